@@ -1,0 +1,71 @@
+# Every target sets itself up. The first run downloads; later runs need no network.
+
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := .make/ready
+BROWSER := .make/browser
+
+.PHONY: help setup demo serve test test-all lint bench build lock clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: $(READY) ## make the virtual environment
+
+demo: $(READY) ## show what Mnemon does, on an embedded database
+	@$(BIN)/mnemon demo
+
+serve: $(READY) ## run the server
+	@$(BIN)/mnemon serve
+
+lint: $(READY) ## style, types and layers
+	@$(BIN)/ruff format --check -q
+	@$(BIN)/ruff check -q
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache | tail -n 3
+
+test: $(READY) $(BROWSER) lint ## lint, then all tests but the long suites
+	@$(BIN)/pytest -m "not slow"
+
+test-all: $(READY) $(BROWSER) lint ## everything, the long suites included
+	@$(BIN)/pytest
+
+bench: $(READY) ## every benchmark; QUICK=1 for a rough run
+	@for file in bench/bench_*.py; do $(BIN)/python $$file || exit 1; done
+
+bench-%: $(READY) ## one benchmark: make bench-NAME
+	@$(BIN)/python bench/bench_$*.py
+
+build: $(READY) ## wheel and sdist in dist/
+	@rm -rf dist && $(BIN)/python -m build --no-isolation --outdir dist . > /dev/null && ls dist
+
+lock: $(READY) ## pin the newest dependencies again (needs uv)
+	uv pip compile --quiet --upgrade --generate-hashes --no-emit-index-url --no-header --no-annotate --universal \
+	  --python-version 3.11 --group dev --all-extras pyproject.toml requirements/weights.in \
+	  --override requirements/override.txt --output-file requirements.lock
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) .make .demo dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): requirements.lock pyproject.toml
+	@mkdir -p .make
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Mnemon needs Python 3.11 or newer; say which with make PYTHON=...")'
+	@$(PYTHON) -c 'import venv, ensurepip' 2> /dev/null || { echo "Installing python3-venv" && apt-get install -y -qq python3-venv > /dev/null; } \
+	  || { echo "Python's venv module is missing: install the package python3-venv."; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing what Mnemon needs (about a minute, once)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The browser tests skip, and say so, where chromium cannot be installed.
+$(BROWSER):
+	@mkdir -p .make
+	@command -v chromium > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+	  && echo "Installing chromium for the browser tests" && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
+	  || echo "No chromium: the browser tests will be skipped."
+	@touch $@

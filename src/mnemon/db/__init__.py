@@ -1,0 +1,1 @@
+"""The database: embedded or external server, tenant transactions, migrations, backup."""

@@ -1,0 +1,140 @@
+"""The one way to the database: a pool of connections as the application role, and transactions of one tenant."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Protocol, Self
+from uuid import UUID
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from mnemon.db.embedded import EmbeddedServer
+from mnemon.db.external import external_server
+from mnemon.errors import DatabaseUnavailable
+from mnemon.settings import Settings
+from mnemon.telemetry import logger
+
+Connection = AsyncConnection[DictRow]
+
+SET_TENANT = "SELECT set_config('mnemon.tenant', %s, true)"
+CONNECT_PATIENCE = 30.0
+CHECKOUT_PATIENCE = 20.0
+
+log = logger(__name__)
+
+
+class Server(Protocol):
+    """Where the database is."""
+
+    @property
+    def owner_conninfo(self) -> str: ...
+    @property
+    def app_conninfo(self) -> str: ...
+    def ensure_running(self) -> None: ...
+    def release(self) -> None: ...
+
+
+def server_for(settings: Settings) -> Server:
+    if settings.database_url is None:
+        return EmbeddedServer(settings.home, settings.database_linger_seconds)
+    app_url = settings.database_app_url
+    return external_server(settings.database_url.get_secret_value(), app_url.get_secret_value() if app_url else None)
+
+
+class Database:
+    """Open with `async with Database(server, pool_size) as database`."""
+
+    def __init__(self, server: Server, pool_size: int = 10) -> None:
+        self.server = server
+        self._pool = AsyncConnectionPool(
+            server.app_conninfo,
+            connection_class=_connection_class(server),
+            kwargs={"row_factory": dict_row, "application_name": "mnemon"},
+            min_size=1,
+            max_size=pool_size,
+            timeout=CHECKOUT_PATIENCE,
+            check=_check_if_stale,
+            open=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        await self._pool.open()
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._pool.close()
+        await asyncio.to_thread(self.server.release)
+
+    @asynccontextmanager
+    async def transaction(self, tenant: UUID) -> AsyncIterator[Connection]:
+        """A transaction that sees and changes the rows of this tenant only, whatever its SQL says."""
+        async with self.session() as connection, connection.transaction():
+            await connection.execute(SET_TENANT, (str(tenant),))
+            yield connection
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Connection]:
+        """A connection with no tenant: it sees no tenant's rows, only what is granted to everyone."""
+        try:
+            async with self._pool.connection() as connection:
+                yield connection
+        except PoolTimeout as failure:
+            raise DatabaseUnavailable(f"No database connection was free within {CHECKOUT_PATIENCE:.0f} s.") from failure
+
+    @asynccontextmanager
+    async def owner(self) -> AsyncIterator[Connection]:
+        """A connection of its own as the schema's owner: for migrations and operators, never for requests."""
+        async with await connect(self.server, self.server.owner_conninfo) as connection:
+            yield connection
+
+
+async def connect(server: Server, conninfo: str) -> Connection:
+    """One connection in autocommit mode, outside any pool; starts the embedded server if it is down."""
+    return await _connection_class(server).connect(
+        conninfo, autocommit=True, row_factory=dict_row, application_name="mnemon"
+    )
+
+
+async def _check_if_stale(connection: AsyncConnection[Any]) -> None:
+    """Find out before use that the server went away, at no cost while it is there."""
+    if connection.pgconn.status != psycopg.pq.ConnStatus.OK or await _said_goodbye(connection):
+        raise psycopg.OperationalError("the server closed this connection")
+
+
+async def _said_goodbye(connection: AsyncConnection[Any]) -> bool:
+    """A closed server leaves its parting message on an idle socket; reading it marks the connection as bad."""
+    try:
+        connection.pgconn.consume_input()
+    except psycopg.OperationalError:
+        return True
+    return connection.pgconn.status != psycopg.pq.ConnStatus.OK
+
+
+def _connection_class(server: Server) -> type[Connection]:
+    class SelfStartingConnection(AsyncConnection[DictRow]):
+        """Connects, and if nobody answers sees to it that a server is there."""
+
+        @classmethod
+        async def connect(cls, conninfo: str = "", **keywords: Any) -> Self:
+            deadline = asyncio.get_running_loop().time() + CONNECT_PATIENCE
+            while True:
+                await asyncio.to_thread(server.ensure_running)
+                try:
+                    return await super().connect(conninfo, **keywords)
+                except psycopg.OperationalError as failure:
+                    if not _may_pass(server, failure) or asyncio.get_running_loop().time() > deadline:
+                        raise
+                    await asyncio.sleep(0.05)
+
+    return SelfStartingConnection
+
+
+def _may_pass(server: Server, failure: psycopg.OperationalError) -> bool:
+    """An embedded server that starts, recovers or was just killed will answer soon; anyone else's error is final."""
+    return isinstance(server, EmbeddedServer) and failure.sqlstate in (None, "57P03")

@@ -1,0 +1,98 @@
+"""Use of the embedded server by one process: take part in its locks, and see that a keeper is at work."""
+
+import fcntl
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import BinaryIO
+
+from mnemon.db import cluster as files
+from mnemon.db import keeper
+from mnemon.errors import DatabaseUnavailable
+
+OWNER_ROLE = "mnemon_owner"
+APP_ROLE = "mnemon_app"
+
+
+class EmbeddedServer:
+    """A process's share in the embedded server of one home folder."""
+
+    def __init__(self, home: Path, linger_seconds: float) -> None:
+        self._home = home
+        self._linger = linger_seconds
+        self._thread = threading.Lock()
+        self._share: BinaryIO | None = None
+        try:
+            self.cluster = files.locate(home)
+        except PermissionError as refusal:
+            raise DatabaseUnavailable(
+                f"The folder {refusal.filename or home} is not writable: set MNEMON_HOME to one of your own."
+            ) from None
+        except (files.ClusterFailed, OSError) as failure:
+            raise DatabaseUnavailable(str(failure), home=str(home)) from failure
+
+    @property
+    def owner_conninfo(self) -> str:
+        return self.cluster.conninfo(OWNER_ROLE)
+
+    @property
+    def app_conninfo(self) -> str:
+        return self.cluster.conninfo(APP_ROLE)
+
+    def ensure_running(self, limit: float = 90.0) -> None:
+        """Return once the server answers, having started its keeper if there was none. Blocking."""
+        with self._thread:
+            self._take_share()
+            deadline = time.monotonic() + limit
+            while True:
+                self._start_keeper_if_none()
+                if files.accepts_connections(self.cluster):
+                    return
+                if time.monotonic() > deadline:
+                    raise DatabaseUnavailable(
+                        f"The embedded server in {self.cluster.folder} did not answer in {limit:.0f} s; "
+                        f"its logs are in {self.cluster.data / 'log'}.",
+                        home=str(self._home),
+                    )
+                time.sleep(0.05)
+
+    def release(self) -> None:
+        """Say that this process no longer needs the server."""
+        with self._thread:
+            if self._share is not None:
+                self._share.close()
+                self._share = None
+
+    def _take_share(self) -> None:
+        if self._share is None:
+            share = (self.cluster.folder / keeper.USERS_LOCK).open("ab")
+            fcntl.flock(share, fcntl.LOCK_SH)
+            self._share = share
+
+    def _start_keeper_if_none(self) -> None:
+        with (self.cluster.folder / keeper.KEEPER_LOCK).open("ab") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            # The lock belongs to the open file, not to us: the keeper inherits it as its standard input.
+            self._spawn_keeper(lock)
+
+    def _spawn_keeper(self, lock: BinaryIO) -> None:
+        command = [sys.executable, "-m", "mnemon.db.keeper", str(self._home), str(self._linger)]
+        with (self.cluster.folder / "keeper.log").open("ab") as log:
+            starter = subprocess.Popen(
+                command, stdin=lock, stdout=subprocess.PIPE, stderr=log, cwd="/", env=_plain_environment()
+            )
+        said, _ = starter.communicate()
+        if said != keeper.READY:
+            reason = said.decode(errors="replace") or f"see {self.cluster.folder / 'keeper.log'}"
+            raise DatabaseUnavailable(f"The embedded server cannot start: {reason}", home=str(self._home))
+
+
+def _plain_environment() -> dict[str, str]:
+    """The keeper needs no secret of ours, and outlives us: it gets no MNEMON_ or PG variable."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MNEMON_", "PG"))}

@@ -1,0 +1,23 @@
+"""Identifiers: ULIDs for facts, UUIDs for tenants and people. They identify; they never order."""
+
+import os
+import time
+import uuid
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_ULID_LENGTH = 26
+
+
+def new_uuid() -> uuid.UUID:
+    return uuid.uuid4()
+
+
+def new_ulid() -> str:
+    """48 bits of milliseconds and 80 random bits, in Crockford's base 32."""
+    number = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10))
+    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+def is_ulid(text: str) -> bool:
+    """True for the one canonical spelling: 26 upper-case characters that fit 128 bits."""
+    return len(text) == _ULID_LENGTH and text[0] <= "7" and all(letter in _CROCKFORD for letter in text)

@@ -1,0 +1,219 @@
+"""Every setting in one place: its name, type, default and meaning."""
+
+import difflib
+import ipaddress
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from mnemon.errors import BadSettings
+
+PREFIX = "MNEMON_"
+# Read by the benchmarks and the test suite, not by the program.
+NOT_SETTINGS = frozenset({"MNEMON_EVAL_DATA"})
+
+
+def default_home() -> Path:
+    """Where data lives by default: per user, or /var/lib/mnemon for root, whose own home others cannot enter."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "mnemon"
+    if os.geteuid() == 0:
+        return Path("/var/lib/mnemon")
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "mnemon"
+
+
+def _setting(default: Any, meaning: str, name: str | None = None, *other_names: str, **limits: Any) -> Any:
+    """A field read from MNEMON_<NAME>; a `name` given here adds the names that other specifications use."""
+    if name:
+        limits["validation_alias"] = AliasChoices(PREFIX + name, *(other_names or (name,)))
+    if callable(default):
+        return Field(default_factory=default, description=meaning, **limits)
+    return Field(default, description=meaning, **limits)
+
+
+class Settings(BaseSettings):
+    """What Mnemon reads from the environment, or from a `.env` file in the working directory."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env",
+        env_prefix=PREFIX,
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+    )
+
+    home: Path = _setting(default_home, "Folder for the embedded database, keys and files.")
+
+    database_url: SecretStr | None = _setting(
+        None,
+        "PostgreSQL 15 or newer with pgvector, as its owner. Unset: the embedded server in the home folder.",
+        "DATABASE_URL",
+        "DATABASE_URL",
+        "EVENTS_DB_DSN",
+    )
+    database_app_url: SecretStr | None = _setting(
+        None, "The same database as the application role `mnemon_app`. Unset: the owner's URL, switched to that role."
+    )
+    database_pool_size: int = _setting(10, "Most connections one process keeps open.", ge=1, le=200)
+    database_linger_seconds: int = _setting(
+        30, "How long the embedded server waits for a next process after the last one left.", ge=0, le=86_400
+    )
+
+    host: str = _setting("127.0.0.1", "Address that `mnemon serve` listens on.")
+    port: int = _setting(8787, "Port that `mnemon serve` listens on.", ge=0, le=65_535)
+    public_url: str | None = _setting(
+        None, "Address that people reach the server at, used in links. Unset: the address it listens on."
+    )
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = _setting(
+        (), "Origins whose web pages may call the API, separated by commas. Empty: none."
+    )
+    request_max_bytes: int = _setting(1_048_576, "Largest request body, file uploads apart.", ge=1_024, le=1 << 30)
+    shutdown_seconds: int = _setting(
+        10, "How long requests in progress may finish when the server stops.", ge=0, le=600
+    )
+
+    auth_enabled: bool = _setting(
+        True,
+        "`false` lets everyone in as the administrator, and is accepted only on a loopback address.",
+        "AUTH_ENABLED",
+    )
+    jwt_secret: SecretStr | None = _setting(
+        None,
+        "Key that signs sessions, at least 32 characters. Unset: one is made and kept in the home folder.",
+        "JWT_SECRET",
+    )
+    jwt_expiry_hours: int = _setting(24, "Life of a session.", "JWT_EXPIRY_HOURS", ge=1, le=8_760)
+    login_failures: int = _setting(
+        5,
+        "Wrong passwords for one account, or from one address times ten, before each further try waits.",
+        ge=1,
+        le=1_000,
+    )
+
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = _setting("INFO", "Least severe log line.", "LOG_LEVEL")
+    log_format: Literal["auto", "json", "console"] = _setting(
+        "auto", "`auto` is readable text on a terminal and JSON elsewhere."
+    )
+
+    worker_slots: int = _setting(
+        3, "Jobs that one worker runs at once.", "WORKER_SLOTS", "WORKER_MAX_CONCURRENT_JOBS", ge=1, le=256
+    )
+    openai_api_key: SecretStr | None = _setting(
+        None, "Key for an OpenAI-compatible endpoint. Unset: no language model; rules do the work.", "OPENAI_API_KEY"
+    )
+
+    @field_validator("cors_origins", mode="before")
+    @classmethod
+    def _split_origins(cls, value: Any) -> Any:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("home", mode="after")
+    @classmethod
+    def _absolute_home(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @model_validator(mode="after")
+    def _check_together(self) -> "Settings":
+        if self.jwt_secret is not None and len(self.jwt_secret.get_secret_value()) < 32:
+            raise ValueError(
+                "MNEMON_JWT_SECRET is too short: give at least 32 characters, or unset it to have one made"
+            )
+        if not self.auth_enabled and not is_loopback(self.host):
+            raise ValueError(
+                f"MNEMON_AUTH_ENABLED=false needs a loopback MNEMON_HOST (127.0.0.1, ::1, localhost), not {self.host!r}"
+            )
+        return self
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the environment, or stop with one sentence per wrong variable."""
+    _refuse_unknown_names()
+    try:
+        return Settings(**overrides)
+    except ValidationError as failure:
+        raise BadSettings(" ".join(_sentence(error) for error in failure.errors())) from None
+
+
+def _refuse_unknown_names() -> None:
+    known = {name for setting in described_settings() for name in setting.names}
+    for name in os.environ:
+        if name.startswith(PREFIX) and name not in known | NOT_SETTINGS:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]}?" if close else "`mnemon settings` lists them all."
+            raise BadSettings(f"{name} is not a setting: {hint}", variable=name)
+
+
+def _sentence(error: Any) -> str:
+    """Name the variable, the value (never a secret) and what would be accepted."""
+    if not error["loc"]:
+        return str(error["ctx"]["error"]) + "."
+    where = str(error["loc"][0])
+    setting = next(one for one in described_settings() if where in (one.field, *one.names))
+    name = next((one for one in setting.names if one in os.environ), setting.names[0])
+    given = "the value given" if setting.secret else repr(error["input"])
+    return f"{name} does not accept {given}: give {setting.accepts}."
+
+
+@dataclass(frozen=True)
+class DescribedSetting:
+    """One setting as a reader sees it."""
+
+    field: str
+    names: tuple[str, ...]
+    accepts: str
+    default: str
+    meaning: str
+    secret: bool
+
+
+def described_settings() -> Iterator[DescribedSetting]:
+    """All settings, in the order of the class, for `mnemon settings`, the error messages and the documentation."""
+    for field, info in Settings.model_fields.items():
+        alias = info.validation_alias
+        names = alias.choices if isinstance(alias, AliasChoices) else [PREFIX + field.upper()]
+        yield DescribedSetting(
+            field=field,
+            names=tuple(str(name) for name in names),
+            accepts=_accepts(info),
+            default=_default(info),
+            meaning=info.description or "",
+            secret=SecretStr in (info.annotation, *get_args(info.annotation)),
+        )
+
+
+def _accepts(info: FieldInfo) -> str:
+    kinds = [kind for kind in (get_args(info.annotation) or (info.annotation,)) if kind is not type(None)]
+    if get_origin(info.annotation) is Literal:
+        return " or ".join(str(kind) for kind in kinds)
+    if int in kinds:
+        least = next(limit.ge for limit in info.metadata if hasattr(limit, "ge"))
+        most = next(limit.le for limit in info.metadata if hasattr(limit, "le"))
+        return f"a whole number from {least} to {most}"
+    if bool in kinds:
+        return "true or false"
+    return "a folder" if Path in kinds else "text"
+
+
+def _default(info: FieldInfo) -> str:
+    if info.default_factory is default_home:
+        return "a folder of the user's own; /var/lib/mnemon for root"
+    if info.default in (None, ()):
+        return "unset"
+    return str(info.default).lower() if isinstance(info.default, bool) else str(info.default)
