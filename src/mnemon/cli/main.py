@@ -1,9 +1,56 @@
 """The `mnemon` command: its groups, and the one place where errors become exit codes."""
 
+import sys
+from typing import Annotated
+
 import typer
 
-app = typer.Typer(name="mnemon", no_args_is_help=True)
+from mnemon import __version__
+from mnemon.cli import database, demo, serve, settings, tenant, token, user
+from mnemon.cli.output import fail
+from mnemon.errors import MnemonError
+
+app = typer.Typer(
+    name="mnemon",
+    help="Evidence-first memory for teams and their AI agents. Start with [bold]mnemon serve[/].",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("serve")(serve.serve)
+app.command("demo")(demo.demo)
+app.command("settings")(settings.settings)
+app.add_typer(database.app, name="db")
+app.add_typer(tenant.app, name="tenant")
+app.add_typer(user.app, name="user")
+app.add_typer(token.app, name="token")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
 
 
 def run() -> None:
-    app()
+    try:
+        app()
+    except MnemonError as failure:
+        fail(failure, as_json="--json" in sys.argv)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output has left, as `| head` does.
+        sys.stderr.close()
+        sys.exit(141)

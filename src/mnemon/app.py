@@ -1,0 +1,108 @@
+"""The composition root: puts settings, database and capabilities together for a door to use."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import psycopg
+
+from mnemon.db.database import Database, server_for
+from mnemon.db.migrate import migrate, schema_state
+from mnemon.errors import DatabaseUnavailable, MnemonError
+from mnemon.identity.bootstrap import FirstStart, first_start
+from mnemon.identity.secrets import kept_key
+from mnemon.identity.sessions import Sessions
+from mnemon.settings import Settings
+
+CHECK_LIMIT = 2.0
+
+
+@dataclass(frozen=True)
+class PartState:
+    """Whether one part can do its work, and if not, why."""
+
+    ok: bool
+    detail: str
+    # A part that is not needed to answer requests is reported, but does not take the server out of service.
+    needed: bool = True
+
+
+@dataclass
+class Mnemon:
+    """One running Mnemon. Doors hold it and call the capabilities with its parts."""
+
+    settings: Settings
+    database: Database
+    sessions: Sessions
+    first_start: FirstStart | None = None
+    checks: dict[str, Callable[[], Awaitable[PartState]]] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        """Where people reach this server."""
+        if self.settings.public_url:
+            return self.settings.public_url.rstrip("/")
+        host = f"[{self.settings.host}]" if ":" in self.settings.host else self.settings.host
+        return f"http://{host}:{self.settings.port}"
+
+    def login_url(self, link_secret: str) -> str:
+        """The secret stands after `#`, so that no server log or Referer header ever sees it."""
+        return f"{self.url}/login#{link_secret}"
+
+    async def readiness(self) -> dict[str, PartState]:
+        """Ask every part at once, each within its time."""
+        names = list(self.checks)
+        states = await asyncio.gather(*(_within_limit(self.checks[name]()) for name in names))
+        return dict(zip(names, states, strict=True))
+
+
+@asynccontextmanager
+async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
+    """Start what is needed, bring the schema up to date, and close everything at the end."""
+    async with open_database(settings) as database:
+        async with database.owner() as owner:
+            await migrate(owner)
+        made = await first_start(database)
+        mnemon = Mnemon(settings, database, _sessions(settings, database), made)
+        mnemon.checks["database"] = lambda: check_database(database)
+        mnemon.checks["migrations"] = lambda: check_migrations(database)
+        yield mnemon
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database alone, as it is: for commands that look at or mend the schema."""
+    try:
+        async with Database(server_for(settings), settings.database_pool_size) as database:
+            yield database
+    except psycopg.OperationalError as failure:
+        raise DatabaseUnavailable(f"The database does not answer: {str(failure).strip()}") from failure
+
+
+def _sessions(settings: Settings, database: Database) -> Sessions:
+    given = settings.jwt_secret
+    key = given.get_secret_value() if given else kept_key(settings.home, "session.key")
+    return Sessions(database, key, timedelta(hours=settings.jwt_expiry_hours))
+
+
+async def check_database(database: Database) -> PartState:
+    async with database.session() as session:
+        await session.execute("SELECT 1")
+    return PartState(True, "answers")
+
+
+async def check_migrations(database: Database) -> PartState:
+    async with database.session() as session:
+        state = await schema_state(session)
+    return PartState(state.current, f"step {state.applied} of {state.latest}")
+
+
+async def _within_limit(check: Awaitable[PartState]) -> PartState:
+    try:
+        return await asyncio.wait_for(check, CHECK_LIMIT)
+    except TimeoutError:
+        return PartState(False, f"no answer within {CHECK_LIMIT:.0f} s")
+    except (psycopg.Error, MnemonError) as failure:
+        return PartState(False, str(failure).strip())

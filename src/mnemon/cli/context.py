@@ -1,0 +1,44 @@
+"""What commands share: settings from the environment, an open Mnemon, one event loop per command."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+from uuid import UUID
+
+from mnemon.app import Mnemon, open_mnemon
+from mnemon.db.database import Connection
+from mnemon.identity.tenants import tenant_by_slug
+from mnemon.settings import Settings, load_settings
+from mnemon.telemetry import configure_logging
+
+Result = TypeVar("Result")
+
+# Whoever runs the command owns the machine; that is who the record names.
+OPERATOR = "operator:cli"
+
+
+def run_async(work: Coroutine[Any, Any, Result]) -> Result:
+    return asyncio.run(work)
+
+
+def settings_for_command(**overrides: Any) -> Settings:
+    """Quiet unless something is wrong: a command prints its result, not its log."""
+    settings = load_settings(**{name: value for name, value in overrides.items() if value is not None})
+    configure_logging("WARNING" if settings.log_level == "INFO" else settings.log_level, settings.log_format)
+    return settings
+
+
+@asynccontextmanager
+async def opened() -> AsyncIterator[Mnemon]:
+    async with open_mnemon(settings_for_command()) as mnemon:
+        yield mnemon
+
+
+@asynccontextmanager
+async def in_tenant(slug: str) -> AsyncIterator[tuple[Mnemon, Connection, UUID]]:
+    """One transaction in the tenant of this short name."""
+    async with opened() as mnemon:
+        tenant = await tenant_by_slug(mnemon.database, slug)
+        async with mnemon.database.transaction(tenant.tenant_id) as tx:
+            yield mnemon, tx, tenant.tenant_id

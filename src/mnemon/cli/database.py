@@ -1,0 +1,104 @@
+"""`mnemon db`: what state the database is in; migrate, back up, restore."""
+
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mnemon.app import open_database
+from mnemon.cli.context import run_async, settings_for_command
+from mnemon.cli.output import Json, say, show, table
+from mnemon.db.backup import Manifest, backup, restore
+from mnemon.db.database import server_for
+from mnemon.db.migrate import SchemaState, migrate, schema_state
+
+app = typer.Typer(help="The database: state, migrations, backup, restore.", no_args_is_help=True)
+
+FACTS = """
+SELECT current_setting('server_version') AS server_version,
+       pg_size_pretty(pg_database_size(current_database())) AS size,
+       (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector_version
+"""
+
+
+@app.command()
+def status(as_json: Json = False) -> None:
+    """Show where the database is, how large it is, and whether its schema is current."""
+
+    async def work() -> dict[str, Any]:
+        settings = settings_for_command()
+        async with open_database(settings) as database, database.owner() as owner:
+            state = await schema_state(owner)
+            facts = await (await owner.execute(FACTS)).fetchone()
+        place = "external" if settings.database_url else f"embedded in {settings.home}"
+        return {"place": place, **(facts or {}), **asdict(state), "current": state.current}
+
+    found = run_async(work())
+
+    def human() -> None:
+        labels = {"server_version": "PostgreSQL", "vector_version": "pgvector", "applied": "migrations"}
+        shown = {labels.get(key, key): value for key, value in found.items() if key not in ("latest", "current")}
+        shown["migrations"] = f"{found['applied']} of {found['latest']}" + (
+            "" if found["current"] else ": run mnemon db migrate"
+        )
+        table(["", ""], list(shown.items()), "")
+
+    show(found, as_json, human)
+
+
+@app.command("migrate")
+def migrate_(as_json: Json = False) -> None:
+    """Bring the schema up to date. `mnemon serve` does this by itself."""
+
+    async def work() -> SchemaState:
+        async with open_database(settings_for_command()) as database, database.owner() as owner:
+            return await migrate(owner)
+
+    state = run_async(work())
+    show(state, as_json, lambda: say(f"The schema is at step {state.applied} of {state.latest}."))
+
+
+@app.command("backup")
+def backup_(
+    file: Annotated[Path | None, typer.Argument(help="New file; by default mnemon-DATE.backup here.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Write the whole database to one file, while it is in use.
+
+    The keys in the home folder are not in it: keep a copy of them apart.
+
+    Example: mnemon db backup /backups/monday.backup
+    """
+    target = (file or Path(f"mnemon-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.backup")).absolute()
+    manifest = run_async(backup(server_for(settings_for_command()), target))
+    size = target.stat().st_size
+    show(
+        _result(target, manifest),
+        as_json,
+        lambda: say(f"Wrote {target} ({size:,} bytes, {len(manifest.tables)} tables)."),
+    )
+
+
+@app.command("restore")
+def restore_(
+    file: Annotated[Path, typer.Argument(help="A file that `mnemon db backup` wrote.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Give up what the database holds now.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Put a backup into the database: all of it, compared row by row, or nothing.
+
+    Example: mnemon db restore /backups/monday.backup --replace
+    """
+    target = file.absolute()
+    manifest = run_async(restore(server_for(settings_for_command()), target, replace=replace))
+    show(
+        _result(target, manifest),
+        as_json,
+        lambda: say(f"Restored {len(manifest.tables)} tables as of {manifest.taken_at}; every row matches."),
+    )
+
+
+def _result(file: Path, manifest: Manifest) -> dict[str, Any]:
+    return {"file": str(file), **asdict(manifest)}

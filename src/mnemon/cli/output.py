@@ -1,0 +1,63 @@
+"""How commands speak: tables and sentences on a terminal, one JSON document with --json."""
+
+import dataclasses
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import orjson
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from mnemon.errors import MnemonError
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+TenantOption = Annotated[str, typer.Option("--tenant", help="The tenant's short name.", metavar="NAME")]
+
+console = Console(highlight=False, soft_wrap=True)
+_errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def show(result: Any, as_json: bool, human: Callable[[], None]) -> None:
+    """Print the result for a program, or call `human` to print it for a person."""
+    if as_json:
+        sys.stdout.write(orjson.dumps(result, default=_plain, option=orjson.OPT_INDENT_2).decode() + "\n")
+    else:
+        human()
+
+
+def say(text: str) -> None:
+    console.print(text)
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
+    """A table, or a sentence where there is nothing to show."""
+    grid = Table(*headings, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for row in rows:
+        grid.add_row(*(escape(_text(cell)) for cell in row))
+    console.print(grid if grid.row_count else empty)
+
+
+def fail(failure: MnemonError, as_json: bool) -> None:
+    """The error in the one shape, on standard error."""
+    if as_json:
+        sys.stderr.write(orjson.dumps(failure.as_json(), default=_plain).decode() + "\n")
+    else:
+        _errors.print(f"[bold red]{failure.code}[/] {escape(failure.message)}")
+
+
+def _text(cell: object) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, datetime):
+        return cell.astimezone().strftime("%Y-%m-%d %H:%M")
+    return str(cell)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return str(value)

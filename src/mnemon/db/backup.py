@@ -1,0 +1,235 @@
+"""Backup and restore: PostgreSQL's own dump, and a manifest that proves the restored rows are the same ones."""
+
+import asyncio
+import hashlib
+import io
+import os
+import subprocess
+import tarfile
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+from psycopg import sql
+
+from mnemon import __version__
+from mnemon.db.database import Connection, Server, connect
+from mnemon.db.migrate import packaged_migrations, schema_state
+from mnemon.db.programs import environment_for, program
+from mnemon.errors import BackupFailed
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+DUMP = "database.dump"
+BLOCK = 1 << 20
+
+TABLES = """
+SELECT relname AS name FROM pg_class
+ WHERE relnamespace = to_regnamespace('mnemon') AND relkind = 'r' ORDER BY relname
+"""
+# Independent of the rows' order, so that it need not sort them.
+FINGERPRINT = (
+    "SELECT count(*)::text || ':' || coalesce(sum(hashtextextended(t::text, 0)), 0)::text AS mark FROM {} AS t"
+)
+# Rows are compared as text, whose form depends on these.
+TEXT_FORM = "SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'"
+MAJOR = "SELECT current_setting('server_version_num')::int / 10000 AS major"
+HAS_TENANTS = "SELECT EXISTS (SELECT FROM mnemon.tenants) AS any"
+OTHERS = """
+SELECT count(*) AS others FROM pg_stat_activity
+ WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+"""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a backup holds."""
+
+    format: int
+    program: str
+    step: int
+    taken_at: str
+    dump_sha256: str
+    tables: dict[str, str]
+
+
+async def backup(server: Server, file: Path) -> Manifest:
+    """Write one consistent moment of the database to a new file, readable by its owner only."""
+    if file.exists():
+        raise BackupFailed(f"{file} exists already: choose another name.", file=str(file))
+    if not file.parent.is_dir():
+        raise BackupFailed(f"There is no folder {file.parent}: make it first.", file=str(file))
+    draft, dump = (file.with_name(f".{file.name}.{os.getpid()}.{part}") for part in ("tar", "dump"))
+    try:
+        async with await connect(server, server.owner_conninfo) as owner, owner.transaction():
+            await owner.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            await owner.execute(TEXT_FORM)
+            state = await schema_state(owner)
+            if not state.applied:
+                raise BackupFailed("This database holds no Mnemon schema: there is nothing to back up.")
+            await _dump(server, owner, dump)
+            tables = await _fingerprints(owner)
+        digest = await asyncio.to_thread(_sha256, dump)
+        taken = datetime.now(UTC).isoformat(timespec="seconds")
+        manifest = Manifest(FORMAT, __version__, state.applied, taken, digest, tables)
+        await asyncio.to_thread(_pack, draft, manifest, dump)
+        os.link(draft, file)
+    finally:
+        draft.unlink(missing_ok=True)
+        dump.unlink(missing_ok=True)
+    return manifest
+
+
+async def restore(server: Server, file: Path, *, replace: bool = False) -> Manifest:
+    """Put a backup's rows in place of this database's, in one transaction that also checks them."""
+    manifest = await asyncio.to_thread(read_manifest, file)
+    async with await connect(server, server.owner_conninfo) as owner:
+        await _check_target(owner, manifest, replace)
+        major = await _major(owner)
+    dump = file.with_name(f".{file.name}.{os.getpid()}.dump")
+    try:
+        await asyncio.to_thread(_unpack, file, manifest, dump)
+        await asyncio.to_thread(_load, server.owner_conninfo, major, manifest, dump)
+    finally:
+        dump.unlink(missing_ok=True)
+    return manifest
+
+
+def read_manifest(file: Path) -> Manifest:
+    try:
+        with tarfile.open(file) as archive, _member(archive, MANIFEST) as stream:
+            manifest = Manifest(**orjson.loads(stream.read()))
+    except FileNotFoundError:
+        raise BackupFailed(f"There is no file {file}.", file=str(file)) from None
+    except (tarfile.TarError, KeyError, TypeError, ValueError, OSError) as failure:
+        raise BackupFailed(f"{file} is not a backup made by `mnemon db backup`: {failure}", file=str(file)) from None
+    if manifest.format != FORMAT:
+        raise BackupFailed(f"{file} has format {manifest.format}; this program reads {FORMAT}.", file=str(file))
+    return manifest
+
+
+async def _check_target(owner: Connection, manifest: Manifest, replace: bool) -> None:
+    latest = len(packaged_migrations())
+    if manifest.step > latest:
+        raise BackupFailed(
+            f"The backup is at step {manifest.step}, this program knows {latest}: run the newer program."
+        )
+    others = await (await owner.execute(OTHERS)).fetchone()
+    if others and others["others"]:
+        raise BackupFailed(
+            f"{others['others']} other connections use this database: stop `mnemon serve` and `mnemon work` first."
+        )
+    state = await schema_state(owner)
+    if state.applied and not replace:
+        row = await (await owner.execute(HAS_TENANTS)).fetchone()
+        if row and row["any"]:
+            raise BackupFailed("This database is not empty: give --replace to put the backup in place of all it holds.")
+
+
+async def _dump(server: Server, owner: Connection, dump: Path) -> None:
+    """Dump the very moment that the open transaction sees."""
+    exported = await (await owner.execute("SELECT pg_export_snapshot() AS name")).fetchone()
+    assert exported is not None
+    command = [
+        program("pg_dump", await _major(owner)), "--format=custom", "--schema=mnemon", "--no-owner",
+        f"--snapshot={exported['name']}", f"--file={dump}",
+    ]  # fmt: skip
+    dump.touch(mode=0o600)
+    await asyncio.to_thread(_run, command, environment_for(server.owner_conninfo))
+
+
+async def _fingerprints(owner: Connection) -> dict[str, str]:
+    marks = {}
+    for table in await (await owner.execute(TABLES)).fetchall():
+        query = sql.SQL(FINGERPRINT).format(sql.Identifier("mnemon", table["name"]))
+        row = await (await owner.execute(query)).fetchone()
+        assert row is not None
+        marks[table["name"]] = row["mark"]
+    return marks
+
+
+def _load(conninfo: str, major: int, manifest: Manifest, dump: Path) -> None:
+    """One psql, one transaction: set the old schema aside, load, compare every table, drop the old one."""
+    script = subprocess.Popen(
+        [program("pg_restore", major), "--no-owner", "--file=-", dump], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    loader = subprocess.Popen(
+        [program("psql", major), "--quiet", "--no-psqlrc", "--single-transaction", "--set=ON_ERROR_STOP=1"],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment_for(conninfo),
+    )  # fmt: skip
+    assert script.stdout and script.stderr and loader.stdin and loader.stderr
+    try:
+        loader.stdin.write(b"DO $$ BEGIN IF to_regnamespace('mnemon') IS NOT NULL "
+                           b"THEN ALTER SCHEMA mnemon RENAME TO mnemon_replaced; END IF; END $$;\n")  # fmt: skip
+        while block := script.stdout.read(BLOCK):
+            loader.stdin.write(block)
+        if script.wait():
+            loader.kill()
+            raise BackupFailed(f"The backup cannot be read: {script.stderr.read().decode(errors='replace').strip()}")
+        loader.stdin.write(_comparison(manifest).encode() + b"DROP SCHEMA IF EXISTS mnemon_replaced CASCADE;\n")
+        loader.stdin.close()
+    except BrokenPipeError:
+        script.kill()
+    said = loader.stderr.read().decode(errors="replace")
+    if loader.wait():
+        errors = [line for line in said.splitlines() if "ERROR" in line] or [said.strip()[-500:]]
+        raise BackupFailed(f"The restore failed and was undone: {errors[0]}")
+
+
+def _comparison(manifest: Manifest) -> str:
+    """SQL that fails, and so undoes the restore, unless every table has the rows it had."""
+    checks = []
+    for name, mark in manifest.tables.items():
+        query = sql.SQL(FINGERPRINT).format(sql.Identifier("mnemon", name)).as_string()
+        message = sql.Literal(f"the rows of {name} differ from the backup's manifest").as_string()
+        checks.append(
+            f"IF ({query}) <> {sql.Literal(mark).as_string()} THEN RAISE EXCEPTION USING MESSAGE = {message}; END IF;"
+        )
+    return f"{TEXT_FORM}; DO $check$ BEGIN\n" + "\n".join(checks) + "\nEND $check$;\n"
+
+
+async def _major(owner: Connection) -> int:
+    row = await (await owner.execute(MAJOR)).fetchone()
+    assert row is not None
+    return int(row["major"])
+
+
+def _pack(draft: Path, manifest: Manifest, dump: Path) -> None:
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as output:
+        with tarfile.open(fileobj=output, mode="w") as archive:
+            text = orjson.dumps(asdict(manifest), option=orjson.OPT_INDENT_2)
+            member = tarfile.TarInfo(MANIFEST)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text))
+            archive.add(dump, DUMP)
+        output.flush()
+        os.fsync(output.fileno())
+
+
+def _unpack(file: Path, manifest: Manifest, dump: Path) -> None:
+    dump.touch(mode=0o600)
+    with tarfile.open(file) as archive, _member(archive, DUMP) as stream, dump.open("wb") as output:
+        while block := stream.read(BLOCK):
+            output.write(block)
+    if _sha256(dump) != manifest.dump_sha256:
+        raise BackupFailed(f"{file} is damaged: its contents do not match its manifest.", file=str(file))
+
+
+def _member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
+    stream = archive.extractfile(name)
+    if stream is None:
+        raise KeyError(f"{name} is missing")
+    return stream
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _run(command: list[Any], environment: dict[str, str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise BackupFailed(f"{Path(command[0]).name} failed: {done.stderr.strip()}")

@@ -1,0 +1,104 @@
+-- People, their access tokens, one-time login links, and the guard against password guessing.
+
+CREATE TABLE mnemon.users (
+    tenant_id           uuid NOT NULL REFERENCES mnemon.tenants,
+    user_id             uuid NOT NULL UNIQUE,
+    email               text NOT NULL CHECK (email ~ '^[^@\s]+@[^@\s]+$' AND length(email) <= 254),
+    name                text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+    role                text NOT NULL CHECK (role IN ('admin', 'user')),
+    password_hash       text,
+    created_at          timestamptz NOT NULL DEFAULT now(),
+    disabled_at         timestamptz,
+    -- Sessions that began before this moment are refused: set by a new password, a new role, a disabled account.
+    sessions_valid_from timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, user_id)
+);
+CREATE UNIQUE INDEX users_by_email ON mnemon.users (tenant_id, lower(email));
+CALL mnemon.isolate_by_tenant('mnemon.users');
+GRANT SELECT, INSERT, UPDATE ON mnemon.users TO mnemon_app;
+
+CREATE TABLE mnemon.access_tokens (
+    tenant_id    uuid NOT NULL,
+    token_id     uuid NOT NULL,
+    user_id      uuid NOT NULL,
+    name         text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+    scope        text NOT NULL CHECK (scope IN ('read', 'write')),
+    secret_hash  bytea NOT NULL UNIQUE CHECK (length(secret_hash) = 32),
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    expires_at   timestamptz,
+    revoked_at   timestamptz,
+    last_used_at timestamptz,
+    PRIMARY KEY (tenant_id, token_id),
+    FOREIGN KEY (tenant_id, user_id) REFERENCES mnemon.users
+);
+CREATE INDEX access_tokens_by_user ON mnemon.access_tokens (tenant_id, user_id, created_at);
+CALL mnemon.isolate_by_tenant('mnemon.access_tokens');
+GRANT SELECT, INSERT, UPDATE ON mnemon.access_tokens TO mnemon_app;
+
+CREATE TABLE mnemon.login_links (
+    secret_hash bytea PRIMARY KEY CHECK (length(secret_hash) = 32),
+    tenant_id   uuid NOT NULL,
+    user_id     uuid NOT NULL,
+    expires_at  timestamptz NOT NULL,
+    used_at     timestamptz,
+    FOREIGN KEY (tenant_id, user_id) REFERENCES mnemon.users
+);
+CALL mnemon.isolate_by_tenant('mnemon.login_links');
+GRANT SELECT, INSERT ON mnemon.login_links TO mnemon_app;
+
+CREATE TABLE mnemon.identity_changes (
+    tenant_id  uuid NOT NULL REFERENCES mnemon.tenants,
+    change_id  text NOT NULL,
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    actor      text NOT NULL,
+    kind       text NOT NULL,
+    details    jsonb NOT NULL,
+    PRIMARY KEY (tenant_id, changed_at, change_id)
+);
+CALL mnemon.isolate_by_tenant('mnemon.identity_changes');
+GRANT SELECT, INSERT ON mnemon.identity_changes TO mnemon_app;
+
+-- Keys are digests of an account's or an address's name, so this table says nothing about who exists.
+CREATE TABLE mnemon.login_attempts (
+    key_hash     bytea PRIMARY KEY CHECK (length(key_hash) = 32),
+    failures     integer NOT NULL,
+    last_attempt timestamptz NOT NULL,
+    open_again   timestamptz NOT NULL
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.login_attempts TO mnemon_app;
+
+-- A credential comes before its tenant is known. These three functions are the only way across tenants, and each
+-- answers just one question about one secret or one address.
+CREATE FUNCTION mnemon.find_login(p_slug text, p_email text)
+    RETURNS TABLE (tenant_id uuid, user_id uuid, role text, password_hash text)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, pg_temp AS $$
+    SELECT users.tenant_id, users.user_id, users.role, users.password_hash
+      FROM mnemon.users JOIN mnemon.tenants USING (tenant_id)
+     WHERE tenants.slug = p_slug AND lower(users.email) = lower(p_email) AND users.disabled_at IS NULL
+$$;
+
+CREATE FUNCTION mnemon.find_access_token(p_secret_hash bytea)
+    RETURNS TABLE (tenant_id uuid, token_id uuid, user_id uuid, role text, scope text, last_used_at timestamptz)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, pg_temp AS $$
+    SELECT tokens.tenant_id, tokens.token_id, tokens.user_id, users.role, tokens.scope, tokens.last_used_at
+      FROM mnemon.access_tokens AS tokens JOIN mnemon.users USING (tenant_id, user_id)
+     WHERE tokens.secret_hash = p_secret_hash
+       AND tokens.revoked_at IS NULL
+       AND (tokens.expires_at IS NULL OR tokens.expires_at > now())
+       AND users.disabled_at IS NULL
+$$;
+
+CREATE FUNCTION mnemon.redeem_login_link(p_secret_hash bytea)
+    RETURNS TABLE (tenant_id uuid, user_id uuid, role text)
+    LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = mnemon, pg_temp AS $$
+    WITH redeemed AS (
+        UPDATE mnemon.login_links AS links SET used_at = now()
+          FROM mnemon.users
+         WHERE links.secret_hash = p_secret_hash AND links.used_at IS NULL AND links.expires_at > now()
+           AND users.tenant_id = links.tenant_id AND users.user_id = links.user_id AND users.disabled_at IS NULL
+        RETURNING users.tenant_id, users.user_id, users.role)
+    SELECT * FROM redeemed
+$$;
+
+REVOKE EXECUTE ON FUNCTION mnemon.find_login, mnemon.find_access_token, mnemon.redeem_login_link FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mnemon.find_login, mnemon.find_access_token, mnemon.redeem_login_link TO mnemon_app;

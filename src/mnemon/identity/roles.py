@@ -1,0 +1,108 @@
+"""Who may do what: one declaration, one decision."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+from mnemon.errors import NotAllowed
+
+
+class Role(StrEnum):
+    ADMIN = "admin"
+    USER = "user"
+
+
+class Scope(StrEnum):
+    """How far a credential reaches. A session writes; an access token may be limited to reading."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+class Action(StrEnum):
+    """Everything that a route, tool or command can do on a person's behalf."""
+
+    UPLOAD_DOCUMENTS = "upload documents"
+    VIEW_DOCUMENTS = "view documents"
+    QUERY = "query"
+    VIEW_RUNS = "view ingestion runs"
+    MANAGE_SOURCES = "manage sources"
+    TRIGGER_SYNC = "trigger sync"
+    MANAGE_USERS = "manage users"
+    DEACTIVATE_DOCUMENTS = "deactivate documents"
+    MANAGE_PRIVACY = "manage privacy"
+    MANAGE_LOG = "manage log"
+    READ_LOG = "read log"
+    APPEND_EVENTS = "append events"
+    VIEW_JOBS = "view jobs"
+    MANAGE_JOBS = "manage jobs"
+    VIEW_OWN_ACCOUNT = "view own account"
+    MANAGE_OWN_ACCOUNT = "manage own account"
+
+
+EVERYONE = frozenset(Role)
+ADMINS = frozenset({Role.ADMIN})
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which roles may act, and the least scope their credential needs."""
+
+    roles: frozenset[Role]
+    scope: Scope
+
+
+RULES: dict[Action, Rule] = {
+    Action.UPLOAD_DOCUMENTS: Rule(EVERYONE, Scope.WRITE),
+    Action.VIEW_DOCUMENTS: Rule(EVERYONE, Scope.READ),
+    Action.QUERY: Rule(EVERYONE, Scope.READ),
+    Action.VIEW_RUNS: Rule(EVERYONE, Scope.READ),
+    Action.MANAGE_SOURCES: Rule(ADMINS, Scope.WRITE),
+    Action.TRIGGER_SYNC: Rule(ADMINS, Scope.WRITE),
+    Action.MANAGE_USERS: Rule(ADMINS, Scope.WRITE),
+    Action.DEACTIVATE_DOCUMENTS: Rule(ADMINS, Scope.WRITE),
+    Action.MANAGE_PRIVACY: Rule(ADMINS, Scope.WRITE),
+    Action.MANAGE_LOG: Rule(ADMINS, Scope.WRITE),
+    Action.READ_LOG: Rule(EVERYONE, Scope.READ),
+    Action.APPEND_EVENTS: Rule(EVERYONE, Scope.WRITE),
+    Action.VIEW_JOBS: Rule(EVERYONE, Scope.READ),
+    Action.MANAGE_JOBS: Rule(ADMINS, Scope.WRITE),
+    Action.VIEW_OWN_ACCOUNT: Rule(EVERYONE, Scope.READ),
+    Action.MANAGE_OWN_ACCOUNT: Rule(EVERYONE, Scope.WRITE),
+}
+
+
+@dataclass(frozen=True)
+class Principal:
+    """The person or agent behind a request, as its credential proves it."""
+
+    tenant_id: UUID
+    user_id: UUID
+    role: Role
+    scope: Scope = Scope.WRITE
+    token_id: UUID | None = None
+
+    @property
+    def actor(self) -> str:
+        """The pseudonymous name under which this caller's changes are recorded."""
+        return f"token:{self.token_id}" if self.token_id else f"user:{self.user_id}"
+
+
+def may(role: Role, scope: Scope, action: Action) -> bool:
+    rule = RULES[action]
+    return role in rule.roles and (scope is Scope.WRITE or rule.scope is Scope.READ)
+
+
+def authorise(principal: Principal, action: Action) -> None:
+    """Let the caller act, or say which role or scope is missing."""
+    if may(principal.role, principal.scope, action):
+        return
+    if principal.role not in RULES[action].roles:
+        raise NotAllowed(
+            f"The role {principal.role} may not {action}: ask an administrator.", action=action, role=principal.role
+        )
+    raise NotAllowed(
+        f"This access token may only read: to {action}, use one with the scope write.",
+        action=action,
+        scope=principal.scope,
+    )

@@ -1,0 +1,69 @@
+"""Tenants: made by the operator, over the owner's connection, since no credential reaches across them."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import class_row
+
+from mnemon.db.database import Connection, Database
+from mnemon.errors import Conflict, InvalidRequest, NotFound
+from mnemon.ids import new_uuid
+
+DEFAULT_SLUG = "main"
+SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?")
+
+ADD = """
+INSERT INTO mnemon.tenants (tenant_id, slug, name) VALUES (%s, %s, %s)
+RETURNING tenant_id, slug, name, created_at
+"""
+BY_SLUG = "SELECT tenant_id, slug, name, created_at FROM mnemon.tenants WHERE slug = %s"
+ALL = "SELECT tenant_id, slug, name, created_at FROM mnemon.tenants ORDER BY slug"
+ONE = "SELECT tenant_id, slug, name, created_at FROM mnemon.tenants WHERE tenant_id = %s"
+
+
+@dataclass(frozen=True)
+class Tenant:
+    tenant_id: UUID
+    slug: str
+    name: str
+    created_at: datetime
+
+
+async def add_tenant(owner: Connection, slug: str, name: str) -> Tenant:
+    if not SLUG.fullmatch(slug):
+        raise InvalidRequest(
+            f"{slug!r} is no short name: use 1 to 64 of a-z, 0-9 and -, with a letter or digit at each end."
+        )
+    if not 1 <= len(name) <= 200:
+        raise InvalidRequest("A tenant's name has 1 to 200 characters.")
+    try:
+        made = await owner.cursor(row_factory=class_row(Tenant)).execute(ADD, (new_uuid(), slug, name))
+    except psycopg.errors.UniqueViolation:
+        raise Conflict(f"There is a tenant {slug!r} already.", slug=slug) from None
+    tenant = await made.fetchone()
+    assert tenant is not None
+    return tenant
+
+
+async def tenant_by_slug(database: Database, slug: str) -> Tenant:
+    async with database.owner() as owner:
+        tenant = await (await owner.cursor(row_factory=class_row(Tenant)).execute(BY_SLUG, (slug,))).fetchone()
+    if tenant is None:
+        raise NotFound(f"There is no tenant {slug!r}: `mnemon tenant list` names them.", slug=slug)
+    return tenant
+
+
+async def all_tenants(database: Database) -> list[Tenant]:
+    async with database.owner() as owner:
+        return await (await owner.cursor(row_factory=class_row(Tenant)).execute(ALL)).fetchall()
+
+
+async def own_tenant(tx: Connection, tenant_id: UUID) -> Tenant:
+    """The caller's own tenant, inside its own transaction."""
+    tenant = await (await tx.cursor(row_factory=class_row(Tenant)).execute(ONE, (tenant_id,))).fetchone()
+    if tenant is None:
+        raise NotFound("This tenant no longer exists.", tenant_id=str(tenant_id))
+    return tenant
