@@ -155,7 +155,7 @@ def _refuse_unknown_names() -> None:
     known = {name for setting in described_settings() for name in setting.names}
     for name in os.environ:
         if name.startswith(PREFIX) and name not in known | NOT_SETTINGS:
-            close = difflib.get_close_matches(name, known, 1)
+            close = difflib.get_close_matches(name, known, 1, cutoff=0.8)
             hint = f"did you mean {close[0]}?" if close else "`mnemon settings` lists them all."
             raise BadSettings(f"{name} is not a setting: {hint}", variable=name)
 

@@ -4,8 +4,10 @@ import asyncio
 import hashlib
 import io
 import os
+import shutil
 import subprocess
 import tarfile
+import tempfile
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +37,12 @@ FINGERPRINT = (
 )
 # Rows are compared as text, whose form depends on these.
 TEXT_FORM = "SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'"
+SET_ASIDE = b"""
+DO $$ BEGIN
+    IF to_regnamespace('mnemon') IS NOT NULL THEN ALTER SCHEMA mnemon RENAME TO mnemon_replaced; END IF;
+END $$;
+"""
+DROP_REPLACED = b"DROP SCHEMA IF EXISTS mnemon_replaced CASCADE;\n"
 MAJOR = "SELECT current_setting('server_version_num')::int / 10000 AS major"
 HAS_TENANTS = "SELECT EXISTS (SELECT FROM mnemon.tenants) AS any"
 OTHERS = """
@@ -152,30 +160,36 @@ async def _fingerprints(owner: Connection) -> dict[str, str]:
 
 def _load(conninfo: str, major: int, manifest: Manifest, dump: Path) -> None:
     """One psql, one transaction: set the old schema aside, load, compare every table, drop the old one."""
-    script = subprocess.Popen(
-        [program("pg_restore", major), "--no-owner", "--file=-", dump], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    loader = subprocess.Popen(
-        [program("psql", major), "--quiet", "--no-psqlrc", "--single-transaction", "--set=ON_ERROR_STOP=1"],
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment_for(conninfo),
-    )  # fmt: skip
-    assert script.stdout and script.stderr and loader.stdin and loader.stderr
-    try:
-        loader.stdin.write(b"DO $$ BEGIN IF to_regnamespace('mnemon') IS NOT NULL "
-                           b"THEN ALTER SCHEMA mnemon RENAME TO mnemon_replaced; END IF; END $$;\n")  # fmt: skip
-        while block := script.stdout.read(BLOCK):
-            loader.stdin.write(block)
-        if script.wait():
-            loader.kill()
-            raise BackupFailed(f"The backup cannot be read: {script.stderr.read().decode(errors='replace').strip()}")
-        loader.stdin.write(_comparison(manifest).encode() + b"DROP SCHEMA IF EXISTS mnemon_replaced CASCADE;\n")
-        loader.stdin.close()
-    except BrokenPipeError:
-        script.kill()
-    said = loader.stderr.read().decode(errors="replace")
-    if loader.wait():
-        errors = [line for line in said.splitlines() if "ERROR" in line] or [said.strip()[-500:]]
-        raise BackupFailed(f"The restore failed and was undone: {errors[0]}")
+    read = [program("pg_restore", major), "--no-owner", "--file=-", dump]
+    write = [program("psql", major), "--quiet", "--no-psqlrc", "--single-transaction", "--set=ON_ERROR_STOP=1"]
+    # What they complain of goes to files: a full pipe that nobody reads would stop both.
+    with (
+        tempfile.TemporaryFile() as unreadable,
+        tempfile.TemporaryFile() as refused,
+        subprocess.Popen(read, stdout=subprocess.PIPE, stderr=unreadable) as reader,
+        subprocess.Popen(
+            write, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=refused, env=environment_for(conninfo)
+        ) as loader,
+    ):
+        assert reader.stdout and loader.stdin
+        try:
+            loader.stdin.write(SET_ASIDE)
+            shutil.copyfileobj(reader.stdout, loader.stdin, BLOCK)
+            if reader.wait():
+                loader.kill()
+                raise BackupFailed(f"The backup cannot be read: {_complaint(unreadable)}")
+            loader.stdin.write(_comparison(manifest).encode() + DROP_REPLACED)
+            loader.stdin.close()
+        except BrokenPipeError:
+            reader.kill()
+        if loader.wait():
+            raise BackupFailed(f"The restore failed and was undone: {_complaint(refused)}")
+
+
+def _complaint(output: IO[bytes]) -> str:
+    output.seek(0)
+    said = output.read().decode(errors="replace")
+    return next((line for line in said.splitlines() if "ERROR" in line), said.strip()[-500:])
 
 
 def _comparison(manifest: Manifest) -> str:

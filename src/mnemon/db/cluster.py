@@ -9,7 +9,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from dataclasses import dataclass
@@ -163,15 +162,15 @@ def is_postgres(pid: int) -> bool:
     return name == "postgres" and state[0] not in "ZX"
 
 
-def accepts_connections(cluster: Cluster) -> bool:
-    """True once the postmaster's socket answers; it may still refuse sessions while it recovers."""
-    with socket.socket(socket.AF_UNIX) as probe:
-        probe.settimeout(1)
-        try:
-            probe.connect(str(cluster.sockets / f".s.PGSQL.{PORT}"))
-        except OSError:
-            return False
-        return True
+def is_ready(cluster: Cluster) -> bool:
+    """True while the server takes sessions: the postmaster keeps its state in the eighth line of its lock file."""
+    if running_postmaster(cluster) is None:
+        return False
+    try:
+        lines = (cluster.data / "postmaster.pid").read_text().splitlines()
+    except FileNotFoundError:
+        return False
+    return len(lines) >= 8 and lines[7].strip() == "ready"
 
 
 def stop(pid: int, *, patience: float = 20.0) -> None:

@@ -1,6 +1,7 @@
 """The one way to the database: a pool of connections as the application role, and transactions of one tenant."""
 
 import asyncio
+import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, Self
@@ -61,7 +62,6 @@ class Database:
         )
 
     async def __aenter__(self) -> Self:
-        await self._pool.open()
         return self
 
     async def __aexit__(self, *failure: object) -> None:
@@ -81,6 +81,9 @@ class Database:
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Connection]:
         """A connection with no tenant: it sees no tenant's rows, only what is granted to everyone."""
+        if self._pool.closed:
+            # Not before its first use: until the first migration there may be no application role to connect as.
+            await self._pool.open()
         try:
             async with self._pool.connection() as connection:
                 yield connection
@@ -102,18 +105,15 @@ async def connect(server: Server, conninfo: str) -> Connection:
 
 
 async def _check_if_stale(connection: AsyncConnection[Any]) -> None:
-    """Find out before use that the server went away, at no cost while it is there."""
-    if connection.pgconn.status != psycopg.pq.ConnStatus.OK or await _said_goodbye(connection):
-        raise psycopg.OperationalError("the server closed this connection")
+    """Find out before use that the server went away, at no cost while it is there.
 
-
-async def _said_goodbye(connection: AsyncConnection[Any]) -> bool:
-    """A closed server leaves its parting message on an idle socket; reading it marks the connection as bad."""
-    try:
-        connection.pgconn.consume_input()
-    except psycopg.OperationalError:
-        return True
-    return connection.pgconn.status != psycopg.pq.ConnStatus.OK
+    An idle connection has nothing to say. If its socket holds something, that may be the server's parting
+    message, and only then is a round trip worth it.
+    """
+    idle = select.poll()
+    idle.register(connection.fileno(), select.POLLIN)
+    if idle.poll(0):
+        await AsyncConnectionPool.check_connection(connection)
 
 
 def _connection_class(server: Server) -> type[Connection]:

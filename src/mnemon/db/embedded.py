@@ -15,6 +15,7 @@ from mnemon.errors import DatabaseUnavailable
 
 OWNER_ROLE = "mnemon_owner"
 APP_ROLE = "mnemon_app"
+START_LIMIT = 60.0
 
 
 class EmbeddedServer:
@@ -42,14 +43,14 @@ class EmbeddedServer:
     def app_conninfo(self) -> str:
         return self.cluster.conninfo(APP_ROLE)
 
-    def ensure_running(self, limit: float = 90.0) -> None:
+    def ensure_running(self, limit: float = START_LIMIT + 30) -> None:
         """Return once the server answers, having started its keeper if there was none. Blocking."""
         with self._thread:
             self._take_share()
             deadline = time.monotonic() + limit
             while True:
                 self._start_keeper_if_none()
-                if files.accepts_connections(self.cluster):
+                if files.is_ready(self.cluster):
                     return
                 if time.monotonic() > deadline:
                     raise DatabaseUnavailable(
@@ -82,7 +83,7 @@ class EmbeddedServer:
             self._spawn_keeper(lock)
 
     def _spawn_keeper(self, lock: BinaryIO) -> None:
-        command = [sys.executable, "-m", "mnemon.db.keeper", str(self._home), str(self._linger)]
+        command = [sys.executable, "-m", "mnemon.db.keeper", str(self._home), str(self._linger), str(START_LIMIT)]
         with (self.cluster.folder / "keeper.log").open("ab") as log:
             starter = subprocess.Popen(
                 command, stdin=lock, stdout=subprocess.PIPE, stderr=log, cwd="/", env=_plain_environment()

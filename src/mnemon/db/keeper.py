@@ -22,12 +22,11 @@ USERS_LOCK = "users.lock"
 KEEPER_LOCK = "keeper.lock"
 READY = b"ready\n"
 PULSE = 0.2
-START_LIMIT = 60.0
 
 
 def main() -> None:
-    """`python -m mnemon.db.keeper HOME LINGER`, with the locked keeper.lock as standard input."""
-    home, linger = Path(sys.argv[1]), float(sys.argv[2])
+    """`python -m mnemon.db.keeper HOME LINGER START_LIMIT`, with the locked keeper.lock as standard input."""
+    home, linger, start_limit = Path(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
     os.setsid()
     if os.fork():
         os._exit(0)
@@ -35,7 +34,7 @@ def main() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         cluster = files.locate(home)
-        keeper = Keeper(cluster)
+        keeper = Keeper(cluster, start_limit)
         keeper.bring_up()
     except (ClusterFailed, OSError) as failure:
         os.write(1, str(failure).encode())
@@ -49,18 +48,21 @@ def main() -> None:
 class Keeper:
     """Brings one server up and watches over it."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, start_limit: float) -> None:
         self.cluster = cluster
+        self.start_limit = start_limit
         self.child: subprocess.Popen[bytes] | None = None
 
     def bring_up(self) -> None:
-        """Adopt a running server, or make and start one; return when its socket answers."""
+        """Adopt a running server, or make and start one; return when it takes sessions."""
         if not self.cluster.exists():
             files.create(self.cluster)
-        deadline = time.monotonic() + START_LIMIT
-        while not (files.running_postmaster(self.cluster) and files.accepts_connections(self.cluster)):
+        deadline = time.monotonic() + self.start_limit
+        while not files.is_ready(self.cluster):
             if time.monotonic() > deadline:
-                raise ClusterFailed(f"The embedded server did not start in {START_LIMIT:.0f} s: {self._last_words()}")
+                raise ClusterFailed(
+                    f"The embedded server did not start in {self.start_limit:.0f} s: {self._last_words()}"
+                )
             # After a kill -9 the old server's children may hold its memory for a moment: try until they are gone.
             gone = self.child is None or self.child.poll() is not None
             if gone and files.running_postmaster(self.cluster) is None:

@@ -1,0 +1,144 @@
+"""A backup is one moment of the database; a restore is all of it, proven, or nothing."""
+
+import stat
+import tarfile
+from pathlib import Path
+from uuid import UUID
+
+import orjson
+import psycopg
+import pytest
+
+from mnemon.db.backup import backup, read_manifest, restore
+from mnemon.db.database import Database
+from mnemon.db.external import ExternalServer
+from mnemon.db.migrate import migrate, schema_state
+from mnemon.errors import BackupFailed
+from mnemon.identity.roles import Role
+from mnemon.identity.users import add_user
+from mnemon.ids import new_uuid
+
+
+async def prepare(server: ExternalServer, emails: list[str]) -> UUID:
+    """A migrated database with one tenant and these users, and nobody connected to it."""
+    tenant = new_uuid()
+    async with Database(server, 1) as database:
+        async with database.owner() as owner:
+            await migrate(owner)
+            await owner.execute("INSERT INTO mnemon.tenants VALUES (%s, 'kept', 'Kept — čuvaj 🗝')", (tenant,))
+        for email in emails:
+            async with database.transaction(tenant) as tx:
+                await add_user(tx, "test", email, Role.USER, name="Žofia\n'quoted'\t\\N")
+    return tenant
+
+
+async def contents(server: ExternalServer) -> dict[str, list[tuple[object, ...]]]:
+    async with await psycopg.AsyncConnection.connect(server.owner_conninfo) as owner:
+        return {
+            table: await (await owner.execute(f"SELECT * FROM mnemon.{table} ORDER BY 1, 2")).fetchall()  # type: ignore[arg-type]
+            for table in ("tenants", "users", "identity_changes", "migrations")
+        }
+
+
+async def test_a_restored_database_has_every_row_and_works_as_before(
+    empty_server: ExternalServer, tmp_path: Path
+) -> None:
+    tenant = await prepare(empty_server, ["a@x.org", "b@x.org"])
+    before = await contents(empty_server)
+    file = tmp_path / "kept.backup"
+    await backup(empty_server, file)
+    async with Database(empty_server, 1) as database, database.transaction(tenant) as tx:
+        await add_user(tx, "test", "later@x.org", Role.USER)
+    manifest = await restore(empty_server, file, replace=True)
+    assert await contents(empty_server) == before
+    assert manifest.tables["users"].startswith("2:")
+    async with Database(empty_server, 1) as database:
+        async with database.owner() as owner:
+            assert (await schema_state(owner)).current
+        async with database.transaction(tenant) as tx:
+            assert len(await (await tx.execute("SELECT FROM mnemon.users")).fetchall()) == 2
+        async with database.session() as session:
+            assert await (await session.execute("SELECT FROM mnemon.users")).fetchall() == []
+
+
+async def test_a_backup_restores_into_an_empty_database(
+    empty_server: ExternalServer, database: Database, tmp_path: Path
+) -> None:
+    file = tmp_path / "shared.backup"
+    manifest = await backup(database.server, file)
+    await restore(empty_server, file)
+    assert len(await contents(empty_server)) == 4
+    assert set(manifest.tables) >= {"tenants", "users", "migrations"}
+
+
+async def test_a_backup_is_private_and_never_overwrites(empty_server: ExternalServer, tmp_path: Path) -> None:
+    await prepare(empty_server, [])
+    file = tmp_path / "kept.backup"
+    await backup(empty_server, file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    with pytest.raises(BackupFailed, match="exists already"):
+        await backup(empty_server, file)
+    with pytest.raises(BackupFailed, match="There is no folder"):
+        await backup(empty_server, tmp_path / "nowhere" / "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.backup"]
+
+
+async def test_a_database_in_use_or_not_empty_is_not_replaced(empty_server: ExternalServer, tmp_path: Path) -> None:
+    await prepare(empty_server, ["a@x.org"])
+    file = tmp_path / "kept.backup"
+    await backup(empty_server, file)
+    with pytest.raises(BackupFailed, match="not empty: give --replace"):
+        await restore(empty_server, file)
+    async with await psycopg.AsyncConnection.connect(empty_server.app_conninfo):
+        with pytest.raises(BackupFailed, match="1 other connections use this database"):
+            await restore(empty_server, file, replace=True)
+
+
+async def test_a_restore_that_would_differ_from_its_manifest_changes_nothing(
+    empty_server: ExternalServer, tmp_path: Path
+) -> None:
+    await prepare(empty_server, ["a@x.org"])
+    file, forged = tmp_path / "kept.backup", tmp_path / "forged.backup"
+    await backup(empty_server, file)
+    before = await contents(empty_server)
+    rewrite(file, forged, lambda manifest: manifest["tables"].update(users="1:42"))
+    with pytest.raises(BackupFailed, match="the rows of users differ"):
+        await restore(empty_server, forged, replace=True)
+    assert await contents(empty_server) == before
+
+
+async def test_a_damaged_or_foreign_file_is_refused(empty_server: ExternalServer, tmp_path: Path) -> None:
+    await prepare(empty_server, [])
+    file, damaged = tmp_path / "kept.backup", tmp_path / "damaged.backup"
+    await backup(empty_server, file)
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    damaged.write_bytes(content)
+    with pytest.raises(BackupFailed, match="damaged"):
+        await restore(empty_server, damaged, replace=True)
+    (tmp_path / "other").write_text("hello")
+    with pytest.raises(BackupFailed, match="is not a backup"):
+        read_manifest(tmp_path / "other")
+    with pytest.raises(BackupFailed, match="There is no file"):
+        read_manifest(tmp_path / "absent")
+    newer = tmp_path / "newer.backup"
+    rewrite(file, newer, lambda manifest: manifest.update(step=999))
+    with pytest.raises(BackupFailed, match="run the newer program"):
+        await restore(empty_server, newer, replace=True)
+
+
+def rewrite(source: Path, target: Path, change: object) -> None:
+    """Copy a backup with another manifest."""
+    import io
+
+    with tarfile.open(source) as old, tarfile.open(target, "w") as new:
+        for member in old.getmembers():
+            stream = old.extractfile(member)
+            assert stream
+            content = stream.read()
+            if member.name == "manifest.json":
+                manifest = orjson.loads(content)
+                change(manifest)  # type: ignore[operator]
+                content = orjson.dumps(manifest)
+                member.size = len(content)
+            new.addfile(member, io.BytesIO(content))

@@ -1,0 +1,117 @@
+"""Transactions of one tenant: what they see, what they cannot touch, and how they end."""
+
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from mnemon.db import database as module
+from mnemon.db.database import Database
+from mnemon.db.external import ExternalServer
+from mnemon.errors import DatabaseUnavailable
+
+
+async def test_a_session_without_a_tenant_sees_no_tenants_rows(database: Database, tenant: UUID) -> None:
+    async with database.session() as session:
+        rows = await (await session.execute("SELECT * FROM mnemon.tenants")).fetchall()
+    assert rows == []
+
+
+async def test_the_tenant_ends_with_the_transaction(database: Database, tenant: UUID) -> None:
+    async with database.transaction(tenant) as tx:
+        seen = await (await tx.execute("SELECT tenant_id FROM mnemon.tenants")).fetchall()
+        connection = tx
+    assert seen == [{"tenant_id": tenant}]
+    async with database.session() as session:
+        assert await (await session.execute("SELECT mnemon.current_tenant() AS t")).fetchone() == {"t": None}
+    assert connection is not None
+
+
+async def test_a_failed_transaction_leaves_nothing(database: Database, tenant: UUID) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with database.transaction(tenant) as tx:
+            await tx.execute(
+                "INSERT INTO mnemon.identity_changes (tenant_id, change_id, actor, kind, details) "
+                "VALUES (%s, 'x', 'y', 'z', '{}')",
+                (tenant,),
+            )
+            raise ZeroDivisionError
+    async with database.transaction(tenant) as tx:
+        left = await (await tx.execute("SELECT count(*) AS n FROM mnemon.identity_changes")).fetchone()
+    assert left == {"n": 0}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE mnemon.mine (n int)",
+        "CREATE TABLE public.mine (n int)",
+        "ALTER TABLE mnemon.users DISABLE ROW LEVEL SECURITY",
+        "DROP POLICY tenant_only ON mnemon.users",
+        "TRUNCATE mnemon.users",
+        "DELETE FROM mnemon.users",
+        "DELETE FROM mnemon.identity_changes",
+        "UPDATE mnemon.identity_changes SET actor = 'me'",
+        "UPDATE mnemon.tenants SET name = 'mine'",
+        "INSERT INTO mnemon.tenants VALUES (gen_random_uuid(), 'x', 'x')",
+        "UPDATE mnemon.migrations SET checksum = ''",
+        "SET ROLE mnemon_owner",
+        "SET SESSION AUTHORIZATION mnemon_owner",
+        "ALTER ROLE mnemon_app BYPASSRLS",
+    ],
+)
+async def test_the_application_role_is_refused_what_it_does_not_need(
+    database: Database, tenant: UUID, statement: str
+) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        async with database.transaction(tenant) as tx:
+            await tx.execute(statement)
+
+
+async def test_every_table_with_a_tenant_is_isolated_and_functions_are_closed_to_the_public(database: Database) -> None:
+    async with database.owner() as owner:
+        open_tables = await (
+            await owner.execute(
+                """
+                SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id'
+                 WHERE c.relnamespace = 'mnemon'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+                   AND NOT (c.relrowsecurity AND EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid))
+                """
+            )
+        ).fetchall()
+        open_functions = await (
+            await owner.execute(
+                """
+                SELECT proname FROM pg_proc
+                 WHERE pronamespace = 'mnemon'::regnamespace AND prosecdef
+                   AND (proconfig IS NULL OR NOT proconfig::text LIKE '%search_path%'
+                        OR EXISTS (SELECT FROM aclexplode(coalesce(proacl, acldefault('f', proowner)))
+                                    WHERE grantee = 0))
+                """
+            )
+        ).fetchall()
+    assert open_tables == []
+    assert open_functions == []
+
+
+async def test_an_exhausted_pool_is_an_error_that_says_so(
+    empty_server: ExternalServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CHECKOUT_PATIENCE", 0.1)
+    async with Database(empty_server, pool_size=1) as database, database.session():
+        with pytest.raises(DatabaseUnavailable, match="No database connection was free"):
+            async with database.session():
+                pass
+
+
+async def test_a_connection_that_the_server_closed_is_replaced_before_use(empty_server: ExternalServer) -> None:
+    async with Database(empty_server, pool_size=1) as database:
+        async with database.session() as session:
+            first = await (await session.execute("SELECT pg_backend_pid() AS pid")).fetchone()
+        assert first is not None
+        async with await module.connect(database.server, empty_server.app_conninfo) as other:
+            await other.execute("SELECT pg_terminate_backend(%s, 10000)", (first["pid"],))
+        async with database.session() as session:
+            second = await (await session.execute("SELECT pg_backend_pid() AS pid")).fetchone()
+    assert second is not None
+    assert second["pid"] != first["pid"]

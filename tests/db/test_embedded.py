@@ -1,0 +1,204 @@
+"""The embedded server: started on demand, shared, and not brought down by anyone's death."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from mnemon.db import cluster as files
+from mnemon.db.database import Database
+from mnemon.db.embedded import EmbeddedServer
+from mnemon.db.migrate import migrate
+from mnemon.errors import DatabaseUnavailable
+
+# Opens the database as ten commands would, and says what it found.
+STARTER = """
+import asyncio, sys
+from mnemon.app import open_mnemon
+from mnemon.settings import load_settings
+
+async def main():
+    async with open_mnemon(load_settings()) as mnemon:
+        print(mnemon.first_start is not None, flush=True)
+        sys.stdin.readline()
+
+asyncio.run(main())
+"""
+
+
+def until(condition: Callable[[], bool], limit: float = 30.0) -> None:
+    deadline = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.02)
+
+
+def keeper_of(server: EmbeddedServer) -> int | None:
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = process.read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if b"mnemon.db.keeper" in words and os.fsencode(server._home) in words:
+            return int(process.parent.name)
+    return None
+
+
+@pytest.fixture
+def private(home: Path) -> Iterator[EmbeddedServer]:
+    """A server of the test's own, for killing."""
+    server = EmbeddedServer(home, linger_seconds=0)
+    server.ensure_running()
+    yield server
+    server.release()
+    until(lambda: files.running_postmaster(server.cluster) is None)
+
+
+def test_ten_processes_on_an_empty_home_share_one_server_and_one_first_start(home: Path) -> None:
+    environment = os.environ | {"MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "0"}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", STARTER], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(10)
+    ]
+    answers = [process.stdout.readline().strip() for process in processes if process.stdout]
+    postmasters = subprocess.run(["pgrep", "-f", f"postgres -D {home}"], capture_output=True, text=True).stdout.split()
+    for process in processes:
+        process.communicate("\n", timeout=60)
+    assert sorted(answers) == ["False"] * 9 + ["True"]
+    assert len(postmasters) == 1
+    assert [process.returncode for process in processes] == [0] * 10
+
+
+async def test_killing_the_keeper_disturbs_nobody_and_the_next_process_adopts_the_server(
+    private: EmbeddedServer,
+) -> None:
+    async with Database(private) as database:
+        async with database.session() as session:
+            await session.execute("SELECT 1")
+        postmaster, keeper = files.running_postmaster(private.cluster), keeper_of(private)
+        assert keeper is not None
+        os.kill(keeper, signal.SIGKILL)
+        async with database.session() as session:
+            await session.execute("SELECT 1")
+        newcomer = EmbeddedServer(private._home, linger_seconds=0)
+        await asyncio.to_thread(newcomer.ensure_running)
+        assert keeper_of(private) not in (None, keeper)
+        assert files.running_postmaster(private.cluster) == postmaster
+        newcomer.release()
+
+
+@pytest.mark.parametrize("also_the_keeper", [False, True], ids=["postmaster", "postmaster and keeper"])
+async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(
+    private: EmbeddedServer, also_the_keeper: bool
+) -> None:
+    async with Database(private) as database:
+        async with database.owner() as owner:
+            await owner.execute("CREATE TABLE public.acknowledged (n int PRIMARY KEY)")
+            await owner.execute("GRANT ALL ON public.acknowledged TO mnemon_app")
+        acknowledged = []
+        for number in range(60):
+            if number in (20, 40):
+                victims = [files.running_postmaster(private.cluster)]
+                victims += [keeper_of(private)] if also_the_keeper else []
+                for victim in victims:
+                    assert victim is not None
+                    os.kill(victim, signal.SIGKILL)
+            try:
+                async with database.session() as session:
+                    await session.execute("INSERT INTO public.acknowledged VALUES (%s)", (number,))
+            except psycopg.OperationalError:
+                continue  # Not acknowledged; what follows finds the server again by itself.
+            acknowledged.append(number)
+        async with database.session() as session:
+            rows = await (await session.execute("SELECT n FROM public.acknowledged")).fetchall()
+    assert set(acknowledged) <= {row["n"] for row in rows}
+    assert len(acknowledged) >= 55
+
+
+def test_the_server_stops_when_its_last_user_is_gone_even_by_kill(home: Path) -> None:
+    environment = os.environ | {"MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "0"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", STARTER], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout and process.stdin
+    assert process.stdout.readline() == "True\n"
+    cluster = files.locate(home)
+    assert files.running_postmaster(cluster)
+    process.kill()
+    process.communicate()
+    until(lambda: files.running_postmaster(cluster) is None)
+
+
+def test_a_home_that_the_servers_user_cannot_enter_still_works(open_folder: Path) -> None:
+    closed = open_folder / "closed"
+    closed.mkdir(mode=0o700)
+    server = EmbeddedServer(closed / "deeper" / "home", linger_seconds=0)
+    server.ensure_running()
+    with psycopg.connect(server.app_conninfo) as connection:
+        assert connection.execute("SELECT current_user").fetchone() == ("mnemon_app",)
+    server.release()
+    until(lambda: files.running_postmaster(server.cluster) is None)
+    shutil.rmtree(server.cluster.folder)
+
+
+def test_a_very_long_home_still_has_room_for_its_socket(home: Path) -> None:
+    server = EmbeddedServer(home / ("long-" * 30) / "home", linger_seconds=0)
+    server.ensure_running()
+    with psycopg.connect(server.app_conninfo) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    server.release()
+    until(lambda: files.running_postmaster(server.cluster) is None)
+    shutil.rmtree(server.cluster.sockets)
+
+
+def test_a_half_made_cluster_is_made_again(home: Path) -> None:
+    cluster = files.locate(home)
+    (cluster.folder / "data.draft").mkdir()
+    (cluster.folder / "data.draft" / "PG_VERSION").write_text("18")
+    server = EmbeddedServer(home, linger_seconds=0)
+    server.ensure_running()
+    server.release()
+    until(lambda: files.running_postmaster(cluster) is None)
+
+
+def test_a_cluster_that_cannot_start_says_why(home: Path) -> None:
+    server = EmbeddedServer(home, linger_seconds=0)
+    server.ensure_running()
+    server.release()
+    until(lambda: files.running_postmaster(server.cluster) is None and keeper_of(server) is None)
+    with (server.cluster.data / "postgresql.conf").open("a") as configuration:
+        configuration.write("shared_buffers = nonsense\n")
+    files_limit = pytest.MonkeyPatch()
+    files_limit.setattr("mnemon.db.embedded.START_LIMIT", 3.0)
+    try:
+        with pytest.raises(DatabaseUnavailable, match="shared_buffers"):
+            server.ensure_running()
+    finally:
+        files_limit.undo()
+        server.release()
+
+
+async def test_the_shared_server_is_migrated_as_the_owner_and_used_as_the_application(database: Database) -> None:
+    async with database.owner() as owner:
+        await migrate(owner)
+        who = await (
+            await owner.execute("SELECT current_user, rolsuper FROM pg_roles WHERE rolname = current_user")
+        ).fetchone()
+    assert who == {"current_user": "mnemon_owner", "rolsuper": False}
+    async with database.session() as session:
+        app = await (
+            await session.execute(
+                "SELECT current_user, rolsuper, rolbypassrls, rolcreaterole FROM pg_roles WHERE rolname = current_user"
+            )
+        ).fetchone()
+    assert app == {"current_user": "mnemon_app", "rolsuper": False, "rolbypassrls": False, "rolcreaterole": False}
