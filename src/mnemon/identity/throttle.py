@@ -38,25 +38,25 @@ class Guard:
     allowed: int
 
     @property
-    def _hash(self) -> bytes:
+    def key_hash(self) -> bytes:
         return hashlib.sha256(self.key.encode()).digest()
 
     async def count_attempt(self, database: Database) -> int:
         """Return how many tries failed in a row, this one included, or refuse it because it comes too early."""
         async with database.session() as session:
-            values = {"key": self._hash, "allowed": self.allowed, "longest": LONGEST_WAIT, "forget": FORGET_AFTER}
+            values = {"key": self.key_hash, "allowed": self.allowed, "longest": LONGEST_WAIT, "forget": FORGET_AFTER}
             counted = await (await session.execute(COUNT_ATTEMPT, values)).fetchone()
             if counted is not None:
                 return int(counted["failures"])
-            wait = await (await session.execute(WAIT, (self._hash,))).fetchone()
+            wait = await (await session.execute(WAIT, (self.key_hash,))).fetchone()
         seconds = max(1, wait["seconds"]) if wait else 1
         raise TooManyRequests(f"Too many failed logins: try again in {seconds} s.", retry_after_seconds=seconds)
 
     async def uncount(self, database: Database) -> None:
         """This try was no failure; earlier ones under the same key stand."""
         async with database.session() as session:
-            await session.execute(UNCOUNT, (self._hash,))
+            await session.execute(UNCOUNT, (self.key_hash,))
 
     async def forgive(self, database: Database) -> None:
         async with database.session() as session:
-            await session.execute(FORGIVE, (self._hash,))
+            await session.execute(FORGIVE, (self.key_hash,))

@@ -1,0 +1,83 @@
+"""A running Mnemon behind an HTTP client, and people of both roles in a tenant of the test's own."""
+
+import secrets
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+import pytest
+
+from mnemon.app import Mnemon, check_database, check_migrations
+from mnemon.cli.serve import create_site
+from mnemon.db.database import Database
+from mnemon.identity.roles import Principal, Role, Scope
+from mnemon.identity.sessions import Sessions
+from mnemon.identity.tokens import add_token
+from mnemon.identity.users import add_user
+from mnemon.settings import Settings
+
+KEY = "a-key-for-tests-that-is-long-enough-to-sign-with"
+PASSWORD = "correct horse battery"
+
+
+@dataclass
+class Person:
+    """Someone with a session, and how they send it."""
+
+    user_id: UUID
+    email: str
+    session: str
+    tenant_slug: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.session}"}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path, login_failures=5)
+
+
+@pytest.fixture
+def mnemon(settings: Settings, database: Database) -> Mnemon:
+    whole = Mnemon(settings, database, Sessions(database, KEY, timedelta(hours=1)))
+    whole.checks["database"] = lambda: check_database(database)
+    whole.checks["migrations"] = lambda: check_migrations(database)
+    return whole
+
+
+@pytest.fixture
+async def client(mnemon: Mnemon) -> AsyncIterator[httpx.AsyncClient]:
+    # An address of the test's own: failed logins are counted by address, across tests too.
+    address = f"198.51.{secrets.randbelow(256)}.{secrets.randbelow(256)}"
+    transport = httpx.ASGITransport(create_site(mnemon), raise_app_exceptions=False, client=(address, 40000))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8787") as opened:
+        yield opened
+
+
+async def person(mnemon: Mnemon, tenant: UUID, role: Role, email: str | None = None) -> Person:
+    address = email or f"{role}@example.org"
+    async with mnemon.database.transaction(tenant) as tx:
+        user = await add_user(tx, "test", address, role, password=PASSWORD)
+    session = mnemon.sessions.issue(Principal(tenant, user.user_id, role))
+    return Person(user.user_id, address, session.token, f"t-{tenant.hex}")
+
+
+@pytest.fixture
+async def admin(mnemon: Mnemon, tenant: UUID) -> Person:
+    return await person(mnemon, tenant, Role.ADMIN)
+
+
+@pytest.fixture
+async def user(mnemon: Mnemon, tenant: UUID) -> Person:
+    return await person(mnemon, tenant, Role.USER)
+
+
+async def token_for(mnemon: Mnemon, tenant: UUID, owner: Person, scope: Scope) -> str:
+    async with mnemon.database.transaction(tenant) as tx:
+        made = await add_token(tx, "test", owner.user_id, f"a {scope} token", scope)
+    return made.secret

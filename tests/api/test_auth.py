@@ -1,0 +1,239 @@
+"""Logging in: who gets in, who does not, and what the refusals give away."""
+
+import statistics
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+import jwt
+import pytest
+from structlog.testing import capture_logs
+
+from mnemon.app import Mnemon
+from mnemon.identity.login import add_login_link
+from mnemon.identity.roles import Principal, Role, Scope
+from mnemon.identity.secrets import kept_key
+from mnemon.identity.sessions import Sessions
+from mnemon.identity.throttle import Guard
+
+from .conftest import KEY, PASSWORD, Person, person, token_for
+
+
+def login(who: Person, password: str = PASSWORD) -> dict[str, str]:
+    return {"email": who.email, "password": password, "tenant": who.tenant_slug}
+
+
+async def test_a_password_gives_a_session_with_the_documented_claims(
+    client: httpx.AsyncClient, admin: Person, tenant: UUID
+) -> None:
+    answer = await client.post("/v1/auth/login", json=login(admin))
+    assert answer.status_code == 200
+    claims = jwt.decode(answer.json()["access_token"], KEY, ["HS256"])
+    assert claims["sub"] == str(admin.user_id)
+    assert claims["tenant_id"] == str(tenant)
+    assert claims["role"] == "admin"
+    assert claims["exp"] - claims["iat"] == pytest.approx(3600, abs=1.1)
+    me = await client.get("/v1/me", headers={"Authorization": f"Bearer {answer.json()['access_token']}"})
+    assert me.json()["email"] == admin.email
+
+
+async def test_the_api_prefix_answers_the_same(client: httpx.AsyncClient, admin: Person) -> None:
+    first = await client.get("/v1/me", headers=admin.headers)
+    second = await client.get("/api/me", headers=admin.headers)
+    assert first.json() == second.json()
+
+
+async def test_ten_wrong_passwords_are_slowed_logged_and_lock_out_even_the_right_one(
+    client: httpx.AsyncClient, admin: Person
+) -> None:
+    with capture_logs() as lines:
+        answers = [await client.post("/v1/auth/login", json=login(admin, "wrong")) for _ in range(10)]
+    assert [answer.status_code for answer in answers[:5]] == [401] * 5
+    assert {answer.status_code for answer in answers[5:]} == {429}
+    assert int(answers[-1].headers["retry-after"]) >= 1
+    right = await client.post("/v1/auth/login", json=login(admin))
+    assert right.status_code == 429
+    refused = [line for line in lines if line["event"] == "login_refused"]
+    assert [line["failures"] for line in refused] == [1, 2, 3, 4, 5]
+    assert "wrong" not in str(lines)
+
+
+async def test_the_wait_doubles_and_a_success_after_it_forgives(
+    client: httpx.AsyncClient, mnemon: Mnemon, admin: Person
+) -> None:
+    key = Guard(f"account:{admin.tenant_slug}:{admin.email}", 5).key_hash
+    waits = []
+    for _ in range(8):
+        await client.post("/v1/auth/login", json=login(admin, "wrong"))
+        async with mnemon.database.session() as session:
+            row = await (
+                await session.execute(
+                    "SELECT extract(epoch FROM open_again - last_attempt) AS wait "
+                    "FROM mnemon.login_attempts WHERE key_hash = %s",
+                    (key,),
+                )
+            ).fetchone()
+            await session.execute("UPDATE mnemon.login_attempts SET open_again = now() WHERE key_hash = %s", (key,))
+        assert row is not None
+        waits.append(int(row["wait"]))
+    assert waits == [0, 0, 0, 0, 1, 2, 4, 8]
+    assert (await client.post("/v1/auth/login", json=login(admin))).status_code == 200
+    assert (await client.post("/v1/auth/login", json=login(admin, "wrong"))).status_code == 401
+
+
+async def test_parallel_guesses_all_count(client: httpx.AsyncClient, admin: Person) -> None:
+    import asyncio
+
+    answers = await asyncio.gather(*(client.post("/v1/auth/login", json=login(admin, f"guess {n}")) for n in range(20)))
+    assert sum(answer.status_code == 401 for answer in answers) <= 5
+
+
+async def test_an_absent_account_cannot_be_told_from_a_wrong_password(
+    client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID
+) -> None:
+    people = [await person(mnemon, tenant, Role.USER, f"p{number}@example.org") for number in range(4)]
+    absent = [Person(one.user_id, f"absent-{one.email}", "", one.tenant_slug) for one in people]
+    times: dict[str, list[float]] = {"present": [], "absent": []}
+    texts = set()
+    for here, gone in zip(people, absent, strict=True):
+        for kind, who in (("present", here), ("absent", gone)):
+            began = time.perf_counter()
+            answer = await client.post("/v1/auth/login", json=login(who, "wrong password"))
+            times[kind].append(time.perf_counter() - began)
+            texts.add((answer.status_code, answer.text))
+    assert len(texts) == 1
+    # Without the same hashing work an absent account would answer many times sooner.
+    assert statistics.median(times["absent"]) > statistics.median(times["present"]) / 3
+
+
+async def test_a_login_link_works_once(client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, tenant: UUID) -> None:
+    async with mnemon.database.transaction(tenant) as tx:
+        secret = await add_login_link(tx, "test", admin.user_id)
+    first = await client.post("/v1/auth/link", json={"link": secret})
+    second = await client.post("/v1/auth/link", json={"link": secret})
+    assert first.json()["user_id"] == str(admin.user_id)
+    assert (second.status_code, second.json()["error_code"]) == (401, "NOT_AUTHENTICATED")
+
+
+async def test_an_expired_link_opens_nothing(
+    client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, tenant: UUID
+) -> None:
+    async with mnemon.database.transaction(tenant) as tx:
+        secret = await add_login_link(tx, "test", admin.user_id)
+    async with mnemon.database.owner() as owner:
+        await owner.execute("UPDATE mnemon.login_links SET expires_at = now() WHERE user_id = %s", (admin.user_id,))
+    assert (await client.post("/v1/auth/link", json={"link": secret})).status_code == 401
+
+
+def forgeries(mnemon: Mnemon, admin: Person, tenant: UUID) -> dict[str, str]:
+    principal = Principal(tenant, admin.user_id, Role.ADMIN)
+    head, payload, signature = admin.session.split(".")
+    claims = jwt.decode(admin.session, KEY, ["HS256"])
+    return {
+        "tampered": f"{head}.{payload[:-2]}AA.{signature}",
+        "expired": Sessions(mnemon.database, KEY, timedelta(hours=-1)).issue(principal).token,
+        "other secret": Sessions(mnemon.database, KEY + "x", timedelta(hours=1)).issue(principal).token,
+        "no algorithm": jwt.encode(claims, "", "none"),
+        "other algorithm": jwt.encode(claims, KEY * 2, "HS512"),
+        "no tenant": jwt.encode({key: value for key, value in claims.items() if key != "tenant_id"}, KEY, "HS256"),
+        "odd tenant": jwt.encode(claims | {"tenant_id": "nonsense"}, KEY, "HS256"),
+        "other tenant": jwt.encode(claims | {"tenant_id": str(UUID(int=1))}, KEY, "HS256"),
+        "nobody": jwt.encode(claims | {"sub": str(UUID(int=1))}, KEY, "HS256"),
+        "no end": jwt.encode({key: value for key, value in claims.items() if key != "exp"}, KEY, "HS256"),
+        "not a token": "abc",
+        "unknown access token": "mnm_" + "A" * 43,
+        "empty": "",
+    }
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["tampered", "expired", "other secret", "no algorithm", "other algorithm", "no tenant", "odd tenant",
+     "other tenant", "nobody", "no end", "not a token", "unknown access token", "empty"],
+)  # fmt: skip
+async def test_a_forged_credential_is_refused(
+    client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, tenant: UUID, kind: str
+) -> None:
+    credential = forgeries(mnemon, admin, tenant)[kind]
+    answer = await client.get("/v1/me", headers={"Authorization": f"Bearer {credential}"})
+    assert answer.status_code == 401
+    assert answer.json()["error_code"] == "NOT_AUTHENTICATED"
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+async def test_the_tenant_comes_from_the_credential_and_nothing_else(
+    client: httpx.AsyncClient, admin: Person, other_tenant: UUID, tenant: UUID
+) -> None:
+    answer = await client.get(
+        f"/v1/me?tenant_id={other_tenant}&tenant={other_tenant}",
+        headers=admin.headers | {"X-Tenant-ID": str(other_tenant)},
+    )
+    assert answer.json()["tenant_id"] == str(tenant)
+
+
+async def test_a_disabled_account_loses_its_session_and_its_tokens(
+    client: httpx.AsyncClient,
+    mnemon: Mnemon,
+    admin: Person,
+    user: Person,
+    tenant: UUID,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mnemon.identity.sessions.ACCOUNT_STATE_LIVES", 0)
+    secret = await token_for(mnemon, tenant, user, Scope.READ)
+    by_token = {"Authorization": f"Bearer {secret}"}
+    assert (await client.get("/v1/me", headers=by_token)).status_code == 200
+    await client.patch(f"/v1/users/{user.user_id}", json={"disabled": True}, headers=admin.headers)
+    assert (await client.get("/v1/me", headers=user.headers)).status_code == 401
+    assert (await client.get("/v1/me", headers=by_token)).status_code == 401
+    assert (await client.post("/v1/auth/login", json=login(user))).status_code == 401
+
+
+async def test_a_new_password_ends_older_sessions_and_needs_the_old_one(
+    client: httpx.AsyncClient, user: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemon.identity.sessions.ACCOUNT_STATE_LIVES", 0)
+    wrong = await client.post(
+        "/v1/me/password", json={"old_password": "nope", "new_password": "another good one"}, headers=user.headers
+    )
+    assert wrong.status_code == 401
+    short = await client.post(
+        "/v1/me/password", json={"old_password": PASSWORD, "new_password": "short"}, headers=user.headers
+    )
+    assert (short.status_code, short.json()["error"]) == (422, "A password has 10 to 1024 characters, not 5.")
+    changed = await client.post(
+        "/v1/me/password", json={"old_password": PASSWORD, "new_password": "another good one"}, headers=user.headers
+    )
+    assert changed.status_code == 204
+    assert (await client.get("/v1/me", headers=user.headers)).status_code == 401
+    assert (await client.post("/v1/auth/login", json=login(user))).status_code == 401
+    assert (await client.post("/v1/auth/login", json=login(user, "another good one"))).status_code == 200
+
+
+async def test_a_role_change_takes_effect_on_the_running_session(
+    client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, user: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemon.identity.sessions.ACCOUNT_STATE_LIVES", 0)
+    assert (await client.get("/v1/users", headers=user.headers)).status_code == 403
+    await client.patch(f"/v1/users/{user.user_id}", json={"role": "admin"}, headers=admin.headers)
+    assert (await client.get("/v1/users", headers=user.headers)).status_code == 401
+    again = await client.post("/v1/auth/login", json=login(user))
+    headers = {"Authorization": f"Bearer {again.json()['access_token']}"}
+    assert (await client.get("/v1/users", headers=headers)).status_code == 200
+
+
+def test_the_session_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
+    first, second = kept_key(tmp_path, "session.key"), kept_key(tmp_path, "session.key")
+    assert first == second
+    assert len(first) >= 43
+    assert (tmp_path / "keys" / "session.key").stat().st_mode & 0o077 == 0
+    assert [file.name for file in (tmp_path / "keys").iterdir()] == ["session.key"]
+
+
+def test_sessions_last_a_day_by_default() -> None:
+    from mnemon.settings import Settings
+
+    assert Settings().jwt_expiry_hours == 24
+    assert datetime.now(UTC).tzinfo is UTC
