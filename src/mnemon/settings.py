@@ -103,6 +103,11 @@ class Settings(BaseSettings):
         "auto", "`auto` is readable text on a terminal and JSON elsewhere."
     )
 
+    log_batch_events: int = _setting(1_000, "Most events that one append may hold.", ge=1, le=10_000)
+    log_idempotency_hours: int = _setting(
+        24, "How long an idempotency key is remembered after its event.", ge=1, le=87_600
+    )
+
     worker_slots: int = _setting(
         3, "Jobs that one worker runs at once.", "WORKER_SLOTS", "WORKER_MAX_CONCURRENT_JOBS", ge=1, le=256
     )

@@ -1,0 +1,1 @@
+"""The event store: every fact enters here, in order, and proves itself later."""

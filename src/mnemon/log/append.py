@@ -1,0 +1,242 @@
+"""Appending: hands the requests of one partition to the database and turns its answer into a result for each."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+from mnemon.db.database import Connection
+from mnemon.errors import MnemonError
+from mnemon.log import chain
+from mnemon.log.errors import KeyConflict, PeriodClosed, VersionConflict
+from mnemon.log.events import Appended, Event
+from mnemon.log.prepare import Key, Prepared
+from mnemon.log.rows import Expectation, arguments, expectations_of
+
+_CALL = f"mnemon.append_events({', '.join(['%s'] * 30)})"
+_RESULT = "refusals, first_sequence, recorded_at, previous, hashes"
+WRITE = f"SELECT {_RESULT} FROM {_CALL}"  # noqa: S608  a constant
+# One round trip for a transaction of its own: the tenant is set in the same statement, before the call.
+WRITE_ALONE = f"""
+WITH tenant AS MATERIALIZED (SELECT set_config('mnemon.tenant', %s, true) AS id)
+SELECT {_RESULT} FROM tenant, LATERAL (SELECT * FROM {_CALL} WHERE tenant.id IS NOT NULL) AS written
+"""  # noqa: S608
+
+Answer = dict[str, Any]
+Call = Callable[[tuple[Any, ...]], Awaitable[Answer]]
+
+
+@dataclass
+class Request:
+    """The events of one caller, appended together or not at all, and what became of them."""
+
+    events: Sequence[Prepared]
+    results: dict[int, Appended] = field(default_factory=dict)
+    failure: MnemonError | None = None
+    written: list[Event] = field(default_factory=list)
+
+    def forget(self) -> None:
+        """What was settled in a transaction that did not commit is open again."""
+        self.results.clear()
+        self.written.clear()
+        self.failure = None
+
+    @property
+    def settled(self) -> bool:
+        return self.failure is not None or len(self.results) == len(self.events)
+
+    @property
+    def appended(self) -> list[Appended]:
+        if self.failure is not None:
+            raise self.failure
+        return [self.results[place] for place in range(len(self.events))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Live:
+    """An event of a call that is not yet known to be a duplicate, and where its result belongs."""
+
+    request: Request
+    place: int
+
+    @property
+    def prepared(self) -> Prepared:
+        return self.request.events[self.place]
+
+
+def in_transaction(connection: Connection) -> Call:
+    """Writes within the connection's current transaction."""
+
+    async def call(values: tuple[Any, ...]) -> Answer:
+        return await _fetch(connection, WRITE, values)
+
+    return call
+
+
+def in_own_transaction(connection: Connection, tenant: UUID) -> Call:
+    """Writes and commits in one round trip, on a connection in autocommit mode."""
+
+    async def call(values: tuple[Any, ...]) -> Answer:
+        return await _fetch(connection, WRITE_ALONE, (str(tenant), *values))
+
+    return call
+
+
+async def _fetch(connection: Connection, statement: str, values: tuple[Any, ...]) -> Answer:
+    cursor = await connection.execute(statement, values, binary=True)
+    answer = await cursor.fetchone()
+    assert answer is not None
+    return answer
+
+
+async def write(call: Call, tenant: UUID, partition_id: int, requests: Sequence[Request]) -> None:
+    """Settle every request: written, found to be there already, or refused with the reason."""
+    while waiting := [request for request in requests if not request.settled]:
+        ready = _without_shared_keys(waiting)
+        live = [
+            _Live(request, place)
+            for request in ready
+            for place in range(len(request.events))
+            if place not in request.results
+        ]
+        events = [one.prepared for one in live]
+        expectations = expectations_of(events)
+        answer = await call(arguments(partition_id, events, expectations))
+        if answer["refusals"] is None:
+            _settle(tenant, partition_id, live, answer)
+        else:
+            _refuse(answer["refusals"], ready, live, expectations)
+
+
+def _without_shared_keys(requests: Sequence[Request]) -> list[Request]:
+    """Leave for the next call who shares a key with an earlier caller: by then it is known what the key stands for."""
+    taken: set[bytes] = set()
+    ready = []
+    for request in requests:
+        keys = {key.digest for prepared in request.events for key in prepared.keys}
+        if keys.isdisjoint(taken):
+            ready.append(request)
+        taken |= keys
+    return ready
+
+
+def _settle(tenant: UUID, partition_id: int, live: Sequence[_Live], answer: Answer) -> None:
+    previous, recorded_at = answer["previous"], answer["recorded_at"]
+    for sequence, (one, own) in enumerate(
+        zip(live, chain.split(answer["hashes"]), strict=True), answer["first_sequence"]
+    ):
+        prepared = one.prepared
+        one.request.results[one.place] = Appended(prepared.id, sequence, recorded_at, previous, own)
+        one.request.written.append(_recorded(tenant, partition_id, prepared, one.request.results[one.place]))
+        previous = own
+
+
+def _recorded(tenant: UUID, partition_id: int, prepared: Prepared, appended: Appended) -> Event:
+    """The event as a reader would get it, without reading it."""
+    event = Event(
+        tenant_id=tenant,
+        legal_entity=prepared.event.scope.legal_entity,
+        partition_id=partition_id,
+        sequence=appended.sequence,
+        recorded_at=appended.recorded_at,
+        previous_hash=appended.previous_hash,
+        hash=appended.hash,
+        payload_digest=prepared.digests[chain.DIGEST_LENGTH :],
+        envelope_text=prepared.envelope.decode(),
+        payload_text=prepared.payload.decode(),
+    )
+    event.__dict__["payload"] = prepared.plain_payload
+    return event
+
+
+def _refuse(
+    refusals: dict[str, Any], requests: Sequence[Request], live: Sequence[_Live], expectations: Sequence[Expectation]
+) -> None:
+    """Settle what the refusals settle. Keys come first: a retry of what succeeded must not fail for its version."""
+    if "keys" in refusals:
+        _refuse_keys(refusals["keys"], live)
+    elif "periods" in refusals:
+        hard_last = sorted(refusals["periods"], key=lambda one: str(one["status"]), reverse=True)
+        _refuse_dates({date.fromisoformat(one["date"]): one for one in hard_last}, live)
+    else:
+        stored = dict(zip([one.entity for one in expectations], refusals["versions"], strict=True))
+        _refuse_versions(stored, requests)
+
+
+def _refuse_keys(taken: dict[str, dict[str, Any]], live: Sequence[_Live]) -> None:
+    holders = [(one, key) for one in live for key in one.prepared.keys]
+    for number, original in taken.items():
+        one, key = holders[int(number) - 1]
+        if original["content"] == key.content.hex():
+            one.request.results[one.place] = Appended(
+                original["id"],
+                original["sequence"],
+                datetime.fromisoformat(original["recorded_at"]),
+                bytes.fromhex(original["previous"]),
+                bytes.fromhex(original["hash"]),
+                duplicate=True,
+            )
+        else:
+            one.request.failure = key_conflict(key, original["id"], original["sequence"])
+
+
+def key_conflict(key: Key, original: str, sequence: int | None = None) -> KeyConflict:
+    return KeyConflict(
+        f"The {key.meaning} was used for other content by event {original}: use another key, or read that event.",
+        event_id=original,
+        sequence=None if sequence is None else str(sequence),
+    )
+
+
+def _refuse_dates(closed: dict[date, dict[str, Any]], live: Sequence[_Live]) -> None:
+    for one in live:
+        day = one.prepared.effective_date
+        period = closed.get(day)
+        if (
+            period is None
+            or not one.prepared.bound_to_periods
+            or (period["status"] == "soft_closed" and one.prepared.event.approved_by)
+        ):
+            continue
+        remedy = (
+            "name an approver other than the actor"
+            if period["status"] == "soft_closed"
+            else "record an adjusting event in an open period"
+        )
+        one.request.failure = PeriodClosed(
+            f"The effective date {day} lies in the period {period['name']}, which is "
+            f"{period['status'].replace('_', '-')}: {remedy}.",
+            period=period["name"],
+            status=period["status"],
+            effective_date=day.isoformat(),
+        )
+
+
+def _refuse_versions(stored: dict[tuple[str, str], int], requests: Sequence[Request]) -> None:
+    """Walk the requests in order as the database would, each building on those before it that pass."""
+    added: Counter[tuple[str, str]] = Counter()
+    for request in requests:
+        adding = added.copy()
+        for place, prepared in enumerate(request.events):
+            if place in request.results:
+                continue
+            for entity, expected in prepared.event.expected_versions.items():
+                actual = stored[entity] + adding[entity]
+                if actual != expected and request.failure is None:
+                    request.failure = version_conflict(entity, expected, actual)
+            adding.update(entity for entity in prepared.entities if entity in stored)
+        if request.failure is None:
+            added = adding
+
+
+def version_conflict(entity: tuple[str, str], expected: int, actual: int) -> VersionConflict:
+    kind, name = entity
+    return VersionConflict(
+        f"{kind} {name} was expected at version {expected} but is at {actual}: read it again and retry.",
+        entity_type=kind,
+        entity_id=name,
+        expected=expected,
+        actual=actual,
+    )

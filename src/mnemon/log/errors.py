@@ -1,0 +1,63 @@
+"""What the log refuses, and why."""
+
+from mnemon.errors import Conflict, MnemonError, NotAllowed, NotFound
+
+
+class TypeNotRegistered(MnemonError):
+    """No such event type, or not in that version."""
+
+    code = "EVENT_TYPE_NOT_REGISTERED"
+    status = 422
+
+
+class TypeIncompatible(Conflict):
+    """The declaration contradicts one that events were already recorded under."""
+
+    code = "EVENT_TYPE_INCOMPATIBLE"
+
+
+class InvalidEvent(MnemonError):
+    """The event does not fit its type; details list every violation."""
+
+    code = "INVALID_EVENT"
+    status = 422
+
+
+class BatchRefused(MnemonError):
+    """The batch is empty, too large or spans partitions."""
+
+    code = "BATCH_REFUSED"
+    status = 422
+
+
+class VersionConflict(Conflict):
+    """An entity has moved on since the caller looked; details name expected and actual version."""
+
+    code = "VERSION_CONFLICT"
+    retry = True
+
+
+class KeyConflict(Conflict):
+    """An idempotency or business key was used before for something else; details name the original."""
+
+    code = "KEY_CONFLICT"
+
+
+class PeriodClosed(NotAllowed):
+    """The effective date lies in a closed period; soft-closed ones accept an approver."""
+
+    code = "PERIOD_CLOSED"
+    status = 409
+
+
+class EventNotFound(NotFound):
+    """No event by that id, or not for this tenant."""
+
+    code = "EVENT_NOT_FOUND"
+
+
+class BadCursor(MnemonError):
+    """The cursor was not made by this log for this stream."""
+
+    code = "BAD_CURSOR"
+    status = 422

@@ -1,0 +1,84 @@
+"""Partitions: the number of each (tenant, legal entity), made on first use."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from mnemon.db.database import Connection, Database
+
+OPEN = "SELECT partition_id, created FROM mnemon.open_partition(%s)"
+FIND = """
+SELECT partition_id, legal_entity, sequence, hash, recorded_at,
+       pg_current_xact_id_if_assigned() IS NULL AS committed
+  FROM mnemon.partitions
+ WHERE tenant_id = %s
+ ORDER BY legal_entity
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition and its head as of the moment it was read; `committed` if the reader surely did not make it."""
+
+    partition_id: int
+    legal_entity: str
+    sequence: int
+    hash: bytes
+    recorded_at: datetime | None
+    committed: bool
+
+
+class Partitions:
+    """Remembers the numbers of partitions, which never change once committed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._numbers: dict[tuple[UUID, str], int] = {}
+
+    async def number(self, tenant: UUID, legal_entity: str) -> int:
+        """The partition's number; a new partition is committed before this returns."""
+        known = self._numbers.get((tenant, legal_entity))
+        if known is None:
+            async with self._database.transaction(tenant) as connection:
+                known, _created = await _open(connection, legal_entity)
+            self._numbers[tenant, legal_entity] = known
+        return known
+
+    async def number_in(self, connection: Connection, tenant: UUID, legal_entity: str) -> int:
+        """The same within a caller's transaction, which may yet be rolled back."""
+        known = self._numbers.get((tenant, legal_entity))
+        if known is None:
+            known, created = await _open(connection, legal_entity)
+            if not created:
+                self._numbers[tenant, legal_entity] = known
+        return known
+
+    async def names_in(self, connection: Connection, tenant: UUID, legal_entity: str | None) -> dict[int, str]:
+        """The partitions to look in: that of a legal entity if it exists, or all of the tenant's."""
+        if legal_entity is not None and (known := self._numbers.get((tenant, legal_entity))):
+            return {known: legal_entity}
+        found = await list_partitions(connection, tenant)
+        self._numbers |= {(tenant, one.legal_entity): one.partition_id for one in found if one.committed}
+        return {one.partition_id: one.legal_entity for one in found if legal_entity in (None, one.legal_entity)}
+
+
+async def _open(connection: Connection, legal_entity: str) -> tuple[int, bool]:
+    row = await (await connection.execute(OPEN, (legal_entity,))).fetchone()
+    assert row is not None
+    return row["partition_id"], row["created"]
+
+
+async def list_partitions(connection: Connection, tenant: UUID) -> list[Partition]:
+    """The tenant's partitions with their heads."""
+    rows = await (await connection.execute(FIND, (tenant,))).fetchall()
+    return [
+        Partition(
+            row["partition_id"],
+            row["legal_entity"],
+            row["sequence"],
+            row["hash"],
+            row["recorded_at"] if row["sequence"] else None,
+            row["committed"],
+        )
+        for row in rows
+    ]

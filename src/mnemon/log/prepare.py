@@ -1,0 +1,212 @@
+"""Preparing events: all that can be done to them before the partition's head is locked."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from mnemon.ids import is_ulid, new_ulid
+from mnemon.log.chain import digest
+from mnemon.log.errors import InvalidEvent
+from mnemon.log.events import ACTOR_TYPES, Actor, NewEvent
+from mnemon.log.moments import now, written
+from mnemon.log.paths import values_at, without
+from mnemon.log.registry import CompiledType
+from mnemon.log.seal import Draft, Sealed, Subject, canonical
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A digest that must not be taken, and the digest of the content that may share it. No expiry: for ever."""
+
+    digest: bytes
+    content: bytes
+    expires_at: datetime | None
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An event with all that is written for it, but for its place in the chain."""
+
+    event: NewEvent
+    id: str
+    occurred_at: datetime
+    effective_date: date
+    bound_to_periods: bool
+    correlation_id: str
+    envelope: bytes
+    plain_payload: dict[str, Any]
+    payload: bytes
+    digests: bytes
+    entities: tuple[tuple[str, str], ...]
+    labels: tuple[tuple[str, str], ...]
+    keys: tuple[Key, ...]
+    subjects: Sequence[Subject]
+
+
+def draft(event: NewEvent, compiled: CompiledType) -> Draft:
+    """Refuse an event that does not fit its type; otherwise give it its id and plain payload."""
+    if problems := list(_violations(event, compiled)):
+        raise InvalidEvent(
+            f"The event does not fit {event.type}: {'; '.join(problems)}.", type=event.type, violations=problems
+        )
+    payload: dict[str, Any] = {"data": event.data}
+    if person := _personal_part(event.actor):
+        payload["actor"] = person
+    if event.rules_evaluated:
+        payload["rules_evaluated"] = list(event.rules_evaluated)
+    return Draft(event.id or new_ulid(), compiled.declaration, event, payload)
+
+
+def prepare(tenant: UUID, made: Draft, sealed: Sealed, compiled: CompiledType, key_life: timedelta) -> Prepared:
+    """Fix the bytes of an event, and hash them."""
+    event = made.event
+    occurred_at = event.occurred_at or now()
+    effective_date = event.effective_date or occurred_at.astimezone(UTC).date()
+    correlation_id = event.correlation_id or made.id
+    envelope = _encoded(_envelope(tenant, made, occurred_at, effective_date, correlation_id), event)
+    return Prepared(
+        event=event,
+        id=made.id,
+        occurred_at=occurred_at,
+        effective_date=effective_date,
+        bound_to_periods=compiled.declaration.bound_to_periods,
+        correlation_id=correlation_id,
+        envelope=envelope,
+        plain_payload=dict(made.payload),
+        payload=sealed.payload,
+        digests=digest(envelope) + digest(sealed.payload),
+        entities=tuple(dict.fromkeys((one.entity_type, one.entity_id) for one in event.entities)),
+        labels=tuple(_labels(event)),
+        keys=tuple(_keys(event, compiled, key_life)),
+        subjects=sealed.subjects,
+    )
+
+
+def _violations(event: NewEvent, compiled: CompiledType) -> Iterator[str]:
+    if not compiled.is_valid(event.data):
+        yield from compiled.violations(event.data)
+    for name in sorted(compiled.required_dimensions - event.dimensions.keys()):
+        yield f"dimension {name} is missing"
+    for required in compiled.declaration.required_entities:
+        found = sum(one.entity_type == required.entity_type and one.role == required.role for one in event.entities)
+        if not found or (found > 1 and required.cardinality == "one"):
+            wanted = "exactly one" if required.cardinality == "one" else "at least one"
+            yield f"{wanted} {required.entity_type} in the role {required.role} is needed, {found} given"
+    if event.actor.type not in ACTOR_TYPES:
+        yield f"actor type {event.actor.type!r} is none of {', '.join(sorted(ACTOR_TYPES))}"
+    if event.occurred_at is not None and event.occurred_at.tzinfo is None:
+        yield "occurred_at has no time zone"
+    if event.id is not None and not is_ulid(event.id):
+        yield f"id {event.id!r} is not a ULID"
+    if event.approved_by is not None and event.approved_by == event.actor.id:
+        yield f"{event.approved_by} cannot approve an act of their own"
+    named = {(one.entity_type, one.entity_id) for one in event.entities} if event.expected_versions else ()
+    for entity in event.expected_versions:
+        if entity not in named:
+            yield f"a version of {entity[0]} {entity[1]} is expected, but the event does not name it"
+
+
+def _envelope(
+    tenant: UUID, made: Draft, occurred_at: datetime, effective_date: date, correlation_id: str
+) -> dict[str, Any]:
+    """Every attested field that is known before the append, less what is not there."""
+    event = made.event
+    actor, scope, source = event.actor, event.scope, event.source
+    envelope: dict[str, Any] = {
+        "id": made.id,
+        "type": event.type,
+        "schema_version": made.declaration.schema_version,
+        "occurred_at": written(occurred_at),
+        "effective_date": effective_date.isoformat(),
+        "correlation_id": correlation_id,
+        "scope": {"tenant_id": str(tenant), "legal_entity": scope.legal_entity},
+        "actor": {"type": actor.type, "id": actor.id},
+        "source": {"system": source.system, "channel": source.channel},
+    }
+    _add(envelope["scope"], division=scope.division, region=scope.region, site=scope.site,
+         custom_scopes=scope.custom_scopes)  # fmt: skip
+    _add(envelope["actor"], session_id=actor.session_id, trust_level=actor.trust_level)
+    if actor.on_behalf_of:
+        envelope["actor"]["on_behalf_of"] = {"type": actor.on_behalf_of.type, "id": actor.on_behalf_of.id}
+    _add(envelope["source"], reference=source.reference)
+    _add(envelope, caused_by=event.caused_by, intent_id=event.intent_id, approved_by=event.approved_by,
+         dimensions=event.dimensions)  # fmt: skip
+    if event.tags:
+        envelope["tags"] = sorted(set(event.tags))
+    if event.entities:
+        envelope["entities"] = [
+            {"entity_type": one.entity_type, "entity_id": one.entity_id, "role": one.role} for one in event.entities
+        ]
+    if event.expected_versions:
+        envelope["expected_versions"] = [
+            {"entity_type": kind, "entity_id": entity, "version": version}
+            for (kind, entity), version in event.expected_versions.items()
+        ]
+    return envelope
+
+
+def _add(document: dict[str, Any], **values: Any) -> None:
+    document.update({name: value for name, value in values.items() if value})
+
+
+def _personal_part(actor: Actor) -> dict[str, Any]:
+    person: dict[str, Any] = {}
+    _add(person, name=actor.name, ip_address=actor.ip_address)
+    if actor.on_behalf_of and actor.on_behalf_of.name:
+        person["on_behalf_of"] = {"name": actor.on_behalf_of.name}
+    return person
+
+
+def _encoded(document: Any, event: NewEvent) -> bytes:
+    """Refuse what has no JSON form, and the null character, which PostgreSQL cannot index."""
+    try:
+        encoded = canonical(document)
+    except orjson.JSONEncodeError as failure:
+        raise InvalidEvent(f"The event {event.type} cannot be written as JSON: {failure}.", type=event.type) from None
+    if b"\\u0000" in encoded:
+        raise InvalidEvent(f"The event {event.type} has a null character outside its data.", type=event.type)
+    return encoded
+
+
+def _labels(event: NewEvent) -> Iterator[tuple[str, str]]:
+    for tag in sorted(set(event.tags)):
+        yield "tag", tag
+    scope = event.scope
+    for kind, value in (("division", scope.division), ("region", scope.region), ("site", scope.site),
+                        ("intent", event.intent_id)):  # fmt: skip
+        if value:
+            yield kind, value
+    for name, value in scope.custom_scopes.items():
+        yield f"scope.{name}", value
+
+
+def _keys(event: NewEvent, compiled: CompiledType, key_life: timedelta) -> Iterator[Key]:
+    if event.idempotency_key is not None:
+        secret = digest(b"idempotency\n" + event.idempotency_key.encode())
+        yield Key(secret, _content_of(event, compiled), now() + key_life, f"idempotency key {event.idempotency_key!r}")
+    if business_key := compiled.declaration.business_key:
+        values = [list(values_at(event.data, path)) for path in business_key.paths]
+        secret = digest(b"business\n" + canonical([event.type, values]))
+        content = digest(_plain_data(event, compiled))
+        expires_at = now() + business_key.window if business_key.window else None
+        yield Key(secret, content, expires_at, f"business key {orjson.dumps(values).decode()} of {event.type}")
+
+
+def _content_of(event: NewEvent, compiled: CompiledType) -> bytes:
+    """What a retry must repeat. Personal fields are left out: a digest of them would outlive their erasure."""
+    envelope = [
+        event.type, event.schema_version, event.actor.id, event.correlation_id, event.caused_by, event.intent_id,
+        event.scope.legal_entity, event.occurred_at, event.effective_date, event.dimensions, sorted(event.tags),
+        [(one.entity_type, one.entity_id, one.role) for one in event.entities],
+    ]  # fmt: skip
+    return digest(_encoded(envelope, event) + _plain_data(event, compiled))
+
+
+def _plain_data(event: NewEvent, compiled: CompiledType) -> bytes:
+    data = event.data
+    return canonical(without(data, compiled.personal_paths) if compiled.personal_paths else data)

@@ -1,0 +1,147 @@
+"""Reading: single events and pages of streams."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import tuple_row
+
+from mnemon.db.database import Connection, Database
+from mnemon.errors import InvalidRequest
+from mnemon.log.cursor import read_cursor, write_cursor
+from mnemon.log.errors import EventNotFound
+from mnemon.log.events import MAIN, Event
+from mnemon.log.partitions import Partitions
+from mnemon.log.registry import Registry
+from mnemon.log.seal import Seal
+from mnemon.log.select import COLUMNS, PAYLOAD, select_stream
+from mnemon.log.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream
+
+LARGEST_PAGE = 1000
+SCAN_BATCH = 1000
+
+BY_ID = f"""
+SELECT {COLUMNS} FROM mnemon.events e {PAYLOAD}
+ WHERE e.tenant_id = %(tenant)s AND e.partition_id = ANY(%(partitions)s) AND e.id = %(id)s
+"""  # noqa: S608  constants
+VERSION = """
+SELECT version FROM mnemon.event_entities
+ WHERE tenant_id = %s AND partition_id = %s AND entity_id = %s AND entity_type = %s
+ ORDER BY sequence DESC LIMIT 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A piece of a stream, and the cursor to go on with if there is more."""
+
+    events: Sequence[Event]
+    next_cursor: str | None
+
+    @property
+    def has_more(self) -> bool:
+        return self.next_cursor is not None
+
+
+class Reader:
+    """Reads a tenant's log under row-level security."""
+
+    def __init__(self, database: Database, partitions: Partitions, registry: Registry, seal: Seal) -> None:
+        self._database = database
+        self._partitions = partitions
+        self._registry = registry
+        self._seal = seal
+
+    async def by_id(self, tenant: UUID, event_id: str, legal_entity: str | None = None) -> Event:
+        """One event, wherever in the tenant's log it is."""
+        async with self._database.transaction(tenant) as connection:
+            names = await self._partitions.names_in(connection, tenant, legal_entity)
+            values = {"tenant": tenant, "partitions": list(names), "id": event_id}
+            found = await self.fetch_in(connection, tenant, names, BY_ID, values)
+        if not found:
+            raise EventNotFound(f"There is no event {event_id}.", id=event_id)
+        return (await self._seal.open(tenant, found))[0]
+
+    async def page(
+        self,
+        tenant: UUID,
+        stream: Stream = EVERYTHING,
+        wanted: Filter = NO_FILTER,
+        *,
+        legal_entity: str = MAIN,
+        direction: Direction = "forward",
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page:
+        """The next events of a stream after the cursor, or its first ones."""
+        if not 1 <= limit <= LARGEST_PAGE:
+            raise InvalidRequest(f"A page has 1 to {LARGEST_PAGE} events, not {limit}.", limit=limit)
+        start = read_cursor(cursor, legal_entity, stream) if cursor else None
+        async with self._database.transaction(tenant) as connection:
+            events = await self.page_in(
+                connection, tenant, stream, wanted,
+                legal_entity=legal_entity, direction=direction, start=start, limit=limit + 1,
+            )  # fmt: skip
+        following = write_cursor(legal_entity, stream, events[limit - 1].sequence) if len(events) > limit else None
+        return Page(await self._seal.open(tenant, events[:limit]), following)
+
+    async def page_in(
+        self,
+        connection: Connection,
+        tenant: UUID,
+        stream: Stream = EVERYTHING,
+        wanted: Filter = NO_FILTER,
+        *,
+        legal_entity: str = MAIN,
+        direction: Direction = "forward",
+        start: int | None = None,
+        limit: int = 100,
+    ) -> list[Event]:
+        """Up to `limit` events beyond the sequence `start`, still sealed, within a caller's transaction."""
+        names = await self._partitions.names_in(connection, tenant, legal_entity)
+        if not names:
+            return []
+        selection = select_stream(stream, wanted, direction=direction, start=start, limit=limit)
+        values = selection.values | {"tenant": tenant, "partition": next(iter(names))}
+        return await self.fetch_in(connection, tenant, names, selection.statement, values)
+
+    async def scan(
+        self, tenant: UUID, *, legal_entity: str = MAIN, after: int = 0, to: int | None = None, opened: bool = True
+    ) -> AsyncIterator[Event]:
+        """Every event of a partition in order, page by page, for replay. Sees what is committed as it goes."""
+        while True:
+            async with self._database.transaction(tenant) as connection:
+                events: Sequence[Event] = await self.page_in(
+                    connection, tenant, EVERYTHING, Filter(to_sequence=to),
+                    legal_entity=legal_entity, start=after, limit=SCAN_BATCH,
+                )  # fmt: skip
+            for event in await self._seal.open(tenant, events) if opened else events:
+                yield event
+            if len(events) < SCAN_BATCH:
+                return
+            after = events[-1].sequence
+
+    async def version(self, tenant: UUID, entity_type: str, entity_id: str, *, legal_entity: str = MAIN) -> int:
+        """How many events an entity has had: what `expected_versions` is compared with."""
+        async with self._database.transaction(tenant) as connection:
+            names = await self._partitions.names_in(connection, tenant, legal_entity)
+            values = (tenant, next(iter(names), 0), entity_id, entity_type)
+            row = await (await connection.execute(VERSION, values)).fetchone()
+        return row["version"] if row else 0
+
+    async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
+        """Events that were read sealed, as their readers may see them."""
+        return await self._seal.open(tenant, events)
+
+    async def fetch_in(
+        self, connection: Connection, tenant: UUID, names: dict[int, str], statement: str, values: dict[str, Any]
+    ) -> list[Event]:
+        """The events that a statement over COLUMNS finds, still sealed."""
+        await self._registry.know(tenant, connection)
+        lift = partial(self._registry.upcast, tenant)
+        async with connection.cursor(binary=True, row_factory=tuple_row) as cursor:
+            await cursor.execute(statement, values)
+            rows = await cursor.fetchall()
+        return [Event(tenant, names[row[0]], *row, lift=lift) for row in rows]

@@ -1,0 +1,89 @@
+"""Requests: turns the events of a caller into rows ready to be written, or refuses them, before anything is locked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Self
+from uuid import UUID
+
+import orjson
+
+from mnemon.db.database import Connection
+from mnemon.log.append import Request, key_conflict
+from mnemon.log.errors import BatchRefused, InvalidEvent
+from mnemon.log.events import NewEvent
+from mnemon.log.prepare import Key, Prepared, draft, prepare
+from mnemon.log.registry import CompiledType, Registry
+from mnemon.log.seal import Seal
+from mnemon.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one append may hold, and how long an idempotency key is kept."""
+
+    batch_events: int = 1000
+    key_life: timedelta = timedelta(hours=24)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        return cls(settings.log_batch_events, timedelta(hours=settings.log_idempotency_hours))
+
+
+class RequestMaker:
+    """Validates, seals and encodes."""
+
+    def __init__(self, registry: Registry, seal: Seal, limits: Limits) -> None:
+        self._registry = registry
+        self._seal = seal
+        self._limits = limits
+
+    async def make(self, tenant: UUID, events: Sequence[NewEvent], connection: Connection | None = None) -> Request:
+        """The request, or the reason why not. A caller's connection also finds types that it has just declared."""
+        self._check_batch(events)
+        compiled = [await self._compiled(tenant, event, connection) for event in events]
+        drafts = [draft(event, one) for event, one in zip(events, compiled, strict=True)]
+        try:
+            sealed = await self._seal.seal(tenant, drafts)
+        except orjson.JSONEncodeError as failure:
+            raise InvalidEvent(f"The data of {events[0].type} cannot be written as JSON: {failure}.") from None
+        prepared = [
+            prepare(tenant, made, closed, one, self._limits.key_life)
+            for made, closed, one in zip(drafts, sealed, compiled, strict=True)
+        ]
+        _check_keys(prepared)
+        return Request(prepared)
+
+    def _check_batch(self, events: Sequence[NewEvent]) -> None:
+        if not events:
+            raise BatchRefused("The batch is empty: give at least one event.")
+        if len(events) > self._limits.batch_events:
+            raise BatchRefused(
+                f"The batch has {len(events)} events, more than {self._limits.batch_events}: split it.",
+                limit=self._limits.batch_events,
+            )
+        entities = {event.scope.legal_entity for event in events}
+        if len(entities) > 1:
+            raise BatchRefused(
+                f"The batch spans the legal entities {', '.join(sorted(entities))}: append to each on its own.",
+                legal_entities=sorted(entities),
+            )
+
+    async def _compiled(self, tenant: UUID, event: NewEvent, connection: Connection | None) -> CompiledType:
+        known = self._registry.known(tenant, event.type, event.schema_version)
+        if known is not None and known.is_valid(event.data):
+            return known
+        # The type may have been declared, or a field added to it, by another process since we looked.
+        if known is None or not known.built_in:
+            await self._registry.refresh(tenant, connection)
+        return await self._registry.find(tenant, event.type, event.schema_version)
+
+
+def _check_keys(events: Sequence[Prepared]) -> None:
+    """Within one batch a key can stand for one event only."""
+    seen: dict[bytes, tuple[Prepared, Key]] = {}
+    for prepared in events:
+        for key in prepared.keys:
+            first, _ = seen.setdefault(key.digest, (prepared, key))
+            if first is not prepared:
+                raise key_conflict(key, f"{first.id} of the same batch")

@@ -1,0 +1,60 @@
+"""The seal: the one step between a validated event and the bytes that are hashed and stored, and its way back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import UUID
+
+import orjson
+
+from mnemon.log.events import Event, NewEvent
+from mnemon.log.types import EventType
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A validated event whose payload is still plain."""
+
+    id: str
+    declaration: EventType
+    event: NewEvent
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A person whom a field of the payload tells something about."""
+
+    subject_id: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """The payload as it is hashed and stored, and whose personal fields are in it."""
+
+    payload: bytes
+    subjects: Sequence[Subject] = ()
+
+
+class Seal(Protocol):
+    """Encrypts personal fields before anything is written, and decrypts them for readers."""
+
+    async def seal(self, tenant: UUID, drafts: Sequence[Draft]) -> Sequence[Sealed]: ...
+
+    async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]: ...
+
+
+class PlainSeal:
+    """Stores payloads as they are."""
+
+    async def seal(self, tenant: UUID, drafts: Sequence[Draft]) -> Sequence[Sealed]:
+        return [Sealed(canonical(draft.payload)) for draft in drafts]
+
+    async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
+        return events
+
+
+def canonical(document: Any) -> bytes:
+    """JSON with sorted keys and no spaces. It is never made again: what is stored is these bytes."""
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)

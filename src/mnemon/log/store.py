@@ -1,0 +1,140 @@
+"""The event log's public face: append, read, declare types, manage periods."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Self
+from uuid import UUID
+
+from mnemon.db.database import Connection, Database
+from mnemon.log.builtin import TYPE_REGISTERED
+from mnemon.log.events import MAIN, Actor, Appended, EntityReference, Event, NewEvent
+from mnemon.log.group import Groups
+from mnemon.log.lineage import DEEPEST, Lineage, Trace
+from mnemon.log.partitions import Partition, Partitions, list_partitions
+from mnemon.log.periods import Periods
+from mnemon.log.read import Page, Reader
+from mnemon.log.registry import Registry
+from mnemon.log.requests import Limits, RequestMaker
+from mnemon.log.seal import PlainSeal, Seal
+from mnemon.log.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream
+from mnemon.log.transaction import LogTransaction
+from mnemon.log.types import EventType
+from mnemon.log.wake import Waker
+from mnemon.log.writer import InlineLens, Writer
+
+# Two registrations of one tenant take turns, so that each is checked against the other.
+ONE_REGISTRATION = "SELECT pg_advisory_xact_lock(hashtextextended('event types of ' || %s, 0))"
+
+
+class EventLog:
+    """The log of every tenant. Open with `async with EventLog(database) as log`."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        limits: Limits | None = None,
+        seal: Seal | None = None,
+        registry: Registry | None = None,
+    ) -> None:
+        self.database = database
+        self.registry = registry or Registry(database)
+        self.partitions = Partitions(database)
+        self.waker = Waker(database)
+        self.reader = Reader(database, self.partitions, self.registry, seal or PlainSeal())
+        self.lineage = Lineage(database, self.partitions, self.reader)
+        self.periods = Periods(database, self.transaction)
+        self._maker = RequestMaker(self.registry, seal or PlainSeal(), limits or Limits())
+        self._writer = Writer(database, self.partitions, self.waker)
+        self._groups = Groups(self._writer.write_group)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Finish the appends and notifications that are under way."""
+        await self._groups.close()
+        await self.waker.close()
+
+    def add_inline_lens(self, lens: InlineLens) -> None:
+        """From now on the lens is written in the same transaction as the events it wants."""
+        self._writer.lenses.append(lens)
+
+    async def append(self, tenant: UUID, events: Sequence[NewEvent]) -> list[Appended]:
+        """Record events of one partition, all or none, together with whoever else is appending to it now."""
+        request = await self._maker.make(tenant, events)
+        await self._groups.submit(tenant, events[0].scope.legal_entity, request)
+        return request.appended
+
+    @asynccontextmanager
+    async def transaction(self, tenant: UUID) -> AsyncIterator[LogTransaction]:
+        """A tenant's transaction with `append` in it; readers are woken once it has committed."""
+        async with self.database.transaction(tenant) as connection:
+            opened = LogTransaction(connection, tenant, self._maker, self._writer)
+            yield opened
+        self._writer.wake(opened.requests)
+
+    async def append_in(self, connection: Connection, tenant: UUID, events: Sequence[NewEvent]) -> list[Appended]:
+        """Record events in a transaction that the caller began elsewhere.
+
+        Nobody is woken, as only the caller knows when it commits: readers come by at their next poll.
+        """
+        return await LogTransaction(connection, tenant, self._maker, self._writer).append(events)
+
+    async def read_event(self, tenant: UUID, event_id: str, legal_entity: str | None = None) -> Event:
+        return await self.reader.by_id(tenant, event_id, legal_entity)
+
+    async def read_page(
+        self,
+        tenant: UUID,
+        stream: Stream = EVERYTHING,
+        wanted: Filter = NO_FILTER,
+        *,
+        legal_entity: str = MAIN,
+        direction: Direction = "forward",
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page:
+        return await self.reader.page(
+            tenant, stream, wanted, legal_entity=legal_entity, direction=direction, cursor=cursor, limit=limit
+        )
+
+    def scan(
+        self, tenant: UUID, *, legal_entity: str = MAIN, after: int = 0, to: int | None = None
+    ) -> AsyncIterator[Event]:
+        return self.reader.scan(tenant, legal_entity=legal_entity, after=after, to=to)
+
+    async def read_lineage(self, tenant: UUID, event_id: str, depth: int = DEEPEST) -> Sequence[Event]:
+        return await self.lineage.ancestors(tenant, event_id, depth)
+
+    async def read_descendants(self, tenant: UUID, event_id: str, depth: int = DEEPEST) -> Sequence[Event]:
+        return await self.lineage.descendants(tenant, event_id, depth)
+
+    async def read_trace(self, tenant: UUID, correlation_id: str) -> Trace:
+        return await self.lineage.trace(tenant, correlation_id)
+
+    async def entity_version(self, tenant: UUID, entity_type: str, entity_id: str, *, legal_entity: str = MAIN) -> int:
+        return await self.reader.version(tenant, entity_type, entity_id, legal_entity=legal_entity)
+
+    async def list_partitions(self, tenant: UUID) -> list[Partition]:
+        async with self.database.transaction(tenant) as connection:
+            return await list_partitions(connection, tenant)
+
+    async def register_type(self, tenant: UUID, declaration: EventType, actor: Actor) -> EventType:
+        """Declare a type of the tenant's own, its next version, or a compatible change; recorded as an event."""
+        event = NewEvent(
+            type=TYPE_REGISTERED.type,
+            data={"declaration": declaration.as_json()},
+            actor=actor,
+            entities=[EntityReference("event_type", declaration.type)],
+        )
+        async with self.transaction(tenant) as transaction:
+            await transaction.connection.execute(ONE_REGISTRATION, (str(tenant),))
+            if await self.registry.check_in(transaction.connection, tenant, declaration):
+                await self.registry.record_in(transaction.connection, tenant, declaration, actor.id)
+                await transaction.append([event])
+        await self.registry.refresh(tenant)
+        return declaration

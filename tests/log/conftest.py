@@ -1,0 +1,78 @@
+"""What the log's suites share: a log over the test database, and types of a small shop to fill it with."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from mnemon.db.database import Database
+from mnemon.log.builtin import PERIOD_CHANGED, TYPE_REGISTERED
+from mnemon.log.events import Actor, EntityReference, NewEvent
+from mnemon.log.registry import Registry
+from mnemon.log.store import EventLog
+from mnemon.log.types import BusinessKey, EntityRequirement, EventType
+
+CLERK = Actor("human", "u-1", "Ada Clerk", ip_address="192.0.2.7")
+
+ORDER_PLACED = EventType(
+    type="shop.order.placed",
+    data_schema={
+        "type": "object",
+        "required": ["number", "amount"],
+        "properties": {
+            "number": {"type": "string"},
+            "amount": {"type": "number", "minimum": 0},
+            "due": {"type": "string", "format": "date"},
+        },
+    },
+    required_entities=(EntityRequirement("order", "subject"),),
+    examples=({"number": "A-1", "amount": 10},),
+)
+ORDER_NOTED = EventType(type="shop.order.noted", data_schema={"type": "object"})
+INVOICE_SUBMITTED = EventType(
+    type="ap.invoice.submitted",
+    data_schema={
+        "type": "object",
+        "required": ["vendor_id", "invoice_number"],
+        "properties": {"vendor_id": {"type": "string"}, "invoice_number": {"type": "string"}},
+    },
+    required_dimensions=("department",),
+    business_key=BusinessKey(("vendor_id", "invoice_number")),
+)
+SHOP = (TYPE_REGISTERED, PERIOD_CHANGED, ORDER_PLACED, ORDER_NOTED, INVOICE_SUBMITTED)
+
+
+def order_placed(number: str = "A-1", **overrides: Any) -> NewEvent:
+    given: dict[str, Any] = {
+        "type": "shop.order.placed",
+        "data": {"number": number, "amount": 10},
+        "actor": CLERK,
+        "entities": [EntityReference("order", number)],
+    }
+    return NewEvent(**given | overrides)
+
+
+def noted(text: str = "", **overrides: Any) -> NewEvent:
+    return NewEvent(**{"type": "shop.order.noted", "data": {"text": text}, "actor": CLERK} | overrides)
+
+
+def invoice_submitted(number: str = "INV-1", **overrides: Any) -> NewEvent:
+    given: dict[str, Any] = {
+        "type": "ap.invoice.submitted",
+        "data": {"vendor_id": "V-1", "invoice_number": number},
+        "actor": CLERK,
+        "dimensions": {"department": "ENG"},
+    }
+    return NewEvent(**given | overrides)
+
+
+@pytest.fixture
+async def log(database: Database) -> AsyncIterator[EventLog]:
+    async with EventLog(database, registry=Registry(database, SHOP)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def fresh_log(database: Database) -> Callable[[], EventLog]:
+    """A log that remembers nothing, as another process would have."""
+    return lambda: EventLog(database, registry=Registry(database, SHOP))
