@@ -15,12 +15,14 @@ from mnemon.errors import MigrationFailed
 FIRST = Migration(1, "first", "CREATE TABLE mnemon.first (n int)")
 SECOND = Migration(2, "second", "CREATE TABLE mnemon.second (n int)")
 BROKEN = Migration(2, "broken", "CREATE TABLE mnemon.half (n int); SELECT 1/0")
+# Made by use, not by migrations.
+PARTITIONS = "--exclude-table=mnemon.event*_[0-9]*"
 
 
 def schema_of(server: ExternalServer, binaries: Path) -> str:
     """The schema as PostgreSQL itself writes it, less the random keys that pg_dump puts around it."""
     dump = subprocess.run(
-        [binaries / "pg_dump", "--schema-only", "--schema=mnemon", server.owner_conninfo],
+        [binaries / "pg_dump", "--schema-only", "--schema=mnemon", PARTITIONS, server.owner_conninfo],
         check=True, capture_output=True, text=True,
     ).stdout  # fmt: skip
     return "\n".join(line for line in dump.splitlines() if not line.startswith(("\\restrict", "\\unrestrict")))

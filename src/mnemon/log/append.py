@@ -17,12 +17,12 @@ from mnemon.log.rows import Expectation, arguments, expectations_of
 
 _CALL = f"mnemon.append_events({', '.join(['%s'] * 30)})"
 _RESULT = "refusals, first_sequence, recorded_at, previous, hashes"
-WRITE = f"SELECT {_RESULT} FROM {_CALL}"  # noqa: S608  a constant
+WRITE = f"SELECT {_RESULT} FROM {_CALL}"
 # One round trip for a transaction of its own: the tenant is set in the same statement, before the call.
 WRITE_ALONE = f"""
 WITH tenant AS MATERIALIZED (SELECT set_config('mnemon.tenant', %s, true) AS id)
 SELECT {_RESULT} FROM tenant, LATERAL (SELECT * FROM {_CALL} WHERE tenant.id IS NOT NULL) AS written
-"""  # noqa: S608
+"""
 
 Answer = dict[str, Any]
 Call = Callable[[tuple[Any, ...]], Awaitable[Answer]]

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from mnemon.db.database import Database
 from mnemon.log.errors import EventNotFound
 from mnemon.log.events import EntityReference, Event
 from mnemon.log.partitions import Partitions
 from mnemon.log.read import Reader
-from mnemon.log.select import COLUMNS, PAYLOAD
+from mnemon.log.select import COLUMNS
 
 DEEPEST = 50
 LARGEST_TRACE = 10_000
@@ -28,10 +27,10 @@ WITH RECURSIVE line AS (
        AND line.depth < %(depth)s AND e.id <> ALL(line.passed)
 )
 SELECT {COLUMNS}
-  FROM line JOIN mnemon.events e USING (partition_id, sequence) {PAYLOAD}
+  FROM line JOIN mnemon.events e USING (partition_id, sequence)
  WHERE e.tenant_id = %(tenant)s AND e.partition_id = ANY(%(partitions)s)
  ORDER BY line.depth DESC
-"""  # noqa: S608  constants
+"""
 DESCENDANTS = f"""
 WITH RECURSIVE line AS (
     SELECT e.partition_id, e.sequence, e.id, 1 AS depth, ARRAY[%(id)s, e.id] AS passed
@@ -45,17 +44,17 @@ WITH RECURSIVE line AS (
 )
 SELECT {COLUMNS}
   FROM (SELECT DISTINCT partition_id, sequence FROM line) AS found
-  JOIN mnemon.events e USING (partition_id, sequence) {PAYLOAD}
+  JOIN mnemon.events e USING (partition_id, sequence)
  WHERE e.tenant_id = %(tenant)s AND e.partition_id = ANY(%(partitions)s)
  ORDER BY e.recorded_at, e.partition_id, e.sequence
-"""  # noqa: S608
+"""
 TRACE = f"""
 SELECT {COLUMNS}
-  FROM mnemon.events e {PAYLOAD}
+  FROM mnemon.events e
  WHERE e.tenant_id = %(tenant)s AND e.partition_id = ANY(%(partitions)s) AND e.correlation_id = %(correlation)s
  ORDER BY e.recorded_at, e.partition_id, e.sequence
  LIMIT %(limit)s
-"""  # noqa: S608
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,7 @@ class Trace:
 class Lineage:
     """Walks along `caused_by` and `correlation_id`, which may cross partitions of a tenant."""
 
-    def __init__(self, database: Database, partitions: Partitions, reader: Reader) -> None:
-        self._database = database
+    def __init__(self, partitions: Partitions, reader: Reader) -> None:
         self._partitions = partitions
         self._reader = reader
 
@@ -103,7 +101,7 @@ class Lineage:
         return Trace(correlation_id, await self._find(tenant, TRACE, correlation=correlation_id, limit=limit))
 
     async def _find(self, tenant: UUID, statement: str, **values: str | int) -> Sequence[Event]:
-        async with self._database.transaction(tenant) as connection:
+        async with self._reader.transaction(tenant) as connection:
             names = await self._partitions.names_in(connection, tenant, None)
             given = {"tenant": tenant, "partitions": list(names), **values}
             events = await self._reader.fetch_in(connection, tenant, names, statement, given)

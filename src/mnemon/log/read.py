@@ -1,6 +1,7 @@
 """Reading: single events and pages of streams."""
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,16 +17,23 @@ from mnemon.log.events import MAIN, Event
 from mnemon.log.partitions import Partitions
 from mnemon.log.registry import Registry
 from mnemon.log.seal import Seal
-from mnemon.log.select import COLUMNS, PAYLOAD, select_stream
+from mnemon.log.select import COLUMNS, select_stream
 from mnemon.log.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream
 
 LARGEST_PAGE = 1000
 SCAN_BATCH = 1000
 
 BY_ID = f"""
-SELECT {COLUMNS} FROM mnemon.events e {PAYLOAD}
+SELECT {COLUMNS} FROM mnemon.events e
  WHERE e.tenant_id = %(tenant)s AND e.partition_id = ANY(%(partitions)s) AND e.id = %(id)s
-"""  # noqa: S608  constants
+"""
+# Streams are walked along their B-trees. Left to its estimates, which multiply the odds of tenant, partition and
+# stream as if they had nothing to do with each other, the planner would collect and sort a stream to give one page.
+WALK = """
+SELECT set_config('mnemon.tenant', %s, true), set_config('enable_sort', 'off', true),
+       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+       set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
+"""
 VERSION = """
 SELECT version FROM mnemon.event_entities
  WHERE tenant_id = %s AND partition_id = %s AND entity_id = %s AND entity_type = %s
@@ -54,9 +62,16 @@ class Reader:
         self._registry = registry
         self._seal = seal
 
+    @asynccontextmanager
+    async def transaction(self, tenant: UUID) -> AsyncIterator[Connection]:
+        """A tenant's transaction whose plans suit the reading of streams."""
+        async with self._database.session() as connection, connection.transaction():
+            await connection.execute(WALK, (str(tenant),))
+            yield connection
+
     async def by_id(self, tenant: UUID, event_id: str, legal_entity: str | None = None) -> Event:
         """One event, wherever in the tenant's log it is."""
-        async with self._database.transaction(tenant) as connection:
+        async with self.transaction(tenant) as connection:
             names = await self._partitions.names_in(connection, tenant, legal_entity)
             values = {"tenant": tenant, "partitions": list(names), "id": event_id}
             found = await self.fetch_in(connection, tenant, names, BY_ID, values)
@@ -79,7 +94,7 @@ class Reader:
         if not 1 <= limit <= LARGEST_PAGE:
             raise InvalidRequest(f"A page has 1 to {LARGEST_PAGE} events, not {limit}.", limit=limit)
         start = read_cursor(cursor, legal_entity, stream) if cursor else None
-        async with self._database.transaction(tenant) as connection:
+        async with self.transaction(tenant) as connection:
             events = await self.page_in(
                 connection, tenant, stream, wanted,
                 legal_entity=legal_entity, direction=direction, start=start, limit=limit + 1,
@@ -99,12 +114,12 @@ class Reader:
         start: int | None = None,
         limit: int = 100,
     ) -> list[Event]:
-        """Up to `limit` events beyond the sequence `start`, still sealed, within a caller's transaction."""
+        """Up to `limit` events beyond the sequence `start`, still sealed, in a transaction begun by `transaction`."""
         names = await self._partitions.names_in(connection, tenant, legal_entity)
         if not names:
             return []
         selection = select_stream(stream, wanted, direction=direction, start=start, limit=limit)
-        values = selection.values | {"tenant": tenant, "partition": next(iter(names))}
+        values = selection.values | {"tenant": tenant, "partition": next(iter(names)), "partitions": list(names)}
         return await self.fetch_in(connection, tenant, names, selection.statement, values)
 
     async def scan(
@@ -112,7 +127,7 @@ class Reader:
     ) -> AsyncIterator[Event]:
         """Every event of a partition in order, page by page, for replay. Sees what is committed as it goes."""
         while True:
-            async with self._database.transaction(tenant) as connection:
+            async with self.transaction(tenant) as connection:
                 events: Sequence[Event] = await self.page_in(
                     connection, tenant, EVERYTHING, Filter(to_sequence=to),
                     legal_entity=legal_entity, start=after, limit=SCAN_BATCH,
@@ -125,7 +140,7 @@ class Reader:
 
     async def version(self, tenant: UUID, entity_type: str, entity_id: str, *, legal_entity: str = MAIN) -> int:
         """How many events an entity has had: what `expected_versions` is compared with."""
-        async with self._database.transaction(tenant) as connection:
+        async with self.transaction(tenant) as connection:
             names = await self._partitions.names_in(connection, tenant, legal_entity)
             values = (tenant, next(iter(names), 0), entity_id, entity_type)
             row = await (await connection.execute(VERSION, values)).fetchone()
@@ -144,4 +159,4 @@ class Reader:
         async with connection.cursor(binary=True, row_factory=tuple_row) as cursor:
             await cursor.execute(statement, values)
             rows = await cursor.fetchall()
-        return [Event(tenant, names[row[0]], *row, lift=lift) for row in rows]
+        return [Event(tenant, names[row[0]], *row, lift) for row in rows]  # type: ignore[call-arg]

@@ -6,10 +6,18 @@ from typing import Any
 from mnemon.errors import InvalidRequest
 from mnemon.log.streams import LABELS, Direction, Filter, Stream
 
-COLUMNS = "e.partition_id, e.sequence, e.recorded_at, e.previous_hash, e.hash, e.payload_digest, e.envelope, p.payload"
-PAYLOAD = """LEFT JOIN mnemon.event_payloads p
-    ON p.tenant_id = e.tenant_id AND p.partition_id = e.partition_id AND p.sequence = e.sequence"""
+# The payload is looked up row by row; as a join, the planner may choose to go through all payloads before the page.
+COLUMNS = """
+    e.partition_id, e.sequence, e.recorded_at, e.previous_hash, e.hash, e.payload_digest, e.envelope,
+    (SELECT p.payload FROM mnemon.event_payloads p
+      WHERE p.tenant_id = %(tenant)s AND p.partition_id = ANY(%(partitions)s)
+        AND p.partition_id = e.partition_id AND p.sequence = e.sequence)
+"""
 
+# OFFSET 0 keeps it a lookup per row of the side table, whose order and limit thus hold.
+_EVENT_BESIDE = """CROSS JOIN LATERAL (
+    SELECT * FROM mnemon.events e
+     WHERE e.tenant_id = %(tenant)s AND e.partition_id = %(partition)s AND e.sequence = s.sequence OFFSET 0) e"""
 _EVENT_COLUMNS = {"type": "type", "correlation": "correlation_id", "actor": "actor_id"}
 _BOUNDS = {
     "from_sequence": "{walk}.sequence >= %(from_sequence)s",
@@ -25,7 +33,7 @@ _BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A statement and its values, the tenant's and partition's apart."""
+    """A statement and its values, less those of `tenant`, `partition` and `partitions`."""
 
     statement: str
     values: dict[str, Any]
@@ -39,38 +47,35 @@ def select_stream(stream: Stream, wanted: Filter, *, direction: Direction, start
         conditions.append(f"{walk}.sequence {'<' if backward else '>'} %(start)s")
         values["start"] = start
     _narrow(wanted, walk, conditions, values)
-    where = " AND ".join(["e.tenant_id = %(tenant)s", "e.partition_id = %(partition)s", *conditions])
+    where = " AND ".join(conditions)
     order = f"{walk}.sequence {'DESC' if backward else 'ASC'}"
-    statement = f"SELECT {COLUMNS} FROM {origin} {PAYLOAD} WHERE {where} ORDER BY {order} LIMIT %(limit)s"  # noqa: S608
+    statement = f"SELECT {COLUMNS} FROM {origin} WHERE {where} ORDER BY {order} LIMIT %(limit)s"
     return Selection(statement, values | {"limit": limit})
 
 
 def _walk(stream: Stream) -> tuple[str, str, list[str], dict[str, Any]]:
     """The alias whose sequence is walked along, the FROM clause, and what picks the stream out of it."""
     if stream.kind == "scope":
-        return "e", "mnemon.events e", [], {}
+        return "e", "mnemon.events e", _within("e"), {}
     if stream.kind in _EVENT_COLUMNS:
-        return "e", "mnemon.events e", [f"e.{_EVENT_COLUMNS[stream.kind]} = %(stream)s"], {"stream": stream.value}
+        condition = f"e.{_EVENT_COLUMNS[stream.kind]} = %(stream)s"
+        return "e", "mnemon.events e", [*_within("e"), condition], {"stream": stream.value}
     if stream.kind == "entity":
-        beside, conditions = _beside("mnemon.event_entities")
+        conditions = [*_within("s"), "s.entity_id = %(stream)s"]
         values = {"stream": stream.value}
-        conditions.append("s.entity_id = %(stream)s")
         if stream.entity_type is not None:
             conditions.append("s.entity_type = %(entity_type)s")
             values["entity_type"] = stream.entity_type
-        return "s", beside, conditions, values
+        return "s", f"mnemon.event_entities s {_EVENT_BESIDE}", conditions, values
     if stream.kind in LABELS or stream.kind.startswith("scope."):
-        beside, conditions = _beside("mnemon.event_labels")
-        conditions += ["s.kind = %(label)s", "s.value = %(stream)s"]
-        return "s", beside, conditions, {"label": stream.kind, "stream": stream.value}
+        conditions = [*_within("s"), "s.kind = %(label)s", "s.value = %(stream)s"]
+        values = {"label": stream.kind, "stream": stream.value}
+        return "s", f"mnemon.event_labels s {_EVENT_BESIDE}", conditions, values
     raise InvalidRequest(f"{stream.kind!r} is not a stream: use entity, scope, type, correlation, actor or tag.")
 
 
-def _beside(table: str) -> tuple[str, list[str]]:
-    return (
-        f"{table} s JOIN mnemon.events e ON e.sequence = s.sequence",
-        ["s.tenant_id = %(tenant)s", "s.partition_id = %(partition)s"],
-    )
+def _within(alias: str) -> list[str]:
+    return [f"{alias}.tenant_id = %(tenant)s", f"{alias}.partition_id = %(partition)s"]
 
 
 def _narrow(wanted: Filter, walk: str, conditions: list[str], values: dict[str, Any]) -> None:

@@ -42,7 +42,7 @@ class EventLog:
         self.partitions = Partitions(database)
         self.waker = Waker(database)
         self.reader = Reader(database, self.partitions, self.registry, seal or PlainSeal())
-        self.lineage = Lineage(database, self.partitions, self.reader)
+        self.lineage = Lineage(self.partitions, self.reader)
         self.periods = Periods(database, self.transaction)
         self._maker = RequestMaker(self.registry, seal or PlainSeal(), limits or Limits())
         self._writer = Writer(database, self.partitions, self.waker)

@@ -85,7 +85,7 @@ class EventType:
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.type):
             raise InvalidRequest(
-                f"{self.type!r} is not an event type: write lower-case words joined by dots, like ap.invoice.submitted.",
+                f"{self.type!r} is not an event type: write lower-case words joined by dots, like ap.invoice.paid.",
                 type=self.type,
             )
         if not self.module:

@@ -270,7 +270,9 @@ CREATE FUNCTION mnemon.append_events(
     key_events integer[], key_digests bytea[], key_contents bytea[], key_expiries timestamptz[],
     unapproved_dates date[], approved_dates date[],
     OUT refusals jsonb, OUT first_sequence bigint, OUT recorded_at timestamptz, OUT previous bytea, OUT hashes bytea)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
+    -- A plan made while the tables were small must still be right when they are not.
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 #variable_conflict use_column
 DECLARE
     tenant     uuid := mnemon.current_tenant();
@@ -303,7 +305,7 @@ BEGIN
     link := head.hash;
     links[1] := link;
     FOR i IN 1..amount LOOP
-        link := sha256('mnemon/event/1\x0a'::bytea || link || int8send(head.sequence + i) || stamp
+        link := sha256('mnemon/event/1\012'::bytea || link || int8send(head.sequence + i) || stamp
                        || substring(digests FROM i * 64 - 63 FOR 64));
         links[i + 1] := link;
     END LOOP;
