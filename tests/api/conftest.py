@@ -11,13 +11,13 @@ import httpx
 import pytest
 
 from mnemon.app import Mnemon, check_database, check_migrations
-from mnemon.cli.serve import create_site
 from mnemon.db.database import Database
 from mnemon.identity.roles import Principal, Role, Scope
 from mnemon.identity.sessions import Sessions
 from mnemon.identity.tokens import add_token
 from mnemon.identity.users import add_user
 from mnemon.settings import Settings
+from mnemon.web.site import create_site
 
 KEY = "a-key-for-tests-that-is-long-enough-to-sign-with"
 PASSWORD = "correct horse battery"

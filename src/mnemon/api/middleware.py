@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Awaitable, Callable
 
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers, MutableHeaders
@@ -18,7 +17,7 @@ QUIET_PATHS = frozenset({"/health", "/ready", "/metrics"})
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
 }
@@ -83,10 +82,11 @@ class BodyLimit:
         elif int(announced) > self.most:
             await _refuse(self._too_large(), scope, receive, send)
         else:
-            await self.app(scope, self._counted(receive), send)
+            await self._pass_on(scope, receive, send)
 
-    def _counted(self, receive: Receive) -> Callable[[], Awaitable[Message]]:
-        seen = 0
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count what arrives; past the limit, our refusal takes the place of whatever the route would answer."""
+        seen, started = 0, False
 
         async def receive_counted() -> Message:
             nonlocal seen
@@ -96,7 +96,15 @@ class BodyLimit:
                 raise self._too_large()
             return message
 
-        return receive_counted
+        async def send_unless_refused(message: Message) -> None:
+            nonlocal started
+            if seen <= self.most or started:
+                started = True
+                await send(message)
+            elif message["type"] == "http.response.start":
+                await _refuse(self._too_large(), scope, receive, send)
+
+        await self.app(scope, receive_counted, send_unless_refused)
 
     def _too_large(self) -> RequestTooLarge:
         return RequestTooLarge(f"The request body is over {self.most} bytes.", most_bytes=self.most)

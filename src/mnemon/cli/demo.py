@@ -11,13 +11,11 @@ from typing import Any
 from urllib import error, request
 
 import orjson
-import uvicorn
 
 from mnemon import __version__
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.cli.context import run_async, settings_for_command
 from mnemon.cli.output import console
-from mnemon.cli.serve import listening_socket, server_config
 from mnemon.db.database import SET_TENANT
 from mnemon.identity.roles import Role
 from mnemon.identity.tenants import add_tenant
@@ -76,6 +74,8 @@ class Caller:
 
 @asynccontextmanager
 async def _running(home: Path) -> AsyncIterator[tuple[Mnemon, Caller]]:
+    from mnemon.web.site import listening_socket, site_server
+
     began = time.perf_counter()
     settings = settings_for_command(
         home=home, host="127.0.0.1", port=0, auth_enabled=True, database_linger_seconds=0, log_level="WARNING"
@@ -83,7 +83,7 @@ async def _running(home: Path) -> AsyncIterator[tuple[Mnemon, Caller]]:
     with listening_socket(settings) as listener:
         settings = settings.model_copy(update={"port": listener.getsockname()[1]})
         async with open_mnemon(settings) as mnemon:
-            server = uvicorn.Server(server_config(mnemon))
+            server = site_server(mnemon)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             caller = Caller(mnemon.url)
             _step("Start", f"an embedded PostgreSQL and the server at {mnemon.url}")

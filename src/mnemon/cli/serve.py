@@ -5,17 +5,12 @@ import socket
 from typing import Annotated
 
 import typer
-import uvicorn
-from fastapi import FastAPI
 
-from mnemon.api.server import create_api
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.cli.context import run_async
 from mnemon.cli.output import console
-from mnemon.errors import BadSettings
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
-from mnemon.web.pages import add_pages
 
 
 def serve(
@@ -26,6 +21,9 @@ def serve(
 
     Example: mnemon serve --port 9000
     """
+    # The web framework takes a while to load, which no other command should pay for.
+    from mnemon.web.site import listening_socket
+
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     settings = load_settings(**given)
     configure_logging(settings.log_level, settings.log_format)
@@ -35,40 +33,11 @@ def serve(
 
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
+    from mnemon.web.site import site_server
+
     async with open_mnemon(settings) as mnemon:
         _greet(mnemon)
-        await uvicorn.Server(server_config(mnemon)).serve(sockets=[listener])
-
-
-def create_site(mnemon: Mnemon) -> FastAPI:
-    """Everything that one port answers."""
-    site = create_api(mnemon)
-    add_pages(site)
-    return site
-
-
-def server_config(mnemon: Mnemon) -> uvicorn.Config:
-    return uvicorn.Config(
-        create_site(mnemon),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=mnemon.settings.shutdown_seconds,
-    )
-
-
-def listening_socket(settings: Settings) -> socket.socket:
-    """Bound before anything starts, so that a port in use is the first thing one hears of."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    try:
-        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
-    except OSError as failure:
-        raise BadSettings(
-            f"Cannot listen on {settings.host} port {settings.port}: {failure.strerror}. Choose another with --port.",
-            host=settings.host,
-            port=settings.port,
-        ) from None
+        await site_server(mnemon).serve(sockets=[listener])
 
 
 def _greet(mnemon: Mnemon) -> None:

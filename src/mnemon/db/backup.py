@@ -160,8 +160,14 @@ async def _fingerprints(owner: Connection) -> dict[str, str]:
 
 def _load(conninfo: str, major: int, manifest: Manifest, dump: Path) -> None:
     """One psql, one transaction: set the old schema aside, load, compare every table, drop the old one."""
-    read = [program("pg_restore", major), "--no-owner", "--file=-", dump]
-    write = [program("psql", major), "--quiet", "--no-psqlrc", "--single-transaction", "--set=ON_ERROR_STOP=1"]
+    read: list[str | Path] = [program("pg_restore", major), "--no-owner", "--file=-", dump]
+    write: list[str | Path] = [
+        program("psql", major),
+        "--quiet",
+        "--no-psqlrc",
+        "--single-transaction",
+        "--set=ON_ERROR_STOP=1",
+    ]
     # What they complain of goes to files: a full pipe that nobody reads would stop both.
     with (
         tempfile.TemporaryFile() as unreadable,

@@ -1,0 +1,45 @@
+"""The whole site on one port: the REST API and the pages, as `mnemon serve` runs them."""
+
+import socket
+
+import uvicorn
+from fastapi import FastAPI
+
+from mnemon.api.server import create_api
+from mnemon.app import Mnemon
+from mnemon.errors import BadSettings
+from mnemon.settings import Settings
+from mnemon.web.pages import add_pages
+
+
+def create_site(mnemon: Mnemon) -> FastAPI:
+    site = create_api(mnemon)
+    add_pages(site)
+    return site
+
+
+def site_server(mnemon: Mnemon) -> uvicorn.Server:
+    """Ready to serve; requests in progress may finish when it is told to stop."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            create_site(mnemon),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=mnemon.settings.shutdown_seconds,
+        )
+    )
+
+
+def listening_socket(settings: Settings) -> socket.socket:
+    """Bound before anything starts, so that a port in use is the first thing one hears of."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+    except OSError as failure:
+        raise BadSettings(
+            f"Cannot listen on {settings.host} port {settings.port}: {failure.strerror}. Choose another with --port.",
+            host=settings.host,
+            port=settings.port,
+        ) from None

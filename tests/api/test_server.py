@@ -1,0 +1,172 @@
+"""What stands around every route: health that tells the truth, one error shape, limits, headers, ids, metrics."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from structlog.testing import capture_logs
+
+from mnemon import __version__
+from mnemon.app import Mnemon, PartState, check_database, check_migrations
+from mnemon.db.database import Database
+from mnemon.db.external import ExternalServer
+from mnemon.identity.bootstrap import first_start
+from mnemon.identity.sessions import Sessions
+from mnemon.settings import Settings
+from mnemon.web.site import create_site
+
+from .conftest import KEY, Person
+
+
+def client_of(mnemon: Mnemon) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(create_site(mnemon), raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8787")
+
+
+async def test_health_and_readiness_when_all_is_well(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/health")).json() == {"status": "ok", "version": __version__}
+    ready = await client.get("/ready")
+    assert (ready.status_code, ready.json()["status"]) == (200, "ready")
+    assert ready.json()["parts"]["database"]["ok"]
+
+
+async def test_readiness_tells_the_truth_when_the_database_is_down_and_health_stays_up(tmp_path: Path) -> None:
+    nowhere = ExternalServer("host=127.0.0.1 port=9 connect_timeout=1", "host=127.0.0.1 port=9 connect_timeout=1")
+    async with Database(nowhere, 1) as database:
+        mnemon = Mnemon(Settings(home=tmp_path), database, Sessions(database, KEY, timedelta(hours=1)))
+        mnemon.checks["database"] = lambda: check_database(database)
+        async with client_of(mnemon) as client:
+            ready = await client.get("/ready")
+            assert (ready.status_code, ready.json()["status"]) == (503, "not ready")
+            assert ready.json()["parts"]["database"]["ok"] is False
+            assert (await client.get("/health")).status_code == 200
+
+
+async def test_readiness_tells_the_truth_when_the_schema_is_behind(
+    empty_server: ExternalServer, tmp_path: Path
+) -> None:
+    async with Database(empty_server, 1) as database:
+        mnemon = Mnemon(Settings(home=tmp_path), database, Sessions(database, KEY, timedelta(hours=1)))
+        mnemon.checks["migrations"] = lambda: check_migrations(database)
+        async with client_of(mnemon) as client:
+            ready = await client.get("/ready")
+    assert ready.status_code == 503
+    assert ready.json()["parts"]["migrations"]["detail"].startswith("step 0 of ")
+
+
+async def test_a_part_that_is_not_needed_does_not_take_the_server_out_of_service(
+    mnemon: Mnemon, client: httpx.AsyncClient
+) -> None:
+    async def absent() -> PartState:
+        return PartState(False, "no model", needed=False)
+
+    mnemon.checks["embedder"] = absent
+    ready = await client.get("/ready")
+    assert ready.status_code == 200
+    assert ready.json()["parts"]["embedder"] == {"ok": False, "needed": False, "detail": "no model"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [("GET", "/v1/nowhere", 404, "NOT_FOUND"), ("DELETE", "/v1/me", 405, "METHOD_NOT_ALLOWED")],
+)
+async def test_unknown_routes_answer_in_the_one_shape(
+    client: httpx.AsyncClient, method: str, path: str, status: int, code: str
+) -> None:
+    answer = await client.request(method, path)
+    assert (answer.status_code, answer.json()["error_code"]) == (status, code)
+    assert set(answer.json()) == {"error", "error_code", "details"}
+
+
+async def test_bad_json_is_named_without_repeating_it(client: httpx.AsyncClient) -> None:
+    secret = "hunter2-in-a-wrong-field"
+    answer = await client.post("/v1/auth/login", json={"email": ["x"], "password": {"p": secret}})
+    assert answer.status_code == 422
+    assert {problem["field"] for problem in answer.json()["details"]["problems"]} == {"email", "password"}
+    assert secret not in answer.text
+    broken = await client.post("/v1/auth/login", content=b"{", headers={"Content-Type": "application/json"})
+    assert (broken.status_code, broken.json()["error_code"]) == (422, "INVALID_REQUEST")
+
+
+async def test_a_surprise_is_logged_with_its_request_and_hidden_from_the_caller(
+    mnemon: Mnemon, client: httpx.AsyncClient
+) -> None:
+    async def broken() -> PartState:
+        raise RuntimeError("inner detail")
+
+    mnemon.checks["broken"] = broken
+    with capture_logs() as lines:
+        answer = await client.get("/ready", headers={"X-Request-ID": "my-id-1"})
+    assert (answer.status_code, answer.json()["error_code"]) == (500, "INTERNAL")
+    assert "inner detail" not in answer.text
+    assert answer.json()["details"]["request_id"] == "my-id-1"
+    assert any(line["event"] == "request_failed" and line["exc_info"] for line in lines)
+
+
+async def test_every_answer_has_an_id_and_safe_headers(client: httpx.AsyncClient) -> None:
+    for path in ("/health", "/v1/nowhere", "/login", "/static/mnemon.css"):
+        answer = await client.get(path, headers={"X-Request-ID": "bad id\twith spaces"})
+        assert len(answer.headers["x-request-id"]) == 26
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert "default-src 'self'" in answer.headers["content-security-policy"]
+
+
+async def test_a_large_body_is_refused_by_its_announced_length_and_by_its_real_one(
+    client: httpx.AsyncClient, settings: Settings
+) -> None:
+    announced = await client.post("/v1/auth/login", content=b"x" * (settings.request_max_bytes + 1))
+    assert (announced.status_code, announced.json()["error_code"]) == (413, "REQUEST_TOO_LARGE")
+
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(settings.request_max_bytes // 1000 + 2):
+            yield b"x" * 1000
+
+    streamed = await client.post("/v1/auth/login", content=endless(), headers={"Content-Type": "application/json"})
+    assert (streamed.status_code, streamed.json()["error_code"]) == (413, "REQUEST_TOO_LARGE")
+
+
+async def test_other_origins_are_refused_unless_named(mnemon: Mnemon, database: Database, tmp_path: Path) -> None:
+    asked = {"Origin": "https://app.example", "Access-Control-Request-Method": "GET"}
+    async with client_of(mnemon) as client:
+        assert "access-control-allow-origin" not in (await client.options("/v1/me", headers=asked)).headers
+    named = Mnemon(Settings(home=tmp_path, cors_origins=("https://app.example",)), database, mnemon.sessions)
+    async with client_of(named) as client:
+        answer = await client.options("/v1/me", headers=asked)
+        assert answer.headers["access-control-allow-origin"] == "https://app.example"
+        other = await client.options("/v1/me", headers=asked | {"Origin": "https://other.example"})
+        assert "access-control-allow-origin" not in other.headers
+
+
+async def test_metrics_count_requests_by_route(client: httpx.AsyncClient, admin: Person) -> None:
+    await client.get("/v1/me", headers=admin.headers)
+    text = (await client.get("/metrics")).text
+    assert 'mnemon_http_requests_total{method="GET",route="/me",status="200"}' in text
+    assert "mnemon_http_request_seconds_bucket" in text
+
+
+async def test_the_openapi_document_has_examples_and_no_aliases(client: httpx.AsyncClient) -> None:
+    document = (await client.get("/openapi.json")).json()
+    assert "/v1/me" in document["paths"]
+    assert not any(path.startswith("/api/") for path in document["paths"])
+    assert document["components"]["schemas"]["NewToken"]["examples"]
+    assert document["paths"]["/v1/me"]["get"]["security"]
+
+
+async def test_without_authentication_everyone_is_the_administrator_but_only_at_localhost(
+    own_database: Database, tmp_path: Path
+) -> None:
+    made = await first_start(own_database)
+    assert made is not None
+    assert await first_start(own_database) is None
+    settings = Settings(home=tmp_path, auth_enabled=False)
+    mnemon = Mnemon(settings, own_database, Sessions(own_database, KEY, timedelta(hours=1)), made)
+    async with client_of(mnemon) as client:
+        me = (await client.get("/v1/me")).json()
+        assert (me["email"], me["role"], me["tenant"]) == ("admin@localhost", "admin", "main")
+        rebound = await client.get("/v1/me", headers={"Host": "evil.example"})
+        assert (rebound.status_code, rebound.json()["error_code"]) == (422, "INVALID_REQUEST")
+        for host in ("localhost:8787", "[::1]:8787", "127.0.0.1"):
+            assert (await client.get("/health", headers={"Host": host})).status_code == 200

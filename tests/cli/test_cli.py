@@ -1,0 +1,165 @@
+"""The command as a person or a script runs it: a process, its output, its exit code."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib import request
+
+import pytest
+
+SERVER_LIMIT = 60
+
+
+@pytest.fixture(scope="module")
+def folder(open_folder: Path) -> Iterator[Path]:
+    place = open_folder / "cli"
+    place.mkdir()
+    yield place
+
+
+@pytest.fixture(scope="module")
+def environment(folder: Path) -> dict[str, str]:
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+    return plain | {"MNEMON_HOME": str(folder / "home"), "MNEMON_DATABASE_LINGER_SECONDS": "2", "COLUMNS": "200"}
+
+
+def mnemon(environment: dict[str, str], *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mnemon", *words],
+        env=environment,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def result(environment: dict[str, str], *words: str, text: str = "") -> object:
+    done = mnemon(environment, *words, "--json", text=text)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_users_and_tokens_from_add_to_revoke(environment: dict[str, str]) -> None:
+    made = result(
+        environment, "user", "add", "ana@example.org", "--role", "admin", "--password", text="a good password\n"
+    )
+    assert made["has_password"] is True  # type: ignore[index]
+    assert mnemon(environment, "user", "role", "ana@example.org", "user").stdout == "ana@example.org is now user.\n"
+    assert mnemon(environment, "user", "disable", "ana@example.org").returncode == 0
+    assert mnemon(environment, "user", "enable", "ana@example.org").returncode == 0
+    users = result(environment, "user", "list")
+    assert [user["email"] for user in users] == ["admin@localhost", "ana@example.org"]  # type: ignore[attr-defined]
+    assert "/login#" in mnemon(environment, "user", "link", "ana@example.org").stdout
+    token = result(environment, "token", "add", "agent [x]", "--user", "ana@example.org", "--days", "3")
+    assert token["secret"].startswith("mnm_")  # type: ignore[index]
+    listed = mnemon(environment, "token", "list").stdout
+    assert "agent [x]" in listed
+    revoked = mnemon(environment, "token", "revoke", token["token"]["token_id"])  # type: ignore[index]
+    assert revoked.stdout == "Revoked agent [x].\n"
+
+
+def test_tenants_are_separate(environment: dict[str, str]) -> None:
+    assert mnemon(environment, "tenant", "add", "globex", "--name", "Globex Ltd").returncode == 0
+    result(environment, "user", "add", "gus@globex.example", "--tenant", "globex")
+    theirs = result(environment, "user", "list", "--tenant", "globex")
+    assert [user["email"] for user in theirs] == ["gus@globex.example"]  # type: ignore[attr-defined]
+    assert {tenant["slug"] for tenant in result(environment, "tenant", "list")} == {"main", "globex"}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (["user", "link", "nobody@example.org"], "NOT_FOUND", "There is no user nobody@example.org"),
+        (["user", "list", "--tenant", "absent"], "NOT_FOUND", "There is no tenant 'absent'"),
+        (["tenant", "add", "Bad Name"], "INVALID_REQUEST", "'Bad Name' is no short name"),
+        (["user", "add", "x@y.org", "--password"], "INVALID_REQUEST", "No password came on the standard input"),
+        (["db", "restore", "/nonexistent.backup"], "BACKUP_FAILED", "There is no file /nonexistent.backup"),
+    ],
+)
+def test_an_error_is_one_line_or_one_json_object_and_exit_code_1(
+    environment: dict[str, str], words: list[str], code: str, text: str
+) -> None:
+    plain = mnemon(environment, *words)
+    assert (plain.returncode, plain.stdout) == (1, "")
+    assert plain.stderr.startswith(f"{code} {text}")
+    as_json = json.loads(mnemon(environment, *words, "--json").stderr)
+    assert as_json["error_code"] == code
+    assert text in as_json["error"]
+
+
+def test_bad_settings_stop_the_start_with_a_sentence(environment: dict[str, str]) -> None:
+    done = mnemon(environment | {"MNEMON_PORT": "eighty"}, "serve")
+    assert done.returncode == 1
+    assert done.stderr == "BAD_SETTINGS MNEMON_PORT does not accept 'eighty': give a whole number from 0 to 65535.\n"
+    open_door = mnemon(environment | {"AUTH_ENABLED": "false"}, "serve", "--host", "0.0.0.0")
+    assert "needs a loopback MNEMON_HOST" in open_door.stderr
+
+
+def test_a_wrong_word_is_a_usage_error(environment: dict[str, str]) -> None:
+    assert mnemon(environment, "usr").returncode == 2
+    assert mnemon(environment, "user", "role", "a@b.org", "owner").returncode == 2
+
+
+def test_settings_never_show_a_secret(environment: dict[str, str]) -> None:
+    secret = "a-secret-that-is-long-enough-for-signing-sessions"
+    for words in (["settings"], ["settings", "--json"]):
+        shown = mnemon(environment | {"JWT_SECRET": secret}, *words).stdout
+        assert secret not in shown
+        assert "set, not shown" in shown
+
+
+def test_backup_and_restore_by_command(environment: dict[str, str], folder: Path) -> None:
+    file = folder / "monday.backup"
+    assert f"Wrote {file}" in mnemon(environment, "db", "backup", str(file)).stdout
+    result(environment, "user", "add", "later@example.org")
+    refused = mnemon(environment, "db", "restore", str(file))
+    assert "give --replace" in refused.stderr
+    restored = mnemon(environment, "db", "restore", str(file), "--replace")
+    assert "every row matches" in restored.stdout, restored.stderr
+    users = result(environment, "user", "list")
+    assert "later@example.org" not in [user["email"] for user in users]  # type: ignore[attr-defined]
+    status = result(environment, "db", "status")
+    assert status["current"] is True  # type: ignore[index]
+    assert result(environment, "db", "migrate")["applied"] == status["latest"]  # type: ignore[index]
+
+
+def test_serve_greets_answers_and_stops_cleanly_on_ctrl_c(environment: dict[str, str], folder: Path) -> None:
+    server = subprocess.Popen(
+        [sys.executable, "-m", "mnemon", "serve", "--port", "0"],
+        env=environment | {"MNEMON_HOME": str(folder / "serve"), "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert server.stdout
+    greeting = server.stdout.readline() + server.stdout.readline() + server.stdout.readline()
+    url = re.search(r"http://127\.0\.0\.1:\d+", greeting)
+    assert url is not None, greeting
+    assert f"{url[0]}/login#" in greeting
+    with request.urlopen(f"{url[0]}/ready", timeout=SERVER_LIMIT) as answer:
+        assert json.load(answer)["status"] == "ready"
+    busy = mnemon(environment, "serve", "--port", url[0].rsplit(":", 1)[1])
+    assert busy.returncode == 1
+    assert "Choose another with --port" in busy.stderr
+    server.send_signal(signal.SIGINT)
+    _, log = server.communicate(timeout=SERVER_LIMIT)
+    assert server.returncode == 0
+    assert "Traceback" not in log
+
+
+def test_the_demo_tells_its_story_and_leaves_nothing(environment: dict[str, str]) -> None:
+    done = mnemon(environment, "demo")
+    assert done.returncode == 0, done.stderr
+    assert "All of it works." in done.stdout
+    assert "gus@globex.example, and nobody else's" in done.stdout
+
+
+def test_every_command_explains_itself(environment: dict[str, str]) -> None:
+    from mnemon.cli.reference import commands
+
+    for words, help_text in commands():
+        assert help_text, words

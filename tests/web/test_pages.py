@@ -1,0 +1,98 @@
+"""The pages in a real browser: log in by link and by password, see the state, log out."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.async_api import Browser, async_playwright
+
+from mnemon.app import Mnemon, open_mnemon
+from mnemon.identity.roles import Role
+from mnemon.identity.users import add_user
+from mnemon.settings import Settings
+from mnemon.web.site import listening_socket, site_server
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@pytest.fixture
+async def site(home: Path) -> AsyncIterator[Mnemon]:
+    """The server on a real port, on a home of its own, as `mnemon serve` runs it."""
+    settings = Settings(home=home, port=0, database_linger_seconds=0)
+    with listening_socket(settings) as listener:
+        chosen = settings.model_copy(update={"port": listener.getsockname()[1]})
+        async with open_mnemon(chosen) as mnemon:
+            server = site_server(mnemon)
+            serving = asyncio.create_task(server.serve(sockets=[listener]))
+            yield mnemon
+            server.should_exit = True
+            await serving
+
+
+@asynccontextmanager
+async def chromium() -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        await browser.close()
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed: apt-get install chromium")
+async def test_a_newcomer_logs_in_by_the_printed_link_and_later_by_password(site: Mnemon) -> None:
+    assert site.first_start is not None
+    async with site.database.transaction(site.first_start.tenant_id) as tx:
+        await add_user(tx, "test", "ana@example.org", Role.USER, name="<b>Ana</b>", password="correct horse battery")
+    async with chromium() as browser:
+        page = await browser.new_page()
+        problems: list[str] = []
+        page.on("pageerror", lambda failure: problems.append(str(failure)))
+        page.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
+        await page.goto(site.login_url(site.first_start.link_secret))
+        await page.wait_for_url(f"{site.url}/")
+        assert "Administrator" in await page.inner_text("header")
+        assert "works" in await page.inner_text("tr:has-text('database')")
+        assert site.url in await page.inner_text("main")
+        await page.click("text=Log out")
+        await page.fill("input[name=email]", "ana@example.org")
+        await page.fill("input[name=password]", "wrong password")
+        await page.click("form#login button")
+        assert "password is wrong" in await page.inner_text("[role=alert]")
+        problems.clear()  # The browser itself reports the 401 of the wrong password.
+        await page.fill("input[name=password]", "correct horse battery")
+        await page.click("form#login button")
+        await page.wait_for_url(f"{site.url}/")
+        assert "<b>Ana</b>" in await page.inner_text("header")
+        assert problems == []
+
+
+async def test_pages_without_a_session_lead_to_the_login_and_a_used_link_says_so(site: Mnemon) -> None:
+    async with httpx.AsyncClient(base_url=site.url) as client:
+        home = await client.get("/")
+        assert (home.status_code, home.headers["location"]) == (303, "/login")
+        own = {"Origin": site.url}
+        used = await client.post("/login", data={"link": "never-existed"}, headers=own)
+        assert used.status_code == 401
+        assert "used, has expired or never existed" in used.text
+        foreign = await client.post("/login", data={"link": "x"}, headers={"Origin": "https://evil.example"})
+        assert foreign.status_code == 403
+
+
+async def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(site: Mnemon) -> None:
+    assert site.first_start is not None
+    async with httpx.AsyncClient(base_url=site.url) as client:
+        answer = await client.post("/login", data={"link": site.first_start.link_secret}, headers={"Origin": site.url})
+        cookie = answer.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=lax" in cookie
+        home = await client.get("/")
+        assert home.status_code == 200
+        assert home.headers["cache-control"] == "no-store"
