@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := .make/ready
 BROWSER := .make/browser
 
-.PHONY: help setup demo serve test test-all lint bench build lock clean
+.PHONY: help setup demo serve test test-all lint bench build reference lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -41,6 +41,9 @@ bench-%: $(READY) ## one benchmark: make bench-NAME
 
 build: $(READY) ## wheel and sdist in dist/
 	@rm -rf dist && $(BIN)/python -m build --no-isolation --outdir dist . > /dev/null && ls dist
+
+reference: $(READY) ## write docs/reference from the code
+	@$(BIN)/python -m mnemon.reference docs/reference
 
 lock: $(READY) ## pin the newest dependencies again (needs uv)
 	uv pip compile --quiet --upgrade --generate-hashes --no-emit-index-url --no-header --no-annotate --universal \

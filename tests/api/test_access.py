@@ -1,15 +1,11 @@
 """The role matrix: every route there is, every role, every scope, from the one declaration."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from uuid import UUID
 
 import httpx
 import pytest
-from fastapi.routing import APIRoute, iter_route_contexts
 
-from mnemon.api.access import declared_action
-from mnemon.api.server import create_api
+from mnemon.api.reference import routes
 from mnemon.app import Mnemon
 from mnemon.identity.roles import RULES, Action, Role, Scope, may
 
@@ -33,23 +29,6 @@ SPECIFIED = {
 }
 
 
-@dataclass(frozen=True)
-class Route:
-    method: str
-    path: str
-    action: Action | None
-
-
-def routes_of(mnemon: Mnemon) -> Iterator[Route]:
-    for context in iter_route_contexts(create_api(mnemon).routes):
-        route = context.original_route
-        if isinstance(route, APIRoute) and context.path:
-            actions = [declared_action(part.call) for part in route.dependant.dependencies]
-            action = next((one for one in actions if one is not None), None)
-            for method in sorted(route.methods):
-                yield Route(method, context.path, action)
-
-
 @pytest.mark.parametrize("action", list(SPECIFIED))
 def test_the_table_of_the_specification_holds(action: Action) -> None:
     assert tuple(may(role, Scope.WRITE, action) for role in (Role.ADMIN, Role.USER)) == SPECIFIED[action]
@@ -63,8 +42,8 @@ def test_a_read_token_never_writes() -> None:
     assert all(RULES[action].scope is Scope.READ for action in Action for role in Role if may(role, Scope.READ, action))
 
 
-def test_every_route_declares_its_action_or_is_public(mnemon: Mnemon) -> None:
-    open_routes = {route.path.replace("/api/", "/v1/") for route in routes_of(mnemon) if route.action is None}
+def test_every_route_declares_its_action_or_is_public() -> None:
+    open_routes = {route.path.replace("/api/", "/v1/") for route in routes() if route.action is None}
     assert open_routes == PUBLIC
 
 
@@ -79,7 +58,7 @@ async def test_every_route_obeys_the_matrix(
         (Role.USER, Scope.READ): await token_for(mnemon, tenant, user, Scope.READ),
     }
     tried = 0
-    for route in routes_of(mnemon):
+    for route in routes():
         if route.action is None:
             continue
         path = route.path.replace("{user_id}", str(spare.user_id))

@@ -17,13 +17,17 @@ ROUTERS: tuple[APIRouter, ...] = (auth.router, users.router, tokens.router)
 def create_api(mnemon: Mnemon) -> FastAPI:
     api = FastAPI(title="Mnemon", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
     api.state.mnemon = mnemon
+    add_routes(api)
+    add_failure_answers(api)
+    _surround(api, mnemon)
+    return api
+
+
+def add_routes(api: FastAPI) -> None:
     api.include_router(health.router)
     for router in ROUTERS:
         api.include_router(router, prefix="/v1", dependencies=[Depends(bearer)])
         api.include_router(router, prefix="/api", include_in_schema=False)
-    add_failure_answers(api)
-    _surround(api, mnemon)
-    return api
 
 
 def _surround(api: FastAPI, mnemon: Mnemon) -> None:

@@ -1,27 +1,19 @@
 """`mnemon settings`: every setting, its value and its meaning."""
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from mnemon.cli.context import settings_for_command
-from mnemon.cli.output import Json, console, show, table
+from mnemon.cli.output import Json, show, table
 from mnemon.settings import DescribedSetting, described_settings
 
 
 def settings(
     as_json: Json = False,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the reference table of the documentation.")
-    ] = False,
 ) -> None:
     """Show every setting with its present value; secrets are never shown.
 
     Example: mnemon settings --json
     """
-    if markdown:
-        console.print(reference_table(), markup=False)
-        return
     present = settings_for_command()
     rows = [_row(setting, getattr(present, setting.field)) for setting in described_settings()]
     show(rows, as_json, lambda: table(["Setting", "Value", "Meaning"], [list(row.values())[:3] for row in rows], ""))
@@ -37,12 +29,3 @@ def _row(setting: DescribedSetting, value: Any) -> dict[str, Any]:
         "default": setting.default,
         "other_names": list(setting.names[1:]),
     }
-
-
-def reference_table() -> str:
-    """The table in docs/reference/settings.md, which a test compares with this."""
-    lines = ["| setting | also read from | accepts | default | meaning |", "|---|---|---|---|---|"]
-    for setting in described_settings():
-        others = ", ".join(f"`{name}`" for name in setting.names[1:]) or "-"
-        lines.append(f"| `{setting.names[0]}` | {others} | {setting.accepts} | {setting.default} | {setting.meaning} |")
-    return "\n".join(lines)

@@ -1,0 +1,117 @@
+"""The reference pages, written from the code: `python -m mnemon.reference docs/reference` makes them anew."""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from mnemon.api import reference as api_reference
+from mnemon.cli import reference as cli_reference
+from mnemon.errors import error_types
+from mnemon.identity.roles import RULES, Role
+from mnemon.settings import described_settings
+from mnemon.telemetry import REGISTRY
+
+INTRODUCTION = "Written from the code by `make reference`; a test fails when they differ."
+
+
+def settings_page() -> str:
+    rows = (
+        [
+            f"`{one.names[0]}`",
+            ", ".join(f"`{name}`" for name in one.names[1:]) or "-",
+            one.accepts,
+            one.default,
+            one.meaning,
+        ]
+        for one in described_settings()
+    )
+    return _page(
+        "Settings",
+        "Read from the environment, or from a `.env` file in the working directory. "
+        "An unknown `MNEMON_` name stops the start. `mnemon settings` shows the present values, secrets never.",
+        ["setting", "also read from", "accepts", "default", "meaning"],
+        rows,
+    )
+
+
+def routes_page() -> str:
+    rows = (
+        [f"`{one.method} {one.path}`", one.action or "open to all", _roles(one), one.summary]
+        for one in api_reference.routes()
+        if one.in_schema
+    )
+    return _page(
+        "Routes",
+        "Every route under `/v1` answers under `/api` too. `/openapi.json` has the fields and examples. "
+        "A session or an access token goes into the header `Authorization: Bearer …`.",
+        ["route", "action", "roles", "what it does"],
+        rows,
+    )
+
+
+def commands_page() -> str:
+    rows = ([f"`{words}`", meaning] for words, meaning in cli_reference.commands())
+    return _page(
+        "Commands",
+        "`--help` after any of them shows its options and an example; `--json` prints one JSON document. "
+        "Exit codes: 0 done, 1 an error of the list in errors.md, 2 a wrong word or option.",
+        ["command", "what it does"],
+        rows,
+    )
+
+
+def errors_page() -> str:
+    rows = (
+        [f"`{one.code}`", str(one.status), "yes" if one.retry else "no", (one.__doc__ or "").strip().split("\n")[0]]
+        for one in sorted(error_types(), key=lambda one: one.code)
+        if one.__doc__
+    )
+    return _page(
+        "Errors",
+        'REST, MCP and CLI answer in one shape: `{"error": sentence, "error_code": code, "details": {…}}`.',
+        ["code", "HTTP status", "retry helps", "meaning"],
+        rows,
+    )
+
+
+def metrics_page() -> str:
+    families = sorted(REGISTRY.collect(), key=lambda family: family.name)
+    rows = ([f"`{family.name}`", family.type, family.documentation] for family in families)
+    return _page("Metrics", "`GET /metrics`, in Prometheus' text form.", ["metric", "kind", "meaning"], rows)
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "settings.md": settings_page,
+    "routes.md": routes_page,
+    "commands.md": commands_page,
+    "errors.md": errors_page,
+    "metrics.md": metrics_page,
+}
+
+
+def _roles(route: api_reference.Route) -> str:
+    if route.action is None:
+        return "-"
+    rule = RULES[route.action]
+    names = [str(role) for role in Role if role in rule.roles]
+    return f"{', '.join(names)} ({rule.scope})"
+
+
+def _page(title: str, lead: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [f"# {title}", "", lead, "", INTRODUCTION, "", _row(headings), _row(["---"] * len(headings))]
+    lines += [_row(row) for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def write_pages(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, page in PAGES.items():
+        (folder / name).write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_pages(Path(sys.argv[1]))

@@ -1,0 +1,74 @@
+"""What `pip install` of our wheel gives: the command, with its SQL, templates and static files."""
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the sdist."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT], check=True, capture_output=True
+    )
+    return folder
+
+
+@pytest.fixture
+def plain() -> Iterator[dict[str, str]]:
+    yield {name: value for name, value in os.environ.items() if not name.startswith(("MNEMON_", "PYTHON"))}
+
+
+def test_the_wheel_holds_every_file_of_the_package(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    inside = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("mnemon/")}
+    source = ROOT / "src"
+    ours = {str(file.relative_to(source)) for file in (source / "mnemon").rglob("*") if file.is_file()}
+    assert {name for name in ours if "__pycache__" not in name} == inside
+    assert any(name.endswith(".sql") for name in inside)
+    assert any(name.endswith(".html") for name in inside)
+    assert any(name.endswith(".css") for name in inside)
+    assert len(list(built.glob("*.tar.gz"))) == 1
+
+
+def test_the_wheel_alone_runs_the_demo_from_anywhere(built: Path, tmp_path: Path, plain: dict[str, str]) -> None:
+    (wheel,) = built.glob("*.whl")
+    place = tmp_path / "installed"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--no-deps", "--no-index", "--target", place, wheel], check=True, env=plain)
+    environment = plain | {"PYTHONPATH": str(place), "PATH": f"{place / 'bin'}:{plain['PATH']}"}
+    where = subprocess.run(
+        [sys.executable, "-c", "import mnemon; print(mnemon.__file__)"],
+        env=environment, cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert where.stdout.startswith(str(place))
+    demo = subprocess.run(
+        ["mnemon", "demo"], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert "All of it works." in demo.stdout, demo.stderr
+
+
+@pytest.mark.slow
+def test_pip_install_in_an_empty_environment_gives_a_working_command(
+    built: Path, tmp_path: Path, plain: dict[str, str]
+) -> None:
+    """Downloads every dependency: the one test that needs the network."""
+    (wheel,) = built.glob("*.whl")
+    venv.create(tmp_path / "empty", with_pip=True)
+    bin_folder = tmp_path / "empty" / "bin"
+    subprocess.run([bin_folder / "pip", "install", "--quiet", wheel], check=True, env=plain, timeout=900)
+    installed = subprocess.run([bin_folder / "pip", "list"], capture_output=True, text=True, env=plain).stdout.lower()
+    assert "torch" not in installed
+    demo = subprocess.run(
+        [bin_folder / "mnemon", "demo"], env=plain, cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert "All of it works." in demo.stdout, demo.stderr

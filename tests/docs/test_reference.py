@@ -1,0 +1,52 @@
+"""The documentation cannot lie: what it lists is what the code has."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mnemon.reference import PAGES
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+COMMAND = re.compile(r"^(?:\$ )?(mnemon(?: [a-z-]+)+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_reference_page_equals_what_the_code_says(name: str) -> None:
+    written = (DOCS / "reference" / name).read_text(encoding="utf-8")
+    assert written == PAGES[name](), "run `make reference`"
+
+
+def test_every_reference_page_is_known() -> None:
+    by_hand = {"events.md"}
+    assert {file.name for file in (DOCS / "reference").glob("*.md")} - by_hand == set(PAGES)
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((DOCS / "guide").glob("*.md"))], ids=lambda page: page.name
+)
+def test_commands_in_the_guide_exist(page: Path) -> None:
+    from mnemon.cli.reference import commands
+
+    known = {words for words, _ in commands()} | {"mnemon"}
+    for block in re.findall(r"```(?:console|bash|sh)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        for words in COMMAND.findall(block):
+            assert any(words.startswith(command) for command in known if command != "mnemon"), f"{page.name}: {words}"
+
+
+def test_decisions_are_numbered_without_gap() -> None:
+    numbers = sorted(int(file.name[:4]) for file in (DOCS / "decisions").glob("[0-9]*.md"))
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_the_changelog_has_an_unreleased_part() -> None:
+    assert "## Unreleased" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
