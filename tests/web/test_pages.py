@@ -56,6 +56,7 @@ async def test_a_newcomer_logs_in_by_the_printed_link_and_later_by_password(site
         problems: list[str] = []
         page.on("pageerror", lambda failure: problems.append(str(failure)))
         page.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
+        await page.goto(f"{site.url}/login")
         await page.goto(site.login_url(site.first_start.link_secret))
         await page.wait_for_url(f"{site.url}/")
         assert "Administrator" in await page.inner_text("header")
