@@ -1,9 +1,12 @@
 """The reference pages, written from the code: `python -m mnemon.reference docs/reference` makes them anew."""
 
+import importlib
+import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+import mnemon
 from mnemon.api import reference as api_reference
 from mnemon.cli import reference as cli_reference
 from mnemon.errors import error_types
@@ -12,6 +15,13 @@ from mnemon.settings import described_settings
 from mnemon.telemetry import REGISTRY
 
 INTRODUCTION = "Written from the code by `make reference`; a test fails when they differ."
+
+
+def load_every_room() -> None:
+    """Errors and metrics are declared next to the code that uses them, and known once that is loaded."""
+    for module in pkgutil.walk_packages(mnemon.__path__, "mnemon."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
 
 
 def settings_page() -> str:
@@ -61,6 +71,7 @@ def commands_page() -> str:
 
 
 def errors_page() -> str:
+    load_every_room()
     rows = (
         [f"`{one.code}`", str(one.status), "yes" if one.retry else "no", (one.__doc__ or "").strip().split("\n")[0]]
         for one in sorted(error_types(), key=lambda one: one.code)
@@ -75,6 +86,7 @@ def errors_page() -> str:
 
 
 def metrics_page() -> str:
+    load_every_room()
     families = sorted(REGISTRY.collect(), key=lambda family: family.name)
     rows = ([f"`{family.name}`", family.type, family.documentation] for family in families)
     return _page("Metrics", "`GET /metrics`, in Prometheus' text form.", ["metric", "kind", "meaning"], rows)
