@@ -6,6 +6,7 @@ import uuid
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ULID_LENGTH = 26
+_PAIRS = [first + second for first in _CROCKFORD for second in _CROCKFORD]
 
 
 def new_uuid() -> uuid.UUID:
@@ -15,7 +16,7 @@ def new_uuid() -> uuid.UUID:
 def new_ulid() -> str:
     """48 bits of milliseconds and 80 random bits, in Crockford's base 32."""
     number = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10))
-    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
 
 
 def is_ulid(text: str) -> bool:

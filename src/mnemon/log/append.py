@@ -35,7 +35,7 @@ class Request:
     events: Sequence[Prepared]
     results: dict[int, Appended] = field(default_factory=dict)
     failure: MnemonError | None = None
-    written: list[Event] = field(default_factory=list)
+    written: list[tuple[Prepared, Appended]] = field(default_factory=list)
 
     def forget(self) -> None:
         """What was settled in a transaction that did not commit is open again."""
@@ -91,7 +91,7 @@ async def _fetch(connection: Connection, statement: str, values: tuple[Any, ...]
     return answer
 
 
-async def write(call: Call, tenant: UUID, partition_id: int, requests: Sequence[Request]) -> None:
+async def write(call: Call, partition_id: int, requests: Sequence[Request]) -> None:
     """Settle every request: written, found to be there already, or refused with the reason."""
     while waiting := [request for request in requests if not request.settled]:
         ready = _without_shared_keys(waiting)
@@ -105,7 +105,7 @@ async def write(call: Call, tenant: UUID, partition_id: int, requests: Sequence[
         expectations = expectations_of(events)
         answer = await call(arguments(partition_id, events, expectations))
         if answer["refusals"] is None:
-            _settle(tenant, partition_id, live, answer)
+            _settle(live, answer)
         else:
             _refuse(answer["refusals"], ready, live, expectations)
 
@@ -122,18 +122,19 @@ def _without_shared_keys(requests: Sequence[Request]) -> list[Request]:
     return ready
 
 
-def _settle(tenant: UUID, partition_id: int, live: Sequence[_Live], answer: Answer) -> None:
+def _settle(live: Sequence[_Live], answer: Answer) -> None:
     previous, recorded_at = answer["previous"], answer["recorded_at"]
     for sequence, (one, own) in enumerate(
         zip(live, chain.split(answer["hashes"]), strict=True), answer["first_sequence"]
     ):
         prepared = one.prepared
-        one.request.results[one.place] = Appended(prepared.id, sequence, recorded_at, previous, own)
-        one.request.written.append(_recorded(tenant, partition_id, prepared, one.request.results[one.place]))
+        appended = Appended(prepared.id, sequence, recorded_at, previous, own)
+        one.request.results[one.place] = appended
+        one.request.written.append((prepared, appended))
         previous = own
 
 
-def _recorded(tenant: UUID, partition_id: int, prepared: Prepared, appended: Appended) -> Event:
+def recorded(tenant: UUID, partition_id: int, prepared: Prepared, appended: Appended) -> Event:
     """The event as a reader would get it, without reading it."""
     event = Event(
         tenant_id=tenant,
@@ -147,7 +148,7 @@ def _recorded(tenant: UUID, partition_id: int, prepared: Prepared, appended: App
         envelope_text=prepared.envelope.decode(),
         payload_text=prepared.payload.decode(),
     )
-    event.__dict__["payload"] = prepared.plain_payload
+    event.__dict__["payload"] = dict(prepared.plain_payload)
     return event
 
 

@@ -56,6 +56,18 @@ class EventNotFound(NotFound):
     code = "EVENT_NOT_FOUND"
 
 
+class CheckpointRefused(Conflict):
+    """The log contradicts the last checkpoint, so no new one is signed over it."""
+
+    code = "CHECKPOINT_REFUSED"
+
+
+class NothingToAttest(NotFound):
+    """The partition has no events, or the event is younger than the last checkpoint."""
+
+    code = "NOTHING_TO_ATTEST"
+
+
 class BadCursor(MnemonError):
     """The cursor was not made by this log for this stream."""
 

@@ -1,6 +1,6 @@
 """Preparing events: all that can be done to them before the partition's head is locked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -11,7 +11,7 @@ import orjson
 from mnemon.ids import is_ulid, new_ulid
 from mnemon.log.chain import digest
 from mnemon.log.errors import InvalidEvent
-from mnemon.log.events import ACTOR_TYPES, Actor, NewEvent
+from mnemon.log.events import ACTOR_TYPES, MAIN, PLAIN_SCOPE, PLAIN_SOURCE, Actor, NewEvent, Scope, Source
 from mnemon.log.moments import now, written
 from mnemon.log.paths import values_at, without
 from mnemon.log.registry import CompiledType
@@ -28,9 +28,9 @@ class Key:
     meaning: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Prepared:
-    """An event with all that is written for it, but for its place in the chain."""
+    """An event with all that is written for it, but for its place in the chain. Nobody changes it."""
 
     event: NewEvent
     id: str
@@ -39,7 +39,7 @@ class Prepared:
     bound_to_periods: bool
     correlation_id: str
     envelope: bytes
-    plain_payload: dict[str, Any]
+    plain_payload: Mapping[str, Any]
     payload: bytes
     digests: bytes
     entities: tuple[tuple[str, str], ...]
@@ -50,12 +50,12 @@ class Prepared:
 
 def draft(event: NewEvent, compiled: CompiledType) -> Draft:
     """Refuse an event that does not fit its type; otherwise give it its id and plain payload."""
-    if problems := list(_violations(event, compiled)):
+    if not _fits(event, compiled) and (problems := list(_violations(event, compiled))):
         raise InvalidEvent(
             f"The event does not fit {event.type}: {'; '.join(problems)}.", type=event.type, violations=problems
         )
     payload: dict[str, Any] = {"data": event.data}
-    if person := _personal_part(event.actor):
+    if person := _person(event.actor):
         payload["actor"] = person
     if event.rules_evaluated:
         payload["rules_evaluated"] = list(event.rules_evaluated)
@@ -77,19 +77,32 @@ def prepare(tenant: UUID, made: Draft, sealed: Sealed, compiled: CompiledType, k
         bound_to_periods=compiled.declaration.bound_to_periods,
         correlation_id=correlation_id,
         envelope=envelope,
-        plain_payload=dict(made.payload),
+        plain_payload=made.payload,
         payload=sealed.payload,
         digests=digest(envelope) + digest(sealed.payload),
-        entities=tuple(dict.fromkeys((one.entity_type, one.entity_id) for one in event.entities)),
-        labels=tuple(_labels(event)),
-        keys=tuple(_keys(event, compiled, key_life)),
+        entities=tuple(dict.fromkeys([(one.entity_type, one.entity_id) for one in event.entities])),
+        labels=tuple(_labels(event)) if event.tags or event.intent_id or event.scope is not PLAIN_SCOPE else (),
+        keys=tuple(_keys(event, compiled, key_life)) if event.idempotency_key or compiled.business_key else (),
         subjects=sealed.subjects,
     )
 
 
+def _fits(event: NewEvent, compiled: CompiledType) -> bool:
+    """True for what is plainly in order, at little cost; the rest is looked at closely."""
+    return (
+        event.id is None
+        and event.approved_by is None
+        and event.actor.type in ACTOR_TYPES
+        and (event.occurred_at is None or event.occurred_at.tzinfo is not None)
+        and not event.expected_versions
+        and not compiled.declaration.required_entities
+        and compiled.required_dimensions <= event.dimensions.keys()
+        and compiled.is_valid(event.data)
+    )
+
+
 def _violations(event: NewEvent, compiled: CompiledType) -> Iterator[str]:
-    if not compiled.is_valid(event.data):
-        yield from compiled.violations(event.data)
+    yield from compiled.violations(event.data)
     for name in sorted(compiled.required_dimensions - event.dimensions.keys()):
         yield f"dimension {name} is missing"
     for required in compiled.declaration.required_entities:
@@ -116,7 +129,6 @@ def _envelope(
 ) -> dict[str, Any]:
     """Every attested field that is known before the append, less what is not there."""
     event = made.event
-    actor, scope, source = event.actor, event.scope, event.source
     envelope: dict[str, Any] = {
         "id": made.id,
         "type": event.type,
@@ -124,18 +136,18 @@ def _envelope(
         "occurred_at": written(occurred_at),
         "effective_date": effective_date.isoformat(),
         "correlation_id": correlation_id,
-        "scope": {"tenant_id": str(tenant), "legal_entity": scope.legal_entity},
-        "actor": {"type": actor.type, "id": actor.id},
-        "source": {"system": source.system, "channel": source.channel},
+        "scope": _scope(tenant, event.scope),
+        "actor": _actor(event.actor),
+        "source": _source(event.source),
     }
-    _add(envelope["scope"], division=scope.division, region=scope.region, site=scope.site,
-         custom_scopes=scope.custom_scopes)  # fmt: skip
-    _add(envelope["actor"], session_id=actor.session_id, trust_level=actor.trust_level)
-    if actor.on_behalf_of:
-        envelope["actor"]["on_behalf_of"] = {"type": actor.on_behalf_of.type, "id": actor.on_behalf_of.id}
-    _add(envelope["source"], reference=source.reference)
-    _add(envelope, caused_by=event.caused_by, intent_id=event.intent_id, approved_by=event.approved_by,
-         dimensions=event.dimensions)  # fmt: skip
+    if event.caused_by:
+        envelope["caused_by"] = event.caused_by
+    if event.intent_id:
+        envelope["intent_id"] = event.intent_id
+    if event.approved_by:
+        envelope["approved_by"] = event.approved_by
+    if event.dimensions:
+        envelope["dimensions"] = event.dimensions
     if event.tags:
         envelope["tags"] = sorted(set(event.tags))
     if event.entities:
@@ -150,16 +162,37 @@ def _envelope(
     return envelope
 
 
-def _add(document: dict[str, Any], **values: Any) -> None:
-    document.update({name: value for name, value in values.items() if value})
+def _scope(tenant: UUID, scope: Scope) -> dict[str, Any]:
+    if scope is PLAIN_SCOPE:
+        return {"tenant_id": str(tenant), "legal_entity": MAIN}
+    return _present(tenant_id=str(tenant), legal_entity=scope.legal_entity, division=scope.division,
+                    region=scope.region, site=scope.site, custom_scopes=scope.custom_scopes)  # fmt: skip
 
 
-def _personal_part(actor: Actor) -> dict[str, Any]:
-    person: dict[str, Any] = {}
-    _add(person, name=actor.name, ip_address=actor.ip_address)
-    if actor.on_behalf_of and actor.on_behalf_of.name:
-        person["on_behalf_of"] = {"name": actor.on_behalf_of.name}
-    return person
+def _source(source: Source) -> dict[str, Any]:
+    if source is PLAIN_SOURCE:
+        return {"system": source.system, "channel": source.channel}
+    return _present(system=source.system, channel=source.channel, reference=source.reference)
+
+
+def _actor(actor: Actor) -> dict[str, Any]:
+    """Without what tells who it is in person."""
+    if not (actor.session_id or actor.trust_level or actor.on_behalf_of):
+        return {"type": actor.type, "id": actor.id}
+    delegator = actor.on_behalf_of
+    return _present(type=actor.type, id=actor.id, session_id=actor.session_id, trust_level=actor.trust_level,
+                    on_behalf_of=delegator and {"type": delegator.type, "id": delegator.id})  # fmt: skip
+
+
+def _person(actor: Actor) -> dict[str, Any]:
+    """What `_actor` leaves out."""
+    delegator = actor.on_behalf_of
+    return _present(name=actor.name, ip_address=actor.ip_address,
+                    on_behalf_of=delegator and delegator.name and {"name": delegator.name})  # fmt: skip
+
+
+def _present(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value}
 
 
 def _encoded(document: Any, event: NewEvent) -> bytes:
@@ -189,7 +222,7 @@ def _keys(event: NewEvent, compiled: CompiledType, key_life: timedelta) -> Itera
     if event.idempotency_key is not None:
         secret = digest(b"idempotency\n" + event.idempotency_key.encode())
         yield Key(secret, _content_of(event, compiled), now() + key_life, f"idempotency key {event.idempotency_key!r}")
-    if business_key := compiled.declaration.business_key:
+    if business_key := compiled.business_key:
         values = [list(values_at(event.data, path)) for path in business_key.paths]
         secret = digest(b"business\n" + canonical([event.type, values]))
         content = digest(_plain_data(event, compiled))

@@ -69,7 +69,9 @@ class Reader:
             await connection.execute(WALK, (str(tenant),))
             yield connection
 
-    async def by_id(self, tenant: UUID, event_id: str, legal_entity: str | None = None) -> Event:
+    async def by_id(
+        self, tenant: UUID, event_id: str, legal_entity: str | None = None, *, opened: bool = True
+    ) -> Event:
         """One event, wherever in the tenant's log it is."""
         async with self.transaction(tenant) as connection:
             names = await self._partitions.names_in(connection, tenant, legal_entity)
@@ -77,7 +79,7 @@ class Reader:
             found = await self.fetch_in(connection, tenant, names, BY_ID, values)
         if not found:
             raise EventNotFound(f"There is no event {event_id}.", id=event_id)
-        return (await self._seal.open(tenant, found))[0]
+        return (await self._seal.open(tenant, found))[0] if opened else found[0]
 
     async def page(
         self,

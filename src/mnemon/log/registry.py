@@ -34,6 +34,7 @@ class CompiledType:
         self.declaration = declaration
         self.built_in = built_in
         self.required_dimensions = frozenset(declaration.required_dimensions)
+        self.business_key = declaration.business_key
         self.personal_paths = tuple(one.path for one in declaration.personal_fields)
         try:
             # Schemas come from tenants: nothing is fetched, and patterns run in linear time.

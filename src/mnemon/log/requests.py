@@ -71,11 +71,10 @@ class RequestMaker:
 
     async def _compiled(self, tenant: UUID, event: NewEvent, connection: Connection | None) -> CompiledType:
         known = self._registry.known(tenant, event.type, event.schema_version)
-        if known is not None and known.is_valid(event.data):
+        if known is not None and (known.built_in or known.is_valid(event.data)):
             return known
         # The type may have been declared, or a field added to it, by another process since we looked.
-        if known is None or not known.built_in:
-            await self._registry.refresh(tenant, connection)
+        await self._registry.refresh(tenant, connection)
         return await self._registry.find(tenant, event.type, event.schema_version)
 
 

@@ -75,7 +75,7 @@ class EventLog:
         async with self.database.transaction(tenant) as connection:
             opened = LogTransaction(connection, tenant, self._maker, self._writer)
             yield opened
-        self._writer.wake(opened.requests)
+        await self._writer.wake(tenant, opened.requests)
 
     async def append_in(self, connection: Connection, tenant: UUID, events: Sequence[NewEvent]) -> list[Appended]:
         """Record events in a transaction that the caller began elsewhere.

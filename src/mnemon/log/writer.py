@@ -8,7 +8,7 @@ import psycopg
 
 from mnemon.db.database import Connection, Database
 from mnemon.errors import Conflict, DatabaseUnavailable
-from mnemon.log.append import Request, in_own_transaction, in_transaction, write
+from mnemon.log.append import Request, in_own_transaction, in_transaction, recorded, write
 from mnemon.log.events import Event
 from mnemon.log.partitions import Partitions
 from mnemon.log.wake import Waker
@@ -47,8 +47,8 @@ class Writer:
             partition_id = await self._partitions.number(tenant, legal_entity)
             if self._concerns_a_lens(requests):
                 async with self._database.transaction(tenant) as connection:
-                    await write(in_transaction(connection), tenant, partition_id, requests)
-                    await self._project(connection, [event for request in requests for event in request.written])
+                    await write(in_transaction(connection), partition_id, requests)
+                    await self._project(connection, tenant, partition_id, requests)
             else:
                 await self._write_alone(tenant, partition_id, requests)
         except psycopg.errors.UniqueViolation as failure:
@@ -58,28 +58,31 @@ class Writer:
                 "The database went away during an append, which may or may not have been recorded: "
                 "repeat it with the same idempotency key."
             ) from failure
-        self._account(requests)
+        self._account(partition_id, requests)
 
     async def write_in(self, connection: Connection, tenant: UUID, legal_entity: str, request: Request) -> None:
         """Settle one request within a caller's transaction."""
         partition_id = await self._partitions.number_in(connection, tenant, legal_entity)
         try:
-            await write(in_transaction(connection), tenant, partition_id, [request])
+            await write(in_transaction(connection), partition_id, [request])
         except psycopg.errors.UniqueViolation as failure:
             raise _id_taken(failure) from failure
-        await self._project(connection, request.written)
+        await self._project(connection, tenant, partition_id, [request])
 
-    def wake(self, requests: Sequence[Request]) -> None:
-        """Tell readers about what has been committed."""
-        grown = {event.partition_id: event.sequence for request in requests for event in request.written}
-        for partition_id, sequence in grown.items():
-            self._waker.wake(partition_id, sequence)
+    async def wake(self, tenant: UUID, requests: Sequence[Request]) -> None:
+        """Tell readers about what a transaction of several appends has committed."""
+        grown: dict[str, int] = {}
+        for request in requests:
+            for prepared, appended in request.written:
+                grown[prepared.event.scope.legal_entity] = appended.sequence
+        for legal_entity, sequence in grown.items():
+            self._waker.wake(await self._partitions.number(tenant, legal_entity), sequence)
 
     async def _write_alone(self, tenant: UUID, partition_id: int, requests: Sequence[Request]) -> None:
         async with self._database.session() as connection:
             await connection.set_autocommit(True)
             try:
-                await write(in_own_transaction(connection, tenant), tenant, partition_id, requests)
+                await write(in_own_transaction(connection, tenant), partition_id, requests)
             finally:
                 if not connection.closed:
                     await connection.set_autocommit(False)
@@ -90,20 +93,26 @@ class Writer:
             for lens in self.lenses
         )
 
-    async def _project(self, connection: Connection, events: Sequence[Event]) -> None:
+    async def _project(
+        self, connection: Connection, tenant: UUID, partition_id: int, requests: Sequence[Request]
+    ) -> None:
+        if not self.lenses:
+            return
+        events = [recorded(tenant, partition_id, *pair) for request in requests for pair in request.written]
         for lens in self.lenses:
             concerned = [event for event in events if lens.types is None or event.type in lens.types]
             if concerned:
                 await lens.apply(connection, concerned)
 
-    def _account(self, requests: Sequence[Request]) -> None:
-        written = sum(len(request.written) for request in requests)
-        APPENDED.inc(written)
-        GROUP_SIZE.observe(written)
+    def _account(self, partition_id: int, requests: Sequence[Request]) -> None:
+        written = [appended.sequence for request in requests for _, appended in request.written]
+        APPENDED.inc(len(written))
+        GROUP_SIZE.observe(len(written))
+        if written:
+            self._waker.wake(partition_id, max(written))
         for request in requests:
             if request.failure is not None:
                 REFUSED.labels(request.failure.code).inc()
-        self.wake(requests)
 
 
 def _id_taken(failure: psycopg.errors.UniqueViolation) -> Conflict:

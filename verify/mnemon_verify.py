@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""Check a Mnemon export, checkpoint file or receipt. One file, Python's standard library only, no database.
+
+    mnemon_verify.py export EXPORT.jsonl [--checkpoints FILE.jsonl] [--key HEX]
+    mnemon_verify.py checkpoints FILE.jsonl [--key HEX]
+    mnemon_verify.py receipt RECEIPT.json [--key HEX]
+
+Give --key, the public key that you were told by another way; without it the key inside the file is used, which
+proves only that the file agrees with itself. Exit status: 0 all holds, 1 something does not, 2 unreadable input.
+
+It shares no code with Mnemon, on purpose: a mistake in one of them does not hide in the other.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)  # noqa: UP017  Python 3.8 is enough for this file
+
+
+def sha256(content):
+    return hashlib.sha256(content).digest()
+
+
+# The chain: every event is hashed together with the hash of the one before it.
+
+
+def genesis(tenant_id, legal_entity):
+    return sha256(b"mnemon/genesis/1\n" + f"{tenant_id}\n{legal_entity}".encode())
+
+
+def event_hash(event):
+    recorded_at = datetime.strptime(event["recorded_at"], "%Y-%m-%dT%H:%M:%S.%f%z")
+    microseconds = (recorded_at - EPOCH) // timedelta(microseconds=1)
+    return sha256(
+        b"mnemon/event/1\n"
+        + bytes.fromhex(event["previous_hash"])
+        + int(event["sequence"]).to_bytes(8, "big")
+        + microseconds.to_bytes(8, "big")
+        + sha256(event["envelope"].encode())
+        + bytes.fromhex(event["payload_digest"])
+    )
+
+
+def event_faults(event):
+    """What is wrong with an event by itself."""
+    if event["payload"] is not None and sha256(event["payload"].encode()).hex() != event["payload_digest"]:
+        yield "its payload is not the one that was recorded"
+    if event_hash(event).hex() != event["hash"]:
+        yield "its envelope, place, recorded time or digests were changed"
+
+
+# The Merkle tree of RFC 6962 over the events' hashes.
+
+
+class Tree:
+    def __init__(self):
+        self.count = 0
+        self.roots = []
+
+    def add(self, leaf_hash):
+        grown, place = sha256(b"\x00" + leaf_hash), self.count
+        while place & 1:
+            grown = sha256(b"\x01" + self.roots.pop() + grown)
+            place >>= 1
+        self.roots.append(grown)
+        self.count += 1
+
+    def root(self):
+        root = self.roots[-1]
+        for left in reversed(self.roots[:-1]):
+            root = sha256(b"\x01" + left + root)
+        return root
+
+
+def root_of_path(leaf_hash, place, count, path):
+    """Walk from a leaf to the root; None if the path has the wrong length."""
+    sides = []
+    start, end = 0, count
+    while end - start > 1:
+        half = 1 << ((end - start - 1).bit_length() - 1)
+        if place < start + half:
+            sides.append("right")
+            end = start + half
+        else:
+            sides.append("left")
+            start += half
+    if len(sides) != len(path) or not 0 <= place < count:
+        return None
+    reached = sha256(b"\x00" + leaf_hash)
+    for side, sibling in zip(reversed(sides), path):  # noqa: B905
+        reached = sha256(b"\x01" + sibling + reached) if side == "left" else sha256(b"\x01" + reached + sibling)
+    return reached
+
+
+# Ed25519 (RFC 8032), verification only. Points are (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z.
+
+P = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+ROOT_OF_MINUS_ONE = pow(2, (P - 1) // 4, P)
+NEUTRAL = (0, 1, 1, 0)
+
+
+def add_points(a, b):
+    e = (a[1] - a[0]) * (b[1] - b[0]) % P
+    f = (a[1] + a[0]) * (b[1] + b[0]) % P
+    g = 2 * a[3] * b[3] * D % P
+    h = 2 * a[2] * b[2] % P
+    x, y, z, t = f - e, h - g, h + g, f + e
+    return (x * y % P, z * t % P, y * z % P, x * t % P)
+
+
+def multiply(scalar, point):
+    result = NEUTRAL
+    while scalar:
+        if scalar & 1:
+            result = add_points(result, point)
+        point = add_points(point, point)
+        scalar >>= 1
+    return result
+
+
+def same_point(a, b):
+    return (a[0] * b[2] - b[0] * a[2]) % P == 0 and (a[1] * b[2] - b[1] * a[2]) % P == 0
+
+
+def point_of(encoded):
+    """The point that 32 bytes stand for, or None."""
+    y = int.from_bytes(encoded, "little")
+    sign, y = y >> 255, y & ((1 << 255) - 1)
+    if y >= P:
+        return None
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * ROOT_OF_MINUS_ONE % P
+    if (x * x - square) % P or (x == 0 and sign):
+        return None
+    if x & 1 != sign:
+        x = P - x
+    return (x, y, 1, x * y % P)
+
+
+BASE = point_of((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+
+
+def is_signed(public_key, signature, message):
+    if len(public_key) != 32 or len(signature) != 64:
+        return False
+    key, commitment = point_of(public_key), point_of(signature[:32])
+    response = int.from_bytes(signature[32:], "little")
+    if key is None or commitment is None or response >= ORDER:
+        return False
+    digest = hashlib.sha512(signature[:32] + public_key + message).digest()
+    challenge = int.from_bytes(digest, "little") % ORDER
+    return same_point(multiply(response, BASE), add_points(commitment, multiply(challenge, key)))
+
+
+# The three kinds of file.
+
+
+def checkpoint_faults(checkpoint, key):
+    said = json.loads(checkpoint["statement"])
+    where = f"checkpoint at {said['sequence']}"
+    if said.get("format") != "mnemon/checkpoint/1":
+        yield f"{where}: its format {said.get('format')!r} is unknown"
+    if key and checkpoint["public_key"] != key:
+        yield f"{where}: it was signed with another key"
+    statement, signature = checkpoint["statement"].encode(), bytes.fromhex(checkpoint["signature"])
+    if not is_signed(bytes.fromhex(checkpoint["public_key"]), signature, statement):
+        yield f"{where}: the signature does not fit"
+    if said["count"] != said["sequence"]:
+        yield f"{where}: it counts {said['count']} events up to number {said['sequence']}"
+
+
+def check_checkpoints(lines, key):
+    previous, last = "0" * 64, 0
+    for checkpoint in lines:
+        said = json.loads(checkpoint["statement"])
+        yield from checkpoint_faults(checkpoint, key or lines[0]["public_key"])
+        if said["previous"] != previous:
+            yield f"checkpoint at {said['sequence']}: the one before it is missing or was changed"
+        if int(said["sequence"]) <= last:
+            yield f"checkpoint at {said['sequence']}: it goes back"
+        previous, last = sha256(checkpoint["statement"].encode()).hex(), int(said["sequence"])
+
+
+def check_export(lines, checkpoints):
+    header = next(lines, {})
+    if header.get("format") != "mnemon/export/1":
+        yield "the first line does not say that this is an export"
+        return
+    attested = {int(json.loads(one["statement"])["sequence"]): json.loads(one["statement"]) for one in checkpoints}
+    previous, sequence, tree = genesis(header["tenant_id"], header["legal_entity"]).hex(), 0, Tree()
+    for event in lines:
+        if int(event["sequence"]) != sequence + 1:
+            yield f"event {sequence + 1}: missing; the next line is event {event['sequence']}"
+        elif event["previous_hash"] != previous:
+            yield f"event {event['sequence']}: it does not link to the one before it"
+        for fault in event_faults(event):
+            yield f"event {event['sequence']}: {fault}"
+        previous, sequence = event["hash"], int(event["sequence"])
+        tree.add(bytes.fromhex(event["hash"]))
+        said = attested.pop(sequence, None)
+        if said and not agrees(said, header, event, tree):
+            yield f"event {sequence}: the log up to here is not the one that the checkpoint attests"
+    for missing in sorted(attested):
+        yield f"event {sequence + 1}: the export ends at {sequence}, a checkpoint attests {missing} events"
+
+
+def agrees(said, header, event, tree):
+    return (said["tenant_id"], said["legal_entity"], said["head"], said["root"]) == (
+        header["tenant_id"],
+        header["legal_entity"],
+        event["hash"],
+        tree.root().hex(),
+    )
+
+
+def check_receipt(receipt, key):
+    if receipt.get("format") != "mnemon/receipt/1":
+        yield "this is no receipt"
+        return
+    event, checkpoint = receipt["event"], receipt["checkpoint"]
+    for fault in event_faults(event):
+        yield f"event {event['sequence']}: {fault}"
+    yield from checkpoint_faults(checkpoint, key)
+    said, scope = json.loads(checkpoint["statement"]), json.loads(event["envelope"])["scope"]
+    if (scope["tenant_id"], scope["legal_entity"]) != (said["tenant_id"], said["legal_entity"]):
+        yield "the checkpoint is about another partition than the event"
+    path = [bytes.fromhex(sibling) for sibling in receipt["path"]]
+    root = root_of_path(bytes.fromhex(event["hash"]), int(event["sequence"]) - 1, int(said["count"]), path)
+    if root is None or root.hex() != said["root"]:
+        yield f"event {event['sequence']}: the path does not lead to the root that the checkpoint attests"
+
+
+def read_lines(path):
+    with Path(path).open(encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def run(arguments):
+    """All faults of one call."""
+    if arguments.kind == "receipt":
+        return check_receipt(json.loads(Path(arguments.file).read_text(encoding="utf-8")), arguments.key)
+    if arguments.kind == "checkpoints":
+        return check_checkpoints(list(read_lines(arguments.file)), arguments.key)
+    checkpoints = list(read_lines(arguments.checkpoints)) if arguments.checkpoints else []
+    return [*check_checkpoints(checkpoints, arguments.key), *check_export(read_lines(arguments.file), checkpoints)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Check what Mnemon recorded, without Mnemon.")
+    parser.add_argument("kind", choices=["export", "checkpoints", "receipt"])
+    parser.add_argument("file")
+    parser.add_argument("--checkpoints", help="checkpoint file to hold an export against")
+    parser.add_argument("--key", help="the public key, 64 hexadecimal digits, as you were told it")
+    arguments = parser.parse_args()
+    try:
+        faults = list(run(arguments))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as failure:
+        print(f"{arguments.file} cannot be read: {type(failure).__name__}: {failure}")  # noqa: T201
+        return 2
+    for fault in faults:
+        print(fault)  # noqa: T201
+    if not faults:
+        signed = arguments.kind != "export" or arguments.checkpoints
+        print("all holds (no --key given)" if signed and not arguments.key else "all holds")  # noqa: T201
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
