@@ -14,6 +14,8 @@ from mnemon.errors import DatabaseUnavailable, MnemonError
 from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
+from mnemon.log.requests import Limits
+from mnemon.log.store import EventLog
 from mnemon.settings import Settings
 
 CHECK_LIMIT = 2.0
@@ -35,6 +37,7 @@ class Mnemon:
 
     settings: Settings
     database: Database
+    log: EventLog
     sessions: Sessions
     first_start: FirstStart | None = None
     checks: dict[str, Callable[[], Awaitable[PartState]]] = field(default_factory=dict)
@@ -64,11 +67,12 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
     async with open_database(settings) as database:
         async with database.owner() as owner:
             await migrate(owner)
-        made = await first_start(database)
-        mnemon = Mnemon(settings, database, _sessions(settings, database), made)
-        mnemon.checks["database"] = lambda: check_database(database)
-        mnemon.checks["migrations"] = lambda: check_migrations(database)
-        yield mnemon
+        async with EventLog(database, limits=Limits.of(settings)) as log:
+            made = await first_start(log)
+            mnemon = Mnemon(settings, database, log, _sessions(settings, database), made)
+            mnemon.checks["database"] = lambda: check_database(database)
+            mnemon.checks["migrations"] = lambda: check_migrations(database)
+            yield mnemon
 
 
 @asynccontextmanager

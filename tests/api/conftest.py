@@ -16,11 +16,15 @@ from mnemon.identity.roles import Principal, Role, Scope
 from mnemon.identity.sessions import Sessions
 from mnemon.identity.tokens import add_token
 from mnemon.identity.users import add_user
+from mnemon.log.events import Actor
+from mnemon.log.requests import Limits
+from mnemon.log.store import EventLog
 from mnemon.settings import Settings
 from mnemon.web.site import create_site
 
 KEY = "a-key-for-tests-that-is-long-enough-to-sign-with"
 PASSWORD = "correct horse battery"
+TESTER = Actor("system", "test")
 
 
 @dataclass
@@ -43,11 +47,12 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def mnemon(settings: Settings, database: Database) -> Mnemon:
-    whole = Mnemon(settings, database, Sessions(database, KEY, timedelta(hours=1)))
-    whole.checks["database"] = lambda: check_database(database)
-    whole.checks["migrations"] = lambda: check_migrations(database)
-    return whole
+async def mnemon(settings: Settings, database: Database) -> AsyncIterator[Mnemon]:
+    async with EventLog(database, limits=Limits.of(settings)) as log:
+        whole = Mnemon(settings, database, log, Sessions(database, KEY, timedelta(hours=1)))
+        whole.checks["database"] = lambda: check_database(database)
+        whole.checks["migrations"] = lambda: check_migrations(database)
+        yield whole
 
 
 @pytest.fixture
@@ -61,8 +66,8 @@ async def client(mnemon: Mnemon) -> AsyncIterator[httpx.AsyncClient]:
 
 async def person(mnemon: Mnemon, tenant: UUID, role: Role, email: str | None = None) -> Person:
     address = email or f"{role}@example.org"
-    async with mnemon.database.transaction(tenant) as tx:
-        user = await add_user(tx, "test", address, role, password=PASSWORD)
+    async with mnemon.log.transaction(tenant) as transaction:
+        user = await add_user(transaction, TESTER, address, role, password=PASSWORD)
     session = mnemon.sessions.issue(Principal(tenant, user.user_id, role))
     return Person(user.user_id, address, session.token, f"t-{tenant.hex}")
 
@@ -78,6 +83,6 @@ async def user(mnemon: Mnemon, tenant: UUID) -> Person:
 
 
 async def token_for(mnemon: Mnemon, tenant: UUID, owner: Person, scope: Scope) -> str:
-    async with mnemon.database.transaction(tenant) as tx:
-        made = await add_token(tx, "test", owner.user_id, f"a {scope} token", scope)
+    async with mnemon.log.transaction(tenant) as transaction:
+        made = await add_token(transaction, TESTER, owner.user_id, f"a {scope} token", scope)
     return made.secret

@@ -18,7 +18,7 @@ from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
 from mnemon.identity.throttle import Guard
 
-from .conftest import KEY, PASSWORD, Person, person, token_for
+from .conftest import KEY, PASSWORD, TESTER, Person, person, token_for
 
 
 def login(who: Person, password: str = PASSWORD) -> dict[str, str]:
@@ -109,8 +109,8 @@ async def test_an_absent_account_cannot_be_told_from_a_wrong_password(
 
 
 async def test_a_login_link_works_once(client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, tenant: UUID) -> None:
-    async with mnemon.database.transaction(tenant) as tx:
-        secret = await add_login_link(tx, "test", admin.user_id)
+    async with mnemon.log.transaction(tenant) as transaction:
+        secret = await add_login_link(transaction, TESTER, admin.user_id)
     first = await client.post("/v1/auth/link", json={"link": secret})
     second = await client.post("/v1/auth/link", json={"link": secret})
     assert first.json()["user_id"] == str(admin.user_id)
@@ -120,8 +120,8 @@ async def test_a_login_link_works_once(client: httpx.AsyncClient, mnemon: Mnemon
 async def test_an_expired_link_opens_nothing(
     client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, tenant: UUID
 ) -> None:
-    async with mnemon.database.transaction(tenant) as tx:
-        secret = await add_login_link(tx, "test", admin.user_id)
+    async with mnemon.log.transaction(tenant) as transaction:
+        secret = await add_login_link(transaction, TESTER, admin.user_id)
     async with mnemon.database.owner() as owner:
         await owner.execute("UPDATE mnemon.login_links SET expires_at = now() WHERE user_id = %s", (admin.user_id,))
     assert (await client.post("/v1/auth/link", json={"link": secret})).status_code == 401

@@ -14,6 +14,7 @@ from mnemon.db.database import Database
 from mnemon.db.external import ExternalServer
 from mnemon.identity.bootstrap import first_start
 from mnemon.identity.sessions import Sessions
+from mnemon.log.store import EventLog
 from mnemon.settings import Settings
 from mnemon.web.site import create_site
 
@@ -35,7 +36,9 @@ async def test_health_and_readiness_when_all_is_well(client: httpx.AsyncClient) 
 async def test_readiness_tells_the_truth_when_the_database_is_down_and_health_stays_up(tmp_path: Path) -> None:
     nowhere = ExternalServer("host=127.0.0.1 port=9 connect_timeout=1", "host=127.0.0.1 port=9 connect_timeout=1")
     async with Database(nowhere, 1) as database:
-        mnemon = Mnemon(Settings(home=tmp_path), database, Sessions(database, KEY, timedelta(hours=1)))
+        mnemon = Mnemon(
+            Settings(home=tmp_path), database, EventLog(database), Sessions(database, KEY, timedelta(hours=1))
+        )
         mnemon.checks["database"] = lambda: check_database(database)
         async with client_of(mnemon) as client:
             ready = await client.get("/ready")
@@ -48,7 +51,9 @@ async def test_readiness_tells_the_truth_when_the_schema_is_behind(
     empty_server: ExternalServer, tmp_path: Path
 ) -> None:
     async with Database(empty_server, 1) as database:
-        mnemon = Mnemon(Settings(home=tmp_path), database, Sessions(database, KEY, timedelta(hours=1)))
+        mnemon = Mnemon(
+            Settings(home=tmp_path), database, EventLog(database), Sessions(database, KEY, timedelta(hours=1))
+        )
         mnemon.checks["migrations"] = lambda: check_migrations(database)
         async with client_of(mnemon) as client:
             ready = await client.get("/ready")
@@ -132,7 +137,9 @@ async def test_other_origins_are_refused_unless_named(mnemon: Mnemon, database: 
     asked = {"Origin": "https://app.example", "Access-Control-Request-Method": "GET"}
     async with client_of(mnemon) as client:
         assert "access-control-allow-origin" not in (await client.options("/v1/me", headers=asked)).headers
-    named = Mnemon(Settings(home=tmp_path, cors_origins=("https://app.example",)), database, mnemon.sessions)
+    named = Mnemon(
+        Settings(home=tmp_path, cors_origins=("https://app.example",)), database, mnemon.log, mnemon.sessions
+    )
     async with client_of(named) as client:
         answer = await client.options("/v1/me", headers=asked)
         assert answer.headers["access-control-allow-origin"] == "https://app.example"
@@ -158,11 +165,12 @@ async def test_the_openapi_document_has_examples_and_no_aliases(client: httpx.As
 async def test_without_authentication_everyone_is_the_administrator_but_only_at_localhost(
     own_database: Database, tmp_path: Path
 ) -> None:
-    made = await first_start(own_database)
+    log = EventLog(own_database)
+    made = await first_start(log)
     assert made is not None
-    assert await first_start(own_database) is None
+    assert await first_start(log) is None
     settings = Settings(home=tmp_path, auth_enabled=False)
-    mnemon = Mnemon(settings, own_database, Sessions(own_database, KEY, timedelta(hours=1)), made)
+    mnemon = Mnemon(settings, own_database, log, Sessions(own_database, KEY, timedelta(hours=1)), made)
     async with client_of(mnemon) as client:
         me = (await client.get("/v1/me")).json()
         assert (me["email"], me["role"], me["tenant"]) == ("admin@localhost", "admin", "main")

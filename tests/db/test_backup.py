@@ -17,6 +17,8 @@ from mnemon.errors import BackupFailed
 from mnemon.identity.roles import Role
 from mnemon.identity.users import add_user
 from mnemon.ids import new_uuid
+from mnemon.log.events import SYSTEM
+from mnemon.log.store import EventLog
 
 
 async def prepare(server: ExternalServer, emails: list[str]) -> UUID:
@@ -27,8 +29,8 @@ async def prepare(server: ExternalServer, emails: list[str]) -> UUID:
             await migrate(owner)
             await owner.execute("INSERT INTO mnemon.tenants VALUES (%s, 'kept', 'Kept — čuvaj 🗝')", (tenant,))
         for email in emails:
-            async with database.transaction(tenant) as tx:
-                await add_user(tx, "test", email, Role.USER, name="Žofia\n'quoted'\t\\N")
+            async with EventLog(database) as log, log.transaction(tenant) as transaction:
+                await add_user(transaction, SYSTEM, email, Role.USER, name="Žofia\n'quoted'\t\\N")
     return tenant
 
 
@@ -36,7 +38,7 @@ async def contents(server: ExternalServer) -> dict[str, list[tuple[object, ...]]
     async with await psycopg.AsyncConnection.connect(server.owner_conninfo) as owner:
         return {
             table: await (await owner.execute(f"SELECT * FROM mnemon.{table} ORDER BY 1, 2")).fetchall()  # type: ignore[arg-type]
-            for table in ("tenants", "users", "identity_changes", "migrations")
+            for table in ("tenants", "users", "events", "event_payloads", "event_entities", "partitions", "migrations")
         }
 
 
@@ -47,8 +49,8 @@ async def test_a_restored_database_has_every_row_and_works_as_before(
     before = await contents(empty_server)
     file = tmp_path / "kept.backup"
     await backup(empty_server, file)
-    async with Database(empty_server, 1) as database, database.transaction(tenant) as tx:
-        await add_user(tx, "test", "later@x.org", Role.USER)
+    async with Database(empty_server, 1) as database, EventLog(database) as log, log.transaction(tenant) as transaction:
+        await add_user(transaction, SYSTEM, "later@x.org", Role.USER)
     manifest = await restore(empty_server, file, replace=True)
     assert await contents(empty_server) == before
     assert manifest.tables["users"].startswith("2:")
@@ -67,7 +69,7 @@ async def test_a_backup_restores_into_an_empty_database(
     file = tmp_path / "shared.backup"
     manifest = await backup(database.server, file)
     await restore(empty_server, file)
-    assert len(await contents(empty_server)) == 4
+    assert len(await contents(empty_server)) == 7
     assert set(manifest.tables) >= {"tenants", "users", "migrations"}
 
 

@@ -31,13 +31,13 @@ async def test_a_failed_transaction_leaves_nothing(database: Database, tenant: U
     with pytest.raises(ZeroDivisionError):
         async with database.transaction(tenant) as tx:
             await tx.execute(
-                "INSERT INTO mnemon.identity_changes (tenant_id, change_id, actor, kind, details) "
-                "VALUES (%s, 'x', 'y', 'z', '{}')",
+                "INSERT INTO mnemon.users (tenant_id, user_id, email, name, role) "
+                "VALUES (%s, gen_random_uuid(), 'x@y.org', 'x', 'user')",
                 (tenant,),
             )
             raise ZeroDivisionError
     async with database.transaction(tenant) as tx:
-        left = await (await tx.execute("SELECT count(*) AS n FROM mnemon.identity_changes")).fetchone()
+        left = await (await tx.execute("SELECT count(*) AS n FROM mnemon.users")).fetchone()
     assert left == {"n": 0}
 
 
@@ -50,8 +50,8 @@ async def test_a_failed_transaction_leaves_nothing(database: Database, tenant: U
         "DROP POLICY tenant_only ON mnemon.users",
         "TRUNCATE mnemon.users",
         "DELETE FROM mnemon.users",
-        "DELETE FROM mnemon.identity_changes",
-        "UPDATE mnemon.identity_changes SET actor = 'me'",
+        "DELETE FROM mnemon.events",
+        "UPDATE mnemon.events SET actor_id = 'me'",
         "UPDATE mnemon.tenants SET name = 'mine'",
         "INSERT INTO mnemon.tenants VALUES (gen_random_uuid(), 'x', 'x')",
         "UPDATE mnemon.migrations SET checksum = ''",

@@ -79,8 +79,7 @@ async def test_a_row_cannot_be_given_to_another_tenant(database: Database, tenan
         "UPDATE mnemon.users SET tenant_id = %s",
         "INSERT INTO mnemon.users (tenant_id, user_id, email, name, role) "
         "VALUES (%s, gen_random_uuid(), 'x@y.org', 'x', 'user')",
-        "INSERT INTO mnemon.identity_changes (tenant_id, change_id, actor, kind, details) "
-        "VALUES (%s, 'c', 'a', 'k', '{}')",
+        "INSERT INTO mnemon.periods VALUES (%s, 'main', 'p', '2026-01-01', '2026-01-31', 'open')",
     ):
         with pytest.raises((InsufficientPrivilege, ForeignKeyViolation)):
             async with database.transaction(tenant) as tx:

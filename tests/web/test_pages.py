@@ -13,6 +13,7 @@ from playwright.async_api import Browser, async_playwright
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.identity.roles import Role
 from mnemon.identity.users import add_user
+from mnemon.log.events import SYSTEM
 from mnemon.settings import Settings
 from mnemon.web.site import listening_socket, site_server
 
@@ -49,8 +50,10 @@ async def chromium() -> AsyncIterator[Browser]:
 @pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed: apt-get install chromium")
 async def test_a_newcomer_logs_in_by_the_printed_link_and_later_by_password(site: Mnemon) -> None:
     assert site.first_start is not None
-    async with site.database.transaction(site.first_start.tenant_id) as tx:
-        await add_user(tx, "test", "ana@example.org", Role.USER, name="<b>Ana</b>", password="correct horse battery")
+    async with site.log.transaction(site.first_start.tenant_id) as transaction:
+        await add_user(
+            transaction, SYSTEM, "ana@example.org", Role.USER, name="<b>Ana</b>", password="correct horse battery"
+        )
     async with chromium() as browser:
         page = await browser.new_page()
         problems: list[str] = []

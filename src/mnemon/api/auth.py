@@ -98,14 +98,16 @@ async def set_password(
     new: NewPassword, mnemon: MnemonPart, principal: Annotated[Principal, allow(Action.MANAGE_OWN_ACCOUNT)]
 ) -> None:
     old = new.old_password.get_secret_value() if new.old_password else ""
-    async with mnemon.database.transaction(principal.tenant_id) as tx:
+    async with mnemon.log.transaction(principal.tenant_id) as transaction:
         found = await (
-            await tx.execute("SELECT password_hash FROM mnemon.users WHERE user_id = %s", (principal.user_id,))
+            await transaction.connection.execute(
+                "SELECT password_hash FROM mnemon.users WHERE user_id = %s", (principal.user_id,)
+            )
         ).fetchone()
         stored = found["password_hash"] if found else None
         if stored is not None and not await verify_password(old, stored):
             raise NotAuthenticated("The old password is wrong.")
-        await change_user(tx, principal.actor, principal.user_id, password=new.new_password.get_secret_value())
+        await change_user(transaction, principal.actor, principal.user_id, password=new.new_password.get_secret_value())
 
 
 def logged_in(session: Session) -> LoggedIn:

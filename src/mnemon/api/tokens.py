@@ -53,8 +53,8 @@ async def post_token(
     new: NewToken, mnemon: MnemonPart, principal: Annotated[Principal, allow(Action.MANAGE_OWN_ACCOUNT)]
 ) -> NewTokenOut:
     lasts = timedelta(days=new.days) if new.days else None
-    async with mnemon.database.transaction(principal.tenant_id) as tx:
-        made = await add_token(tx, principal.actor, principal.user_id, new.name, new.scope, lasts)
+    async with mnemon.log.transaction(principal.tenant_id) as transaction:
+        made = await add_token(transaction, principal.actor, principal.user_id, new.name, new.scope, lasts)
     return NewTokenOut(secret=made.secret, **TokenOut.model_validate(made.token).model_dump())
 
 
@@ -63,5 +63,5 @@ async def delete_token(
     token_id: UUID, mnemon: MnemonPart, principal: Annotated[Principal, allow(Action.MANAGE_OWN_ACCOUNT)]
 ) -> AccessToken:
     of_user = None if principal.role is Role.ADMIN else principal.user_id
-    async with mnemon.database.transaction(principal.tenant_id) as tx:
-        return await revoke_token(tx, principal.actor, token_id, of_user)
+    async with mnemon.log.transaction(principal.tenant_id) as transaction:
+        return await revoke_token(transaction, principal.actor, token_id, of_user)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.paging import Cursor, Limit, Page, from_cursor, to_cursor
-from mnemon.identity.changes import recent_changes
+from mnemon.identity.changes import kind_of, recent_changes
 from mnemon.identity.login import add_login_link
 from mnemon.identity.roles import Action, Principal, Role
 from mnemon.identity.users import User, add_user, change_user, page_of_users, user_by_id
@@ -68,8 +68,10 @@ async def list_users(mnemon: MnemonPart, principal: Admin, limit: Limit = 100, c
 
 @router.post("/users", summary="Add a user", status_code=201, response_model=UserOut)
 async def post_user(new: NewUser, mnemon: MnemonPart, principal: Admin) -> User:
-    async with mnemon.database.transaction(principal.tenant_id) as tx:
-        return await add_user(tx, principal.actor, new.email, new.role, name=new.name, password=_revealed(new.password))
+    async with mnemon.log.transaction(principal.tenant_id) as transaction:
+        return await add_user(
+            transaction, principal.actor, new.email, new.role, name=new.name, password=_revealed(new.password)
+        )
 
 
 @router.get("/users/{user_id}", summary="One user", response_model=UserOut)
@@ -80,9 +82,9 @@ async def get_user(user_id: UUID, mnemon: MnemonPart, principal: Admin) -> User:
 
 @router.patch("/users/{user_id}", summary="Change a user's name, role, password or state", response_model=UserOut)
 async def patch_user(user_id: UUID, change: UserChange, mnemon: MnemonPart, principal: Admin) -> User:
-    async with mnemon.database.transaction(principal.tenant_id) as tx:
+    async with mnemon.log.transaction(principal.tenant_id) as transaction:
         return await change_user(
-            tx,
+            transaction,
             principal.actor,
             user_id,
             name=change.name,
@@ -94,17 +96,25 @@ async def patch_user(user_id: UUID, change: UserChange, mnemon: MnemonPart, prin
 
 @router.post("/users/{user_id}/login-link", summary="Make a one-time login link", status_code=201)
 async def post_login_link(user_id: UUID, mnemon: MnemonPart, principal: Admin) -> LinkOut:
-    async with mnemon.database.transaction(principal.tenant_id) as tx:
-        await user_by_id(tx, user_id)
-        return LinkOut(url=mnemon.login_url(await add_login_link(tx, principal.actor, user_id)))
+    async with mnemon.log.transaction(principal.tenant_id) as transaction:
+        await user_by_id(transaction.connection, user_id)
+        return LinkOut(url=mnemon.login_url(await add_login_link(transaction, principal.actor, user_id)))
 
 
 @router.get("/identity-changes", summary="What was done to users and tokens, newest first")
 async def list_changes(mnemon: MnemonPart, principal: Admin, limit: Limit = 100, cursor: Cursor = None) -> Page[Change]:
-    async with mnemon.database.transaction(principal.tenant_id) as tx:
-        changes = await recent_changes(tx, limit + 1, from_cursor(cursor))
-    following = to_cursor(changes[limit - 1]["change_id"]) if len(changes) > limit else None
-    return Page[Change](items=[Change(**change) for change in changes[:limit]], next_cursor=following)
+    page = await recent_changes(mnemon.log, principal.tenant_id, limit, cursor)
+    changes = [
+        Change(
+            change_id=event.id,
+            changed_at=event.recorded_at,
+            actor=event.actor_id,
+            kind=kind_of(event.type),
+            details=event.data,
+        )
+        for event in page.events
+    ]
+    return Page[Change](items=changes, next_cursor=page.next_cursor)
 
 
 def _revealed(secret: SecretStr | None) -> str | None:

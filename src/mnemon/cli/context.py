@@ -4,18 +4,18 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
-from uuid import UUID
 
 from mnemon.app import Mnemon, open_mnemon
-from mnemon.db.database import Connection
 from mnemon.identity.tenants import tenant_by_slug
+from mnemon.log.events import Actor
+from mnemon.log.transaction import LogTransaction
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
 
 Result = TypeVar("Result")
 
 # Whoever runs the command owns the machine; that is who the record names.
-OPERATOR = "operator:cli"
+OPERATOR = Actor("system", "operator:cli")
 
 
 def run_async(work: Coroutine[Any, Any, Result]) -> Result:
@@ -36,9 +36,9 @@ async def opened() -> AsyncIterator[Mnemon]:
 
 
 @asynccontextmanager
-async def in_tenant(slug: str) -> AsyncIterator[tuple[Mnemon, Connection, UUID]]:
+async def in_tenant(slug: str) -> AsyncIterator[tuple[Mnemon, LogTransaction]]:
     """One transaction in the tenant of this short name."""
     async with opened() as mnemon:
         tenant = await tenant_by_slug(mnemon.database, slug)
-        async with mnemon.database.transaction(tenant.tenant_id) as tx:
-            yield mnemon, tx, tenant.tenant_id
+        async with mnemon.log.transaction(tenant.tenant_id) as transaction:
+            yield mnemon, transaction

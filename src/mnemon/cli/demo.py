@@ -14,9 +14,8 @@ import orjson
 
 from mnemon import __version__
 from mnemon.app import Mnemon, open_mnemon
-from mnemon.cli.context import run_async, settings_for_command
+from mnemon.cli.context import OPERATOR, run_async, settings_for_command
 from mnemon.cli.output import console
-from mnemon.db.database import SET_TENANT
 from mnemon.identity.roles import Role
 from mnemon.identity.tenants import add_tenant
 from mnemon.identity.users import add_user
@@ -122,9 +121,8 @@ async def _let_an_agent_in(caller: Caller, session: str) -> None:
 async def _keep_tenants_apart(mnemon: Mnemon, caller: Caller) -> None:
     _step("Add a second tenant", "and look at its users with no WHERE clause")
     async with mnemon.database.owner() as owner, owner.transaction():
-        tenant = await add_tenant(owner, "globex", "Globex")
-        await owner.execute(SET_TENANT, (str(tenant.tenant_id),))
-        await add_user(owner, "operator:demo", "gus@globex.example", Role.ADMIN)
+        tenant, transaction = await add_tenant(mnemon.log, owner, OPERATOR, "globex", "Globex")
+        await add_user(transaction, OPERATOR, "gus@globex.example", Role.ADMIN)
     async with mnemon.database.transaction(tenant.tenant_id) as tx:
         rows = await (await tx.execute("SELECT email FROM mnemon.users")).fetchall()
     _result(f"SELECT email FROM mnemon.users: {', '.join(row['email'] for row in rows)}, and nobody else's")

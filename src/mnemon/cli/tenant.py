@@ -6,8 +6,6 @@ import typer
 
 from mnemon.cli.context import OPERATOR, opened, run_async
 from mnemon.cli.output import Json, say, show, table
-from mnemon.db.database import SET_TENANT
-from mnemon.identity.changes import record_change
 from mnemon.identity.tenants import Tenant, add_tenant, all_tenants
 
 app = typer.Typer(help="Tenants: separate worlds in one database.", no_args_is_help=True)
@@ -39,9 +37,7 @@ def add(
 
     async def work() -> Tenant:
         async with opened() as mnemon, mnemon.database.owner() as owner, owner.transaction():
-            tenant = await add_tenant(owner, slug, name or slug)
-            await owner.execute(SET_TENANT, (str(tenant.tenant_id),))
-            await record_change(owner, OPERATOR, "tenant.added", slug=slug)
+            tenant, _ = await add_tenant(mnemon.log, owner, OPERATOR, slug, name or slug)
             return tenant
 
     tenant = run_async(work())

@@ -24,8 +24,8 @@ def list_(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
     """List the tenant's tokens; their secrets are nowhere kept."""
 
     async def work() -> list[AccessToken]:
-        async with in_tenant(tenant) as (_, tx, _tenant_id):
-            return await list_tokens(tx)
+        async with in_tenant(tenant) as (_, transaction):
+            return await list_tokens(transaction.connection)
 
     tokens = run_async(work())
     rows = [(one.token_id, one.name, one.scope, one.last_used_at, one.expires_at, one.revoked_at) for one in tokens]
@@ -48,9 +48,11 @@ def add(
     """
 
     async def work() -> NewAccessToken:
-        async with in_tenant(tenant) as (_, tx, _tenant_id):
-            owner = await user_by_email(tx, user)
-            return await add_token(tx, OPERATOR, owner.user_id, name, scope, timedelta(days=days) if days else None)
+        async with in_tenant(tenant) as (_, transaction):
+            owner = await user_by_email(transaction.connection, user)
+            return await add_token(
+                transaction, OPERATOR, owner.user_id, name, scope, timedelta(days=days) if days else None
+            )
 
     made = run_async(work())
 
@@ -70,8 +72,8 @@ def revoke(
     """Make a token worthless, at once."""
 
     async def work() -> AccessToken:
-        async with in_tenant(tenant) as (_, tx, _tenant_id):
-            return await revoke_token(tx, OPERATOR, token_id)
+        async with in_tenant(tenant) as (_, transaction):
+            return await revoke_token(transaction, OPERATOR, token_id)
 
     token = run_async(work())
     show(token, as_json, lambda: console.print(f"Revoked {token.name}.", markup=False))

@@ -27,10 +27,10 @@ def list_(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
     """List users."""
 
     async def work() -> list[User]:
-        async with in_tenant(tenant) as (_, tx, _tenant_id):
-            users = await page_of_users(tx, PAGE)
+        async with in_tenant(tenant) as (_, transaction):
+            users = await page_of_users(transaction.connection, PAGE)
             while users and len(users) % PAGE == 0:
-                more = await page_of_users(tx, PAGE, users[-1].email.lower())
+                more = await page_of_users(transaction.connection, PAGE, users[-1].email.lower())
                 if not more:
                     break
                 users += more
@@ -59,8 +59,8 @@ def add(
     chosen = _read_password() if password else None
 
     async def work() -> User:
-        async with in_tenant(tenant) as (_, tx, _tenant_id):
-            return await add_user(tx, OPERATOR, email, role, name=name, password=chosen)
+        async with in_tenant(tenant) as (_, transaction):
+            return await add_user(transaction, OPERATOR, email, role, name=name, password=chosen)
 
     user = run_async(work())
     hint = "" if password else f" A login link: mnemon user link {user.email}"
@@ -105,9 +105,9 @@ def link(email: Email, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = Fals
     """Print a link that lets the user in once, within a day."""
 
     async def work() -> str:
-        async with in_tenant(tenant) as (mnemon, tx, _tenant_id):
-            user = await user_by_email(tx, email)
-            return mnemon.login_url(await add_login_link(tx, OPERATOR, user.user_id))
+        async with in_tenant(tenant) as (mnemon, transaction):
+            user = await user_by_email(transaction.connection, email)
+            return mnemon.login_url(await add_login_link(transaction, OPERATOR, user.user_id))
 
     url = run_async(work())
     show({"url": url}, as_json, lambda: say(url))
@@ -115,9 +115,9 @@ def link(email: Email, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = Fals
 
 def _change(tenant: str, email: str, **change: Any) -> User:
     async def work() -> User:
-        async with in_tenant(tenant) as (_, tx, _tenant_id):
-            user = await user_by_email(tx, email)
-            return await change_user(tx, OPERATOR, user.user_id, **change)
+        async with in_tenant(tenant) as (_, transaction):
+            user = await user_by_email(transaction.connection, email)
+            return await change_user(transaction, OPERATOR, user.user_id, **change)
 
     return run_async(work())
 

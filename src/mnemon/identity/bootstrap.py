@@ -3,15 +3,16 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from mnemon.db.database import SET_TENANT, Database
-from mnemon.identity.changes import record_change
+from mnemon.db.database import Database
 from mnemon.identity.login import add_login_link
 from mnemon.identity.roles import Principal, Role
 from mnemon.identity.tenants import DEFAULT_SLUG, add_tenant
 from mnemon.identity.users import add_user
+from mnemon.log.events import Actor
+from mnemon.log.store import EventLog
 
 FIRST_ADMIN = "admin@localhost"
-SYSTEM = "system:first-start"
+STARTER = Actor("system", "system:first-start")
 
 # Any constant will do; this one spells "first" in ASCII.
 LOCK_KEY = 0x6669727374
@@ -35,19 +36,17 @@ class FirstStart:
     link_secret: str
 
 
-async def first_start(database: Database) -> FirstStart | None:
+async def first_start(log: EventLog) -> FirstStart | None:
     """Make the first tenant and administrator, unless someone already has."""
-    async with database.owner() as owner, owner.transaction():
+    async with log.database.owner() as owner, owner.transaction():
         # Several processes may start at once on an empty database: one makes them, the others find them.
         await owner.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK_KEY,))
         exists = await (await owner.execute(ANY_TENANT)).fetchone()
         if exists is None or exists["any"]:
             return None
-        tenant = await add_tenant(owner, DEFAULT_SLUG, "Main")
-        await owner.execute(SET_TENANT, (str(tenant.tenant_id),))
-        await record_change(owner, SYSTEM, "tenant.added", slug=tenant.slug)
-        admin = await add_user(owner, SYSTEM, FIRST_ADMIN, Role.ADMIN, name="Administrator")
-        secret = await add_login_link(owner, SYSTEM, admin.user_id)
+        tenant, transaction = await add_tenant(log, owner, STARTER, DEFAULT_SLUG, "Main")
+        admin = await add_user(transaction, STARTER, FIRST_ADMIN, Role.ADMIN, name="Administrator")
+        secret = await add_login_link(transaction, STARTER, admin.user_id)
     return FirstStart(tenant.tenant_id, admin.user_id, secret)
 
 

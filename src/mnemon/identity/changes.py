@@ -1,32 +1,50 @@
-"""The record of what was done to tenants, users and tokens, and by whom."""
+"""What was done to tenants, users and tokens, and by whom: written to the log, and read from it."""
 
 from typing import Any
 from uuid import UUID
 
-from psycopg.types.json import Jsonb
+from mnemon.identity.events import ALL, MODULE
+from mnemon.log.events import Actor, EntityReference, NewEvent
+from mnemon.log.read import Page
+from mnemon.log.store import EventLog
+from mnemon.log.streams import Filter, Stream
+from mnemon.log.transaction import LogTransaction
+from mnemon.log.types import EventType
 
-from mnemon.db.database import Connection
-from mnemon.ids import new_ulid
-
-RECORD = """
-INSERT INTO mnemon.identity_changes (tenant_id, change_id, actor, kind, details)
-VALUES (mnemon.current_tenant(), %s, %s, %s, %s)
-"""
-RECENT = """
-SELECT change_id, changed_at, actor, kind, details
-  FROM mnemon.identity_changes
- WHERE (%(before)s::text IS NULL OR change_id < %(before)s)
- ORDER BY change_id DESC
- LIMIT %(limit)s
-"""
+# The tag makes a stream of them, so that finding the last ten does not mean looking through the whole log.
+CHANGES = Stream.of_tag(MODULE)
+OURS = Filter(types=[one.type for one in ALL])
 
 
-async def record_change(tx: Connection, actor: str, kind: str, **details: Any) -> None:
+async def record_change(transaction: LogTransaction, actor: Actor, happening: EventType, **data: Any) -> None:
     """Part of the transaction that makes the change: both stand, or neither."""
-    plain = {key: str(value) if isinstance(value, UUID) else value for key, value in details.items()}
-    await tx.execute(RECORD, (new_ulid(), actor, kind, Jsonb(plain)))
+    plain = {field: str(value) for field, value in data.items()}
+    await transaction.append(
+        [
+            NewEvent(
+                type=happening.type,
+                data=plain,
+                actor=actor,
+                entities=list(_entities(happening, plain)),
+                tags=[MODULE],
+            )
+        ]
+    )
 
 
-async def recent_changes(tx: Connection, limit: int, before: str | None = None) -> list[dict[str, Any]]:
+async def recent_changes(log: EventLog, tenant: UUID, limit: int, cursor: str | None = None) -> Page:
     """Newest first."""
-    return await (await tx.execute(RECENT, {"limit": limit, "before": before})).fetchall()
+    return await log.read_page(tenant, CHANGES, OURS, direction="backward", cursor=cursor, limit=limit)
+
+
+def kind_of(event_type: str) -> str:
+    """`user.added` for `identity.user.added`."""
+    return event_type.removeprefix(f"{MODULE}.")
+
+
+def _entities(happening: EventType, data: dict[str, str]) -> list[EntityReference]:
+    subject = happening.required_entities[0].entity_type
+    named = {field.removesuffix("_id"): value for field, value in data.items() if field.endswith("_id")}
+    return [
+        EntityReference(kind, identity, "subject" if kind == subject else "owner") for kind, identity in named.items()
+    ]

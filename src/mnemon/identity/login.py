@@ -3,14 +3,17 @@
 from datetime import timedelta
 from uuid import UUID
 
-from mnemon.db.database import Connection, Database
+from mnemon.db.database import Database
 from mnemon.errors import NotAuthenticated
 from mnemon.identity.changes import record_change
+from mnemon.identity.events import LINK_ADDED
 from mnemon.identity.passwords import verify_password
 from mnemon.identity.roles import Principal, Role
 from mnemon.identity.secrets import digest, new_link_secret
 from mnemon.identity.sessions import Session, Sessions
 from mnemon.identity.throttle import Guard
+from mnemon.log.events import Actor
+from mnemon.log.transaction import LogTransaction
 from mnemon.telemetry import counter, logger
 
 LINK_LASTS = timedelta(hours=24)
@@ -60,11 +63,11 @@ async def login_with_link(database: Database, sessions: Sessions, *, secret: str
     )
 
 
-async def add_login_link(tx: Connection, actor: str, user_id: UUID) -> str:
+async def add_login_link(transaction: LogTransaction, actor: Actor, user_id: UUID) -> str:
     """The secret part of a link that lets this user in once."""
     secret = new_link_secret()
-    await tx.execute(ADD_LINK, (digest(secret), user_id, LINK_LASTS))
-    await record_change(tx, actor, "link.added", user_id=user_id)
+    await transaction.connection.execute(ADD_LINK, (digest(secret), user_id, LINK_LASTS))
+    await record_change(transaction, actor, LINK_ADDED, user_id=user_id)
     return secret
 
 

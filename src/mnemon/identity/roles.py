@@ -5,6 +5,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from mnemon.errors import NotAllowed
+from mnemon.log.events import Actor, Delegator
 
 
 class Role(StrEnum):
@@ -83,9 +84,16 @@ class Principal:
     token_id: UUID | None = None
 
     @property
-    def actor(self) -> str:
-        """The pseudonymous name under which this caller's changes are recorded."""
-        return f"token:{self.token_id}" if self.token_id else f"user:{self.user_id}"
+    def actor(self) -> Actor:
+        """Under which pseudonym this caller's acts are recorded: a person, or an agent that acts for its owner."""
+        person = user_actor_id(self.user_id)
+        if self.token_id is None:
+            return Actor("human", person)
+        return Actor("agent", f"token:{self.token_id}", on_behalf_of=Delegator("human", person))
+
+
+def user_actor_id(user_id: UUID) -> str:
+    return f"user:{user_id}"
 
 
 def may(role: Role, scope: Scope, action: Action) -> bool:

@@ -8,9 +8,14 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import class_row
 
-from mnemon.db.database import Connection, Database
+from mnemon.db.database import SET_TENANT, Connection, Database
 from mnemon.errors import Conflict, InvalidRequest, NotFound
+from mnemon.identity.changes import record_change
+from mnemon.identity.events import TENANT_ADDED
 from mnemon.ids import new_uuid
+from mnemon.log.events import Actor
+from mnemon.log.store import EventLog
+from mnemon.log.transaction import LogTransaction
 
 DEFAULT_SLUG = "main"
 SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?")
@@ -32,7 +37,10 @@ class Tenant:
     created_at: datetime
 
 
-async def add_tenant(owner: Connection, slug: str, name: str) -> Tenant:
+async def add_tenant(
+    log: EventLog, owner: Connection, actor: Actor, slug: str, name: str
+) -> tuple[Tenant, LogTransaction]:
+    """Add it, and go on as it in the owner's transaction: what follows there belongs to the new tenant."""
     if not SLUG.fullmatch(slug):
         raise InvalidRequest(
             f"{slug!r} is no short name: use 1 to 64 of a-z, 0-9 and -, with a letter or digit at each end."
@@ -45,7 +53,10 @@ async def add_tenant(owner: Connection, slug: str, name: str) -> Tenant:
         raise Conflict(f"There is a tenant {slug!r} already.", slug=slug) from None
     tenant = await made.fetchone()
     assert tenant is not None
-    return tenant
+    await owner.execute(SET_TENANT, (str(tenant.tenant_id),))
+    transaction = log.within(owner, tenant.tenant_id)
+    await record_change(transaction, actor, TENANT_ADDED, tenant_id=tenant.tenant_id)
+    return tenant, transaction
 
 
 async def tenant_by_slug(database: Database, slug: str) -> Tenant:

@@ -8,10 +8,13 @@ from psycopg.rows import class_row
 
 from mnemon.db.database import Connection, Database
 from mnemon.errors import InvalidRequest, NotAuthenticated, NotFound
+from mnemon.identity import events
 from mnemon.identity.changes import record_change
 from mnemon.identity.roles import Principal, Role, Scope
 from mnemon.identity.secrets import digest, new_token_secret
 from mnemon.ids import new_uuid
+from mnemon.log.events import Actor
+from mnemon.log.transaction import LogTransaction
 
 # Writing the time of every single use would turn each read request into a write.
 USE_IS_RECORDED_EVERY = timedelta(minutes=1)
@@ -57,17 +60,22 @@ class NewAccessToken:
 
 
 async def add_token(
-    tx: Connection, actor: str, user_id: UUID, name: str, scope: Scope, lasts: timedelta | None = None
+    transaction: LogTransaction,
+    actor: Actor,
+    user_id: UUID,
+    name: str,
+    scope: Scope,
+    lasts: timedelta | None = None,
 ) -> NewAccessToken:
     if not 1 <= len(name) <= 100:
         raise InvalidRequest("A token's name has 1 to 100 characters: say what it is for.")
     secret = new_token_secret()
     expires_at = datetime.now(UTC) + lasts if lasts else None
-    cursor = tx.cursor(row_factory=class_row(AccessToken))
+    cursor = transaction.connection.cursor(row_factory=class_row(AccessToken))
     await cursor.execute(ADD, (new_uuid(), user_id, name, scope, digest(secret), expires_at))
     token = await cursor.fetchone()
     assert token is not None
-    await record_change(tx, actor, "token.added", token_id=token.token_id, user_id=user_id, scope=scope)
+    await record_change(transaction, actor, events.TOKEN_ADDED, token_id=token.token_id, user_id=user_id, scope=scope)
     return NewAccessToken(token, secret)
 
 
@@ -77,13 +85,15 @@ async def list_tokens(tx: Connection, user_id: UUID | None = None) -> list[Acces
     return await (await cursor.execute(LIST, {"user_id": user_id})).fetchall()
 
 
-async def revoke_token(tx: Connection, actor: str, token_id: UUID, of_user: UUID | None = None) -> AccessToken:
+async def revoke_token(
+    transaction: LogTransaction, actor: Actor, token_id: UUID, of_user: UUID | None = None
+) -> AccessToken:
     """From now on the token opens nothing. `of_user` limits this to that person's own tokens."""
-    cursor = tx.cursor(row_factory=class_row(AccessToken))
+    cursor = transaction.connection.cursor(row_factory=class_row(AccessToken))
     token = await (await cursor.execute(REVOKE, {"token_id": token_id, "user_id": of_user})).fetchone()
     if token is None:
         raise NotFound(f"There is no token {token_id}.", token_id=str(token_id))
-    await record_change(tx, actor, "token.revoked", token_id=token_id, user_id=token.user_id)
+    await record_change(transaction, actor, events.TOKEN_REVOKED, token_id=token_id, user_id=token.user_id)
     return token
 
 

@@ -1,4 +1,4 @@
-"""Users of one tenant: add, find, change. Every change is recorded in its own transaction."""
+"""Users of one tenant: add, find, change. Every change is recorded in the log, in its own transaction."""
 
 import re
 from dataclasses import dataclass
@@ -10,10 +10,13 @@ from psycopg.rows import class_row
 
 from mnemon.db.database import Connection
 from mnemon.errors import Conflict, InvalidRequest, NotFound
+from mnemon.identity import events
 from mnemon.identity.changes import record_change
 from mnemon.identity.passwords import hash_password
 from mnemon.identity.roles import Role
 from mnemon.ids import new_uuid
+from mnemon.log.events import Actor
+from mnemon.log.transaction import LogTransaction
 
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 
@@ -58,7 +61,13 @@ class User:
 
 
 async def add_user(
-    tx: Connection, actor: str, email: str, role: Role, *, name: str | None = None, password: str | None = None
+    transaction: LogTransaction,
+    actor: Actor,
+    email: str,
+    role: Role,
+    *,
+    name: str | None = None,
+    password: str | None = None,
 ) -> User:
     """A user without a password logs in by a one-time link."""
     if not EMAIL.fullmatch(email) or len(email) > 254:
@@ -67,14 +76,14 @@ async def add_user(
     if len(chosen) > 200:
         raise InvalidRequest("A user's name has at most 200 characters.")
     password_hash = None if password is None else await hash_password(password)
-    cursor = tx.cursor(row_factory=class_row(User))
+    cursor = transaction.connection.cursor(row_factory=class_row(User))
     try:
         await cursor.execute(ADD, (new_uuid(), email, chosen, role, password_hash))
     except psycopg.errors.UniqueViolation:
         raise Conflict(f"There is a user {email} already.", email=email) from None
     user = await cursor.fetchone()
     assert user is not None
-    await record_change(tx, actor, "user.added", user_id=user.user_id, role=role)
+    await record_change(transaction, actor, events.USER_ADDED, user_id=user.user_id, role=role)
     return user
 
 
@@ -99,8 +108,8 @@ async def page_of_users(tx: Connection, limit: int, after: str | None = None) ->
 
 
 async def change_user(
-    tx: Connection,
-    actor: str,
+    transaction: LogTransaction,
+    actor: Actor,
     user_id: UUID,
     *,
     name: str | None = None,
@@ -109,6 +118,7 @@ async def change_user(
     password: str | None = None,
 ) -> User:
     """Change what is given; a new role, password or state ends the sessions that began before it."""
+    tx = transaction.connection
     before = await user_by_id(tx, user_id)
     if name is not None and not 1 <= len(name) <= 200:
         raise InvalidRequest("A user's name has 1 to 200 characters.")
@@ -125,7 +135,7 @@ async def change_user(
     }
     user = await (await tx.cursor(row_factory=class_row(User)).execute(CHANGE, values)).fetchone()
     assert user is not None
-    await _record_differences(tx, actor, before, user, password_changed=password is not None)
+    await _record_differences(transaction, actor, before, user, password_changed=password is not None)
     return user
 
 
@@ -136,13 +146,16 @@ async def _keep_one_admin(tx: Connection, user_id: UUID) -> None:
         raise Conflict("This is the last administrator: make someone else an administrator first.")
 
 
-async def _record_differences(tx: Connection, actor: str, before: User, after: User, *, password_changed: bool) -> None:
+async def _record_differences(
+    transaction: LogTransaction, actor: Actor, before: User, after: User, *, password_changed: bool
+) -> None:
+    user_id = after.user_id
     if before.role != after.role:
-        await record_change(tx, actor, "user.role_changed", user_id=after.user_id, old=before.role, new=after.role)
+        await record_change(transaction, actor, events.ROLE_CHANGED, user_id=user_id, old=before.role, new=after.role)
     if (before.disabled_at is None) != (after.disabled_at is None):
-        kind = "user.enabled" if after.disabled_at is None else "user.disabled"
-        await record_change(tx, actor, kind, user_id=after.user_id)
+        happening = events.USER_ENABLED if after.disabled_at is None else events.USER_DISABLED
+        await record_change(transaction, actor, happening, user_id=user_id)
     if before.name != after.name:
-        await record_change(tx, actor, "user.renamed", user_id=after.user_id)
+        await record_change(transaction, actor, events.USER_RENAMED, user_id=user_id)
     if password_changed:
-        await record_change(tx, actor, "user.password_changed", user_id=after.user_id)
+        await record_change(transaction, actor, events.PASSWORD_CHANGED, user_id=user_id)

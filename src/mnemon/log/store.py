@@ -77,12 +77,16 @@ class EventLog:
             yield opened
         await self._writer.wake(tenant, opened.requests)
 
-    async def append_in(self, connection: Connection, tenant: UUID, events: Sequence[NewEvent]) -> list[Appended]:
-        """Record events in a transaction that the caller began elsewhere.
+    def within(self, connection: Connection, tenant: UUID) -> LogTransaction:
+        """The tenant's transaction that the caller began elsewhere, to append in.
 
         Nobody is woken, as only the caller knows when it commits: readers come by at their next poll.
         """
-        return await LogTransaction(connection, tenant, self._maker, self._writer).append(events)
+        return LogTransaction(connection, tenant, self._maker, self._writer)
+
+    async def append_in(self, connection: Connection, tenant: UUID, events: Sequence[NewEvent]) -> list[Appended]:
+        """Record events in a transaction that the caller began elsewhere; nobody is woken."""
+        return await self.within(connection, tenant).append(events)
 
     async def read_event(self, tenant: UUID, event_id: str, legal_entity: str | None = None) -> Event:
         return await self.reader.by_id(tenant, event_id, legal_entity)

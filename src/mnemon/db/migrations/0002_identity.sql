@@ -46,18 +46,6 @@ CREATE TABLE mnemon.login_links (
 CALL mnemon.isolate_by_tenant('mnemon.login_links');
 GRANT SELECT, INSERT ON mnemon.login_links TO mnemon_app;
 
-CREATE TABLE mnemon.identity_changes (
-    tenant_id  uuid NOT NULL REFERENCES mnemon.tenants,
-    change_id  text NOT NULL,
-    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    actor      text NOT NULL,
-    kind       text NOT NULL,
-    details    jsonb NOT NULL,
-    PRIMARY KEY (tenant_id, changed_at, change_id)
-);
-CALL mnemon.isolate_by_tenant('mnemon.identity_changes');
-GRANT SELECT, INSERT ON mnemon.identity_changes TO mnemon_app;
-
 -- Keys are digests of an account's or an address's name, so this table says nothing about who exists.
 CREATE TABLE mnemon.login_attempts (
     key_hash     bytea PRIMARY KEY CHECK (length(key_hash) = 32),
