@@ -1,0 +1,80 @@
+"""What every embedder offers, and the honest one for when there is no model."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemon.errors import MnemonError
+from mnemon.models.failures import EmbedderUnavailable
+from mnemon.models.weights import REMEDY
+from mnemon.telemetry import counter, histogram
+
+Purpose = Literal["bulk", "query"]
+Vectors = NDArray[np.float32]
+
+EMBEDDED = counter("mnemon_embedded_texts_total", "Texts turned into vectors.", ("model", "purpose"))
+SECONDS = histogram("mnemon_embedding_seconds", "Time of one call to the embedder.", ("model", "purpose"))
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors. A vector is only comparable with others of the same `model_id`."""
+
+    @property
+    def model_id(self) -> str: ...
+    @property
+    def dimension(self) -> int | None: ...
+    @property
+    def source(self) -> str: ...
+    async def embed(self, texts: Sequence[str], purpose: Purpose = "bulk") -> Vectors: ...
+    async def close(self) -> None: ...
+
+
+class NoEmbedder:
+    """Stands where no model is: it says why, and what to do about it."""
+
+    model_id = "none"
+    dimension = None
+    source = "none"
+
+    def __init__(self, reason: str, remedy: str | None = REMEDY) -> None:
+        self.reason = reason
+        self.remedy = remedy
+
+    async def embed(self, texts: Sequence[str], purpose: Purpose = "bulk") -> Vectors:
+        raise EmbedderUnavailable(self.reason, remedy=self.remedy)
+
+    async def close(self) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class EmbeddingHealth:
+    """Whether vectors can be made right now, found by making one."""
+
+    available: bool
+    model_id: str
+    dimension: int | None
+    source: str
+    error: str | None = None
+    error_code: str | None = None
+    remedy: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+async def embedding_health(embedder: Embedder) -> EmbeddingHealth:
+    error = code = remedy = None
+    try:
+        await embedder.embed(["Is anyone there?"], purpose="query")
+    except MnemonError as failure:
+        error, code, remedy = failure.message, failure.code, failure.details.get("remedy")
+    return EmbeddingHealth(error is None, embedder.model_id, embedder.dimension, embedder.source, error, code, remedy)
+
+
+def count_embedded(model_id: str, purpose: Purpose, texts: int, seconds: float) -> None:
+    EMBEDDED.labels(model_id, purpose).inc(texts)
+    SECONDS.labels(model_id, purpose).observe(seconds)

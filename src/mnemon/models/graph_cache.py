@@ -1,0 +1,37 @@
+"""The model file in the home folder: made once from the weights, by whichever process comes first."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from mnemon.models.minilm import NAME, REVISION, minilm_graph
+from mnemon.models.weights import PUBLISHED, Weights
+from mnemon.telemetry import logger
+
+log = logger(__name__)
+
+
+def cached_graph(home: Path, weights: Weights) -> Path:
+    """The graph's file, whose name says from which weights and by which revision of the calculation it was made."""
+    path = home / "models" / f"{NAME}-{PUBLISHED['model.safetensors'][:12]}-{REVISION}.onnx"
+    if not path.exists():
+        weights.check()
+        _write_whole(path, minilm_graph(weights.tensors()))
+        log.info("embedding graph written", path=str(path))
+    return path
+
+
+def _write_whole(path: Path, contents: bytes) -> None:
+    """Readers see the whole file or none. Processes that write at once write the same bytes, so the last may win."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(contents)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

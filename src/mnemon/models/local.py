@@ -1,0 +1,101 @@
+"""Embeds on this machine's processor: every core for bulk work, and queries ahead of it."""
+
+import asyncio
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from mnemon.models.embedder import Purpose, Vectors, count_embedded
+from mnemon.models.minilm import DIMENSION, NAME, REVISION
+from mnemon.models.minilm_session import MiniLM
+
+SLICE = 8
+BULK_NICENESS = 10
+GIVE_WAY_SECONDS = 0.1
+
+
+class LocalEmbedder:
+    """all-MiniLM-L6-v2, each text calculated alone, so that its vector cannot depend on what else is embedded."""
+
+    model_id = f"{NAME}@{REVISION}"
+    dimension = DIMENSION
+
+    def __init__(self, home: Path, folder: Path | None = None, threads: int = 0) -> None:
+        count = threads or os.cpu_count() or 1
+        self.source = str(folder) if folder else "the installed weights"
+        self._home = home
+        self._folder = folder
+        self._model: MiniLM | None = None
+        self._loading = threading.Lock()
+        self._queries = _QueriesFirst()
+        self._bulk = ThreadPoolExecutor(count, "embed-bulk", _lower_priority)
+        self._quick = ThreadPoolExecutor(count, "embed-query")
+
+    async def embed(self, texts: Sequence[str], purpose: Purpose = "bulk") -> Vectors:
+        """One row per text. A `query` does not wait for `bulk` work."""
+        started = time.perf_counter()
+        loop = asyncio.get_running_loop()
+        pool, work = (self._quick, self._embed_query) if purpose == "query" else (self._bulk, self._embed_bulk)
+        slices = [texts[at : at + SLICE] for at in range(0, len(texts), SLICE)]
+        parts = await asyncio.gather(*(loop.run_in_executor(pool, work, part) for part in slices))
+        count_embedded(self.model_id, purpose, len(texts), time.perf_counter() - started)
+        return np.concatenate(parts) if parts else np.empty((0, DIMENSION), np.float32)
+
+    async def close(self) -> None:
+        for pool in (self._bulk, self._quick):
+            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
+
+    def _embed_query(self, texts: Sequence[str]) -> Vectors:
+        with self._queries.one_more():
+            return np.stack([self._loaded().vector(text) for text in texts])
+
+    def _embed_bulk(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self._loaded().vector(text, self._queries.give_way) for text in texts])
+
+    def _loaded(self) -> MiniLM:
+        if self._model is None:
+            with self._loading:
+                self._model = self._model or MiniLM.open(self._home, self._folder)
+        return self._model
+
+
+class _QueriesFirst:
+    """Bulk threads pause between two texts while a query runs, but never for long: queries cannot starve them."""
+
+    def __init__(self) -> None:
+        self._running = 0
+        self._counting = threading.Lock()
+        self._none_running = threading.Event()
+        self._none_running.set()
+
+    @contextmanager
+    def one_more(self) -> Iterator[None]:
+        self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+
+    def give_way(self) -> None:
+        self._none_running.wait(GIVE_WAY_SECONDS)
+
+    def _count(self, change: int) -> None:
+        with self._counting:
+            self._running += change
+            if self._running:
+                self._none_running.clear()
+            else:
+                self._none_running.set()
+
+
+def _lower_priority() -> None:
+    """Linux gives each thread a priority of its own, so a query takes the core from a text in progress."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BULK_NICENESS)

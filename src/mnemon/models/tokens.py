@@ -1,0 +1,73 @@
+"""Counts and cuts text by tokens: with the embedding model's tokenizer, or a plain one where there is no model."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from tokenizers import Tokenizer as WordPieceTokenizer
+
+from mnemon.models.failures import EmbedderUnavailable
+from mnemon.models.weights import find_weights
+
+Span = tuple[int, int]
+
+# A CJK character is a token of its own; other words cost about one token per six letters.
+PLAIN_TOKEN = re.compile(
+    r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]{1,6}|[^\w\s]"
+)
+
+
+class Tokenizer(Protocol):
+    """Knows where the tokens of a text lie, in code points."""
+
+    name: str
+
+    def spans(self, text: str) -> Sequence[Span]: ...
+
+
+class ModelTokenizer:
+    """The tokenizer of all-MiniLM-L6-v2."""
+
+    name = "all-MiniLM-L6-v2"
+
+    def __init__(self, path: Path) -> None:
+        self._tokenizer = WordPieceTokenizer.from_file(str(path))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def spans(self, text: str) -> Sequence[Span]:
+        spans: list[Span] = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        return spans
+
+    def ids(self, text: str) -> list[int]:
+        """Token numbers without the marks for start and end."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+
+class PlainTokenizer:
+    """Cuts at word borders and every six letters: near the model's count, and needs no file."""
+
+    name = "plain"
+
+    def spans(self, text: str) -> Sequence[Span]:
+        return [match.span() for match in PLAIN_TOKEN.finditer(text)]
+
+
+def find_tokenizer(folder: Path | None = None) -> Tokenizer:
+    """The embedding model's own tokenizer where its files are, else the plain one."""
+    try:
+        return ModelTokenizer(find_weights(folder).tokenizer)
+    except EmbedderUnavailable:
+        return PlainTokenizer()
+
+
+def count_tokens(tokenizer: Tokenizer, text: str) -> int:
+    return len(tokenizer.spans(text))
+
+
+def truncate_tokens(tokenizer: Tokenizer, text: str, most: int) -> str:
+    """The longest beginning of the text that has at most this many tokens."""
+    spans = tokenizer.spans(text)
+    return text if len(spans) <= most else text[: spans[most - 1][1] if most > 0 else 0]

