@@ -1,10 +1,21 @@
 """Which embedder and which language model the settings ask for."""
 
+from typing import TYPE_CHECKING
+
 from mnemon.errors import BadSettings
+from mnemon.models.calls import Recorder
 from mnemon.models.embedder import Embedder, NoEmbedder
 from mnemon.models.failures import EmbedderUnavailable
+from mnemon.models.language import LanguageModel, NoLanguageModel
 from mnemon.models.weights import find_weights
 from mnemon.settings import Settings
+
+if TYPE_CHECKING:
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.models.openai import OpenAIChatModel
+
+OWN_SERVERS = {"ollama": "http://localhost:11434/v1", "vllm": "http://localhost:8000/v1"}
+SERVICES = ("openai", "anthropic", *OWN_SERVERS)
 
 
 def open_embedder(settings: Settings) -> Embedder:
@@ -50,3 +61,56 @@ def _endpoint_embedder(settings: Settings) -> Embedder:
             batch_size=settings.openai_batch_size,
         )
     )
+
+
+def open_language_model(settings: Settings, recorder: Recorder) -> LanguageModel:
+    """The model that the setting names. A key alone names none: text leaves the machine only when asked to."""
+    if settings.language_model is None:
+        return NoLanguageModel()
+    from mnemon.models.configured import ConfiguredModel
+    from mnemon.models.pydantic_ai_speaker import PydanticAISpeaker
+
+    service, name = service_and_name(settings.language_model)
+    secret = settings.anthropic_api_key if service == "anthropic" else settings.openai_api_key
+    key = secret.get_secret_value() if secret else None
+    address = settings.openai_base_url or OWN_SERVERS.get(service)
+    if key is None and (service == "anthropic" or address is None):
+        wanted = "ANTHROPIC_API_KEY" if service == "anthropic" else "OPENAI_API_KEY"
+        return NoLanguageModel(f"The language model {settings.language_model} needs a key: set {wanted}.")
+    model = _model(service, name, address, key)
+    speaker = PydanticAISpeaker(
+        model, key, timeout=settings.openai_timeout, max_tokens=settings.language_model_max_tokens
+    )
+    return ConfiguredModel(
+        speaker,
+        recorder,
+        requests_per_minute=settings.language_model_requests_per_minute,
+        timeout=settings.openai_timeout,
+        retries=settings.openai_max_retries,
+    )
+
+
+def service_and_name(setting: str) -> tuple[str, str]:
+    """`anthropic:NAME` names its service; any other name, colons included, is one at the OpenAI-compatible endpoint."""
+    service, colon, name = setting.partition(":")
+    return (service, name) if colon and service in SERVICES else ("openai", setting)
+
+
+def _model(service: str, name: str, address: str | None, key: str | None) -> "OpenAIChatModel | AnthropicModel":
+    """Clients are imported here, since they take a second that a user without a model need not wait."""
+    if service == "anthropic":
+        from pydantic_ai.models.anthropic import AnthropicModel
+        from pydantic_ai.providers.anthropic import AnthropicProvider
+
+        return AnthropicModel(name, provider=AnthropicProvider(api_key=key))
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    if address is None:
+        return OpenAIChatModel(name, provider=OpenAIProvider(api_key=key))
+    # llama.cpp, vLLM and Ollama all constrain decoding to a schema, whatever the model is called.
+    profile = OpenAIModelProfile(supports_json_schema_output=True)
+    provider = OpenAICompatibleProvider(service, base_url=address, api_key=key, profile=profile)
+    return OpenAIChatModel(name, provider=provider)
