@@ -1,0 +1,9 @@
+"""Vectors as pgvector reads them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def as_vector(row: NDArray[np.float32]) -> str:
+    """The literal of a `vector` or `halfvec`; nine digits give back every bit of a float32."""
+    return "[" + ",".join(f"{number:.9g}" for number in row.tolist()) + "]"
