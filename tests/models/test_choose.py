@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mnemon.errors import BadSettings
-from mnemon.models.choose import open_embedder
+from mnemon.models.choose import open_embedder, open_embedder_of
 from mnemon.models.embedder import NoEmbedder, embedding_health
 from mnemon.models.endpoint import EndpointEmbedder
 from mnemon.models.failures import EmbedderUnavailable
@@ -74,3 +74,12 @@ async def test_a_model_at_openai_without_a_key_says_so(home: Path) -> None:
 def test_an_endpoint_without_a_model_is_refused(home: Path) -> None:
     with pytest.raises(BadSettings, match="MNEMON_OPENAI_EMBED_MODEL"):
         open_embedder(load_settings(home=home, embedder="endpoint"))
+
+
+def test_both_models_can_be_had_while_one_replaces_the_other(home: Path) -> None:
+    settings = load_settings(home=home, openai_embed_model="new", openai_base_url="http://127.0.0.1:9/v1")
+    assert open_embedder(settings).model_id == "new"
+    assert isinstance(open_embedder_of(settings, LocalEmbedder.model_id), LocalEmbedder)
+    assert isinstance(open_embedder_of(settings, "new"), EndpointEmbedder)
+    assert open_embedder_of(settings, "forgotten") is None
+    assert open_embedder_of(load_settings(home=home), "new") is None

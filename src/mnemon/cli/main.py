@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mnemon import __version__
-from mnemon.cli import database, demo, serve, settings, tenant, token, user
+from mnemon.cli import database, demo, models, serve, settings, tenant, token, user
 from mnemon.cli.output import fail
 from mnemon.errors import MnemonError
 
@@ -22,6 +22,7 @@ app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("settings")(settings.settings)
 app.add_typer(database.app, name="db")
+app.add_typer(models.app, name="models")
 app.add_typer(tenant.app, name="tenant")
 app.add_typer(user.app, name="user")
 app.add_typer(token.app, name="token")

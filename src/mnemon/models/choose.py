@@ -1,12 +1,13 @@
 """Which embedder and which language model the settings ask for."""
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mnemon.errors import BadSettings
 from mnemon.models.calls import Recorder
 from mnemon.models.embedder import Embedder, NoEmbedder
 from mnemon.models.failures import EmbedderUnavailable
-from mnemon.models.language import LanguageModel, NoLanguageModel
+from mnemon.models.language import LanguageModel, LanguageModelState, NoLanguageModel
 from mnemon.models.weights import find_weights
 from mnemon.settings import Settings
 
@@ -26,6 +27,17 @@ def open_embedder(settings: Settings) -> Embedder:
     if kind == "endpoint" or (kind == "auto" and settings.openai_embed_model):
         return _endpoint_embedder(settings)
     return _local_embedder(settings)
+
+
+def open_embedder_of(settings: Settings, model_id: str) -> Embedder | None:
+    """The embedder whose vectors have this model id, if the settings allow it: for searches while a model changes."""
+    for kind in ("local", "endpoint"):
+        if kind == "endpoint" and settings.openai_embed_model is None:
+            continue
+        embedder = open_embedder(settings.model_copy(update={"embedder": kind}))
+        if embedder.model_id == model_id:
+            return embedder
+    return None
 
 
 def _local_embedder(settings: Settings) -> Embedder:
@@ -63,23 +75,23 @@ def _endpoint_embedder(settings: Settings) -> Embedder:
     )
 
 
+def language_model_state(settings: Settings) -> LanguageModelState:
+    asked = _asked_for(settings)
+    if isinstance(asked, NoLanguageModel):
+        return LanguageModelState(False, asked.name, None, asked.reason)
+    return LanguageModelState(True, asked.model, asked.address or asked.service)
+
+
 def open_language_model(settings: Settings, recorder: Recorder) -> LanguageModel:
     """The model that the setting names. A key alone names none: text leaves the machine only when asked to."""
-    if settings.language_model is None:
-        return NoLanguageModel()
+    asked = _asked_for(settings)
+    if isinstance(asked, NoLanguageModel):
+        return asked
     from mnemon.models.configured import ConfiguredModel
     from mnemon.models.pydantic_ai_speaker import PydanticAISpeaker
 
-    service, name = service_and_name(settings.language_model)
-    secret = settings.anthropic_api_key if service == "anthropic" else settings.openai_api_key
-    key = secret.get_secret_value() if secret else None
-    address = settings.openai_base_url or OWN_SERVERS.get(service)
-    if key is None and (service == "anthropic" or address is None):
-        wanted = "ANTHROPIC_API_KEY" if service == "anthropic" else "OPENAI_API_KEY"
-        return NoLanguageModel(f"The language model {settings.language_model} needs a key: set {wanted}.")
-    model = _model(service, name, address, key)
     speaker = PydanticAISpeaker(
-        model, key, timeout=settings.openai_timeout, max_tokens=settings.language_model_max_tokens
+        _client(asked), asked.key, timeout=settings.openai_timeout, max_tokens=settings.language_model_max_tokens
     )
     return ConfiguredModel(
         speaker,
@@ -90,27 +102,49 @@ def open_language_model(settings: Settings, recorder: Recorder) -> LanguageModel
     )
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A model and where it is served. The key never shows in a repr."""
+
+    service: str
+    model: str
+    address: str | None
+    key: str | None = field(repr=False)
+
+
+def _asked_for(settings: Settings) -> _Asked | NoLanguageModel:
+    if settings.language_model is None:
+        return NoLanguageModel()
+    service, name = service_and_name(settings.language_model)
+    secret = settings.anthropic_api_key if service == "anthropic" else settings.openai_api_key
+    address = None if service == "anthropic" else settings.openai_base_url or OWN_SERVERS.get(service)
+    if secret is None and address is None:
+        wanted = "ANTHROPIC_API_KEY" if service == "anthropic" else "OPENAI_API_KEY"
+        return NoLanguageModel(f"The language model {settings.language_model} needs a key: set {wanted}.")
+    return _Asked(service, name, address, secret.get_secret_value() if secret else None)
+
+
 def service_and_name(setting: str) -> tuple[str, str]:
     """`anthropic:NAME` names its service; any other name, colons included, is one at the OpenAI-compatible endpoint."""
     service, colon, name = setting.partition(":")
     return (service, name) if colon and service in SERVICES else ("openai", setting)
 
 
-def _model(service: str, name: str, address: str | None, key: str | None) -> "OpenAIChatModel | AnthropicModel":
-    """Clients are imported here, since they take a second that a user without a model need not wait."""
-    if service == "anthropic":
+def _client(asked: _Asked) -> "OpenAIChatModel | AnthropicModel":
+    """Client libraries are imported here, since they take a second that a user without a model need not wait."""
+    if asked.service == "anthropic":
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider
 
-        return AnthropicModel(name, provider=AnthropicProvider(api_key=key))
+        return AnthropicModel(asked.model, provider=AnthropicProvider(api_key=asked.key))
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai import OpenAIProvider
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    if address is None:
-        return OpenAIChatModel(name, provider=OpenAIProvider(api_key=key))
+    if asked.address is None:
+        return OpenAIChatModel(asked.model, provider=OpenAIProvider(api_key=asked.key))
     # llama.cpp, vLLM and Ollama all constrain decoding to a schema, whatever the model is called.
     profile = OpenAIModelProfile(supports_json_schema_output=True)
-    provider = OpenAICompatibleProvider(service, base_url=address, api_key=key, profile=profile)
-    return OpenAIChatModel(name, provider=provider)
+    provider = OpenAICompatibleProvider(asked.service, base_url=asked.address, api_key=asked.key, profile=profile)
+    return OpenAIChatModel(asked.model, provider=provider)

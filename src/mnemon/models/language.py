@@ -2,9 +2,9 @@
 
 import hashlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -58,6 +58,19 @@ class Answer(Generic[Schema]):
     call_id: UUID
     usage: Usage
     seconds: float
+
+
+@dataclass(frozen=True)
+class LanguageModelState:
+    """Whether a language model is configured. Only a call can tell whether it answers."""
+
+    available: bool
+    model: str
+    source: str | None
+    error: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 class LanguageModel(Protocol):

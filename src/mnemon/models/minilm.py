@@ -18,7 +18,7 @@ REVISION = 1
 CONTRIB = "com.microsoft"
 BLOCK = 16
 INT8_ACTIVATIONS = 4
-# Rounding these four costs more than all the others together (docs/decisions/0010): they stay in float32.
+# Rounding these four would cost more than all the others together, so they stay in float32.
 SENSITIVE = frozenset({(3, "qkv"), (4, "qkv"), (5, "qkv"), (4, "up")})
 
 Floats = NDArray[np.float32]
