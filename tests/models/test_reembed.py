@@ -13,6 +13,7 @@ from mnemon.ids import new_uuid
 from mnemon.models import reembed
 from mnemon.models.active import ModelInUse, active_model, model_to_write
 from mnemon.models.embedder import Purpose, Vectors
+from mnemon.models.failures import EmbeddingDimensionMismatch
 from mnemon.models.local import LocalEmbedder
 from mnemon.models.reembed import Step, VectorTable, reembed_step
 from mnemon.models.vectors import as_vector
@@ -206,6 +207,31 @@ async def test_a_writer_in_mid_transaction_is_waited_for(notes: tuple[Database, 
         )
     await asyncio.wait_for(change, 30)
     assert await models_of(database, tenant) == {embedder.model_id: 2}
+
+
+async def test_a_vector_whose_text_is_gone_does_not_stop_the_change(
+    notes: tuple[Database, UUID], embedder: LocalEmbedder
+) -> None:
+    database, tenant = notes
+    await write(database, tenant, "kept")
+    lost = await write(database, tenant, "lost")
+
+    async def only_kept(tx: Connection, keys: Sequence[Any]) -> Mapping[Any, str]:
+        return {key: body for key, body in (await bodies(tx, keys)).items() if key != lost}
+
+    table = VectorTable(RELATION, "note_id", only_kept)
+    for _ in range(10):
+        if (await reembed_step(database, tenant, table, embedder)).did == "done":
+            break
+    assert await models_of(database, tenant) == {embedder.model_id: 1}
+
+
+async def test_a_model_that_changes_its_length_in_silence_is_refused(notes: tuple[Database, UUID]) -> None:
+    database, tenant = notes
+    await write(database, tenant, "first")
+    with pytest.raises(EmbeddingDimensionMismatch, match="of 30 numbers, and the stored ones have 26"):
+        async with database.transaction(tenant) as tx:
+            await model_to_write(tx, RELATION, ModelInUse(OLD.model_id, 30))
 
 
 def test_a_literal_keeps_every_bit() -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnemon.models import tokens
 from mnemon.models.tokens import (
     ModelTokenizer,
     PlainTokenizer,
@@ -47,6 +48,23 @@ def test_a_cut_text_is_a_beginning_within_the_limit(text: str, most: int, which:
     assert count_tokens(which, cut) <= most or cut == text
     if count_tokens(which, text) <= most:
         assert cut == text
+
+
+@settings(max_examples=100, deadline=None)
+@given(words=st.lists(st.text("abcé.数😀", min_size=1, max_size=12), max_size=60), piece=st.integers(24, 200))
+def test_reading_in_pieces_changes_nothing(words: list[str], piece: int) -> None:
+    text = " ".join(words)
+    whole = TOKENIZERS[0].spans(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens, "PIECE", piece)
+        assert TOKENIZERS[0].spans(text) == whole
+
+
+def test_a_word_without_end_is_still_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "PIECE", 50)
+    spans = TOKENIZERS[0].spans("x" * 1_000)
+    assert spans[0][0] == 0
+    assert spans[-1][1] == 1_000
 
 
 def test_the_plain_count_is_near_the_models() -> None:

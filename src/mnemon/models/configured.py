@@ -147,7 +147,7 @@ class ConfiguredModel:
             raise
         except Exception as failure:
             outcome = "failed"
-            error_code = getattr(failure, "code", MnemonError.code)
+            error_code = failure.code if isinstance(failure, MnemonError) else MnemonError.code
             raise
         finally:
             seconds = time.perf_counter() - started

@@ -28,7 +28,7 @@ class LocalEmbedder:
     dimension = DIMENSION
 
     def __init__(self, home: Path, folder: Path | None = None, threads: int = 0) -> None:
-        count = threads or os.cpu_count() or 1
+        count = threads or _cores()
         self.source = str(folder) if folder else "the installed weights"
         self._home = home
         self._folder = folder
@@ -93,6 +93,11 @@ class _QueriesFirst:
                 self._none_running.clear()
             else:
                 self._none_running.set()
+
+
+def _cores() -> int:
+    """Those that this process may use, which in a container are fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _lower_priority() -> None:

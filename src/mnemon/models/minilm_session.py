@@ -44,14 +44,14 @@ class MiniLM:
     def vector(self, text: str, before_each_window: Callable[[], None] = lambda: None) -> Vectors:
         """The unit vector of a text; of a long one, the mean of its windows' vectors, weighted by their tokens."""
         windows = self._windows(text)
-        total = np.zeros(0, np.float32)
+        vectors = []
         for window in windows:
             before_each_window()
-            part = self._run(window)
-            if len(windows) == 1:
-                return part
-            total = part * len(window) + (total if total.size else 0)
-        unit: Vectors = total / np.linalg.norm(total)
+            vectors.append(self._run(window))
+        if len(vectors) == 1:
+            return vectors[0]
+        mean = np.average(vectors, axis=0, weights=[len(window) for window in windows])
+        unit: Vectors = (mean / np.linalg.norm(mean)).astype(np.float32)
         return unit
 
     def _windows(self, text: str) -> list[list[int]]:

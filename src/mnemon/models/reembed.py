@@ -34,6 +34,8 @@ WHERE old.tenant_id = mnemon.current_tenant() AND old.model_id = %(active)s
 FOR SHARE OF old
 ON CONFLICT DO NOTHING
 """)
+# A vector whose text is gone can never be made anew, and nobody could be shown what it found.
+DROP_ORPHANS = sql.SQL("DELETE FROM {relation} WHERE tenant_id = mnemon.current_tenant() AND {key} = ANY(%s)")
 SWEEP_RETIRED = sql.SQL("""
 DELETE FROM {relation} WHERE ctid = ANY (ARRAY(
     SELECT gone.ctid FROM {relation} AS gone
@@ -76,6 +78,8 @@ async def reembed_step(database: Database, tenant: UUID, table: VectorTable, emb
         assert active is not None
         keys = await _missing(tx, table, active, target) if state == "filling" else []
         texts = await table.texts(tx, keys) if keys else {}
+        if orphans := [key for key in keys if key not in texts]:
+            await tx.execute(table.query(DROP_ORPHANS), (orphans,))
     if keys:
         return await _fill(database, tenant, table, embedder, active, target, texts)
     if state == "filling":

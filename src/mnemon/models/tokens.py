@@ -1,7 +1,8 @@
 """Counts and cuts text by tokens: with the embedding model's tokenizer, or a plain one where there is no model."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -11,6 +12,8 @@ from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.weights import find_weights
 
 Span = tuple[int, int]
+
+PIECE = 65_536
 
 # A CJK character is a token of its own; other words cost about one token per six letters.
 PLAIN_TOKEN = re.compile(
@@ -37,8 +40,12 @@ class ModelTokenizer:
         self._tokenizer.no_padding()
 
     def spans(self, text: str) -> Sequence[Span]:
-        spans: list[Span] = self._tokenizer.encode(text, add_special_tokens=False).offsets
-        return spans
+        """Piece by piece, since the tokenizer needs hundreds of bytes for each token of what it is given."""
+        return [
+            (at + start, at + end)
+            for at, piece in _pieces(text)
+            for start, end in self._tokenizer.encode(piece, add_special_tokens=False).offsets
+        ]
 
     def ids(self, text: str) -> list[int]:
         """Token numbers without the marks for start and end."""
@@ -55,10 +62,28 @@ class PlainTokenizer:
         return [match.span() for match in PLAIN_TOKEN.finditer(text)]
 
 
+def _pieces(text: str) -> Iterator[tuple[int, str]]:
+    """Parts that end at white space, where no token can lie across; only a word of absurd length is cut."""
+    at = 0
+    while at < len(text):
+        end = at + PIECE
+        while at + PIECE // 2 < end < len(text) and not text[end].isspace():
+            end -= 1
+        if end == at + PIECE // 2:
+            end = at + PIECE
+        yield at, text[at:end]
+        at = end
+
+
+@cache
+def _tokenizer_at(path: Path) -> ModelTokenizer:
+    return ModelTokenizer(path)
+
+
 def find_tokenizer(folder: Path | None = None) -> Tokenizer:
     """The embedding model's own tokenizer where its files are, else the plain one."""
     try:
-        return ModelTokenizer(find_weights(folder).tokenizer)
+        return _tokenizer_at(find_weights(folder).tokenizer)
     except EmbedderUnavailable:
         return PlainTokenizer()
 
