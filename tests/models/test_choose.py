@@ -66,6 +66,20 @@ def test_a_key_alone_sends_nothing_anywhere(home: Path, monkeypatch: pytest.Monk
     assert isinstance(open_embedder(load_settings(home=home)), LocalEmbedder)
 
 
+def test_a_key_goes_only_to_the_address_it_was_set_for(home: Path) -> None:
+    shared = {"home": home, "openai_embed_model": "m", "openai_api_key": "sk-for-openai"}
+    elsewhere = open_embedder(load_settings(**shared, openai_embed_base_url="http://127.0.0.1:9/v1"))
+    assert isinstance(elsewhere, EndpointEmbedder)
+    assert elsewhere.endpoint.key is None
+    with_own = {**shared, "openai_embed_base_url": "http://127.0.0.1:9/v1", "openai_embed_api_key": "sk-own"}
+    own = open_embedder(load_settings(**with_own))
+    assert isinstance(own, EndpointEmbedder)
+    assert own.endpoint.key == "sk-own"
+    same = open_embedder(load_settings(**shared, openai_base_url="http://127.0.0.1:9/v1"))
+    assert isinstance(same, EndpointEmbedder)
+    assert same.endpoint.key == "sk-for-openai"
+
+
 async def test_a_model_at_openai_without_a_key_says_so(home: Path) -> None:
     embedder = open_embedder(load_settings(home=home, openai_embed_model="text-embedding-3-small"))
     assert (await embedding_health(embedder)).remedy == "set OPENAI_API_KEY"

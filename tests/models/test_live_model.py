@@ -104,7 +104,10 @@ async def open_model(home: Path) -> AsyncIterator[Callable[..., LanguageModel]]:
     opened: list[LanguageModel] = []
 
     def open_at(server: LiveServer, **changes: Any) -> LanguageModel:
-        options = {"language_model": "smollm2", "openai_base_url": server.url, "openai_max_retries": 0, **changes}
+        options = {
+            "language_model": "smollm2", "openai_base_url": server.url, "openai_max_retries": 0, "openai_timeout": 120,
+            **changes,
+        }  # fmt: skip
         opened.append(open_language_model(load_settings(home=home, **options), KeptCalls()))
         return opened[-1]
 

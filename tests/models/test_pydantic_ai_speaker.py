@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from mnemon.errors import MnemonError
 from mnemon.ids import new_uuid
+from mnemon.models import choose
 from mnemon.models.choose import open_language_model, service_and_name
 from mnemon.models.failures import (
     AnswerTruncated,
@@ -188,6 +189,19 @@ async def test_anthropic_is_asked_in_its_own_protocol(
     assert request.path.startswith("/v1/messages")
     assert KEY in (request.headers.get("x-api-key"), request.headers.get("authorization", "").removeprefix("Bearer "))
     assert request.body["tools"][0]["input_schema"]["required"] == ["title"]
+
+
+async def test_the_key_for_openai_is_not_sent_to_ones_own_server(
+    service: Any, reply: Any, open_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setitem(choose.OWN_SERVERS, "ollama", service.url)
+    service.replies = [reply(completion('{"title": "PostgreSQL"}'))]
+    await open_model(language_model="ollama:llama3.2:3b", openai_base_url=None).ask(PROMPT, Decision, ANYONE)
+    (request,) = service.requests
+    assert request.body["model"] == "llama3.2:3b"
+    assert KEY not in str(request)
 
 
 @pytest.mark.parametrize(

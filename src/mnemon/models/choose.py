@@ -56,8 +56,10 @@ def _endpoint_embedder(settings: Settings) -> Embedder:
 
     if settings.openai_embed_model is None:
         raise BadSettings("MNEMON_EMBEDDER=endpoint needs the model's name in MNEMON_OPENAI_EMBED_MODEL.")
-    key = settings.openai_embed_api_key or settings.openai_api_key
-    address = settings.openai_embed_base_url or settings.openai_base_url
+    address, key = settings.openai_embed_base_url, settings.openai_embed_api_key
+    if address is None:
+        # A key goes only to the address it was set for.
+        address, key = settings.openai_base_url, key or settings.openai_api_key
     if key is None and address is None:
         return NoEmbedder(
             f"The embedding model {settings.openai_embed_model} at OpenAI needs a key.", "set OPENAI_API_KEY"
@@ -116,8 +118,12 @@ def _asked_for(settings: Settings) -> _Asked | NoLanguageModel:
     if settings.language_model is None:
         return NoLanguageModel()
     service, name = service_and_name(settings.language_model)
-    secret = settings.anthropic_api_key if service == "anthropic" else settings.openai_api_key
-    address = None if service == "anthropic" else settings.openai_base_url or OWN_SERVERS.get(service)
+    address, secret = settings.openai_base_url, settings.openai_api_key
+    if service == "anthropic":
+        address, secret = None, settings.anthropic_api_key
+    elif address is None and service in OWN_SERVERS:
+        # The key is for OpenAI then, and none of this server's business.
+        address, secret = OWN_SERVERS[service], None
     if secret is None and address is None:
         wanted = "ANTHROPIC_API_KEY" if service == "anthropic" else "OPENAI_API_KEY"
         return NoLanguageModel(f"The language model {settings.language_model} needs a key: set {wanted}.")
