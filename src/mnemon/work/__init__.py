@@ -1,0 +1,1 @@
+"""Durable jobs: kinds declared in code, a queue in the database, workers, and schedules."""

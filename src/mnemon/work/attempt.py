@@ -1,0 +1,101 @@
+"""One attempt at a job: run its handler under its limits, and say how that ended."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mnemon.telemetry import bind, logger
+from mnemon.work.errors import JobPostponed, LeaseLost, TimeLimitExceeded
+from mnemon.work.failures import failure_of
+from mnemon.work.isolated_job import run_in_subprocess
+from mnemon.work.job import Job, result_text
+from mnemon.work.queue import Failure
+
+Why = Literal["time", "lost", "stop"]
+
+log = logger(__name__)
+
+
+@dataclass(frozen=True)
+class Done:
+    """The handler returned; its result as JSON."""
+
+    result: str | None
+
+
+@dataclass(frozen=True)
+class GivenBack:
+    """The worker stops, or the job asked to wait: the attempt does not count."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Another worker has the job, or it was cancelled: there is nothing to write."""
+
+
+Outcome = Done | GivenBack | Lost | Failure
+
+
+@dataclass(eq=False)
+class Attempt:
+    """A job with a slot. `stop` ends it early; `why` remembers the reason."""
+
+    job: Job[Any]
+    time_limit: float
+    started: float = field(default_factory=time.perf_counter)
+    seconds: float = 0.0
+    why: Why | None = None
+    abandoned: bool = False
+    task: asyncio.Task[None] | None = None
+    alarm: asyncio.TimerHandle | None = None
+
+    def stop(self, why: Why) -> None:
+        """The first reason counts."""
+        if self.why is None and self.task is not None:
+            self.why = why
+            self.task.cancel()
+
+    async def run(self) -> Outcome:
+        bind(job_id=self.job.job_id, tenant_id=self.job.tenant_id)
+        try:
+            return Done(await self._call_handler())
+        except asyncio.CancelledError:
+            if self.why is None:
+                raise
+            return self._stopped()
+        except LeaseLost:
+            return Lost()
+        except JobPostponed as wish:
+            return GivenBack(wish.seconds)
+        except Exception as error:
+            # What a handler raises while it is being stopped says nothing about the job.
+            return self._stopped() if self.why else self._failed(error)
+        finally:
+            self.seconds = time.perf_counter() - self.started
+            if self.alarm is not None:
+                self.alarm.cancel()
+
+    async def _call_handler(self) -> str | None:
+        job = self.job
+        handler = job.kind.run
+        assert handler is not None
+        _ = job.payload  # refused here, before the handler has begun, when it does not fit
+        if job.kind.isolation is not None:
+            return await run_in_subprocess(job, job.kind.isolation, self.time_limit)
+        return result_text(await handler(job))
+
+    def _stopped(self) -> Outcome:
+        if self.why == "lost":
+            return Lost()
+        if self.why == "stop":
+            return GivenBack(0.0)
+        return failure_of(TimeLimitExceeded(f"The job was stopped at its limit of {self.time_limit:g} s."))
+
+    def _failed(self, error: Exception) -> Failure:
+        failure = failure_of(error)
+        if failure.code == "UNEXPECTED":
+            log.error("job_raised", kind=self.job.kind.name, exc_info=error)
+        return failure

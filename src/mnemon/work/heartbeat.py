@@ -1,0 +1,119 @@
+"""Heartbeats: a thread with a connection of its own says which leases are still wanted.
+
+Neither a job that burns CPU on the event loop, nor an exhausted pool, nor a locked row keeps it from beating.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from mnemon.db.database import Server
+from mnemon.errors import MnemonError
+from mnemon.telemetry import logger
+
+BEAT = "SELECT mnemon.beat(%s, %s, %s) AS held"
+BEATS_PER_LEASE = 3
+RETRY_SECONDS = 0.3
+# A silent network or a stuck server may not hold the thread for long.
+CONNECT_SECONDS = 5
+
+log = logger(__name__)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A lease to extend, and the moment (of the monotonic clock) by which its job should have been stopped."""
+
+    job_id: UUID
+    overdue_at: float
+
+
+class Heartbeat(threading.Thread):
+    """Beats until closed. `on_lost` and `on_stuck` are called from this thread."""
+
+    def __init__(
+        self,
+        server: Server,
+        worker: str,
+        lease: timedelta,
+        on_lost: Callable[[UUID], None],
+        on_stuck: Callable[[UUID], None],
+    ) -> None:
+        super().__init__(name="mnemon-heartbeat", daemon=True)
+        self._server = server
+        self._worker = worker
+        self._lease = lease
+        self._on_lost = on_lost
+        self._on_stuck = on_stuck
+        self._watched: dict[UUID, Watched] = {}
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def watch(self, token: UUID, watched: Watched) -> None:
+        with self._lock:
+            self._watched[token] = watched
+
+    def forget(self, token: UUID) -> None:
+        with self._lock:
+            self._watched.pop(token, None)
+
+    def close(self) -> None:
+        self._closing.set()
+        self.join(timeout=2 * CONNECT_SECONDS)
+
+    def run(self) -> None:
+        interval = self._lease.total_seconds() / BEATS_PER_LEASE
+        pause = 0.0
+        while not self._closing.wait(pause):
+            pause = interval if self._try_to_beat() else min(RETRY_SECONDS, interval)
+            self._report_stuck()
+        self._hang_up()
+
+    def _try_to_beat(self) -> bool:
+        with self._lock:
+            asked = dict(self._watched)
+        try:
+            held = self._beat(list(asked))
+        except (psycopg.Error, MnemonError) as failure:
+            log.warning("heartbeat_failed", worker=self._worker, error=str(failure))
+            self._hang_up()
+            return False
+        for token in asked.keys() - held:
+            self._on_lost(token)
+        return True
+
+    def _beat(self, tokens: list[UUID]) -> set[UUID]:
+        if self._connection is None:
+            self._server.ensure_running()
+            self._connection = psycopg.connect(
+                self._server.app_conninfo,
+                autocommit=True,
+                connect_timeout=CONNECT_SECONDS,
+                application_name="mnemon heartbeat",
+            )
+            self._connection.execute("SELECT set_config('statement_timeout', '5s', false)")
+        row = self._connection.execute(BEAT, (self._worker, tokens, self._lease)).fetchone()
+        assert row is not None
+        return set(row[0])
+
+    def _report_stuck(self) -> None:
+        """A job that is watched this long after its time limit blocks the event loop that should have stopped it."""
+        now = time.monotonic()
+        with self._lock:
+            overdue = [token for token, watched in self._watched.items() if watched.overdue_at < now]
+        for token in overdue:
+            self._on_stuck(token)
+
+    def _hang_up(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(psycopg.Error):
+                connection.close()

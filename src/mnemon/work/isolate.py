@@ -1,0 +1,131 @@
+"""Isolation: run a function in a subprocess that may crash, hang or leak without harm to the worker.
+
+The function takes and returns values that pydantic can write as JSON, by its annotations. Nothing that comes back
+is ever unpickled: a process that a hostile file has taken over can return wrong data, but no code.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable
+from typing import Any, TypeVar, get_type_hints
+
+import orjson
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from mnemon.errors import MnemonError, error_types
+from mnemon.work.errors import MemoryLimitExceeded, ProcessDied, SubprocessFailed, TimeLimitExceeded
+
+Returned = TypeVar("Returned")
+
+MEMORY_MB = 1024
+SECONDS = 120.0
+LARGEST_REPLY = 256 << 20
+LAST_WORDS = 400
+RESULT, ERROR = b"R", b"E"
+
+
+async def run_isolated(
+    function: Callable[..., Returned], *arguments: BaseModel, memory_mb: int = MEMORY_MB, seconds: float = SECONDS
+) -> Returned:
+    """Call a module-level function in a subprocess with limits on memory (address space) and wall-clock time.
+
+    Errors of Mnemon's family come back as themselves; a crash, a hang and a leak come back as errors of their own.
+    """
+    name = f"{function.__module__}:{function.__qualname__}"
+    request = orjson.dumps(
+        {
+            "function": name,
+            "arguments": [one.model_dump_json() for one in arguments],
+            "memory_mb": memory_mb,
+            "seconds": seconds,
+        }
+    )
+    reply = await _converse(request, name, seconds)
+    if reply[:1] == ERROR:
+        raise _error_in(orjson.loads(reply[1:]), memory_mb)
+    returns: TypeAdapter[Returned] = TypeAdapter(get_type_hints(function).get("return", Any))
+    try:
+        return returns.validate_json(reply[1:])
+    except ValidationError:
+        raise ProcessDied(f"The subprocess of {name} gave an answer of the wrong form.", function=name) from None
+
+
+async def _converse(request: bytes, name: str, seconds: float) -> bytes:
+    """Send the request, await the reply. However this ends, the process and all it started are gone after."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "mnemon.work.child",
+        stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True, env=_environment(),
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(seconds):
+            reply, said = await _exchange(process, request)
+            await process.wait()
+    except TimeoutError:
+        raise TimeLimitExceeded(f"{name} was stopped after {seconds:g} s.", function=name) from None
+    finally:
+        await _end(process)
+    if reply[:1] not in (RESULT, ERROR) or process.returncode != 0:
+        raise ProcessDied(f"The subprocess of {name} {_cause_of_death(process.returncode, said)}.", function=name)
+    return reply
+
+
+async def _exchange(process: Process, request: bytes) -> tuple[bytes, bytes]:
+    assert process.stdin and process.stdout and process.stderr
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(request)
+        await process.stdin.drain()
+    process.stdin.close()
+    return await asyncio.gather(_read(process.stdout, LARGEST_REPLY), _read_tail(process.stderr))
+
+
+async def _read(stream: asyncio.StreamReader, most: int) -> bytes:
+    parts, size = [], 0
+    while part := await stream.read(1 << 16):
+        size += len(part)
+        if size > most:
+            raise MemoryLimitExceeded(f"The subprocess answered with more than {most} bytes.", limit=most)
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def _read_tail(stream: asyncio.StreamReader) -> bytes:
+    tail = b""
+    while part := await stream.read(1 << 12):
+        tail = (tail + part)[-LAST_WORDS:]
+    return tail
+
+
+async def _end(process: Process) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    # Shielded: a cancelled job must not leave a zombie behind.
+    await asyncio.shield(process.wait())
+
+
+def _environment() -> dict[str, str]:
+    """The same import path as ours, and no setting that could hold a secret."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("MNEMON_", "PG"))}
+    return plain | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+def _cause_of_death(status: int | None, said: bytes) -> str:
+    words = said.decode(errors="replace").strip().rsplit("\n", 1)[-1]
+    if status is not None and status < 0:
+        return f"was killed by {signal.Signals(-status).name}"
+    return f"ended with status {status} and no answer{': ' + words if words else ''}"
+
+
+def _error_in(error: dict[str, Any], memory_mb: int) -> MnemonError:
+    """The error that the subprocess raised: of the same class where it is one of ours."""
+    if error["code"] == MemoryLimitExceeded.code:
+        return MemoryLimitExceeded(f"The subprocess needed more than {memory_mb} MB of memory.", limit=memory_mb)
+    for family in error_types():
+        if family.code == error["code"] and family is not MnemonError:
+            found = family.__new__(family)
+            MnemonError.__init__(found, error["message"], **error["details"])
+            return found
+    return SubprocessFailed(error["message"])

@@ -1,0 +1,88 @@
+"""Job kinds: what a job of each kind carries, how often and how long it may try, and the code that runs it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from mnemon.errors import NotFound
+
+if TYPE_CHECKING:
+    from mnemon.work.job import Job
+
+Payload = TypeVar("Payload", bound=BaseModel)
+Result = BaseModel | dict[str, Any] | None
+Handler = Callable[["Job[Payload]"], Awaitable[Result]]
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """The wait before attempt n + 1: `first * 2 ** (n - 1)` seconds, at most `cap`, and up to a tenth more."""
+
+    first: float = 30.0
+    cap: float = 600.0
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """Limits of the subprocess that a kind's jobs run in; its time limit is the kind's."""
+
+    memory_mb: int = 1024
+
+
+class NoPayload(BaseModel):
+    """For kinds that need to be told nothing."""
+
+
+@dataclass(eq=False)
+class Kind(Generic[Payload]):
+    """One kind of job. Declare it at module level; its name is what the database and the logs show.
+
+    `at_once` limits how many jobs of the kind run in all workers together.
+    """
+
+    name: str
+    payload: type[Payload]
+    attempts: int = 5
+    time_limit: float = 300.0
+    backoff: Backoff = field(default_factory=Backoff)
+    at_once: int | None = None
+    isolation: Isolation | None = None
+    run: Handler[Payload] | None = None
+
+    def __post_init__(self) -> None:
+        known = _declared.setdefault(self.name, self)
+        if known is not self and known.payload.__qualname__ != self.payload.__qualname__:
+            raise ValueError(f"The job kind {self.name} is declared twice, with {known.payload} and {self.payload}.")
+        _declared[self.name] = self
+
+    def handler(self, run: Handler[Payload]) -> Handler[Payload]:
+        """Decorator for the function that runs the jobs of this kind."""
+        self.run = run
+        return run
+
+
+_declared: dict[str, Kind[Any]] = {}
+
+
+def declared_kinds() -> list[Kind[Any]]:
+    """Every kind that the imported modules declare."""
+    return sorted(_declared.values(), key=lambda kind: kind.name)
+
+
+def kinds_named(names: Iterable[str]) -> list[Kind[Any]]:
+    """The kinds of these names, or an error that lists the known ones."""
+    unknown = sorted(set(names) - _declared.keys())
+    if unknown:
+        raise NotFound(f"No job kind is named {', '.join(unknown)}; known are: {', '.join(sorted(_declared))}.")
+    return [_declared[name] for name in names]
+
+
+def kind_in(module: str, name: str) -> Kind[Any]:
+    """The kind that a module declares; for the subprocess, which starts with nothing imported."""
+    importlib.import_module(module)
+    return kinds_named([name])[0]

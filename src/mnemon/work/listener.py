@@ -1,0 +1,37 @@
+"""Wake-ups: a connection that listens for new and cancelled jobs. Polling covers whatever it misses."""
+
+import asyncio
+from collections.abc import Callable
+from uuid import UUID
+
+import psycopg
+
+from mnemon.db.database import Server, connect
+from mnemon.errors import MnemonError
+from mnemon.telemetry import logger
+from mnemon.work.enqueue import CHANNEL
+
+CANCELLED_CHANNEL = "mnemon_jobs_cancelled"
+RECONNECT_SECONDS = 0.5
+
+log = logger(__name__)
+
+
+async def listen(
+    server: Server, kinds: frozenset[str], on_work: Callable[[], None], on_cancelled: Callable[[UUID], None]
+) -> None:
+    """Call back for each notification, for ever. After a lost connection: listen first, then look, then wait."""
+    while True:
+        try:
+            async with await connect(server, server.app_conninfo) as connection:
+                await connection.execute(f"LISTEN {CHANNEL}")
+                await connection.execute(f"LISTEN {CANCELLED_CHANNEL}")
+                on_work()
+                async for notification in connection.notifies():
+                    if notification.channel == CANCELLED_CHANNEL:
+                        on_cancelled(UUID(notification.payload))
+                    elif notification.payload in kinds:
+                        on_work()
+        except (psycopg.Error, MnemonError, OSError) as failure:
+            log.warning("listener_reconnects", error=str(failure))
+            await asyncio.sleep(RECONNECT_SECONDS)

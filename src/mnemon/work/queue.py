@@ -1,0 +1,71 @@
+"""The queue's statements for a worker: claim, finish, fail, give back, rescue. Each is one short transaction."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from mnemon.work.job import Job
+from mnemon.work.kinds import Kind
+from mnemon.work.line import Line
+
+CLAIM = "SELECT * FROM mnemon.claim_jobs(%s, %s, %s, %s, %s)"
+FINISH_MANY = "SELECT mnemon.finish_jobs(%s::text::jsonb) AS token"
+FAIL = "SELECT mnemon.fail_job(%s, %s, %s, %s, %s, %s, %s) AS status"
+GIVE_BACK = "SELECT mnemon.give_back_jobs(%s::text::jsonb, %s) AS token"
+RESCUE = "SELECT * FROM mnemon.rescue_jobs(%s)"
+RESCUED_AT_ONCE = 100
+LONGEST_MESSAGE = 2000
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How an attempt ended badly, and whether another could end well."""
+
+    code: str
+    message: str
+    permanent: bool
+    delay: timedelta | None = None
+
+
+async def claim_jobs(
+    line: Line, worker: str, kinds: Sequence[Kind[Any]], wanted: int, lease: timedelta
+) -> list[dict[str, Any]]:
+    """Take up to `wanted` due jobs of these kinds, of any tenant; the attempt counts from here."""
+    names = [kind.name for kind in kinds]
+    limits = [kind.at_once for kind in kinds]
+    return await line.fetch(CLAIM, (worker, names, limits, wanted, lease))
+
+
+async def finish_jobs(line: Line, outcomes: Sequence[tuple[Job[Any], str | None]]) -> set[UUID]:
+    """Mark jobs done, each with its result; the tokens that were still held."""
+    items = ",".join(_identified(job, result) for job, result in outcomes)
+    return {row["token"] for row in await line.fetch(FINISH_MANY, (f"[{items}]",))}
+
+
+async def fail_job(line: Line, job: Job[Any], failure: Failure) -> str | None:
+    """End the attempt: PENDING for another try, FAILED for none, or None when the lease was lost."""
+    message = failure.message.replace("\x00", "")[:LONGEST_MESSAGE]
+    values = (job.tenant_id, job.job_id, job.token, failure.code, message, failure.permanent, failure.delay)
+    rows = await line.fetch(FAIL, values)
+    status: str | None = rows[0]["status"]
+    return status
+
+
+async def give_back_jobs(line: Line, jobs: Collection[Job[Any]], delay: timedelta = timedelta(0)) -> set[UUID]:
+    """Return jobs as if they had not been claimed; the tokens that were still held."""
+    items = ",".join(_identified(job, None) for job in jobs)
+    return {row["token"] for row in await line.fetch(GIVE_BACK, (f"[{items}]", delay))}
+
+
+async def rescue_jobs(line: Line) -> list[dict[str, Any]]:
+    """End the attempts of workers that stopped answering."""
+    return await line.fetch(RESCUE, (RESCUED_AT_ONCE,))
+
+
+def _identified(job: Job[Any], result: str | None) -> str:
+    return (
+        f'{{"tenant_id":"{job.tenant_id}","job_id":"{job.job_id}","token":"{job.token}",'
+        f'"result":{"null" if result is None else result}}}'
+    )

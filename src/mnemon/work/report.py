@@ -1,0 +1,32 @@
+"""One structured line, and the counters, for each attempt that ended."""
+
+from typing import Any
+
+from mnemon.telemetry import logger
+from mnemon.work import metrics
+from mnemon.work.attempt import Attempt
+from mnemon.work.queue import Failure
+
+log = logger(__name__)
+
+
+def report_ending(attempt: Attempt, ending: str, failure: Failure | None) -> None:
+    job = attempt.job
+    kind = job.kind.name
+    metrics.OUTCOMES.labels(kind, ending).inc()
+    metrics.SECONDS.labels(kind).observe(attempt.seconds)
+    metrics.WAIT.labels(kind).observe(job.waited_seconds)
+    line: dict[str, Any] = {
+        "job_id": str(job.job_id),
+        "tenant_id": str(job.tenant_id),
+        "kind": kind,
+        "status": ending,
+        "attempt": job.attempt,
+        "duration_ms": round(attempt.seconds * 1000),
+        "queue_wait_ms": round(job.waited_seconds * 1000),
+        "stages": job.stage_milliseconds(),
+    }
+    if failure is None:
+        log.info("job_ended", **line)
+    else:
+        log.warning("job_ended", **line, error_code=failure.code, error=failure.message)

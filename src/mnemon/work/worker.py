@@ -1,0 +1,294 @@
+"""The worker: fills its slots with claimed jobs and sees each attempt through to an outcome that is on record."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import socket
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+import psycopg
+
+from mnemon.db.database import Database
+from mnemon.errors import MnemonError
+from mnemon.telemetry import logger
+from mnemon.work import metrics
+from mnemon.work.attempt import Attempt, Done, GivenBack, Lost, Outcome
+from mnemon.work.errors import TimeLimitExceeded
+from mnemon.work.failures import failure_of
+from mnemon.work.finisher import Finisher
+from mnemon.work.heartbeat import Heartbeat, Watched
+from mnemon.work.job import Job
+from mnemon.work.kinds import Kind
+from mnemon.work.line import Line
+from mnemon.work.listener import listen
+from mnemon.work.queue import Failure, claim_jobs, fail_job, give_back_jobs, rescue_jobs
+from mnemon.work.report import report_ending
+from mnemon.work.schedule import Schedule, Scheduler
+
+REGISTER = "SELECT mnemon.register_worker(%s, %s, %s, %s, %s)"
+UNREGISTER = "SELECT mnemon.unregister_worker(%s)"
+STOP_PATIENCE = 5.0
+RETRY_SECONDS = 0.3
+GAUGES_EVERY = 15.0
+# What the database or its absence raises, for every statement that is tried again.
+OUTAGE = (psycopg.Error, MnemonError, OSError)
+
+Written = TypeVar("Written")
+
+log = logger(__name__)
+
+
+class Worker:
+    """Runs jobs of the given kinds until stopped: `await Worker(database, kinds, slots=3).run()`.
+
+    `context` is handed to the handlers as `job.context`. `on_stuck` is called, from another thread, when a job
+    past its time limit blocks the event loop, so that only the process's end can stop it.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        kinds: Sequence[Kind[Any]],
+        slots: int = 3,
+        *,
+        schedules: Sequence[Schedule] = (),
+        lease: float = 30.0,
+        poll: float = 1.0,
+        context: Any = None,
+        name: str | None = None,
+        on_stuck: Callable[[], None] | None = None,
+    ) -> None:
+        self.name = name or f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+        self._database = database
+        self._kinds = {kind.name: kind for kind in kinds}
+        self._slots = slots
+        self._lease = timedelta(seconds=lease)
+        self._poll = poll
+        self._context = context
+        self._on_stuck = on_stuck
+        self._attempts: dict[UUID, Attempt] = {}
+        self._claims = Line(database.server)
+        self._outcomes = Line(database.server)
+        self._finisher = Finisher(self._outcomes, self._settled)
+        self._finishing: dict[UUID, Attempt] = {}
+        self._abandoned: set[asyncio.Task[None]] = set()
+        self._scheduler = Scheduler(self._claims, schedules)
+        self._heartbeat = Heartbeat(database.server, self.name, self._lease, self._lost, self._stuck)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._wake = asyncio.Event()
+        self._stopping = False
+        self._more = True
+        self._housekeeping_at = 0.0
+        self._gauges_at = 0.0
+
+    async def run(self) -> None:
+        """Work until `stop` is called or this task is cancelled; then give every running job back."""
+        self._loop = asyncio.get_running_loop()
+        await self._patiently(self._register)
+        self._heartbeat.start()
+        kinds = frozenset(self._kinds)
+        aides = [
+            asyncio.create_task(listen(self._database.server, kinds, self._work_came, self._cancelled)),
+            asyncio.create_task(self._finisher.run()),
+        ]
+        log.info("worker_started", worker=self.name, slots=self._slots, kinds=sorted(kinds))
+        try:
+            while not self._stopping:
+                await self._turn()
+        finally:
+            await asyncio.shield(self._wind_down(aides))
+            log.info("worker_stopped", worker=self.name)
+
+    def stop(self) -> None:
+        """Claim nothing more, give running jobs back with their attempt restored, then return from `run`."""
+        self._stopping = True
+        self._wake.set()
+
+    @property
+    def running(self) -> int:
+        return len(self._attempts)
+
+    async def _turn(self) -> None:
+        self._wake.clear()
+        try:
+            if time.monotonic() >= self._housekeeping_at:
+                await self._keep_house()
+            if self._more:
+                await self._fill_slots()
+        except OUTAGE as failure:
+            log.warning("worker_waits_for_database", worker=self.name, error=str(failure))
+            await asyncio.sleep(RETRY_SECONDS)
+            self._more = True
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), self._poll)
+
+    async def _fill_slots(self) -> None:
+        """Claim for the free slots. A full claim means that there may be more, once slots are free again."""
+        # Successes on their way to the database hold no slot, but there is a limit to how many may be under way.
+        free = min(self._slots - len(self._attempts), 3 * self._slots - self._finisher.backlog)
+        if free <= 0:
+            return
+        self._more = False
+        rows = await claim_jobs(self._claims, self.name, list(self._kinds.values()), free, self._lease)
+        for row in rows:
+            self._start(row)
+        if len(rows) == free:
+            self._more = True
+
+    def _start(self, row: dict[str, Any]) -> None:
+        job: Job[Any] = Job(
+            job_id=row["job_id"],
+            tenant_id=row["tenant_id"],
+            kind=self._kinds[row["kind"]],
+            payload_text=row["payload"],
+            attempt=row["attempt"],
+            max_attempts=row["max_attempts"],
+            token=row["token"],
+            database=self._database,
+            waited_seconds=row["waited_seconds"],
+            context=self._context,
+        )
+        attempt = Attempt(job, row["time_limit_seconds"])
+        self._attempts[job.token] = attempt
+        overdue = time.monotonic() + attempt.time_limit + 2 * STOP_PATIENCE
+        self._heartbeat.watch(job.token, Watched(job.job_id, overdue))
+        assert self._loop is not None
+        attempt.alarm = self._loop.call_later(attempt.time_limit, self._time_is_up, attempt)
+        attempt.task = self._loop.create_task(self._see_through(attempt))
+        metrics.ATTEMPTS.labels(job.kind.name).inc()
+
+    async def _see_through(self, attempt: Attempt) -> None:
+        outcome = await attempt.run()
+        if not attempt.abandoned:
+            await self._conclude(attempt, outcome)
+
+    async def _conclude(self, attempt: Attempt, outcome: Outcome) -> None:
+        """Put the outcome on record. The lease is watched until then."""
+        job = attempt.job
+        if isinstance(outcome, Done) and not job.finished:
+            self._finishing[job.token] = attempt
+            self._finisher.add(job, outcome.result)
+        elif isinstance(outcome, Done):
+            self._close(attempt, "done")
+        elif isinstance(outcome, Lost):
+            self._close(attempt, "lost")
+        elif isinstance(outcome, GivenBack):
+            delay = timedelta(seconds=outcome.seconds)
+            held = await self._patiently(lambda: give_back_jobs(self._outcomes, [job], delay))
+            self._close(attempt, "given_back" if held else "lost")
+        else:
+            failure = outcome
+            status = await self._patiently(lambda: fail_job(self._outcomes, job, failure))
+            ending = {"PENDING": "retry", "FAILED": "dead", None: "lost"}[status]
+            self._close(attempt, ending, failure)
+        self._free_slot(attempt)
+
+    def _settled(self, job: Job[Any], held: bool) -> None:
+        """The finisher has written: the job is done, or it was no longer ours."""
+        self._close(self._finishing.pop(job.token), "done" if held else "lost")
+
+    def _close(self, attempt: Attempt, ending: str, failure: Failure | None = None) -> None:
+        self._heartbeat.forget(attempt.job.token)
+        if attempt.job.kind.at_once is not None:
+            # The kind was at its limit; a job that the last claim had to leave may now be taken.
+            self._more = True
+            self._wake.set()
+        report_ending(attempt, ending, failure)
+
+    def _free_slot(self, attempt: Attempt) -> None:
+        self._attempts.pop(attempt.job.token, None)
+        self._wake.set()
+
+    def _time_is_up(self, attempt: Attempt) -> None:
+        attempt.stop("time")
+        assert self._loop is not None
+        attempt.alarm = self._loop.call_later(STOP_PATIENCE, self._abandon, attempt)
+
+    def _abandon(self, attempt: Attempt) -> None:
+        """The handler swallows its cancellation: end the attempt without it. The token keeps it from writing."""
+        attempt.abandoned = True
+        failure = failure_of(
+            TimeLimitExceeded(f"The job did not stop at its limit of {attempt.time_limit:g} s and was abandoned.")
+        )
+        assert self._loop is not None
+        self._abandoned.add(task := self._loop.create_task(self._conclude(attempt, failure)))
+        task.add_done_callback(self._abandoned.discard)
+
+    def _work_came(self) -> None:
+        self._more = True
+        self._wake.set()
+
+    def _cancelled(self, job_id: UUID) -> None:
+        for attempt in self._attempts.values():
+            if attempt.job.job_id == job_id:
+                attempt.stop("lost")
+
+    def _lost(self, token: UUID) -> None:
+        """From the heartbeat's thread: this lease is gone."""
+        assert self._loop is not None
+        with contextlib.suppress(RuntimeError):  # the loop has closed meanwhile
+            self._loop.call_soon_threadsafe(self._drop, token)
+
+    def _drop(self, token: UUID) -> None:
+        if attempt := self._attempts.get(token):
+            attempt.stop("lost")
+
+    def _stuck(self, token: UUID) -> None:
+        """From the heartbeat's thread: the event loop has not run for long after it should have stopped this job."""
+        attempt = self._attempts.get(token)
+        log.critical("worker_stuck", worker=self.name, job_id=str(attempt.job.job_id) if attempt else None)
+        if self._on_stuck is not None:
+            self._on_stuck()
+
+    async def _register(self) -> None:
+        values = (self.name, socket.gethostname(), os.getpid(), self._slots, sorted(self._kinds))
+        await self._claims.fetch(REGISTER, values)
+        await self._scheduler.declare()
+
+    async def _keep_house(self) -> None:
+        """Once per poll: rescue what silent workers left, fire what is due, refresh the gauges now and then."""
+        now = time.monotonic()
+        self._housekeeping_at = now + self._poll
+        self._more = True
+        for lost in await rescue_jobs(self._claims):
+            metrics.RESCUED.labels(lost["kind"]).inc()
+            log.warning("job_rescued", **{name: str(value) for name, value in lost.items()})
+        await self._scheduler.fire_due()
+        if now >= self._gauges_at:
+            self._gauges_at = now + GAUGES_EVERY
+            await metrics.refresh_gauges(self._claims)
+
+    async def _patiently(self, step: Callable[[], Awaitable[Written]]) -> Written:
+        """Try until the database has answered."""
+        while True:
+            try:
+                return await step()
+            except OUTAGE as failure:
+                log.warning("worker_waits_for_database", worker=self.name, error=str(failure))
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def _wind_down(self, aides: list[asyncio.Task[None]]) -> None:
+        """Bounded: what cannot be put on record in time is left to the leases."""
+        self._stopping = True
+        tasks = [attempt.task for attempt in self._attempts.values() if attempt.task is not None]
+        for attempt in list(self._attempts.values()):
+            attempt.stop("stop")
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_PATIENCE)
+        with contextlib.suppress(TimeoutError, *OUTAGE):
+            async with asyncio.timeout(STOP_PATIENCE):
+                if stubborn := [attempt.job for attempt in self._attempts.values()]:
+                    await give_back_jobs(self._outcomes, stubborn)
+                await self._finisher.drained()
+                await self._claims.fetch(UNREGISTER, (self.name,))
+        for task in (*aides, *tasks):
+            task.cancel()
+        await asyncio.gather(*aides, *tasks, return_exceptions=True)
+        await asyncio.to_thread(self._heartbeat.close)
+        await self._claims.close()
+        await self._outcomes.close()

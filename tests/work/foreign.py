@@ -1,0 +1,91 @@
+"""Functions that a subprocess imports by name: well-behaved and otherwise."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from mnemon.errors import NotFound
+from mnemon.work.errors import LeaseLost
+from mnemon.work.job import Job
+from mnemon.work.kinds import Backoff, Isolation, Kind
+
+
+class Text(BaseModel):
+    text: str
+
+
+class Count(BaseModel):
+    letters: int
+    process: int
+
+
+def count(request: Text) -> Count:
+    print("a library that prints")  # noqa: T201
+    os.write(1, b"even past Python")
+    return Count(letters=len(request.text), process=os.getpid())
+
+
+def leak(request: Text) -> Count:
+    hoard = []
+    while True:
+        hoard.append(bytearray(16 << 20))
+
+
+def hang(request: Text) -> Count:
+    """Hangs with a child of its own, after leaving both process ids where it was told."""
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    Path(request.text).write_text(f"{os.getpid()} {child.pid}")
+    while True:
+        time.sleep(1)
+
+
+def crash(request: Text) -> Count:
+    os.kill(os.getpid(), signal.SIGSEGV)
+    raise AssertionError
+
+
+def leave(request: Text) -> Count:
+    os._exit(3)
+
+
+def miss(request: Text) -> Count:
+    raise NotFound(f"No {request.text}.", name=request.text)
+
+
+def stumble(request: Text) -> Count:
+    raise ValueError("stumbled")
+
+
+def lie(request: Text) -> Count:
+    return {"letters": "many"}
+
+
+def secrets(request: Text) -> list[str]:
+    return [name for name in os.environ if name.startswith("MNEMON_")]
+
+
+ISOLATED = Kind("test.isolated", Text, attempts=2, time_limit=20, backoff=Backoff(0, 0), isolation=Isolation(512))
+
+
+@ISOLATED.handler
+async def run(job: Job[Text]) -> None:
+    if job.payload.text == "die" and job.attempt == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if job.payload.text == "leak":
+        leak(job.payload)
+    with job.stage("think"):
+        pass
+    async with job.transaction() as tx:
+        await job.finish(tx, {"process": os.getpid()})
+    if job.payload.text == "twice":
+        try:
+            async with job.transaction() as tx:
+                await job.finish(tx, {"process": 0})
+        except LeaseLost:
+            return
+        raise AssertionError("finished twice")

@@ -1,0 +1,117 @@
+"""A function in a subprocess may crash, hang or leak: the caller gets an error that says so."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from mnemon.errors import NotFound
+from mnemon.work.enqueue import enqueue
+from mnemon.work.errors import MemoryLimitExceeded, ProcessDied, SubprocessFailed, TimeLimitExceeded
+from mnemon.work.isolate import run_isolated
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import foreign
+from foreign import Text
+
+
+def alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(") ", 1)[1][0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+async def test_a_result_comes_back_from_another_process_whatever_the_function_prints() -> None:
+    counted = await run_isolated(foreign.count, Text(text="four"))
+    assert counted.letters == 4
+    assert counted.process != os.getpid()
+
+
+async def test_a_leak_ends_at_the_memory_limit() -> None:
+    with pytest.raises(MemoryLimitExceeded, match="more than 512 MB"):
+        await run_isolated(foreign.leak, Text(text=""), memory_mb=512)
+
+
+async def test_a_hang_ends_at_the_time_limit_with_all_its_processes(tmp_path, eventually) -> None:
+    note = tmp_path / "processes"
+    with pytest.raises(TimeLimitExceeded, match="stopped after 2 s"):
+        await run_isolated(foreign.hang, Text(text=str(note)), seconds=2)
+    await _all_gone(note, eventually)
+
+
+async def test_a_cancelled_call_leaves_no_process_behind(tmp_path, eventually) -> None:
+    note = tmp_path / "processes"
+    call = asyncio.create_task(run_isolated(foreign.hang, Text(text=str(note))))
+
+    async def begun() -> bool:
+        return note.exists() and note.read_text() != ""
+
+    await eventually(begun)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await _all_gone(note, eventually)
+
+
+async def _all_gone(note: Path, eventually) -> None:
+    async def gone() -> bool:
+        return not any(map(alive, map(int, note.read_text().split())))
+
+    await eventually(gone)
+
+
+async def test_a_crash_is_named_by_its_signal() -> None:
+    with pytest.raises(ProcessDied, match="killed by SIGSEGV"):
+        await run_isolated(foreign.crash, Text(text=""))
+
+
+async def test_a_silent_exit_is_an_error() -> None:
+    with pytest.raises(ProcessDied, match="status 3 and no answer"):
+        await run_isolated(foreign.leave, Text(text=""))
+
+
+async def test_our_own_errors_come_back_as_themselves() -> None:
+    with pytest.raises(NotFound, match="No unicorn") as caught:
+        await run_isolated(foreign.miss, Text(text="unicorn"))
+    assert caught.value.details == {"name": "unicorn"}
+
+
+async def test_other_errors_come_back_with_their_words() -> None:
+    with pytest.raises(SubprocessFailed, match="ValueError: stumbled"):
+        await run_isolated(foreign.stumble, Text(text=""))
+
+
+async def test_a_wrong_answer_is_an_error() -> None:
+    with pytest.raises((ProcessDied, SubprocessFailed)):
+        await run_isolated(foreign.lie, Text(text=""))
+
+
+async def test_the_subprocess_does_not_see_our_settings(monkeypatch) -> None:
+    monkeypatch.setenv("MNEMON_JWT_SECRET", "x" * 40)
+    assert await run_isolated(foreign.secrets, Text(text="")) == []
+
+
+@pytest.mark.parametrize(("text", "attempts"), [("fine", 1), ("die", 2), ("twice", 1)])
+async def test_a_whole_job_runs_in_a_subprocess_and_survives_its_death(
+    database, tenant, run_worker, job_reaches, text, attempts
+) -> None:
+    await run_worker(foreign.ISOLATED)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, foreign.ISOLATED, Text(text=text))
+    row = await job_reaches(job.job_id, "DONE", "FAILED")
+    assert (row["status"], row["attempts"]) == ("DONE", attempts)
+    assert row["result"]["process"] not in (0, os.getpid())
+
+
+async def test_a_job_that_leaks_is_dead_at_once_and_its_worker_lives(database, tenant, run_worker, job_reaches) -> None:
+    await run_worker(foreign.ISOLATED)
+    async with database.transaction(tenant) as tx:
+        leaky = await enqueue(tx, foreign.ISOLATED, Text(text="leak"))
+        fine = await enqueue(tx, foreign.ISOLATED, Text(text="fine"))
+    row = await job_reaches(leaky.job_id, "FAILED")
+    assert (row["last_error_code"], row["attempts"]) == ("MEMORY_LIMIT", 1)
+    await job_reaches(fine.job_id, "DONE")

@@ -1,0 +1,233 @@
+"""Leases: held while a worker lives, however busy it is; lost for good once another worker has the job."""
+
+import asyncio
+import time
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
+import pytest
+
+from mnemon.work.attempt import Attempt
+from mnemon.work.enqueue import enqueue
+from mnemon.work.errors import LeaseLost
+from mnemon.work.job import Job
+from mnemon.work.line import Line
+from mnemon.work.queue import Failure, claim_jobs, fail_job, finish_jobs, give_back_jobs, rescue_jobs
+
+LEASE = timedelta(seconds=0.4)
+
+
+@pytest.fixture
+async def line(database):
+    one = Line(database.server)
+    yield one
+    await one.close()
+
+
+@pytest.fixture
+def claim(database, line):
+    """Claim one job of a kind as a worker that will not beat."""
+
+    async def take(kind, lease=LEASE):
+        (row,) = await claim_jobs(line, "silent", [kind], 1, lease)
+        return Job(
+            job_id=row["job_id"],
+            tenant_id=row["tenant_id"],
+            kind=kind,
+            payload_text=row["payload"],
+            attempt=row["attempt"],
+            max_attempts=row["max_attempts"],
+            token=row["token"],
+            database=database,
+        )
+
+    return take
+
+
+async def test_the_claim_counts_the_attempt_and_writes_the_lease(
+    database, tenant, make_kind, note, claim, read_job
+) -> None:
+    kind = make_kind()
+    async with database.transaction(tenant) as tx:
+        job_id = (await enqueue(tx, kind, note())).job_id
+    job = await claim(kind)
+    row = await read_job(job_id)
+    assert (row["status"], row["attempts"], row["locked_by"]) == ("PROCESSING", 1, "silent")
+    assert row["lease_token"] == job.token
+    assert row["lease_until"] - row["locked_at"] == pytest.approx(LEASE, abs=timedelta(milliseconds=50))
+
+
+async def test_a_silent_workers_job_is_rescued_and_the_stale_worker_cannot_write(
+    database, tenant, make_kind, note, claim, line, eventually, read_job
+) -> None:
+    kind = make_kind()
+    async with database.transaction(tenant) as tx:
+        job_id = (await enqueue(tx, kind, note())).job_id
+    stale = await claim(kind, timedelta(milliseconds=50))
+
+    async def rescued() -> bool:
+        await rescue_jobs(line)
+        return (await read_job(job_id))["status"] == "PENDING"
+
+    await eventually(rescued)
+    fresh = await claim(kind)
+    before = await read_job(job_id)
+    with pytest.raises(LeaseLost):
+        async with database.transaction(tenant) as tx:
+            await stale.finish(tx)
+    assert await finish_jobs(line, [(stale, None)]) == set()
+    assert await fail_job(line, stale, Failure("X", "x", permanent=True)) is None
+    assert await give_back_jobs(line, [stale]) == set()
+    assert await read_job(job_id) == before
+    assert before["errors"][0]["code"] == "WORKER_LOST"
+    assert await finish_jobs(line, [(fresh, None)]) == {fresh.token}
+
+
+async def test_a_job_whose_workers_keep_dying_is_dead_with_the_reason(
+    database, tenant, make_kind, note, claim, line, eventually, read_job
+) -> None:
+    kind = make_kind(attempts=2)
+    async with database.transaction(tenant) as tx:
+        job_id = (await enqueue(tx, kind, note())).job_id
+
+    async def rescued() -> bool:
+        await rescue_jobs(line)
+        return (await read_job(job_id))["status"] != "PROCESSING"
+
+    for _ in range(2):
+        await claim(kind, timedelta(milliseconds=20))
+        await eventually(rescued)
+    row = await read_job(job_id)
+    assert (row["status"], row["last_error_code"]) == ("FAILED", "MAX_ATTEMPTS_EXCEEDED")
+    assert "WORKER_LOST: Worker silent stopped answering" in row["last_error_message"]
+    assert [error["code"] for error in row["errors"]] == ["WORKER_LOST", "WORKER_LOST"]
+
+
+async def test_heartbeats_go_on_while_a_job_burns_cpu_on_the_event_loop(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        until = time.monotonic() + 3 * LEASE.total_seconds()
+        while time.monotonic() < until:
+            sum(range(1000))
+
+    await run_worker(kind, lease=LEASE.total_seconds())
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    row = await job_reaches(job.job_id, "DONE")
+    assert row["attempts"] == 1
+    assert row["finished_at"] - row["locked_at"] > 2 * LEASE
+
+
+async def test_heartbeats_claims_and_finishes_go_on_while_the_pool_is_exhausted(
+    database, tenant, make_kind, note, run_worker, job_reaches, read_job, eventually
+) -> None:
+    kind = make_kind()
+    started, release = asyncio.Event(), asyncio.Event()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        async with AsyncExitStack() as stack:
+            for _ in range(10):
+                await stack.enter_async_context(job.database.session())
+            started.set()
+            await release.wait()
+
+    async with database.owner() as owner:
+
+        async def held_for_three_leases() -> bool:
+            rows = await owner.execute("SELECT * FROM mnemon.jobs WHERE job_id = %s", (job.job_id,))
+            row = await rows.fetchone()
+            return row["lease_until"] - row["locked_at"] > 4 * LEASE
+
+        await run_worker(kind, lease=LEASE.total_seconds())
+        async with database.transaction(tenant) as tx:
+            job = await enqueue(tx, kind, note())
+        await asyncio.wait_for(started.wait(), 10)
+        await eventually(held_for_three_leases)
+    release.set()
+    assert (await job_reaches(job.job_id, "DONE"))["attempts"] == 1
+
+
+async def test_a_long_finishing_transaction_neither_blocks_heartbeats_nor_loses_the_job(
+    database, tenant, make_kind, note, run_worker, job_reaches, eventually
+) -> None:
+    slow, quick = make_kind(), make_kind()
+    finishing, release = asyncio.Event(), asyncio.Event()
+
+    @slow.handler
+    async def handle(job: Job) -> None:
+        async with job.transaction() as tx:
+            await job.finish(tx)
+            finishing.set()
+            await release.wait()
+
+    @quick.handler
+    async def handle_quick(job: Job) -> None:
+        await release.wait()
+
+    await run_worker(slow, quick, lease=LEASE.total_seconds())
+    async with database.transaction(tenant) as tx:
+        first = await enqueue(tx, slow, note())
+        second = await enqueue(tx, quick, note())
+    await asyncio.wait_for(finishing.wait(), 5)
+
+    async def the_other_lease_was_extended() -> bool:
+        async with database.transaction(tenant) as tx:
+            rows = await tx.execute("SELECT * FROM mnemon.jobs WHERE job_id = %s", (second.job_id,))
+            row = await rows.fetchone()
+            return row["lease_until"] is not None and row["lease_until"] - row["locked_at"] > 4 * LEASE
+
+    await eventually(the_other_lease_was_extended)
+    release.set()
+    for job in (first, second):
+        assert (await job_reaches(job.job_id, "DONE"))["attempts"] == 1
+
+
+async def test_a_lease_is_not_extended_past_the_time_limit(
+    database, tenant, make_kind, note, claim, line, read_job
+) -> None:
+    kind = make_kind(time_limit=0.2)
+    async with database.transaction(tenant) as tx:
+        job_id = (await enqueue(tx, kind, note())).job_id
+    job = await claim(kind)
+    await line.fetch("SELECT mnemon.beat('silent', %s, %s)", ([job.token], timedelta(hours=1)))
+    row = await read_job(job_id)
+    assert row["lease_until"] - row["locked_at"] < timedelta(hours=1, seconds=1)
+
+
+async def test_a_worker_whose_event_loop_is_stuck_past_a_limit_is_reported(
+    database, tenant, make_kind, note, run_worker, job_reaches, monkeypatch
+) -> None:
+    monkeypatch.setattr("mnemon.work.worker.STOP_PATIENCE", 0.1)
+    kind = make_kind(time_limit=0.1)
+    reports = []
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        until = time.monotonic() + 5
+        while not reports and time.monotonic() < until:
+            sum(range(1000))
+
+    await run_worker(kind, lease=0.3, on_stuck=lambda: reports.append("stuck"))
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    await job_reaches(job.job_id, "DONE", "FAILED")
+    assert reports
+
+
+def test_the_first_reason_to_stop_counts() -> None:
+    class Task:
+        cancelled = 0
+
+        def cancel(self) -> None:
+            self.cancelled += 1
+
+    attempt = Attempt(job=None, time_limit=1.0)
+    attempt.task = task = Task()
+    attempt.stop("lost")
+    attempt.stop("time")
+    assert (attempt.why, task.cancelled) == ("lost", 1)

@@ -1,0 +1,366 @@
+"""A worker runs jobs to an outcome that is on record."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from mnemon.errors import NotFound
+from mnemon.work.enqueue import enqueue, enqueue_many
+from mnemon.work.errors import JobFailed, JobPostponed
+from mnemon.work.job import Job
+
+
+async def test_a_job_runs_once_as_its_tenant_and_is_done(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind()
+    seen: list[tuple[Any, str]] = []
+
+    @kind.handler
+    async def handle(job: Job) -> dict[str, int]:
+        async with job.transaction() as tx:
+            row = await (await tx.execute("SELECT mnemon.current_tenant() AS tenant")).fetchone()
+        seen.append((row["tenant"], job.payload.text))
+        return {"words": 2}
+
+    await run_worker(kind)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note(text="two words"))
+    row = await job_reaches(job.job_id, "DONE")
+    assert seen == [(tenant, "two words")]
+    assert (row["attempts"], row["result"], row["next_run_at"], row["lease_token"]) == (1, {"words": 2}, None, None)
+
+
+async def test_a_job_of_a_rolled_back_transaction_never_runs(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind()
+    seen = []
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        seen.append(job.payload.text)
+
+    await run_worker(kind)
+    with pytest.raises(ZeroDivisionError):
+        async with database.transaction(tenant) as tx:
+            await enqueue(tx, kind, note(text="never"))
+            raise ZeroDivisionError
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note(text="after"))
+    await job_reaches(job.job_id, "DONE")
+    assert seen == ["after"]
+
+
+async def test_a_failing_job_is_retried_to_its_limit_and_keeps_its_errors(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind(attempts=3)
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        raise RuntimeError(f"broken {job.attempt}")
+
+    await run_worker(kind)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    row = await job_reaches(job.job_id, "FAILED")
+    assert row["attempts"] == row["max_attempts"] == 3
+    assert row["last_error_code"] == "MAX_ATTEMPTS_EXCEEDED"
+    assert "broken 3" in row["last_error_message"]
+    assert [error["message"] for error in row["errors"]] == [f"RuntimeError: broken {n}" for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("error", [JobFailed("no"), NotFound("no")])
+async def test_a_permanent_error_is_not_retried(
+    database, tenant, make_kind, note, run_worker, job_reaches, error
+) -> None:
+    kind = make_kind()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        raise error
+
+    await run_worker(kind)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    row = await job_reaches(job.job_id, "FAILED")
+    assert (row["attempts"], row["last_error_code"], row["last_error_message"]) == (1, error.code, "no")
+
+
+async def test_a_postponed_job_does_not_use_up_attempts(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind(attempts=1)
+    calls = []
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        calls.append(job.attempt)
+        if len(calls) < 3:
+            raise JobPostponed(0)
+
+    await run_worker(kind)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    row = await job_reaches(job.job_id, "DONE", "FAILED")
+    assert (row["status"], calls) == ("DONE", [1, 1, 1])
+
+
+async def test_a_job_past_its_time_limit_is_stopped_and_retried(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind(attempts=2, time_limit=0.1)
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        await asyncio.Event().wait()
+
+    await run_worker(kind)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    row = await job_reaches(job.job_id, "FAILED")
+    assert [error["code"] for error in row["errors"]] == ["TIME_LIMIT", "TIME_LIMIT"]
+
+
+async def test_a_job_that_ignores_its_time_limit_is_abandoned_and_cannot_write(
+    database, tenant, make_kind, note, run_worker, job_reaches, monkeypatch
+) -> None:
+    monkeypatch.setattr("mnemon.work.worker.STOP_PATIENCE", 0.1)
+    kind = make_kind(attempts=1, time_limit=0.1)
+    wrote = asyncio.get_running_loop().create_future()
+    release = asyncio.Event()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                continue
+        try:
+            async with job.transaction() as tx:
+                await job.finish(tx)
+        except Exception as error:
+            wrote.set_result(type(error).__name__)
+
+    await run_worker(kind)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    row = await job_reaches(job.job_id, "FAILED")
+    assert "abandoned" in row["last_error_message"]
+    release.set()
+    assert await asyncio.wait_for(wrote, 5) == "LeaseLost"
+
+
+async def test_effects_and_finish_commit_together_or_not_at_all(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind, effect = make_kind(attempts=3), make_kind()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        async with job.transaction() as tx:
+            await enqueue(tx, effect, note(text=f"attempt {job.attempt}"))
+            await job.finish(tx, {"attempt": job.attempt})
+            if job.attempt == 1:
+                raise RuntimeError("after the finish, before the commit")
+
+    await run_worker(kind)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    row = await job_reaches(job.job_id, "DONE")
+    assert (row["attempts"], row["result"]) == (2, {"attempt": 2})
+    async with database.transaction(tenant) as tx:
+        effects = await (await tx.execute("SELECT payload FROM mnemon.jobs WHERE kind = %s", (effect.name,))).fetchall()
+    assert [one["payload"] for one in effects] == [{"text": "attempt 2"}]
+
+
+async def test_a_stopped_worker_gives_its_jobs_back_at_once_with_their_attempt(
+    database, tenant, make_kind, note, run_worker, job_reaches, read_job
+) -> None:
+    kind = make_kind()
+    started = asyncio.Event()
+    slow = True
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        started.set()
+        if slow:
+            await asyncio.Event().wait()
+
+    worker = await run_worker(kind)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    await asyncio.wait_for(started.wait(), 5)
+    worker.stop()
+    row = await job_reaches(job.job_id, "PENDING")
+    assert (row["attempts"], row["errors"], row["lease_token"]) == (0, [], None)
+    slow = False
+    await run_worker(kind)
+    assert (await job_reaches(job.job_id, "DONE"))["attempts"] == 1
+
+
+async def test_a_cancelled_job_is_stopped_while_it_runs(
+    database, tenant, make_kind, note, run_worker, read_job
+) -> None:
+    kind = make_kind()
+    started, stopped = asyncio.Event(), asyncio.Event()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    await run_worker(kind)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    await asyncio.wait_for(started.wait(), 5)
+    async with database.transaction(tenant) as tx:
+        await tx.execute("SELECT mnemon.cancel_job(%s)", (job.job_id,))
+    await asyncio.wait_for(stopped.wait(), 5)
+    row = await read_job(job.job_id)
+    assert (row["status"], row["last_error_code"]) == ("FAILED", "CANCELLED")
+
+
+async def test_jobs_run_by_priority_then_age_and_not_before_their_time(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind()
+    order = []
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        order.append(job.payload.text)
+
+    async with database.transaction(tenant) as tx:
+        await enqueue(tx, kind, note(text="much later"), delay=timedelta(hours=1), priority=9)
+        await enqueue_many(tx, kind, [note(text="low")], priority=-1)
+    for text in ("first", "second"):
+        async with database.transaction(tenant) as tx:
+            await enqueue(tx, kind, note(text=text))
+    async with database.transaction(tenant) as tx:
+        await enqueue(tx, kind, note(text="urgent"), priority=5)
+        last = await enqueue(tx, kind, note(text="last"), priority=-2)
+    await run_worker(kind, slots=1)
+    await job_reaches(last.job_id, "DONE")
+    assert order == ["urgent", "first", "second", "low", "last"]
+
+
+async def test_a_kind_with_a_limit_never_runs_more_at_once_in_all_workers(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind(at_once=2)
+    now, most = 0, 0
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0.01)
+        now -= 1
+
+    async with database.transaction(tenant) as tx:
+        jobs = await enqueue_many(tx, kind, [note() for _ in range(20)])
+    for _ in range(3):
+        await run_worker(kind, slots=4)
+    for job in jobs:
+        await job_reaches(job, "DONE")
+    assert most == 2
+
+
+async def test_waiting_behind_a_full_worker_is_not_an_attempt_and_not_a_stall(
+    database, tenant, make_kind, note, run_worker, job_reaches, read_job, eventually
+) -> None:
+    kind = make_kind()
+    started, release = asyncio.Event(), asyncio.Event()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        started.set()
+        await release.wait()
+
+    await run_worker(kind, slots=1, lease=0.3, poll=0.05)
+    async with database.transaction(tenant) as tx:
+        first, *waiting = await enqueue_many(tx, kind, [note() for _ in range(4)])
+    await asyncio.wait_for(started.wait(), 5)
+
+    async def several_leases_passed() -> bool:
+        row = await read_job(first)
+        return row["lease_until"] - row["locked_at"] > timedelta(seconds=1)
+
+    await eventually(several_leases_passed)
+    assert (await read_job(first))["attempts"] == 1
+    for job in waiting:
+        row = await read_job(job)
+        assert (row["status"], row["attempts"], row["errors"]) == ("PENDING", 0, [])
+    release.set()
+    for job in (first, *waiting):
+        assert (await job_reaches(job, "DONE"))["attempts"] == 1
+
+
+async def test_a_payload_that_no_longer_fits_is_a_permanent_failure_with_a_reason(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        raise AssertionError("never called")
+
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    async with database.owner() as owner:
+        await owner.execute("UPDATE mnemon.jobs SET payload = '{\"text\": 7}' WHERE job_id = %s", (job.job_id,))
+    await run_worker(kind)
+    row = await job_reaches(job.job_id, "FAILED")
+    assert (row["last_error_code"], row["attempts"]) == ("INVALID_PAYLOAD", 1)
+    assert "text" in row["last_error_message"]
+
+
+async def test_a_result_that_cannot_be_stored_does_not_hold_up_its_neighbours(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind()
+
+    @kind.handler
+    async def handle(job: Job) -> dict[str, str]:
+        return {"text": job.payload.text}
+
+    async with database.transaction(tenant) as tx:
+        jobs = [await enqueue(tx, kind, note(text=text)) for text in ("a", "b")]
+        bad = make_kind()
+        jobs.append(await enqueue(tx, bad, note()))
+
+    @bad.handler
+    async def handle_bad(job: Job) -> dict[str, str]:
+        return {"text": "\x00"}
+
+    await run_worker(kind, bad)
+    assert [(await job_reaches(job.job_id, "DONE"))["result"] for job in jobs] == [{"text": "a"}, {"text": "b"}, None]
+
+
+async def test_a_worker_is_on_the_register_while_it_lives(database, make_kind, run_worker, eventually) -> None:
+    kind = make_kind()
+
+    @kind.handler
+    async def handle(job: Job) -> None: ...
+
+    async def registered(condition: str) -> dict[str, Any] | None:
+        async with database.session() as session:
+            rows = await session.execute(
+                f"SELECT * FROM mnemon.workers WHERE worker_id = %s AND {condition}", (worker.name,)
+            )
+            return await rows.fetchone()
+
+    worker = await run_worker(kind, slots=2, lease=0.3)
+    row = await eventually(lambda: registered("heartbeat_at > started_at"))
+    assert (row["slots"], row["kinds"], row["stopped_at"]) == (2, [kind.name], None)
+    worker.stop()
+    assert await eventually(lambda: registered("stopped_at IS NOT NULL"))
