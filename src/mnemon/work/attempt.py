@@ -5,7 +5,9 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mnemon.telemetry import bind, logger
+from structlog.contextvars import bind_contextvars
+
+from mnemon.telemetry import logger
 from mnemon.work.errors import JobPostponed, LeaseLost, TimeLimitExceeded
 from mnemon.work.failures import failure_of
 from mnemon.work.isolated_job import run_in_subprocess
@@ -59,7 +61,7 @@ class Attempt:
             self.task.cancel()
 
     async def run(self) -> Outcome:
-        bind(job_id=self.job.job_id, tenant_id=self.job.tenant_id)
+        bind_contextvars(job_id=self.job.job_id, tenant_id=self.job.tenant_id)
         try:
             return Done(await self._call_handler())
         except asyncio.CancelledError:

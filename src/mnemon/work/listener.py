@@ -12,6 +12,7 @@ from mnemon.telemetry import logger
 from mnemon.work.enqueue import CHANNEL
 
 CANCELLED_CHANNEL = "mnemon_jobs_cancelled"
+ANY_KIND = "*"
 RECONNECT_SECONDS = 0.5
 
 log = logger(__name__)
@@ -30,7 +31,7 @@ async def listen(
                 async for notification in connection.notifies():
                     if notification.channel == CANCELLED_CHANNEL:
                         on_cancelled(UUID(notification.payload))
-                    elif notification.payload in kinds:
+                    elif notification.payload in kinds or notification.payload == ANY_KIND:
                         on_work()
         except (psycopg.Error, MnemonError, OSError) as failure:
             log.warning("listener_reconnects", error=str(failure))

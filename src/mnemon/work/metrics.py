@@ -1,5 +1,9 @@
 """What the queue tells Prometheus: counters as things happen, gauges from the table now and then."""
 
+from functools import cache
+
+from prometheus_client import Counter, Histogram
+
 from mnemon.telemetry import counter, gauge, histogram
 from mnemon.work.line import Line
 
@@ -27,6 +31,22 @@ DELAYED = gauge("mnemon_jobs_delayed", "Jobs that are put off or wait for anothe
 RUNNING = gauge("mnemon_jobs_running", "Jobs with a lease, all tenants.", ["kind"])
 DEAD = gauge("mnemon_jobs_dead", "Failed jobs that are kept, all tenants.", ["kind"])
 OLDEST = gauge("mnemon_jobs_oldest_waiting_seconds", "How long the oldest due job has waited, all tenants.", ["kind"])
+
+
+@cache
+def attempts_of(kind: str) -> Counter:
+    return ATTEMPTS.labels(kind)
+
+
+@cache
+def outcomes_of(kind: str, outcome: str) -> Counter:
+    return OUTCOMES.labels(kind, outcome)
+
+
+@cache
+def times_of(kind: str) -> tuple[Histogram, Histogram]:
+    """Of the attempt, and of the wait before it. Looking labels up costs more than counting."""
+    return SECONDS.labels(kind), WAIT.labels(kind)
 
 
 async def refresh_gauges(line: Line) -> None:

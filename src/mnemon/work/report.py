@@ -13,12 +13,13 @@ log = logger(__name__)
 def report_ending(attempt: Attempt, ending: str, failure: Failure | None) -> None:
     job = attempt.job
     kind = job.kind.name
-    metrics.OUTCOMES.labels(kind, ending).inc()
-    metrics.SECONDS.labels(kind).observe(attempt.seconds)
-    metrics.WAIT.labels(kind).observe(job.waited_seconds)
+    metrics.outcomes_of(kind, ending).inc()
+    seconds, wait = metrics.times_of(kind)
+    seconds.observe(attempt.seconds)
+    wait.observe(job.waited_seconds)
     line: dict[str, Any] = {
-        "job_id": str(job.job_id),
-        "tenant_id": str(job.tenant_id),
+        "job_id": job.job_id,
+        "tenant_id": job.tenant_id,
         "kind": kind,
         "status": ending,
         "attempt": job.attempt,

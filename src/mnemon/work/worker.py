@@ -35,6 +35,7 @@ UNREGISTER = "SELECT mnemon.unregister_worker(%s)"
 STOP_PATIENCE = 5.0
 RETRY_SECONDS = 0.3
 GAUGES_EVERY = 15.0
+SPLIT_FROM = 16
 # What the database or its absence raises, for every statement that is tried again.
 OUTAGE = (psycopg.Error, MnemonError, OSError)
 
@@ -118,8 +119,8 @@ class Worker:
         try:
             if time.monotonic() >= self._housekeeping_at:
                 await self._keep_house()
-            if self._more:
-                await self._fill_slots()
+            if self._more and await self._fill_slots():
+                return
         except OUTAGE as failure:
             log.warning("worker_waits_for_database", worker=self.name, error=str(failure))
             await asyncio.sleep(RETRY_SECONDS)
@@ -127,18 +128,20 @@ class Worker:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), self._poll)
 
-    async def _fill_slots(self) -> None:
-        """Claim for the free slots. A full claim means that there may be more, once slots are free again."""
+    async def _fill_slots(self) -> bool:
+        """Claim for the free slots. True when there may be more jobs, and there is room for them now."""
         # Successes on their way to the database hold no slot, but there is a limit to how many may be under way.
         free = min(self._slots - len(self._attempts), 3 * self._slots - self._finisher.backlog)
         if free <= 0:
-            return
+            return False
         self._more = False
-        rows = await claim_jobs(self._claims, self.name, list(self._kinds.values()), free, self._lease)
+        # Many slots are filled by halves: one half runs while the database claims for the other.
+        wanted = free if self._slots < SPLIT_FROM else min(free, self._slots // 2)
+        rows = await claim_jobs(self._claims, self.name, list(self._kinds.values()), wanted, self._lease)
         for row in rows:
             self._start(row)
-        if len(rows) == free:
-            self._more = True
+        self._more = self._more or len(rows) == wanted
+        return self._more and free > wanted
 
     def _start(self, row: dict[str, Any]) -> None:
         job: Job[Any] = Job(
@@ -160,7 +163,7 @@ class Worker:
         assert self._loop is not None
         attempt.alarm = self._loop.call_later(attempt.time_limit, self._time_is_up, attempt)
         attempt.task = self._loop.create_task(self._see_through(attempt))
-        metrics.ATTEMPTS.labels(job.kind.name).inc()
+        metrics.attempts_of(job.kind.name).inc()
 
     async def _see_through(self, attempt: Attempt) -> None:
         outcome = await attempt.run()

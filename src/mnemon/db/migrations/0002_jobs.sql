@@ -42,10 +42,10 @@ CREATE TABLE mnemon.jobs (
     CONSTRAINT only_done_has_a_result CHECK (result IS NULL OR status = 'DONE')
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
 
--- Partial and few: each change of status writes one entry in the key and one here. A heartbeat writes none.
+-- Partial and few: a success costs one entry here for each of its states but the last. A heartbeat writes none.
 CREATE INDEX jobs_pending ON mnemon.jobs (kind, priority DESC, next_run_at) WHERE status = 'PENDING';
 CREATE INDEX jobs_processing ON mnemon.jobs (kind) WHERE status = 'PROCESSING';
-CREATE INDEX jobs_finished ON mnemon.jobs (status, finished_at) WHERE status IN ('DONE', 'FAILED');
+CREATE INDEX jobs_failed ON mnemon.jobs (kind, finished_at) WHERE status = 'FAILED';
 CREATE UNIQUE INDEX jobs_unfinished_twin ON mnemon.jobs (tenant_id, kind, dedupe_key)
     WHERE dedupe_key IS NOT NULL AND status IN ('PENDING', 'PROCESSING');
 
@@ -76,6 +76,9 @@ CREATE TABLE mnemon.schedules (
 );
 GRANT SELECT ON mnemon.schedules TO mnemon_app;
 
+-- The functions of the hot path forbid every plan but the walk along an index: their plans are cached, often while
+-- the table is empty, and a plan made for an empty table reads a full one from end to end.
+
 -- 30 s, 60 s, 120 s … up to the cap, and up to a tenth more so that a crowd does not return together.
 CREATE FUNCTION mnemon.job_backoff(attempts integer, base double precision, cap double precision) RETURNS interval
     LANGUAGE sql VOLATILE
@@ -87,7 +90,8 @@ CREATE FUNCTION mnemon.job_backoff(attempts integer, base double precision, cap 
 CREATE FUNCTION mnemon.claim_jobs(worker text, kinds text[], at_once integer[], wanted integer, lease interval)
     RETURNS TABLE (tenant_id uuid, job_id uuid, kind text, payload text, attempt integer, max_attempts integer,
                    time_limit_seconds double precision, token uuid, waited_seconds double precision)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE
     offered record;
@@ -112,7 +116,7 @@ BEGIN
         END IF;
         RETURN QUERY
             WITH due AS MATERIALIZED (
-                SELECT j.tenant_id, j.job_id, j.next_run_at FROM mnemon.jobs j
+                SELECT j.ctid AS place, j.next_run_at FROM mnemon.jobs j
                  WHERE j.kind = offered.name AND j.status = 'PENDING' AND j.next_run_at <= now()
                  ORDER BY j.priority DESC, j.next_run_at
                    FOR UPDATE SKIP LOCKED LIMIT room)
@@ -121,7 +125,7 @@ BEGIN
                    locked_by = worker, locked_at = clock_timestamp(), updated_at = clock_timestamp(),
                    lease_token = gen_random_uuid(), lease_until = clock_timestamp() + lease
               FROM due
-             WHERE j.tenant_id = due.tenant_id AND j.job_id = due.job_id
+             WHERE j.ctid = due.place
          RETURNING j.tenant_id, j.job_id, j.kind, j.payload::text, j.attempts, j.max_attempts, j.time_limit_seconds,
                    j.lease_token, extract(epoch FROM clock_timestamp() - due.next_run_at)::double precision;
         GET DIAGNOSTICS taken = ROW_COUNT;
@@ -134,7 +138,8 @@ END $$;
 -- finishing transaction has locked is passed over, not waited for: while it is locked nobody can rescue it either.
 -- A lease is never extended past the job's time limit, so a worker that hangs but beats cannot keep a job for ever.
 CREATE FUNCTION mnemon.beat(worker text, tokens uuid[], lease interval) RETURNS uuid[]
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
     UPDATE mnemon.workers SET heartbeat_at = clock_timestamp() WHERE worker_id = worker;
     WITH mine AS MATERIALIZED (
@@ -169,15 +174,17 @@ CREATE FUNCTION mnemon.unregister_worker(worker text) RETURNS void
 
 -- Finishes many jobs in one statement; answers the tokens that were still held.
 CREATE FUNCTION mnemon.finish_jobs(outcomes jsonb) RETURNS SETOF uuid
-    LANGUAGE sql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
-    BEGIN ATOMIC
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+BEGIN
+    RETURN QUERY
         UPDATE mnemon.jobs j
            SET status = 'DONE', lease_token = NULL, lease_until = NULL, result = o.result,
                finished_at = clock_timestamp(), updated_at = clock_timestamp()
           FROM jsonb_to_recordset(outcomes) AS o(tenant_id uuid, job_id uuid, token uuid, result jsonb)
          WHERE j.tenant_id = o.tenant_id AND j.job_id = o.job_id AND j.lease_token = o.token
-        RETURNING o.token;
-    END;
+     RETURNING o.token;
+END $$;
 
 -- Finishes one job inside the transaction that writes its effects; false when the lease is no longer held.
 -- The transaction must not sit on the locked row for longer than a lease should its process be stopped.
@@ -220,24 +227,26 @@ END $$;
 
 -- Returns jobs unfinished: the attempt does not count, because the job did not fail.
 CREATE FUNCTION mnemon.give_back_jobs(returned jsonb, delay interval) RETURNS SETOF uuid
-    LANGUAGE sql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
-    BEGIN ATOMIC
-        WITH back AS (
-            UPDATE mnemon.jobs j
-               SET status = 'PENDING', attempts = j.attempts - 1, next_run_at = clock_timestamp() + delay,
-                   lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
-              FROM jsonb_to_recordset(returned) AS r(tenant_id uuid, job_id uuid, token uuid)
-             WHERE j.tenant_id = r.tenant_id AND j.job_id = r.job_id AND j.lease_token = r.token
-            RETURNING r.token, j.kind),
-        told AS (SELECT pg_notify('mnemon_jobs', back.kind) FROM back)
-        SELECT back.token FROM back, (SELECT count(*) FROM told) AS once;
-    END;
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+BEGIN
+    RETURN QUERY
+        UPDATE mnemon.jobs j
+           SET status = 'PENDING', attempts = j.attempts - 1, next_run_at = clock_timestamp() + delay,
+               lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+          FROM jsonb_to_recordset(returned) AS r(tenant_id uuid, job_id uuid, token uuid)
+         WHERE j.tenant_id = r.tenant_id AND j.job_id = r.job_id AND j.lease_token = r.token
+     RETURNING r.token;
+    -- An idle worker of any kind looks; it is cheaper than to find out which.
+    PERFORM pg_notify('mnemon_jobs', '*');
+END $$;
 
 -- Ends the attempts whose lease has run out, whoever held them. The wait before the next try is spread over the
 -- whole back-off, so that jobs lost together with one that kills its worker do not meet it again.
 CREATE FUNCTION mnemon.rescue_jobs(most integer)
     RETURNS TABLE (tenant_id uuid, job_id uuid, kind text, locked_by text, status text)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE
     lost record;
@@ -294,18 +303,20 @@ BEGIN
     RETURN woken IS NOT NULL;
 END $$;
 
--- The queue of all tenants in numbers, by kind; of finished jobs only those of the last hour are counted as done.
+-- The queue of all tenants in numbers, by kind.
 CREATE FUNCTION mnemon.job_stats()
-    RETURNS TABLE (kind text, waiting bigint, delayed bigint, running bigint, dead bigint, done_last_hour bigint,
+    RETURNS TABLE (kind text, waiting bigint, delayed bigint, running bigint, dead bigint,
                    oldest_waiting_seconds double precision, oldest_running_seconds double precision)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp
-    BEGIN ATOMIC
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp
+    SET enable_seqscan = off AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
         SELECT j.kind,
                count(*) FILTER (WHERE j.status = 'PENDING' AND j.next_run_at <= now()),
                count(*) FILTER (WHERE j.status = 'PENDING' AND j.next_run_at > now()),
                count(*) FILTER (WHERE j.status = 'PROCESSING'),
                count(*) FILTER (WHERE j.status = 'FAILED'),
-               count(*) FILTER (WHERE j.status = 'DONE'),
                coalesce(extract(epoch FROM now() - min(j.next_run_at) FILTER (
                    WHERE j.status = 'PENDING' AND j.next_run_at <= now())), 0)::double precision,
                coalesce(extract(epoch FROM now() - min(j.locked_at) FILTER (
@@ -315,11 +326,9 @@ CREATE FUNCTION mnemon.job_stats()
                 SELECT r.kind, r.status, r.next_run_at, r.locked_at FROM mnemon.jobs r WHERE r.status = 'PROCESSING'
                 UNION ALL
                 SELECT f.kind, f.status, f.next_run_at, f.locked_at FROM mnemon.jobs f WHERE f.status = 'FAILED'
-                UNION ALL
-                SELECT d.kind, d.status, d.next_run_at, d.locked_at FROM mnemon.jobs d
-                 WHERE d.status = 'DONE' AND d.finished_at > now() - interval '1 hour') AS j
+               ) AS j
          GROUP BY j.kind ORDER BY j.kind;
-    END;
+END $$;
 
 -- Declares a schedule; one that is already known keeps its next time unless its rule changed.
 CREATE FUNCTION mnemon.declare_schedule(schedule text, kind_of_job text, rule text, zone text, first_fire timestamptz)
