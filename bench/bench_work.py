@@ -219,7 +219,7 @@ async def enqueue_and_start(database: Database) -> tuple[float, float, float]:
                 # The stamp is taken before the commit, so the delay includes it.
                 await enqueue(tx, STAMPED, Moment(committed=time.time()))
             await asyncio.sleep(0.002 + number % 7 / 500)
-        while len(delays) < STARTS:
+        while len(delays) < STARTS:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         worker.stop()
         await task
