@@ -1,12 +1,12 @@
 """The composition root: puts settings, database and capabilities together for a door to use."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
@@ -19,6 +19,10 @@ from mnemon.identity.sessions import Sessions
 from mnemon.log.requests import Limits
 from mnemon.log.store import EventLog
 from mnemon.settings import Settings
+from mnemon.work.jobs import list_workers
+from mnemon.work.kinds import Kind, declared_kinds
+from mnemon.work.upkeep import upkeep_schedules
+from mnemon.work.worker import Worker
 
 if TYPE_CHECKING:
     from mnemon.models.embedder import Embedder
@@ -97,6 +101,7 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
             mnemon = Mnemon(settings, database, log, _sessions(settings, database), made)
             mnemon.checks["database"] = lambda: check_database(database)
             mnemon.checks["migrations"] = lambda: check_migrations(database)
+            mnemon.checks["workers"] = lambda: check_workers(database)
             try:
                 yield mnemon
             finally:
@@ -117,6 +122,45 @@ def _sessions(settings: Settings, database: Database) -> Sessions:
     given = settings.jwt_secret
     key = given.get_secret_value() if given else kept_key(settings.home, "session.key")
     return Sessions(database, key, timedelta(hours=settings.jwt_expiry_hours))
+
+
+def worker_of(
+    mnemon: Mnemon, kinds: Sequence[Kind[Any]] | None = None, on_stuck: Callable[[], None] | None = None
+) -> Worker:
+    """A worker for all declared kinds, or for these. Every worker keeps the schedules of the system."""
+    settings = mnemon.settings
+    return Worker(
+        mnemon.database,
+        declared_kinds() if kinds is None else kinds,
+        settings.worker_slots,
+        schedules=upkeep_schedules(settings),
+        lease=settings.worker_lease_seconds,
+        poll=settings.worker_poll_ms / 1000,
+        context=mnemon,
+        on_stuck=on_stuck,
+    )
+
+
+@asynccontextmanager
+async def working_inside(mnemon: Mnemon, on_stuck: Callable[[], None] | None = None) -> AsyncIterator[None]:
+    """A worker in this process, unless the settings leave the jobs to others."""
+    if not mnemon.settings.worker_inside:
+        yield
+        return
+    worker = worker_of(mnemon, on_stuck=on_stuck)
+    task = asyncio.create_task(worker.run())
+    try:
+        yield
+    finally:
+        worker.stop()
+        await task
+
+
+async def check_workers(database: Database) -> PartState:
+    """Without a worker requests are answered, but nothing is processed."""
+    async with database.session() as session:
+        alive = sum(worker.alive for worker in await list_workers(session))
+    return PartState(alive > 0, f"{alive} alive" if alive else "none: run `mnemon work`", needed=False)
 
 
 async def check_database(database: Database) -> PartState:

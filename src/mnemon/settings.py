@@ -138,6 +138,33 @@ class Settings(BaseSettings):
         "Address of an OpenAI-compatible endpoint, such as vLLM's or Ollama's. Unset: OpenAI's.",
         "OPENAI_BASE_URL",
     )
+    worker_inside: bool = _setting(
+        True, "`mnemon serve` runs a worker of its own; `false` leaves all jobs to `mnemon work`."
+    )
+    worker_poll_ms: int = _setting(
+        1_000,
+        "How often an idle worker looks for jobs that no notification announced.",
+        "WORKER_POLL_MS",
+        "POLL_INTERVAL_MS",
+        ge=50,
+        le=60_000,
+    )
+    worker_lease_seconds: int = _setting(
+        30,
+        "How long a job stays with a worker that no longer answers. Heartbeats come three times as often.",
+        ge=3,
+        le=3_600,
+    )
+    job_keep_days: int = _setting(7, "How long jobs that succeeded are kept.", ge=1, le=3_650)
+    job_keep_failed_days: int = _setting(30, "How long jobs that failed are kept.", ge=1, le=3_650)
+    crash_guard_hours: int = _setting(
+        1,
+        "A job that was due for this long while no worker offered its kind is ended, with the reason.",
+        "CRASH_GUARD_HOURS",
+        "CRASH_GUARD_QUEUED_TTL_HOURS",
+        ge=1,
+        le=8_760,
+    )
     openai_api_key: SecretStr | None = _setting(
         None, "Key for the OpenAI-compatible endpoint. Used only once a model is named.", "OPENAI_API_KEY"
     )

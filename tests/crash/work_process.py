@@ -93,9 +93,9 @@ async def write_and_tell(job: Job[Task], note: Path) -> None:
     try:
         await effect(job)
     except LeaseLost:
-        note.write_text("lease lost")  # noqa: ASYNC240
+        note.write_text("lease lost")
         raise
-    note.write_text("wrote")  # noqa: ASYNC240
+    note.write_text("wrote")
 
 
 async def main(home: Path, name: str, lease: float) -> None:

@@ -63,18 +63,19 @@ class QueueMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.runner = asyncio.Runner()
+        # Not asyncio.Runner: at its end it would take the loop of the whole test run away.
+        self.loop = asyncio.new_event_loop()
         # Each example has kinds of its own, so that examples share a database.
         self.kind = Kind(f"model.{new_uuid().hex}", Nothing, attempts=ATTEMPTS, backoff=Backoff(0, 0))
         self.jobs: dict[UUID, Model] = {}
         self.database = Database(self.server, pool_size=2)
         self.line = Line(self.server)
-        self.runner.run(self.database.__aenter__())
+        self.loop.run_until_complete(self.database.__aenter__())
 
     def teardown(self) -> None:
-        self.runner.run(self.line.close())
-        self.runner.run(self.database.close())
-        self.runner.close()
+        self.loop.run_until_complete(self.line.close())
+        self.loop.run_until_complete(self.database.close())
+        self.loop.close()
 
     def job(self, job_id: UUID, token: UUID) -> Job[Nothing]:
         tenant = self.jobs[job_id].tenant
@@ -101,7 +102,7 @@ class QueueMachine(RuleBasedStateMachine):
                     tx, self.kind, Nothing(), dedupe_key=key, priority=priority, delay=HOUR if delayed else HOUR * 0
                 )
 
-        added = self.runner.run(add())
+        added = self.loop.run_until_complete(add())
         assert added.created == (not twins)
         if twins:
             assert [added.job_id] == twins
@@ -111,7 +112,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(target=leases, wanted=st.integers(1, 3))
     def claim(self, wanted: int) -> Any:
         due = [job for job in self.jobs.items() if job[1].status == "PENDING" and job[1].due]
-        rows = self.runner.run(claim_jobs(self.line, "model", [self.kind], wanted, HOUR))
+        rows = self.loop.run_until_complete(claim_jobs(self.line, "model", [self.kind], wanted, HOUR))
         assert len(rows) == min(wanted, len(due))
         best = sorted((-job.priority for _, job in due))[: len(rows)]
         assert sorted(-self.jobs[row["job_id"]].priority for row in rows) == best
@@ -130,7 +131,9 @@ class QueueMachine(RuleBasedStateMachine):
             if alone:
                 assert self.finish_in_transaction(job) == held
             else:
-                assert self.runner.run(finish_jobs(self.line, [(job, None)])) == ({token} if held else set())
+                assert self.loop.run_until_complete(finish_jobs(self.line, [(job, None)])) == (
+                    {token} if held else set()
+                )
             if held:
                 self.jobs[job_id].status, self.jobs[job_id].token = "DONE", None
                 self.jobs[job_id].expired = False
@@ -144,13 +147,15 @@ class QueueMachine(RuleBasedStateMachine):
                 return False
             return True
 
-        return self.runner.run(finish())
+        return self.loop.run_until_complete(finish())
 
     @rule(lease=leases, permanent=st.booleans())
     def fail(self, lease: list[tuple[UUID, UUID]], permanent: bool) -> None:
         for job_id, token in lease:
             held = self.held(job_id, token)
-            status = self.runner.run(fail_job(self.line, self.job(job_id, token), Failure("X", "x", permanent)))
+            status = self.loop.run_until_complete(
+                fail_job(self.line, self.job(job_id, token), Failure("X", "x", permanent))
+            )
             if held:
                 self.jobs[job_id].fail("X", permanent)
             assert status == (self.jobs[job_id].status if held else None)
@@ -159,7 +164,7 @@ class QueueMachine(RuleBasedStateMachine):
     def give_back(self, lease: list[tuple[UUID, UUID]]) -> None:
         for job_id, token in lease:
             held = self.held(job_id, token)
-            back = self.runner.run(give_back_jobs(self.line, [self.job(job_id, token)]))
+            back = self.loop.run_until_complete(give_back_jobs(self.line, [self.job(job_id, token)]))
             assert back == ({token} if held else set())
             if held:
                 job = self.jobs[job_id]
@@ -170,7 +175,9 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(lease=leases)
     def beat(self, lease: list[tuple[UUID, UUID]]) -> None:
         tokens = [token for _, token in lease]
-        (row,) = self.runner.run(self.line.fetch("SELECT mnemon.beat('model', %s, %s) AS held", (tokens, HOUR)))
+        (row,) = self.loop.run_until_complete(
+            self.line.fetch("SELECT mnemon.beat('model', %s, %s) AS held", (tokens, HOUR))
+        )
         assert set(row["held"]) == {token for job_id, token in lease if self.held(job_id, token)}
         for job_id, token in lease:
             if self.held(job_id, token):
@@ -193,7 +200,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule()
     def rescue(self) -> None:
-        self.runner.run(rescue_jobs(self.line))
+        self.loop.run_until_complete(rescue_jobs(self.line))
         for job in self.jobs.values():
             if job.expired:
                 job.fail("WORKER_LOST", permanent=False)
@@ -233,14 +240,14 @@ class QueueMachine(RuleBasedStateMachine):
                 row = await (await tx.execute(f"SELECT mnemon.{function}(%s) AS done", (job_id,))).fetchone()
                 return row["done"]
 
-        return self.runner.run(call())
+        return self.loop.run_until_complete(call())
 
     def as_owner(self, statement: str, value: Any) -> None:
         async def execute() -> None:
             async with self.database.owner() as owner:
                 await owner.execute(statement, (value,))
 
-        self.runner.run(execute())
+        self.loop.run_until_complete(execute())
 
     @invariant()
     def the_rows_are_as_the_model_says(self) -> None:
@@ -255,7 +262,7 @@ class QueueMachine(RuleBasedStateMachine):
                 row["tenant_id"], row["status"], row["attempts"], row["lease_token"],
                 [error["code"] for error in row["errors"]],
             )
-            for row in self.runner.run(read())
+            for row in self.loop.run_until_complete(read())
         }  # fmt: skip
         assert rows == {
             job_id: (job.tenant, job.status, job.attempts, job.token, job.errors) for job_id, job in self.jobs.items()

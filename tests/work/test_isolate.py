@@ -59,7 +59,7 @@ async def test_a_cancelled_call_leaves_no_process_behind(tmp_path, eventually) -
 
 async def _all_gone(note: Path, eventually) -> None:
     async def gone() -> bool:
-        return not any(map(alive, map(int, note.read_text().split())))  # noqa: ASYNC240
+        return not any(map(alive, map(int, note.read_text().split())))
 
     await eventually(gone)
 

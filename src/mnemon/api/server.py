@@ -4,14 +4,14 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from mnemon import __version__
-from mnemon.api import auth, health, tokens, users
+from mnemon.api import auth, health, jobs, tokens, users
 from mnemon.api.access import bearer
 from mnemon.api.failures import add_failure_answers
 from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
 from mnemon.app import Mnemon
 
 DESCRIPTION = "Evidence-first memory for teams and their AI agents."
-ROUTERS: tuple[APIRouter, ...] = (auth.router, users.router, tokens.router)
+ROUTERS: tuple[APIRouter, ...] = (auth.router, users.router, tokens.router, jobs.router)
 
 
 def create_api(mnemon: Mnemon) -> FastAPI:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mnemon import __version__
-from mnemon.cli import database, demo, models, serve, settings, tenant, token, user
+from mnemon.cli import database, demo, jobs, models, serve, settings, tenant, token, user, work
 from mnemon.cli.output import fail
 from mnemon.errors import MnemonError
 
@@ -19,6 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("serve")(serve.serve)
+app.command("work")(work.work)
 app.command("demo")(demo.demo)
 app.command("settings")(settings.settings)
 app.add_typer(database.app, name="db")
@@ -26,6 +27,7 @@ app.add_typer(models.app, name="models")
 app.add_typer(tenant.app, name="tenant")
 app.add_typer(user.app, name="user")
 app.add_typer(token.app, name="token")
+app.add_typer(jobs.app, name="jobs")
 
 
 def _print_version(wanted: bool) -> None:

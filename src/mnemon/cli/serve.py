@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from mnemon.app import Mnemon, open_mnemon
+from mnemon.app import Mnemon, open_mnemon, working_inside
 from mnemon.cli.context import run_async
 from mnemon.cli.output import console
+from mnemon.cli.work import start_over
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
 
@@ -16,6 +17,9 @@ from mnemon.telemetry import configure_logging
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on, instead of MNEMON_HOST.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on, instead of MNEMON_PORT. 0 picks one.")] = None,
+    worker: Annotated[
+        bool | None, typer.Option(help="Run jobs in this process too, instead of MNEMON_WORKER_INSIDE.")
+    ] = None,
 ) -> None:
     """Run the server until Ctrl-C.
 
@@ -24,7 +28,9 @@ def serve(
     # The web framework takes a while to load, which no other command should pay for.
     from mnemon.web.site import listening_socket
 
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    given = {
+        name: value for name, value in (("host", host), ("port", port), ("worker_inside", worker)) if value is not None
+    }
     settings = load_settings(**given)
     configure_logging(settings.log_level, settings.log_format)
     with contextlib.suppress(KeyboardInterrupt), listening_socket(settings) as listener:
@@ -35,7 +41,7 @@ def serve(
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     from mnemon.web.site import site_server
 
-    async with open_mnemon(settings) as mnemon:
+    async with open_mnemon(settings) as mnemon, working_inside(mnemon, on_stuck=start_over):
         _greet(mnemon)
         await site_server(mnemon).serve(sockets=[listener])
 

@@ -10,6 +10,7 @@ from mnemon.errors import MnemonError
 from mnemon.telemetry import logger
 from mnemon.work.job import Job
 from mnemon.work.line import Line
+from mnemon.work.outage import Outage
 from mnemon.work.queue import finish_jobs
 
 LARGEST_BATCH = 500
@@ -29,6 +30,7 @@ class Finisher:
         self._arrived = asyncio.Event()
         self._empty = asyncio.Event()
         self._empty.set()
+        self._outage = Outage("finisher")
 
     @property
     def backlog(self) -> int:
@@ -60,10 +62,11 @@ class Finisher:
                 held = await finish_jobs(self._line, batch)
                 break
             except (psycopg.OperationalError, MnemonError) as failure:
-                log.warning("finish_waits_for_database", jobs=len(batch), error=str(failure))
+                self._outage.seen(failure)
                 await asyncio.sleep(RETRY_SECONDS)
             except psycopg.DataError:
                 return await self._write_apart(batch)
+        self._outage.over()
         for job, _ in batch:
             self._settled(job, job.token in held)
         return None

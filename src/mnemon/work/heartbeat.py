@@ -16,15 +16,13 @@ import psycopg
 
 from mnemon.db.database import Server
 from mnemon.errors import MnemonError
-from mnemon.telemetry import logger
+from mnemon.work.outage import Outage
 
 BEAT = "SELECT mnemon.beat(%s, %s, %s) AS held"
 BEATS_PER_LEASE = 3
 RETRY_SECONDS = 0.3
 # A silent network or a stuck server may not hold the thread for long.
 CONNECT_SECONDS = 5
-
-log = logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -56,6 +54,7 @@ class Heartbeat(threading.Thread):
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._connection: psycopg.Connection[Any] | None = None
+        self._outage = Outage("heartbeat")
 
     def watch(self, token: UUID, watched: Watched) -> None:
         with self._lock:
@@ -83,9 +82,10 @@ class Heartbeat(threading.Thread):
         try:
             held = self._beat(list(asked))
         except (psycopg.Error, MnemonError) as failure:
-            log.warning("heartbeat_failed", worker=self._worker, error=str(failure))
+            self._outage.seen(failure)
             self._hang_up()
             return False
+        self._outage.over()
         for token in asked.keys() - held:
             self._on_lost(token)
         return True

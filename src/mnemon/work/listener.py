@@ -8,25 +8,25 @@ import psycopg
 
 from mnemon.db.database import Server, connect
 from mnemon.errors import MnemonError
-from mnemon.telemetry import logger
 from mnemon.work.enqueue import CHANNEL
+from mnemon.work.outage import Outage
 
 CANCELLED_CHANNEL = "mnemon_jobs_cancelled"
 ANY_KIND = "*"
 RECONNECT_SECONDS = 0.5
-
-log = logger(__name__)
 
 
 async def listen(
     server: Server, kinds: frozenset[str], on_work: Callable[[], None], on_cancelled: Callable[[UUID], None]
 ) -> None:
     """Call back for each notification, for ever. After a lost connection: listen first, then look, then wait."""
+    outage = Outage("listener")
     while True:
         try:
             async with await connect(server, server.app_conninfo) as connection:
                 await connection.execute(f"LISTEN {CHANNEL}")
                 await connection.execute(f"LISTEN {CANCELLED_CHANNEL}")
+                outage.over()
                 on_work()
                 async for notification in connection.notifies():
                     if notification.channel == CANCELLED_CHANNEL:
@@ -34,5 +34,5 @@ async def listen(
                     elif notification.payload in kinds or notification.payload == ANY_KIND:
                         on_work()
         except (psycopg.Error, MnemonError, OSError) as failure:
-            log.warning("listener_reconnects", error=str(failure))
+            outage.seen(failure)
             await asyncio.sleep(RECONNECT_SECONDS)

@@ -6,7 +6,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -26,6 +26,7 @@ from mnemon.work.job import Job
 from mnemon.work.kinds import Kind
 from mnemon.work.line import Line
 from mnemon.work.listener import listen
+from mnemon.work.outage import Outage
 from mnemon.work.queue import Failure, claim_jobs, fail_job, give_back_jobs, rescue_jobs
 from mnemon.work.report import report_ending
 from mnemon.work.schedule import Schedule, Scheduler
@@ -84,6 +85,7 @@ class Worker:
         self._wake = asyncio.Event()
         self._stopping = False
         self._more = True
+        self._outage = Outage("worker")
         self._housekeeping_at = 0.0
         self._gauges_at = 0.0
 
@@ -102,7 +104,7 @@ class Worker:
             while not self._stopping:
                 await self._turn()
         finally:
-            await asyncio.shield(self._wind_down(aides))
+            await _undisturbed(self._wind_down(aides))
             log.info("worker_stopped", worker=self.name)
 
     def stop(self) -> None:
@@ -122,9 +124,11 @@ class Worker:
             if self._more and await self._fill_slots():
                 return
         except OUTAGE as failure:
-            log.warning("worker_waits_for_database", worker=self.name, error=str(failure))
+            self._outage.seen(failure)
             await asyncio.sleep(RETRY_SECONDS)
             self._more = True
+        else:
+            self._outage.over()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), self._poll)
 
@@ -272,7 +276,7 @@ class Worker:
             try:
                 return await step()
             except OUTAGE as failure:
-                log.warning("worker_waits_for_database", worker=self.name, error=str(failure))
+                self._outage.seen(failure)
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _wind_down(self, aides: list[asyncio.Task[None]]) -> None:
@@ -295,3 +299,17 @@ class Worker:
         await asyncio.to_thread(self._heartbeat.close)
         await self._claims.close()
         await self._outcomes.close()
+
+
+async def _undisturbed(work: Coroutine[Any, Any, None]) -> None:
+    """See the work through even if this task is cancelled again meanwhile; the cancellation comes after."""
+    task = asyncio.ensure_future(work)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        raise asyncio.CancelledError
+    task.result()

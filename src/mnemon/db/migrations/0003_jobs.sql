@@ -84,6 +84,13 @@ CREATE FUNCTION mnemon.job_backoff(attempts integer, base double precision, cap 
     LANGUAGE sql VOLATILE
     RETURN make_interval(secs => least(base * 2 ^ least(attempts - 1, 30), cap) * (1 + random() / 10));
 
+-- Version 7, as the enqueuing program makes them: the order of the keys is the order of the list.
+CREATE FUNCTION mnemon.time_ordered_uuid() RETURNS uuid
+    LANGUAGE sql VOLATILE
+    RETURN encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) PLACING substring(
+        int8send(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3) FROM 1 FOR 6), 52, 1), 53, 1),
+        'hex')::uuid;
+
 -- Takes up to `wanted` due jobs. Kinds are visited by the urgency of their first job; within a kind the order is
 -- priority, then age. `at_once` limits how many jobs of a kind run in all workers together: the advisory lock
 -- makes count and claim one step, and it is held to the end of this short transaction.
@@ -362,7 +369,7 @@ BEGIN
     END IF;
     INSERT INTO mnemon.jobs (tenant_id, job_id, kind, payload, dedupe_key, max_attempts, time_limit_seconds,
                              backoff_seconds, backoff_cap_seconds)
-    SELECT owner.tenant_id, gen_random_uuid(), fired.kind, job_payload, 'schedule/' || schedule, attempts_limit,
+    SELECT owner.tenant_id, mnemon.time_ordered_uuid(), fired.kind, job_payload, 'schedule/' || schedule, attempts_limit,
            time_limit, backoff, backoff_cap
       FROM (SELECT t.tenant_id FROM mnemon.tenants t WHERE every_tenant
              UNION ALL

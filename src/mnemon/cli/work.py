@@ -1,0 +1,69 @@
+"""`mnemon work`: a worker process. Also how any process that hosts a worker ends or starts over."""
+
+import asyncio
+import os
+import signal
+import sys
+from typing import Annotated
+
+import typer
+
+from mnemon.app import open_mnemon, worker_of
+from mnemon.cli.context import run_async
+from mnemon.settings import Settings, load_settings
+from mnemon.telemetry import configure_logging, logger
+from mnemon.work.kinds import kinds_named
+from mnemon.work.worker import Worker
+
+log = logger(__name__)
+
+
+def work(
+    slots: Annotated[
+        int | None, typer.Option(help="Jobs to run at once, instead of MNEMON_WORKER_SLOTS.", min=1, max=256)
+    ] = None,
+    kinds: Annotated[
+        str | None, typer.Option(help="Only these kinds, separated by commas. Without this: all.", metavar="A,B")
+    ] = None,
+) -> None:
+    """Run jobs until Ctrl-C; a second Ctrl-C stops hard.
+
+    The first signal gives running jobs back at once, so that another worker can start them.
+
+    Example: mnemon work --slots 8 --kinds work.clean_up
+    """
+    given = {} if slots is None else {"worker_slots": slots}
+    settings = load_settings(**given)
+    configure_logging(settings.log_level, settings.log_format)
+    run_async(_work(settings, kinds.split(",") if kinds else None))
+
+
+async def _work(settings: Settings, kinds: list[str] | None) -> None:
+    async with open_mnemon(settings) as mnemon:
+        chosen = kinds_named(kinds) if kinds else None
+        worker = worker_of(mnemon, chosen, on_stuck=start_over)
+        stop_on_signals(worker)
+        await worker.run()
+
+
+def stop_on_signals(worker: Worker) -> None:
+    """The first signal stops gently, the second at once: leases give the jobs to other workers."""
+    seen: list[int] = []
+
+    def on_signal(number: int) -> None:
+        if seen:
+            os._exit(128 + number)
+        seen.append(number)
+        worker.stop()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, on_signal, number)
+
+
+def start_over() -> None:
+    """Replace this process by a fresh one: a job blocks it past its time limit and cannot be stopped otherwise."""
+    log.critical("process_starts_over")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(sys.executable, [sys.executable, "-m", "mnemon", *sys.argv[1:]])  # noqa: S606  our own command again

@@ -1,0 +1,167 @@
+"""Jobs as people see them: list, look, retry, cancel, count. Row-level security decides whose they are."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import class_row
+
+from mnemon.db.database import Connection
+from mnemon.errors import NotFound
+from mnemon.work.errors import JobNotCancellable, JobNotRetriable
+
+SUMMARY = """tenant_id, job_id, kind, status, priority, attempts, max_attempts, next_run_at, locked_by, locked_at,
+       last_error_code, last_error_message, created_at, updated_at, finished_at"""
+PAGE = f"""
+SELECT {SUMMARY} FROM mnemon.jobs
+ WHERE (%(status)s::text IS NULL OR status = %(status)s) AND (%(kind)s::text IS NULL OR kind = %(kind)s)
+   AND (%(before)s::uuid IS NULL OR job_id < %(before)s)
+   AND (%(tenant)s::uuid IS NULL OR tenant_id = %(tenant)s)
+ ORDER BY job_id DESC LIMIT %(limit)s
+"""
+ONE = f"""
+SELECT {SUMMARY}, payload, dedupe_key, lease_until, errors, result FROM mnemon.jobs WHERE job_id = %s
+"""
+COUNTS = """
+SELECT kind,
+       count(*) FILTER (WHERE status = 'PENDING' AND next_run_at <= now()) AS waiting,
+       count(*) FILTER (WHERE status = 'PENDING' AND next_run_at > now()) AS delayed,
+       count(*) FILTER (WHERE status = 'PROCESSING') AS running,
+       count(*) FILTER (WHERE status = 'FAILED') AS dead,
+       coalesce(extract(epoch FROM now() - min(next_run_at) FILTER (
+           WHERE status = 'PENDING' AND next_run_at <= now())), 0)::double precision AS oldest_waiting_seconds
+  FROM mnemon.jobs WHERE status <> 'DONE' GROUP BY kind ORDER BY kind
+"""
+WORKERS = """
+SELECT worker_id, host, process_id, slots, kinds, started_at, heartbeat_at,
+       stopped_at IS NULL AND heartbeat_at > now() - interval '1 minute' AS alive
+  FROM mnemon.workers ORDER BY heartbeat_at DESC LIMIT 1000
+"""
+
+
+class JobStatus(StrEnum):
+    PENDING = "PENDING"
+    PROCESSING = "PROCESSING"
+    DONE = "DONE"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True)
+class JobSummary:
+    """A job on a list."""
+
+    tenant_id: UUID
+    job_id: UUID
+    kind: str
+    status: JobStatus
+    priority: int
+    attempts: int
+    max_attempts: int
+    next_run_at: datetime | None
+    locked_by: str | None
+    locked_at: datetime | None
+    last_error_code: str | None
+    last_error_message: str | None
+    created_at: datetime
+    updated_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class JobDetail(JobSummary):
+    """A job with all that is known of it."""
+
+    payload: dict[str, Any]
+    dedupe_key: str | None
+    lease_until: datetime | None
+    errors: list[dict[str, Any]]
+    result: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class KindCounts:
+    """The unfinished and failed jobs of one kind."""
+
+    kind: str
+    waiting: int
+    delayed: int
+    running: int
+    dead: int
+    oldest_waiting_seconds: float
+
+
+@dataclass(frozen=True)
+class WorkerState:
+    """A worker on the register; alive if it gave a sign within the last minute."""
+
+    worker_id: str
+    host: str
+    process_id: int
+    slots: int
+    kinds: list[str]
+    started_at: datetime
+    heartbeat_at: datetime
+    alive: bool
+
+
+async def page_of_jobs(
+    tx: Connection,
+    limit: int,
+    before: UUID | None = None,
+    *,
+    status: JobStatus | None = None,
+    kind: str | None = None,
+    tenant_id: UUID | None = None,
+) -> list[JobSummary]:
+    """Newest first. A tenant's transaction sees its own jobs, the owner's connection all, or those of one tenant."""
+    values = {"status": status, "kind": kind, "before": before, "tenant": tenant_id, "limit": limit}
+    return await (await tx.cursor(row_factory=class_row(JobSummary)).execute(PAGE, values)).fetchall()
+
+
+async def job_by_id(tx: Connection, job_id: UUID) -> JobDetail:
+    job = await (await tx.cursor(row_factory=class_row(JobDetail)).execute(ONE, (job_id,))).fetchone()
+    if job is None:
+        raise NotFound(f"There is no job {job_id}.", job_id=str(job_id))
+    return job
+
+
+async def retry_job(tx: Connection, job_id: UUID) -> JobDetail:
+    """Start a failed job over with all its attempts, or a waiting one now."""
+    before = await job_by_id(tx, job_id)
+    try:
+        async with tx.transaction():
+            row = await (await tx.execute("SELECT mnemon.retry_job(%s) AS done", (job_id,))).fetchone()
+    except psycopg.errors.UniqueViolation:
+        raise JobNotRetriable(
+            f"An unfinished job of the kind {before.kind} has the same dedupe key {before.dedupe_key!r}.",
+            job_id=str(job_id),
+        ) from None
+    if row is None or not row["done"]:
+        raise JobNotRetriable(
+            f"Job {job_id} is {before.status}: only failed and waiting jobs can be retried.",
+            job_id=str(job_id),
+            status=before.status,
+        )
+    return await job_by_id(tx, job_id)
+
+
+async def cancel_job(tx: Connection, job_id: UUID) -> JobDetail:
+    """End a job that waits or runs. Its worker stops it, and could not write any more in any case."""
+    before = await job_by_id(tx, job_id)
+    row = await (await tx.execute("SELECT mnemon.cancel_job(%s) AS done", (job_id,))).fetchone()
+    if row is None or not row["done"]:
+        raise JobNotCancellable(
+            f"Job {job_id} is {before.status}: it has ended already.", job_id=str(job_id), status=before.status
+        )
+    return await job_by_id(tx, job_id)
+
+
+async def count_jobs(tx: Connection) -> list[KindCounts]:
+    return await (await tx.cursor(row_factory=class_row(KindCounts)).execute(COUNTS)).fetchall()
+
+
+async def list_workers(tx: Connection) -> list[WorkerState]:
+    return await (await tx.cursor(row_factory=class_row(WorkerState)).execute(WORKERS)).fetchall()
