@@ -1,0 +1,122 @@
+"""`mnemon work` and `mnemon jobs`, as processes."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemon.db.database import Database
+from mnemon.db.embedded import EmbeddedServer
+from mnemon.ids import new_uuid
+from mnemon.work.enqueue import enqueue
+from mnemon.work.upkeep import CRASH_GUARD, Patience
+
+PATIENCE = 60
+
+
+@pytest.fixture(scope="module")
+def environment(open_folder: Path) -> dict[str, str]:
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+    home = {"MNEMON_HOME": str(open_folder / "work-cli"), "MNEMON_DATABASE_LINGER_SECONDS": "2"}
+    return plain | home | {"COLUMNS": "200", "MNEMON_WORKER_POLL_MS": "100", "MNEMON_LOG_FORMAT": "json"}
+
+
+def mnemon(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mnemon", *words]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+
+
+def result(environment: dict[str, str], *words: str) -> Any:
+    done = mnemon(environment, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def worker(environment: dict[str, str]) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    started = []
+
+    def start(*words: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "mnemon", "work", *words]
+        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def add_job(environment: dict[str, str]) -> str:
+    server = EmbeddedServer(Path(environment["MNEMON_HOME"]), 2)
+
+    async def add() -> str:
+        async with Database(server) as database, database.transaction(new_uuid()) as tx:
+            return str((await enqueue(tx, CRASH_GUARD, Patience(hours=1))).job_id)
+
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(add())
+    finally:
+        loop.close()
+
+
+def lines_until(process: subprocess.Popen[str], event: str) -> list[dict[str, Any]]:
+    """The log lines of a process up to the first one of this event."""
+    lines = []
+    assert process.stderr is not None
+    for text in process.stderr:
+        lines.append(json.loads(text))
+        if lines[-1]["event"] == event:
+            return lines
+    raise AssertionError(f"no {event} in {lines}")
+
+
+def test_a_job_goes_from_list_to_done_and_is_logged_in_one_line(
+    environment: dict[str, str], worker: Callable[..., subprocess.Popen[str]]
+) -> None:
+    assert result(environment, "jobs", "list") == []
+    job = add_job(environment)
+    (listed,) = result(environment, "jobs", "list", "--status", "PENDING", "--kind", "work.crash_guard")
+    assert listed["job_id"] == job
+    assert result(environment, "jobs", "cancel", job)["last_error_code"] == "CANCELLED"
+    assert mnemon(environment, "jobs", "cancel", job).stderr.startswith("JOB_NOT_CANCELLABLE")
+    assert "will run as soon as" in mnemon(environment, "jobs", "retry", job).stdout
+    process = worker("--slots", "2", "--kinds", "work.crash_guard")
+    ended = lines_until(process, "job_ended")[-1]
+    assert (ended["job_id"], ended["kind"], ended["status"], ended["attempt"]) == (job, "work.crash_guard", "done", 1)
+    assert ended.keys() >= {"tenant_id", "duration_ms", "queue_wait_ms", "stages", "ts"}
+    assert "DONE" in mnemon(environment, "jobs", "show", job).stdout
+    stats = result(environment, "jobs", "stats")
+    (alive,) = [one for one in stats["workers"] if one["alive"]]
+    assert (alive["slots"], alive["kinds"], alive["process_id"]) == (2, ["work.crash_guard"], process.pid)
+
+
+def test_a_worker_stops_at_the_first_signal_and_its_register_entry_says_so(
+    environment: dict[str, str], worker: Callable[..., subprocess.Popen[str]]
+) -> None:
+    process = worker()
+    lines_until(process, "worker_started")
+    process.send_signal(signal.SIGTERM)
+    begun = time.monotonic()
+    lines_until(process, "worker_stopped")
+    assert process.wait(PATIENCE) == 0
+    assert time.monotonic() - begun < 10
+    workers = result(environment, "jobs", "stats")["workers"]
+    assert [one["alive"] for one in workers if one["process_id"] == process.pid] == [False]
+
+
+def test_unknown_kinds_and_jobs_are_errors_with_a_remedy(environment: dict[str, str]) -> None:
+    unknown = mnemon(environment, "work", "--kinds", "nope")
+    assert unknown.returncode == 1
+    assert "known are: work.clean_up, work.crash_guard" in unknown.stderr
+    assert mnemon(environment, "jobs", "show", str(new_uuid())).stderr.startswith("NOT_FOUND")

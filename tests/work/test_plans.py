@@ -1,0 +1,58 @@
+"""The hot statements walk an index, as the application role, even when the table was empty when they were planned."""
+
+from datetime import timedelta
+
+import pytest
+from psycopg import sql
+from tests.work.conftest import Note
+
+from mnemon.ids import new_uuid
+from mnemon.work.enqueue import enqueue_many
+from mnemon.work.job import Job
+from mnemon.work.line import Line
+from mnemon.work.queue import claim_jobs, finish_jobs, rescue_jobs
+
+ROWS = 20_000
+LEASE = timedelta(minutes=1)
+
+
+@pytest.fixture
+async def busy(own_database, make_kind):
+    """A line whose plans were cached on an empty table, which then fills up."""
+    kind, line = make_kind(), Line(own_database.server)
+    for _ in range(8):
+        await claim_jobs(line, "w", [kind], 50, LEASE)
+        await finish_jobs(line, [])
+        await rescue_jobs(line)
+    async with own_database.transaction(new_uuid()) as tx:
+        await enqueue_many(tx, kind, [Note()] * ROWS)
+    yield own_database, line, kind
+    await line.close()
+
+
+async def rows_scanned(database, table: str) -> int:
+    """How many rows sequential scans of this table have read so far."""
+    async with database.owner() as owner:
+        await owner.execute("SELECT pg_stat_force_next_flush()")
+        row = await (
+            await owner.execute(
+                sql.SQL("SELECT seq_tup_read FROM pg_stat_user_tables WHERE relid = {}::regclass").format(table)
+            )
+        ).fetchone()
+    return row["seq_tup_read"]
+
+
+async def test_claim_finish_beat_and_rescue_never_scan_the_table(busy) -> None:
+    database, line, kind = busy
+    await line.fetch("SELECT pg_stat_force_next_flush()")
+    before = await rows_scanned(database, "mnemon.jobs")
+    for _ in range(4):
+        rows = await claim_jobs(line, "w", [kind], 50, LEASE)
+        jobs = [
+            Job(row["job_id"], row["tenant_id"], kind, row["payload"], 1, 5, row["token"], database) for row in rows
+        ]
+        await line.fetch("SELECT mnemon.beat('w', %s, '1 minute')", ([job.token for job in jobs],))
+        assert len(await finish_jobs(line, [(job, None) for job in jobs])) == 50
+        await rescue_jobs(line)
+    await line.fetch("SELECT pg_stat_force_next_flush()")
+    assert await rows_scanned(database, "mnemon.jobs") == before
