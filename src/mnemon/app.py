@@ -1,6 +1,7 @@
 """The composition root: puts settings, database and capabilities together for a door to use."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from mnemon.models.language import LanguageModel
 
 CHECK_LIMIT = 2.0
+EMBEDDER_STATE_LIVES = 60.0
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Mnemon:
     sessions: Sessions
     first_start: FirstStart | None = None
     checks: dict[str, Callable[[], Awaitable[PartState]]] = field(default_factory=dict)
+    _embedder_state: tuple[float, PartState] | None = None
 
     @property
     def url(self) -> str:
@@ -79,6 +82,16 @@ class Mnemon:
 
         return open_language_model(self.settings, DatabaseRecorder(self.database))
 
+    async def check_embedder(self) -> PartState:
+        """Whether texts become vectors; asked of the model itself, but not at every question."""
+        from mnemon.models.embedder import embedding_health
+
+        if self._embedder_state is None or time.monotonic() - self._embedder_state[0] > EMBEDDER_STATE_LIVES:
+            health = await embedding_health(self.embedder)
+            detail = health.model_id if health.available else f"{health.error} {health.remedy or ''}".strip()
+            self._embedder_state = time.monotonic(), PartState(health.available, detail, needed=False)
+        return self._embedder_state[1]
+
     async def close_models(self) -> None:
         for name in {"embedder", "language_model"} & vars(self).keys():
             await vars(self)[name].close()
@@ -101,7 +114,8 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
             mnemon = Mnemon(settings, database, log, _sessions(settings, database), made)
             mnemon.checks["database"] = lambda: check_database(database)
             mnemon.checks["migrations"] = lambda: check_migrations(database)
-            mnemon.checks["workers"] = lambda: check_workers(database)
+            mnemon.checks["queue"] = lambda: check_queue(database)
+            mnemon.checks["embedder"] = mnemon.check_embedder
             try:
                 yield mnemon
             finally:
@@ -156,11 +170,12 @@ async def working_inside(mnemon: Mnemon, on_stuck: Callable[[], None] | None = N
         await task
 
 
-async def check_workers(database: Database) -> PartState:
-    """Without a worker requests are answered, but nothing is processed."""
+async def check_queue(database: Database) -> PartState:
+    """Without a worker requests are answered and jobs are accepted, but nothing is processed."""
     async with database.session() as session:
         alive = sum(worker.alive for worker in await list_workers(session))
-    return PartState(alive > 0, f"{alive} alive" if alive else "none: run `mnemon work`", needed=False)
+    workers = "1 worker alive" if alive == 1 else f"{alive} workers alive"
+    return PartState(alive > 0, workers if alive else "no worker: run `mnemon work`", needed=False)
 
 
 async def check_database(database: Database) -> PartState:
