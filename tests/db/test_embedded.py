@@ -151,6 +151,20 @@ def test_a_home_that_the_servers_user_cannot_enter_still_works(open_folder: Path
     shutil.rmtree(server.cluster.folder)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's server runs as another user")
+def test_a_closed_home_keeps_its_data_when_it_moves_and_loses_it_when_it_is_removed(open_folder: Path) -> None:
+    closed = open_folder / "moving"
+    closed.mkdir(mode=0o700)
+    kept = files.locate(closed / "home").folder
+    (closed / "home").rename(closed / "moved")
+    assert files.locate(closed / "moved").folder == kept
+    shutil.rmtree(closed / "moved")
+    anew = files.locate(closed / "moved").folder
+    assert anew != kept
+    for folder in (kept, anew):
+        shutil.rmtree(folder)
+
+
 def test_a_very_long_home_still_has_room_for_its_socket(home: Path) -> None:
     server = EmbeddedServer(home / ("long-" * 30) / "home", linger_seconds=0)
     server.ensure_running()

@@ -3,10 +3,12 @@
 Standard library only: the keeper process that runs this code stays small.
 """
 
+import contextlib
 import hashlib
 import importlib.util
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import subprocess
@@ -94,12 +96,8 @@ def locate(home: Path) -> Cluster:
     account = _server_account()
     home.chmod(home.stat().st_mode | 0o011)
     folder = home / "postgres"
-    if not _reachable(home):
-        folder = ROOTS_PLACE / "clusters" / _digest(home)
-        link = home / "postgres"
-        if not link.is_symlink():
-            link.unlink(missing_ok=True)
-            _link(link, folder)
+    if folder.is_symlink() or not _reachable(home):
+        folder = _far_folder(folder)
     if not _reachable(binaries):
         binaries = _reachable_copy(binaries)
     folder.mkdir(mode=0o711, parents=True, exist_ok=True)
@@ -243,12 +241,18 @@ def _reachable_copy(binaries: Path) -> Path:
     return target / "bin"
 
 
-def _link(link: Path, target: Path) -> None:
-    try:
-        link.symlink_to(target)
-    except FileExistsError:
-        if not link.is_symlink():
-            raise
+def _far_folder(link: Path) -> Path:
+    """Where the link in the home points. Its target has a random name: the link alone says whose data it is,
+    so a home that moves keeps its data, and a home that is removed and made again starts empty.
+    """
+    with contextlib.suppress(FileExistsError):
+        link.symlink_to(ROOTS_PLACE / "clusters" / secrets.token_hex(8))
+    if not link.is_symlink():
+        raise ClusterFailed(
+            f"The user {SERVER_USER} can no longer walk to {link}: let it (chmod o+x on the folders above), "
+            "or move that folder to where it can."
+        )
+    return link.readlink()
 
 
 def _make_socket_folder(cluster: Cluster) -> None:
