@@ -175,6 +175,52 @@ def test_a_very_long_home_still_has_room_for_its_socket(home: Path) -> None:
     shutil.rmtree(server.cluster.sockets)
 
 
+@pytest.mark.parametrize("name", ["o'brien", "back\\slash", "a,b", "with space", 'quo"te', "ključ 🗝"])
+def test_any_folder_name_will_do_for_a_home(home: Path, name: str) -> None:
+    server = EmbeddedServer(home / name, linger_seconds=0)
+    server.ensure_running()
+    with psycopg.connect(server.app_conninfo) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    server.release()
+    until(lambda: files.running_postmaster(server.cluster) is None)
+    shutil.rmtree(server.cluster.sockets, ignore_errors=True)
+
+
+def test_the_server_of_another_home_is_not_taken_for_ones_own(home: Path, server: EmbeddedServer) -> None:
+    cluster = files.locate(home)
+    cluster.data.mkdir()
+    # As after a crash, once the dead postmaster's number was given to another home's postmaster.
+    shutil.copy(server.cluster.data / "postmaster.pid", cluster.data)
+    assert files.running_postmaster(server.cluster)
+    assert files.running_postmaster(cluster) is None
+    assert not files.is_ready(cluster)
+
+
+def test_a_link_in_the_sockets_place_is_refused_and_what_it_points_to_left_alone(home: Path) -> None:
+    cluster = files.locate(home / ("long-" * 30))
+    target = home / "not-ours"
+    target.mkdir(mode=0o755)
+    before = target.stat()
+    cluster.sockets.symlink_to(target)
+    try:
+        with pytest.raises(files.ClusterFailed, match="belongs to someone else"):
+            files.start(cluster)
+    finally:
+        cluster.sockets.unlink()
+    after = target.stat()
+    assert (after.st_uid, after.st_mode) == (before.st_uid, before.st_mode)
+
+
+def test_a_removed_home_takes_its_server_along(home: Path) -> None:
+    server = EmbeddedServer(home / "short", linger_seconds=60)
+    server.ensure_running()
+    postmaster = files.running_postmaster(server.cluster)
+    assert postmaster is not None
+    shutil.rmtree(server.cluster.folder)
+    until(lambda: not files.is_postgres(postmaster))
+    server.release()
+
+
 def test_a_half_made_cluster_is_made_again(home: Path) -> None:
     cluster = files.locate(home)
     (cluster.folder / "data.draft").mkdir()

@@ -11,6 +11,7 @@ import pwd
 import secrets
 import shutil
 import signal
+import stat
 import subprocess
 import time
 from dataclasses import dataclass
@@ -68,14 +69,17 @@ class Cluster:
 
     @property
     def sockets(self) -> Path:
-        """Beside the data, or under /tmp when that path is too long for a socket."""
+        """Beside the data, or under /tmp when a socket cannot have that path: too long, or with a comma,
+        which PostgreSQL takes for the end of a path.
+        """
         near = self.folder / "run"
-        if len(os.fsencode(near)) <= LONGEST_SOCKET_DIR:
+        if len(os.fsencode(near)) <= LONGEST_SOCKET_DIR and "," not in str(near):
             return near
         return Path("/tmp") / f"mnemon-{_digest(self.folder)}"  # noqa: S108  owned and closed before use
 
     def conninfo(self, user: str) -> str:
-        return f"host='{self.sockets}' port={PORT} dbname=mnemon user={user}"
+        host = str(self.sockets).replace("\\", "\\\\").replace("'", "\\'")
+        return f"host='{host}' port={PORT} dbname=mnemon user={user}"
 
     def exists(self) -> bool:
         return (self.data / "PG_VERSION").is_file()
@@ -138,7 +142,7 @@ def start(cluster: Cluster) -> subprocess.Popen[bytes]:
 
 
 def running_postmaster(cluster: Cluster) -> int | None:
-    """The process id in the cluster's lock file, if that process lives and is no zombie."""
+    """The process id in the cluster's lock file, if that process lives and serves this cluster."""
     try:
         pid = int((cluster.data / "postmaster.pid").read_text().split("\n", 1)[0])
         os.kill(pid, 0)
@@ -146,11 +150,11 @@ def running_postmaster(cluster: Cluster) -> int | None:
         return None
     except PermissionError:
         pass
-    return pid if is_postgres(pid) else None
+    return pid if is_postgres(pid) and _works_in(cluster.data, pid) else None
 
 
 def is_postgres(pid: int) -> bool:
-    """False for a zombie, and for a stranger that was given a dead postmaster's number."""
+    """False for a zombie, and for another program that was given a dead postmaster's number."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
     except FileNotFoundError:
@@ -158,6 +162,16 @@ def is_postgres(pid: int) -> bool:
         return not Path("/proc/self").exists()
     name, state = status[status.index("(") + 1 :].rsplit(") ", 1)
     return name == "postgres" and state[0] not in "ZX"
+
+
+def _works_in(data: Path, pid: int) -> bool:
+    """False for the postmaster of another cluster that was given a dead one's number: each works in its own folder."""
+    if not Path("/proc/self").exists():
+        return True
+    try:
+        return Path(f"/proc/{pid}/cwd").samefile(data)
+    except OSError:
+        return False
 
 
 def is_ready(cluster: Cluster) -> bool:
@@ -257,13 +271,15 @@ def _far_folder(link: Path) -> Path:
 
 def _make_socket_folder(cluster: Cluster) -> None:
     folder = cluster.sockets
-    folder.mkdir(mode=0o700, exist_ok=True)
     owner = cluster.account.pw_uid if cluster.account else os.geteuid()
-    if cluster.account and folder.stat().st_uid == 0:
-        os.chown(folder, owner, cluster.account.pw_gid)
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    # In /tmp anyone may have put a link here: nothing that follows it may come before this check.
     found = folder.lstat()
-    if folder.is_symlink() or found.st_uid != owner:
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (owner, os.geteuid()):
         raise ClusterFailed(f"{folder} belongs to someone else: remove it, or choose a shorter MNEMON_HOME.")
+    if cluster.account and found.st_uid != owner:
+        os.chown(folder, owner, cluster.account.pw_gid, follow_symlinks=False)
     folder.chmod(0o700)
 
 

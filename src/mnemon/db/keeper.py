@@ -72,14 +72,19 @@ class Keeper:
     def watch(self, linger: float) -> None:
         """Restart the server if it dies; stop it when nobody has used it for `linger` seconds."""
         unused_since: float | None = None
+        postmaster = files.running_postmaster(self.cluster)
         with (self.cluster.folder / USERS_LOCK).open("ab") as users:
             while True:
                 time.sleep(PULSE)
                 if not self.cluster.exists():
+                    # Its data was removed: without this the server would go on for a minute before it noticed.
+                    if postmaster is not None:
+                        files.stop(postmaster)
                     os._exit(0)
                 if self.child is not None:
                     self.child.poll()
-                if files.running_postmaster(self.cluster) is None:
+                postmaster = files.running_postmaster(self.cluster)
+                if postmaster is None:
                     self._bring_up_again()
                 if not _taken_alone(users.fileno()):
                     unused_since = None
