@@ -13,6 +13,7 @@ import psycopg
 
 from mnemon.db.database import Database, server_for
 from mnemon.db.migrate import migrate, schema_state
+from mnemon.db.suitability import check_used_role
 from mnemon.errors import DatabaseUnavailable, MnemonError
 from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
@@ -109,6 +110,8 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
     async with open_database(settings) as database:
         async with database.owner() as owner:
             await migrate(owner)
+        async with database.session() as session:
+            await check_used_role(session)
         async with EventLog(database, limits=Limits.of(settings)) as log:
             made = await first_start(log)
             mnemon = Mnemon(settings, database, log, _sessions(settings, database), made)

@@ -6,13 +6,13 @@ from dataclasses import replace
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer, external_server
 from mnemon.db.migrate import migrate
-from mnemon.db.suitability import make_suitable
+from mnemon.db.suitability import check_used_role, make_suitable
 from mnemon.errors import BadSettings, DatabaseUnavailable, DatabaseUnsuitable
 from mnemon.settings import Settings
 
@@ -88,7 +88,7 @@ async def test_an_old_server_and_a_missing_extension_are_named() -> None:
         """A connection that reports other facts than any server here has."""
 
         def __init__(self, **facts: object) -> None:
-            self.facts = {"database": "d", "owner": "o", "may_create_schema": True, "may_create_role": True, **facts}
+            self.facts = {"database": "d", "owner": "o", "may_create_schema": True, "is_utf8": True, **facts}
 
         async def execute(self, *_: object) -> "Answer":
             return self
@@ -121,3 +121,28 @@ def test_a_malformed_url_is_refused_without_repeating_it() -> None:
 def test_a_separate_application_login_is_used_as_given() -> None:
     server = external_server("host=a user=owner", "host=a user=app")
     assert server == replace(server, app_conninfo="host=a user=app")
+
+
+@pytest.mark.parametrize("role", ["mnemon_owner", "postgres"])
+async def test_an_application_login_that_row_level_security_does_not_bind_is_refused(
+    server: EmbeddedServer, own_database: Database, role: str
+) -> None:
+    dbname = conninfo_to_dict(own_database.server.owner_conninfo)["dbname"]
+    conninfo = make_conninfo(server.cluster.conninfo(role), dbname=dbname)
+    unbound = ExternalServer(own_database.server.owner_conninfo, conninfo)
+    async with Database(unbound, 1) as database, database.session() as session:
+        with pytest.raises(DatabaseUnsuitable, match=f"The role {role} is not bound"):
+            await check_used_role(session)
+    async with own_database.session() as session:
+        await check_used_role(session)
+
+
+async def test_a_database_that_is_not_utf8_is_refused(server: EmbeddedServer) -> None:
+    as_superuser(
+        server, "CREATE DATABASE test_ascii ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0"
+    )
+    url = make_conninfo(server.cluster.conninfo("postgres"), dbname="test_ascii")
+    try:
+        assert "UTF-8" in await refusal(external_server(url, None))
+    finally:
+        as_superuser(server, "DROP DATABASE test_ascii WITH (FORCE)")

@@ -14,6 +14,7 @@ OLDEST_VERSION = 150000
 FACTS = """
 SELECT current_setting('server_version_num')::int AS version,
        current_database() AS database,
+       current_setting('server_encoding') = 'UTF8' AS is_utf8,
        current_user AS owner,
        has_database_privilege(current_database(), 'CREATE') AS may_create_schema,
        EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector') AS vector_available,
@@ -26,6 +27,28 @@ SELECT rolsuper OR rolbypassrls AS bypasses, pg_has_role(current_user, oid, 'MEM
 """
 
 
+USED_ROLE_FACTS = """
+SELECT rolname AS name,
+       rolsuper OR rolbypassrls OR EXISTS (
+           SELECT FROM pg_class
+            WHERE relnamespace = to_regnamespace('mnemon') AND pg_has_role(pg_roles.oid, relowner, 'USAGE')
+       ) AS bypasses
+  FROM pg_roles WHERE rolname = current_user
+"""
+
+
+async def check_used_role(application: Connection) -> None:
+    """Refuse a connection for requests whose role row-level security does not bind, whatever the role is called."""
+    role = await (await application.execute(USED_ROLE_FACTS)).fetchone()
+    assert role is not None
+    if role["bypasses"]:
+        raise DatabaseUnsuitable(
+            f"The role {role['name']} is not bound by row-level security, so tenants would see each other: "
+            f"let MNEMON_DATABASE_APP_URL log in as {APP_ROLE}, or unset it.",
+            role=role["name"],
+        )
+
+
 async def make_suitable(owner: Connection) -> None:
     """Add the extension and the application role where the owner may; otherwise say what a person must do."""
     facts = await (await owner.execute(FACTS)).fetchone()
@@ -34,6 +57,11 @@ async def make_suitable(owner: Connection) -> None:
         raise DatabaseUnsuitable(
             f"This server is PostgreSQL {facts['version'] // 10000}; Mnemon needs 15 or newer.",
             version=facts["version"],
+        )
+    if not facts["is_utf8"]:
+        raise DatabaseUnsuitable(
+            "This database does not store text as UTF-8: "
+            "make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0."
         )
     if not facts["may_create_schema"]:
         raise _missing(
