@@ -48,3 +48,18 @@ def test_lines_below_the_level_are_left_out_and_console_text_is_readable(capsys:
     assert "not_shown" not in text
     assert "shown" in text
     assert "reason" in text
+
+
+def test_a_traceback_on_the_console_shows_no_local_variable(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging("INFO", "console")
+
+    def fail_with(password: str) -> None:
+        raise ValueError("it failed")
+
+    try:
+        fail_with("-".join(["a", "secret"]))
+    except ValueError:
+        logger("test").exception("request_failed")
+    said = capsys.readouterr().err
+    assert "it failed" in said
+    assert "a-secret" not in said

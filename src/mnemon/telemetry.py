@@ -58,7 +58,8 @@ def configure_logging(level: str, log_format: LogFormat = "auto") -> None:
         cache_logger_on_first_use=False,
     )
     final: list[structlog.types.Processor] = (
-        [structlog.dev.ConsoleRenderer()]
+        # The rich form prints every local variable, passwords included.
+        [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if human
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str)]
     )
