@@ -237,3 +237,20 @@ def test_sessions_last_a_day_by_default() -> None:
 
     assert Settings().jwt_expiry_hours == 24
     assert datetime.now(UTC).tzinfo is UTC
+
+
+async def test_another_spelling_of_an_address_is_not_another_count(
+    client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID
+) -> None:
+    # PostgreSQL lowers a dotted capital İ to i, Python does not.
+    who = await person(mnemon, tenant, Role.USER, "iris@example.org")
+    spelled = login(who) | {"email": "İris@example.org"}
+    assert (await client.post("/v1/auth/login", json=spelled)).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "login_text", [b'{"email":"a\\u0000@x.org","password":"p"}', b'{"email":"a@x.org","password":"\\ud800"}']
+)
+async def test_text_that_cannot_be_stored_is_no_surprise(client: httpx.AsyncClient, login_text: bytes) -> None:
+    answer = await client.post("/v1/auth/login", content=login_text, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (401, 422)

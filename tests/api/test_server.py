@@ -178,3 +178,11 @@ async def test_without_authentication_everyone_is_the_administrator_but_only_at_
         assert (rebound.status_code, rebound.json()["error_code"]) == (422, "INVALID_REQUEST")
         for host in ("localhost:8787", "[::1]:8787", "127.0.0.1"):
             assert (await client.get("/health", headers={"Host": host})).status_code == 200
+
+
+async def test_invented_methods_share_one_metric(client: httpx.AsyncClient) -> None:
+    for number in range(3):
+        await client.request(f"INVENTED{number}", "/health")
+    metrics = (await client.get("/metrics")).text
+    assert "INVENTED" not in metrics
+    assert 'method="other"' in metrics

@@ -1,5 +1,6 @@
 """Users and tokens over REST: what administrators can do, what is recorded, what other tenants see."""
 
+import base64
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -155,3 +156,10 @@ async def test_a_user_sees_and_revokes_only_their_own_tokens(
     assert (await client.get("/v1/tokens?everyone=true", headers=user.headers)).json() == []
     refused = await client.delete(f"/v1/tokens/{admins[0]['token_id']}", headers=user.headers)
     assert refused.status_code == 404
+
+
+@pytest.mark.parametrize("position", ["5", "[1]", '{"a": 1}', "true", "null"])
+async def test_a_cursor_that_no_page_gave_is_refused(client: httpx.AsyncClient, admin: Person, position: str) -> None:
+    cursor = base64.urlsafe_b64encode(position.encode()).decode().rstrip("=")
+    answer = await client.get("/v1/users", params={"cursor": cursor}, headers=admin.headers)
+    assert answer.status_code == 422

@@ -25,6 +25,7 @@ def add_failure_answers(api: FastAPI) -> None:
     api.add_exception_handler(MnemonError, answer_failure)
     api.add_exception_handler(RequestValidationError, _answer_validation)
     api.add_exception_handler(HTTPException, _answer_http)
+    api.add_exception_handler(psycopg.DataError, _answer_unstorable)
     api.add_exception_handler(psycopg.OperationalError, _answer_database)
     api.add_exception_handler(Exception, _answer_surprise)
 
@@ -60,6 +61,14 @@ async def _answer_http(request: Request, failure: Exception) -> JSONResponse:
         413: RequestTooLarge("The request body is too large."),
     }
     return await answer_failure(request, known.get(failure.status_code) or InvalidRequest(str(failure.detail)))
+
+
+async def _answer_unstorable(request: Request, failure: Exception) -> JSONResponse:
+    """A value that no column can hold, such as text with a zero byte."""
+    log.warning("unstorable_value", error=str(failure).strip())
+    return await answer_failure(
+        request, InvalidRequest("A value in this request cannot be stored: text has no zero bytes.")
+    )
 
 
 async def _answer_database(request: Request, failure: Exception) -> JSONResponse:

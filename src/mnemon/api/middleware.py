@@ -13,6 +13,7 @@ from mnemon.settings import is_loopback
 from mnemon.telemetry import bind, counter, histogram, logger, unbind_all
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 QUIET_PATHS = frozenset({"/health", "/ready", "/metrics"})
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -141,8 +142,10 @@ def _request_id(headers: Headers) -> str:
 
 def _measure(scope: Scope, status: int, seconds: float) -> None:
     route = getattr(scope.get("route"), "path", "unknown")
-    requests_total.labels(scope["method"], route, status).inc()
-    request_seconds.labels(scope["method"], route).observe(seconds)
+    # A caller may invent methods; each would stay in memory as a series of its own.
+    method = scope["method"] if scope["method"] in METHODS else "other"
+    requests_total.labels(method, route, status).inc()
+    request_seconds.labels(method, route).observe(seconds)
     if scope["path"] not in QUIET_PATHS:
         log.info(
             "request", method=scope["method"], path=scope["path"], status=status, duration_ms=round(seconds * 1000, 1)

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import contextlib
 from typing import Annotated, Any, Generic, TypeVar
 
 import orjson
@@ -29,9 +30,8 @@ def to_cursor(position: Any) -> str:
 def from_cursor(cursor: str | None) -> Any:
     if cursor is None:
         return None
-    try:
-        return orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (binascii.Error, ValueError):
-        raise InvalidRequest(
-            "This cursor is not one that a page gave: leave it out to start over.", cursor=cursor
-        ) from None
+    with contextlib.suppress(binascii.Error, ValueError):
+        position = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if isinstance(position, str):
+            return position
+    raise InvalidRequest("This cursor is not one that a page gave: leave it out to start over.", cursor=cursor)

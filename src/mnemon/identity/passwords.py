@@ -17,6 +17,8 @@ _at_once = asyncio.Semaphore(2)
 
 
 async def hash_password(password: str) -> str:
+    if not _is_text(password):
+        raise InvalidRequest("A password is Unicode text; this one holds half of a surrogate pair.")
     if not SHORTEST <= len(password) <= LONGEST:
         raise InvalidRequest(f"A password has {SHORTEST} to {LONGEST} characters, not {len(password)}.")
     async with _at_once:
@@ -25,11 +27,16 @@ async def hash_password(password: str) -> str:
 
 async def verify_password(password: str, stored: str | None) -> bool:
     """True if the password is right; an account without one takes just as long to refuse."""
-    if len(password) > LONGEST:
+    if len(password) > LONGEST or not _is_text(password):
         return False
     async with _at_once:
         right = await asyncio.to_thread(_matches, password, stored)
     return right and stored is not None
+
+
+def _is_text(password: str) -> bool:
+    """JSON can spell half a surrogate pair, which no encoding can hold."""
+    return not any(0xD800 <= ord(letter) <= 0xDFFF for letter in password)
 
 
 def _matches(password: str, stored: str | None) -> bool:
