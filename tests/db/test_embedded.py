@@ -262,3 +262,17 @@ async def test_the_shared_server_is_migrated_as_the_owner_and_used_as_the_applic
             )
         ).fetchone()
     assert app == {"current_user": "mnemon_app", "rolsuper": False, "rolbypassrls": False, "rolcreaterole": False}
+
+
+def test_the_server_sees_no_secret_of_ours_and_its_locks_are_private(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JWT_SECRET", "a secret by a name of the specifications")
+    server = EmbeddedServer(home, linger_seconds=0)
+    server.ensure_running()
+    postmaster = files.running_postmaster(server.cluster)
+    assert b"JWT_SECRET" not in Path(f"/proc/{postmaster}/environ").read_bytes()
+    for name in ("keeper.lock", "users.lock", "keeper.log", "start.log"):
+        assert (server.cluster.folder / name).stat().st_mode & 0o777 == 0o600
+    server.release()
+    until(lambda: files.running_postmaster(server.cluster) is None)

@@ -16,7 +16,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 SERVER_USER = "mnemon-pg"
 ROOTS_PLACE = Path("/var/lib/mnemon")
@@ -129,7 +129,8 @@ def create(cluster: Cluster) -> None:
 def start(cluster: Cluster) -> subprocess.Popen[bytes]:
     """Start the postmaster in a session of its own, so that no terminal's Ctrl-C reaches it."""
     _make_socket_folder(cluster)
-    with (cluster.folder / "start.log").open("wb") as output:
+    with open_private(cluster.folder / "start.log") as output:
+        output.truncate(0)
         return subprocess.Popen(
             [cluster.binaries / "postgres", "-D", cluster.data, "-k", cluster.sockets],
             stdin=subprocess.DEVNULL,
@@ -139,6 +140,16 @@ def start(cluster: Cluster) -> subprocess.Popen[bytes]:
             cwd="/",
             **_as_server_user(cluster),
         )
+
+
+def open_private(file: Path) -> BinaryIO:
+    """A file that is ours alone: whoever could read a lock file could also hold the lock and keep everyone waiting.
+
+    Root writes these into a folder of the server's user, so a link in their place is refused.
+    """
+    opened = os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600), "r+b", buffering=0)
+    os.fchmod(opened.fileno(), 0o600)
+    return opened
 
 
 def running_postmaster(cluster: Cluster) -> int | None:

@@ -16,6 +16,7 @@ from mnemon.errors import DatabaseUnavailable
 OWNER_ROLE = "mnemon_owner"
 APP_ROLE = "mnemon_app"
 START_LIMIT = 60.0
+KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
 class EmbeddedServer:
@@ -46,7 +47,13 @@ class EmbeddedServer:
     def ensure_running(self, limit: float = START_LIMIT + 30) -> None:
         """Return once the server answers, having started its keeper if there was none. Blocking."""
         with self._thread:
-            self._take_share()
+            try:
+                self._take_share()
+            except PermissionError:
+                raise DatabaseUnavailable(
+                    f"The embedded server in {self.cluster.folder} belongs to another user: "
+                    "set MNEMON_HOME to a folder of your own."
+                ) from None
             deadline = time.monotonic() + limit
             while True:
                 self._start_keeper_if_none()
@@ -69,12 +76,12 @@ class EmbeddedServer:
 
     def _take_share(self) -> None:
         if self._share is None:
-            share = (self.cluster.folder / keeper.USERS_LOCK).open("ab")
+            share = files.open_private(self.cluster.folder / keeper.USERS_LOCK)
             fcntl.flock(share, fcntl.LOCK_SH)
             self._share = share
 
     def _start_keeper_if_none(self) -> None:
-        with (self.cluster.folder / keeper.KEEPER_LOCK).open("ab") as lock:
+        with files.open_private(self.cluster.folder / keeper.KEEPER_LOCK) as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -84,7 +91,7 @@ class EmbeddedServer:
 
     def _spawn_keeper(self, lock: BinaryIO) -> None:
         command = [sys.executable, "-m", "mnemon.db.keeper", str(self._home), str(self._linger), str(START_LIMIT)]
-        with (self.cluster.folder / "keeper.log").open("ab") as log:
+        with files.open_private(self.cluster.folder / "keeper.log") as log:
             starter = subprocess.Popen(
                 command, stdin=lock, stdout=subprocess.PIPE, stderr=log, cwd="/", env=_plain_environment()
             )
@@ -95,5 +102,5 @@ class EmbeddedServer:
 
 
 def _plain_environment() -> dict[str, str]:
-    """The keeper needs no secret of ours, and outlives us: it gets no MNEMON_ or PG variable."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("MNEMON_", "PG"))}
+    """The keeper and the server need no secret of ours, and outlive us: they get only what finds programs and words."""
+    return {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}

@@ -73,7 +73,7 @@ class Keeper:
         """Restart the server if it dies; stop it when nobody has used it for `linger` seconds."""
         unused_since: float | None = None
         postmaster = files.running_postmaster(self.cluster)
-        with (self.cluster.folder / USERS_LOCK).open("ab") as users:
+        with files.open_private(self.cluster.folder / USERS_LOCK) as users:
             while True:
                 time.sleep(PULSE)
                 if not self.cluster.exists():
