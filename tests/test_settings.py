@@ -89,3 +89,13 @@ def test_without_authentication_only_loopback_is_served() -> None:
 def test_every_setting_says_what_it_means() -> None:
     assert all(len(setting.meaning) > 10 and setting.accepts for setting in described_settings())
     assert len(list(described_settings())) == len(Settings.model_fields)
+
+
+def test_an_unknown_name_in_a_dot_env_file_stops_the_start_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("MNEMON_PROT=80\nOTHER_PROGRAM=1\n")
+    with pytest.raises(BadSettings, match="did you mean MNEMON_PORT"):
+        load_settings()
+    (tmp_path / ".env").write_bytes(b"\xff\xfe")
+    with pytest.raises(BadSettings, match="not UTF-8"):
+        load_settings()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+from dotenv import dotenv_values
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -242,11 +243,19 @@ def load_settings(**overrides: Any) -> Settings:
 
 def _refuse_unknown_names() -> None:
     known = {name for setting in described_settings() for name in setting.names}
-    for name in os.environ:
+    for name in (*os.environ, *_names_in_env_file()):
         if name.startswith(PREFIX) and name not in known | NOT_SETTINGS:
             close = difflib.get_close_matches(name, known, 1, cutoff=0.8)
             hint = f"did you mean {close[0]}?" if close else "`mnemon settings` lists them all."
             raise BadSettings(f"{name} is not a setting: {hint}", variable=name)
+
+
+def _names_in_env_file() -> Iterator[str]:
+    file = Path(str(Settings.model_config["env_file"]))
+    try:
+        yield from (name.upper() for name in dotenv_values(file)) if file.is_file() else ()
+    except UnicodeDecodeError:
+        raise BadSettings(f"{file.absolute()} is not UTF-8 text.") from None
 
 
 def _sentence(error: Any) -> str:
