@@ -55,6 +55,7 @@ def test_users_and_tokens_from_add_to_revoke(environment: dict[str, str]) -> Non
     assert mnemon(environment, "user", "enable", "ana@example.org").returncode == 0
     users = result(environment, "user", "list")
     assert [user["email"] for user in users] == ["admin@localhost", "ana@example.org"]  # type: ignore[attr-defined]
+    assert mnemon(environment, "user", "add", "[/b]:heart:@x.org").stdout.startswith("Added [/b]:heart:@x.org as user.")
     assert "/login#" in mnemon(environment, "user", "link", "ana@example.org").stdout
     token = result(environment, "token", "add", "agent [x]", "--user", "ana@example.org", "--days", "3")
     assert token["secret"].startswith("mnm_")  # type: ignore[index]

@@ -51,6 +51,8 @@ class Caller:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        # A proxy for the outside world is no way to this machine.
+        self._open = request.build_opener(request.ProxyHandler({})).open
 
     async def get(self, path: str, credential: str | None = None) -> Any:
         return await asyncio.to_thread(self._call, "GET", path, None, credential)
@@ -65,7 +67,7 @@ class Caller:
         data = orjson.dumps(body) if body is not None else None
         asked = request.Request(self.url + path, data, headers, method=method)  # noqa: S310  our own loopback address
         try:
-            with request.urlopen(asked, timeout=20) as answer:  # noqa: S310
+            with self._open(asked, timeout=20) as answer:
                 return orjson.loads(answer.read())
         except error.HTTPError as refusal:
             return orjson.loads(refusal.read())
@@ -84,8 +86,8 @@ async def _running(home: Path) -> AsyncIterator[tuple[Mnemon, Caller]]:
         async with open_mnemon(settings) as mnemon:
             server = site_server(mnemon)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
-            caller = Caller(mnemon.url)
-            _step("Start", f"an embedded PostgreSQL and the server at {mnemon.url}")
+            caller = Caller(f"http://127.0.0.1:{settings.port}")
+            _step("Start", f"an embedded PostgreSQL and the server at {caller.url}")
             health = await caller.get("/health")
             _result(
                 f"GET /health says {health['status']} after {time.perf_counter() - began:.1f} s; no key, no account"

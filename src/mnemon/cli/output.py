@@ -30,7 +30,8 @@ def show(result: Any, as_json: bool, human: Callable[[], None]) -> None:
 
 
 def say(text: str) -> None:
-    console.print(text)
+    """A plain sentence: names and addresses in it are shown as they are, never read as markup."""
+    console.print(text, markup=False, emoji=False)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
