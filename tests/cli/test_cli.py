@@ -45,6 +45,14 @@ def result(environment: dict[str, str], *words: str, text: str = "") -> object:
     return json.loads(done.stdout)
 
 
+def test_a_dead_database_is_named_by_every_command(environment: dict[str, str], folder: Path) -> None:
+    dead = environment | {"MNEMON_DATABASE_URL": "postgresql://someone:hunter2secret@127.0.0.1:9/nothing"}
+    for words in (["db", "status"], ["db", "backup", str(folder / "never.backup")], ["user", "list"]):
+        done = mnemon(dead, *words, "--json")
+        assert json.loads(done.stderr)["error_code"] == "DATABASE_UNAVAILABLE"
+        assert "hunter2secret" not in done.stderr
+
+
 def test_users_and_tokens_from_add_to_revoke(environment: dict[str, str]) -> None:
     made = result(
         environment, "user", "add", "ana@example.org", "--role", "admin", "--password", text="a good password\n"

@@ -8,10 +8,12 @@ from uuid import UUID
 import orjson
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from mnemon.db.backup import backup, read_manifest, restore
 from mnemon.db.database import Database
-from mnemon.db.external import ExternalServer
+from mnemon.db.embedded import EmbeddedServer
+from mnemon.db.external import ExternalServer, external_server
 from mnemon.db.migrate import migrate, schema_state
 from mnemon.errors import BackupFailed
 from mnemon.identity.roles import Role
@@ -144,3 +146,26 @@ def rewrite(source: Path, target: Path, change: object) -> None:
                 content = orjson.dumps(manifest)
                 member.size = len(content)
             new.addfile(member, io.BytesIO(content))
+
+
+async def test_a_backup_restores_into_a_database_that_was_never_prepared(
+    database: Database, server: EmbeddedServer, tmp_path: Path
+) -> None:
+    file = tmp_path / "kept.backup"
+    await backup(database.server, file)
+    conninfo = server.cluster.conninfo("postgres")
+    with psycopg.connect(conninfo, autocommit=True) as superuser:
+        superuser.execute("CREATE DATABASE test_unprepared")
+        try:
+            await restore(external_server(make_conninfo(conninfo, dbname="test_unprepared"), None), file)
+            with psycopg.connect(make_conninfo(conninfo, dbname="test_unprepared")) as restored:
+                found = restored.execute("SELECT FROM pg_extension WHERE extname = 'vector'").fetchall()
+        finally:
+            superuser.execute("DROP DATABASE test_unprepared WITH (FORCE)")
+    assert len(found) == 1
+
+
+async def test_a_place_that_cannot_be_written_is_named(empty_server: ExternalServer) -> None:
+    await prepare(empty_server, [])
+    with pytest.raises(BackupFailed, match=r"/proc/kept\.backup cannot be written"):
+        await backup(empty_server, Path("/proc/kept.backup"))

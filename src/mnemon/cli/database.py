@@ -11,7 +11,6 @@ from mnemon.app import open_database
 from mnemon.cli.context import run_async, settings_for_command
 from mnemon.cli.output import Json, say, show, table
 from mnemon.db.backup import Manifest, backup, restore
-from mnemon.db.database import server_for
 from mnemon.db.migrate import SchemaState, migrate, schema_state
 
 app = typer.Typer(help="The database: state, migrations, backup, restore.", no_args_is_help=True)
@@ -72,7 +71,12 @@ def backup_(
     Example: mnemon db backup /backups/monday.backup
     """
     target = (file or Path(f"mnemon-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.backup")).absolute()
-    manifest = run_async(backup(server_for(settings_for_command()), target))
+
+    async def work() -> Manifest:
+        async with open_database(settings_for_command()) as database:
+            return await backup(database.server, target)
+
+    manifest = run_async(work())
     size = target.stat().st_size
     show(
         _result(target, manifest),
@@ -92,7 +96,12 @@ def restore_(
     Example: mnemon db restore /backups/monday.backup --replace
     """
     target = file.absolute()
-    manifest = run_async(restore(server_for(settings_for_command()), target, replace=replace))
+
+    async def work() -> Manifest:
+        async with open_database(settings_for_command()) as database:
+            return await restore(database.server, target, replace=replace)
+
+    manifest = run_async(work())
     show(
         _result(target, manifest),
         as_json,

@@ -20,6 +20,7 @@ from mnemon import __version__
 from mnemon.db.database import Connection, Server, connect
 from mnemon.db.migrate import packaged_migrations, schema_state
 from mnemon.db.programs import environment_for, program
+from mnemon.db.suitability import make_suitable
 from mnemon.errors import BackupFailed
 
 FORMAT = 1
@@ -65,28 +66,33 @@ class Manifest:
 
 async def backup(server: Server, file: Path) -> Manifest:
     """Write one consistent moment of the database to a new file, readable by its owner only."""
-    if file.exists():
-        raise BackupFailed(f"{file} exists already: choose another name.", file=str(file))
     if not file.parent.is_dir():
         raise BackupFailed(f"There is no folder {file.parent}: make it first.", file=str(file))
-    draft, dump = (file.with_name(f".{file.name}.{os.getpid()}.{part}") for part in ("tar", "dump"))
     try:
-        async with await connect(server, server.owner_conninfo) as owner, owner.transaction():
-            await owner.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            await owner.execute(TEXT_FORM)
-            state = await schema_state(owner)
-            if not state.applied:
-                raise BackupFailed("This database holds no Mnemon schema: there is nothing to back up.")
-            await _dump(server, owner, dump)
-            tables = await _fingerprints(owner)
-        digest = await asyncio.to_thread(_sha256, dump)
-        taken = datetime.now(UTC).isoformat(timespec="seconds")
-        manifest = Manifest(FORMAT, __version__, state.applied, taken, digest, tables)
-        await asyncio.to_thread(_pack, draft, manifest, dump)
-        os.link(draft, file)
-    finally:
-        draft.unlink(missing_ok=True)
-        dump.unlink(missing_ok=True)
+        if file.exists():
+            raise BackupFailed(f"{file} exists already: choose another name.", file=str(file))
+        # A folder of our own beside the file: in /tmp, say, someone could have put a link where the dump goes.
+        with tempfile.TemporaryDirectory(prefix=".mnemon-backup-", dir=file.parent) as folder:
+            return await _write(server, file, Path(folder))
+    except OSError as failure:
+        raise BackupFailed(f"{file} cannot be written: {failure.strerror or failure}.", file=str(file)) from failure
+
+
+async def _write(server: Server, file: Path, folder: Path) -> Manifest:
+    draft, dump = folder / "backup.tar", folder / DUMP
+    async with await connect(server, server.owner_conninfo) as owner, owner.transaction():
+        await owner.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        await owner.execute(TEXT_FORM)
+        state = await schema_state(owner)
+        if not state.applied:
+            raise BackupFailed("This database holds no Mnemon schema: there is nothing to back up.")
+        await _dump(server, owner, dump)
+        tables = await _fingerprints(owner)
+    digest = await asyncio.to_thread(_sha256, dump)
+    taken = datetime.now(UTC).isoformat(timespec="seconds")
+    manifest = Manifest(FORMAT, __version__, state.applied, taken, digest, tables)
+    await asyncio.to_thread(_pack, draft, manifest, dump)
+    os.link(draft, file)
     return manifest
 
 
@@ -94,14 +100,14 @@ async def restore(server: Server, file: Path, *, replace: bool = False) -> Manif
     """Put a backup's rows in place of this database's, in one transaction that also checks them."""
     manifest = await asyncio.to_thread(read_manifest, file)
     async with await connect(server, server.owner_conninfo) as owner:
+        await make_suitable(owner)
         await _check_target(owner, manifest, replace)
         major = await _major(owner)
-    dump = file.with_name(f".{file.name}.{os.getpid()}.dump")
-    try:
+    # Not beside the backup, which may stand on a disk that cannot be written.
+    with tempfile.TemporaryDirectory(prefix="mnemon-restore-") as folder:
+        dump = Path(folder) / DUMP
         await asyncio.to_thread(_unpack, file, manifest, dump)
         await asyncio.to_thread(_load, server.owner_conninfo, major, manifest, dump)
-    finally:
-        dump.unlink(missing_ok=True)
     return manifest
 
 
