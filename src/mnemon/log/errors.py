@@ -43,6 +43,13 @@ class KeyConflict(Conflict):
     code = "KEY_CONFLICT"
 
 
+class TransactionConflict(Conflict):
+    """Two transactions got in each other's way and this one was undone."""
+
+    code = "TRANSACTION_CONFLICT"
+    retry = True
+
+
 class PeriodClosed(NotAllowed):
     """The effective date lies in a closed period; soft-closed ones accept an approver."""
 

@@ -37,7 +37,7 @@ class Integrity:
         return made
 
     async def checkpoint_all(self) -> list[Checkpoint]:
-        """Sign every partition there is. One that contradicts its last checkpoint is reported and passed over."""
+        """Sign every partition of every tenant; report and pass over one that contradicts its last checkpoint."""
         async with self._database.owner() as owner:
             rows = await (await owner.execute(GROWN)).fetchall()
         made = []

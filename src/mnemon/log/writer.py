@@ -9,6 +9,7 @@ import psycopg
 from mnemon.db.database import Connection, Database
 from mnemon.errors import Conflict, DatabaseUnavailable
 from mnemon.log.append import Request, in_own_transaction, in_transaction, recorded, write
+from mnemon.log.errors import TransactionConflict
 from mnemon.log.events import Event
 from mnemon.log.partitions import Partitions
 from mnemon.log.wake import Waker
@@ -51,13 +52,8 @@ class Writer:
                     await self._project(connection, tenant, partition_id, requests)
             else:
                 await self._write_alone(tenant, partition_id, requests)
-        except psycopg.errors.UniqueViolation as failure:
-            raise _id_taken(failure) from failure
-        except psycopg.OperationalError as failure:
-            raise DatabaseUnavailable(
-                "The database went away during an append, which may or may not have been recorded: "
-                "repeat it with the same idempotency key."
-            ) from failure
+        except psycopg.Error as failure:
+            raise _told(failure) from failure
         self._account(partition_id, requests)
 
     async def write_in(self, connection: Connection, tenant: UUID, legal_entity: str, request: Request) -> None:
@@ -65,8 +61,8 @@ class Writer:
         partition_id = await self._partitions.number_in(connection, tenant, legal_entity)
         try:
             await write(in_transaction(connection), partition_id, [request])
-        except psycopg.errors.UniqueViolation as failure:
-            raise _id_taken(failure) from failure
+        except psycopg.Error as failure:
+            raise _told(failure) from failure
         await self._project(connection, tenant, partition_id, [request])
 
     async def wake(self, tenant: UUID, requests: Sequence[Request]) -> None:
@@ -115,6 +111,16 @@ class Writer:
                 REFUSED.labels(request.failure.code).inc()
 
 
-def _id_taken(failure: psycopg.errors.UniqueViolation) -> Conflict:
-    detail = failure.diag.message_detail or str(failure)
-    return Conflict(f"An event with this id is already in the log: leave the id out, or use a new one. {detail}")
+def _told(failure: psycopg.Error) -> Exception:
+    """What a database error means to a caller. Only the last kind leaves open whether the events were recorded."""
+    if isinstance(failure, psycopg.errors.UniqueViolation):
+        detail = failure.diag.message_detail or str(failure)
+        return Conflict(f"An event with this id is already in the log: leave the id out, or use a new one. {detail}")
+    if (failure.sqlstate or "").startswith("40"):
+        return TransactionConflict(f"The append was undone, as another transaction was in its way: retry it. {failure}")
+    if isinstance(failure, psycopg.OperationalError):
+        return DatabaseUnavailable(
+            "The database went away during an append, which may or may not have been recorded: "
+            "repeat it with the same idempotency key."
+        )
+    return failure

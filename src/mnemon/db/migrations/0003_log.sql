@@ -7,7 +7,7 @@ CREATE TABLE mnemon.partitions (
     legal_entity text COLLATE "C" NOT NULL CHECK (legal_entity ~ '^[^[:cntrl:]]{1,100}$'),
     sequence     bigint NOT NULL DEFAULT 0,
     hash         bytea NOT NULL CHECK (length(hash) = 32),
-    recorded_at  timestamptz NOT NULL DEFAULT '-infinity',
+    recorded_at  timestamptz NOT NULL DEFAULT 'epoch',
     created_at   timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, legal_entity)
 ) WITH (fillfactor = 50);
