@@ -6,6 +6,7 @@ with NUMBER jobs at once; `enqueue` adds NUMBER jobs in one transaction and prin
 
 import asyncio
 import contextlib
+import logging
 import sys
 import time
 
@@ -13,6 +14,8 @@ import time
 async def procrastinate(action: str, conninfo: str, number: int) -> None:
     import procrastinate
 
+    # It warns of an app in the main module, which here is the only one.
+    logging.disable(logging.WARNING)
     app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=conninfo))
 
     @app.task(name="nothing")

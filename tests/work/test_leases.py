@@ -53,7 +53,7 @@ async def test_the_claim_counts_the_attempt_and_writes_the_lease(
     job = await claim(kind)
     row = await read_job(job_id)
     assert (row["status"], row["attempts"], row["locked_by"]) == ("PROCESSING", 1, "silent")
-    assert row["lease_token"] == job.token
+    assert str(row["lease_token"]) == job.token
     assert row["lease_until"] - row["locked_at"] == pytest.approx(LEASE, abs=timedelta(milliseconds=50))
 
 
@@ -194,7 +194,7 @@ async def test_a_lease_is_not_extended_past_the_time_limit(
     async with database.transaction(tenant) as tx:
         job_id = (await enqueue(tx, kind, note())).job_id
     job = await claim(kind)
-    await line.fetch("SELECT mnemon.beat('silent', %s, %s)", ([job.token], timedelta(hours=1)))
+    await line.fetch("SELECT mnemon.beat('silent', %s::uuid[], %s)", ([job.token], timedelta(hours=1)))
     row = await read_job(job_id)
     assert row["lease_until"] - row["locked_at"] < timedelta(hours=1, seconds=1)
 

@@ -51,7 +51,7 @@ async def test_claim_finish_beat_and_rescue_never_scan_the_table(busy) -> None:
         jobs = [
             Job(row["job_id"], row["tenant_id"], kind, row["payload"], 1, 5, row["token"], database) for row in rows
         ]
-        await line.fetch("SELECT mnemon.beat('w', %s, '1 minute')", ([job.token for job in jobs],))
+        await line.fetch("SELECT mnemon.beat('w', %s::uuid[], '1 minute')", ([job.token for job in jobs],))
         assert len(await finish_jobs(line, [(job, None) for job in jobs])) == 50
         await rescue_jobs(line)
     await line.fetch("SELECT pg_stat_force_next_flush()")

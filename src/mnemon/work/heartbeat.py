@@ -7,10 +7,8 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import psycopg
 
@@ -18,19 +16,11 @@ from mnemon.db.database import Server
 from mnemon.errors import MnemonError
 from mnemon.work.outage import Outage
 
-BEAT = "SELECT mnemon.beat(%s, %s, %s) AS held"
+BEAT = "SELECT mnemon.beat(%s, %s::uuid[], %s)::text[] AS held"
 BEATS_PER_LEASE = 3
 RETRY_SECONDS = 0.3
 # A silent network or a stuck server may not hold the thread for long.
 CONNECT_SECONDS = 5
-
-
-@dataclass(frozen=True)
-class Watched:
-    """A lease to extend, and the moment (of the monotonic clock) by which its job should have been stopped."""
-
-    job_id: UUID
-    overdue_at: float
 
 
 class Heartbeat(threading.Thread):
@@ -41,8 +31,8 @@ class Heartbeat(threading.Thread):
         server: Server,
         worker: str,
         lease: timedelta,
-        on_lost: Callable[[UUID], None],
-        on_stuck: Callable[[UUID], None],
+        on_lost: Callable[[str], None],
+        on_stuck: Callable[[str], None],
     ) -> None:
         super().__init__(name="mnemon-heartbeat", daemon=True)
         self._server = server
@@ -50,17 +40,18 @@ class Heartbeat(threading.Thread):
         self._lease = lease
         self._on_lost = on_lost
         self._on_stuck = on_stuck
-        self._watched: dict[UUID, Watched] = {}
+        self._watched: dict[str, float] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._connection: psycopg.Connection[Any] | None = None
         self._outage = Outage("heartbeat")
 
-    def watch(self, token: UUID, watched: Watched) -> None:
+    def watch(self, token: str, overdue_at: float) -> None:
+        """Extend this lease from now on. By `overdue_at`, of the monotonic clock, its job should have been stopped."""
         with self._lock:
-            self._watched[token] = watched
+            self._watched[token] = overdue_at
 
-    def forget(self, token: UUID) -> None:
+    def forget(self, token: str) -> None:
         with self._lock:
             self._watched.pop(token, None)
 
@@ -78,19 +69,19 @@ class Heartbeat(threading.Thread):
 
     def _try_to_beat(self) -> bool:
         with self._lock:
-            asked = dict(self._watched)
+            asked = list(self._watched)
         try:
-            held = self._beat(list(asked))
+            held = self._beat(asked)
         except (psycopg.Error, MnemonError) as failure:
             self._outage.seen(failure)
             self._hang_up()
             return False
         self._outage.over()
-        for token in asked.keys() - held:
+        for token in set(asked) - held:
             self._on_lost(token)
         return True
 
-    def _beat(self, tokens: list[UUID]) -> set[UUID]:
+    def _beat(self, tokens: list[str]) -> set[str]:
         if self._connection is None:
             self._server.ensure_running()
             self._connection = psycopg.connect(
@@ -108,7 +99,7 @@ class Heartbeat(threading.Thread):
         """A job that is watched this long after its time limit blocks the event loop that should have stopped it."""
         now = time.monotonic()
         with self._lock:
-            overdue = [token for token, watched in self._watched.items() if watched.overdue_at < now]
+            overdue = [token for token, overdue_at in self._watched.items() if overdue_at < now]
         for token in overdue:
             self._on_stuck(token)
 

@@ -22,7 +22,7 @@ class Assignment(BaseModel):
     kind: str
     job_id: UUID
     tenant_id: UUID
-    token: UUID
+    token: str
     payload_text: str
     attempt: int
     max_attempts: int

@@ -15,7 +15,7 @@ from mnemon.db.database import Connection, Database
 from mnemon.work.errors import InvalidPayload, LeaseLost
 from mnemon.work.kinds import Kind, Payload, Result
 
-FINISH = "SELECT mnemon.finish_job(%s, %s, %s::text::jsonb) AS held"
+FINISH = "SELECT mnemon.finish_job(%s, %s::uuid, %s::text::jsonb) AS held"
 # A process that is stopped inside the transaction must not keep the row locked: the server ends its session.
 BOUND_THE_LOCK = "SELECT set_config('idle_in_transaction_session_timeout', %s, true)"
 LONGEST_PAUSE = "30s"
@@ -31,7 +31,7 @@ class Job(Generic[Payload]):
     payload_text: str
     attempt: int
     max_attempts: int
-    token: UUID
+    token: str
     database: Database
     waited_seconds: float = 0.0
     context: Any = None

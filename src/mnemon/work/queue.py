@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 from mnemon.work.job import Job
 from mnemon.work.kinds import Kind
@@ -12,7 +11,7 @@ from mnemon.work.line import Line
 
 CLAIM = "SELECT * FROM mnemon.claim_jobs(%s, %s, %s, %s, %s)"
 FINISH_MANY = "SELECT mnemon.finish_jobs(%s::text::jsonb) AS token"
-FAIL = "SELECT mnemon.fail_job(%s, %s, %s, %s, %s, %s, %s) AS status"
+FAIL = "SELECT mnemon.fail_job(%s, %s, %s::uuid, %s, %s, %s, %s) AS status"
 GIVE_BACK = "SELECT mnemon.give_back_jobs(%s::text::jsonb, %s) AS token"
 RESCUE = "SELECT * FROM mnemon.rescue_jobs(%s)"
 RESCUED_AT_ONCE = 100
@@ -38,7 +37,7 @@ async def claim_jobs(
     return await line.fetch(CLAIM, (worker, names, limits, wanted, lease))
 
 
-async def finish_jobs(line: Line, outcomes: Sequence[tuple[Job[Any], str | None]]) -> set[UUID]:
+async def finish_jobs(line: Line, outcomes: Sequence[tuple[Job[Any], str | None]]) -> set[str]:
     """Mark jobs done, each with its result; the tokens that were still held."""
     items = ",".join(_identified(job, result) for job, result in outcomes)
     return {row["token"] for row in await line.fetch(FINISH_MANY, (f"[{items}]",))}
@@ -53,7 +52,7 @@ async def fail_job(line: Line, job: Job[Any], failure: Failure) -> str | None:
     return status
 
 
-async def give_back_jobs(line: Line, jobs: Collection[Job[Any]], delay: timedelta = timedelta(0)) -> set[UUID]:
+async def give_back_jobs(line: Line, jobs: Collection[Job[Any]], delay: timedelta = timedelta(0)) -> set[str]:
     """Return jobs as if they had not been claimed; the tokens that were still held."""
     items = ",".join(_identified(job, None) for job in jobs)
     return {row["token"] for row in await line.fetch(GIVE_BACK, (f"[{items}]", delay))}
@@ -66,6 +65,6 @@ async def rescue_jobs(line: Line) -> list[dict[str, Any]]:
 
 def _identified(job: Job[Any], result: str | None) -> str:
     return (
-        f'{{"tenant_id":"{job.tenant_id}","job_id":"{job.job_id}","token":"{job.token}",'
+        f'{{"tenant_id":"{job.tenant_id.hex}","job_id":"{job.job_id.hex}","token":"{job.token}",'
         f'"result":{"null" if result is None else result}}}'
     )

@@ -21,7 +21,7 @@ from mnemon.work.attempt import Attempt, Done, GivenBack, Lost, Outcome
 from mnemon.work.errors import TimeLimitExceeded
 from mnemon.work.failures import failure_of
 from mnemon.work.finisher import Finisher
-from mnemon.work.heartbeat import Heartbeat, Watched
+from mnemon.work.heartbeat import Heartbeat
 from mnemon.work.job import Job
 from mnemon.work.kinds import Kind
 from mnemon.work.line import Line
@@ -73,11 +73,11 @@ class Worker:
         self._poll = poll
         self._context = context
         self._on_stuck = on_stuck
-        self._attempts: dict[UUID, Attempt] = {}
+        self._attempts: dict[str, Attempt] = {}
         self._claims = Line(database.server)
         self._outcomes = Line(database.server)
         self._finisher = Finisher(self._outcomes, self._settled)
-        self._finishing: dict[UUID, Attempt] = {}
+        self._finishing: dict[str, Attempt] = {}
         self._abandoned: set[asyncio.Task[None]] = set()
         self._scheduler = Scheduler(self._claims, schedules)
         self._heartbeat = Heartbeat(database.server, self.name, self._lease, self._lost, self._stuck)
@@ -163,7 +163,7 @@ class Worker:
         attempt = Attempt(job, row["time_limit_seconds"])
         self._attempts[job.token] = attempt
         overdue = time.monotonic() + attempt.time_limit + 2 * STOP_PATIENCE
-        self._heartbeat.watch(job.token, Watched(job.job_id, overdue))
+        self._heartbeat.watch(job.token, overdue)
         assert self._loop is not None
         attempt.alarm = self._loop.call_later(attempt.time_limit, self._time_is_up, attempt)
         attempt.task = self._loop.create_task(self._see_through(attempt))
@@ -235,17 +235,17 @@ class Worker:
             if attempt.job.job_id == job_id:
                 attempt.stop("lost")
 
-    def _lost(self, token: UUID) -> None:
+    def _lost(self, token: str) -> None:
         """From the heartbeat's thread: this lease is gone."""
         assert self._loop is not None
         with contextlib.suppress(RuntimeError):  # the loop has closed meanwhile
             self._loop.call_soon_threadsafe(self._drop, token)
 
-    def _drop(self, token: UUID) -> None:
+    def _drop(self, token: str) -> None:
         if attempt := self._attempts.get(token):
             attempt.stop("lost")
 
-    def _stuck(self, token: UUID) -> None:
+    def _stuck(self, token: str) -> None:
         """From the heartbeat's thread: the event loop has not run for long after it should have stopped this job."""
         attempt = self._attempts.get(token)
         log.critical("worker_stuck", worker=self.name, job_id=str(attempt.job.job_id) if attempt else None)

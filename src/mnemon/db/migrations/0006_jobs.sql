@@ -96,7 +96,7 @@ CREATE FUNCTION mnemon.time_ordered_uuid() RETURNS uuid
 -- makes count and claim one step, and it is held to the end of this short transaction.
 CREATE FUNCTION mnemon.claim_jobs(worker text, kinds text[], at_once integer[], wanted integer, lease interval)
     RETURNS TABLE (tenant_id uuid, job_id uuid, kind text, payload text, attempt integer, max_attempts integer,
-                   time_limit_seconds double precision, token uuid, waited_seconds double precision)
+                   time_limit_seconds double precision, token text, waited_seconds double precision)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
     SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
@@ -134,7 +134,7 @@ BEGIN
               FROM due
              WHERE j.ctid = due.place
          RETURNING j.tenant_id, j.job_id, j.kind, j.payload::text, j.attempts, j.max_attempts, j.time_limit_seconds,
-                   j.lease_token, extract(epoch FROM clock_timestamp() - due.next_run_at)::double precision;
+                   j.lease_token::text, extract(epoch FROM clock_timestamp() - due.next_run_at)::double precision;
         GET DIAGNOSTICS taken = ROW_COUNT;
         wanted := wanted - taken;
         EXIT WHEN wanted <= 0;
@@ -180,7 +180,7 @@ CREATE FUNCTION mnemon.unregister_worker(worker text) RETURNS void
     END;
 
 -- Finishes many jobs in one statement; answers the tokens that were still held.
-CREATE FUNCTION mnemon.finish_jobs(outcomes jsonb) RETURNS SETOF uuid
+CREATE FUNCTION mnemon.finish_jobs(outcomes jsonb) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
     SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
@@ -190,7 +190,7 @@ BEGIN
                finished_at = clock_timestamp(), updated_at = clock_timestamp()
           FROM jsonb_to_recordset(outcomes) AS o(tenant_id uuid, job_id uuid, token uuid, result jsonb)
          WHERE j.tenant_id = o.tenant_id AND j.job_id = o.job_id AND j.lease_token = o.token
-     RETURNING o.token;
+     RETURNING o.token::text;
 END $$;
 
 -- Finishes one job inside the transaction that writes its effects; false when the lease is no longer held.
@@ -233,7 +233,7 @@ BEGIN
 END $$;
 
 -- Returns jobs unfinished: the attempt does not count, because the job did not fail.
-CREATE FUNCTION mnemon.give_back_jobs(returned jsonb, delay interval) RETURNS SETOF uuid
+CREATE FUNCTION mnemon.give_back_jobs(returned jsonb, delay interval) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
     SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
@@ -243,7 +243,7 @@ BEGIN
                lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
           FROM jsonb_to_recordset(returned) AS r(tenant_id uuid, job_id uuid, token uuid)
          WHERE j.tenant_id = r.tenant_id AND j.job_id = r.job_id AND j.lease_token = r.token
-     RETURNING r.token;
+     RETURNING r.token::text;
     -- An idle worker of any kind looks; it is cheaper than to find out which.
     PERFORM pg_notify('mnemon_jobs', '*');
 END $$;
