@@ -11,7 +11,6 @@ from mnemon.api import reference as api_reference
 from mnemon.cli import reference as cli_reference
 from mnemon.errors import error_types
 from mnemon.identity.roles import RULES, Role
-from mnemon.models import calls, embedder  # noqa: F401  their errors and metrics belong on the pages
 from mnemon.settings import described_settings
 from mnemon.telemetry import REGISTRY
 
