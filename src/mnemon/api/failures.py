@@ -27,6 +27,7 @@ def add_failure_answers(api: FastAPI) -> None:
     api.add_exception_handler(HTTPException, _answer_http)
     api.add_exception_handler(psycopg.DataError, _answer_unstorable)
     api.add_exception_handler(psycopg.OperationalError, _answer_database)
+    api.add_exception_handler(psycopg.DataError, _answer_value)
     api.add_exception_handler(Exception, _answer_surprise)
 
 
@@ -74,6 +75,11 @@ async def _answer_unstorable(request: Request, failure: Exception) -> JSONRespon
 async def _answer_database(request: Request, failure: Exception) -> JSONResponse:
     log.error("database_failed", error=str(failure).strip())
     return await answer_failure(request, DatabaseUnavailable("The database does not answer just now: try again."))
+
+
+async def _answer_value(request: Request, failure: Exception) -> JSONResponse:
+    """A null character or a number beyond 64 bits: nothing that is stored can be asked for with it."""
+    return await answer_failure(request, InvalidRequest(f"A value cannot be used: {str(failure).strip()}"))
 
 
 async def _answer_surprise(request: Request, failure: Exception) -> JSONResponse:

@@ -4,14 +4,23 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from mnemon import __version__
-from mnemon.api import auth, health, jobs, tokens, users
+from mnemon.api import auth, event_types, events, health, jobs, partitions, periods, tokens, users
 from mnemon.api.access import bearer
 from mnemon.api.failures import add_failure_answers
 from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
 from mnemon.app import Mnemon
 
 DESCRIPTION = "Evidence-first memory for teams and their AI agents."
-ROUTERS: tuple[APIRouter, ...] = (auth.router, users.router, tokens.router, jobs.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    auth.router,
+    users.router,
+    tokens.router,
+    events.router,
+    event_types.router,
+    periods.router,
+    partitions.router,
+    jobs.router,
+)
 
 
 def create_api(mnemon: Mnemon) -> FastAPI:
@@ -41,6 +50,6 @@ def _surround(api: FastAPI, mnemon: Mnemon) -> None:
             CORSMiddleware,
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "POST", "PATCH", "PUT", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "X-Request-ID"],
+            allow_headers=["Authorization", "Content-Type", "X-Request-ID", "Idempotency-Key"],
         )
     api.add_middleware(Watch)

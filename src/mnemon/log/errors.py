@@ -10,6 +10,12 @@ class TypeNotRegistered(MnemonError):
     status = 422
 
 
+class TypeReserved(NotAllowed):
+    """Events of a built-in type are recorded by Mnemon itself, when the thing happens."""
+
+    code = "EVENT_TYPE_RESERVED"
+
+
 class TypeIncompatible(Conflict):
     """The declaration contradicts one that events were already recorded under."""
 

@@ -10,7 +10,7 @@ import orjson
 from mnemon.db.database import Connection, Database
 from mnemon.errors import InvalidRequest
 from mnemon.log.compatibility import changes_needing_a_type, changes_needing_a_version
-from mnemon.log.errors import TypeIncompatible, TypeNotRegistered
+from mnemon.log.errors import TypeIncompatible, TypeNotRegistered, TypeReserved
 from mnemon.log.paths import steps_of
 from mnemon.log.types import EventType, built_in_types
 
@@ -86,6 +86,17 @@ class Registry:
             )
         return found
 
+    def is_built_in(self, name: str) -> bool:
+        return name in self._newest[None]
+
+    def refuse_built_in(self, names: Iterable[str]) -> None:
+        """For what comes from outside: a client must not be able to make the log say that Mnemon did something."""
+        for name in names:
+            if self.is_built_in(name):
+                raise TypeReserved(
+                    f"Events of the type {name} are recorded by Mnemon alone: use a type of your own.", type=name
+                )
+
     async def refresh(self, tenant: UUID, connection: Connection | None = None) -> None:
         """Read what the tenant has declared, here or in another process."""
         if connection is None:
@@ -111,7 +122,7 @@ class Registry:
         """Refuse a declaration that is wrong or breaks what was promised; False if it is already there as it is."""
         _check_declaration(proposed)
         name, version = proposed.type, proposed.schema_version
-        if name in self._newest[None]:
+        if self.is_built_in(name):
             raise TypeIncompatible(f"{name} is built in and cannot be declared again: choose another name.", type=name)
         await self.refresh(tenant, connection)
         newest = self._newest[tenant].get(name, 0)
