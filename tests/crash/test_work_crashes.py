@@ -236,3 +236,39 @@ async def test_a_terminated_worker_gives_its_job_back_and_ends_well(
     assert await asyncio.to_thread(leaving.wait, 10) == 0
     (row,) = fleet.ask("SELECT * FROM mnemon.jobs")
     assert (row["status"], row["attempts"], row["errors"]) == ("PENDING", 0, [])
+
+
+async def test_a_second_signal_stops_a_worker_hard_and_its_job_goes_on_elsewhere(
+    crash_database: Database, fleet: Fleet, tmp_path: Path, eventually_true: EventuallyTrue
+) -> None:
+    async with crash_database.transaction(TENANTS[0]) as tx:
+        await enqueue_many(tx, work_process.STUBBORN, [Task(folder=str(tmp_path))])
+    stopped = fleet.start("stopped")
+    await eventually_true((tmp_path / "stopped.began").exists)
+    stopped.terminate()
+    stopping = time.monotonic()
+    while stopped.poll() is None:
+        stopped.terminate()
+        await asyncio.sleep(0.1)
+    assert time.monotonic() - stopping < 3
+    assert stopped.returncode == 128 + signal.SIGTERM
+    (tmp_path / "gate").touch()
+    fleet.start("second")
+    await eventually_true((tmp_path / "second.verdict").exists)
+    assert fleet.ask("SELECT worker FROM mnemon.crash_effects") == [{"worker": "second"}]
+
+
+@pytest.mark.slow
+async def test_a_worker_that_a_job_blocks_for_good_starts_over_and_works_on(
+    crash_database: Database, fleet: Fleet, eventually_true: EventuallyTrue
+) -> None:
+    async with crash_database.transaction(TENANTS[0]) as tx:
+        await enqueue_many(tx, work_process.HANGER, [Task()])
+    alone = fleet.start("alone")
+    await eventually_true(lambda: fleet.ask("SELECT 1 FROM mnemon.jobs WHERE status = 'FAILED'"))
+    (row,) = fleet.ask("SELECT * FROM mnemon.jobs")
+    assert [error["code"] for error in row["errors"]] == ["TIME_LIMIT"]
+    async with crash_database.transaction(TENANTS[0]) as tx:
+        await enqueue_many(tx, work_process.EFFECT, [Task()])
+    await eventually_true(lambda: fleet.ask("SELECT 1 FROM mnemon.crash_effects"))
+    assert alone.poll() is None

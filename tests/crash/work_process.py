@@ -15,6 +15,7 @@ from pathlib import Path
 import structlog
 from pydantic import BaseModel
 
+from mnemon.cli.work import start_over, stop_on_signals
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.work.errors import LeaseLost
@@ -100,10 +101,8 @@ async def write_and_tell(job: Job[Task], note: Path) -> None:
 
 async def main(home: Path, name: str, lease: float) -> None:
     async with Database(EmbeddedServer(home, linger_seconds=0), pool_size=3) as database:
-        worker = Worker(
-            database, KINDS, slots=4, lease=lease, poll=0.2, name=name, context=name, on_stuck=lambda: os._exit(70)
-        )
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
+        worker = Worker(database, KINDS, slots=4, lease=lease, poll=0.2, name=name, context=name, on_stuck=start_over)
+        stop_on_signals(worker)
         await worker.run()
 
 

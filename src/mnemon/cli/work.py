@@ -66,4 +66,4 @@ def start_over() -> None:
     log.critical("process_starts_over")
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "mnemon", *sys.argv[1:]])  # noqa: S606  our own command again
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  our own command again

@@ -36,7 +36,7 @@ UNREGISTER = "SELECT mnemon.unregister_worker(%s)"
 STOP_PATIENCE = 5.0
 RETRY_SECONDS = 0.3
 GAUGES_EVERY = 15.0
-SPLIT_FROM = 16
+SPLIT_FROM = 200
 # What the database or its absence raises, for every statement that is tried again.
 OUTAGE = (psycopg.Error, MnemonError, OSError)
 
@@ -139,7 +139,7 @@ class Worker:
         if free <= 0:
             return False
         self._more = False
-        # Many slots are filled by halves: one half runs while the database claims for the other.
+        # Very many slots are filled by halves: one half runs while the database claims for the other.
         wanted = free if self._slots < SPLIT_FROM else min(free, self._slots // 2)
         rows = await claim_jobs(self._claims, self.name, list(self._kinds.values()), wanted, self._lease)
         for row in rows:
