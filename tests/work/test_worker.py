@@ -10,6 +10,7 @@ from mnemon.errors import NotFound
 from mnemon.work.enqueue import enqueue, enqueue_many
 from mnemon.work.errors import JobFailed, JobPostponed
 from mnemon.work.job import Job
+from mnemon.work.queue import fail_job
 
 
 async def test_a_job_runs_once_as_its_tenant_and_is_done(
@@ -364,3 +365,60 @@ async def test_a_worker_is_on_the_register_while_it_lives(database, make_kind, r
     assert (row["slots"], row["kinds"], row["stopped_at"]) == (2, [kind.name], None)
     worker.stop()
     assert await eventually(lambda: registered("stopped_at IS NOT NULL"))
+
+
+async def test_an_error_message_that_cannot_be_stored_as_it_is_does_not_cost_the_slot(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        if job.payload.text == "odd":
+            raise JobFailed("bad name \udce4\x00.pdf")
+
+    await run_worker(kind, slots=1)
+    async with database.transaction(tenant) as tx:
+        odd = await enqueue(tx, kind, note(text="odd"))
+        fine = await enqueue(tx, kind, note())
+    assert (await job_reaches(odd.job_id, "FAILED"))["last_error_message"] == "bad name ?.pdf"
+    await job_reaches(fine.job_id, "DONE")
+
+
+async def test_an_outcome_that_cannot_be_recorded_costs_neither_slot_nor_job(
+    database, tenant, make_kind, note, run_worker, job_reaches, monkeypatch
+) -> None:
+    kind = make_kind()
+    faults = [KeyError("a fault of ours")]
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        raise RuntimeError
+
+    async def faulty(*values: Any) -> str | None:
+        if faults:
+            raise faults.pop()
+        return await fail_job(*values)
+
+    monkeypatch.setattr("mnemon.work.worker.fail_job", faulty)
+    await run_worker(kind, slots=1, lease=0.3)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    row = await job_reaches(job.job_id, "FAILED")
+    assert [error["code"] for error in row["errors"]] == ["WORKER_LOST"] + ["UNEXPECTED"] * 4
+
+
+async def test_a_kind_without_a_handler_here_is_left_to_other_workers(
+    database, tenant, make_kind, note, run_worker, job_reaches, read_job
+) -> None:
+    known, unknown = make_kind(), make_kind()
+
+    @known.handler
+    async def handle(job: Job) -> None: ...
+
+    await run_worker(known, unknown)
+    async with database.transaction(tenant) as tx:
+        waits = await enqueue(tx, unknown, note(), priority=9)
+        runs = await enqueue(tx, known, note())
+    await job_reaches(runs.job_id, "DONE")
+    assert (await read_job(waits.job_id))["attempts"] == 0

@@ -28,6 +28,8 @@ def main() -> None:
     os.dup2(2, 1)
     request = orjson.loads(sys.stdin.buffer.read())
     _limit(request["memory_mb"], request["seconds"])
+    if os.getppid() != request["parent"]:
+        os._exit(1)
     try:
         reply = RESULT + _call(request["function"], request["arguments"])
     except Exception as error:
@@ -54,8 +56,6 @@ def _limit(memory_mb: int, seconds: float) -> None:
     """Limits that the kernel enforces, even on code that never returns to Python."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
-    if os.getppid() == 1:
-        os._exit(1)
     most = memory_mb << 20
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

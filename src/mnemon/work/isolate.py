@@ -29,11 +29,16 @@ RESULT, ERROR = b"R", b"E"
 
 
 async def run_isolated(
-    function: Callable[..., Returned], *arguments: BaseModel, memory_mb: int = MEMORY_MB, seconds: float = SECONDS
+    function: Callable[..., Returned],
+    *arguments: BaseModel,
+    memory_mb: int = MEMORY_MB,
+    seconds: float = SECONDS,
+    database_access: bool = False,
 ) -> Returned:
     """Call a module-level function in a subprocess with limits on memory (address space) and wall-clock time.
 
     Errors of Mnemon's family come back as themselves; a crash, a hang and a leak come back as errors of their own.
+    `database_access` leaves libpq's variables (PGPASSWORD …) in its environment.
     """
     name = f"{function.__module__}:{function.__qualname__}"
     request = orjson.dumps(
@@ -42,9 +47,12 @@ async def run_isolated(
             "arguments": [one.model_dump_json() for one in arguments],
             "memory_mb": memory_mb,
             "seconds": seconds,
+            "parent": os.getpid(),
         }
     )
-    reply = await _converse(request, name, seconds)
+    reply = await _converse(
+        request, name, seconds, _environment(("MNEMON_",) if database_access else ("MNEMON_", "PG"))
+    )
     if reply[:1] == ERROR:
         raise _error_in(orjson.loads(reply[1:]), memory_mb)
     returns: TypeAdapter[Returned] = TypeAdapter(get_type_hints(function).get("return", Any))
@@ -54,11 +62,11 @@ async def run_isolated(
         raise ProcessDied(f"The subprocess of {name} gave an answer of the wrong form.", function=name) from None
 
 
-async def _converse(request: bytes, name: str, seconds: float) -> bytes:
+async def _converse(request: bytes, name: str, seconds: float, environment: dict[str, str]) -> bytes:
     """Send the request, await the reply. However this ends, the process and all it started are gone after."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "mnemon.work.child",
-        stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True, env=_environment(),
+        stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True, env=environment,
     )  # fmt: skip
     try:
         async with asyncio.timeout(seconds):
@@ -106,9 +114,9 @@ async def _end(process: Process) -> None:
     await asyncio.shield(process.wait())
 
 
-def _environment() -> dict[str, str]:
+def _environment(withheld: tuple[str, ...]) -> dict[str, str]:
     """The same import path as ours, and no setting that could hold a secret."""
-    plain = {name: value for name, value in os.environ.items() if not name.startswith(("MNEMON_", "PG"))}
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(withheld)}
     return plain | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 

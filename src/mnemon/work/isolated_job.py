@@ -51,7 +51,9 @@ async def run_in_subprocess(job: Job[Any], isolation: Isolation, seconds: float)
         max_attempts=job.max_attempts,
         conninfo=job.database.server.app_conninfo,
     )
-    report = await run_isolated(carry_out, assignment, memory_mb=isolation.memory_mb, seconds=seconds)
+    report = await run_isolated(
+        carry_out, assignment, memory_mb=isolation.memory_mb, seconds=seconds, database_access=True
+    )
     job.finished = report.finished
     job.stages.update(report.stages)
     return report.result

@@ -45,7 +45,7 @@ async def finish_jobs(line: Line, outcomes: Sequence[tuple[Job[Any], str | None]
 
 async def fail_job(line: Line, job: Job[Any], failure: Failure) -> str | None:
     """End the attempt: PENDING for another try, FAILED for none, or None when the lease was lost."""
-    message = failure.message.replace("\x00", "")[:LONGEST_MESSAGE]
+    message = _storable(failure.message)[:LONGEST_MESSAGE]
     values = (job.tenant_id, job.job_id, job.token, failure.code, message, failure.permanent, failure.delay)
     rows = await line.fetch(FAIL, values)
     status: str | None = rows[0]["status"]
@@ -61,6 +61,11 @@ async def give_back_jobs(line: Line, jobs: Collection[Job[Any]], delay: timedelt
 async def rescue_jobs(line: Line) -> list[dict[str, Any]]:
     """End the attempts of workers that stopped answering."""
     return await line.fetch(RESCUE, (RESCUED_AT_ONCE,))
+
+
+def _storable(text: str) -> str:
+    """Without what PostgreSQL cannot keep: zero bytes, and halves of characters, as odd file names have them."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 def _identified(job: Job[Any], result: str | None) -> str:

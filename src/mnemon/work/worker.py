@@ -67,7 +67,8 @@ class Worker:
     ) -> None:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
         self._database = database
-        self._kinds = {kind.name: kind for kind in kinds}
+        # A kind whose handler is not imported here is left to the workers that have it.
+        self._kinds = {kind.name: kind for kind in kinds if kind.run is not None}
         self._slots = slots
         self._lease = timedelta(seconds=lease)
         self._poll = poll
@@ -170,9 +171,15 @@ class Worker:
         metrics.attempts_of(job.kind.name).inc()
 
     async def _see_through(self, attempt: Attempt) -> None:
-        outcome = await attempt.run()
-        if not attempt.abandoned:
-            await self._conclude(attempt, outcome)
+        try:
+            outcome = await attempt.run()
+            if not attempt.abandoned:
+                await self._conclude(attempt, outcome)
+        except Exception:
+            # A fault of ours must cost neither the slot nor the job: the lease runs out and gives it to the next.
+            log.exception("attempt_not_recorded", job_id=attempt.job.job_id, kind=attempt.job.kind.name)
+            self._heartbeat.forget(attempt.job.token)
+            self._free_slot(attempt)
 
     async def _conclude(self, attempt: Attempt, outcome: Outcome) -> None:
         """Put the outcome on record. The lease is watched until then."""
@@ -295,7 +302,7 @@ class Worker:
                 await self._claims.fetch(UNREGISTER, (self.name,))
         for task in (*aides, *tasks):
             task.cancel()
-        await asyncio.gather(*aides, *tasks, return_exceptions=True)
+        await asyncio.wait([*aides, *tasks], timeout=STOP_PATIENCE)
         await asyncio.to_thread(self._heartbeat.close)
         await self._claims.close()
         await self._outcomes.close()
