@@ -18,6 +18,7 @@ from mnemon.errors import DatabaseUnavailable, MnemonError
 from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
+from mnemon.log.integrity import Integrity
 from mnemon.log.requests import Limits
 from mnemon.log.store import EventLog
 from mnemon.settings import Settings
@@ -67,6 +68,11 @@ class Mnemon:
     def login_url(self, link_secret: str) -> str:
         """The secret stands after `#`, so that no server log or Referer header ever sees it."""
         return f"{self.url}/login#{link_secret}"
+
+    @cached_property
+    def integrity(self) -> Integrity:
+        """Its keys and checkpoints are in the home folder, outside the database that they speak about."""
+        return Integrity(self.database, self.log.reader, self.settings.home)
 
     @cached_property
     def embedder(self) -> "Embedder":

@@ -8,9 +8,8 @@ import orjson
 from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnemon.log.events import Appended, Event
+from mnemon.log.events import Event
 from mnemon.log.incoming import DECISION, IncomingEvent
-from mnemon.log.moments import written
 
 RECORDED: dict[str, Any] = {
     "id": "01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B",
@@ -111,16 +110,6 @@ class TraceOut(Shape):
 def answer(document: Any, status: int = 200) -> Response:
     """The document as it is: a page of a thousand events is not rebuilt field by field to be described."""
     return Response(orjson.dumps(document), status, media_type="application/json")
-
-
-def appended_as_json(one: Appended) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "sequence": str(one.sequence),
-        "recorded_at": written(one.recorded_at),
-        "checksum": one.hash.hex(),
-        "duplicate": one.duplicate,
-    }
 
 
 def events_as_json(events: Sequence[Event]) -> list[dict[str, Any]]:

@@ -16,7 +16,6 @@ from mnemon.api.event_models import (
     OneEvent,
     TraceOut,
     answer,
-    appended_as_json,
     events_as_json,
 )
 from mnemon.identity.recording import record_events
@@ -111,7 +110,7 @@ async def post_events(
         mnemon.log, principal, new.events, idempotency_key=idempotency_key, address=address_of(request)
     )
     status = 200 if all(one.duplicate for one in appended) else 201
-    return answer({"events": [appended_as_json(one) for one in appended]}, status)
+    return answer({"events": [one.as_json() for one in appended]}, status)
 
 
 @router.get("/events", summary="Read a stream, page by page", response_model=EventPage)
@@ -130,16 +129,7 @@ async def get_events(mnemon: MnemonPart, principal: Reader, query: Annotated[Str
 
 @router.get("/events/process/{correlation_id}", summary="All events of a business process", response_model=TraceOut)
 async def get_process(correlation_id: EventId, mnemon: MnemonPart, principal: Reader) -> Response:
-    trace = await mnemon.log.read_trace(principal.tenant_id, correlation_id)
-    return answer(
-        {
-            "correlation_id": correlation_id,
-            "events": events_as_json(trace.events),
-            "process_duration_ms": round(trace.duration.total_seconds() * 1000),
-            "actors_involved": trace.actors,
-            "entities_involved": trace.entities,
-        }
-    )
+    return answer((await mnemon.log.read_trace(principal.tenant_id, correlation_id)).as_json())
 
 
 @router.get("/events/{event_id}", summary="One event", response_model=OneEvent)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
+from uuid import UUID
 
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.identity.tenants import tenant_by_slug
@@ -36,9 +37,14 @@ async def opened() -> AsyncIterator[Mnemon]:
 
 
 @asynccontextmanager
+async def tenant_of(slug: str) -> AsyncIterator[tuple[Mnemon, UUID]]:
+    """An open Mnemon, and the id of the tenant of this short name."""
+    async with opened() as mnemon:
+        yield mnemon, (await tenant_by_slug(mnemon.database, slug)).tenant_id
+
+
+@asynccontextmanager
 async def in_tenant(slug: str) -> AsyncIterator[tuple[Mnemon, LogTransaction]]:
     """One transaction in the tenant of this short name."""
-    async with opened() as mnemon:
-        tenant = await tenant_by_slug(mnemon.database, slug)
-        async with mnemon.log.transaction(tenant.tenant_id) as transaction:
-            yield mnemon, transaction
+    async with tenant_of(slug) as (mnemon, tenant_id), mnemon.log.transaction(tenant_id) as transaction:
+        yield mnemon, transaction

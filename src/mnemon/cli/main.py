@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mnemon import __version__
-from mnemon.cli import database, demo, jobs, models, serve, settings, tenant, token, user, work
+from mnemon.cli import database, demo, jobs, log, models, serve, settings, tenant, token, user, work
 from mnemon.cli.output import fail
 from mnemon.errors import MnemonError
 
@@ -27,6 +27,7 @@ app.add_typer(models.app, name="models")
 app.add_typer(tenant.app, name="tenant")
 app.add_typer(user.app, name="user")
 app.add_typer(token.app, name="token")
+app.add_typer(log.app, name="log")
 app.add_typer(jobs.app, name="jobs")
 
 

@@ -15,10 +15,11 @@ from rich.table import Table
 from mnemon.errors import MnemonError
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON document per line instead of text.")]
 TenantOption = Annotated[str, typer.Option("--tenant", help="The tenant's short name.", metavar="NAME")]
 
 console = Console(highlight=False, soft_wrap=True)
-_errors = Console(stderr=True, highlight=False, soft_wrap=True)
+complaints = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def show(result: Any, as_json: bool, human: Callable[[], None]) -> None:
@@ -42,12 +43,16 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], empty: str)
     console.print(grid if grid.row_count else empty)
 
 
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def fail(failure: MnemonError, as_json: bool) -> None:
     """The error in the one shape, on standard error."""
     if as_json:
         sys.stderr.write(orjson.dumps(failure.as_json(), default=_plain).decode() + "\n")
     else:
-        _errors.print(f"[bold red]{failure.code}[/] {escape(failure.message)}")
+        complaints.print(f"[bold red]{failure.code}[/] {escape(failure.message)}")
 
 
 def _text(cell: object) -> str:

@@ -112,6 +112,15 @@ class Appended:
     hash: bytes
     duplicate: bool = False
 
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "sequence": str(self.sequence),
+            "recorded_at": written(self.recorded_at),
+            "checksum": self.hash.hex(),
+            "duplicate": self.duplicate,
+        }
+
 
 @dataclass(frozen=True)
 class Event:

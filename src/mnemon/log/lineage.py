@@ -1,8 +1,9 @@
 """Lineage: what led to an event, what followed from it, and the whole process it belongs to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from mnemon.log.errors import EventNotFound
@@ -77,6 +78,15 @@ class Trace:
     def entities(self) -> list[EntityReference]:
         found = {entity for event in self.events for entity in event.entities}
         return sorted(found, key=lambda one: (one.entity_type, one.entity_id, one.role))
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "correlation_id": self.correlation_id,
+            "events": [event.as_json() for event in self.events],
+            "process_duration_ms": round(self.duration.total_seconds() * 1000),
+            "actors_involved": self.actors,
+            "entities_involved": [asdict(one) for one in self.entities],
+        }
 
 
 class Lineage:

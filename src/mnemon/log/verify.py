@@ -72,6 +72,17 @@ class Report:
     def intact(self) -> bool:
         return not self.faults
 
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "intact": self.intact,
+            "checked": str(self.checked),
+            "total": str(self.total),
+            "position": {"sequence": str(self.position.sequence), "hash": self.position.hash.hex()},
+            "faults": [
+                {"sequence": str(one.sequence), "kind": one.kind, "message": one.message} for one in self.faults
+            ],
+        }
+
 
 @dataclass
 class _Walk:

@@ -1,0 +1,121 @@
+"""`mnemon log verify`: recompute the chain, show how far it is, and say what was changed."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from mnemon.app import Mnemon
+from mnemon.cli.context import run_async, tenant_of
+from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
+from mnemon.errors import InvalidRequest
+from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.log.chain import DIGEST_LENGTH
+from mnemon.log.query import read_sequence
+from mnemon.log.verify import Position, Report
+
+OnePartition = Annotated[
+    str | None, typer.Option("--legal-entity", help="Only this partition; all of them unless given.", metavar="NAME")
+]
+
+
+def verify(
+    legal_entity: OnePartition = None,
+    since_checkpoint: Annotated[
+        bool, typer.Option("--since-checkpoint", help="Trust what the last checkpoint attests; check the rest.")
+    ] = False,
+    resume: Annotated[
+        str | None, typer.Option(help="Go on where an interrupted run stopped.", metavar="SEQUENCE:HASH")
+    ] = None,
+    tenant: TenantOption = DEFAULT_SLUG,
+    as_json: Json = False,
+) -> None:
+    """Recompute the chain and compare it with the checkpoints; exit with 1 if anything was changed.
+
+    Example: mnemon log verify --since-checkpoint
+    """
+    start = _read_resume(resume, legal_entity)
+    reports = _Reports()
+    try:
+        run_async(reports.gather(tenant, legal_entity, since_checkpoint=since_checkpoint, resume=start))
+    except KeyboardInterrupt:
+        reports.say_where_to_go_on()
+        raise
+    intact = all(report.intact for report in reports.done.values())
+    result = {
+        "intact": intact,
+        "partitions": [{"legal_entity": name} | report.as_json() for name, report in reports.done.items()],
+    }
+    show(result, as_json, lambda: _describe(reports.done))
+    if not intact:
+        raise typer.Exit(1)
+
+
+async def partitions_of(mnemon: Mnemon, tenant_id: UUID, legal_entity: str | None) -> list[str]:
+    """The one that was asked for, or all that have events."""
+    if legal_entity is not None:
+        return [legal_entity]
+    return [one.legal_entity for one in await mnemon.log.list_partitions(tenant_id) if one.sequence]
+
+
+@dataclass
+class _Reports:
+    """The partitions that are checked, and where the present one is."""
+
+    done: dict[str, Report] = field(default_factory=dict)
+    under_way: tuple[str, Report] | None = None
+
+    async def gather(
+        self, tenant: str, legal_entity: str | None, *, since_checkpoint: bool, resume: Position | None
+    ) -> None:
+        bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+            console=complaints, transient=True, disable=not complaints.is_terminal,
+        )  # fmt: skip
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            with bar:
+                for name in await partitions_of(mnemon, tenant_id, legal_entity):
+                    task = bar.add_task(escape(name), total=None)
+
+                    def progress(report: Report, name: str = name, task: TaskID = task) -> None:
+                        self.under_way = name, report
+                        bar.update(task, completed=report.position.sequence, total=report.total)
+
+                    self.done[name] = await mnemon.integrity.verify(
+                        tenant_id, name, since_checkpoint=since_checkpoint, resume=resume, progress=progress
+                    )
+                    self.under_way = None
+
+    def say_where_to_go_on(self) -> None:
+        if self.under_way is not None:
+            name, report = self.under_way
+            position = f"{report.position.sequence}:{report.position.hash.hex()}"
+            complaints.print(f"Stopped. Go on with: --legal-entity {name} --resume {position}", markup=False)
+
+
+def _read_resume(given: str | None, legal_entity: str | None) -> Position | None:
+    if given is None:
+        return None
+    sequence, _, digest = given.partition(":")
+    try:
+        position = Position(read_sequence(sequence), bytes.fromhex(digest))
+    except ValueError:
+        position = Position(0, b"")
+    if legal_entity is None or len(position.hash) != DIGEST_LENGTH:
+        raise InvalidRequest("Give --resume as the interrupted run printed it, together with its --legal-entity.")
+    return position
+
+
+def _describe(reports: dict[str, Report]) -> None:
+    for name, report in reports.items():
+        if report.intact:
+            events = counted(report.checked, "event")
+            say(f"[green]{escape(name)} is intact[/]: {events}, up to {report.position.sequence:,}.")
+        else:
+            say(f"[bold red]{escape(name)} was changed[/] in {counted(len(report.faults), 'place')}:")
+            table(["Sequence", "Kind", "What"], [(one.sequence, one.kind, one.message) for one in report.faults], "")
+    if not reports:
+        say("There are no events to verify.")
