@@ -24,6 +24,7 @@ from mnemon.log.store import EventLog
 from mnemon.settings import Settings
 from mnemon.work.jobs import list_workers
 from mnemon.work.kinds import Kind, declared_kinds
+from mnemon.work.log_jobs import log_schedules
 from mnemon.work.upkeep import upkeep_schedules
 from mnemon.work.worker import Worker
 
@@ -156,7 +157,7 @@ def worker_of(
         mnemon.database,
         declared_kinds() if kinds is None else kinds,
         settings.worker_slots,
-        schedules=upkeep_schedules(settings),
+        schedules=[*upkeep_schedules(settings), *log_schedules(settings)],
         lease=settings.worker_lease_seconds,
         poll=settings.worker_poll_ms / 1000,
         context=mnemon,

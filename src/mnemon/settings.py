@@ -108,6 +108,9 @@ class Settings(BaseSettings):
     log_idempotency_hours: int = _setting(
         24, "How long an idempotency key is remembered after its event.", ge=1, le=87_600
     )
+    log_checkpoint_schedule: str = _setting(
+        "*/15 * * * *", "When workers sign checkpoints of every partition, as a cron rule in UTC."
+    )
 
     worker_slots: int = _setting(
         3, "Jobs that one worker runs at once.", "WORKER_SLOTS", "WORKER_MAX_CONCURRENT_JOBS", ge=1, le=256

@@ -348,7 +348,7 @@ async def test_partitions_show_where_each_log_ends(client: httpx.AsyncClient, bo
 async def test_every_body_in_the_openapi_document_has_an_example(client: httpx.AsyncClient) -> None:
     document = (await client.get("/openapi.json")).json()
     schemas = document["components"]["schemas"]
-    for path in ("/v1/events", "/v1/event-types", "/v1/periods", "/v1/periods/{name}"):
+    for path in ("/v1/events", "/v1/event-types", "/v1/periods", "/v1/periods/{name}", "/v1/integrity/verifications"):
         for operation in document["paths"][path].values():
             if body := operation.get("requestBody"):
                 name = body["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from mnemon import __version__
-from mnemon.api import auth, event_types, events, health, jobs, partitions, periods, tokens, users
+from mnemon.api import auth, event_types, events, health, integrity, jobs, partitions, periods, tokens, users
 from mnemon.api.access import bearer
 from mnemon.api.failures import add_failure_answers
 from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
@@ -19,6 +19,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     event_types.router,
     periods.router,
     partitions.router,
+    integrity.router,
     jobs.router,
 )
 
