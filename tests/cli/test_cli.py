@@ -165,6 +165,9 @@ def test_the_demo_tells_its_story_and_leaves_nothing(environment: dict[str, str]
     assert done.returncode == 0, done.stderr
     assert "All of it works." in done.stdout
     assert "gus@globex.example, and nobody else's" in done.stdout
+    assert "VERSION_CONFLICT, decision D-2 was expected at version 0 but is at 1" in done.stdout
+    assert "first try: UPDATE on mnemon.event_payloads" in done.stdout
+    assert done.stdout.count("caught: ") == 1
 
 
 def test_every_command_explains_itself(environment: dict[str, str]) -> None:

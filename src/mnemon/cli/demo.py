@@ -7,14 +7,12 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
-from urllib import error, request
-
-import orjson
 
 from mnemon import __version__
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.cli.context import OPERATOR, run_async, settings_for_command
+from mnemon.cli.demo_log import record_decisions, tamper
+from mnemon.cli.demo_stage import Caller, result, step
 from mnemon.cli.output import console
 from mnemon.identity.roles import Role
 from mnemon.identity.tenants import add_tenant
@@ -37,6 +35,8 @@ async def _tour(home: Path) -> None:
         await _let_an_agent_in(caller, session)
         await _keep_tenants_apart(mnemon, caller)
         await _refuse_a_forgery(caller, session)
+        await record_decisions(caller, session)
+        await tamper(mnemon)
         ready = await caller.get("/ready")
         console.print(
             f"\n[bold green]All of it works.[/] The server is {ready['status']}: {', '.join(ready['parts'])}."
@@ -44,33 +44,6 @@ async def _tour(home: Path) -> None:
     console.print(
         "The demo's data is gone again. To keep yours: [bold]make serve[/], then open the link that it prints."
     )
-
-
-class Caller:
-    """Talks to the running server over HTTP, as any program would."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        # A proxy for the outside world is no way to this machine.
-        self._open = request.build_opener(request.ProxyHandler({})).open
-
-    async def get(self, path: str, credential: str | None = None) -> Any:
-        return await asyncio.to_thread(self._call, "GET", path, None, credential)
-
-    async def post(self, path: str, body: dict[str, Any], credential: str | None = None) -> Any:
-        return await asyncio.to_thread(self._call, "POST", path, body, credential)
-
-    def _call(self, method: str, path: str, body: dict[str, Any] | None, credential: str | None) -> Any:
-        headers = {"Content-Type": "application/json"}
-        if credential:
-            headers["Authorization"] = f"Bearer {credential}"
-        data = orjson.dumps(body) if body is not None else None
-        asked = request.Request(self.url + path, data, headers, method=method)  # noqa: S310  our own loopback address
-        try:
-            with self._open(asked, timeout=20) as answer:
-                return orjson.loads(answer.read())
-        except error.HTTPError as refusal:
-            return orjson.loads(refusal.read())
 
 
 @asynccontextmanager
@@ -87,11 +60,9 @@ async def _running(home: Path) -> AsyncIterator[tuple[Mnemon, Caller]]:
             server = site_server(mnemon)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             caller = Caller(f"http://127.0.0.1:{settings.port}")
-            _step("Start", f"an embedded PostgreSQL and the server at {caller.url}")
+            step("Start", f"an embedded PostgreSQL and the server at {caller.url}")
             health = await caller.get("/health")
-            _result(
-                f"GET /health says {health['status']} after {time.perf_counter() - began:.1f} s; no key, no account"
-            )
+            result(f"GET /health says {health['status']} after {time.perf_counter() - began:.1f} s; no key, no account")
             try:
                 yield mnemon, caller
             finally:
@@ -102,44 +73,36 @@ async def _running(home: Path) -> AsyncIterator[tuple[Mnemon, Caller]]:
 async def _log_in(mnemon: Mnemon, caller: Caller) -> str:
     assert mnemon.first_start is not None
     secret = mnemon.first_start.link_secret
-    _step("Log in", "with the one-time link of the first start")
+    step("Log in", "with the one-time link of the first start")
     session = await caller.post("/v1/auth/link", {"link": secret})
     me = await caller.get("/v1/me", session["access_token"])
-    _result(f"GET /v1/me: {me['email']}, {me['role']} of {me['tenant']}")
+    result(f"GET /v1/me: {me['email']}, {me['role']} of {me['tenant']}")
     again = await caller.post("/v1/auth/link", {"link": secret})
-    _result(f"the same link again: {again['error_code']}")
+    result(f"the same link again: {again['error_code']}")
     return str(session["access_token"])
 
 
 async def _let_an_agent_in(caller: Caller, session: str) -> None:
-    _step("Let an agent in", "with an access token that may only read")
+    step("Let an agent in", "with an access token that may only read")
     token = await caller.post("/v1/tokens", {"name": "notes agent", "scope": "read", "days": 30}, session)
     me = await caller.get("/v1/me", token["secret"])
-    _result(f"it reads: scope {me['scope']}, for {me['email']}")
+    result(f"it reads: scope {me['scope']}, for {me['email']}")
     refused = await caller.post("/v1/tokens", {"name": "another", "scope": "write"}, token["secret"])
-    _result(f"it cannot write: {refused['error']}")
+    result(f"it cannot write: {refused['error']}")
 
 
 async def _keep_tenants_apart(mnemon: Mnemon, caller: Caller) -> None:
-    _step("Add a second tenant", "and look at its users with no WHERE clause")
+    step("Add a second tenant", "and look at its users with no WHERE clause")
     async with mnemon.database.owner() as owner, owner.transaction():
         tenant, transaction = await add_tenant(mnemon.log, owner, OPERATOR, "globex", "Globex")
         await add_user(transaction, OPERATOR, "gus@globex.example", Role.ADMIN)
     async with mnemon.database.transaction(tenant.tenant_id) as tx:
         rows = await (await tx.execute("SELECT email FROM mnemon.users")).fetchall()
-    _result(f"SELECT email FROM mnemon.users: {', '.join(row['email'] for row in rows)}, and nobody else's")
+    result(f"SELECT email FROM mnemon.users: {', '.join(row['email'] for row in rows)}, and nobody else's")
 
 
 async def _refuse_a_forgery(caller: Caller, session: str) -> None:
-    _step("Forge a session", "by changing the payload of a signed one")
+    step("Forge a session", "by changing the payload of a signed one")
     head, payload, signature = session.split(".")
     forged = await caller.get("/v1/me", f"{head}.{payload[::-1]}.{signature}")
-    _result(f"{forged['error_code']}: {forged['error']}")
-
-
-def _step(title: str, rest: str) -> None:
-    console.print(f"[bold]{title}[/] {rest}")
-
-
-def _result(text: str) -> None:
-    console.print(f"  → {text}", markup=False)
+    result(f"{forged['error_code']}: {forged['error']}")
