@@ -65,7 +65,7 @@ def lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
 
 def test_streams_are_tables_for_people_and_lines_for_programs(run: Run, board: list[dict[str, Any]]) -> None:
     shown = run("read", "--tag", "hosting").stdout
-    assert shown.splitlines()[0].split() == ["Sequence", "Occurred", "Type", "Entity", "Actor", "Data", "Id"]
+    assert shown.splitlines()[0].split() == ["Sequence", "Occurred", "Type", "Entity", "Actor", "Id", "Data"]
     assert "decision/D-2" in shown
     found = lines(run("read", "--type", "board.decision.taken", "--backward", "--json"))
     assert [one["id"] for one in found] == [one["id"] for one in reversed(board)]

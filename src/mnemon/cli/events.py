@@ -2,22 +2,31 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from mnemon.cli.output import table
+from mnemon.cli.output import console, say
 from mnemon.errors import InvalidRequest
 from mnemon.log.events import Event
 
-HEADINGS = ["Sequence", "Occurred", "Type", "Entity", "Actor", "Data", "Id"]
-LONGEST_DATA = 60
+HEADINGS = ["Sequence", "Occurred", "Type", "Entity", "Actor", "Id", "Data"]
+GAP = 2
+LEAST_DATA = 20
 
 
 def print_events(events: Sequence[Event], empty: str = "No events.") -> None:
-    table(HEADINGS, [row_of(event) for event in events], empty)
+    """A line each. Ids are to be copied, so they are never cut; the data takes what width is left."""
+    if not events:
+        say(empty)
+        return
+    cells = [cells_of(event) for event in events]
+    widths = [max(len(heading), *(len(row[place]) for row in cells)) for place, heading in enumerate(HEADINGS[:-1])]
+    room = max(console.width - sum(widths) - GAP * len(widths), LEAST_DATA)
+    for place, row in enumerate([tuple(HEADINGS), *cells]):
+        fixed = "".join(cell.ljust(width + GAP) for cell, width in zip(row, widths, strict=False))
+        say(fixed + cut(row[-1], room), "bold" if place == 0 else None)
 
 
 def print_lines(events: Iterable[Event]) -> None:
@@ -27,24 +36,33 @@ def print_lines(events: Iterable[Event]) -> None:
     sys.stdout.flush()
 
 
-def row_of(event: Event) -> tuple[object, ...]:
-    entities = ", ".join(f"{one.entity_type}/{one.entity_id}" for one in event.entities)
-    data = orjson.dumps(event.data).decode()
-    shown = data if len(data) <= LONGEST_DATA else data[: LONGEST_DATA - 1] + "…"
-    return event.sequence, event.occurred_at, event.type, entities or None, short(event.actor_id), shown, event.id
+def cells_of(event: Event) -> tuple[str, ...]:
+    entities = ", ".join(f"{one.entity_type}/{short(one.entity_id)}" for one in event.entities)
+    return (
+        str(event.sequence),
+        f"{event.occurred_at.astimezone():%Y-%m-%d %H:%M}",
+        event.type,
+        cut(entities, 40) or "-",
+        short(event.actor_id),
+        event.id,
+        orjson.dumps(event.data).decode(),
+    )
 
 
 def line_of(event: Event) -> str:
-    """For what arrives one by one, where no table can be drawn."""
-    sequence, occurred, kind, entities, actor, data, event_id = row_of(event)
-    assert isinstance(occurred, datetime)
-    return f"{sequence}  {occurred.astimezone():%H:%M:%S}  {kind}  {entities or '-'}  {actor}  {data}  {event_id}"
+    """For what arrives one by one, where no columns can be measured."""
+    sequence, occurred, kind, entities, actor, event_id, data = cells_of(event)
+    return f"{sequence}  {occurred}  {kind}  {entities}  {actor}  {event_id}  {cut(data, 60)}"
 
 
-def short(actor_id: str) -> str:
+def short(identity: str) -> str:
     """`user:6f1c1f0a…` for an id that ends in a UUID."""
-    kind, mark, rest = actor_id.partition(":")
-    return f"{kind}:{rest[:8]}…" if mark and len(rest) == 36 else actor_id
+    kind, mark, rest = identity.rpartition(":")
+    return f"{kind}{mark}{rest[:8]}…" if len(rest) == 36 else identity
+
+
+def cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def read_documents(text: str | None, file: Path | None) -> list[Any]:

@@ -30,9 +30,9 @@ def show(result: Any, as_json: bool, human: Callable[[], None]) -> None:
         human()
 
 
-def say(text: str) -> None:
+def say(text: str, style: str | None = None) -> None:
     """A plain sentence: names and addresses in it are shown as they are, never read as markup."""
-    console.print(text, markup=False, emoji=False)
+    console.print(text, style=style, markup=False, emoji=False)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:

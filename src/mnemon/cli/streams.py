@@ -86,7 +86,7 @@ def read(
                 if following is None or not everything:
                     break
         if following and not as_json:
-            say(f"[dim]More: --cursor {following}[/]")
+            say(f"More: --cursor {following}", "dim")
 
     if event_id is not None:
         show(run_async(one(event_id)).as_json(), True, lambda: None)
@@ -171,10 +171,10 @@ def trace(
     found = run_async(work())
 
     def human() -> None:
-        print_events(found.events, f"No events have the correlation {escape(correlation_id)}.")
+        print_events(found.events, f"No events have the correlation {correlation_id}.")
         if found.events:
             actors = ", ".join(short(actor) for actor in found.actors)
-            say(f"[dim]{counted(len(found.events), 'event')} over {found.duration}, by {escape(actors)}[/]")
+            say(f"{counted(len(found.events), 'event')} over {found.duration}, by {actors}", "dim")
 
     show(found.as_json(), as_json, human)
 

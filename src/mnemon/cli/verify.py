@@ -113,9 +113,9 @@ def _describe(reports: dict[str, Report]) -> None:
     for name, report in reports.items():
         if report.intact:
             events = counted(report.checked, "event")
-            say(f"[green]{escape(name)} is intact[/]: {events}, up to {report.position.sequence:,}.")
+            say(f"{name} is intact: {events}, up to {report.position.sequence:,}.", "green")
         else:
-            say(f"[bold red]{escape(name)} was changed[/] in {counted(len(report.faults), 'place')}:")
+            say(f"{name} was changed in {counted(len(report.faults), 'place')}:", "bold red")
             table(["Sequence", "Kind", "What"], [(one.sequence, one.kind, one.message) for one in report.faults], "")
     if not reports:
         say("There are no events to verify.")
