@@ -54,16 +54,8 @@ class Request:
         return [self.results[place] for place in range(len(self.events))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Live:
-    """An event of a call that is not yet known to be a duplicate, and where its result belongs."""
-
-    request: Request
-    place: int
-
-    @property
-    def prepared(self) -> Prepared:
-        return self.request.events[self.place]
+# An event of a call that is not yet known to be a duplicate: whose it is, and where its result belongs.
+Live = tuple[Request, int]
 
 
 def in_transaction(connection: Connection) -> Call:
@@ -95,13 +87,13 @@ async def write(call: Call, partition_id: int, requests: Sequence[Request]) -> N
     """Settle every request: written, found to be there already, or refused with the reason."""
     while waiting := [request for request in requests if not request.settled]:
         ready = _without_shared_keys(waiting)
-        live = [
-            _Live(request, place)
+        live: list[Live] = [
+            (request, place)
             for request in ready
             for place in range(len(request.events))
             if place not in request.results
         ]
-        events = [one.prepared for one in live]
+        events = [request.events[place] for request, place in live]
         expectations = expectations_of(events)
         answer = await call(arguments(partition_id, events, expectations))
         if answer["refusals"] is None:
@@ -122,16 +114,16 @@ def _without_shared_keys(requests: Sequence[Request]) -> list[Request]:
     return ready
 
 
-def _settle(live: Sequence[_Live], answer: Answer) -> None:
+def _settle(live: Sequence[Live], answer: Answer) -> None:
     previous, recorded_at = answer["previous"], answer["recorded_at"]
-    for sequence, (one, own) in enumerate(
-        zip(live, chain.split(answer["hashes"]), strict=True), answer["first_sequence"]
-    ):
-        prepared = one.prepared
+    sequence = answer["first_sequence"]
+    for (request, place), own in zip(live, chain.split(answer["hashes"]), strict=True):
+        prepared = request.events[place]
         appended = Appended(prepared.id, sequence, recorded_at, previous, own)
-        one.request.results[one.place] = appended
-        one.request.written.append((prepared, appended))
+        request.results[place] = appended
+        request.written.append((prepared, appended))
         previous = own
+        sequence += 1
 
 
 def recorded(tenant: UUID, partition_id: int, prepared: Prepared, appended: Appended) -> Event:
@@ -153,7 +145,7 @@ def recorded(tenant: UUID, partition_id: int, prepared: Prepared, appended: Appe
 
 
 def _refuse(
-    refusals: dict[str, Any], requests: Sequence[Request], live: Sequence[_Live], expectations: Sequence[Expectation]
+    refusals: dict[str, Any], requests: Sequence[Request], live: Sequence[Live], expectations: Sequence[Expectation]
 ) -> None:
     """Settle what the refusals settle. Keys come first: a retry of what succeeded must not fail for its version."""
     if "keys" in refusals:
@@ -166,12 +158,12 @@ def _refuse(
         _refuse_versions(stored, requests)
 
 
-def _refuse_keys(taken: dict[str, dict[str, Any]], live: Sequence[_Live]) -> None:
-    holders = [(one, key) for one in live for key in one.prepared.keys]
+def _refuse_keys(taken: dict[str, dict[str, Any]], live: Sequence[Live]) -> None:
+    holders = [(request, place, key) for request, place in live for key in request.events[place].keys]
     for number, original in taken.items():
-        one, key = holders[int(number) - 1]
+        request, place, key = holders[int(number) - 1]
         if original["content"] == key.content.hex():
-            one.request.results[one.place] = Appended(
+            request.results[place] = Appended(
                 original["id"],
                 original["sequence"],
                 datetime.fromisoformat(original["recorded_at"]),
@@ -180,7 +172,7 @@ def _refuse_keys(taken: dict[str, dict[str, Any]], live: Sequence[_Live]) -> Non
                 duplicate=True,
             )
         else:
-            one.request.failure = key_conflict(key, original["id"], original["sequence"])
+            request.failure = key_conflict(key, original["id"], original["sequence"])
 
 
 def key_conflict(key: Key, original: str, sequence: int | None = None) -> KeyConflict:
@@ -191,14 +183,15 @@ def key_conflict(key: Key, original: str, sequence: int | None = None) -> KeyCon
     )
 
 
-def _refuse_dates(closed: dict[date, dict[str, Any]], live: Sequence[_Live]) -> None:
-    for one in live:
-        day = one.prepared.effective_date
+def _refuse_dates(closed: dict[date, dict[str, Any]], live: Sequence[Live]) -> None:
+    for request, place in live:
+        prepared = request.events[place]
+        day = prepared.effective_date
         period = closed.get(day)
         if (
             period is None
-            or not one.prepared.bound_to_periods
-            or (period["status"] == "soft_closed" and one.prepared.event.approved_by)
+            or not prepared.bound_to_periods
+            or (period["status"] == "soft_closed" and prepared.event.approved_by)
         ):
             continue
         remedy = (
@@ -206,7 +199,7 @@ def _refuse_dates(closed: dict[date, dict[str, Any]], live: Sequence[_Live]) -> 
             if period["status"] == "soft_closed"
             else "record an adjusting event in an open period"
         )
-        one.request.failure = PeriodClosed(
+        request.failure = PeriodClosed(
             f"The effective date {day} lies in the period {period['name']}, which is "
             f"{period['status'].replace('_', '-')}: {remedy}.",
             period=period["name"],

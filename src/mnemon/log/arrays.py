@@ -33,7 +33,7 @@ class TextArray(Array):
     oid, element_oid = 1009, 25
 
     def __init__(self, values: Sequence[bytes | str | None]) -> None:
-        super().__init__(map(_variable, values), len(values))
+        super().__init__([_variable(value) for value in values], len(values))
 
 
 class ByteaArray(Array):

@@ -1,7 +1,6 @@
 """The hash chain: what is hashed, in which order. The database computes the same in `append_events`."""
 
 import hashlib
-from collections.abc import Iterator
 from datetime import datetime
 from uuid import UUID
 
@@ -28,7 +27,6 @@ def link(previous: bytes, sequence: int, recorded_at: datetime, envelope_digest:
     return digest(EVENT_DOMAIN + previous + place + stamp + envelope_digest + payload_digest)
 
 
-def split(hashes: bytes) -> Iterator[bytes]:
+def split(hashes: bytes) -> list[bytes]:
     """Hashes that travelled end to end, one by one."""
-    for start in range(0, len(hashes), DIGEST_LENGTH):
-        yield hashes[start : start + DIGEST_LENGTH]
+    return [hashes[start : start + DIGEST_LENGTH] for start in range(0, len(hashes), DIGEST_LENGTH)]

@@ -24,7 +24,9 @@ def from_microseconds(epoch: datetime, count: int) -> datetime:
 
 def written(moment: datetime) -> str:
     """Always UTC, always six decimals: `2026-03-01T09:30:00.000000Z`."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def read_moment(text: str) -> datetime:

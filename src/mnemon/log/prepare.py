@@ -11,7 +11,7 @@ import orjson
 from mnemon.ids import is_ulid, new_ulid
 from mnemon.log.chain import digest
 from mnemon.log.errors import InvalidEvent
-from mnemon.log.events import ACTOR_TYPES, MAIN, PLAIN_SCOPE, PLAIN_SOURCE, Actor, NewEvent, Scope, Source
+from mnemon.log.events import ACTOR_TYPES, PLAIN_SOURCE, Actor, NewEvent, Scope, Source
 from mnemon.log.moments import now, written
 from mnemon.log.paths import values_at, without
 from mnemon.log.registry import CompiledType
@@ -81,7 +81,7 @@ def prepare(tenant: UUID, made: Draft, sealed: Sealed, compiled: CompiledType, k
         payload=sealed.payload,
         digests=digest(envelope) + digest(sealed.payload),
         entities=tuple(dict.fromkeys([(one.entity_type, one.entity_id) for one in event.entities])),
-        labels=tuple(_labels(event)) if event.tags or event.intent_id or event.scope is not PLAIN_SCOPE else (),
+        labels=tuple(_labels(event)),
         keys=tuple(_keys(event, compiled, key_life)) if event.idempotency_key or compiled.business_key else (),
         subjects=sealed.subjects,
     )
@@ -138,7 +138,7 @@ def _envelope(
         "correlation_id": correlation_id,
         "scope": _scope(tenant, event.scope),
         "actor": _actor(event.actor),
-        "source": _source(event.source),
+        "source": _PLAIN_SOURCE if event.source is PLAIN_SOURCE else _source(event.source),
     }
     if event.caused_by:
         envelope["caused_by"] = event.caused_by
@@ -163,15 +163,16 @@ def _envelope(
 
 
 def _scope(tenant: UUID, scope: Scope) -> dict[str, Any]:
-    if scope is PLAIN_SCOPE:
-        return {"tenant_id": str(tenant), "legal_entity": MAIN}
+    if not (scope.division or scope.region or scope.site or scope.custom_scopes):
+        return {"tenant_id": str(tenant), "legal_entity": scope.legal_entity}
     return _present(tenant_id=str(tenant), legal_entity=scope.legal_entity, division=scope.division,
                     region=scope.region, site=scope.site, custom_scopes=scope.custom_scopes)  # fmt: skip
 
 
+_PLAIN_SOURCE = {"system": PLAIN_SOURCE.system, "channel": PLAIN_SOURCE.channel}
+
+
 def _source(source: Source) -> dict[str, Any]:
-    if source is PLAIN_SOURCE:
-        return {"system": source.system, "channel": source.channel}
     return _present(system=source.system, channel=source.channel, reference=source.reference)
 
 

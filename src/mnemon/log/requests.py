@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Self
+from typing import Self, cast
 from uuid import UUID
 
 import orjson
@@ -41,7 +41,7 @@ class RequestMaker:
     async def make(self, tenant: UUID, events: Sequence[NewEvent], connection: Connection | None = None) -> Request:
         """The request, or the reason why not. A caller's connection also finds types that it has just declared."""
         self._check_batch(events)
-        compiled = [await self._compiled(tenant, event, connection) for event in events]
+        compiled = await self._compiled(tenant, events, connection)
         drafts = [draft(event, one) for event, one in zip(events, compiled, strict=True)]
         try:
             sealed = await self._seal.seal(tenant, drafts)
@@ -69,13 +69,21 @@ class RequestMaker:
                 legal_entities=sorted(entities),
             )
 
-    async def _compiled(self, tenant: UUID, event: NewEvent, connection: Connection | None) -> CompiledType:
-        known = self._registry.known(tenant, event.type, event.schema_version)
-        if known is not None and (known.built_in or known.is_valid(event.data)):
-            return known
-        # The type may have been declared, or a field added to it, by another process since we looked.
+    async def _compiled(
+        self, tenant: UUID, events: Sequence[NewEvent], connection: Connection | None
+    ) -> list[CompiledType]:
+        """The declaration of each event, read again if one is unknown or does not fit.
+
+        For it may have been declared, or a field added to it, by another process since we looked.
+        """
+        known = [self._registry.known(tenant, event.type, event.schema_version) for event in events]
+        if all(
+            one is not None and (one.built_in or one.is_valid(event.data))
+            for event, one in zip(events, known, strict=True)
+        ):
+            return cast(list[CompiledType], known)
         await self._registry.refresh(tenant, connection)
-        return await self._registry.find(tenant, event.type, event.schema_version)
+        return [await self._registry.find(tenant, event.type, event.schema_version) for event in events]
 
 
 def _check_keys(events: Sequence[Prepared]) -> None:

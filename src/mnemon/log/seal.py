@@ -1,8 +1,7 @@
 """The seal: the one step between a validated event and the bytes that are hashed and stored, and its way back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 import orjson
@@ -11,8 +10,7 @@ from mnemon.log.events import Event, NewEvent
 from mnemon.log.types import EventType
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A validated event whose payload is still plain."""
 
     id: str
@@ -21,16 +19,14 @@ class Draft:
     payload: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(NamedTuple):
     """A person whom a field of the payload tells something about."""
 
     subject_id: str
     field: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sealed:
+class Sealed(NamedTuple):
     """The payload as it is hashed and stored, and whose personal fields are in it."""
 
     payload: bytes

@@ -9,10 +9,14 @@ import psycopg
 
 from mnemon.db.database import Database
 from mnemon.errors import DatabaseUnavailable
+from mnemon.log.autocommit import autocommitting
 from mnemon.telemetry import logger
 
 CHANNEL = "mnemon_log"
 NOTIFY = "SELECT pg_notify(%s, message) FROM unnest(%s::text[]) AS message"
+
+# A stream of commits is announced this often, so that waking readers does not slow writers down.
+BETWEEN = 0.005
 
 Listener = Callable[[int, int], None]
 
@@ -52,8 +56,9 @@ class Waker:
         try:
             while self._grown:
                 grown, self._grown = self._grown, {}
-                async with self._database.session() as connection:
+                async with self._database.session() as connection, autocommitting(connection):
                     await connection.execute(NOTIFY, (CHANNEL, [message(*one) for one in grown.items()]))
+                await asyncio.sleep(BETWEEN)
         except (psycopg.Error, DatabaseUnavailable) as failure:
             log.warning("log.notify_failed", error=str(failure))
         finally:

@@ -9,6 +9,7 @@ import psycopg
 from mnemon.db.database import Connection, Database
 from mnemon.errors import Conflict, DatabaseUnavailable
 from mnemon.log.append import Request, in_own_transaction, in_transaction, recorded, write
+from mnemon.log.autocommit import autocommitting
 from mnemon.log.errors import TransactionConflict
 from mnemon.log.events import Event
 from mnemon.log.partitions import Partitions
@@ -75,13 +76,8 @@ class Writer:
             self._waker.wake(await self._partitions.number(tenant, legal_entity), sequence)
 
     async def _write_alone(self, tenant: UUID, partition_id: int, requests: Sequence[Request]) -> None:
-        async with self._database.session() as connection:
-            await connection.set_autocommit(True)
-            try:
-                await write(in_own_transaction(connection, tenant), partition_id, requests)
-            finally:
-                if not connection.closed:
-                    await connection.set_autocommit(False)
+        async with self._database.session() as connection, autocommitting(connection):
+            await write(in_own_transaction(connection, tenant), partition_id, requests)
 
     def _concerns_a_lens(self, requests: Sequence[Request]) -> bool:
         return any(
