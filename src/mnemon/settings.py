@@ -112,6 +112,25 @@ class Settings(BaseSettings):
         "*/15 * * * *", "When workers sign checkpoints of every partition, as a cron rule in UTC."
     )
 
+    subscription_poll_ms: int = _setting(
+        500, "How often a subscriber looks for events when no notification comes.", ge=10, le=60_000
+    )
+    subscription_batch_events: int = _setting(100, "Events that a subscriber is given at a time.", ge=1, le=1_000)
+    subscription_event_seconds: int = _setting(30, "How long a subscriber may take over one event.", ge=1, le=3_600)
+    subscription_failures: int = _setting(5, "Failures of one event before it becomes a dead letter.", ge=1, le=100)
+    subscription_breaker_failures: int = _setting(
+        20,
+        "Failures in a row, whatever the events, before delivery to a subscriber stops for a while.",
+        ge=1,
+        le=10_000,
+    )
+    subscription_breaker_seconds: int = _setting(
+        60, "How long it stops the first time; each further time twice as long, up to ten times.", ge=1, le=86_400
+    )
+    subscription_lease_seconds: int = _setting(
+        15, "How long after a crash another process takes over a subscription.", ge=2, le=3_600
+    )
+
     worker_slots: int = _setting(
         3, "Jobs that one worker runs at once.", "WORKER_SLOTS", "WORKER_MAX_CONCURRENT_JOBS", ge=1, le=256
     )

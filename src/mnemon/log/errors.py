@@ -86,3 +86,22 @@ class BadCursor(MnemonError):
 
     code = "BAD_CURSOR"
     status = 422
+
+
+class SubscriptionNotFound(NotFound):
+    """No subscription by that id, or not for this tenant."""
+
+    code = "SUBSCRIPTION_NOT_FOUND"
+
+
+class SubscriptionMoved(Conflict):
+    """The subscription was reset or taken over since; fetch again and go on from there."""
+
+    code = "SUBSCRIPTION_MOVED"
+    retry = True
+
+
+class DeadLetterNotFound(NotFound):
+    """No dead letter at that place of the subscription."""
+
+    code = "DEAD_LETTER_NOT_FOUND"

@@ -1,22 +1,29 @@
 """The event log's public face: append, read, declare types, manage periods."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Self
 from uuid import UUID
 
 from mnemon.db.database import Connection, Database
+from mnemon.log.arrivals import Arrivals
 from mnemon.log.builtin import TYPE_REGISTERED
+from mnemon.log.dead_letters import DeadLetters
 from mnemon.log.events import MAIN, Actor, Appended, EntityReference, Event, NewEvent
 from mnemon.log.group import Groups
+from mnemon.log.limits import DEFAULT_LIMITS, DeliveryLimits
 from mnemon.log.lineage import DEEPEST, Lineage, Trace
+from mnemon.log.live import Follower
 from mnemon.log.partitions import Partition, Partitions, list_partitions
+from mnemon.log.pattern import ALL_EVENTS, Pattern
 from mnemon.log.periods import Periods
+from mnemon.log.pull import Pull
 from mnemon.log.read import Page, Reader
 from mnemon.log.registry import Registry
 from mnemon.log.requests import Limits, RequestMaker
 from mnemon.log.seal import PlainSeal, Seal
 from mnemon.log.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream
+from mnemon.log.subscriptions import Subscriptions
 from mnemon.log.transaction import LogTransaction
 from mnemon.log.types import EventType
 from mnemon.log.wake import Waker
@@ -36,6 +43,7 @@ class EventLog:
         limits: Limits | None = None,
         seal: Seal | None = None,
         registry: Registry | None = None,
+        delivery: DeliveryLimits = DEFAULT_LIMITS,
     ) -> None:
         self.database = database
         self.registry = registry or Registry(database)
@@ -43,6 +51,12 @@ class EventLog:
         self.waker = Waker(database)
         self.reader = Reader(database, self.partitions, self.registry, seal or PlainSeal())
         self.lineage = Lineage(self.partitions, self.reader)
+        self.delivery = delivery
+        self.arrivals = Arrivals(database, self.waker)
+        self.subscriptions = Subscriptions(database)
+        self.dead_letters = DeadLetters(database)
+        self.pull = Pull(database, self.reader, self.arrivals, delivery)
+        self._follower = Follower(database, self.reader, self.arrivals)
         self.periods = Periods(database, self.transaction)
         self._maker = RequestMaker(self.registry, seal or PlainSeal(), limits or Limits())
         self._writer = Writer(database, self.partitions, self.waker)
@@ -57,6 +71,7 @@ class EventLog:
     async def close(self) -> None:
         """Finish the appends and notifications that are under way."""
         await self._groups.close()
+        await self.arrivals.close()
         await self.waker.close()
 
     def add_inline_lens(self, lens: InlineLens) -> None:
@@ -110,6 +125,15 @@ class EventLog:
         self, tenant: UUID, *, legal_entity: str = MAIN, after: int = 0, to: int | None = None
     ) -> AsyncIterator[Event]:
         return self.reader.scan(tenant, legal_entity=legal_entity, after=after, to=to)
+
+    def follow(
+        self, tenant: UUID, pattern: Pattern = ALL_EVENTS, *, after: Mapping[str, int] | None = None
+    ) -> AsyncIterator[Event]:
+        """Events as they are committed, from now on or after a sequence per legal entity; no position is kept."""
+        return self._follower.follow(
+            tenant, pattern, after=after, poll_seconds=self.delivery.poll_seconds,
+            batch_events=self.delivery.batch_events,
+        )  # fmt: skip
 
     async def read_lineage(self, tenant: UUID, event_id: str, depth: int = DEEPEST) -> Sequence[Event]:
         return await self.lineage.ancestors(tenant, event_id, depth)

@@ -1,0 +1,99 @@
+"""Parking: events that failed, and later events of the same entities that wait behind them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from mnemon.db.database import Connection
+from mnemon.log.events import Event
+
+State = Literal["retrying", "waiting", "dead"]
+Entities = frozenset[tuple[str, str]]
+
+# So many and the partition waits too: a subscriber that handles nothing must not fill a table with the log.
+MOST_PARKED = 1000
+
+PARK = """
+INSERT INTO mnemon.parked_events (tenant_id, subscription_id, partition_id, sequence, event_id, type, entities, state,
+                                  attempts, error, failed_at, due_at)
+VALUES (%(tenant)s, %(subscription)s, %(partition)s, %(sequence)s, %(event)s, %(type)s, %(entities)s, %(state)s,
+        %(attempts)s, %(error)s, CASE WHEN %(error)s::text IS NOT NULL THEN clock_timestamp() END,
+        CASE WHEN %(state)s = 'retrying' THEN clock_timestamp() + %(pause)s ELSE 'infinity' END)
+ON CONFLICT (tenant_id, subscription_id, partition_id, sequence) DO UPDATE
+   SET state = excluded.state, attempts = excluded.attempts, error = excluded.error,
+       failed_at = excluded.failed_at, due_at = excluded.due_at
+"""
+LIST = """
+SELECT sequence, event_id, type, entities, state, attempts, error, failed_at, due_at <= clock_timestamp() AS due
+  FROM mnemon.parked_events
+ WHERE tenant_id = %s AND subscription_id = %s AND partition_id = %s
+ ORDER BY sequence
+"""
+REMOVE = """
+DELETE FROM mnemon.parked_events
+ WHERE tenant_id = %s AND subscription_id = %s AND partition_id = %s AND sequence = %s
+"""
+LET_WAIT = """
+UPDATE mnemon.parked_events SET due_at = 'infinity'
+ WHERE tenant_id = %s AND subscription_id = %s AND partition_id = %s AND state = 'waiting' AND due_at < 'infinity'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """An event behind the cursor that is not handled yet."""
+
+    sequence: int
+    event_id: str
+    type: str
+    entities: Entities
+    state: State
+    attempts: int
+    error: str | None
+    failed_at: datetime | None = None
+    due: bool = False
+
+
+def entities_of(event: Event) -> Entities:
+    return frozenset((one.entity_type, one.entity_id) for one in event.entities)
+
+
+def waiting(event: Event) -> Parked:
+    return Parked(event.sequence, event.id, event.type, entities_of(event), "waiting", 0, None)
+
+
+def failed(event: Event, attempts: int, most: int, error: str) -> Parked:
+    """Tried so many times: to be tried again, or dead."""
+    state: State = "dead" if attempts >= most else "retrying"
+    return Parked(event.sequence, event.id, event.type, entities_of(event), state, attempts, error)
+
+
+async def park_in(
+    connection: Connection, tenant: UUID, subscription_id: str, partition_id: int, one: Parked, pause: float
+) -> None:
+    values: dict[str, Any] = {
+        "tenant": tenant, "subscription": subscription_id, "partition": partition_id, "sequence": one.sequence,
+        "event": one.event_id, "type": one.type, "entities": Jsonb(sorted(map(list, one.entities))),
+        "state": one.state, "attempts": one.attempts, "error": one.error, "pause": timedelta(seconds=pause),
+    }  # fmt: skip
+    await connection.execute(PARK, values)
+
+
+async def parked_in(connection: Connection, tenant: UUID, subscription_id: str, partition_id: int) -> Sequence[Parked]:
+    rows = await (await connection.execute(LIST, (tenant, subscription_id, partition_id))).fetchall()
+    return [Parked(**row | {"entities": frozenset(map(tuple, row["entities"]))}) for row in rows]
+
+
+async def unpark_in(
+    connection: Connection, tenant: UUID, subscription_id: str, partition_id: int, sequence: int
+) -> None:
+    await connection.execute(REMOVE, (tenant, subscription_id, partition_id, sequence))
+
+
+async def let_wait_in(connection: Connection, tenant: UUID, subscription_id: str, partition_id: int) -> None:
+    """Those who still wait have been looked at: no need to look again until something before them changes."""
+    await connection.execute(LET_WAIT, (tenant, subscription_id, partition_id))
