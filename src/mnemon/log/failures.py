@@ -36,6 +36,19 @@ UPDATE mnemon.subscriptions
  WHERE tenant_id = %s AND subscription_id = %s AND (failures_in_a_row > 0 OR status = 'broken')
 """
 
+SCRUB = """
+UPDATE mnemon.parked_events k SET error = '[REDACTED]'
+  FROM mnemon.event_subjects s
+ WHERE k.tenant_id = %(tenant)s AND s.tenant_id = %(tenant)s AND s.subject_id = %(subject)s
+   AND s.partition_id = k.partition_id AND s.sequence = k.sequence AND k.error IS NOT NULL
+"""
+SCRUB_LAST = """
+UPDATE mnemon.subscriptions u SET last_error = '[REDACTED]'
+  FROM mnemon.event_subjects s
+ WHERE u.tenant_id = %(tenant)s AND s.tenant_id = %(tenant)s AND s.subject_id = %(subject)s
+   AND s.partition_id = u.last_error_partition AND s.sequence = u.last_error_sequence
+"""
+
 
 async def count_in(
     connection: Connection,
@@ -60,6 +73,12 @@ async def count_in(
 async def recover_in(connection: Connection, tenant: UUID, subscription_id: str) -> None:
     """An event was handled: the circuit is whole."""
     await connection.execute(RECOVER, (tenant, subscription_id))
+
+
+async def scrub_in(connection: Connection, tenant: UUID, subject_id: str) -> None:
+    """Take the error texts of a person's events away, lest the person stands in them in some other form."""
+    for statement in (SCRUB, SCRUB_LAST):
+        await connection.execute(statement, {"tenant": tenant, "subject": subject_id})
 
 
 def describe(registry: Registry, event: Event, failure: BaseException) -> str:

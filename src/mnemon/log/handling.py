@@ -1,7 +1,7 @@
 """Handling: calls a subscriber with one event within its time, and counts what came of it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
 import psycopg
@@ -42,7 +42,7 @@ async def attempt(handler: Handler, event: Event, seconds: float) -> Exception |
     return None
 
 
-def count_delivered(subscription_id: str, events: list[Event]) -> None:
+def count_delivered(subscription_id: str, events: Sequence[Event]) -> None:
     now = datetime.now(UTC)
     DELIVERED.labels(subscription_id).inc(len(events))
     delay = DELAY.labels(subscription_id)

@@ -8,7 +8,7 @@ from mnemon.db.database import Connection, Database
 
 OPEN = "SELECT partition_id, created FROM mnemon.open_partition(%s)"
 FIND = """
-SELECT partition_id, legal_entity, sequence, hash, recorded_at,
+SELECT partition_id, legal_entity, sequence, hash, nullif(recorded_at, '-infinity') AS recorded_at,
        pg_current_xact_id_if_assigned() IS NULL AS committed
   FROM mnemon.partitions
  WHERE tenant_id = %s
@@ -77,7 +77,7 @@ async def list_partitions(connection: Connection, tenant: UUID) -> list[Partitio
             row["legal_entity"],
             row["sequence"],
             row["hash"],
-            row["recorded_at"] if row["sequence"] else None,
+            row["recorded_at"],
             row["committed"],
         )
         for row in rows

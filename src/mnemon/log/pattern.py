@@ -54,6 +54,18 @@ class Pattern:
     def wants_partition(self, legal_entity: str) -> bool:
         return not self.legal_entities or legal_entity in self.legal_entities
 
+    def fits(self, event: Event) -> bool:
+        """The same question as the SQL below answers, for an event at hand."""
+        scope = event.envelope["scope"]
+        custom = scope.get("custom_scopes") or {}
+        return (
+            self.wants_partition(event.legal_entity)
+            and (not self.types or event.type in self.types)
+            and (not self.modules or event.module in self.modules)
+            and (not self.entities or any((one.entity_type, one.entity_id) in self.entities for one in event.entities))
+            and all((scope if name in LABELS else custom).get(name) == value for name, value in self.scopes.items())
+        )
+
 
 ALL_EVENTS = Pattern()
 

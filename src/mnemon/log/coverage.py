@@ -1,0 +1,37 @@
+"""Coverage: how much of a partition the lenses need no longer, so that its payloads may go to the archive."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from mnemon.db.database import Connection
+from mnemon.log.lenses import Lens, LiveLens
+from mnemon.log.partitions import list_partitions
+from mnemon.log.rebuild import subscription_of
+from mnemon.log.snapshots import snapshot_positions_in
+from mnemon.log.subscriptions import positions_in
+
+VERSION = "SELECT version FROM mnemon.lens_states WHERE tenant_id = %s AND lens = %s AND finished_at IS NOT NULL"
+
+
+async def covered_in(connection: Connection, tenant: UUID, partition_id: int, lenses: Iterable[Lens | LiveLens]) -> int:
+    """The sequence up to which each of the lenses has what it needs of the partition."""
+    partition = next(one for one in await list_partitions(connection, tenant) if one.partition_id == partition_id)
+    covered = partition.sequence
+    for lens in lenses:
+        if lens.pattern.wants_partition(partition.legal_entity):
+            covered = min(covered, await _covered_by(connection, tenant, lens, partition_id, partition.sequence))
+    return covered
+
+
+async def _covered_by(connection: Connection, tenant: UUID, lens: Lens | LiveLens, partition_id: int, head: int) -> int:
+    if lens.snapshot_every:
+        last = await snapshot_positions_in(connection, tenant, lens.name, lens.version)
+        return last[0].get(partition_id, 0) if last else 0
+    assert isinstance(lens, Lens)
+    row = await (await connection.execute(VERSION, (tenant, lens.name))).fetchone()
+    if row is None or row["version"] != lens.version:
+        return 0
+    if lens.lifecycle == "inline":
+        return head
+    positions = await positions_in(connection, tenant, subscription_of(lens))
+    return next((one.sequence for one in positions if one.partition_id == partition_id), 0)
