@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mnemon.models.local import LocalEmbedder
+from mnemon.models.local import BULK_NICENESS, LocalEmbedder
 from mnemon.models.tokens import ModelTokenizer
 from mnemon.models.weights import find_weights
 from mnemon.telemetry import configure_logging
@@ -31,7 +31,8 @@ PEER_PACKAGES = ("torch==2.13.0", "sentence-transformers")
 QUESTIONS = ("who approved the budget?", "when does the contract end?", "which risks does the release have?")
 
 PEER = """
-import json, sys, time, torch
+import json, os, sys, time, torch
+os.nice(int(sys.argv[2]))
 from sentence_transformers import SentenceTransformer
 model = SentenceTransformer(sys.argv[1], device="cpu")
 for line in sys.stdin:
@@ -84,7 +85,8 @@ class Peer:
         python = PEER_FOLDER / "bin" / "python"
         if not (PEER_FOLDER / "ready").exists() and not cls._install(python):
             return None
-        command = [python, "-c", PEER, str(find_weights().folder)]
+        # Bulk work gives way to others on a busy machine; so that both do, the peer gets the same priority.
+        command = [python, "-c", PEER, str(find_weights().folder), str(BULK_NICENESS)]
         return cls(
             subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
