@@ -3,14 +3,16 @@
 import importlib
 import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import mnemon
 from mnemon.api import reference as api_reference
 from mnemon.cli import reference as cli_reference
 from mnemon.errors import error_types
 from mnemon.identity.roles import RULES, Role
+from mnemon.log.types import built_in_types
 from mnemon.settings import described_settings
 from mnemon.telemetry import REGISTRY
 
@@ -85,6 +87,32 @@ def errors_page() -> str:
     )
 
 
+def events_page() -> str:
+    load_every_room()
+    rows = (
+        [
+            f"`{one.type}`",
+            str(one.schema_version),
+            ", ".join(f"{need.entity_type} ({need.role})" for need in one.required_entities) or "-",
+            ", ".join(_fields(one.data_schema)) or "-",
+            one.description,
+        ]
+        for one in built_in_types()
+    )
+    return _page(
+        "Event types",
+        "What Mnemon itself records in the log, for every tenant. A tenant declares further types with "
+        "`EventLog.register_type`. Fields with a star are required.",
+        ["type", "version", "entities", "data", "meaning"],
+        rows,
+    )
+
+
+def _fields(schema: Mapping[str, Any]) -> list[str]:
+    required = schema.get("required", ())
+    return [f"`{name}`{'*' if name in required else ''}" for name in schema.get("properties", {})]
+
+
 def metrics_page() -> str:
     load_every_room()
     families = sorted(REGISTRY.collect(), key=lambda family: family.name)
@@ -97,6 +125,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "routes.md": routes_page,
     "commands.md": commands_page,
     "errors.md": errors_page,
+    "events.md": events_page,
     "metrics.md": metrics_page,
 }
 

@@ -237,9 +237,9 @@ async def test_upcasters_in_code_are_composed_and_bear_erased_fields(database: D
     second = replace(first, schema_version=2, upcast=split_name)
     third = replace(first, schema_version=3, upcast=Migration(defaults={"met_at": "unknown"}))
     registry = Registry(database, [first, second, third])
-    lifted = registry.upcast(tenant, "crm.person.met", 1, {"name": "Ada Lovelace"})
+    lifted = registry.lifter(tenant)("crm.person.met", 1, {"name": "Ada Lovelace"})
     assert lifted == (3, {"first": "Ada", "last": "Lovelace", "met_at": "unknown"})
-    erased = registry.upcast(tenant, "crm.person.met", 1, {"name": "[REDACTED]"})
+    erased = registry.lifter(tenant)("crm.person.met", 1, {"name": "[REDACTED]"})
     assert erased == (3, {"first": "[REDACTED]", "last": "", "met_at": "unknown"})
 
 

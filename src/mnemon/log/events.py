@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import orjson
 
+from mnemon.log.lazy import lazy
 from mnemon.log.moments import read_moment, written
 
 ActorType = Literal["human", "agent", "system", "external", "import"]
@@ -137,13 +137,13 @@ class Event:
     payload_text: str | None
     lift: Lift | None = field(default=None, compare=False, repr=False)
 
-    @cached_property
+    @lazy
     def envelope(self) -> dict[str, Any]:
         """The attested fields, exactly as hashed."""
         decoded: dict[str, Any] = orjson.loads(self.envelope_text)
         return decoded
 
-    @cached_property
+    @lazy
     def payload(self) -> dict[str, Any]:
         """Data and personal fields of the actor; empty when it is kept elsewhere."""
         decoded: dict[str, Any] = orjson.loads(self.payload_text) if self.payload_text is not None else {}
@@ -174,7 +174,7 @@ class Event:
     def data_version(self) -> int:
         return self._lifted[0]
 
-    @cached_property
+    @lazy
     def _lifted(self) -> tuple[int, dict[str, Any]]:
         data = self.payload.get("data", {})
         return self.lift(self.type, self.schema_version, data) if self.lift else (self.schema_version, data)
@@ -208,7 +208,7 @@ class Event:
     def dimensions(self) -> dict[str, str]:
         return dict(self.envelope.get("dimensions", {}))
 
-    @cached_property
+    @lazy
     def entities(self) -> tuple[EntityReference, ...]:
         return tuple(EntityReference(**reference) for reference in self.envelope.get("entities", ()))
 

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -157,7 +156,7 @@ class Reader:
     ) -> list[Event]:
         """The events that a statement over COLUMNS finds, still sealed."""
         await self._registry.know(tenant, connection)
-        lift = partial(self._registry.upcast, tenant)
+        lift = self._registry.lifter(tenant)
         async with connection.cursor(binary=True, row_factory=tuple_row) as cursor:
             await cursor.execute(statement, values)
             rows = await cursor.fetchall()

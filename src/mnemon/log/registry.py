@@ -11,6 +11,7 @@ from mnemon.db.database import Connection, Database
 from mnemon.errors import InvalidRequest
 from mnemon.log.compatibility import changes_needing_a_type, changes_needing_a_version
 from mnemon.log.errors import TypeIncompatible, TypeNotRegistered, TypeReserved
+from mnemon.log.events import Lift
 from mnemon.log.paths import steps_of
 from mnemon.log.types import EventType, built_in_types
 
@@ -153,13 +154,18 @@ class Registry:
         }
         await connection.execute(RECORD, values)
 
-    def upcast(self, tenant: UUID, name: str, version: int, data: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Data lifted step by step to the newest version this process knows."""
-        while (following := self.known(tenant, name, version + 1)) is not None:
-            if following.declaration.upcast is not None:
-                data = following.declaration.upcast(dict(data))
-            version += 1
-        return version, data
+    def lifter(self, tenant: UUID) -> Lift:
+        """What lifts data step by step to the newest version that this process knows."""
+        built_in, own = self._built_in, self._tenants.get(tenant, {})
+
+        def lift(name: str, version: int, data: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+            while (following := built_in.get((name, version + 1)) or own.get((name, version + 1))) is not None:
+                if following.declaration.upcast is not None:
+                    data = following.declaration.upcast(dict(data))
+                version += 1
+            return version, data
+
+        return lift
 
 
 def _compile(declarations: Iterable[EventType], *, built_in: bool = False) -> dict[tuple[str, int], CompiledType]:

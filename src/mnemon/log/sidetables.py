@@ -1,24 +1,22 @@
-"""Whether the tables beside the events still say what the envelopes say: an event left out of a stream is hidden."""
+"""The tables beside the events: what they should say, going by the envelopes, and what they do say.
 
-from collections import defaultdict
+An event that is left out of a stream is hidden, though its own row is whole.
+"""
+
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-import orjson
-from psycopg.rows import tuple_row
+from psycopg import AsyncServerCursor
+from psycopg.rows import TupleRow, tuple_row
 
 from mnemon.db.database import Connection
 from mnemon.log.partitions import Partition
 from mnemon.log.read import Reader
 
-BATCH = 5_000
+FETCH = 5_000
 
-# Server-side cursors over both sides, in the same order, so that memory stays flat at any size.
-ENVELOPES = """
-SELECT sequence, envelope FROM mnemon.events
- WHERE tenant_id = %s AND partition_id = %s AND sequence > %s AND sequence <= %s ORDER BY sequence
-"""
 SIDE_ROWS = """
 SELECT sequence, 'entity ' || entity_type, entity_id FROM mnemon.event_entities
  WHERE tenant_id = %(tenant)s AND partition_id = %(partition)s AND sequence > %(after)s AND sequence <= %(to)s
@@ -39,69 +37,55 @@ SELECT sequence, entity_type, entity_id, version, place
 Row = tuple[str, str]
 
 
-async def check_side_tables(
-    reader: Reader, tenant: UUID, partition: Partition, after: int
-) -> list[tuple[int, str, str]]:
-    """Every event whose rows differ, as (sequence, kind, message)."""
-    faults = []
-    async with reader.transaction(tenant) as connection:
-        values = (tenant, partition.partition_id, after, partition.sequence)
-        stored = _groups(connection, tenant, partition, after)
-        pending = await anext(stored, None)
-        async with connection.cursor("envelopes", row_factory=tuple_row) as cursor:
-            cursor.itersize = BATCH
-            await cursor.execute(ENVELOPES, values)
-            async for sequence, envelope in cursor:
-                while pending and pending[0] < sequence:
-                    faults.append((pending[0], "stream", f"A stream names event {pending[0]}, which is not there."))
-                    pending = await anext(stored, None)
-                found = pending[1] if pending and pending[0] == sequence else []
-                if sorted(found) != sorted(set(attested_rows(envelope))):
-                    faults.append((sequence, "stream", f"The streams of event {sequence} differ from its envelope."))
-                if pending and pending[0] == sequence:
-                    pending = await anext(stored, None)
-        faults += await _wrong_versions(connection, tenant, partition, after)
-    return faults
+class SideRows:
+    """The side rows of a partition in the order of its events, a stretch at a time, so that memory stays flat."""
+
+    def __init__(self, cursor: AsyncServerCursor[TupleRow]) -> None:
+        self._cursor = cursor
+        self._ahead: list[TupleRow] = []
+
+    async def upto(self, sequence: int) -> dict[int, list[Row]]:
+        """The rows of all events up to a sequence that were not given out before."""
+        groups: dict[int, list[Row]] = {}
+        while True:
+            if not self._ahead:
+                self._ahead = await self._cursor.fetchmany(FETCH)
+                self._ahead.reverse()
+            if not self._ahead or self._ahead[-1][0] > sequence:
+                return groups
+            while self._ahead and self._ahead[-1][0] <= sequence:
+                place, kind, value = self._ahead.pop()
+                groups.setdefault(place, []).append((kind, value))
 
 
-async def _groups(
-    connection: Connection, tenant: UUID, partition: Partition, after: int
-) -> AsyncIterator[tuple[int, list[Row]]]:
-    """The side rows of each event."""
+@asynccontextmanager
+async def side_rows(reader: Reader, tenant: UUID, partition: Partition, after: int) -> AsyncIterator[SideRows]:
     values = {"tenant": tenant, "partition": partition.partition_id, "after": after, "to": partition.sequence}
-    async with connection.cursor("side_rows", row_factory=tuple_row) as cursor:
-        cursor.itersize = BATCH
+    async with (
+        reader.transaction(tenant) as connection,
+        connection.cursor("side_rows", row_factory=tuple_row) as cursor,
+    ):
         await cursor.execute(SIDE_ROWS, values)
-        current, rows = 0, list[Row]()
-        async for sequence, kind, value in cursor:
-            if sequence != current and rows:
-                yield current, rows
-                rows = []
-            current = sequence
-            rows.append((kind, value))
-        if rows:
-            yield current, rows
+        yield SideRows(cursor)
 
 
-def attested_rows(envelope: str) -> list[Row]:
+def attested_rows(envelope: dict[str, Any]) -> set[Row]:
     """The side rows that an envelope calls for."""
-    try:
-        said: dict[str, Any] = orjson.loads(envelope)
-    except orjson.JSONDecodeError:
-        return []
-    rows = [(f"entity {one['entity_type']}", one["entity_id"]) for one in said.get("entities", ())]
-    rows += [("tag", tag) for tag in said.get("tags", ())]
-    scope = defaultdict(str, said.get("scope", {}))
-    rows += [(name, scope[name]) for name in ("division", "region", "site") if scope[name]]
-    rows += [(f"scope.{name}", value) for name, value in (scope["custom_scopes"] or {}).items()]
-    if said.get("intent_id"):
-        rows.append(("intent", said["intent_id"]))
+    rows = {(f"entity {one['entity_type']}", one["entity_id"]) for one in envelope.get("entities", ())}
+    rows.update([("tag", tag) for tag in envelope.get("tags", ())])
+    scope = envelope["scope"]
+    if len(scope) > 2:
+        rows.update([(name, scope[name]) for name in ("division", "region", "site") if name in scope])
+        rows.update([(f"scope.{name}", value) for name, value in scope.get("custom_scopes", {}).items()])
+    if "intent_id" in envelope:
+        rows.add(("intent", envelope["intent_id"]))
     return rows
 
 
-async def _wrong_versions(
+async def wrong_versions(
     connection: Connection, tenant: UUID, partition: Partition, after: int
 ) -> list[tuple[int, str, str]]:
+    """Entities whose versions do not count up, as (sequence, kind, message)."""
     rows = await (await connection.execute(WRONG_VERSIONS, (tenant, partition.partition_id, after))).fetchall()
     return [
         (

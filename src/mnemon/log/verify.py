@@ -15,10 +15,9 @@ from mnemon.log import chain
 from mnemon.log.checkpoint import Checkpoint, faults_of
 from mnemon.log.events import MAIN
 from mnemon.log.merkle import Frontier
-from mnemon.log.moments import written
 from mnemon.log.partitions import Partition, list_partitions
 from mnemon.log.read import Reader
-from mnemon.log.sidetables import check_side_tables
+from mnemon.log.sidetables import Row, attested_rows, side_rows, wrong_versions
 
 BATCH = 2_000
 # A log that is wrong throughout would fill the report; the first places are what matters.
@@ -88,7 +87,7 @@ class Report:
 class _Walk:
     """The state of the walk along the chain."""
 
-    tenant: UUID
+    tenant_text: str
     legal_entity: str
     position: Position
     tree: Frontier | None
@@ -120,17 +119,22 @@ async def verify(
     report = Report(walk.position, found[0].sequence if found else 0, faults=walk.faults)
     if found:
         attested = {one.sequence for one in checkpoints}
-        async for rows in _batches(reader, tenant, found[0], begun):
-            for row in rows:
-                _check_row(walk, row, attested)
-            report.position, report.checked = walk.position, walk.position.sequence - begun
-            if progress:
-                progress(report)
+        async with side_rows(reader, tenant, found[0], begun) as beside:
+            async for rows in _batches(reader, tenant, found[0], begun):
+                streams = await beside.upto(rows[-1][0])
+                for row in rows:
+                    _check_row(walk, row, streams.pop(row[0], []), attested)
+                _check_strays(walk, streams)
+                report.position, report.checked = walk.position, walk.position.sequence - begun
+                if progress:
+                    progress(report)
+            _check_strays(walk, await beside.upto(found[0].sequence))
         _check_head(walk, found[0])
         if last is not None:
             walk.fault(*last)
-        for fault in await check_side_tables(reader, tenant, found[0], begun):
-            walk.fault(*fault)
+        async with reader.transaction(tenant) as connection:
+            for fault in await wrong_versions(connection, tenant, found[0], begun):
+                walk.fault(*fault)
     _check_checkpoints(walk, checkpoints, begun)
     report.faults.sort(key=lambda one: one.sequence)
     return report
@@ -146,10 +150,10 @@ async def _last(connection: Connection, tenant: UUID, partition: Partition) -> t
 
 def _start(tenant: UUID, legal_entity: str, since: Checkpoint | Position | None) -> _Walk:
     if since is None:
-        return _Walk(tenant, legal_entity, Position(0, chain.genesis(tenant, legal_entity)), Frontier())
+        return _Walk(str(tenant), legal_entity, Position(0, chain.genesis(tenant, legal_entity)), Frontier())
     if isinstance(since, Checkpoint):
-        return _Walk(tenant, legal_entity, Position(since.sequence, since.head), since.tree)
-    return _Walk(tenant, legal_entity, since, None)
+        return _Walk(str(tenant), legal_entity, Position(since.sequence, since.head), since.tree)
+    return _Walk(str(tenant), legal_entity, since, None)
 
 
 async def _batches(
@@ -177,7 +181,7 @@ async def _rows(connection: Connection, tenant: UUID, partition: Partition, afte
         return await cursor.fetchall()
 
 
-def _check_row(walk: _Walk, row: tuple[Any, ...], attested: set[int]) -> None:
+def _check_row(walk: _Walk, row: tuple[Any, ...], streams: list[Row], attested: set[int]) -> None:
     sequence, recorded_at, previous, own, payload_digest, envelope, payload, *columns = row
     if sequence != walk.position.sequence + 1:
         first, last = walk.position.sequence + 1, sequence - 1
@@ -189,8 +193,7 @@ def _check_row(walk: _Walk, row: tuple[Any, ...], attested: set[int]) -> None:
         walk.fault(sequence, "payload", f"The payload of event {sequence} is not the one that was recorded.")
     if chain.link(previous, sequence, recorded_at, sha256(envelope).digest(), payload_digest) != own:
         walk.fault(sequence, "hash", f"The envelope, place, recorded time or digests of event {sequence} were changed.")
-    if difference := _difference(walk, envelope, columns):
-        walk.fault(sequence, "columns", f"The column {difference} of event {sequence} differs from its envelope.")
+    _check_copies(walk, sequence, envelope, columns, streams)
     if walk.tree is not None:
         walk.tree.add(own)
     if sequence in attested:
@@ -198,29 +201,39 @@ def _check_row(walk: _Walk, row: tuple[Any, ...], attested: set[int]) -> None:
     walk.position = Position(sequence, own)
 
 
-def _difference(walk: _Walk, envelope: bytes, columns: list[Any]) -> str | None:
-    """The first column that says something else than the attested text."""
-    event_id, kind, occurred_at, effective_date, actor_id, correlation_id, caused_by = columns
+def _check_copies(walk: _Walk, sequence: int, envelope: bytes, columns: list[Any], streams: list[Row]) -> None:
+    """What columns and side tables repeat of the envelope must be what it says."""
     try:
         said = orjson.loads(envelope)
-        scope = said["scope"]
-        pairs = (
-            ("id", said["id"], event_id),
-            ("type", said["type"], kind),
-            ("correlation_id", said["correlation_id"], correlation_id),
-            ("actor_id", said["actor"]["id"], actor_id),
-            ("caused_by", said.get("caused_by"), caused_by),
-            ("partition", (scope["tenant_id"], scope["legal_entity"]), (str(walk.tenant), walk.legal_entity)),
-            ("effective_date", said["effective_date"], _iso(effective_date)),
-            ("occurred_at", said["occurred_at"], _iso(occurred_at)),
-        )
-    except (ValueError, KeyError, TypeError):
-        return "envelope"
-    return next((name for name, attested, stored in pairs if attested != stored), None)
+        difference = _difference(walk, said, columns)
+        wanted = attested_rows(said)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        walk.fault(sequence, "columns", f"The envelope of event {sequence} is not one that Mnemon writes.")
+        return
+    if difference:
+        walk.fault(sequence, "columns", f"The column {difference} of event {sequence} differs from its envelope.")
+    if len(streams) != len(wanted) or not wanted.issuperset(streams):
+        walk.fault(sequence, "stream", f"The streams of event {sequence} differ from its envelope.")
 
 
-def _iso(value: date | datetime) -> str:
-    return written(value) if isinstance(value, datetime) else value.isoformat()
+def _difference(walk: _Walk, said: dict[str, Any], columns: list[Any]) -> str | None:
+    """The first column that says something else than the attested text."""
+    event_id, kind, occurred_at, effective_date, actor_id, correlation_id, caused_by = columns
+    scope = said["scope"]
+    if (said["id"], said["type"], said["correlation_id"]) != (event_id, kind, correlation_id):
+        return "id, type or correlation_id"
+    if (said["actor"]["id"], said.get("caused_by")) != (actor_id, caused_by):
+        return "actor_id or caused_by"
+    if (scope["tenant_id"], scope["legal_entity"]) != (walk.tenant_text, walk.legal_entity):
+        return "partition"
+    if datetime.fromisoformat(said["occurred_at"]) != occurred_at:
+        return "occurred_at"
+    return "effective_date" if date.fromisoformat(said["effective_date"]) != effective_date else None
+
+
+def _check_strays(walk: _Walk, streams: dict[int, list[Row]]) -> None:
+    for sequence in streams:
+        walk.fault(sequence, "stream", f"A stream names event {sequence}, which is not there.")
 
 
 def _check_head(walk: _Walk, partition: Partition) -> None:
