@@ -1,6 +1,7 @@
 """Appending: what is recorded, what is refused, and what a retry finds."""
 
 import asyncio
+import random
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
@@ -14,6 +15,7 @@ from mnemon.ids import is_ulid, new_ulid
 from mnemon.log import chain
 from mnemon.log.errors import BatchRefused, InvalidEvent, KeyConflict, TypeNotRegistered, VersionConflict
 from mnemon.log.events import Actor, Delegator, EntityReference, Event, NewEvent, Scope, Source
+from mnemon.log.keys import forget_expired_keys
 from mnemon.log.registry import Registry
 from mnemon.log.requests import Limits
 from mnemon.log.store import EventLog
@@ -149,6 +151,9 @@ async def test_data_that_breaks_the_schema_is_refused_with_every_violation(log: 
         (noted(approved_by="u-1"), "u-1 cannot approve an act of their own"),
         (noted(expected_versions={("order", "A-1"): 1}), "the event does not name it"),
         (noted(tags=["a\u0000b"]), "null character"),
+        (noted(tags=["ü" * 501]), "tag or scope 'ü+'… of shop.order.noted has more than 1000 bytes"),
+        (noted(entities=[EntityReference("order", "x" * 1001)]), "The entity"),
+        (noted(correlation_id="x" * 1001), "The correlation_id"),
         (noted(data={"when": datetime(2026, 1, 1, tzinfo=UTC), "what": object()}), "cannot be written as JSON"),
     ],
 )
@@ -181,6 +186,22 @@ async def test_a_batch_stays_within_one_legal_entity_and_the_limit(database: Dat
             await log.append(tenant, [noted()] * 3)
         with pytest.raises(BatchRefused, match="empty"):
             await log.append(tenant, [])
+        for name in ("", "a\nb", "x" * 101):
+            with pytest.raises(BatchRefused, match="1 to 100 characters"):
+                await log.append(tenant, [noted(scope=Scope(name))])
+
+
+async def test_the_longest_names_fit_every_index(log: EventLog, tenant: UUID) -> None:
+    names = [random.Random(seed).randbytes(500).hex() for seed in range(6)]
+    event = noted(
+        entities=[EntityReference(names[0], names[1])],
+        tags=[names[2]],
+        correlation_id=names[3],
+        actor=Actor("system", names[4]),
+        scope=Scope(division=names[5]),
+    )
+    await log.append(tenant, [event])
+    assert len((await log.read_page(tenant, Stream.of_entity(names[0], names[1]))).events) == 1
 
 
 async def test_each_legal_entity_is_a_partition_with_its_own_sequence(log: EventLog, tenant: UUID) -> None:
@@ -311,6 +332,16 @@ class TestIdempotencyKeys:
             [first] = await log.append(tenant, [noted(idempotency_key="k")])
             [second] = await log.append(tenant, [noted("other", idempotency_key="k")])
         assert (first.sequence, second.sequence, second.duplicate) == (1, 2, False)
+
+    async def test_expired_keys_are_swept_and_others_stay(self, database: Database, tenant: UUID) -> None:
+        for key, life in (("gone", timedelta(0)), ("kept", timedelta(hours=1))):
+            async with EventLog(database, registry=Registry(database, SHOP), limits=Limits(key_life=life)) as log:
+                await log.append(tenant, [noted(idempotency_key=key)])
+        await log.append(tenant, [invoice_submitted()])
+        assert await forget_expired_keys(database) >= 1
+        async with database.transaction(tenant) as connection:
+            rows = await (await connection.execute("SELECT sequence FROM mnemon.event_keys")).fetchall()
+        assert sorted(row["sequence"] for row in rows) == [2, 3]
 
     async def test_a_key_twice_in_one_batch_is_refused(self, log: EventLog, tenant: UUID) -> None:
         with pytest.raises(KeyConflict, match="of the same batch"):

@@ -17,6 +17,9 @@ from mnemon.log.paths import values_at, without
 from mnemon.log.registry import CompiledType
 from mnemon.log.seal import Draft, Sealed, Subject, canonical
 
+# In bytes. Two of them still fit an entry of a B-tree.
+LONGEST_NAME = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -69,6 +72,8 @@ def prepare(tenant: UUID, made: Draft, sealed: Sealed, compiled: CompiledType, k
     effective_date = event.effective_date or occurred_at.astimezone(UTC).date()
     correlation_id = event.correlation_id or made.id
     envelope = _encoded(_envelope(tenant, made, occurred_at, effective_date, correlation_id), event)
+    if len(envelope) > LONGEST_NAME:
+        _refuse_long_names(event)
     return Prepared(
         event=event,
         id=made.id,
@@ -205,6 +210,25 @@ def _encoded(document: Any, event: NewEvent) -> bytes:
     if b"\\u0000" in encoded:
         raise InvalidEvent(f"The event {event.type} has a null character outside its data.", type=event.type)
     return encoded
+
+
+def _refuse_long_names(event: NewEvent) -> None:
+    """What is indexed must fit an index. An envelope shorter than one name holds no name that is too long."""
+    names = {
+        "type": [event.type],
+        "actor": [event.actor.id],
+        "correlation_id": [event.correlation_id or ""],
+        "caused_by": [event.caused_by or ""],
+        "entity": [part for one in event.entities for part in (one.entity_type, one.entity_id)],
+        "tag or scope": [part for label in _labels(event) for part in label],
+    }
+    for kind, given in names.items():
+        for name in given:
+            if len(name.encode()) > LONGEST_NAME:
+                raise InvalidEvent(
+                    f"The {kind} {name[:40]!r}… of {event.type} has more than {LONGEST_NAME} bytes: shorten it.",
+                    type=event.type,
+                )
 
 
 def _labels(event: NewEvent) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """Requests: turns the events of a caller into rows ready to be written, or refuses them, before anything is locked."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,6 +17,8 @@ from mnemon.log.prepare import Key, Prepared, draft, prepare
 from mnemon.log.registry import CompiledType, Registry
 from mnemon.log.seal import Seal
 from mnemon.settings import Settings
+
+LEGAL_ENTITY = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,100}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class RequestMaker:
                 f"The batch spans the legal entities {', '.join(sorted(entities))}: append to each on its own.",
                 legal_entities=sorted(entities),
             )
+        if not LEGAL_ENTITY.fullmatch(events[0].scope.legal_entity):
+            raise BatchRefused("A legal entity is named by 1 to 100 characters, none of them a control character.")
 
     async def _compiled(
         self, tenant: UUID, events: Sequence[NewEvent], connection: Connection | None
