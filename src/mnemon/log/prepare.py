@@ -10,9 +10,10 @@ import orjson
 
 from mnemon.ids import is_ulid, new_ulid
 from mnemon.log.chain import digest
+from mnemon.log.envelope import envelope_of, labels_of, person_of
 from mnemon.log.errors import InvalidEvent
-from mnemon.log.events import ACTOR_TYPES, PLAIN_SOURCE, Actor, NewEvent, Scope, Source
-from mnemon.log.moments import now, written
+from mnemon.log.events import ACTOR_TYPES, NewEvent
+from mnemon.log.moments import now
 from mnemon.log.paths import values_at, without
 from mnemon.log.registry import CompiledType
 from mnemon.log.seal import Draft, Sealed, Subject, canonical
@@ -58,7 +59,7 @@ def draft(event: NewEvent, compiled: CompiledType) -> Draft:
             f"The event does not fit {event.type}: {'; '.join(problems)}.", type=event.type, violations=problems
         )
     payload: dict[str, Any] = {"data": event.data}
-    if person := _person(event.actor):
+    if person := person_of(event.actor):
         payload["actor"] = person
     if event.rules_evaluated:
         payload["rules_evaluated"] = list(event.rules_evaluated)
@@ -71,7 +72,7 @@ def prepare(tenant: UUID, made: Draft, sealed: Sealed, compiled: CompiledType, k
     occurred_at = event.occurred_at or now()
     effective_date = event.effective_date or occurred_at.astimezone(UTC).date()
     correlation_id = event.correlation_id or made.id
-    envelope = _encoded(_envelope(tenant, made, occurred_at, effective_date, correlation_id), event)
+    envelope = _encoded(envelope_of(tenant, made, occurred_at, effective_date, correlation_id), event)
     if len(envelope) > LONGEST_NAME:
         _refuse_long_names(event)
     return Prepared(
@@ -86,7 +87,7 @@ def prepare(tenant: UUID, made: Draft, sealed: Sealed, compiled: CompiledType, k
         payload=sealed.payload,
         digests=digest(envelope) + digest(sealed.payload),
         entities=tuple(dict.fromkeys([(one.entity_type, one.entity_id) for one in event.entities])),
-        labels=tuple(_labels(event)),
+        labels=tuple(labels_of(event)),
         keys=tuple(_keys(event, compiled, key_life)) if event.idempotency_key or compiled.business_key else (),
         subjects=sealed.subjects,
     )
@@ -129,78 +130,6 @@ def _violations(event: NewEvent, compiled: CompiledType) -> Iterator[str]:
             yield f"a version of {entity[0]} {entity[1]} is expected, but the event does not name it"
 
 
-def _envelope(
-    tenant: UUID, made: Draft, occurred_at: datetime, effective_date: date, correlation_id: str
-) -> dict[str, Any]:
-    """Every attested field that is known before the append, less what is not there."""
-    event = made.event
-    envelope: dict[str, Any] = {
-        "id": made.id,
-        "type": event.type,
-        "schema_version": made.declaration.schema_version,
-        "occurred_at": written(occurred_at),
-        "effective_date": effective_date.isoformat(),
-        "correlation_id": correlation_id,
-        "scope": _scope(tenant, event.scope),
-        "actor": _actor(event.actor),
-        "source": _PLAIN_SOURCE if event.source is PLAIN_SOURCE else _source(event.source),
-    }
-    if event.caused_by:
-        envelope["caused_by"] = event.caused_by
-    if event.intent_id:
-        envelope["intent_id"] = event.intent_id
-    if event.approved_by:
-        envelope["approved_by"] = event.approved_by
-    if event.dimensions:
-        envelope["dimensions"] = event.dimensions
-    if event.tags:
-        envelope["tags"] = sorted(set(event.tags))
-    if event.entities:
-        envelope["entities"] = [
-            {"entity_type": one.entity_type, "entity_id": one.entity_id, "role": one.role} for one in event.entities
-        ]
-    if event.expected_versions:
-        envelope["expected_versions"] = [
-            {"entity_type": kind, "entity_id": entity, "version": version}
-            for (kind, entity), version in event.expected_versions.items()
-        ]
-    return envelope
-
-
-def _scope(tenant: UUID, scope: Scope) -> dict[str, Any]:
-    if not (scope.division or scope.region or scope.site or scope.custom_scopes):
-        return {"tenant_id": str(tenant), "legal_entity": scope.legal_entity}
-    return _present(tenant_id=str(tenant), legal_entity=scope.legal_entity, division=scope.division,
-                    region=scope.region, site=scope.site, custom_scopes=scope.custom_scopes)  # fmt: skip
-
-
-_PLAIN_SOURCE = {"system": PLAIN_SOURCE.system, "channel": PLAIN_SOURCE.channel}
-
-
-def _source(source: Source) -> dict[str, Any]:
-    return _present(system=source.system, channel=source.channel, reference=source.reference)
-
-
-def _actor(actor: Actor) -> dict[str, Any]:
-    """Without what tells who it is in person."""
-    if not (actor.session_id or actor.trust_level or actor.on_behalf_of):
-        return {"type": actor.type, "id": actor.id}
-    delegator = actor.on_behalf_of
-    return _present(type=actor.type, id=actor.id, session_id=actor.session_id, trust_level=actor.trust_level,
-                    on_behalf_of=delegator and {"type": delegator.type, "id": delegator.id})  # fmt: skip
-
-
-def _person(actor: Actor) -> dict[str, Any]:
-    """What `_actor` leaves out."""
-    delegator = actor.on_behalf_of
-    return _present(name=actor.name, ip_address=actor.ip_address,
-                    on_behalf_of=delegator and delegator.name and {"name": delegator.name})  # fmt: skip
-
-
-def _present(**values: Any) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value}
-
-
 def _encoded(document: Any, event: NewEvent) -> bytes:
     """Refuse what has no JSON form, and the null character, which PostgreSQL cannot index."""
     try:
@@ -220,7 +149,7 @@ def _refuse_long_names(event: NewEvent) -> None:
         "correlation_id": [event.correlation_id or ""],
         "caused_by": [event.caused_by or ""],
         "entity": [part for one in event.entities for part in (one.entity_type, one.entity_id)],
-        "tag or scope": [part for label in _labels(event) for part in label],
+        "tag or scope": [part for label in labels_of(event) for part in label],
     }
     for kind, given in names.items():
         for name in given:
@@ -229,18 +158,6 @@ def _refuse_long_names(event: NewEvent) -> None:
                     f"The {kind} {name[:40]!r}… of {event.type} has more than {LONGEST_NAME} bytes: shorten it.",
                     type=event.type,
                 )
-
-
-def _labels(event: NewEvent) -> Iterator[tuple[str, str]]:
-    for tag in sorted(set(event.tags)):
-        yield "tag", tag
-    scope = event.scope
-    for kind, value in (("division", scope.division), ("region", scope.region), ("site", scope.site),
-                        ("intent", event.intent_id)):  # fmt: skip
-        if value:
-            yield kind, value
-    for name, value in scope.custom_scopes.items():
-        yield f"scope.{name}", value
 
 
 def _keys(event: NewEvent, compiled: CompiledType, key_life: timedelta) -> Iterator[Key]:
