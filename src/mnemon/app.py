@@ -19,6 +19,7 @@ from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
 from mnemon.log.integrity import Integrity
+from mnemon.log.limits import DeliveryLimits
 from mnemon.log.requests import Limits
 from mnemon.log.store import EventLog
 from mnemon.settings import Settings
@@ -119,7 +120,7 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
             await migrate(owner)
         async with database.session() as session:
             await check_used_role(session)
-        async with EventLog(database, limits=Limits.of(settings)) as log:
+        async with EventLog(database, limits=Limits.of(settings), delivery=DeliveryLimits.of(settings)) as log:
             made = await first_start(log)
             mnemon = Mnemon(settings, database, log, _sessions(settings, database), made)
             mnemon.checks["database"] = lambda: check_database(database)

@@ -148,11 +148,12 @@ async def test_appends_during_rebuilds_are_counted_once(own_log: EventLog, lifec
         while not done.is_set():
             await projector.rebuild(tenant, "totals")
 
+    await projector.catch_up(tenant)
     async with projector:
-        rebuilding = asyncio.create_task(rebuild())
-        await asyncio.gather(write("main"), write("berlin"), write("rome"))
-        done.set()
-        await rebuilding
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(rebuild())
+            await asyncio.gather(write("main"), write("berlin"), write("rome"))
+            done.set()
         await until_equal(log, tenant)
     assert {name: row[0] for name, row in (await rows_of(log, tenant)).items()} == dict.fromkeys(
         ("main", "berlin", "rome"), 180

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mnemon import __version__
-from mnemon.cli import database, demo, jobs, log, models, serve, settings, tenant, token, user, work
+from mnemon.cli import database, demo, jobs, log, models, serve, settings, subscription, tenant, token, user, work
 from mnemon.cli.output import fail
 from mnemon.errors import MnemonError
 
@@ -29,6 +29,7 @@ app.add_typer(user.app, name="user")
 app.add_typer(token.app, name="token")
 app.add_typer(log.app, name="log")
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(subscription.app, name="subscription")
 
 
 def _print_version(wanted: bool) -> None:

@@ -10,7 +10,7 @@ from mnemon.log.rebuild import subscription_of
 from mnemon.log.snapshots import snapshot_positions_in
 from mnemon.log.subscriptions import positions_in
 
-VERSION = "SELECT version FROM mnemon.lens_states WHERE tenant_id = %s AND lens = %s AND finished_at IS NOT NULL"
+VERSION = "SELECT version FROM mnemon.lens_states WHERE tenant_id = %s AND lens = %s"
 
 
 async def covered_in(connection: Connection, tenant: UUID, partition_id: int, lenses: Iterable[Lens | LiveLens]) -> int:

@@ -30,7 +30,7 @@ ALONE = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 SET_TENANT = "SELECT set_config('mnemon.tenant', %s, false)"
 BEGIN = """
 INSERT INTO mnemon.lens_states AS l (tenant_id, lens, version, total, started_at)
-VALUES (%(tenant)s, %(lens)s, %(version)s, %(total)s, now())
+VALUES (%(tenant)s, %(lens)s, 0, %(total)s, now())
 ON CONFLICT (tenant_id, lens) DO UPDATE
    SET done = 0, total = excluded.total, started_at = now(), finished_at = NULL
 """
@@ -158,7 +158,7 @@ class Rebuild:
 
     async def _begin(self, session: Connection) -> None:
         total = self._left(await self._partitions(session))
-        values = {"tenant": self._tenant, "lens": self._lens.name, "version": self._lens.version, "total": total}
+        values = {"tenant": self._tenant, "lens": self._lens.name, "total": total}
         await session.execute(BEGIN, values)
         self._total = total
 

@@ -1,10 +1,10 @@
 -- Lenses: how far each has been rebuilt, snapshots of projections and of entities, and what keeps the erased out of them.
 
--- The version whose code wrote the rows, and the progress of the last rebuild.
+-- The version whose code wrote the rows, 0 if none has yet, and the progress of the last rebuild.
 CREATE TABLE mnemon.lens_states (
     tenant_id   uuid NOT NULL,
     lens        text COLLATE "C" NOT NULL CHECK (lens ~ '^[a-z0-9][a-z0-9._-]{0,93}$'),
-    version     integer NOT NULL CHECK (version > 0),
+    version     integer NOT NULL CHECK (version >= 0),
     done        bigint NOT NULL DEFAULT 0,
     total       bigint NOT NULL DEFAULT 0,
     state_hash  bytea,

@@ -1,0 +1,207 @@
+"""Erasure and what is derived from events: lens rows, snapshots and error texts let go of the person."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+
+from mnemon.db.database import Connection, Database
+from mnemon.log.delivery import Delivery
+from mnemon.log.events import EntityReference, Event
+from mnemon.log.lenses import Tables
+from mnemon.log.limits import DeliveryLimits
+from mnemon.log.projector import Projector
+from mnemon.log.registry import Registry
+from mnemon.log.seal import Draft, PlainSeal, Sealed, Subject, canonical
+from mnemon.log.snapshots import Snapshots
+from mnemon.log.store import EventLog
+from mnemon.log.strong_reads import Fold, StrongReads
+from mnemon.log.subscriptions import Subscription
+from tests.log.conftest import CLERK, SHOP, order_placed
+from tests.log.following import BOUND
+from tests.log.shop_lenses import count_orders, lens_tables, live_totals, totals
+
+NAME = "Ada Clerk"
+
+
+class NameSeal(PlainSeal):
+    """Knows who an event's actor is, and hides the name of those in `erased` from readers."""
+
+    def __init__(self) -> None:
+        self.erased: set[str] = set()
+
+    async def seal(self, tenant: UUID, drafts: Sequence[Draft]) -> Sequence[Sealed]:
+        return [Sealed(canonical(draft.payload), [Subject(draft.event.actor.id, "actor.name")]) for draft in drafts]
+
+    async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
+        return [self._opened(event) for event in events]
+
+    def _opened(self, event: Event) -> Event:
+        if event.actor_id not in self.erased:
+            return event
+        payload = orjson.loads(event.payload_text or "{}")
+        payload["actor"] = dict.fromkeys(payload["actor"], "[REDACTED]")
+        return replace(event, payload_text=orjson.dumps(payload).decode())
+
+
+@pytest.fixture(autouse=True, scope="module")
+async def tables(database: Database) -> AsyncIterator[None]:
+    async with lens_tables(database):
+        yield
+
+
+@pytest.fixture
+def seal() -> NameSeal:
+    return NameSeal()
+
+
+@pytest.fixture
+async def log(database: Database, seal: NameSeal) -> AsyncIterator[EventLog]:
+    async with EventLog(database, registry=Registry(database, SHOP), seal=seal) as opened:
+        yield opened
+
+
+DERIVED = ("test_orders", "projection_snapshots", "entity_snapshots", "parked_events", "subscriptions")
+
+
+async def places_of(log: EventLog, tenant: UUID, text: str) -> set[str]:
+    """The tables outside the log whose rows hold a text."""
+    found = set()
+    async with log.database.transaction(tenant) as connection:
+        for table in DERIVED:
+            row = await (
+                await connection.execute(
+                    f"SELECT count(*) AS n FROM mnemon.{table} t WHERE t::text LIKE %s", (f"%{text}%",)
+                )
+            ).fetchone()
+            if row and row["n"]:
+                found.add(table)
+    return found
+
+
+def remember(state: dict[str, Any], event: Event) -> dict[str, Any]:
+    return {"clerk": event.payload["actor"]["name"]}
+
+
+async def test_no_trace_of_an_erased_person_is_left(log: EventLog, seal: NameSeal, tenant: UUID) -> None:
+    projector, reads = Projector(log), StrongReads(log, snapshot_after=0)
+    projector.add(totals(snapshot_every=1))
+    projector.add_live(live_totals(fold=remember, snapshot_every=1))
+    reads.add(Fold(entity_type="order", initial=dict, apply=remember))
+    await log.subscriptions.add(tenant, Subscription("billing"))
+    await log.append(tenant, [order_placed(str(n), entities=[EntityReference("order", "x")]) for n in range(3)])
+    await projector.catch_up(tenant)
+    await projector.read(tenant, "live-totals")
+    await reads.read(tenant, "order", "x")
+
+    async def leak(event: Event) -> None:
+        raise ValueError(f"backwards: {event.payload['actor']['name'][::-1]}")
+
+    await Delivery(log, tenant, "billing", leak, limits=DeliveryLimits(failures=1)).catch_up()
+    assert await places_of(log, tenant, NAME) == {"test_orders", "projection_snapshots", "entity_snapshots"}
+    assert await places_of(log, tenant, NAME[::-1]) == {"parked_events", "subscriptions"}
+    before = await projector.state_hash(tenant, "totals")
+
+    seal.erased.add(CLERK.id)
+    assert list(await projector.on_erased(tenant, CLERK.id)) == ["totals"]
+    await reads.on_erased(tenant, CLERK.id)
+    assert await places_of(log, tenant, NAME) == set()
+    assert await places_of(log, tenant, NAME[::-1]) == set()
+    assert (await log.dead_letters.list(tenant, "billing"))[0].error == "[REDACTED]"
+    assert await projector.state_hash(tenant, "totals") != before
+    assert (await reads.read(tenant, "order", "x")).state == {"clerk": "[REDACTED]"}
+    assert await projector.read(tenant, "live-totals") == {"clerk": "[REDACTED]"}
+
+
+async def test_a_lens_may_forget_by_itself(log: EventLog, seal: NameSeal, tenant: UUID) -> None:
+    async def forget(connection: Connection, subject_id: str, tables: Tables) -> None:
+        await connection.execute(f"UPDATE {tables['test_orders']} SET clerk = '[REDACTED]'")
+
+    projector = Projector(log)
+    projector.add(totals(forget=forget))
+    await log.append(tenant, [order_placed("1")])
+    await projector.catch_up(tenant)
+    seal.erased.add(CLERK.id)
+    await projector.on_erased(tenant, CLERK.id)
+    assert await places_of(log, tenant, NAME) == set()
+    state = await projector.state_hash(tenant, "totals")
+    assert (await projector.rebuild(tenant, "totals")).state_hash == state
+
+
+async def test_a_lens_without_personal_data_is_left_alone(log: EventLog, tenant: UUID) -> None:
+    projector = Projector(log)
+    projector.add(totals(personal=False))
+    assert list(await projector.on_erased(tenant, CLERK.id)) == []
+
+
+async def test_a_batch_read_before_an_erasure_is_not_written_after_it(
+    log: EventLog, seal: NameSeal, tenant: UUID
+) -> None:
+    """The projector has the name in its hands when the erasure comes."""
+    projector = Projector(log)
+    lens = projector.add(totals())
+    await log.append(tenant, [order_placed("1")])
+    await projector.catch_up(tenant)
+    await log.append(tenant, [order_placed("2")])
+    read, go_on = asyncio.Event(), asyncio.Event()
+    original = log.reader.open
+
+    async def late(of: UUID, events: Sequence[Event]) -> Sequence[Event]:
+        opened = await original(of, events)
+        if not read.is_set():
+            read.set()
+            await go_on.wait()
+        return opened
+
+    log.reader.open = late  # type: ignore[method-assign]
+    projecting = asyncio.create_task(projector.catch_up(tenant))
+    async with asyncio.timeout(BOUND):
+        await read.wait()
+        log.reader.open = original  # type: ignore[method-assign]
+        seal.erased.add(CLERK.id)
+        await projector.on_erased(tenant, CLERK.id)
+        go_on.set()
+        await projecting
+        await projector.catch_up(tenant)
+    assert await places_of(log, tenant, NAME) == set()
+    assert (await log.subscriptions.positions(tenant, lens.subscription_id))[0].lag == 0
+
+
+async def test_a_rebuild_that_an_erasure_overtakes_starts_over(log: EventLog, seal: NameSeal, tenant: UUID) -> None:
+    projector = Projector(log)
+    reached, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(connection: Connection, events: Sequence[Event], tables: Tables) -> None:
+        await count_orders(connection, events, tables)
+        if "pg_temp" in tables["test_totals"] and not reached.is_set():
+            reached.set()
+            await go_on.wait()
+
+    projector.add(totals(apply=slow))
+    await log.append(tenant, [order_placed(str(n)) for n in range(900)])
+    await log.append(tenant, [order_placed(str(n)) for n in range(900, 1800)])
+    await projector.catch_up(tenant)
+    rebuilding = asyncio.create_task(projector.rebuild(tenant, "totals"))
+    async with asyncio.timeout(BOUND * 2):
+        await reached.wait()
+        seal.erased.add(CLERK.id)
+        forgetting = asyncio.create_task(projector.on_erased(tenant, CLERK.id))
+        await asyncio.sleep(0)
+        go_on.set()
+        await asyncio.gather(rebuilding, forgetting)
+    assert await places_of(log, tenant, NAME) == set()
+
+
+async def test_a_snapshot_of_what_was_read_before_an_erasure_is_not_saved(log: EventLog, tenant: UUID) -> None:
+    snapshots = Snapshots(log.database)
+    epoch = await snapshots.epoch(tenant)
+    await Projector(log).on_erased(tenant, CLERK.id)
+    assert not await snapshots.save(tenant, "p", {"name": NAME}, {1: 1}, epoch=epoch)
+    assert await snapshots.load(tenant, "p") is None
+    assert await snapshots.save(tenant, "p", {"n": 1}, {1: 1}, epoch=await snapshots.epoch(tenant))
+    loaded = await snapshots.load(tenant, "p")
+    assert loaded is not None and (loaded.state, loaded.positions) == ({"n": 1}, {1: 1})
