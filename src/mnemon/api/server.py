@@ -4,7 +4,20 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from mnemon import __version__
-from mnemon.api import auth, event_types, events, health, integrity, jobs, partitions, periods, tokens, users
+from mnemon.api import (
+    auth,
+    delivery,
+    event_types,
+    events,
+    health,
+    integrity,
+    jobs,
+    partitions,
+    periods,
+    subscriptions,
+    tokens,
+    users,
+)
 from mnemon.api.access import bearer
 from mnemon.api.failures import add_failure_answers
 from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
@@ -20,6 +33,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     periods.router,
     partitions.router,
     integrity.router,
+    subscriptions.router,
+    delivery.router,
     jobs.router,
 )
 

@@ -1,10 +1,8 @@
 """`mnemon log read|tail|lineage|trace`: streams, and what led to what."""
 
-import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated
-from uuid import UUID
 
 import typer
 from rich.markup import escape
@@ -17,12 +15,10 @@ from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.events import MAIN, Event
 from mnemon.log.lineage import DEEPEST, Trace
+from mnemon.log.pattern import Pattern
 from mnemon.log.query import end_of, read_dimensions, read_position, start_of
 from mnemon.log.read import LARGEST_PAGE
-from mnemon.log.store import EventLog
 from mnemon.log.streams import EVERYTHING, Filter, Stream
-
-POLL_SECONDS = 0.5
 
 LegalEntity = Annotated[str, typer.Option("--legal-entity", help="The partition.", metavar="NAME")]
 EventId = Annotated[str, typer.Argument(help="The event's id.", metavar="ID")]
@@ -121,8 +117,9 @@ def tail(
             put(recent.events[::-1] if count else [])
             if follow:
                 newest = recent.events[0].sequence if recent.events else 0
-                async for events in _arriving(mnemon.log, tenant_id, legal_entity, newest):
-                    put(events)
+                wanted = Pattern(legal_entities=[legal_entity])
+                async for event in mnemon.log.follow(tenant_id, wanted, after={legal_entity: newest}):
+                    put([event])
 
     with contextlib.suppress(KeyboardInterrupt):
         run_async(work())
@@ -196,15 +193,6 @@ def _stream(**chosen: str | None) -> Stream:
             return Stream.of_scope(scope, wanted)
         return Stream(name.rstrip("_"), value)
     return EVERYTHING
-
-
-async def _arriving(log: EventLog, tenant: UUID, legal_entity: str, after: int) -> AsyncIterator[Sequence[Event]]:
-    while True:
-        events = [event async for event in log.scan(tenant, legal_entity=legal_entity, after=after)]
-        if events:
-            after = events[-1].sequence
-            yield events
-        await asyncio.sleep(POLL_SECONDS)
 
 
 def _tree(events: Sequence[Event]) -> Tree:

@@ -35,6 +35,7 @@ class Action(StrEnum):
     MANAGE_LOG = "manage log"
     READ_LOG = "read log"
     APPEND_EVENTS = "append events"
+    FOLLOW_LOG = "follow log"
     VIEW_JOBS = "view jobs"
     MANAGE_JOBS = "manage jobs"
     VIEW_OWN_ACCOUNT = "view own account"
@@ -66,6 +67,7 @@ RULES: dict[Action, Rule] = {
     Action.MANAGE_LOG: Rule(ADMINS, Scope.WRITE),
     Action.READ_LOG: Rule(EVERYONE, Scope.READ),
     Action.APPEND_EVENTS: Rule(EVERYONE, Scope.WRITE),
+    Action.FOLLOW_LOG: Rule(EVERYONE, Scope.WRITE),
     Action.VIEW_JOBS: Rule(EVERYONE, Scope.READ),
     Action.MANAGE_JOBS: Rule(ADMINS, Scope.WRITE),
     Action.VIEW_OWN_ACCOUNT: Rule(EVERYONE, Scope.READ),
