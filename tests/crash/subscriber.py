@@ -8,9 +8,6 @@ import os
 import sys
 from uuid import UUID
 
-from tests.log.conftest import SHOP
-from tests.log.shop_lenses import totals
-
 from mnemon.db.database import Database
 from mnemon.db.external import ExternalServer
 from mnemon.log.delivery import Delivery
@@ -19,6 +16,8 @@ from mnemon.log.limits import DeliveryLimits
 from mnemon.log.projector import Projector
 from mnemon.log.registry import Registry
 from mnemon.log.store import EventLog
+from tests.log.conftest import SHOP
+from tests.log.shop_lenses import totals
 
 LIMITS = DeliveryLimits(poll_seconds=0.05, batch_events=20, lease_seconds=1)
 

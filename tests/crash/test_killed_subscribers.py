@@ -10,9 +10,6 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from tests.conftest import make_tenant
-from tests.log.conftest import SHOP, noted, order_placed
-from tests.log.shop_lenses import fold_of, lens_tables, rows_of, totals
 
 from mnemon.db.database import Database
 from mnemon.log.events import Scope
@@ -20,6 +17,9 @@ from mnemon.log.projector import Projector
 from mnemon.log.registry import Registry
 from mnemon.log.store import EventLog
 from mnemon.log.subscriptions import Subscription
+from tests.conftest import make_tenant
+from tests.log.conftest import SHOP, noted, order_placed
+from tests.log.shop_lenses import fold_of, lens_tables, rows_of, totals
 
 PLACES = ("main", "berlin", "rome")
 ROOT = Path(__file__).parents[2]

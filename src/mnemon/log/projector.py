@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Self
 from uuid import UUID
 
@@ -246,6 +245,6 @@ class _Inline:
 
     def _lifted(self, event: Event) -> Event:
         """Data in the newest version of its type, as a rebuild would see it."""
-        lifted = replace(event, lift=partial(self._events.registry.upcast, event.tenant_id))
+        lifted = replace(event, lift=self._events.registry.lifter(event.tenant_id))
         lifted.__dict__["payload"] = event.payload
         return lifted
