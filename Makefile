@@ -57,7 +57,7 @@ clean: ## remove what the other targets made
 $(READY): requirements.lock pyproject.toml
 	@mkdir -p .make
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Mnemon needs Python 3.11 or newer; say which with make PYTHON=...")'
-	@$(PYTHON) -c 'import venv, ensurepip' 2> /dev/null || { echo "Installing python3-venv" && apt-get install -y -qq python3-venv > /dev/null; } \
+	@$(PYTHON) -c 'import venv, ensurepip' 2> /dev/null || { echo "Installing python3-venv" && apt-get update -qq && apt-get install -y -qq python3-venv > /dev/null; } \
 	  || { echo "Python's venv module is missing: install the package python3-venv."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing what Mnemon needs (about a minute, once)"

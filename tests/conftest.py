@@ -16,6 +16,9 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer
 from mnemon.db.migrate import migrate
 from mnemon.ids import new_uuid
+from mnemon.settings import Settings, described_settings
+
+SETTING_NAMES = frozenset(name for setting in described_settings() for name in setting.names)
 
 
 @pytest.fixture(scope="session")
@@ -38,11 +41,9 @@ def home(open_folder: Path) -> Iterator[Path]:
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests do not see the settings of the person who runs them."""
-    import os
-
-    for name in list(os.environ):
-        if name.startswith("MNEMON_") and name != "MNEMON_EVAL_DATA":
-            monkeypatch.delenv(name)
+    for name in SETTING_NAMES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setitem(Settings.model_config, "env_file", "no-such.env")
 
 
 @pytest.fixture(scope="session")

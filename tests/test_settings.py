@@ -20,6 +20,8 @@ SECRET = "a-secret-that-nobody-should-ever-see-printed"
         ("WORKER_MAX_CONCURRENT_JOBS", "0", "WORKER_MAX_CONCURRENT_JOBS does not accept '0'"),
         ("MNEMON_PROT", "80", "MNEMON_PROT is not a setting: did you mean MNEMON_PORT?"),
         ("MNEMON_XYZZY", "80", "MNEMON_XYZZY is not a setting: `mnemon settings` lists them all."),
+        ("MNEMON_PUBLIC_URL", "javascript:x", "MNEMON_PUBLIC_URL does not accept 'javascript:x': give an address like"),
+        ("MNEMON_CORS_ORIGINS", "*", "give origins like https://app.example.org."),
         ("JWT_SECRET", "short", "MNEMON_JWT_SECRET is too short: give at least 32 characters"),
     ],
 )
@@ -42,7 +44,7 @@ def test_a_bad_value_is_refused_with_the_variable_and_what_it_accepts(
         ("WORKER_MAX_CONCURRENT_JOBS", "7", "worker_slots", 7),
         ("EVENTS_DB_DSN", "postgresql://h/d", "database_url", "postgresql://h/d"),
         ("DATABASE_URL", "postgresql://h/d", "database_url", "postgresql://h/d"),
-        ("LOG_LEVEL", "ERROR", "log_level", "ERROR"),
+        ("LOG_LEVEL", "error", "log_level", "ERROR"),
         ("MNEMON_CORS_ORIGINS", "https://a.org, https://b.org", "cors_origins", ("https://a.org", "https://b.org")),
         ("MNEMON_HOME", "relative/place", "home", Path.cwd() / "relative" / "place"),
     ],
@@ -64,6 +66,7 @@ def test_our_own_name_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_dot_env_file_is_read_and_the_environment_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("MNEMON_PORT=1234\nJWT_EXPIRY_HOURS=3\n")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(Settings.model_config, "env_file", ".env")
     monkeypatch.setenv("MNEMON_PORT", "4321")
     settings = load_settings()
     assert (settings.port, settings.jwt_expiry_hours) == (4321, 3)
@@ -93,6 +96,7 @@ def test_every_setting_says_what_it_means() -> None:
 
 def test_an_unknown_name_in_a_dot_env_file_stops_the_start_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(Settings.model_config, "env_file", ".env")
     (tmp_path / ".env").write_text("MNEMON_PROT=80\nOTHER_PROGRAM=1\n")
     with pytest.raises(BadSettings, match="did you mean MNEMON_PORT"):
         load_settings()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from mnemon.db.database import Database, server_for
+from mnemon.db.database import Database, connect, server_for
 from mnemon.db.migrate import migrate, schema_state
 from mnemon.db.suitability import check_used_role
 from mnemon.errors import DatabaseUnavailable, MnemonError
@@ -118,8 +118,8 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
     async with open_database(settings) as database:
         async with database.owner() as owner:
             await migrate(owner)
-        async with database.session() as session:
-            await check_used_role(session)
+        async with await connect(database.server, database.server.app_conninfo) as application:
+            await check_used_role(application)
         async with EventLog(database, limits=Limits.of(settings), delivery=DeliveryLimits.of(settings)) as log:
             made = await first_start(log)
             mnemon = Mnemon(settings, database, log, _sessions(settings, database), made)

@@ -3,6 +3,7 @@
 import difflib
 import ipaddress
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from mnemon.errors import BadSettings
 
 PREFIX = "MNEMON_"
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+ORIGIN = re.compile(r"https?://[^\s/?#]+")
+WEB_ADDRESS = re.compile(r"https?://[^\s?#]+")
 # Read by the benchmarks and the test suite, not by the program.
 NOT_SETTINGS = frozenset({"MNEMON_EVAL_DATA"})
 
@@ -72,6 +76,9 @@ class Settings(BaseSettings):
     port: int = _setting(8787, "Port that `mnemon serve` listens on.", ge=0, le=65_535)
     public_url: str | None = _setting(
         None, "Address that people reach the server at, used in links. Unset: the address it listens on."
+    )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = _setting(
+        (), "Addresses of reverse proxies whose X-Forwarded-For header is believed, separated by commas. Empty: none."
     )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = _setting(
         (), "Origins whose web pages may call the API, separated by commas. Empty: none."
@@ -222,9 +229,28 @@ class Settings(BaseSettings):
         100, "Texts in one request to the embeddings endpoint.", "OPENAI_BATCH_SIZE", ge=1, le=2_048
     )
 
-    @field_validator("cors_origins", mode="before")
+    @field_validator("log_level", mode="before")
     @classmethod
-    def _split_origins(cls, value: Any) -> Any:
+    def _any_case(cls, value: Any) -> Any:
+        return value.upper() if isinstance(value, str) and value.upper() in LOG_LEVELS else value
+
+    @field_validator("public_url", mode="after")
+    @classmethod
+    def _web_address(cls, value: str | None) -> str | None:
+        if value is not None and not WEB_ADDRESS.fullmatch(value):
+            raise ValueError("not a web address")
+        return value
+
+    @field_validator("cors_origins", mode="after")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(ORIGIN.fullmatch(one) for one in value):
+            raise ValueError("not origins")
+        return value
+
+    @field_validator("cors_origins", "trusted_proxies", mode="before")
+    @classmethod
+    def _split_list(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("home", "embedder_folder", mode="after")
@@ -328,6 +354,10 @@ def _accepts(info: FieldInfo) -> str:
         return f"a whole number from {least} to {most}"
     if bool in kinds:
         return "true or false"
+    if info is Settings.model_fields["public_url"]:
+        return "an address like https://mnemon.example.org"
+    if info is Settings.model_fields["cors_origins"]:
+        return "origins like https://app.example.org"
     return "a folder" if Path in kinds else "text"
 
 

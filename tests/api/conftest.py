@@ -56,10 +56,14 @@ async def mnemon(settings: Settings, database: Database) -> AsyncIterator[Mnemon
 
 
 @pytest.fixture
-async def client(mnemon: Mnemon) -> AsyncIterator[httpx.AsyncClient]:
-    # An address of the test's own: failed logins are counted by address, across tests too.
-    address = f"198.51.{secrets.randbelow(256)}.{secrets.randbelow(256)}"
-    transport = httpx.ASGITransport(create_site(mnemon), raise_app_exceptions=False, client=(address, 40000))
+def caller_address() -> str:
+    """An address of the test's own: failed logins are counted by address, across tests too."""
+    return f"198.51.{secrets.randbelow(256)}.{secrets.randbelow(256)}"
+
+
+@pytest.fixture
+async def client(mnemon: Mnemon, caller_address: str) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(create_site(mnemon), raise_app_exceptions=False, client=(caller_address, 40000))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8787") as opened:
         yield opened
 

@@ -9,14 +9,20 @@ from uuid import UUID
 import httpx
 import jwt
 import pytest
+from fastapi import Request
 from structlog.testing import capture_logs
 
+from mnemon.api.auth import address_of
 from mnemon.app import Mnemon
+from mnemon.errors import Conflict
 from mnemon.identity.login import add_login_link
 from mnemon.identity.roles import Principal, Role, Scope
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
 from mnemon.identity.throttle import Guard
+from mnemon.identity.users import change_user
+from mnemon.log.events import SYSTEM
+from mnemon.web.site import create_site
 
 from .conftest import KEY, PASSWORD, TESTER, Person, person, token_for
 
@@ -254,3 +260,93 @@ async def test_another_spelling_of_an_address_is_not_another_count(
 async def test_text_that_cannot_be_stored_is_no_surprise(client: httpx.AsyncClient, login_text: bytes) -> None:
     answer = await client.post("/v1/auth/login", content=login_text, headers={"Content-Type": "application/json"})
     assert answer.status_code in (401, 422)
+
+
+async def test_one_address_that_guesses_many_accounts_is_slowed_and_a_success_opens_it_again(
+    client: httpx.AsyncClient, admin: Person
+) -> None:
+    statuses = []
+    for number in range(51):
+        body = {"email": f"guess{number}@example.org", "password": "wrong", "tenant": admin.tenant_slug}
+        statuses.append((await client.post("/v1/auth/login", json=body)).status_code)
+    assert statuses == [401] * 50 + [429]
+
+
+async def test_failures_of_others_at_the_same_address_fade_with_a_success(
+    client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, caller_address: str
+) -> None:
+    guard = Guard(f"address:{caller_address}", 50)
+    for _ in range(3):
+        await guard.count_attempt(mnemon.database)
+    assert (await client.post("/v1/auth/login", json=login(admin))).status_code == 200
+    assert await guard.count_attempt(mnemon.database) == 4
+
+
+async def test_a_token_makes_no_credentials(
+    client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, tenant: UUID
+) -> None:
+    secret = await token_for(mnemon, tenant, admin, Scope.WRITE)
+    headers = {"Authorization": f"Bearer {secret}"}
+    for path, body in (
+        ("/v1/tokens", {"name": "child"}),
+        ("/v1/me/password", {"new_password": "a new password"}),
+        (f"/v1/users/{admin.user_id}/login-link", {}),
+    ):
+        refused = await client.post(path, json=body, headers=headers)
+        assert refused.status_code == 403
+        assert "An access token may not" in refused.json()["error"]
+
+
+async def test_a_new_password_voids_open_login_links(
+    client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, user: Person
+) -> None:
+    link = (await client.post(f"/v1/users/{user.user_id}/login-link", headers=admin.headers)).json()["url"]
+    await client.patch(f"/v1/users/{user.user_id}", json={"password": "another good one"}, headers=admin.headers)
+    assert (await client.post("/v1/auth/link", json={"link": link.split("#")[1]})).status_code == 401
+
+
+async def test_guesses_at_the_old_password_are_slowed_too(client: httpx.AsyncClient, user: Person) -> None:
+    body = {"old_password": "wrong", "new_password": "another good one"}
+    statuses = [(await client.post("/v1/me/password", json=body, headers=user.headers)).status_code for _ in range(6)]
+    assert statuses == [401] * 5 + [429]
+
+
+async def test_two_administrators_cannot_remove_each_other_at_once(mnemon: Mnemon, tenant: UUID) -> None:
+    import asyncio
+
+    one = await person(mnemon, tenant, Role.ADMIN, "one@example.org")
+    two = await person(mnemon, tenant, Role.ADMIN, "two@example.org")
+    both_looked = asyncio.Barrier(2)
+
+    async def demote(user_id: UUID) -> bool:
+        try:
+            async with mnemon.log.transaction(tenant) as transaction:
+                await transaction.connection.execute("SELECT 1")
+                await both_looked.wait()
+                await change_user(transaction, SYSTEM, user_id, role=Role.USER)
+        except Conflict:
+            return False
+        return True
+
+    outcomes = await asyncio.gather(demote(one.user_id), demote(two.user_id))
+    assert sorted(outcomes) == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("peer", "trusted", "forwarded", "counted"),
+    [
+        ("10.0.0.1", (), "1.2.3.4", "10.0.0.1"),
+        ("10.0.0.1", ("10.0.0.1",), "6.6.6.6, 1.2.3.4", "1.2.3.4"),
+        ("10.0.0.1", ("10.0.0.1", "10.0.0.2"), "1.2.3.4, 10.0.0.2", "1.2.3.4"),
+        ("10.0.0.1", ("10.0.0.1",), "", "10.0.0.1"),
+        ("2001:db8::1", (), "", "2001:db8::/64"),
+        ("10.0.0.1", ("10.0.0.1",), "2001:db8::ffff:1", "2001:db8::/64"),
+    ],
+)
+def test_an_address_is_believed_only_from_a_trusted_proxy(
+    mnemon: Mnemon, peer: str, trusted: tuple[str, ...], forwarded: str, counted: str
+) -> None:
+    mnemon.settings = mnemon.settings.model_copy(update={"trusted_proxies": trusted})
+    site = create_site(mnemon)
+    scope = {"type": "http", "app": site, "client": (peer, 1), "headers": [(b"x-forwarded-for", forwarded.encode())]}
+    assert address_of(Request(scope)) == counted

@@ -125,12 +125,17 @@ async def test_a_large_body_is_refused_by_its_announced_length_and_by_its_real_o
     announced = await client.post("/v1/auth/login", content=b"x" * (settings.request_max_bytes + 1))
     assert (announced.status_code, announced.json()["error_code"]) == (413, "REQUEST_TOO_LARGE")
 
+    sent = 0
+
     async def endless() -> AsyncIterator[bytes]:
-        for _ in range(settings.request_max_bytes // 1000 + 2):
+        nonlocal sent
+        for _ in range(settings.request_max_bytes // 1000 * 3):
+            sent += 1000
             yield b"x" * 1000
 
     streamed = await client.post("/v1/auth/login", content=endless(), headers={"Content-Type": "application/json"})
     assert (streamed.status_code, streamed.json()["error_code"]) == (413, "REQUEST_TOO_LARGE")
+    assert sent < settings.request_max_bytes + 10_000, "reading goes on past the limit"
 
 
 async def test_other_origins_are_refused_unless_named(mnemon: Mnemon, database: Database, tmp_path: Path) -> None:
@@ -174,6 +179,8 @@ async def test_without_authentication_everyone_is_the_administrator_but_only_at_
     async with client_of(mnemon) as client:
         me = (await client.get("/v1/me")).json()
         assert (me["email"], me["role"], me["tenant"]) == ("admin@localhost", "admin", "main")
+        foreign = await client.post(f"/v1/users/{me['user_id']}/login-link", headers={"Origin": "https://evil.example"})
+        assert (foreign.status_code, foreign.json()["error_code"]) == (403, "NOT_ALLOWED")
         rebound = await client.get("/v1/me", headers={"Host": "evil.example"})
         assert (rebound.status_code, rebound.json()["error_code"]) == (422, "INVALID_REQUEST")
         for host in ("localhost:8787", "[::1]:8787", "127.0.0.1"):

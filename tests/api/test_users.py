@@ -153,7 +153,9 @@ async def test_a_user_sees_and_revokes_only_their_own_tokens(
 ) -> None:
     await token_for(mnemon, tenant, admin, Scope.WRITE)
     admins = (await client.get("/v1/tokens", headers=admin.headers)).json()
-    assert (await client.get("/v1/tokens?everyone=true", headers=user.headers)).json() == []
+    assert (await client.get("/v1/tokens", headers=user.headers)).json() == []
+    assert (await client.get("/v1/tokens?everyone=true", headers=user.headers)).status_code == 403
+    assert len((await client.get("/v1/tokens?everyone=true", headers=admin.headers)).json()) == 1
     refused = await client.delete(f"/v1/tokens/{admins[0]['token_id']}", headers=user.headers)
     assert refused.status_code == 404
 

@@ -12,6 +12,8 @@ from urllib import request
 
 import pytest
 
+from ..conftest import SETTING_NAMES
+
 SERVER_LIMIT = 60
 
 
@@ -24,7 +26,7 @@ def folder(open_folder: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def environment(folder: Path) -> dict[str, str]:
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+    plain = {name: value for name, value in os.environ.items() if name not in SETTING_NAMES}
     return plain | {"MNEMON_HOME": str(folder / "home"), "MNEMON_DATABASE_LINGER_SECONDS": "2", "COLUMNS": "200"}
 
 
@@ -32,6 +34,7 @@ def mnemon(environment: dict[str, str], *words: str, text: str = "") -> subproce
     return subprocess.run(
         [sys.executable, "-m", "mnemon", *words],
         env=environment,
+        cwd=environment["MNEMON_HOME"].rsplit("/", 1)[0],
         input=text,
         capture_output=True,
         text=True,
@@ -165,6 +168,9 @@ def test_the_demo_tells_its_story_and_leaves_nothing(environment: dict[str, str]
     assert done.returncode == 0, done.stderr
     assert "All of it works." in done.stdout
     assert "gus@globex.example, and nobody else's" in done.stdout
+    as_json = json.loads(mnemon(environment, "demo", "--json").stdout)
+    assert as_json["works"] is True
+    assert len(as_json["steps"]) >= 5
     assert "VERSION_CONFLICT, decision D-2 was expected at version 0 but is at 1" in done.stdout
     assert "first try: UPDATE on mnemon.event_payloads" in done.stdout
     assert done.stdout.count("caught: ") == 1

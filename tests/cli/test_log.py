@@ -15,6 +15,8 @@ import pytest
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.log.incoming import DECISION, DECISION_TYPE
 
+from ..conftest import SETTING_NAMES
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 VERIFIER = Path(__file__).parents[2] / "verify" / "mnemon_verify.py"
 
@@ -28,7 +30,7 @@ def folder(open_folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(folder: Path) -> dict[str, str]:
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+    plain = {name: value for name, value in os.environ.items() if name not in SETTING_NAMES}
     return plain | {"MNEMON_HOME": str(folder / "home"), "MNEMON_DATABASE_LINGER_SECONDS": "5", "COLUMNS": "220"}
 
 

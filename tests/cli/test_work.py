@@ -19,12 +19,14 @@ from mnemon.ids import new_uuid
 from mnemon.work.enqueue import enqueue
 from mnemon.work.upkeep import CRASH_GUARD, Patience
 
+from ..conftest import SETTING_NAMES
+
 PATIENCE = 60
 
 
 @pytest.fixture(scope="module")
 def environment(open_folder: Path) -> dict[str, str]:
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+    plain = {name: value for name, value in os.environ.items() if name not in SETTING_NAMES}
     home = {"MNEMON_HOME": str(open_folder / "work-cli"), "MNEMON_DATABASE_LINGER_SECONDS": "2"}
     return plain | home | {"COLUMNS": "200", "MNEMON_WORKER_POLL_MS": "100", "MNEMON_LOG_FORMAT": "json"}
 

@@ -86,8 +86,9 @@ async def test_pages_without_a_session_lead_to_the_login_and_a_used_link_says_so
         used = await client.post("/login", data={"link": "never-existed"}, headers=own)
         assert used.status_code == 401
         assert "used, has expired or never existed" in used.text
-        foreign = await client.post("/login", data={"link": "x"}, headers={"Origin": "https://evil.example"})
-        assert foreign.status_code == 403
+        for path in ("/login", "/logout"):
+            foreign = await client.post(path, data={"link": "x"}, headers={"Origin": "https://evil.example"})
+            assert foreign.status_code == 403
 
 
 async def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(site: Mnemon) -> None:

@@ -34,6 +34,8 @@ async def principal_of(request: Request) -> Principal:
     """The caller, from the Authorization header or the session cookie; never from anything else in the request."""
     mnemon = mnemon_of(request)
     if not mnemon.settings.auth_enabled:
+        if "origin" in request.headers:
+            refuse_foreign_pages(request)
         principal = await administrator_without_login(mnemon.database)
     else:
         principal = await _principal_of_credential(mnemon, request)
@@ -64,8 +66,10 @@ def refuse_foreign_pages(request: Request) -> None:
     """A browser sends the cookie along for any page: changes are taken only from our own."""
     if request.method in SAFE_METHODS:
         return
-    origin = request.headers.get("origin")
-    if origin is None or urlsplit(origin).netloc != request.headers.get("host"):
+    origin = urlsplit(request.headers.get("origin", "")).netloc
+    # A proxy may put another Host in place of the one that the browser asked for.
+    own = {request.headers.get("host"), urlsplit(mnemon_of(request).url).netloc}
+    if not origin or origin not in own:
         raise NotAllowed("This request came from another web page: send it from Mnemon's own, or with an access token.")
 
 

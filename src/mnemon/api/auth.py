@@ -1,5 +1,6 @@
 """Logging in, and one's own account."""
 
+import ipaddress
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -7,13 +8,14 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from mnemon.api.access import MnemonPart, allow
+from mnemon.api.access import MnemonPart, allow, mnemon_of
 from mnemon.errors import NotAuthenticated
 from mnemon.identity.login import login_with_link, login_with_password
 from mnemon.identity.passwords import verify_password
 from mnemon.identity.roles import Action, Principal, Role, Scope
 from mnemon.identity.sessions import Session
 from mnemon.identity.tenants import DEFAULT_SLUG, own_tenant
+from mnemon.identity.throttle import Guard
 from mnemon.identity.users import change_user, user_by_id
 
 router = APIRouter(tags=["account"])
@@ -98,6 +100,8 @@ async def set_password(
     new: NewPassword, mnemon: MnemonPart, principal: Annotated[Principal, allow(Action.MANAGE_OWN_ACCOUNT)]
 ) -> None:
     old = new.old_password.get_secret_value() if new.old_password else ""
+    guard = Guard(f"password:{principal.user_id}", mnemon.settings.login_failures)
+    await guard.count_attempt(mnemon.database)
     async with mnemon.log.transaction(principal.tenant_id) as transaction:
         found = await (
             await transaction.connection.execute(
@@ -108,6 +112,7 @@ async def set_password(
         if stored is not None and not await verify_password(old, stored):
             raise NotAuthenticated("The old password is wrong.")
         await change_user(transaction, principal.actor, principal.user_id, password=new.new_password.get_secret_value())
+    await guard.forgive(mnemon.database)
 
 
 def logged_in(session: Session) -> LoggedIn:
@@ -121,5 +126,18 @@ def logged_in(session: Session) -> LoggedIn:
 
 
 def address_of(request: Request) -> str:
-    """The peer's own address: headers that name another one can be forged."""
-    return request.client.host if request.client else "unknown"
+    """The peer's own address, or behind a trusted proxy the one it names; anyone else's header can be forged."""
+    peer = request.client.host if request.client else "unknown"
+    trusted = mnemon_of(request).settings.trusted_proxies
+    forwarded = request.headers.get("x-forwarded-for", "").split(",") if peer in trusted else []
+    named = [hop.strip() for hop in forwarded if hop.strip() and hop.strip() not in trusted]
+    return network_of(named[-1] if named else peer)
+
+
+def network_of(address: str) -> str:
+    """One household has a whole /64 of IPv6 addresses: they count as one."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else address

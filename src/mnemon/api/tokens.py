@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from mnemon.api.access import MnemonPart, allow
-from mnemon.identity.roles import Action, Principal, Role, Scope
+from mnemon.identity.roles import Action, Principal, Scope, authorise, may
 from mnemon.identity.tokens import AccessToken, add_token, list_tokens, revoke_token
 
 router = APIRouter(tags=["tokens"])
@@ -43,7 +43,9 @@ class NewTokenOut(TokenOut):
 async def get_tokens(
     mnemon: MnemonPart, principal: Annotated[Principal, allow(Action.VIEW_OWN_ACCOUNT)], everyone: bool = False
 ) -> list[AccessToken]:
-    of_user = None if everyone and principal.role is Role.ADMIN else principal.user_id
+    if everyone:
+        authorise(principal, Action.MANAGE_USERS)
+    of_user = None if everyone else principal.user_id
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         return await list_tokens(tx, of_user)
 
@@ -62,6 +64,6 @@ async def post_token(
 async def delete_token(
     token_id: UUID, mnemon: MnemonPart, principal: Annotated[Principal, allow(Action.MANAGE_OWN_ACCOUNT)]
 ) -> AccessToken:
-    of_user = None if principal.role is Role.ADMIN else principal.user_id
+    of_user = None if may(principal.role, principal.scope, Action.MANAGE_USERS) else principal.user_id
     async with mnemon.log.transaction(principal.tenant_id) as transaction:
         return await revoke_token(transaction, principal.actor, token_id, of_user)

@@ -7,29 +7,41 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from mnemon import __version__
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.cli.context import OPERATOR, run_async, settings_for_command
 from mnemon.cli.demo_log import record_decisions, tamper
-from mnemon.cli.demo_stage import Caller, result, step
-from mnemon.cli.output import console
+from mnemon.cli.demo_stage import Caller, result, step, told
+from mnemon.cli.output import Json, console, show
 from mnemon.identity.roles import Role
 from mnemon.identity.tenants import add_tenant
 from mnemon.identity.users import add_user
 
 
-def demo() -> None:
+def demo(as_json: Json = False) -> None:
     """Show what Mnemon does, on an embedded database that is removed afterwards."""
+    told.quiet = as_json
     home = Path(tempfile.mkdtemp(prefix="mnemon-demo-"))
     try:
-        run_async(_tour(home))
+        ready = run_async(_tour(home))
     finally:
         shutil.rmtree(home, ignore_errors=True)
+    show({"works": True, "ready": ready, "steps": told.steps}, as_json, lambda: _farewell(ready))
 
 
-async def _tour(home: Path) -> None:
-    console.print(f"[bold]Mnemon {__version__}[/]: evidence-first memory for teams and their AI agents.\n")
+def _farewell(ready: dict[str, Any]) -> None:
+    parts = ", ".join(ready["parts"])
+    console.print(f"\n[bold green]All of it works.[/] The server is {ready['status']}: {parts}.")
+    console.print(
+        "The demo's data is gone again. To keep yours: [bold]make serve[/], then open the link that it prints."
+    )
+
+
+async def _tour(home: Path) -> dict[str, Any]:
+    if not told.quiet:
+        console.print(f"[bold]Mnemon {__version__}[/]: evidence-first memory for teams and their AI agents.\n")
     async with _running(home) as (mnemon, caller):
         session = await _log_in(mnemon, caller)
         await _let_an_agent_in(caller, session)
@@ -37,13 +49,8 @@ async def _tour(home: Path) -> None:
         await _refuse_a_forgery(caller, session)
         await record_decisions(caller, session)
         await tamper(mnemon)
-        ready = await caller.get("/ready")
-        console.print(
-            f"\n[bold green]All of it works.[/] The server is {ready['status']}: {', '.join(ready['parts'])}."
-        )
-    console.print(
-        "The demo's data is gone again. To keep yours: [bold]make serve[/], then open the link that it prints."
-    )
+        ready: dict[str, Any] = await caller.get("/ready")
+        return ready
 
 
 @asynccontextmanager

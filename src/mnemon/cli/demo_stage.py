@@ -1,6 +1,7 @@
 """What the parts of the demo share: a caller over HTTP, and how steps and results are told."""
 
 import asyncio
+from dataclasses import dataclass, field
 from typing import Any
 from urllib import error, request
 
@@ -36,9 +37,24 @@ class Caller:
             return orjson.loads(refusal.read())
 
 
+@dataclass
+class Transcript:
+    """What has been told so far: printed as it happens, or kept for one JSON document at the end."""
+
+    quiet: bool = False
+    steps: list[dict[str, Any]] = field(default_factory=list)
+
+
+told = Transcript()
+
+
 def step(title: str, rest: str) -> None:
-    console.print(f"[bold]{title}[/] {rest}")
+    told.steps.append({"step": f"{title} {rest}", "results": []})
+    if not told.quiet:
+        console.print(f"[bold]{title}[/] {rest}")
 
 
 def result(text: str) -> None:
-    console.print(f"  → {text}", markup=False)
+    told.steps[-1]["results"].append(text)
+    if not told.quiet:
+        console.print(f"  → {text}", markup=False)

@@ -26,6 +26,7 @@ def show(result: Any, as_json: bool, human: Callable[[], None]) -> None:
     """Print the result for a program, or call `human` to print it for a person."""
     if as_json:
         sys.stdout.write(orjson.dumps(result, default=_plain, option=orjson.OPT_INDENT_2).decode() + "\n")
+        sys.stdout.flush()
     else:
         human()
 

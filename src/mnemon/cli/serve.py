@@ -8,7 +8,7 @@ import typer
 
 from mnemon.app import Mnemon, open_mnemon, working_inside
 from mnemon.cli.context import run_async
-from mnemon.cli.output import console
+from mnemon.cli.output import Json, console, show
 from mnemon.cli.work import start_over
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
@@ -20,6 +20,7 @@ def serve(
     worker: Annotated[
         bool | None, typer.Option(help="Run jobs in this process too, instead of MNEMON_WORKER_INSIDE.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Run the server until Ctrl-C.
 
@@ -35,14 +36,16 @@ def serve(
     configure_logging(settings.log_level, settings.log_format)
     with contextlib.suppress(KeyboardInterrupt), listening_socket(settings) as listener:
         chosen = settings.model_copy(update={"port": listener.getsockname()[1]})
-        run_async(_serve(chosen, listener))
+        run_async(_serve(chosen, listener, as_json))
 
 
-async def _serve(settings: Settings, listener: socket.socket) -> None:
+async def _serve(settings: Settings, listener: socket.socket, as_json: bool) -> None:
     from mnemon.web.site import site_server
 
     async with open_mnemon(settings) as mnemon, working_inside(mnemon, on_stuck=start_over):
-        _greet(mnemon)
+        first = mnemon.first_start
+        greeting = {"url": mnemon.url, "login_url": mnemon.login_url(first.link_secret) if first else None}
+        show(greeting, as_json, lambda: _greet(mnemon))
         await site_server(mnemon).serve(sockets=[listener])
 
 

@@ -58,6 +58,7 @@ class Manifest:
 
     format: int
     program: str
+    server_major: int
     step: int
     taken_at: str
     dump_sha256: str
@@ -86,13 +87,14 @@ async def _write(server: Server, file: Path, folder: Path) -> Manifest:
         state = await schema_state(owner)
         if not state.applied:
             raise BackupFailed("This database holds no Mnemon schema: there is nothing to back up.")
+        major = await _major(owner)
         await _dump(server, owner, dump)
         tables = await _fingerprints(owner)
     digest = await asyncio.to_thread(_sha256, dump)
     taken = datetime.now(UTC).isoformat(timespec="seconds")
-    manifest = Manifest(FORMAT, __version__, state.applied, taken, digest, tables)
+    manifest = Manifest(FORMAT, __version__, major, state.applied, taken, digest, tables)
     await asyncio.to_thread(_pack, draft, manifest, dump)
-    os.link(draft, file)
+    _publish(draft, file)
     return manifest
 
 
@@ -101,8 +103,12 @@ async def restore(server: Server, file: Path, *, replace: bool = False) -> Manif
     manifest = await asyncio.to_thread(read_manifest, file)
     async with await connect(server, server.owner_conninfo) as owner:
         await make_suitable(owner)
-        await _check_target(owner, manifest, replace)
         major = await _major(owner)
+        if manifest.server_major > major:
+            raise BackupFailed(
+                f"The backup is of PostgreSQL {manifest.server_major}; this server is {major}: use a newer one."
+            )
+        await _check_target(owner, manifest, replace)
     # Not beside the backup, which may stand on a disk that cannot be written.
     with tempfile.TemporaryDirectory(prefix="mnemon-restore-") as folder:
         dump = Path(folder) / DUMP
@@ -232,6 +238,16 @@ def _pack(draft: Path, manifest: Manifest, dump: Path) -> None:
             archive.add(dump, DUMP)
         output.flush()
         os.fsync(output.fileno())
+
+
+def _publish(draft: Path, file: Path) -> None:
+    try:
+        # A link never replaces a file that has come there meanwhile.
+        os.link(draft, file)
+    except FileExistsError:
+        raise
+    except OSError:
+        draft.rename(file)  # A disk without hard links.
 
 
 def _unpack(file: Path, manifest: Manifest, dump: Path) -> None:

@@ -48,10 +48,12 @@ ADMINS = frozenset({Role.ADMIN})
 
 @dataclass(frozen=True)
 class Rule:
-    """Which roles may act, and the least scope their credential needs."""
+    """Which roles may act, the least scope their credential needs, and whether an access token will do at all."""
 
     roles: frozenset[Role]
     scope: Scope
+    # Credentials are made by people: a token that could make others, or let someone in, would outlive its revocation.
+    by_token: bool = True
 
 
 RULES: dict[Action, Rule] = {
@@ -61,7 +63,7 @@ RULES: dict[Action, Rule] = {
     Action.VIEW_RUNS: Rule(EVERYONE, Scope.READ),
     Action.MANAGE_SOURCES: Rule(ADMINS, Scope.WRITE),
     Action.TRIGGER_SYNC: Rule(ADMINS, Scope.WRITE),
-    Action.MANAGE_USERS: Rule(ADMINS, Scope.WRITE),
+    Action.MANAGE_USERS: Rule(ADMINS, Scope.WRITE, by_token=False),
     Action.DEACTIVATE_DOCUMENTS: Rule(ADMINS, Scope.WRITE),
     Action.MANAGE_PRIVACY: Rule(ADMINS, Scope.WRITE),
     Action.MANAGE_LOG: Rule(ADMINS, Scope.WRITE),
@@ -71,7 +73,7 @@ RULES: dict[Action, Rule] = {
     Action.VIEW_JOBS: Rule(EVERYONE, Scope.READ),
     Action.MANAGE_JOBS: Rule(ADMINS, Scope.WRITE),
     Action.VIEW_OWN_ACCOUNT: Rule(EVERYONE, Scope.READ),
-    Action.MANAGE_OWN_ACCOUNT: Rule(EVERYONE, Scope.WRITE),
+    Action.MANAGE_OWN_ACCOUNT: Rule(EVERYONE, Scope.WRITE, by_token=False),
 }
 
 
@@ -98,19 +100,23 @@ def user_actor_id(user_id: UUID) -> str:
     return f"user:{user_id}"
 
 
-def may(role: Role, scope: Scope, action: Action) -> bool:
+def may(role: Role, scope: Scope, action: Action, *, by_token: bool = False) -> bool:
     rule = RULES[action]
-    return role in rule.roles and (scope is Scope.WRITE or rule.scope is Scope.READ)
+    far_enough = scope is Scope.WRITE or rule.scope is Scope.READ
+    return role in rule.roles and far_enough and (rule.by_token or not by_token)
 
 
 def authorise(principal: Principal, action: Action) -> None:
     """Let the caller act, or say which role or scope is missing."""
-    if may(principal.role, principal.scope, action):
+    by_token = principal.token_id is not None
+    if may(principal.role, principal.scope, action, by_token=by_token):
         return
     if principal.role not in RULES[action].roles:
         raise NotAllowed(
             f"The role {principal.role} may not {action}: ask an administrator.", action=action, role=principal.role
         )
+    if by_token and not RULES[action].by_token:
+        raise NotAllowed(f"An access token may not {action}: log in, or use the command line.", action=action)
     raise NotAllowed(
         f"This access token may only read: to {action}, use one with the scope write.",
         action=action,

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 import psycopg
@@ -43,10 +43,11 @@ UPDATE mnemon.users
        disabled_at = CASE %(disabled)s::boolean
            WHEN true THEN coalesce(disabled_at, now()) WHEN false THEN NULL ELSE disabled_at END,
        password_hash = coalesce(%(password_hash)s, password_hash),
-       sessions_valid_from = CASE WHEN %(end_sessions)s THEN now() ELSE sessions_valid_from END
+       sessions_valid_from = coalesce(%(sessions_valid_from)s, sessions_valid_from)
  WHERE user_id = %(user_id)s
 RETURNING {COLUMNS}
 """
+VOID_LINKS = "UPDATE mnemon.login_links SET used_at = now() WHERE user_id = %s AND used_at IS NULL"
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ async def change_user(
     disabled: bool | None = None,
     password: str | None = None,
 ) -> User:
-    """Change what is given; a new role, password or state ends the sessions that began before it."""
+    """Change what is given; a new role, password or state ends earlier sessions and voids unused login links."""
     tx = transaction.connection
     before = await user_by_id(tx, user_id)
     if name is not None and not 1 <= len(name) <= 200:
@@ -125,16 +126,20 @@ async def change_user(
     if role is Role.USER or disabled:
         await _keep_one_admin(tx, user_id)
     password_hash = None if password is None else await hash_password(password)
+    ends_sessions = disabled is not None or password is not None or role not in (None, before.role)
     values = {
         "user_id": user_id,
         "name": name,
         "role": role,
         "disabled": disabled,
         "password_hash": password_hash,
-        "end_sessions": disabled is not None or password is not None or role not in (None, before.role),
+        # By the clock that stamps sessions, and after the slow hashing.
+        "sessions_valid_from": datetime.now(UTC) if ends_sessions else None,
     }
     user = await (await tx.cursor(row_factory=class_row(User)).execute(CHANGE, values)).fetchone()
     assert user is not None
+    if ends_sessions:
+        await tx.execute(VOID_LINKS, (user_id,))
     await _record_differences(transaction, actor, before, user, password_changed=password is not None)
     return user
 

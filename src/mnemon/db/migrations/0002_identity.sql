@@ -10,7 +10,7 @@ CREATE TABLE mnemon.users (
     created_at          timestamptz NOT NULL DEFAULT now(),
     disabled_at         timestamptz,
     -- Sessions that began before this moment are refused: set by a new password, a new role, a disabled account.
-    sessions_valid_from timestamptz NOT NULL DEFAULT now(),
+    sessions_valid_from timestamptz NOT NULL DEFAULT 'epoch',
     PRIMARY KEY (tenant_id, user_id)
 );
 CREATE UNIQUE INDEX users_by_email ON mnemon.users (tenant_id, lower(email));
@@ -44,7 +44,8 @@ CREATE TABLE mnemon.login_links (
     FOREIGN KEY (tenant_id, user_id) REFERENCES mnemon.users
 );
 CALL mnemon.isolate_by_tenant('mnemon.login_links');
-GRANT SELECT, INSERT ON mnemon.login_links TO mnemon_app;
+CREATE INDEX login_links_by_user ON mnemon.login_links (tenant_id, user_id) WHERE used_at IS NULL;
+GRANT SELECT, INSERT, UPDATE (used_at) ON mnemon.login_links TO mnemon_app;
 
 -- Keys are digests of an account's or an address's name, so this table says nothing about who exists.
 CREATE TABLE mnemon.login_attempts (
