@@ -205,4 +205,4 @@ def test_the_log_follows_the_model(server: EmbeddedServer, database: Database) -
 
 @pytest.mark.slow
 def test_the_log_follows_the_model_for_long(server: EmbeddedServer, database: Database) -> None:
-    run_machine(server, examples=150, steps=30)
+    run_machine(server, examples=60, steps=25)
