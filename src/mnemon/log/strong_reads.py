@@ -127,7 +127,8 @@ class StrongReads:
                         connection, entity, partition_id, found.event.sequence, found.event.effective_date
                     )
                     _, snapshot = await newest_in(connection, entity, fold.version)
-        if reached.version - base.version > snapshot_after:
+        # What was reached in vain is kept too, so that the next read gets further.
+        if reached.version - base.version > (snapshot_after if complete else 0):
             async with self._events.database.transaction(entity.tenant) as connection:
                 if await hold_epoch_in(connection, entity.tenant, epoch):
                     await save_in(connection, entity, partition_id, reached, fold.version)
@@ -203,15 +204,15 @@ def _goes_forward(point: date, events: Sequence[Event]) -> bool:
 
 
 def _folded(fold: Fold, base: EntitySnapshot, events: Sequence[Event], deadline: float) -> tuple[EntitySnapshot, bool]:
-    """As far as the time allows, and whether that is all of them."""
+    """As far as the time allows, one event at least, and whether that is all of them."""
+    if not events:
+        return base, True
     state, count = base.state, 0
     for event in events:
-        if time.monotonic() > deadline:
-            break
         state = fold.apply(state, event)
         count += 1
-    if count == 0:
-        return base, not events
+        if time.monotonic() > deadline:
+            break
     last = events[count - 1]
     reached = EntitySnapshot(state, base.version + count, last.sequence, max(base.point, last.effective_date))
     return reached, count == len(events)
