@@ -138,6 +138,13 @@ class Settings(BaseSettings):
         15, "How long after a crash another process takes over a subscription.", ge=2, le=3_600
     )
 
+    entity_snapshot_events: int = _setting(
+        100, "Events of an entity since its last snapshot before a strong read takes a new one.", ge=1, le=100_000
+    )
+    entity_read_ms: int = _setting(
+        500, "How long a strong read may fold events before it answers with what it has.", ge=1, le=60_000
+    )
+
     worker_slots: int = _setting(
         3, "Jobs that one worker runs at once.", "WORKER_SLOTS", "WORKER_MAX_CONCURRENT_JOBS", ge=1, le=256
     )

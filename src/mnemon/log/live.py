@@ -10,6 +10,9 @@ from mnemon.log.partitions import Partition, list_partitions
 from mnemon.log.pattern import ALL_EVENTS, Pattern, find_next
 from mnemon.log.read import Reader
 
+# A follower that is behind catches up in large steps; one that is not gets what there is.
+READ_AHEAD = 1000
+
 
 class Follower:
     """Reads on whenever a partition has grown."""
@@ -26,7 +29,6 @@ class Follower:
         *,
         after: Mapping[str, int] | None = None,
         poll_seconds: float = 0.5,
-        batch_events: int = 100,
     ) -> AsyncIterator[Event]:
         """Every event that fits, in order within its partition: from now on, or after a sequence per legal entity.
 
@@ -43,7 +45,7 @@ class Follower:
                     position = positions.get(partition.partition_id, 0)
                     found = await find_next(
                         self._reader, tenant, pattern, place,
-                        after=position, head=partition.sequence, limit=batch_events,
+                        after=position, head=partition.sequence, limit=READ_AHEAD,
                     )  # fmt: skip
                     for event in found.events:
                         yield event

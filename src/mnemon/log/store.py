@@ -130,10 +130,7 @@ class EventLog:
         self, tenant: UUID, pattern: Pattern = ALL_EVENTS, *, after: Mapping[str, int] | None = None
     ) -> AsyncIterator[Event]:
         """Events as they are committed, from now on or after a sequence per legal entity; no position is kept."""
-        return self._follower.follow(
-            tenant, pattern, after=after, poll_seconds=self.delivery.poll_seconds,
-            batch_events=self.delivery.batch_events,
-        )  # fmt: skip
+        return self._follower.follow(tenant, pattern, after=after, poll_seconds=self.delivery.poll_seconds)
 
     async def read_lineage(self, tenant: UUID, event_id: str, depth: int = DEEPEST) -> Sequence[Event]:
         return await self.lineage.ancestors(tenant, event_id, depth)

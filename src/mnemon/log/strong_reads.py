@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Literal
+from typing import Literal, Self
 from uuid import UUID
 
 from mnemon.errors import NotFound
@@ -23,6 +23,7 @@ from mnemon.log.events import MAIN, Event
 from mnemon.log.lenses import State
 from mnemon.log.store import EventLog
 from mnemon.log.streams import Stream
+from mnemon.settings import Settings
 from mnemon.telemetry import counter, logger
 
 PAGE = 500
@@ -77,6 +78,10 @@ class StrongReads:
         self._snapshot_after = snapshot_after
         self._limit = limit_seconds
         self._folds: dict[str, Fold] = {}
+
+    @classmethod
+    def of(cls, events: EventLog, settings: Settings) -> Self:
+        return cls(events, snapshot_after=settings.entity_snapshot_events, limit_seconds=settings.entity_read_ms / 1000)
 
     def add(self, fold: Fold) -> Fold:
         self._folds[fold.entity_type] = fold
