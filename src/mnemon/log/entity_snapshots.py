@@ -64,8 +64,9 @@ DELETE FROM mnemon.entity_snapshots s
    AND s.tenant_id = %(tenant)s AND s.partition_id = e.partition_id
    AND s.entity_type = one ->> 'entity_type' AND s.entity_id = one ->> 'entity_id'
 """
-FIRST_UNCOVERED = """
-SELECT min(e.sequence) AS sequence
+COVERED = """
+SELECT coalesce(min(e.sequence) - 1, (SELECT p.sequence FROM mnemon.partitions p
+                                       WHERE p.tenant_id = %(tenant)s AND p.partition_id = %(partition)s)) AS covered
   FROM mnemon.event_entities e
  WHERE e.tenant_id = %(tenant)s AND e.partition_id = %(partition)s AND e.entity_type = ANY(%(types)s)
    AND NOT EXISTS (
@@ -146,12 +147,13 @@ async def forget_in(connection: Connection, tenant: UUID, subject_id: str) -> No
     await connection.execute(FORGET, {"tenant": tenant, "subject": subject_id})
 
 
-async def covered_in(connection: Connection, tenant: UUID, partition_id: int, types: list[str], head: int) -> int:
+async def covered_in(connection: Connection, tenant: UUID, partition_id: int, types: list[str]) -> int:
     """The sequence up to which every entity of these types has a valid snapshot."""
     values = {"tenant": tenant, "partition": partition_id, "types": types}
     await connection.execute(MARK_ALL_STALE, values)
-    row = await (await connection.execute(FIRST_UNCOVERED, values)).fetchone()
-    return head if row is None or row["sequence"] is None else int(row["sequence"]) - 1
+    row = await (await connection.execute(COVERED, values)).fetchone()
+    assert row is not None
+    return int(row["covered"])
 
 
 async def uncovered_in(

@@ -102,10 +102,10 @@ class StrongReads:
             await self._read(entity, FOR_EVER, 0)
         return len(entities)
 
-    async def coverage(self, tenant: UUID, partition_id: int, head: int) -> int:
+    async def coverage(self, tenant: UUID, partition_id: int) -> int:
         """The sequence up to which every entity that is read strongly has a valid snapshot."""
         async with self._events.database.transaction(tenant) as connection:
-            return await covered_in(connection, tenant, partition_id, list(self._folds), head)
+            return await covered_in(connection, tenant, partition_id, list(self._folds))
 
     async def on_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
         """Once a person's key is gone: delete the snapshots that may hold them."""
