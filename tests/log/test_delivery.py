@@ -12,9 +12,11 @@ from mnemon.log.events import EntityReference, Event, Scope
 from mnemon.log.leases import LeaseLost, take
 from mnemon.log.limits import DeliveryLimits
 from mnemon.log.pattern import Pattern
+from mnemon.log.registry import Registry
 from mnemon.log.store import EventLog
 from mnemon.log.subscriptions import Subscription
-from tests.log.conftest import noted, order_placed
+from tests.conftest import make_tenant
+from tests.log.conftest import SHOP, noted, order_placed
 from tests.log.following import BOUND, POLLING, QUICK, Recorder, cursor_of
 
 S = Subscription("tests")
@@ -332,3 +334,46 @@ async def test_subscribers_of_one_tenant_never_see_the_other(log: EventLog, tena
     recorder = Recorder()
     await Delivery(log, tenant, "tests", recorder).catch_up()
     assert recorder.numbers == ["ours"]
+
+
+async def test_delivery_goes_on_after_every_connection_was_cut(own_database: Database) -> None:
+    tenant = await make_tenant(own_database)
+    async with EventLog(own_database, registry=Registry(own_database, SHOP)) as log:
+        await log.subscriptions.add(tenant, S)
+        recorder = Recorder()
+        async with Delivery(log, tenant, "tests", recorder, limits=POLLING):
+            for n in range(1, 6):
+                await log.append(tenant, [order_placed(f"{n}-{k}") for k in range(30)])
+                async with own_database.owner() as owner:
+                    await owner.execute(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                    )
+                async with asyncio.timeout(BOUND):
+                    while len({event.id for event in recorder.handled}) < 30 * n:
+                        await recorder.until(len(recorder.handled) + 1)
+    first_times = list(dict.fromkeys(event.sequence for event in recorder.handled))
+    assert first_times == list(range(1, 151))
+
+
+async def test_stopping_lets_the_event_at_hand_finish(log: EventLog, tenant: UUID) -> None:
+    await log.subscriptions.add(tenant, S)
+    await log.append(tenant, [order_placed("1"), order_placed("2")])
+    began, go_on = asyncio.Event(), asyncio.Event()
+    handled: list[str] = []
+
+    async def handle(event: Event) -> None:
+        began.set()
+        await go_on.wait()
+        handled.append(event.data["number"])
+
+    delivery = Delivery(log, tenant, "tests", handle, limits=DeliveryLimits(batch_events=1))
+    async with delivery:
+        async with asyncio.timeout(BOUND):
+            await began.wait()
+        stopping = asyncio.create_task(delivery.stop(BOUND))
+        await asyncio.sleep(0)
+        go_on.set()
+        await stopping
+    assert handled == ["1"]
+    assert await cursor_of(log, tenant, "tests") == 1

@@ -75,14 +75,13 @@ class Dispatch:
     async def stop(self, grace_seconds: float = 5.0) -> None:
         """Let events that are being handled finish, for a while; then those are cut short and come again."""
         self.stopping.set()
+        if self._loop is not None:
+            await _cut_short(self._loop)
+            self._loop = None
         if self._running:
             await asyncio.wait(self._running.values(), timeout=grace_seconds)
-        for task in (self._loop, *self._running.values()):
-            if task is not None:
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
-        self._loop = None
+        for task in tuple(self._running.values()):
+            await _cut_short(task)
 
     async def _start_ready(self, progressed: Callable[[], None]) -> None:
         ready, lag = await look(self._events.database, self._tenant, self._subscription_id)
@@ -106,3 +105,9 @@ class Dispatch:
         if worked:
             # Something may have come between the last look and now, when others still saw this partition as taken.
             progressed()
+
+
+async def _cut_short(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
