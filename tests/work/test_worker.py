@@ -422,3 +422,18 @@ async def test_a_kind_without_a_handler_here_is_left_to_other_workers(
         runs = await enqueue(tx, known, note())
     await job_reaches(runs.job_id, "DONE")
     assert (await read_job(waits.job_id))["attempts"] == 0
+
+
+async def test_a_long_queue_is_worked_off_without_waiting_for_the_poll(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind()
+
+    @kind.handler
+    async def handle(job: Job) -> None: ...
+
+    await run_worker(kind, slots=20, poll=60)
+    async with database.transaction(tenant) as tx:
+        await enqueue_many(tx, kind, [note()] * 4000)
+        last = await enqueue(tx, kind, note(), priority=-1)
+    await job_reaches(last.job_id, "DONE")

@@ -36,7 +36,6 @@ UNREGISTER = "SELECT mnemon.unregister_worker(%s)"
 STOP_PATIENCE = 5.0
 RETRY_SECONDS = 0.3
 GAUGES_EVERY = 15.0
-SPLIT_FROM = 200
 # What the database or its absence raises, for every statement that is tried again.
 OUTAGE = (psycopg.Error, MnemonError, OSError)
 
@@ -75,7 +74,9 @@ class Worker:
         self._context = context
         self._on_stuck = on_stuck
         self._attempts: dict[str, Attempt] = {}
-        self._claims = Line(database.server)
+        # A claim need not wait for the disk: if the server's crash undoes it, the token is gone and the attempt
+        # cannot write. Whatever is acknowledged, the finish above all, waits, and takes earlier claims with it.
+        self._claims = Line(database.server, wait_for_disk=False)
         self._outcomes = Line(database.server)
         self._finisher = Finisher(self._outcomes, self._settled)
         self._finishing: dict[str, Attempt] = {}
@@ -122,8 +123,8 @@ class Worker:
         try:
             if time.monotonic() >= self._housekeeping_at:
                 await self._keep_house()
-            if self._more and await self._fill_slots():
-                return
+            if self._more:
+                await self._fill_slots()
         except OUTAGE as failure:
             self._outage.seen(failure)
             await asyncio.sleep(RETRY_SECONDS)
@@ -133,20 +134,17 @@ class Worker:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), self._poll)
 
-    async def _fill_slots(self) -> bool:
-        """Claim for the free slots. True when there may be more jobs, and there is room for them now."""
+    async def _fill_slots(self) -> None:
+        """Claim for the free slots. A full claim means that there may be more, once slots are free again."""
         # Successes on their way to the database hold no slot, but there is a limit to how many may be under way.
         free = min(self._slots - len(self._attempts), 3 * self._slots - self._finisher.backlog)
         if free <= 0:
-            return False
+            return
         self._more = False
-        # Very many slots are filled by halves: one half runs while the database claims for the other.
-        wanted = free if self._slots < SPLIT_FROM else min(free, self._slots // 2)
-        rows = await claim_jobs(self._claims, self.name, list(self._kinds.values()), wanted, self._lease)
+        rows = await claim_jobs(self._claims, self.name, list(self._kinds.values()), free, self._lease)
         for row in rows:
             self._start(row)
-        self._more = self._more or len(rows) == wanted
-        return self._more and free > wanted
+        self._more = self._more or len(rows) == free
 
     def _start(self, row: dict[str, Any]) -> None:
         job: Job[Any] = Job(
@@ -205,6 +203,8 @@ class Worker:
     def _settled(self, job: Job[Any], held: bool) -> None:
         """The finisher has written: the job is done, or it was no longer ours."""
         self._close(self._finishing.pop(job.token), "done" if held else "lost")
+        # Too long a backlog keeps slots empty; now it is shorter.
+        self._wake.set()
 
     def _close(self, attempt: Attempt, ending: str, failure: Failure | None = None) -> None:
         self._heartbeat.forget(attempt.job.token)
