@@ -16,6 +16,7 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer
 from mnemon.db.migrate import migrate
 from mnemon.ids import new_uuid
+from mnemon.log.wrapping_keys import FileKeys, KeyRing
 from mnemon.settings import Settings, described_settings
 
 SETTING_NAMES = frozenset(name for setting in described_settings() for name in setting.names)
@@ -62,6 +63,12 @@ async def database(server: EmbeddedServer) -> AsyncIterator[Database]:
         async with opened.owner() as owner:
             await migrate(owner)
         yield opened
+
+
+@pytest.fixture(scope="session")
+def ring(open_folder: Path) -> KeyRing:
+    """The key-encryption keys of the shared database: one database has one set of them."""
+    return KeyRing(FileKeys(open_folder / "shared"))
 
 
 @pytest.fixture

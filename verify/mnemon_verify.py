@@ -45,10 +45,13 @@ def event_hash(event):
     )
 
 
+PAYLOAD_CHANGED = "its payload is not the one that was recorded"
+
+
 def event_faults(event):
     """What is wrong with an event by itself."""
     if event["payload"] is not None and sha256(event["payload"].encode()).hex() != event["payload_digest"]:
-        yield "its payload is not the one that was recorded"
+        yield PAYLOAD_CHANGED
     if event_hash(event).hex() != event["hash"]:
         yield "its envelope, place, recorded time or digests were changed"
 
@@ -196,20 +199,45 @@ def check_export(lines, checkpoints):
         return
     attested = {int(json.loads(one["statement"])["sequence"]): json.loads(one["statement"]) for one in checkpoints}
     previous, sequence, tree = genesis(header["tenant_id"], header["legal_entity"]).hex(), 0, Tree()
+    changed, redactions = [], {}
     for event in lines:
         if int(event["sequence"]) != sequence + 1:
             yield f"event {sequence + 1}: missing; the next line is event {event['sequence']}"
         elif event["previous_hash"] != previous:
             yield f"event {event['sequence']}: it does not link to the one before it"
-        for fault in event_faults(event):
+        faults = list(event_faults(event))
+        if PAYLOAD_CHANGED in faults:
+            changed.append(event)
+            faults.remove(PAYLOAD_CHANGED)
+        else:
+            note_redaction(redactions, event)
+        for fault in faults:
             yield f"event {event['sequence']}: {fault}"
         previous, sequence = event["hash"], int(event["sequence"])
         tree.add(bytes.fromhex(event["hash"]))
         said = attested.pop(sequence, None)
         if said and not agrees(said, header, event, tree):
             yield f"event {sequence}: the log up to here is not the one that the checkpoint attests"
+    for event in changed:
+        if not is_redacted(redactions, event):
+            yield f"event {event['sequence']}: {PAYLOAD_CHANGED}"
     for missing in sorted(attested):
         yield f"event {sequence + 1}: the export ends at {sequence}, a checkpoint attests {missing} events"
+
+
+def note_redaction(redactions, event):
+    """An event of this type says that another's payload went from one digest to another."""
+    if json.loads(event["envelope"])["type"] == "privacy.payload.redacted" and event["payload"] is not None:
+        said = json.loads(event["payload"])["data"]
+        redactions.setdefault(said["sequence"], []).append((said["old_digest"], said["new_digest"]))
+
+
+def is_redacted(redactions, event):
+    """Whether such events lead from the digest that was recorded to the payload that is there."""
+    digest = event["payload_digest"]
+    for old, new in redactions.get(event["sequence"], ()):
+        digest = new if old == digest else digest
+    return digest == sha256(event["payload"].encode()).hex()
 
 
 def agrees(said, header, event, tree):

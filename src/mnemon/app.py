@@ -19,8 +19,7 @@ from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
 from mnemon.log.integrity import Integrity
-from mnemon.log.limits import DeliveryLimits
-from mnemon.log.requests import Limits
+from mnemon.log.privacy import Privacy, open_privacy
 from mnemon.log.store import EventLog
 from mnemon.settings import Settings
 from mnemon.work.jobs import list_workers
@@ -53,11 +52,16 @@ class Mnemon:
 
     settings: Settings
     database: Database
-    log: EventLog
+    privacy: Privacy
     sessions: Sessions
     first_start: FirstStart | None = None
     checks: dict[str, Callable[[], Awaitable[PartState]]] = field(default_factory=dict)
     _embedder_state: tuple[float, PartState] | None = None
+
+    @property
+    def log(self) -> EventLog:
+        """The log, with personal fields sealed."""
+        return self.privacy.log
 
     @property
     def url(self) -> str:
@@ -120,11 +124,12 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
             await migrate(owner)
         async with await connect(database.server, database.server.app_conninfo) as application:
             await check_used_role(application)
-        async with EventLog(database, limits=Limits.of(settings), delivery=DeliveryLimits.of(settings)) as log:
-            made = await first_start(log)
-            mnemon = Mnemon(settings, database, log, _sessions(settings, database), made)
+        async with open_privacy(settings, database) as privacy:
+            made = await first_start(privacy.log)
+            mnemon = Mnemon(settings, database, privacy, _sessions(settings, database), made)
             mnemon.checks["database"] = lambda: check_database(database)
             mnemon.checks["migrations"] = lambda: check_migrations(database)
+            mnemon.checks["keys"] = lambda: check_keys(privacy)
             mnemon.checks["queue"] = lambda: check_queue(database)
             mnemon.checks["embedder"] = mnemon.check_embedder
             try:
@@ -187,6 +192,12 @@ async def check_queue(database: Database) -> PartState:
         alive = sum(worker.alive for worker in await list_workers(session))
     workers = "1 worker alive" if alive == 1 else f"{alive} workers alive"
     return PartState(alive > 0, workers if alive else "no worker: run `mnemon work`", needed=False)
+
+
+async def check_keys(privacy: Privacy) -> PartState:
+    """Without its key-encryption keys the log can still be read, but for what it says about people."""
+    names = await privacy.keys.check()
+    return PartState(True, f"{len(names)} at hand" if names else "none made yet")
 
 
 async def check_database(database: Database) -> PartState:

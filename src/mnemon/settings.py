@@ -145,6 +145,23 @@ class Settings(BaseSettings):
         500, "How long a strong read may fold events before it answers with what it has.", ge=1, le=60_000
     )
 
+    kek_source: Literal["file", "env", "kms"] = _setting(
+        "file", "Where the key that wraps every person's key is: `keys` in the home folder, MNEMON_KEK, or AWS KMS."
+    )
+    kek: SecretStr | None = _setting(
+        None, "The wrapping key itself, 32 bytes in base64, for MNEMON_KEK_SOURCE=env: `openssl rand -base64 32`."
+    )
+    kek_previous: SecretStr | None = _setting(
+        None, "Earlier values of MNEMON_KEK, separated by commas, until `mnemon privacy rotate` is through."
+    )
+    kek_kms_key: str | None = _setting(None, "Id, ARN or alias of the AWS KMS key, for MNEMON_KEK_SOURCE=kms.")
+    kek_kms_endpoint: str | None = _setting(None, "Address of KMS, if it is not Amazon's own.")
+    subject_key_cache: int = _setting(10_000, "Most people whose keys a process keeps in memory.", ge=10, le=10_000_000)
+    subject_key_seconds: int = _setting(
+        60, "How long a person's key stays in memory at most; an erasure ends it at once.", ge=1, le=3_600
+    )
+    archive_folder: Path | None = _setting(None, "Folder for archived payloads. Unset: `archive` in the home folder.")
+
     worker_slots: int = _setting(
         3, "Jobs that one worker runs at once.", "WORKER_SLOTS", "WORKER_MAX_CONCURRENT_JOBS", ge=1, le=256
     )

@@ -16,9 +16,11 @@ from mnemon.identity.roles import Principal, Role, Scope
 from mnemon.identity.sessions import Sessions
 from mnemon.identity.tokens import add_token
 from mnemon.identity.users import add_user
+from mnemon.log.archive_store import DirectoryStore
 from mnemon.log.events import Actor
+from mnemon.log.privacy import Privacy
 from mnemon.log.requests import Limits
-from mnemon.log.store import EventLog
+from mnemon.log.wrapping_keys import KeyRing
 from mnemon.settings import Settings
 from mnemon.web.site import create_site
 
@@ -47,12 +49,13 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-async def mnemon(settings: Settings, database: Database) -> AsyncIterator[Mnemon]:
-    async with EventLog(database, limits=Limits.of(settings)) as log:
-        whole = Mnemon(settings, database, log, Sessions(database, KEY, timedelta(hours=1)))
-        whole.checks["database"] = lambda: check_database(database)
-        whole.checks["migrations"] = lambda: check_migrations(database)
-        yield whole
+async def mnemon(settings: Settings, database: Database, ring: KeyRing) -> AsyncIterator[Mnemon]:
+    privacy = Privacy(database, ring, DirectoryStore(settings.home / "archive"), limits=Limits.of(settings))
+    whole = Mnemon(settings, database, privacy, Sessions(database, KEY, timedelta(hours=1)))
+    whole.checks["database"] = lambda: check_database(database)
+    whole.checks["migrations"] = lambda: check_migrations(database)
+    yield whole
+    await privacy.close()
 
 
 @pytest.fixture

@@ -14,7 +14,9 @@ from mnemon.db.database import Database
 from mnemon.db.external import ExternalServer
 from mnemon.identity.bootstrap import first_start
 from mnemon.identity.sessions import Sessions
-from mnemon.log.store import EventLog
+from mnemon.log.archive_store import DirectoryStore
+from mnemon.log.privacy import Privacy
+from mnemon.log.wrapping_keys import FileKeys, KeyRing
 from mnemon.settings import Settings
 from mnemon.web.site import create_site
 
@@ -33,11 +35,15 @@ async def test_health_and_readiness_when_all_is_well(client: httpx.AsyncClient) 
     assert ready.json()["parts"]["database"]["ok"]
 
 
+def private(database: Database, folder: Path) -> Privacy:
+    return Privacy(database, KeyRing(FileKeys(folder)), DirectoryStore(folder / "archive"), listening=False)
+
+
 async def test_readiness_tells_the_truth_when_the_database_is_down_and_health_stays_up(tmp_path: Path) -> None:
     nowhere = ExternalServer("host=127.0.0.1 port=9 connect_timeout=1", "host=127.0.0.1 port=9 connect_timeout=1")
     async with Database(nowhere, 1) as database:
         mnemon = Mnemon(
-            Settings(home=tmp_path), database, EventLog(database), Sessions(database, KEY, timedelta(hours=1))
+            Settings(home=tmp_path), database, private(database, tmp_path), Sessions(database, KEY, timedelta(hours=1))
         )
         mnemon.checks["database"] = lambda: check_database(database)
         async with client_of(mnemon) as client:
@@ -52,7 +58,7 @@ async def test_readiness_tells_the_truth_when_the_schema_is_behind(
 ) -> None:
     async with Database(empty_server, 1) as database:
         mnemon = Mnemon(
-            Settings(home=tmp_path), database, EventLog(database), Sessions(database, KEY, timedelta(hours=1))
+            Settings(home=tmp_path), database, private(database, tmp_path), Sessions(database, KEY, timedelta(hours=1))
         )
         mnemon.checks["migrations"] = lambda: check_migrations(database)
         async with client_of(mnemon) as client:
@@ -143,7 +149,7 @@ async def test_other_origins_are_refused_unless_named(mnemon: Mnemon, database: 
     async with client_of(mnemon) as client:
         assert "access-control-allow-origin" not in (await client.options("/v1/me", headers=asked)).headers
     named = Mnemon(
-        Settings(home=tmp_path, cors_origins=("https://app.example",)), database, mnemon.log, mnemon.sessions
+        Settings(home=tmp_path, cors_origins=("https://app.example",)), database, mnemon.privacy, mnemon.sessions
     )
     async with client_of(named) as client:
         answer = await client.options("/v1/me", headers=asked)
@@ -170,12 +176,12 @@ async def test_the_openapi_document_has_examples_and_no_aliases(client: httpx.As
 async def test_without_authentication_everyone_is_the_administrator_but_only_at_localhost(
     own_database: Database, tmp_path: Path
 ) -> None:
-    log = EventLog(own_database)
-    made = await first_start(log)
+    privacy = private(own_database, tmp_path)
+    made = await first_start(privacy.log)
     assert made is not None
-    assert await first_start(log) is None
+    assert await first_start(privacy.log) is None
     settings = Settings(home=tmp_path, auth_enabled=False)
-    mnemon = Mnemon(settings, own_database, log, Sessions(own_database, KEY, timedelta(hours=1)), made)
+    mnemon = Mnemon(settings, own_database, privacy, Sessions(own_database, KEY, timedelta(hours=1)), made)
     async with client_of(mnemon) as client:
         me = (await client.get("/v1/me")).json()
         assert (me["email"], me["role"], me["tenant"]) == ("admin@localhost", "admin", "main")

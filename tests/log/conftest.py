@@ -1,16 +1,21 @@
 """What the log's suites share: a log over the test database, and types of a small shop to fill it with."""
 
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mnemon.db.database import Database
+from mnemon.log import privacy_events
+from mnemon.log.archive_store import DirectoryStore
 from mnemon.log.builtin import PERIOD_CHANGED, TYPE_REGISTERED
 from mnemon.log.events import Actor, EntityReference, NewEvent
+from mnemon.log.privacy import Privacy
 from mnemon.log.registry import Registry
 from mnemon.log.store import EventLog
-from mnemon.log.types import BusinessKey, EntityRequirement, EventType
+from mnemon.log.types import BusinessKey, EntityRequirement, EventType, PersonalField
+from mnemon.log.wrapping_keys import KeyRing
 
 CLERK = Actor("human", "u-1", "Ada Clerk", ip_address="192.0.2.7")
 
@@ -39,7 +44,29 @@ INVOICE_SUBMITTED = EventType(
     required_dimensions=("department",),
     business_key=BusinessKey(("vendor_id", "invoice_number")),
 )
-SHOP = (TYPE_REGISTERED, PERIOD_CHANGED, ORDER_PLACED, ORDER_NOTED, INVOICE_SUBMITTED)
+CUSTOMER_JOINED = EventType(
+    type="shop.customer.joined",
+    data_schema={
+        "type": "object",
+        "required": ["customer_id"],
+        "properties": {"customer_id": {"type": "string"}, "plan": {"type": "string"}},
+    },
+    personal_fields=(
+        PersonalField("name", "name", subject_path="customer_id"),
+        PersonalField("$.contact.email", "contact", subject_path="customer_id"),
+        PersonalField("family[*].name", "name", subject_path="family[*].person_id"),
+        PersonalField("note", "free_text", subject_role="referrer"),
+    ),
+)
+SHOP = (
+    TYPE_REGISTERED,
+    PERIOD_CHANGED,
+    ORDER_PLACED,
+    ORDER_NOTED,
+    INVOICE_SUBMITTED,
+    CUSTOMER_JOINED,
+    *privacy_events.ALL,
+)
 
 
 def order_placed(number: str = "A-1", **overrides: Any) -> NewEvent:
@@ -64,6 +91,31 @@ def invoice_submitted(number: str = "INV-1", **overrides: Any) -> NewEvent:
         "dimensions": {"department": "ENG"},
     }
     return NewEvent(**given | overrides)
+
+
+def joined(customer_id: str = "c-1", name: str = "Ada Lovelace", **overrides: Any) -> NewEvent:
+    given: dict[str, Any] = {
+        "type": "shop.customer.joined",
+        "data": {"customer_id": customer_id, "name": name, "contact": {"email": f"{customer_id}@example.org"}},
+        "actor": CLERK,
+        "entities": [EntityReference("customer", customer_id)],
+    }
+    return NewEvent(**given | overrides)
+
+
+@pytest.fixture
+async def privacy(database: Database, ring: KeyRing, tmp_path: Path) -> AsyncIterator[Privacy]:
+    """A sealed log over the test database, with an archive of the test's own."""
+    opened = open_private(database, ring, tmp_path / "archive")
+    yield opened
+    await opened.close()
+
+
+def open_private(database: Database, ring: KeyRing, archive: Path, **options: Any) -> Privacy:
+    """The same, as another process would have it."""
+    return Privacy(
+        database, ring, DirectoryStore(archive), registry=Registry(database, SHOP), **{"listening": False} | options
+    )
 
 
 @pytest.fixture

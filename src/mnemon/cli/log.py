@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mnemon.cli import event_types, integrity, streams, verify
+from mnemon.cli import archive, event_types, integrity, streams, verify
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.events import read_documents
 from mnemon.cli.output import Json, TenantOption, show, table
@@ -61,3 +61,6 @@ app.command("verify")(verify.verify)
 app.command("checkpoint")(integrity.checkpoint)
 app.command("receipt")(integrity.receipt)
 app.command("export")(integrity.export)
+app.command("archive")(archive.archive)
+app.command("restore")(archive.restore)
+app.command("archives")(archive.archives)

@@ -6,7 +6,21 @@ from typing import Annotated
 import typer
 
 from mnemon import __version__
-from mnemon.cli import database, demo, jobs, log, models, serve, settings, subscription, tenant, token, user, work
+from mnemon.cli import (
+    database,
+    demo,
+    jobs,
+    log,
+    models,
+    privacy,
+    serve,
+    settings,
+    subscription,
+    tenant,
+    token,
+    user,
+    work,
+)
 from mnemon.cli.output import fail
 from mnemon.errors import MnemonError
 
@@ -28,6 +42,7 @@ app.add_typer(tenant.app, name="tenant")
 app.add_typer(user.app, name="user")
 app.add_typer(token.app, name="token")
 app.add_typer(log.app, name="log")
+app.add_typer(privacy.app, name="privacy")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(subscription.app, name="subscription")
 

@@ -1,9 +1,10 @@
 """Secrets: made at random, shown once, kept as digests; and the one key that is kept in the home folder."""
 
 import hashlib
-import os
 import secrets
 from pathlib import Path
+
+from mnemon.keyfile import kept_text, key_folder
 
 TOKEN_PREFIX = "mnm_"  # noqa: S105  a marker that secret scanners can find, not a secret
 
@@ -23,20 +24,4 @@ def digest(secret: str) -> bytes:
 
 def kept_key(home: Path, name: str) -> str:
     """The key in `home/keys/name`; the first process to ask makes it, the others read the same one."""
-    folder = home / "keys"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = folder / name
-    if not file.exists():
-        draft = folder / f".{name}.{os.getpid()}.{secrets.token_hex(4)}"
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as output:
-            output.write(secrets.token_urlsafe(48))
-            output.flush()
-            os.fsync(output.fileno())
-        try:
-            # A link fails where the file exists: of several processes one wins, and nobody sees half a key.
-            os.link(draft, file)
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
-    return file.read_text().strip()
+    return kept_text(key_folder(home) / name, lambda: secrets.token_urlsafe(48))

@@ -1,5 +1,7 @@
 """What the log refuses, and why."""
 
+from collections.abc import Iterable
+
 from mnemon.errors import Conflict, MnemonError, NotAllowed, NotFound
 
 
@@ -105,3 +107,47 @@ class DeadLetterNotFound(NotFound):
     """No dead letter at that place of the subscription."""
 
     code = "DEAD_LETTER_NOT_FOUND"
+
+
+class SubjectErased(Conflict):
+    """The event tells something about a person whose key was destroyed; details name them."""
+
+    code = "SUBJECT_ERASED"
+
+
+class KeyUnavailable(MnemonError):
+    """The key-encryption key that wraps a person's key is not at hand; nothing is lost as long as it exists."""
+
+    code = "KEY_UNAVAILABLE"
+    status = 503
+
+
+class SealBroken(MnemonError):
+    """A sealed field was changed, or moved from another event or field."""
+
+    code = "SEAL_BROKEN"
+
+
+class ArchiveRefused(Conflict):
+    """Payloads cannot be archived yet, or not restored; details say what stands against it."""
+
+    code = "ARCHIVE_REFUSED"
+
+
+class ArchiveDamaged(MnemonError):
+    """An archived payload is missing, or is not the one that was recorded."""
+
+    code = "ARCHIVE_DAMAGED"
+
+
+# Raised by the trigger that holds the keys of those whom an append names.
+KEY_IS_GONE = "MN001"
+
+
+def erased(subjects: Iterable[str]) -> SubjectErased:
+    names = sorted(subjects)
+    return SubjectErased(
+        f"{', '.join(names)} was erased, and nothing more is recorded about them: leave the personal fields out, use "
+        "another id, or readmit them with `mnemon privacy readmit`.",
+        subjects=names,
+    )

@@ -1,6 +1,6 @@
 """Reading: single events and pages of streams."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -150,6 +150,10 @@ class Reader:
     async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
         """Events that were read sealed, as their readers may see them."""
         return await self._seal.open(tenant, events)
+
+    async def archived(self, tenant: UUID, partition_id: int, sequences: Sequence[int]) -> Mapping[int, str]:
+        """Payloads that the database does not hold, as stored; less those that cannot be read."""
+        return await self._seal.archived(tenant, partition_id, sequences)
 
     async def fetch_in(
         self, connection: Connection, tenant: UUID, names: dict[int, str], statement: str, values: dict[str, Any]

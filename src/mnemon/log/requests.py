@@ -11,7 +11,7 @@ import orjson
 
 from mnemon.db.database import Connection
 from mnemon.log.append import Request, key_conflict
-from mnemon.log.errors import BatchRefused, InvalidEvent
+from mnemon.log.errors import BatchRefused, InvalidEvent, SubjectErased
 from mnemon.log.events import NewEvent
 from mnemon.log.prepare import Key, Prepared, draft, prepare
 from mnemon.log.registry import CompiledType, Registry
@@ -56,6 +56,10 @@ class RequestMaker:
         ]
         _check_keys(prepared)
         return Request(prepared)
+
+    def forget(self, tenant: UUID, refusal: SubjectErased) -> None:
+        """Seal no more with keys that turned out to be destroyed."""
+        self._seal.forget(tenant, refusal.details["subjects"])
 
     def _check_batch(self, events: Sequence[NewEvent]) -> None:
         if not events:

@@ -1,10 +1,10 @@
-"""Retrying after a version conflict: read again, decide again, append again, a few times."""
+"""Retrying after a conflict: read again, decide again, append again, a few times."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from mnemon.log.errors import VersionConflict
+from mnemon.log.errors import TransactionConflict, VersionConflict
 
 WAITS = (0.05, 0.2, 0.8)
 
@@ -16,6 +16,6 @@ async def retry_on_conflict(attempt: Callable[[], Awaitable[Result]], waits: Seq
     for wait in waits:
         try:
             return await attempt()
-        except VersionConflict:
+        except (VersionConflict, TransactionConflict):
             await asyncio.sleep(wait)
     return await attempt()

@@ -1,6 +1,6 @@
 """The seal: the one step between a validated event and the bytes that are hashed and stored, and its way back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
@@ -40,6 +40,14 @@ class Seal(Protocol):
 
     async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]: ...
 
+    async def archived(self, tenant: UUID, partition_id: int, sequences: Sequence[int]) -> Mapping[int, str]:
+        """Payloads that the database does not hold, as they were stored; less those that cannot be read."""
+        ...
+
+    def forget(self, tenant: UUID, subjects: Iterable[str]) -> None:
+        """Drop what is remembered of these people: it turned out to be out of date."""
+        ...
+
 
 class PlainSeal:
     """Stores payloads as they are."""
@@ -49,6 +57,12 @@ class PlainSeal:
 
     async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
         return events
+
+    async def archived(self, tenant: UUID, partition_id: int, sequences: Sequence[int]) -> Mapping[int, str]:
+        return {}
+
+    def forget(self, tenant: UUID, subjects: Iterable[str]) -> None:
+        pass
 
 
 def canonical(document: Any) -> bytes:

@@ -9,6 +9,7 @@ from mnemon.db.database import Connection, Database
 from mnemon.log.arrivals import Arrivals
 from mnemon.log.builtin import TYPE_REGISTERED
 from mnemon.log.dead_letters import DeadLetters
+from mnemon.log.errors import SubjectErased
 from mnemon.log.events import MAIN, Actor, Appended, EntityReference, Event, NewEvent
 from mnemon.log.group import Groups
 from mnemon.log.limits import DEFAULT_LIMITS, DeliveryLimits
@@ -49,7 +50,8 @@ class EventLog:
         self.registry = registry or Registry(database)
         self.partitions = Partitions(database)
         self.waker = Waker(database)
-        self.reader = Reader(database, self.partitions, self.registry, seal or PlainSeal())
+        seal = seal or PlainSeal()
+        self.reader = Reader(database, self.partitions, self.registry, seal)
         self.lineage = Lineage(self.partitions, self.reader)
         self.delivery = delivery
         self.arrivals = Arrivals(database, self.waker)
@@ -58,7 +60,7 @@ class EventLog:
         self.pull = Pull(database, self.reader, self.arrivals, delivery)
         self._follower = Follower(database, self.reader, self.arrivals)
         self.periods = Periods(database, self.transaction)
-        self._maker = RequestMaker(self.registry, seal or PlainSeal(), limits or Limits())
+        self._maker = RequestMaker(self.registry, seal, limits or Limits())
         self._writer = Writer(database, self.partitions, self.waker)
         self._groups = Groups(self._writer.write_group)
 
@@ -81,7 +83,13 @@ class EventLog:
     async def append(self, tenant: UUID, events: Sequence[NewEvent]) -> list[Appended]:
         """Record events of one partition, all or none, together with whoever else is appending to it now."""
         request = await self._maker.make(tenant, events)
-        await self._groups.submit(tenant, events[0].scope.legal_entity, request)
+        try:
+            await self._groups.submit(tenant, events[0].scope.legal_entity, request)
+        except SubjectErased as refusal:
+            # Someone was erased between the sealing and the write: seal once more, knowing that.
+            self._maker.forget(tenant, refusal)
+            request = await self._maker.make(tenant, events)
+            await self._groups.submit(tenant, events[0].scope.legal_entity, request)
         return request.appended
 
     @asynccontextmanager

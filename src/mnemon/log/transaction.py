@@ -7,6 +7,7 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.log.append import Request
+from mnemon.log.errors import SubjectErased
 from mnemon.log.events import Appended, NewEvent
 from mnemon.log.requests import RequestMaker
 from mnemon.log.writer import Writer
@@ -28,7 +29,11 @@ class LogTransaction:
         A refusal leaves the transaction usable; what it means for the other writes is the caller's to decide.
         """
         request = await self._maker.make(self.tenant, events, self.connection)
-        await self._writer.write_in(self.connection, self.tenant, events[0].scope.legal_entity, request)
+        try:
+            await self._writer.write_in(self.connection, self.tenant, events[0].scope.legal_entity, request)
+        except SubjectErased as refusal:
+            self._maker.forget(self.tenant, refusal)
+            raise
         self.requests.append(request)
         return request.appended
 

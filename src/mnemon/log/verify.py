@@ -16,10 +16,13 @@ from mnemon.log.checkpoint import Checkpoint, faults_of
 from mnemon.log.events import MAIN
 from mnemon.log.merkle import Frontier
 from mnemon.log.partitions import Partition, list_partitions
+from mnemon.log.privacy_events import PAYLOAD_REDACTED
 from mnemon.log.read import Reader
+from mnemon.log.redacted import Redacted, is_attested, note_redaction
 from mnemon.log.sidetables import Row, attested_rows, side_rows, wrong_versions
 
 BATCH = 2_000
+PAYLOAD = 6
 # A log that is wrong throughout would fill the report; the first places are what matters.
 MOST_FAULTS = 1_000
 
@@ -39,6 +42,10 @@ SELECT (SELECT min(e.sequence) FROM mnemon.events e
   FROM mnemon.partitions p
  WHERE p.tenant_id = %(tenant)s AND p.partition_id = %(partition)s
 """
+
+
+# Sequence, digest as recorded, digest as found.
+Changed = tuple[int, bytes, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,8 @@ class Report:
     position: Position
     total: int
     checked: int = 0
+    # Payloads that something was taken out of, as events of the same chain attest.
+    redacted: int = 0
     faults: list[Fault] = field(default_factory=list)
 
     @property
@@ -93,6 +102,8 @@ class _Walk:
     tree: Frontier | None
     roots: dict[int, tuple[bytes, bytes | None]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
+    changed: list[Changed] = field(default_factory=list)
+    redactions: Redacted = field(default_factory=dict)
 
     def fault(self, sequence: int, kind: str, message: str) -> None:
         if len(self.faults) < MOST_FAULTS:
@@ -129,6 +140,7 @@ async def verify(
                 if progress:
                     progress(report)
             _check_strays(walk, await beside.upto(found[0].sequence))
+        report.redacted = _check_payloads(walk)
         _check_head(walk, found[0])
         if last is not None:
             walk.fault(*last)
@@ -164,8 +176,19 @@ async def _batches(
             rows = await _rows(connection, tenant, partition, after)
         if not rows:
             return
-        yield rows
+        yield await _with_archived(reader, tenant, partition, rows)
         after = rows[-1][0]
+
+
+async def _with_archived(
+    reader: Reader, tenant: UUID, partition: Partition, rows: list[tuple[Any, ...]]
+) -> list[tuple[Any, ...]]:
+    """The rows with the payloads that were moved to the archive."""
+    moved = [row[0] for row in rows if row[PAYLOAD] is None]
+    if not moved:
+        return rows
+    texts = await reader.archived(tenant, partition.partition_id, moved)
+    return [(*row[:PAYLOAD], texts[row[0]].encode(), *row[PAYLOAD + 1 :]) if row[0] in texts else row for row in rows]
 
 
 async def _rows(connection: Connection, tenant: UUID, partition: Partition, after: int) -> list[tuple[Any, ...]]:
@@ -189,8 +212,12 @@ def _check_row(walk: _Walk, row: tuple[Any, ...], streams: list[Row], attested: 
         walk.fault(first, "missing", f"Before {sequence}, {which} missing.")
     elif previous != walk.position.hash:
         walk.fault(sequence, "link", f"Event {sequence} does not link to the event before it.")
-    if payload is not None and sha256(payload).digest() != payload_digest:
-        walk.fault(sequence, "payload", f"The payload of event {sequence} is not the one that was recorded.")
+    if payload is None:
+        walk.fault(sequence, "missing", f"The payload of event {sequence} is neither here nor in the archive.")
+    elif (found := sha256(payload).digest()) != payload_digest:
+        walk.changed.append((sequence, payload_digest, found))
+    elif columns[1] == PAYLOAD_REDACTED.type:
+        note_redaction(walk.redactions, payload)
     if chain.link(previous, sequence, recorded_at, sha256(envelope).digest(), payload_digest) != own:
         walk.fault(sequence, "hash", f"The envelope, place, recorded time or digests of event {sequence} were changed.")
     _check_copies(walk, sequence, envelope, columns, streams)
@@ -234,6 +261,17 @@ def _difference(walk: _Walk, said: dict[str, Any], columns: list[Any]) -> str | 
 def _check_strays(walk: _Walk, streams: dict[int, list[Row]]) -> None:
     for sequence in streams:
         walk.fault(sequence, "stream", f"A stream names event {sequence}, which is not there.")
+
+
+def _check_payloads(walk: _Walk) -> int:
+    """A payload that is not the one recorded must be what later events say was left of it."""
+    redacted = 0
+    for sequence, recorded, found in walk.changed:
+        if is_attested(walk.redactions, sequence, recorded, found):
+            redacted += 1
+        else:
+            walk.fault(sequence, "payload", f"The payload of event {sequence} is not the one that was recorded.")
+    return redacted
 
 
 def _check_head(walk: _Walk, partition: Partition) -> None:

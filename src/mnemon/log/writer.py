@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
+import orjson
 import psycopg
 
 from mnemon.db.database import Connection, Database
 from mnemon.errors import Conflict, DatabaseUnavailable
 from mnemon.log.append import Request, in_own_transaction, in_transaction, recorded, write
 from mnemon.log.autocommit import autocommitting
-from mnemon.log.errors import TransactionConflict
+from mnemon.log.errors import KEY_IS_GONE, TransactionConflict, erased
 from mnemon.log.events import Event
 from mnemon.log.partitions import Partitions
 from mnemon.log.wake import Waker
@@ -109,6 +110,8 @@ class Writer:
 
 def _told(failure: psycopg.Error) -> Exception:
     """What a database error means to a caller. Only the last kind leaves open whether the events were recorded."""
+    if failure.sqlstate == KEY_IS_GONE:
+        return erased(orjson.loads(failure.diag.message_detail or "[]"))
     if isinstance(failure, psycopg.errors.UniqueViolation):
         detail = failure.diag.message_detail or str(failure)
         return Conflict(f"An event with this id is already in the log: leave the id out, or use a new one. {detail}")

@@ -1,0 +1,97 @@
+"""`mnemon log archive|restore|archives`: old payloads move to the archive store and back."""
+
+from datetime import UTC, date, datetime, time
+from typing import Annotated
+
+import typer
+
+from mnemon.cli.context import OPERATOR, run_async, tenant_of
+from mnemon.cli.output import Json, TenantOption, counted, say, show, table
+from mnemon.errors import InvalidRequest
+from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.log.archive import Archived
+from mnemon.log.events import MAIN
+
+LegalEntity = Annotated[str, typer.Option("--legal-entity", help="The partition.", metavar="NAME")]
+
+
+def archive(
+    before: Annotated[str, typer.Option(help="Payloads recorded before this day (UTC) move.", metavar="YYYY-MM-DD")],
+    legal_entity: LegalEntity = MAIN,
+    tenant: TenantOption = DEFAULT_SLUG,
+    as_json: Json = False,
+) -> None:
+    """Move old payloads, compressed, out of the database; envelopes stay, and reading goes on as before.
+
+    Example: mnemon log archive --before 2025-01-01
+    """
+    moment = _start_of(before)
+
+    async def work() -> list[Archived]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await mnemon.privacy.archive.archive(tenant_id, moment, actor=OPERATOR, legal_entity=legal_entity)
+
+    _tell(run_async(work()), as_json, "moved to the archive", "Nothing to archive.")
+
+
+def restore(
+    first: Annotated[int, typer.Option("--from", help="First sequence that is wanted.", min=1)] = 1,
+    last: Annotated[int | None, typer.Option("--to", help="Last sequence that is wanted.", min=1)] = None,
+    legal_entity: LegalEntity = MAIN,
+    tenant: TenantOption = DEFAULT_SLUG,
+    as_json: Json = False,
+) -> None:
+    """Move archived payloads back into the database; whole objects, and they leave the archive.
+
+    Example: mnemon log restore --from 1 --to 5000
+    """
+
+    async def work() -> list[Archived]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await mnemon.privacy.archive.restore(
+                tenant_id, actor=OPERATOR, legal_entity=legal_entity, first=first, last=last
+            )
+
+    _tell(run_async(work()), as_json, "moved back", "Nothing of that is in the archive.")
+
+
+def archives(legal_entity: LegalEntity = MAIN, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
+    """List what is in the archive."""
+
+    async def work() -> list[Archived]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await mnemon.privacy.archive.objects(tenant_id, legal_entity)
+
+    found = run_async(work())
+    rows = [
+        (one.first_sequence, one.last_sequence, one.object_bytes, one.payload_bytes, one.object_key) for one in found
+    ]
+    headings = ["From", "To", "Bytes", "Unpacked", "Object"]
+    show(_as_json(found), as_json, lambda: table(headings, rows, "The archive is empty."))
+
+
+def _tell(moved: list[Archived], as_json: bool, done: str, nothing: str) -> None:
+    payloads = sum(one.last_sequence - one.first_sequence + 1 for one in moved)
+    said = f"{counted(payloads, 'payload')} {done}, in {counted(len(moved), 'object')}." if moved else nothing
+    show(_as_json(moved), as_json, lambda: say(said))
+
+
+def _as_json(objects: list[Archived]) -> list[dict[str, object]]:
+    return [
+        {
+            "first_sequence": str(one.first_sequence),
+            "last_sequence": str(one.last_sequence),
+            "object_key": one.object_key,
+            "object_digest": one.object_digest.hex(),
+            "object_bytes": one.object_bytes,
+            "payload_bytes": one.payload_bytes,
+        }
+        for one in objects
+    ]
+
+
+def _start_of(day: str) -> datetime:
+    try:
+        return datetime.combine(date.fromisoformat(day), time(), UTC)
+    except ValueError:
+        raise InvalidRequest(f"{day!r} is not a day: write it like 2025-01-31.", before=day) from None

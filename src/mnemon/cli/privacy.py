@@ -1,0 +1,296 @@
+"""`mnemon privacy`: who is in the log, forgetting them, and the proof that nothing is left."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from mnemon.app import Mnemon
+from mnemon.cli.context import opened, run_async, tenant_of
+from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
+from mnemon.errors import InvalidRequest, NotAllowed
+from mnemon.identity.roles import Action, Scope, may, user_actor_id
+from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.identity.users import user_by_email
+from mnemon.log.affected import Person
+from mnemon.log.erasure import Erasure
+from mnemon.log.privacy import PersonalData
+from mnemon.log.rotation import Rotation
+from mnemon.log.scan import Scan
+
+app = typer.Typer(help="People in the log: show, erase, redact, prove; and the keys.", no_args_is_help=True)
+
+Subject = Annotated[str, typer.Argument(help="The person's id in the log.", metavar="SUBJECT")]
+ErasureId = Annotated[str, typer.Argument(help="The erasure's id.", metavar="ID")]
+Reason = Annotated[str, typer.Option(help="A code word like subject_request; it stays in the log.")]
+Reference = Annotated[str | None, typer.Option(help="The number of a ticket or letter.")]
+By = Annotated[str, typer.Option("--by", help="Who asks: an administrator's e-mail address.", metavar="EMAIL")]
+Approver = Annotated[str, typer.Option("--approved-by", help="Another administrator.", metavar="EMAIL")]
+PAGE = 1000
+
+
+@app.command()
+def subjects(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
+    """List everyone whose personal data the log holds or held."""
+
+    async def work() -> list[Person]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            people = await mnemon.privacy.people(tenant_id, PAGE)
+            while people and (more := await mnemon.privacy.people(tenant_id, PAGE, people[-1].subject_id)):
+                people += more
+            return people
+
+    people = run_async(work())
+    rows = [(one.subject_id, one.events, one.known_since, one.erased_at or "-", one.generation) for one in people]
+    show(people, as_json, lambda: table(["Subject", "Events", "Since", "Erased", "Key"], rows, "Nobody."))
+
+
+@app.command("show")
+def show_(subject: Subject, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
+    """Show all that the log holds about a person; they may ask for it.
+
+    Example: mnemon privacy show customer-17 --json > customer-17.json
+    """
+
+    async def work() -> list[PersonalData]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return [one async for one in mnemon.privacy.data_of(tenant_id, subject)]
+
+    known = run_async(work())
+    rows = [(one.legal_entity, one.sequence, one.field, one.value) for one in known]
+    show(known, as_json, lambda: table(["Legal entity", "Sequence", "Field", "Value"], rows, "Nothing readable."))
+
+
+@app.command()
+def erase(
+    subject: Subject,
+    by: By,
+    reason: Reason,
+    approved_by: Annotated[
+        str | None, typer.Option("--approved-by", help="Another administrator, who approves now.", metavar="EMAIL")
+    ] = None,
+    reference: Reference = None,
+    tenant: TenantOption = DEFAULT_SLUG,
+    as_json: Json = False,
+) -> None:
+    """Ask that a person be forgotten; with --approved-by, forget them now. It cannot be undone.
+
+    Example: mnemon privacy erase customer-17 --reason subject_request --by ana@example.org
+    --approved-by ben@example.org
+    """
+
+    async def work() -> Erasure:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            asking = await _administrator(mnemon, tenant_id, by)
+            approving = await _administrator(mnemon, tenant_id, approved_by) if approved_by else None
+            if asking == approving:
+                raise NotAllowed(f"{by} cannot approve their own request: a second person must.")
+            erasures = mnemon.privacy.erasures
+            asked = await erasures.request(tenant_id, subject, reason=reason, requested_by=asking, reference=reference)
+            if approving is None:
+                return asked
+            return await erasures.approve(tenant_id, asked.erasure_id, approved_by=approving)
+
+    _tell(run_async(work()), as_json)
+
+
+@app.command()
+def approve(erasure_id: ErasureId, by: By, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
+    """Approve an erasure that someone else asked for, or finish one that was interrupted."""
+
+    async def work() -> Erasure:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            approving = await _administrator(mnemon, tenant_id, by)
+            return await mnemon.privacy.erasures.approve(tenant_id, erasure_id, approved_by=approving)
+
+    _tell(run_async(work()), as_json)
+
+
+@app.command()
+def decline(erasure_id: ErasureId, by: By, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
+    """Decline an erasure that was asked for, or take one's own request back."""
+
+    async def work() -> Erasure:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            declining = await _administrator(mnemon, tenant_id, by)
+            return await mnemon.privacy.erasures.decline(tenant_id, erasure_id, declined_by=declining)
+
+    _tell(run_async(work()), as_json)
+
+
+@app.command()
+def erasures(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
+    """Show the deletion log, newest first."""
+
+    async def work() -> list[Erasure]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await mnemon.privacy.erasures.page(tenant_id, PAGE)
+
+    found = run_async(work())
+    rows = [(one.erasure_id, one.subject_id, one.status, one.reason, one.requested_at) for one in found]
+    show(found, as_json, lambda: table(["Id", "Subject", "Status", "Reason", "Requested"], rows, "No erasures."))
+
+
+@app.command()
+def readmit(
+    subject: Subject, by: By, reason: Reason, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False
+) -> None:
+    """Let an erased person be recorded again, under a new key. What was erased stays erased."""
+
+    async def work() -> int:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            readmitting = await _administrator(mnemon, tenant_id, by)
+            return await mnemon.privacy.erasures.readmit(tenant_id, subject, reason=reason, by=readmitting)
+
+    generation = run_async(work())
+    show(
+        {"subject_id": subject, "generation": generation},
+        as_json,
+        lambda: say(f"{subject} may be recorded again, with key {generation}."),
+    )
+
+
+@app.command()
+def redact(
+    event_id: Annotated[str, typer.Argument(help="The event's id.", metavar="EVENT")],
+    fields: Annotated[list[str], typer.Argument(help="JSON pointers like /data/email.", metavar="FIELD...")],
+    by: By,
+    approved_by: Approver,
+    reason: Reason,
+    subject: Annotated[str | None, typer.Option(help="Whose values these are.")] = None,
+    reference: Reference = None,
+    tenant: TenantOption = DEFAULT_SLUG,
+    as_json: Json = False,
+) -> None:
+    """Take values out of an event that was stored before they were sealed. It cannot be undone.
+
+    Example: mnemon privacy redact 01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B /data/email --reason legacy_data
+    --by ana@example.org --approved-by ben@example.org
+    """
+
+    async def work() -> str:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await mnemon.privacy.redactions.redact(
+                tenant_id,
+                event_id,
+                fields,
+                reason=reason,
+                requested_by=await _administrator(mnemon, tenant_id, by),
+                approved_by=await _administrator(mnemon, tenant_id, approved_by),
+                subject_id=subject,
+                reference=reference,
+            )
+
+    attested_by = run_async(work())
+    said = f"Redacted; event {attested_by} attests it." if attested_by else "Nothing to do: redacted already."
+    show({"event_id": event_id, "attested_by": attested_by or None}, as_json, lambda: say(said))
+
+
+@app.command()
+def scan(
+    subject: Subject,
+    words: Annotated[
+        Path | None, typer.Option("--words", help="File with one word or phrase per line; - is the input.")
+    ] = None,
+    folder: Annotated[
+        list[Path] | None, typer.Option("--folder", help="Search the files in here too.", metavar="FOLDER")
+    ] = None,
+    tenant: TenantOption = DEFAULT_SLUG,
+    as_json: Json = False,
+) -> None:
+    """Search every table and archived file for plain text about a person; exit with 1 if any is found.
+
+    Before an erasure it knows the words from the log itself; afterwards give them, as `mnemon privacy show` had them.
+
+    Example: mnemon privacy scan customer-17 --words words.txt
+    """
+
+    async def work() -> Scan:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await mnemon.privacy.scan(tenant_id, subject, _read_words(words), folder or ())
+
+    found = run_async(work())
+    show({"clean": found.clean and found.words > 0} | _as_json(found), as_json, lambda: _describe(found))
+    if not found.clean or not found.words:
+        raise typer.Exit(1)
+
+
+@app.command()
+def rotate(
+    discard: Annotated[
+        bool, typer.Option("--discard", help="Destroy the old key: older backups can then not be read any more.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Wrap every person's key with a new key-encryption key, or finish a rotation that was interrupted."""
+
+    async def work() -> Rotation:
+        async with opened() as mnemon:
+            return await mnemon.privacy.rotate(discard=discard, progress=_progress)
+
+    done = run_async(work())
+    gone = f" {counted(len(done.discarded), 'old key')} destroyed." if done.discarded else ""
+    said = f"{counted(done.rewrapped, 'key')} wrapped with {done.key_id}.{gone}"
+    show(done, as_json, lambda: say(said))
+
+
+async def _administrator(mnemon: Mnemon, tenant_id: UUID, email: str) -> str:
+    """The person whom the operator names; the record holds their id, not their address."""
+    async with mnemon.database.transaction(tenant_id) as connection:
+        user = await user_by_email(connection, email)
+    if user.disabled_at is not None or not may(user.role, Scope.WRITE, Action.MANAGE_PRIVACY):
+        raise NotAllowed(f"{email} is not an active administrator, who alone may {Action.MANAGE_PRIVACY}.")
+    return user_actor_id(user.user_id)
+
+
+def _tell(erasure: Erasure, as_json: bool) -> None:
+    said = {
+        "requested": f"Another administrator must approve it: mnemon privacy approve {erasure.erasure_id} --by EMAIL",
+        "declined": f"The erasure of {erasure.subject_id} is declined.",
+        "key_destroyed": f"The key of {erasure.subject_id} is destroyed; approve again to finish.",
+        "completed": f"{erasure.subject_id} is erased from {counted(erasure.events_affected or 0, 'event')}.",
+    }
+    show(erasure, as_json, lambda: say(said[erasure.status]))
+
+
+def _read_words(file: Path | None) -> list[str]:
+    """Never from an argument: those stand in the shell's history and in the process list."""
+    if file is None:
+        return []
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except OSError as failure:
+        raise InvalidRequest(f"{file} cannot be read: {failure.strerror}.", file=str(file)) from None
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _as_json(found: Scan) -> dict[str, object]:
+    return {
+        "words": found.words,
+        "skipped_words": found.skipped,
+        "columns": found.columns,
+        "files": found.files,
+        "findings": found.findings,
+    }
+
+
+def _describe(found: Scan) -> None:
+    if not found.words:
+        say("No words to look for: nothing readable is left in the log. Give them with --words.")
+        return
+    looked = f"{counted(len(found.columns), 'column')} and {counted(len(found.files), 'file')}"
+    if found.clean:
+        say(f"No plain text in {looked}, for {counted(found.words, 'word')}.")
+    else:
+        say(f"Found in {counted(len(found.findings), 'place')} of {looked}:")
+        rows = [(one.place, one.times, ", ".join(one.examples)) for one in found.findings]
+        table(["Place", "Times", "Rows"], rows, "")
+    if found.skipped:
+        say(f"{counted(found.skipped, 'word')} too short to look for.")
+
+
+def _progress(done: int, total: int) -> None:
+    if complaints.is_terminal:
+        complaints.print(f"{done:,} of {total:,}", end="\r")

@@ -1,0 +1,103 @@
+"""`mnemon privacy` and `mnemon log archive` as an operator runs them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DECLARATION = {
+    "type": "crm.lead.made",
+    "schema_version": 1,
+    "data_schema": {"type": "object"},
+    "pii_fields": [{"field_path": "name", "pii_class": "name", "subject_path": "id"}],
+}
+NAME = "Eve Quuxington"
+
+
+@pytest.fixture(scope="module")
+def environment(open_folder: Path) -> Iterator[dict[str, str]]:
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+    home = open_folder / "privacy-cli"
+    yield plain | {"MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "5", "COLUMNS": "200"}
+
+
+def mnemon(environment: dict[str, str], *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mnemon", *words],
+        env=environment, input=text, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+def result(environment: dict[str, str], *words: str, text: str = "") -> Any:
+    done = mnemon(environment, *words, "--json", text=text)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_person_from_record_to_proof_of_absence(environment: dict[str, str]) -> None:
+    for email in ("ana@example.org", "ben@example.org"):
+        result(environment, "user", "add", email, "--role", "admin")
+    result(environment, "user", "add", "cleo@example.org")
+    result(environment, "log", "register", json.dumps(DECLARATION))
+    result(environment, "log", "append", json.dumps({"type": "crm.lead.made", "data": {"id": "p-1", "name": NAME}}))
+    assert [one["subject_id"] for one in result(environment, "privacy", "subjects")] == ["p-1"]
+    [known] = result(environment, "privacy", "show", "p-1")
+    assert (known["field"], known["value"]) == ("/data/name", NAME)
+    before = result(environment, "privacy", "scan", "p-1")
+    assert (before["clean"], before["words"]) == (True, 1)
+
+    erase = ("privacy", "erase", "p-1", "--reason", "subject_request", "--by", "ana@example.org")
+    alone = mnemon(environment, *erase, "--approved-by", "ana@example.org")
+    assert (alone.returncode, "second person" in alone.stderr) == (1, True)
+    plain = mnemon(environment, *erase, "--approved-by", "cleo@example.org")
+    assert (plain.returncode, "not an active administrator" in plain.stderr) == (1, True)
+    asked = result(environment, *erase)
+    assert asked["status"] == "requested"
+    done = result(environment, "privacy", "approve", asked["erasure_id"], "--by", "ben@example.org")
+    assert (done["status"], done["events_affected"]) == ("completed", 1)
+    assert [one["status"] for one in result(environment, "privacy", "erasures")] == ["completed"]
+    assert result(environment, "privacy", "show", "p-1") == []
+
+    after = result(environment, "privacy", "scan", "p-1", "--words", "-", text=f"{NAME}\n")
+    assert after["clean"] is True
+    assert "mnemon.erasures.subject_id" in after["columns"]
+    nothing = mnemon(environment, "privacy", "scan", "p-1")
+    assert (nothing.returncode, "No words to look for" in nothing.stdout) == (1, True)
+    result(environment, "user", "add", "eve@example.org", "--name", NAME)
+    found = mnemon(environment, "privacy", "scan", "p-1", "--words", "-", text=f"{NAME}\n")
+    assert (found.returncode, "mnemon.users.name" in found.stdout) == (1, True)
+    assert mnemon(environment, "log", "verify").returncode == 0
+
+
+def test_keys_are_rotated_and_payloads_archived_and_restored(environment: dict[str, str]) -> None:
+    result(environment, "log", "append", json.dumps({"type": "crm.lead.made", "data": {"id": "p-2", "name": "Zed"}}))
+    rotated = result(environment, "privacy", "rotate", "--discard")
+    assert rotated["rewrapped"] == 1
+    assert len(rotated["discarded"]) == 1
+    moved = result(environment, "log", "archive", "--before", "2999-01-01")
+    assert moved[0]["first_sequence"] == "1"
+    assert result(environment, "log", "archives") == moved
+    [known] = result(environment, "privacy", "show", "p-2")
+    assert known["value"] == "Zed"
+    assert mnemon(environment, "log", "verify").returncode == 0
+    assert result(environment, "log", "restore") == moved
+    assert mnemon(environment, "log", "verify").returncode == 0
+    wrong = mnemon(environment, "log", "archive", "--before", "yesterday")
+    assert (wrong.returncode, "2025-01-31" in wrong.stderr) == (1, True)
+
+
+def test_a_lost_key_file_is_a_clear_error(environment: dict[str, str]) -> None:
+    [file] = (Path(environment["MNEMON_HOME"]) / "keys").glob("privacy-*.key")
+    kept = file.read_text()
+    file.unlink()
+    lost = mnemon(environment, "privacy", "show", "p-2")
+    assert (lost.returncode, "KEY_UNAVAILABLE" in lost.stderr) == (1, True)
+    event = json.dumps({"type": "crm.lead.made", "data": {"id": "p-3", "name": "New"}})
+    assert "KEY_UNAVAILABLE" in mnemon(environment, "log", "append", event).stderr
+    file.write_text(kept)
+    assert result(environment, "privacy", "show", "p-2")[0]["value"] == "Zed"
