@@ -65,7 +65,8 @@ def commands_page() -> str:
     rows = ([f"`{words}`", meaning] for words, meaning in cli_reference.commands())
     return _page(
         "Commands",
-        "`--help` after any of them shows its options and an example; `--json` prints one JSON document, or lines of JSON for a stream. "
+        "`--help` after any of them shows its options and an example; `--json` prints one JSON document, "
+        "or lines of JSON for a stream. "
         "Exit codes: 0 done, 1 an error of the list in errors.md, 2 a wrong word or option.",
         ["command", "what it does"],
         rows,

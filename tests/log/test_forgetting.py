@@ -2,50 +2,28 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-import orjson
 import pytest
 
 from mnemon.db.database import Connection, Database
 from mnemon.log.delivery import Delivery
+from mnemon.log.erasure import Erasure, OnErased
 from mnemon.log.events import EntityReference, Event
 from mnemon.log.lenses import Tables
 from mnemon.log.limits import DeliveryLimits
+from mnemon.log.privacy import Privacy
 from mnemon.log.projector import Projector
-from mnemon.log.registry import Registry
-from mnemon.log.seal import Draft, PlainSeal, Sealed, Subject, canonical
 from mnemon.log.snapshots import Snapshots
 from mnemon.log.store import EventLog
 from mnemon.log.strong_reads import Fold, StrongReads
 from mnemon.log.subscriptions import Subscription
-from tests.log.conftest import CLERK, SHOP, order_placed
+from tests.log.conftest import CLERK, order_placed
 from tests.log.following import BOUND
 from tests.log.shop_lenses import count_orders, lens_tables, live_totals, totals
 
 NAME = "Ada Clerk"
-
-
-class NameSeal(PlainSeal):
-    """Knows who an event's actor is, and hides the name of those in `erased` from readers."""
-
-    def __init__(self) -> None:
-        self.erased: set[str] = set()
-
-    async def seal(self, tenant: UUID, drafts: Sequence[Draft]) -> Sequence[Sealed]:
-        return [Sealed(canonical(draft.payload), [Subject(draft.event.actor.id, "actor.name")]) for draft in drafts]
-
-    async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
-        return [self._opened(event) for event in events]
-
-    def _opened(self, event: Event) -> Event:
-        if event.actor_id not in self.erased:
-            return event
-        payload = orjson.loads(event.payload_text or "{}")
-        payload["actor"] = dict.fromkeys(payload["actor"], "[REDACTED]")
-        return replace(event, payload_text=orjson.dumps(payload).decode())
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -55,14 +33,15 @@ async def tables(database: Database) -> AsyncIterator[None]:
 
 
 @pytest.fixture
-def seal() -> NameSeal:
-    return NameSeal()
+def log(privacy: Privacy) -> EventLog:
+    return privacy.log
 
 
-@pytest.fixture
-async def log(database: Database, seal: NameSeal) -> AsyncIterator[EventLog]:
-    async with EventLog(database, registry=Registry(database, SHOP), seal=seal) as opened:
-        yield opened
+async def erase(privacy: Privacy, tenant: UUID, *derived: OnErased) -> Erasure:
+    """Forget the clerk, and have the holders of derived data told."""
+    privacy.erasures.on_erased += derived
+    asked = await privacy.erasures.request(tenant, CLERK.id, reason="subject_request", requested_by="u-7")
+    return await privacy.erasures.approve(tenant, asked.erasure_id, approved_by="u-8")
 
 
 DERIVED = ("test_orders", "projection_snapshots", "entity_snapshots", "parked_events", "subscriptions")
@@ -87,7 +66,7 @@ def remember(state: dict[str, Any], event: Event) -> dict[str, Any]:
     return {"clerk": event.payload["actor"]["name"]}
 
 
-async def test_no_trace_of_an_erased_person_is_left(log: EventLog, seal: NameSeal, tenant: UUID) -> None:
+async def test_no_trace_of_an_erased_person_is_left(log: EventLog, privacy: Privacy, tenant: UUID) -> None:
     projector, reads = Projector(log), StrongReads(log, snapshot_after=0)
     projector.add(totals(snapshot_every=1))
     projector.add_live(live_totals(fold=remember, snapshot_every=1))
@@ -106,9 +85,8 @@ async def test_no_trace_of_an_erased_person_is_left(log: EventLog, seal: NameSea
     assert await places_of(log, tenant, NAME[::-1]) == {"parked_events", "subscriptions"}
     before = await projector.state_hash(tenant, "totals")
 
-    seal.erased.add(CLERK.id)
-    assert list(await projector.on_erased(tenant, CLERK.id)) == ["totals"]
-    await reads.on_erased(tenant, CLERK.id)
+    erasure = await erase(privacy, tenant, projector.on_erased, reads.on_erased)
+    assert "totals" in erasure.lenses_rebuilt
     assert await places_of(log, tenant, NAME) == set()
     assert await places_of(log, tenant, NAME[::-1]) == set()
     assert (await log.dead_letters.list(tenant, "billing"))[0].error == "[REDACTED]"
@@ -121,13 +99,12 @@ async def forget(connection: Connection, subject_id: str, tables: Tables) -> Non
     await connection.execute(f"UPDATE {tables['test_orders']} SET clerk = '[REDACTED]'")
 
 
-async def test_a_lens_may_forget_by_itself(log: EventLog, seal: NameSeal, tenant: UUID) -> None:
+async def test_a_lens_may_forget_by_itself(log: EventLog, privacy: Privacy, tenant: UUID) -> None:
     projector = Projector(log)
     projector.add(totals(forget=forget))
     await log.append(tenant, [order_placed("1")])
     await projector.catch_up(tenant)
-    seal.erased.add(CLERK.id)
-    await projector.on_erased(tenant, CLERK.id)
+    await erase(privacy, tenant, projector.on_erased)
     assert await places_of(log, tenant, NAME) == set()
     state = await projector.state_hash(tenant, "totals")
     assert (await projector.rebuild(tenant, "totals")).state_hash == state
@@ -140,7 +117,7 @@ async def test_a_lens_without_personal_data_is_left_alone(log: EventLog, tenant:
 
 
 async def test_a_batch_read_before_an_erasure_is_not_written_after_it(
-    log: EventLog, seal: NameSeal, tenant: UUID
+    log: EventLog, privacy: Privacy, tenant: UUID
 ) -> None:
     """The projector has the name in its hands when the erasure comes."""
     projector = Projector(log)
@@ -163,8 +140,7 @@ async def test_a_batch_read_before_an_erasure_is_not_written_after_it(
     async with asyncio.timeout(BOUND):
         await read.wait()
         log.reader.open = original  # type: ignore[method-assign]
-        seal.erased.add(CLERK.id)
-        await projector.on_erased(tenant, CLERK.id)
+        await erase(privacy, tenant, projector.on_erased)
         go_on.set()
         await projecting
         await projector.catch_up(tenant)
@@ -172,7 +148,7 @@ async def test_a_batch_read_before_an_erasure_is_not_written_after_it(
     assert (await log.subscriptions.positions(tenant, lens.subscription_id))[0].lag == 0
 
 
-async def test_a_rebuild_that_an_erasure_overtakes_starts_over(log: EventLog, seal: NameSeal, tenant: UUID) -> None:
+async def test_a_rebuild_that_an_erasure_overtakes_starts_over(log: EventLog, privacy: Privacy, tenant: UUID) -> None:
     projector = Projector(log)
     reached, go_on = asyncio.Event(), asyncio.Event()
 
@@ -189,8 +165,7 @@ async def test_a_rebuild_that_an_erasure_overtakes_starts_over(log: EventLog, se
     rebuilding = asyncio.create_task(projector.rebuild(tenant, "totals"))
     async with asyncio.timeout(BOUND * 2):
         await reached.wait()
-        seal.erased.add(CLERK.id)
-        await projector.on_erased(tenant, CLERK.id)
+        await erase(privacy, tenant, projector.on_erased)
         go_on.set()
         await rebuilding
     assert await places_of(log, tenant, NAME) == set()

@@ -85,6 +85,7 @@ class Report:
             "intact": self.intact,
             "checked": str(self.checked),
             "total": str(self.total),
+            "redacted": str(self.redacted),
             "position": {"sequence": str(self.position.sequence), "hash": self.position.hash.hex()},
             "faults": [
                 {"sequence": str(one.sequence), "kind": one.kind, "message": one.message} for one in self.faults
