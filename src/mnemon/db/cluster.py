@@ -24,10 +24,14 @@ PORT = 5432
 # Linux allows 107 bytes for a socket's path; PostgreSQL appends "/.s.PGSQL.5432.lock".
 LONGEST_SOCKET_DIR = 85
 
+# A restore is one transaction, and locks every table and index of every tenant's log.
+LOCKS_PER_TRANSACTION = 512
+
 CONFIGURATION = f"""
 listen_addresses = ''
 port = {PORT}
 max_connections = 200
+max_locks_per_transaction = {LOCKS_PER_TRANSACTION}
 shared_buffers = 256MB
 maintenance_work_mem = 256MB
 max_wal_size = 2GB
