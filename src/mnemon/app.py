@@ -20,7 +20,9 @@ from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
 from mnemon.log.integrity import Integrity
 from mnemon.log.privacy import Privacy, open_privacy
+from mnemon.log.projector import Projector
 from mnemon.log.store import EventLog
+from mnemon.log.strong_reads import StrongReads
 from mnemon.settings import Settings
 from mnemon.work.jobs import list_workers
 from mnemon.work.kinds import Kind, declared_kinds
@@ -62,6 +64,22 @@ class Mnemon:
     def log(self) -> EventLog:
         """The log, with personal fields sealed."""
         return self.privacy.log
+
+    @cached_property
+    def projector(self) -> Projector:
+        """The lenses of this program."""
+        return Projector(self.log)
+
+    @cached_property
+    def strong_reads(self) -> StrongReads:
+        """Entities as of now, folded from their events."""
+        return StrongReads.of(self.log, self.settings)
+
+    def tie_lenses_to_privacy(self) -> None:
+        """Whoever keeps something derived from payloads is told of an erasure, and asked before an archiving."""
+        for keeper in (self.projector, self.strong_reads):
+            self.privacy.erasures.on_erased.append(keeper.on_erased)
+            self.privacy.archive.coverage.append(keeper.coverage)
 
     @property
     def url(self) -> str:
@@ -127,6 +145,7 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
         async with open_privacy(settings, database) as privacy:
             made = await first_start(privacy.log)
             mnemon = Mnemon(settings, database, privacy, _sessions(settings, database), made)
+            mnemon.tie_lenses_to_privacy()
             mnemon.checks["database"] = lambda: check_database(database)
             mnemon.checks["migrations"] = lambda: check_migrations(database)
             mnemon.checks["keys"] = lambda: check_keys(privacy)
@@ -178,12 +197,13 @@ async def working_inside(mnemon: Mnemon, on_stuck: Callable[[], None] | None = N
         yield
         return
     worker = worker_of(mnemon, on_stuck=on_stuck)
-    task = asyncio.create_task(worker.run())
-    try:
-        yield
-    finally:
-        worker.stop()
-        await task
+    async with mnemon.projector:
+        task = asyncio.create_task(worker.run())
+        try:
+            yield
+        finally:
+            worker.stop()
+            await task
 
 
 async def check_queue(database: Database) -> PartState:
