@@ -43,7 +43,8 @@ async def _work(settings: Settings, kinds: list[str] | None) -> None:
         chosen = kinds_named(kinds) if kinds else None
         worker = worker_of(mnemon, chosen, on_stuck=start_over)
         stop_on_signals(worker)
-        await worker.run()
+        async with mnemon.projector:
+            await worker.run()
 
 
 def stop_on_signals(worker: Worker) -> None:
