@@ -1,8 +1,6 @@
 """Whatever is appended, rebuilt, reset or projected in whatever order: a lens is the fold of the log."""
 
-import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -50,66 +48,56 @@ def a_log(database: Database) -> EventLog:
     return EventLog(database, registry=Registry(database, SHOP))
 
 
-def run(attempt: Any) -> None:
-    asyncio.get_event_loop_policy().get_event_loop().run_until_complete(attempt)
-
-
 @pytest.mark.parametrize("lifecycle", ["inline", "async"])
 @given(steps=st.lists(STEPS, max_size=12), interval=st.sampled_from([None, 1, 5]))
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_lens_is_the_fold_of_the_log(
+async def test_a_lens_is_the_fold_of_the_log(
     database: Database, lifecycle: str, steps: list[tuple[str, str, int]], interval: int | None
 ) -> None:
-    async def attempt() -> None:
-        tenant = await make_tenant(database)
-        log = a_log(database)
-        projector = Projector(log)
-        projector.add(totals(lifecycle=lifecycle, snapshot_every=interval))
-        await projector.catch_up(tenant)
-        for step, place, amount in steps:
-            if step == "append":
-                events = [order_placed(str(n), scope=Scope(place)) for n in range(amount)]
-                await log.append(tenant, events)
-            elif step == "note":
-                await log.append(tenant, [noted(scope=Scope(place)) for _ in range(amount)])
-            elif step == "catch_up":
-                await projector.catch_up(tenant)
-            elif step == "another_process":
-                await log.close()
-                log = a_log(database)
-                projector = Projector(log)
-                projector.add(totals(lifecycle=lifecycle, snapshot_every=interval))
-            else:
-                await projector.rebuild(tenant, "totals", from_snapshot=step == "rebuild")
-        await projector.catch_up(tenant)
-        assert await rows_of(log, tenant) == await fold_of(log, tenant)
-        projected = await projector.state_hash(tenant, "totals")
-        assert (await projector.rebuild(tenant, "totals", from_snapshot=False)).state_hash == projected
-        await log.close()
-
-    run(attempt())
+    tenant = await make_tenant(database)
+    log = a_log(database)
+    projector = Projector(log)
+    projector.add(totals(lifecycle=lifecycle, snapshot_every=interval))
+    await projector.catch_up(tenant)
+    for step, place, amount in steps:
+        if step == "append":
+            events = [order_placed(str(n), scope=Scope(place)) for n in range(amount)]
+            await log.append(tenant, events)
+        elif step == "note":
+            await log.append(tenant, [noted(scope=Scope(place)) for _ in range(amount)])
+        elif step == "catch_up":
+            await projector.catch_up(tenant)
+        elif step == "another_process":
+            await log.close()
+            log = a_log(database)
+            projector = Projector(log)
+            projector.add(totals(lifecycle=lifecycle, snapshot_every=interval))
+        else:
+            await projector.rebuild(tenant, "totals", from_snapshot=step == "rebuild")
+    await projector.catch_up(tenant)
+    assert await rows_of(log, tenant) == await fold_of(log, tenant)
+    projected = await projector.state_hash(tenant, "totals")
+    assert (await projector.rebuild(tenant, "totals", from_snapshot=False)).state_hash == projected
+    await log.close()
 
 
 @given(pattern=PATTERNS, events=EVENTS)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_pattern_means_the_same_in_sql_and_in_python(
+async def test_a_pattern_means_the_same_in_sql_and_in_python(
     database: Database, pattern: Pattern, events: list[tuple[bool, str, str | None, dict[str, str]]]
 ) -> None:
-    async def attempt() -> None:
-        tenant = await make_tenant(database)
-        async with a_log(database) as log:
-            made = [
-                (order_placed if placed else noted)(
-                    "1", entities=[EntityReference("order", order)], scope=Scope(region=region, custom_scopes=custom)
-                )
-                for placed, order, region, custom in events
-            ]
-            await log.append(tenant, made)
-            [partition] = await log.list_partitions(tenant)
-            place = partition.partition_id, partition.legal_entity
-            found = await find_next(log.reader, tenant, pattern, place, after=0, head=len(events), limit=100)
-            everything = [event async for event in log.scan(tenant)]
-            expected = [event.sequence for event in everything if pattern.fits(event)]
-            assert [event.sequence for event in found.events] == expected
-
-    run(attempt())
+    tenant = await make_tenant(database)
+    async with a_log(database) as log:
+        made = [
+            (order_placed if placed else noted)(
+                "1", entities=[EntityReference("order", order)], scope=Scope(region=region, custom_scopes=custom)
+            )
+            for placed, order, region, custom in events
+        ]
+        await log.append(tenant, made)
+        [partition] = await log.list_partitions(tenant)
+        place = partition.partition_id, partition.legal_entity
+        found = await find_next(log.reader, tenant, pattern, place, after=0, head=len(events), limit=100)
+        everything = [event async for event in log.scan(tenant)]
+        expected = [event.sequence for event in everything if pattern.fits(event)]
+        assert [event.sequence for event in found.events] == expected
