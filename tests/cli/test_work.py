@@ -120,5 +120,5 @@ def test_a_worker_stops_at_the_first_signal_and_its_register_entry_says_so(
 def test_unknown_kinds_and_jobs_are_errors_with_a_remedy(environment: dict[str, str]) -> None:
     unknown = mnemon(environment, "work", "--kinds", "nope")
     assert unknown.returncode == 1
-    assert "known are: log.checkpoint, log.verify, work.clean_up, work.crash_guard" in unknown.stderr
+    assert "known are: log.checkpoint, log.forget_keys, log.verify, work.clean_up, work.crash_guard" in unknown.stderr
     assert mnemon(environment, "jobs", "show", str(new_uuid())).stderr.startswith("NOT_FOUND")

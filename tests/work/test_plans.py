@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 from psycopg import sql
-from tests.work.conftest import Note
 
 from mnemon.ids import new_uuid
 from mnemon.work.enqueue import enqueue_many
 from mnemon.work.job import Job
 from mnemon.work.line import Line
 from mnemon.work.queue import claim_jobs, finish_jobs, rescue_jobs
+from tests.work.conftest import Note
 
 ROWS = 20_000
 LEASE = timedelta(minutes=1)
