@@ -94,7 +94,7 @@ async def _let_an_agent_in(caller: Caller, session: str) -> None:
     token = await caller.post("/v1/tokens", {"name": "notes agent", "scope": "read", "days": 30}, session)
     me = await caller.get("/v1/me", token["secret"])
     result(f"it reads: scope {me['scope']}, for {me['email']}")
-    refused = await caller.post("/v1/tokens", {"name": "another", "scope": "write"}, token["secret"])
+    refused = await caller.post("/v1/events", {"events": []}, token["secret"])
     result(f"it cannot write: {refused['error']}")
 
 
