@@ -1,5 +1,6 @@
 """Reading: streams, filters, cursors, both directions, and states of the past."""
 
+import contextlib
 import re
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
@@ -11,11 +12,12 @@ from mnemon.errors import InvalidRequest
 from mnemon.ids import new_ulid
 from mnemon.log.errors import BadCursor, EventNotFound
 from mnemon.log.events import Actor, EntityReference, Scope
+from mnemon.log.registry import Registry
 from mnemon.log.select import select_stream
 from mnemon.log.store import EventLog
 from mnemon.log.streams import EVERYTHING, NO_FILTER, Filter, Stream
 
-from .conftest import noted, order_placed
+from .conftest import SHOP, noted, order_placed
 
 MARCH = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -184,3 +186,18 @@ class TestPlans:
         assert "Append" not in plan, plan
         assert plan.count("Index Cond: ((tenant_id") >= 1
         assert "Join Filter" not in plan, plan
+
+
+async def test_a_replay_that_is_left_in_the_middle_leaves_no_connection_behind(
+    database: Database, tenant: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemon.log.read.SCAN_BATCH", 3)
+    async with EventLog(database, registry=Registry(database, SHOP)) as log:
+        await log.append(tenant, [noted(str(number)) for number in range(10)])
+        assert [event.sequence async for event in log.scan(tenant)] == list(range(1, 11))
+        for _ in range(20):
+            async with contextlib.aclosing(log.scan(tenant)) as replay:
+                async for event in replay:
+                    if event.sequence == 4:
+                        break
+        assert [event.sequence async for event in log.scan(tenant, after=7, to=9)] == [8, 9]

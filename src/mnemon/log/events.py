@@ -168,16 +168,17 @@ class Event:
     @property
     def data(self) -> dict[str, Any]:
         """The data in the newest version of the type; `payload` has it as recorded."""
-        return self._lifted[1]
+        recorded: dict[str, Any] = self.payload.get("data", {})
+        return recorded if self.lift is None else self._lifted[1]
 
     @property
     def data_version(self) -> int:
-        return self._lifted[0]
+        return self.schema_version if self.lift is None else self._lifted[0]
 
     @lazy
     def _lifted(self) -> tuple[int, dict[str, Any]]:
-        data = self.payload.get("data", {})
-        return self.lift(self.type, self.schema_version, data) if self.lift else (self.schema_version, data)
+        assert self.lift is not None
+        return self.lift(self.type, self.schema_version, self.payload.get("data", {}))
 
     @property
     def occurred_at(self) -> datetime:

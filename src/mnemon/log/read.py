@@ -1,5 +1,6 @@
 """Reading: single events and pages of streams."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from mnemon.log.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream
 
 LARGEST_PAGE = 1000
 SCAN_BATCH = 1000
+# A reader that never waits would keep the event loop to itself, and the next page from arriving.
+EVENTS_PER_TURN = 4
 
 BY_ID = f"""
 SELECT {COLUMNS} FROM mnemon.events e
@@ -126,18 +129,31 @@ class Reader:
     async def scan(
         self, tenant: UUID, *, legal_entity: str = MAIN, after: int = 0, to: int | None = None, opened: bool = True
     ) -> AsyncIterator[Event]:
-        """Every event of a partition in order, page by page, for replay. Sees what is committed as it goes."""
-        while True:
+        """Every event of a partition in order, for replay. Each page is fetched while the one before is used."""
+
+        async def page_after(sequence: int) -> list[Event]:
             async with self.transaction(tenant) as connection:
-                events: Sequence[Event] = await self.page_in(
+                return await self.page_in(
                     connection, tenant, EVERYTHING, Filter(to_sequence=to),
-                    legal_entity=legal_entity, start=after, limit=SCAN_BATCH,
+                    legal_entity=legal_entity, start=sequence, limit=SCAN_BATCH,
                 )  # fmt: skip
-            for event in await self._seal.open(tenant, events) if opened else events:
-                yield event
-            if len(events) < SCAN_BATCH:
-                return
-            after = events[-1].sequence
+
+        ahead = asyncio.create_task(page_after(after))
+        try:
+            while True:
+                events: Sequence[Event] = await ahead
+                more = len(events) == SCAN_BATCH
+                if more:
+                    ahead = asyncio.create_task(page_after(events[-1].sequence))
+                for number, event in enumerate(await self._seal.open(tenant, events) if opened else events):
+                    if number % EVENTS_PER_TURN == 0:
+                        await asyncio.sleep(0)
+                    yield event
+                if not more:
+                    return
+        finally:
+            ahead.cancel()
+            await asyncio.gather(ahead, return_exceptions=True)
 
     async def version(self, tenant: UUID, entity_type: str, entity_id: str, *, legal_entity: str = MAIN) -> int:
         """How many events an entity has had: what `expected_versions` is compared with."""
