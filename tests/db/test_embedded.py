@@ -276,3 +276,18 @@ def test_the_server_sees_no_secret_of_ours_and_its_locks_are_private(
         assert (server.cluster.folder / name).stat().st_mode & 0o777 == 0o600
     server.release()
     until(lambda: files.running_postmaster(server.cluster) is None)
+
+
+def test_programs_below_a_closed_folder_are_copied_with_their_libraries(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "ROOTS_PLACE", open_folder / "roots")
+    copied = files._reachable_copy(files.shipped_binaries())
+    assert copied.is_relative_to(open_folder / "roots")
+    assert files._reachable_copy(files.shipped_binaries()) == copied
+    account = files.locate(open_folder / "shared").account
+    who = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []} if account else {}
+    for name in ("initdb", "postgres", "pg_dump", "pg_restore", "psql"):
+        done = subprocess.run([copied / name, "--version"], capture_output=True, text=True, cwd="/", **who)
+        assert done.returncode == 0, done.stderr
+    shutil.rmtree(open_folder / "roots")

@@ -257,17 +257,22 @@ def _reachable(path: Path) -> bool:
 
 
 def _reachable_copy(binaries: Path) -> Path:
-    """Copy the server's programs to where its user can run them, once per version."""
-    source = binaries.parent
-    target = ROOTS_PLACE / f"{source.name}-{_digest(source / str(source.stat().st_mtime_ns))}"
+    """Copy the server's programs to where its user can run them, once per version.
+
+    They look for their libraries beside the package that holds them, so those go along, at the same distance.
+    """
+    package = binaries.parents[1]
+    parts = [binaries.parent, *package.parent.glob(f"{package.name}.libs")]
+    target = ROOTS_PLACE / f"postgresql-{_digest(binaries / str(binaries.stat().st_mtime_ns))}"
     if not target.exists():
         draft = target.with_name(f"{target.name}.{os.getpid()}")
-        shutil.copytree(source, draft, symlinks=True)
+        for part in parts:
+            shutil.copytree(part, draft / part.relative_to(package.parent), symlinks=True)
         try:
             draft.rename(target)
         except OSError:
             shutil.rmtree(draft)
-    return target / "bin"
+    return target / binaries.relative_to(package.parent)
 
 
 def _far_folder(link: Path) -> Path:
