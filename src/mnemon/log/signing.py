@@ -1,6 +1,5 @@
 """The key that signs checkpoints: made once, kept in the home folder, readable by its owner only."""
 
-import os
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
@@ -14,6 +13,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from mnemon.errors import BadSettings
+from mnemon.keyfile import kept_text, key_folder
 
 PRIVATE_NAME = "checkpoint.key"
 PUBLIC_NAME = "checkpoint.pub"
@@ -21,32 +21,18 @@ PUBLIC_NAME = "checkpoint.pub"
 
 def signing_key(home: Path) -> Ed25519PrivateKey:
     """The key of this home; the first call makes it."""
-    folder = home / "keys"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = key_folder(home)
     file = folder / PRIVATE_NAME
-    if not file.exists():
-        _make(file)
-    key = load_pem_private_key(file.read_bytes(), None)
+    key = load_pem_private_key(kept_text(file, _new_key).encode(), None)
     if not isinstance(key, Ed25519PrivateKey):
         raise BadSettings(f"{file} holds no Ed25519 key: move it away to have a new one made.")
     (folder / PUBLIC_NAME).write_text(public_hex(key) + "\n")
     return key
 
 
-def _make(file: Path) -> None:
-    """Complete before it is visible, and never over a key that another process made meanwhile."""
-    content = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
-        opened.write(content)
-        opened.flush()
-        os.fsync(opened.fileno())
-    try:
-        os.link(draft, file)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
+def _new_key() -> str:
+    key = Ed25519PrivateKey.generate()
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
 
 def public_hex(key: Ed25519PrivateKey) -> str:
