@@ -1,0 +1,96 @@
+"""What a file becomes: one text, its structure, where it stands on the page, and its chunks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+BlockKind = Literal["heading", "paragraph", "list", "table", "quote", "code", "header", "message"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`text[start:end]` is one piece of structure. Blocks are in reading order and do not overlap."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    # Of a heading, from 1; 0 for everything else.
+    level: int = 0
+    # Who said or wrote it, where the source says so: a line of a chat, a message of a mail.
+    speaker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """A run of text on one line of a page, with its rectangle in PDF points from the lower left corner."""
+
+    start: int
+    end: int
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`text[start:end]` is what stands on page `number`, counted from 1."""
+
+    number: int
+    start: int
+    end: int
+    width: float
+    height: float
+    glyphs: Sequence[Glyphs] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A comment beside the text, kept apart from it; it is about `text[start:end]`."""
+
+    start: int
+    end: int
+    author: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a file says about itself. Nothing of it is trusted more than the text."""
+
+    title: str | None = None
+    authors: Sequence[str] = ()
+    participants: Sequence[str] = ()
+    written_at: datetime | None = None
+    language: str | None = None
+    # For example message id, subject, sender and receivers of a mail.
+    more: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The canonical text of one revision. The same bytes and the same extractor always give the same."""
+
+    text: str
+    blocks: Sequence[Block]
+    details: Details
+    # The name and version of the code that made it, such as "pdf/1".
+    extractor: str
+    pages: Sequence[Page] = ()
+    remarks: Sequence[Remark] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage that is searched and quoted: `text[start:end]` of the revision, always exactly."""
+
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    headings: Sequence[str]
+    tokens: int
+    first_page: int | None = None
+    last_page: int | None = None
+    speaker: str | None = None
