@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := .make/ready
 BROWSER := .make/browser
 
-.PHONY: help setup demo serve test test-all lint bench build reference lock clean
+.PHONY: help setup demo serve test test-all lint bench build reference examples lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,6 +44,9 @@ build: $(READY) ## wheel and sdist in dist/
 
 reference: $(READY) ## write docs/reference from the code
 	@$(BIN)/python -m mnemon.reference docs/reference
+
+examples: $(READY) ## write the PDF and DOCX files of the sample corpus
+	@$(BIN)/python examples/sources/build.py
 
 lock: $(READY) ## pin the newest dependencies again (needs uv)
 	uv pip compile --quiet --upgrade --generate-hashes --no-emit-index-url --no-header --no-annotate --universal \
