@@ -1,5 +1,6 @@
 """Functions that a subprocess imports by name: well-behaved and otherwise."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -10,13 +11,14 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from mnemon.errors import NotFound
-from mnemon.work.errors import LeaseLost
+from mnemon.work.errors import JobPostponed, LeaseLost
 from mnemon.work.job import Job
 from mnemon.work.kinds import Backoff, Isolation, Kind
 
 
 class Text(BaseModel):
     text: str
+    note: str = ""
 
 
 class Count(BaseModel):
@@ -65,8 +67,16 @@ def lie(request: Text) -> Count:
     return {"letters": "many"}
 
 
-def secrets(request: Text) -> list[str]:
-    return [name for name in os.environ if name.startswith("MNEMON_")]
+def secrets(request: Text) -> dict[str, str]:
+    return dict(os.environ)
+
+
+def forge(request: Text) -> Count:
+    """What a process that a hostile file has taken over may answer: an error of no form, wherever the answer goes."""
+    for place in range(3, 16):
+        with contextlib.suppress(OSError):
+            os.write(place, request.text.encode())
+    os._exit(0)
 
 
 ISOLATED = Kind("test.isolated", Text, attempts=2, time_limit=20, backoff=Backoff(0, 0), isolation=Isolation(512))
@@ -76,6 +86,9 @@ ISOLATED = Kind("test.isolated", Text, attempts=2, time_limit=20, backoff=Backof
 async def run(job: Job[Text]) -> None:
     if job.payload.text == "die" and job.attempt == 1:
         os.kill(os.getpid(), signal.SIGKILL)
+    if job.payload.text == "wait" and not Path(job.payload.note).exists():
+        Path(job.payload.note).touch()
+        raise JobPostponed(0)
     if job.payload.text == "leak":
         leak(job.payload)
     with job.stage("think"):

@@ -1,6 +1,7 @@
 """A function in a subprocess may crash, hang or leak: the caller gets an error that says so."""
 
 import asyncio
+import json
 import os
 import sys
 from pathlib import Path
@@ -90,9 +91,35 @@ async def test_a_wrong_answer_is_an_error() -> None:
         await run_isolated(foreign.lie, Text(text=""))
 
 
-async def test_the_subprocess_does_not_see_our_settings(monkeypatch) -> None:
-    monkeypatch.setenv("MNEMON_JWT_SECRET", "x" * 40)
-    assert await run_isolated(foreign.secrets, Text(text="")) == []
+@pytest.mark.parametrize("forged", ["E", "E[]", 'E{"code": 5}', 'E{"code": "X", "details": []}', "R", "nonsense"])
+async def test_a_forged_answer_is_an_error(forged: str) -> None:
+    with pytest.raises(ProcessDied):
+        await run_isolated(foreign.forge, Text(text=forged))
+
+
+async def test_a_forged_error_cannot_pass_for_one_with_other_fields() -> None:
+    with pytest.raises(NotFound) as caught:
+        told = {"code": "NOT_FOUND", "message": "m", "details": {"self": 1, "message": 2}}
+        await run_isolated(foreign.forge, Text(text="E" + json.dumps(told)))
+    assert caught.value.details == {"self": 1, "message": 2}
+
+
+async def test_the_subprocess_sees_no_secret_of_ours(monkeypatch) -> None:
+    hidden = {"MNEMON_JWT_SECRET": "x" * 40, "OPENAI_API_KEY": "k", "DATABASE_URL": "d", "AWS_SECRET_ACCESS_KEY": "a"}
+    for name, value in (hidden | {"PGPASSWORD": "p", "LC_ALL": "C.UTF-8"}).items():
+        monkeypatch.setenv(name, value)
+    seen = await run_isolated(foreign.secrets, Text(text=""))
+    assert seen.keys().isdisjoint(hidden.keys() | {"PGPASSWORD"})
+    assert seen["LC_ALL"] == "C.UTF-8"
+    assert (await run_isolated(foreign.secrets, Text(text=""), database_access=True))["PGPASSWORD"] == "p"
+
+
+async def test_a_job_in_a_subprocess_can_put_itself_off(database, tenant, run_worker, job_reaches, tmp_path) -> None:
+    await run_worker(foreign.ISOLATED)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, foreign.ISOLATED, Text(text="wait", note=str(tmp_path / "waited")))
+    row = await job_reaches(job.job_id, "DONE", "FAILED")
+    assert (row["status"], row["attempts"], row["errors"]) == ("DONE", 1, [])
 
 
 @pytest.mark.parametrize(("text", "attempts"), [("fine", 1), ("die", 2), ("twice", 1)])

@@ -226,8 +226,8 @@ def test_the_first_reason_to_stop_counts() -> None:
         def cancel(self) -> None:
             self.cancelled += 1
 
-    attempt = Attempt(job=None, time_limit=1.0)
-    attempt.task = task = Task()
+    attempt, task = Attempt(job=None, time_limit=1.0), Task()
+    attempt.task, attempt.running = task, True
     attempt.stop("lost")
     attempt.stop("time")
     assert (attempt.why, task.cancelled) == ("lost", 1)

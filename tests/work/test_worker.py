@@ -10,7 +10,7 @@ from mnemon.errors import NotFound
 from mnemon.work.enqueue import enqueue, enqueue_many
 from mnemon.work.errors import JobFailed, JobPostponed
 from mnemon.work.job import Job
-from mnemon.work.queue import fail_job
+from mnemon.work.queue import Failure, claim_jobs, fail_job
 
 
 async def test_a_job_runs_once_as_its_tenant_and_is_done(
@@ -437,3 +437,55 @@ async def test_a_long_queue_is_worked_off_without_waiting_for_the_poll(
         await enqueue_many(tx, kind, [note()] * 4000)
         last = await enqueue(tx, kind, note(), priority=-1)
     await job_reaches(last.job_id, "DONE")
+
+
+async def test_a_lease_that_is_missed_while_its_end_is_recorded_does_not_cost_the_slot(
+    database, tenant, make_kind, note, run_worker, job_reaches, monkeypatch
+) -> None:
+    """The heartbeat may see the row between the commit of a failure and the worker's reading of the answer."""
+    kind = make_kind(attempts=1)
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        if job.payload.text == "fails":
+            raise JobFailed("no")
+
+    async def recorded_and_missed(line: Any, job: Job, failure: Failure) -> str | None:
+        status = await fail_job(line, job, failure)
+        worker._drop(job.token)
+        await asyncio.sleep(0)
+        return status
+
+    monkeypatch.setattr("mnemon.work.worker.fail_job", recorded_and_missed)
+    worker = await run_worker(kind, slots=1)
+    async with database.transaction(tenant) as tx:
+        await enqueue(tx, kind, note(text="fails"), priority=1)
+        after = await enqueue(tx, kind, note())
+    await job_reaches(after.job_id, "DONE")
+
+
+async def test_a_job_that_is_cancelled_before_its_first_step_does_not_cost_the_slot(
+    database, tenant, make_kind, note, run_worker, job_reaches, monkeypatch
+) -> None:
+    kind = make_kind()
+    ran = []
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        ran.append(job.payload.text)
+
+    async def cancelled_at_once(*values: Any) -> list[dict[str, Any]]:
+        rows = await claim_jobs(*values)
+        if first.job_id in [row["job_id"] for row in rows]:
+            async with database.transaction(tenant) as tx:
+                await tx.execute("SELECT mnemon.cancel_job(%s)", (first.job_id,))
+            asyncio.get_running_loop().call_soon(worker._cancelled, first.job_id)
+        return rows
+
+    monkeypatch.setattr("mnemon.work.worker.claim_jobs", cancelled_at_once)
+    async with database.transaction(tenant) as tx:
+        first = await enqueue(tx, kind, note(text="cancelled"), priority=1)
+        after = await enqueue(tx, kind, note(text="after"))
+    worker = await run_worker(kind, slots=1)
+    await job_reaches(after.job_id, "DONE")
+    assert ran == ["after"]

@@ -50,23 +50,32 @@ class Attempt:
     started: float = field(default_factory=time.perf_counter)
     seconds: float = 0.0
     why: Why | None = None
+    running: bool = False
     abandoned: bool = False
     task: asyncio.Task[None] | None = None
     alarm: asyncio.TimerHandle | None = None
 
     def stop(self, why: Why) -> None:
-        """The first reason counts."""
-        if self.why is None and self.task is not None:
+        """The first reason counts. It interrupts the handler, never the recording of how the attempt ended:
+        a task that is cancelled before its first step or after the handler would leave its slot taken.
+        """
+        if self.why is None:
             self.why = why
-            self.task.cancel()
+            if self.running and self.task is not None:
+                self.task.cancel()
 
     async def run(self) -> Outcome:
         bind_contextvars(job_id=self.job.job_id, tenant_id=self.job.tenant_id)
         try:
+            if self.why is not None:
+                return self._stopped()
+            self.running = True
             return Done(await self._call_handler())
         except asyncio.CancelledError:
             if self.why is None:
                 raise
+            assert self.task is not None
+            self.task.uncancel()
             return self._stopped()
         except LeaseLost:
             return Lost()
@@ -76,6 +85,7 @@ class Attempt:
             # What a handler raises while it is being stopped says nothing about the job.
             return self._stopped() if self.why else self._failed(error)
         finally:
+            self.running = False
             self.seconds = time.perf_counter() - self.started
             if self.alarm is not None:
                 self.alarm.cancel()

@@ -17,7 +17,11 @@ class JobPostponed(MnemonError):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"The job asked to wait {seconds:g} s.", seconds=seconds)
-        self.seconds = seconds
+
+    @property
+    def seconds(self) -> float:
+        """From the details, which are all that comes back from a subprocess."""
+        return float(self.details["seconds"])
 
 
 class LeaseLost(MnemonError):

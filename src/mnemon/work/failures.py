@@ -1,19 +1,29 @@
 """From an exception to a job's failure: its code, its sentence, and whether another attempt could help."""
 
+import math
 from datetime import timedelta
+from typing import Any
 
 import psycopg
 
 from mnemon.errors import MnemonError
 from mnemon.work.queue import Failure
 
+LONGEST_WAIT = 86_400.0
+
 
 def failure_of(error: Exception) -> Failure:
     """Our own errors say whether a retry helps; strangers get one, because a bug and a hiccup look alike."""
     if isinstance(error, MnemonError):
-        wait = error.details.get("retry_after")
-        delay = timedelta(seconds=wait) if isinstance(wait, int | float) else None
+        delay = _wait_asked_for(error.details.get("retry_after"))
         return Failure(error.code, error.message, permanent=not error.retry, delay=delay)
     if isinstance(error, psycopg.OperationalError):
         return Failure("POSTGRES_CONNECTION_ERROR", str(error) or "The database went away.", permanent=False)
     return Failure("UNEXPECTED", f"{type(error).__name__}: {error}", permanent=False)
+
+
+def _wait_asked_for(seconds: Any) -> timedelta | None:
+    """Some other server's wish, so it is taken with care: none that is no number, and at most a day."""
+    if not isinstance(seconds, int | float) or math.isnan(seconds):
+        return None
+    return timedelta(seconds=min(max(seconds, 0.0), LONGEST_WAIT))

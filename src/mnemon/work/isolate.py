@@ -26,6 +26,18 @@ SECONDS = 120.0
 LARGEST_REPLY = 256 << 20
 LAST_WORDS = 400
 RESULT, ERROR = b"R", b"E"
+# All that the subprocess gets of our environment. Keys of models, stores and brokers have names of every kind, so what
+# is safe is listed, not what is secret.
+SAFE_VARIABLES = frozenset({"HOME", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "PATH", "TEMP", "TMP", "TMPDIR", "TZ"})
+SAFE_PREFIXES = ("LC_", "PYTHON", "OMP_", "COV_", "COVERAGE_")
+
+
+class ToldError(BaseModel):
+    """An error as the subprocess tells it. It may be lying, so it is checked like any other foreign data."""
+
+    code: str
+    message: str = ""
+    details: dict[str, Any] = {}
 
 
 async def run_isolated(
@@ -38,7 +50,7 @@ async def run_isolated(
     """Call a module-level function in a subprocess with limits on memory (address space) and wall-clock time.
 
     Errors of Mnemon's family come back as themselves; a crash, a hang and a leak come back as errors of their own.
-    `database_access` leaves libpq's variables (PGPASSWORD …) in its environment.
+    Of our environment it sees a few harmless variables; `database_access` adds libpq's (PGPASSWORD …).
     """
     name = f"{function.__module__}:{function.__qualname__}"
     request = orjson.dumps(
@@ -50,13 +62,11 @@ async def run_isolated(
             "parent": os.getpid(),
         }
     )
-    reply = await _converse(
-        request, name, seconds, _environment(("MNEMON_",) if database_access else ("MNEMON_", "PG"))
-    )
-    if reply[:1] == ERROR:
-        raise _error_in(orjson.loads(reply[1:]), memory_mb)
+    reply = await _converse(request, name, seconds, _environment(database_access))
     returns: TypeAdapter[Returned] = TypeAdapter(get_type_hints(function).get("return", Any))
     try:
+        if reply[:1] == ERROR:
+            raise _error_in(ToldError.model_validate_json(reply[1:]), memory_mb)
         return returns.validate_json(reply[1:])
     except ValidationError:
         raise ProcessDied(f"The subprocess of {name} gave an answer of the wrong form.", function=name) from None
@@ -114,9 +124,10 @@ async def _end(process: Process) -> None:
     await asyncio.shield(process.wait())
 
 
-def _environment(withheld: tuple[str, ...]) -> dict[str, str]:
-    """The same import path as ours, and no setting that could hold a secret."""
-    plain = {name: value for name, value in os.environ.items() if not name.startswith(withheld)}
+def _environment(database_access: bool) -> dict[str, str]:
+    """The same import path as ours, and nothing that could hold a secret."""
+    prefixes = (*SAFE_PREFIXES, "PG") if database_access else SAFE_PREFIXES
+    plain = {name: value for name, value in os.environ.items() if name in SAFE_VARIABLES or name.startswith(prefixes)}
     return plain | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
@@ -127,13 +138,14 @@ def _cause_of_death(status: int | None, said: bytes) -> str:
     return f"ended with status {status} and no answer{': ' + words if words else ''}"
 
 
-def _error_in(error: dict[str, Any], memory_mb: int) -> MnemonError:
+def _error_in(told: ToldError, memory_mb: int) -> MnemonError:
     """The error that the subprocess raised: of the same class where it is one of ours."""
-    if error["code"] == MemoryLimitExceeded.code:
+    if told.code == MemoryLimitExceeded.code:
         return MemoryLimitExceeded(f"The subprocess needed more than {memory_mb} MB of memory.", limit=memory_mb)
     for family in error_types():
-        if family.code == error["code"] and family is not MnemonError:
+        if family.code == told.code and family is not MnemonError:
             found = family.__new__(family)
-            MnemonError.__init__(found, error["message"], **error["details"])
+            MnemonError.__init__(found, told.message)
+            found.details = told.details
             return found
-    return SubprocessFailed(error["message"])
+    return SubprocessFailed(told.message)
