@@ -21,6 +21,7 @@ from mnemon.work.job import Job
 from mnemon.work.kinds import Backoff, Kind
 from mnemon.work.line import Line
 from mnemon.work.queue import Failure, claim_jobs, fail_job, finish_jobs, give_back_jobs, rescue_jobs
+from mnemon.work.turns import Turns
 
 
 class Nothing(BaseModel):
@@ -67,6 +68,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         # Each example has kinds of its own, so that examples share a database.
         self.kind = Kind(f"model.{new_uuid().hex}", Nothing, attempts=ATTEMPTS, backoff=Backoff(0, 0))
+        self.turns = Turns([self.kind])
         self.jobs: dict[UUID, Model] = {}
         self.database = Database(self.server, pool_size=2)
         self.line = Line(self.server)
@@ -112,7 +114,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(target=leases, wanted=st.integers(1, 3))
     def claim(self, wanted: int) -> Any:
         due = [job for job in self.jobs.items() if job[1].status == "PENDING" and job[1].due]
-        rows = self.loop.run_until_complete(claim_jobs(self.line, "model", [self.kind], wanted, HOUR))
+        rows = self.loop.run_until_complete(claim_jobs(self.line, "model", self.turns, wanted, HOUR))
         assert len(rows) == min(wanted, len(due))
         best = sorted((-job.priority for _, job in due))[: len(rows)]
         assert sorted(-self.jobs[row["job_id"]].priority for row in rows) == best

@@ -13,6 +13,7 @@ from mnemon.work.errors import LeaseLost
 from mnemon.work.job import Job
 from mnemon.work.line import Line
 from mnemon.work.queue import Failure, claim_jobs, fail_job, finish_jobs, give_back_jobs, rescue_jobs
+from mnemon.work.turns import Turns
 
 LEASE = timedelta(seconds=0.4)
 
@@ -29,7 +30,7 @@ def claim(database, line):
     """Claim one job of a kind as a worker that will not beat."""
 
     async def take(kind, lease=LEASE):
-        (row,) = await claim_jobs(line, "silent", [kind], 1, lease)
+        (row,) = await claim_jobs(line, "silent", Turns([kind]), 1, lease)
         return Job(
             job_id=row["job_id"],
             tenant_id=row["tenant_id"],

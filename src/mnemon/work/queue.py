@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 from mnemon.work.job import Job
-from mnemon.work.kinds import Kind
 from mnemon.work.line import Line
+from mnemon.work.turns import Turns
 
-CLAIM = "SELECT * FROM mnemon.claim_jobs(%s, %s, %s, %s, %s)"
+CLAIM = "SELECT * FROM mnemon.claim_jobs(%s, %s, %s, %s, %s, %s)"
 FINISH_MANY = "SELECT mnemon.finish_jobs(%s::text::jsonb) AS token"
 FAIL = "SELECT mnemon.fail_job(%s, %s, %s::uuid, %s, %s, %s, %s) AS status"
 GIVE_BACK = "SELECT mnemon.give_back_jobs(%s::text::jsonb, %s) AS token"
@@ -28,13 +28,15 @@ class Failure:
     delay: timedelta | None = None
 
 
-async def claim_jobs(
-    line: Line, worker: str, kinds: Sequence[Kind[Any]], wanted: int, lease: timedelta
-) -> list[dict[str, Any]]:
-    """Take up to `wanted` due jobs of these kinds, of any tenant; the attempt counts from here."""
+async def claim_jobs(line: Line, worker: str, turns: Turns, wanted: int, lease: timedelta) -> list[dict[str, Any]]:
+    """Take up to `wanted` due jobs, of the kinds and tenants whose turn it is; the attempt counts from here."""
+    kinds = turns.kinds
     names = [kind.name for kind in kinds]
     limits = [kind.at_once for kind in kinds]
-    return await line.fetch(CLAIM, (worker, names, limits, wanted, lease))
+    served = [turns.served_last(kind.name) for kind in kinds]
+    rows = await line.fetch(CLAIM, (worker, names, limits, served, wanted, lease))
+    turns.pass_on(rows)
+    return rows
 
 
 async def finish_jobs(line: Line, outcomes: Sequence[tuple[Job[Any], str | None]]) -> set[str]:

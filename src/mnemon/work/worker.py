@@ -30,6 +30,7 @@ from mnemon.work.outage import Outage
 from mnemon.work.queue import Failure, claim_jobs, fail_job, give_back_jobs, rescue_jobs
 from mnemon.work.report import report_ending
 from mnemon.work.schedule import Schedule, Scheduler
+from mnemon.work.turns import Turns
 
 REGISTER = "SELECT mnemon.register_worker(%s, %s, %s, %s, %s)"
 UNREGISTER = "SELECT mnemon.unregister_worker(%s)"
@@ -68,6 +69,7 @@ class Worker:
         self._database = database
         # A kind whose handler is not imported here is left to the workers that have it.
         self._kinds = {kind.name: kind for kind in kinds if kind.run is not None}
+        self._turns = Turns(self._kinds.values())
         self._slots = slots
         self._lease = timedelta(seconds=lease)
         self._poll = poll
@@ -141,7 +143,7 @@ class Worker:
         if free <= 0:
             return
         self._more = False
-        rows = await claim_jobs(self._claims, self.name, list(self._kinds.values()), free, self._lease)
+        rows = await claim_jobs(self._claims, self.name, self._turns, free, self._lease)
         for row in rows:
             self._start(row)
         self._more = self._more or len(rows) == free
