@@ -20,7 +20,15 @@ from mnemon.work.errors import LeaseLost
 from mnemon.work.job import Job
 from mnemon.work.kinds import Backoff, Kind
 from mnemon.work.line import Line
-from mnemon.work.queue import Failure, claim_jobs, fail_job, finish_jobs, give_back_jobs, rescue_jobs
+from mnemon.work.queue import (
+    Failure,
+    claim_jobs,
+    fail_job,
+    finish_jobs,
+    give_back_jobs,
+    release_delayed_jobs,
+    rescue_jobs,
+)
 from mnemon.work.turns import Turns
 
 
@@ -114,6 +122,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(target=leases, wanted=st.integers(1, 3))
     def claim(self, wanted: int) -> Any:
         due = [job for job in self.jobs.items() if job[1].status == "PENDING" and job[1].due]
+        self.loop.run_until_complete(release_delayed_jobs(self.line))
         rows = self.loop.run_until_complete(claim_jobs(self.line, "model", self.turns, wanted, HOUR))
         assert len(rows) == min(wanted, len(due))
         best = sorted((-job.priority for _, job in due))[: len(rows)]

@@ -12,7 +12,15 @@ from mnemon.work.enqueue import enqueue
 from mnemon.work.errors import LeaseLost
 from mnemon.work.job import Job
 from mnemon.work.line import Line
-from mnemon.work.queue import Failure, claim_jobs, fail_job, finish_jobs, give_back_jobs, rescue_jobs
+from mnemon.work.queue import (
+    Failure,
+    claim_jobs,
+    fail_job,
+    finish_jobs,
+    give_back_jobs,
+    release_delayed_jobs,
+    rescue_jobs,
+)
 from mnemon.work.turns import Turns
 
 LEASE = timedelta(seconds=0.4)
@@ -30,6 +38,7 @@ def claim(database, line):
     """Claim one job of a kind as a worker that will not beat."""
 
     async def take(kind, lease=LEASE):
+        await release_delayed_jobs(line)
         (row,) = await claim_jobs(line, "silent", Turns([kind]), 1, lease)
         return Job(
             job_id=row["job_id"],

@@ -9,7 +9,7 @@ from mnemon.ids import new_uuid
 from mnemon.work.enqueue import enqueue_many
 from mnemon.work.job import Job
 from mnemon.work.line import Line
-from mnemon.work.queue import claim_jobs, finish_jobs, rescue_jobs
+from mnemon.work.queue import claim_jobs, finish_jobs, release_delayed_jobs, rescue_jobs
 from mnemon.work.turns import Turns
 from tests.work.conftest import Note
 
@@ -55,6 +55,7 @@ async def test_claim_finish_beat_and_rescue_never_scan_the_table(busy) -> None:
         await line.fetch("SELECT mnemon.beat('w', %s::uuid[], '1 minute')", ([job.token for job in jobs],))
         assert len(await finish_jobs(line, [(job, None) for job in jobs])) == 50
         await rescue_jobs(line)
+        await release_delayed_jobs(line)
     await line.fetch("SELECT pg_stat_force_next_flush()")
     assert await rows_scanned(database, "mnemon.jobs") == before
 

@@ -9,7 +9,7 @@ import pytest
 from mnemon.work.enqueue import enqueue, enqueue_many
 from mnemon.work.job import Job
 from mnemon.work.line import Line
-from mnemon.work.queue import claim_jobs
+from mnemon.work.queue import claim_jobs, release_delayed_jobs
 from mnemon.work.turns import Turns
 
 LEASE = timedelta(minutes=1)
@@ -107,6 +107,7 @@ async def test_jobs_that_were_put_off_come_when_they_are_due_and_take_no_turn_be
     assert await served(line, turns, 1) == [now]
     async with database.owner() as owner:
         await owner.execute("UPDATE mnemon.jobs SET next_run_at = now() WHERE job_id = %s", (put_off.job_id,))
+    await release_delayed_jobs(line)
     assert Counter(await served(line, turns, 9)) == {now: 1, soon: 1}
 
 

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import psycopg
 from psycopg.rows import class_row
+from pydantic import Field
 
 from mnemon.db.database import Connection
 from mnemon.errors import NotFound
@@ -76,8 +77,12 @@ class JobDetail(JobSummary):
 
     payload: dict[str, Any]
     dedupe_key: str | None
-    lease_until: datetime | None
-    errors: list[dict[str, Any]]
+    lease_until: Annotated[
+        datetime | None, Field(description="When another worker may take the job, unless heartbeats go on.")
+    ]
+    errors: Annotated[
+        list[dict[str, Any]], Field(description="One entry for each attempt that failed, the last twenty.")
+    ]
     result: dict[str, Any] | None
 
 

@@ -14,7 +14,9 @@ FINISH_MANY = "SELECT mnemon.finish_jobs(%s::text::jsonb) AS token"
 FAIL = "SELECT mnemon.fail_job(%s, %s, %s::uuid, %s, %s, %s, %s) AS status"
 GIVE_BACK = "SELECT mnemon.give_back_jobs(%s::text::jsonb, %s) AS token"
 RESCUE = "SELECT * FROM mnemon.rescue_jobs(%s)"
+RELEASE = "SELECT mnemon.release_delayed_jobs(%s) AS released"
 RESCUED_AT_ONCE = 100
+RELEASED_AT_ONCE = 1000
 LONGEST_MESSAGE = 2000
 
 
@@ -63,6 +65,12 @@ async def give_back_jobs(line: Line, jobs: Collection[Job[Any]], delay: timedelt
 async def rescue_jobs(line: Line) -> list[dict[str, Any]]:
     """End the attempts of workers that stopped answering."""
     return await line.fetch(RESCUE, (RESCUED_AT_ONCE,))
+
+
+async def release_delayed_jobs(line: Line) -> None:
+    """Let every job that was put off until now be claimed."""
+    while (await line.fetch(RELEASE, (RELEASED_AT_ONCE,)))[0]["released"] == RELEASED_AT_ONCE:
+        pass
 
 
 def _storable(text: str) -> str:

@@ -27,7 +27,7 @@ from mnemon.work.kinds import Kind
 from mnemon.work.line import Line
 from mnemon.work.listener import listen
 from mnemon.work.outage import Outage
-from mnemon.work.queue import Failure, claim_jobs, fail_job, give_back_jobs, rescue_jobs
+from mnemon.work.queue import Failure, claim_jobs, fail_job, give_back_jobs, release_delayed_jobs, rescue_jobs
 from mnemon.work.report import report_ending
 from mnemon.work.schedule import Schedule, Scheduler
 from mnemon.work.turns import Turns
@@ -267,13 +267,14 @@ class Worker:
         await self._scheduler.declare()
 
     async def _keep_house(self) -> None:
-        """Once per poll: rescue what silent workers left, fire what is due, refresh the gauges now and then."""
+        """Once per poll: rescue what silent workers left, release and fire what is due, now and then the gauges."""
         now = time.monotonic()
         self._housekeeping_at = now + self._poll
         self._more = True
         for lost in await rescue_jobs(self._claims):
             metrics.RESCUED.labels(lost["kind"]).inc()
             log.warning("job_rescued", **{name: str(value) for name, value in lost.items()})
+        await release_delayed_jobs(self._claims)
         await self._scheduler.fire_due()
         if now >= self._gauges_at:
             self._gauges_at = now + GAUGES_EVERY

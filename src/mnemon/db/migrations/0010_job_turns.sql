@@ -1,17 +1,17 @@
 -- Turns: kinds take turns at a worker, and tenants within a kind, so that no queue, however long, starves another.
--- For that the jobs that may run now lie in an index by tenant, and those that were put off in one by time; a job
--- whose time has come is moved from the one to the other by the next claim of any worker.
+-- For that the jobs that may run now lie in an index by tenant, and those that were put off in one by time; any
+-- worker moves a job from the one to the other when its time has come.
 
 ALTER TABLE mnemon.jobs ADD COLUMN delayed boolean NOT NULL DEFAULT false;
 UPDATE mnemon.jobs SET delayed = true WHERE status = 'PENDING' AND next_run_at > now();
 
--- Whoever puts a job off need not think of it. The condition costs next to nothing where it does not hold.
+-- Whoever enqueues need not think of it. Not on updates: a trigger there would fetch each row that is claimed twice.
 CREATE FUNCTION mnemon.mark_delayed() RETURNS trigger LANGUAGE plpgsql SET search_path = mnemon, public, pg_temp AS $$
 BEGIN
     NEW.delayed := true;
     RETURN NEW;
 END $$;
-CREATE TRIGGER marks_delayed BEFORE INSERT OR UPDATE OF next_run_at ON mnemon.jobs
+CREATE TRIGGER marks_delayed BEFORE INSERT ON mnemon.jobs
     FOR EACH ROW WHEN (NEW.next_run_at > now()) EXECUTE FUNCTION mnemon.mark_delayed();
 
 CREATE INDEX jobs_waiting ON mnemon.jobs (kind, priority DESC, tenant_id, next_run_at)
@@ -19,11 +19,29 @@ CREATE INDEX jobs_waiting ON mnemon.jobs (kind, priority DESC, tenant_id, next_r
 CREATE INDEX jobs_delayed ON mnemon.jobs (next_run_at) WHERE status = 'PENDING' AND delayed;
 DROP INDEX mnemon.jobs_pending;
 
+-- Lets jobs whose time has come take part in the turns.
+CREATE FUNCTION mnemon.release_delayed_jobs(most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
+    SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+    released integer;
+BEGIN
+    UPDATE mnemon.jobs j SET delayed = false
+     WHERE j.ctid = ANY (ARRAY(
+           SELECT d.ctid FROM mnemon.jobs d
+            WHERE d.status = 'PENDING' AND d.delayed AND d.next_run_at <= now()
+            ORDER BY d.next_run_at FOR UPDATE SKIP LOCKED LIMIT most));
+    GET DIAGNOSTICS released = ROW_COUNT;
+    RETURN released;
+END $$;
+REVOKE EXECUTE ON FUNCTION mnemon.release_delayed_jobs(integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mnemon.release_delayed_jobs(integer) TO mnemon_app;
+
 -- The next tenants with a job of this kind and priority that may run: those after the one given, then from the
 -- first on, itself the last. Each is found by one descent of the index, whatever lies between.
+-- Called by claim_jobs alone, whose settings hold in it too; its own would cost more than the search.
 CREATE FUNCTION mnemon.tenants_in_turn(of_kind text, of_priority smallint, after uuid, most integer) RETURNS uuid[]
-    LANGUAGE plpgsql SET search_path = mnemon, public, pg_temp
-    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+    LANGUAGE plpgsql AS $$
 DECLARE
     line    uuid[] := '{}';
     turn    uuid := after;
@@ -67,11 +85,6 @@ DECLARE
     room    integer;
     taken   integer;
 BEGIN
-    UPDATE mnemon.jobs j SET delayed = false
-     WHERE j.ctid = ANY (ARRAY(
-           SELECT d.ctid FROM mnemon.jobs d
-            WHERE d.status = 'PENDING' AND d.delayed AND d.next_run_at <= now()
-            ORDER BY d.next_run_at FOR UPDATE SKIP LOCKED LIMIT 1000));
     FOR offered IN
         WITH RECURSIVE queue AS (
             SELECT offer.name, offer.most, offer.served, offer.place, head.priority
@@ -132,6 +145,67 @@ END $$;
 REVOKE EXECUTE ON FUNCTION mnemon.claim_jobs(text, text[], integer[], uuid[], integer, interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemon.claim_jobs(text, text[], integer[], uuid[], integer, interval) TO mnemon_app;
 REVOKE EXECUTE ON FUNCTION mnemon.tenants_in_turn(text, smallint, uuid, integer) FROM PUBLIC;
+
+-- Ends an attempt that did not succeed: another try after a delay, or the end of the job with its reason.
+CREATE OR REPLACE FUNCTION mnemon.fail_job(
+    tenant uuid, job uuid, token uuid, code text, message text, permanent boolean, delay interval DEFAULT NULL)
+    RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+DECLARE
+    outcome text;
+BEGIN
+    UPDATE mnemon.jobs j
+       SET status = CASE WHEN permanent OR j.attempts >= j.max_attempts THEN 'FAILED' ELSE 'PENDING' END,
+           next_run_at = CASE WHEN permanent OR j.attempts >= j.max_attempts THEN NULL
+               ELSE clock_timestamp() + coalesce(
+                   delay, mnemon.job_backoff(j.attempts, j.backoff_seconds, j.backoff_cap_seconds)) END,
+           finished_at = CASE WHEN permanent OR j.attempts >= j.max_attempts THEN clock_timestamp() END,
+           last_error_code = CASE WHEN NOT permanent AND j.attempts >= j.max_attempts
+               THEN 'MAX_ATTEMPTS_EXCEEDED' ELSE code END,
+           last_error_message = CASE WHEN NOT permanent AND j.attempts >= j.max_attempts
+               THEN format('%s: %s (attempt %s of %s)', code, message, j.attempts, j.max_attempts) ELSE message END,
+           errors = CASE WHEN jsonb_array_length(j.errors) < 20 THEN j.errors ELSE j.errors - 0 END
+               || jsonb_build_object('attempt', j.attempts, 'at', clock_timestamp(), 'worker', j.locked_by,
+                                     'code', code, 'message', message),
+           delayed = true, lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+     WHERE j.tenant_id = tenant AND j.job_id = job AND j.lease_token = token
+    RETURNING j.status INTO outcome;
+    RETURN outcome;
+END $$;
+
+-- Returns jobs unfinished: the attempt does not count, because the job did not fail.
+CREATE OR REPLACE FUNCTION mnemon.give_back_jobs(returned jsonb, delay interval) RETURNS SETOF text
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+BEGIN
+    RETURN QUERY
+        UPDATE mnemon.jobs j
+           SET status = 'PENDING', attempts = j.attempts - 1, next_run_at = clock_timestamp() + delay,
+               delayed = delay > interval '0',
+               lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+          FROM jsonb_to_recordset(returned) AS r(tenant_id uuid, job_id uuid, token uuid)
+         WHERE j.tenant_id = r.tenant_id AND j.job_id = r.job_id AND j.lease_token = r.token
+     RETURNING r.token::text;
+    -- An idle worker of any kind looks; it is cheaper than to find out which.
+    PERFORM pg_notify('mnemon_jobs', '*');
+END $$;
+
+-- A dead job starts over with all its attempts; the history of its errors stays. A waiting one starts now.
+CREATE OR REPLACE FUNCTION mnemon.retry_job(job uuid) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+DECLARE
+    woken text;
+BEGIN
+    UPDATE mnemon.jobs j
+       SET status = 'PENDING', attempts = CASE j.status WHEN 'FAILED' THEN 0 ELSE j.attempts END,
+           next_run_at = clock_timestamp(), delayed = false, finished_at = NULL, updated_at = clock_timestamp()
+     WHERE j.tenant_id = mnemon.current_tenant() AND j.job_id = job AND j.status IN ('FAILED', 'PENDING')
+    RETURNING j.kind INTO woken;
+    IF woken IS NOT NULL THEN
+        PERFORM pg_notify('mnemon_jobs', woken);
+    END IF;
+    RETURN woken IS NOT NULL;
+END $$;
 
 -- The queue of all tenants in numbers, by kind.
 CREATE OR REPLACE FUNCTION mnemon.job_stats()
