@@ -25,14 +25,16 @@ from mnemon.log.store import EventLog
 from mnemon.log.strong_reads import StrongReads
 from mnemon.settings import Settings
 from mnemon.work.jobs import list_workers
-from mnemon.work.kinds import Kind, declared_kinds
+from mnemon.work.kinds import Kind, declared_kinds, use_default_attempts
 from mnemon.work.log_jobs import log_schedules
+from mnemon.work.model_jobs import model_schedules
 from mnemon.work.upkeep import upkeep_schedules
 from mnemon.work.worker import Worker
 
 if TYPE_CHECKING:
     from mnemon.models.embedder import Embedder
     from mnemon.models.language import LanguageModel
+    from mnemon.models.vector_moves import VectorMoves
 
 CHECK_LIMIT = 2.0
 EMBEDDER_STATE_LIVES = 60.0
@@ -106,6 +108,13 @@ class Mnemon:
         return open_embedder(self.settings)
 
     @cached_property
+    def vector_moves(self) -> "VectorMoves":
+        """For the job that brings vectors to the embedder's model."""
+        from mnemon.models.vector_moves import VectorMoves
+
+        return VectorMoves(self.database, self.embedder)
+
+    @cached_property
     def language_model(self) -> "LanguageModel":
         """Every call is recorded in this database."""
         from mnemon.models.calls import DatabaseRecorder
@@ -137,6 +146,7 @@ class Mnemon:
 @asynccontextmanager
 async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
     """Start what is needed, bring the schema up to date, and close everything at the end."""
+    use_default_attempts(settings.job_attempts)
     async with open_database(settings) as database:
         async with database.owner() as owner:
             await migrate(owner)
@@ -182,10 +192,11 @@ def worker_of(
         mnemon.database,
         declared_kinds() if kinds is None else kinds,
         settings.worker_slots,
-        schedules=[*upkeep_schedules(settings), *log_schedules(settings)],
+        schedules=[*upkeep_schedules(settings), *log_schedules(settings), *model_schedules(settings)],
         lease=settings.worker_lease_seconds,
         poll=settings.worker_poll_ms / 1000,
         context=mnemon,
+        name=settings.worker_id,
         on_stuck=on_stuck,
     )
 

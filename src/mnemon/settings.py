@@ -209,8 +209,27 @@ class Settings(BaseSettings):
         ge=3,
         le=3_600,
     )
+    worker_id: str | None = _setting(
+        None,
+        "Name of the worker in the register, on its jobs and in the log; no two alive may share one. "
+        "Unset: host, process and a random part.",
+        "WORKER_ID",
+        min_length=1,
+        max_length=200,
+    )
+    job_attempts: int = _setting(
+        5,
+        "Attempts of a job whose kind sets no number of its own.",
+        "JOB_ATTEMPTS",
+        "EVENT_MAX_ATTEMPTS",
+        ge=1,
+        le=1_000,
+    )
     job_keep_days: int = _setting(7, "How long jobs that succeeded are kept.", ge=1, le=3_650)
     job_keep_failed_days: int = _setting(30, "How long jobs that failed are kept.", ge=1, le=3_650)
+    model_call_keep_days: int = _setting(
+        90, "How long the record of a call to the language model is kept.", ge=1, le=36_500
+    )
     crash_guard_hours: int = _setting(
         1,
         "A job that was due for this long while no worker offered its kind is ended, with the reason.",

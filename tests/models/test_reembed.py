@@ -15,7 +15,8 @@ from mnemon.models.active import ModelInUse, active_model, model_to_write
 from mnemon.models.embedder import Purpose, Vectors
 from mnemon.models.failures import EmbeddingDimensionMismatch
 from mnemon.models.local import LocalEmbedder
-from mnemon.models.reembed import Step, VectorTable, reembed_step
+from mnemon.models.reembed import Step, reembed_step
+from mnemon.models.vector_tables import VectorTable
 from mnemon.models.vectors import as_vector
 
 RELATION = "mnemon.note_vectors"

@@ -1,6 +1,6 @@
 """Moves a table of vectors to another model in small steps, while searches go on with the old one."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
@@ -11,6 +11,7 @@ from mnemon.db.database import Connection, Database
 from mnemon.models.active import ModelInUse, active_model, begin_change, finish_change, model_states
 from mnemon.models.embedder import Embedder
 from mnemon.models.failures import EmbedderUnavailable
+from mnemon.models.vector_tables import VectorTable
 from mnemon.models.vectors import as_vector
 
 BATCH = 64
@@ -48,20 +49,6 @@ WHERE tenant_id = mnemon.current_tenant() AND relation = %s AND state = 'retired
 
 
 @dataclass(frozen=True)
-class VectorTable:
-    """A relation with the columns tenant_id, a key, model_id and embedding (`vector` of any length), unique over
-    the first three; the application role may read, insert, update and delete. A key's text never changes.
-    """
-
-    relation: str
-    key: str
-    texts: Callable[[Connection, Sequence[Any]], Awaitable[Mapping[Any, str]]]
-
-    def query(self, template: sql.SQL) -> sql.Composed:
-        return template.format(relation=sql.Identifier(*self.relation.split(".")), key=sql.Identifier(self.key))
-
-
-@dataclass(frozen=True)
 class Step:
     """What one step did, and to how many rows. After `done` there is nothing left to do."""
 
@@ -71,7 +58,7 @@ class Step:
 
 async def reembed_step(database: Database, tenant: UUID, table: VectorTable, embedder: Embedder) -> Step:
     """One bounded step towards the embedder's model. Any process may take it; one that dies leaves no damage."""
-    target = await _model_of(embedder)
+    target = await model_of(embedder)
     async with database.transaction(tenant) as tx:
         state = await begin_change(tx, table.relation, target)
         active = await active_model(tx, table.relation)
@@ -87,7 +74,8 @@ async def reembed_step(database: Database, tenant: UUID, table: VectorTable, emb
     return await _sweep(database, tenant, table)
 
 
-async def _model_of(embedder: Embedder) -> ModelInUse:
+async def model_of(embedder: Embedder) -> ModelInUse:
+    """The embedder's model; an endpoint tells the length of its vectors only with the first ones."""
     if embedder.dimension is None:
         await embedder.embed(["How long are the vectors?"])
     if embedder.dimension is None:

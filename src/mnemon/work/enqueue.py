@@ -109,7 +109,7 @@ async def enqueue_many(
 def _values(kind: Kind[Payload]) -> dict[str, object]:
     return {
         "kind": kind.name,
-        "attempts": kind.attempts,
+        "attempts": kind.max_attempts,
         "time_limit": kind.time_limit,
         "backoff": kind.backoff.first,
         "cap": kind.backoff.cap,

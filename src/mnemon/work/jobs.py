@@ -70,6 +70,10 @@ class JobSummary:
     updated_at: datetime
     finished_at: datetime | None
 
+    def __post_init__(self) -> None:
+        # The database gives plain text.
+        object.__setattr__(self, "status", JobStatus(self.status))
+
 
 @dataclass(frozen=True)
 class JobDetail(JobSummary):

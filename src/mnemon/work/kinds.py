@@ -42,12 +42,12 @@ class NoPayload(BaseModel):
 class Kind(Generic[Payload]):
     """One kind of job. Declare it at module level; its name is what the database and the logs show.
 
-    `at_once` limits how many jobs of the kind run in all workers together.
+    `at_once` limits how many jobs of the kind run in all workers together. Without `attempts` the setting holds.
     """
 
     name: str
     payload: type[Payload]
-    attempts: int = 5
+    attempts: int | None = None
     time_limit: float = 300.0
     backoff: Backoff = field(default_factory=Backoff)
     at_once: int | None = None
@@ -60,6 +60,10 @@ class Kind(Generic[Payload]):
             raise ValueError(f"The job kind {self.name} is declared twice, with {known.payload} and {self.payload}.")
         _declared[self.name] = self
 
+    @property
+    def max_attempts(self) -> int:
+        return self.attempts or _defaults["attempts"]
+
     def handler(self, run: Handler[Payload]) -> Handler[Payload]:
         """Decorator for the function that runs the jobs of this kind."""
         self.run = run
@@ -67,6 +71,12 @@ class Kind(Generic[Payload]):
 
 
 _declared: dict[str, Kind[Any]] = {}
+_defaults = {"attempts": 5}
+
+
+def use_default_attempts(count: int) -> None:
+    """For kinds that set no number of their own, in this process."""
+    _defaults["attempts"] = count
 
 
 def declared_kinds() -> list[Kind[Any]]:

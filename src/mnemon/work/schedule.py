@@ -80,7 +80,7 @@ class Scheduler:
             schedule.next_after(now),
             schedule.every_tenant,
             schedule.payload.model_dump_json(),
-            kind.attempts,
+            kind.max_attempts,
             kind.time_limit,
             kind.backoff.first,
             kind.backoff.cap,

@@ -8,11 +8,11 @@ from mnemon.settings import Settings
 from mnemon.telemetry import logger
 from mnemon.work.job import Job
 from mnemon.work.kinds import Kind
+from mnemon.work.portions import in_portions
 from mnemon.work.schedule import Schedule
 
 FAIL_UNCLAIMED = "SELECT mnemon.fail_unclaimed_jobs(%s, %s) AS count"
 DELETE_FINISHED = "SELECT mnemon.delete_finished_jobs(now() - %s, now() - %s, %s) AS count"
-AT_ONCE = 1_000
 
 log = logger(__name__)
 
@@ -36,7 +36,7 @@ CLEAN_UP = Kind("work.clean_up", Age, attempts=3, time_limit=600)
 
 @CRASH_GUARD.handler
 async def end_unclaimed_jobs(job: Job[Patience]) -> dict[str, int]:
-    ended = await _in_portions(job, FAIL_UNCLAIMED, timedelta(hours=job.payload.hours))
+    ended = await in_portions(job.database, FAIL_UNCLAIMED, timedelta(hours=job.payload.hours))
     if ended:
         log.warning("jobs_never_picked_up", count=ended)
     return {"ended": ended}
@@ -45,20 +45,7 @@ async def end_unclaimed_jobs(job: Job[Patience]) -> dict[str, int]:
 @CLEAN_UP.handler
 async def delete_finished_jobs(job: Job[Age]) -> dict[str, int]:
     age = (timedelta(days=job.payload.days), timedelta(days=job.payload.failed_days))
-    return {"deleted": await _in_portions(job, DELETE_FINISHED, *age)}
-
-
-async def _in_portions(job: Job[Patience] | Job[Age], statement: str, *values: timedelta) -> int:
-    """Short transactions, so that nothing waits for the broom."""
-    total = 0
-    while True:
-        async with job.database.session() as session:
-            row = await (await session.execute(statement, (*values, AT_ONCE))).fetchone()
-        assert row is not None
-        count: int = row["count"]
-        total += count
-        if count < AT_ONCE:
-            return total
+    return {"deleted": await in_portions(job.database, DELETE_FINISHED, *age)}
 
 
 def upkeep_schedules(settings: Settings) -> list[Schedule]:

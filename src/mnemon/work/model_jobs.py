@@ -1,0 +1,83 @@
+"""Jobs about the models: bring vectors to the configured one, and forget old records of calls, by the clock."""
+
+from typing import Any, Protocol
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from mnemon.settings import Settings
+from mnemon.work.enqueue import enqueue
+from mnemon.work.errors import JobPostponed
+from mnemon.work.job import Job
+from mnemon.work.kinds import Kind, NoPayload
+from mnemon.work.portions import in_portions
+from mnemon.work.schedule import Schedule
+
+DELETE_CALLS = "SELECT mnemon.delete_model_calls(now() - make_interval(days => %s), %s) AS count"
+# After this long the job lets other tenants' jobs have the slot, and goes on at its next turn.
+STRETCH_SECONDS = 60.0
+
+
+class CallAge(BaseModel):
+    """How long the records of calls to language models are kept."""
+
+    days: int
+
+
+REEMBED = Kind("models.reembed", NoPayload, attempts=5, time_limit=600, at_once=2)
+# It builds indexes.
+FIND_OLD_VECTORS = Kind("models.find_old_vectors", NoPayload, attempts=3, time_limit=6 * 3600, at_once=1)
+FORGET_CALLS = Kind("models.forget_calls", CallAge, attempts=3, time_limit=3600, at_once=1)
+
+
+class Moved(Protocol):
+    rows: int
+    done: bool
+
+
+class VectorMoves(Protocol):
+    """What `mnemon.models.vector_moves` offers."""
+
+    async def tenants_to_move(self) -> list[UUID]: ...
+    async def prepare_indexes(self) -> None: ...
+    async def move(self, tenant: UUID, seconds: float) -> Moved: ...
+
+
+@FIND_OLD_VECTORS.handler
+async def find_old_vectors(job: Job[NoPayload]) -> dict[str, int]:
+    """A job for each tenant that has vectors of another model than the configured one."""
+    moves = _moves(job)
+    tenants = await moves.tenants_to_move()
+    if tenants:
+        await moves.prepare_indexes()
+    for tenant in tenants:
+        async with job.database.transaction(tenant) as tx:
+            await enqueue(tx, REEMBED, NoPayload(), dedupe_key=REEMBED.name, priority=-1)
+    return {"tenants": len(tenants)}
+
+
+@REEMBED.handler
+async def reembed(job: Job[NoPayload]) -> dict[str, int]:
+    moved = await _moves(job).move(job.tenant_id, STRETCH_SECONDS)
+    if not moved.done:
+        raise JobPostponed(0)
+    return {"rows": moved.rows}
+
+
+@FORGET_CALLS.handler
+async def forget_calls(job: Job[CallAge]) -> dict[str, int]:
+    return {"deleted": await in_portions(job.database, DELETE_CALLS, job.payload.days)}
+
+
+def _moves(job: Job[Any]) -> VectorMoves:
+    moves: VectorMoves = job.context.vector_moves
+    return moves
+
+
+def model_schedules(settings: Settings) -> list[Schedule]:
+    return [
+        Schedule("models.find_old_vectors", FIND_OLD_VECTORS, "*/5 * * * *"),
+        Schedule(
+            "models.forget_calls", FORGET_CALLS, "27 3 * * *", payload=CallAge(days=settings.model_call_keep_days)
+        ),
+    ]
