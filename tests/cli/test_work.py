@@ -46,9 +46,9 @@ def result(environment: dict[str, str], *words: str) -> Any:
 def worker(environment: dict[str, str]) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     started = []
 
-    def start(*words: str) -> subprocess.Popen[str]:
+    def start(*words: str, **more: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "mnemon", "work", *words]
-        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command, env=environment | more, stderr=subprocess.PIPE, text=True)
         started.append(process)
         return process
 
@@ -117,8 +117,26 @@ def test_a_worker_stops_at_the_first_signal_and_its_register_entry_says_so(
     assert [one["alive"] for one in workers if one["process_id"] == process.pid] == [False]
 
 
+def test_a_worker_has_the_name_that_the_setting_gives(
+    environment: dict[str, str], worker: Callable[..., subprocess.Popen[str]]
+) -> None:
+    job = add_job(environment)
+    process = worker("--kinds", "work.crash_guard", WORKER_ID="event-worker-1")
+    lines_until(process, "job_ended")
+    assert result(environment, "jobs", "show", job)["locked_by"] == "event-worker-1"
+    workers = {one["worker_id"]: one["alive"] for one in result(environment, "jobs", "stats")["workers"]}
+    assert workers["event-worker-1"]
+
+
+def test_vectors_are_looked_for_at_once_when_asked(environment: dict[str, str]) -> None:
+    assert mnemon(environment, "models", "vectors").stdout.strip() == "No vectors."
+    first = result(environment, "models", "reembed")["job_id"]
+    assert result(environment, "models", "reembed")["job_id"] == first
+    assert result(environment, "jobs", "show", first)["kind"] == "models.find_old_vectors"
+
+
 def test_unknown_kinds_and_jobs_are_errors_with_a_remedy(environment: dict[str, str]) -> None:
     unknown = mnemon(environment, "work", "--kinds", "nope")
     assert unknown.returncode == 1
-    assert "known are: log.checkpoint, log.forget_keys, log.verify, work.clean_up, work.crash_guard" in unknown.stderr
+    assert "known are: log.checkpoint, log.forget_keys, log.verify, models." in unknown.stderr
     assert mnemon(environment, "jobs", "show", str(new_uuid())).stderr.startswith("NOT_FOUND")

@@ -4,13 +4,17 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
-from mnemon.errors import BadSettings
-from mnemon.models.choose import open_embedder, open_embedder_of
+from mnemon.errors import BadSettings, MnemonError
+from mnemon.ids import new_uuid
+from mnemon.models.choose import language_model_state, open_embedder, open_embedder_of, open_language_model
 from mnemon.models.embedder import NoEmbedder, embedding_health
 from mnemon.models.endpoint import EndpointEmbedder
 from mnemon.models.failures import EmbedderUnavailable
+from mnemon.models.language import Prompt
 from mnemon.models.local import LocalEmbedder
+from mnemon.models.scripted import KeptCalls
 from mnemon.models.weights import REMEDY
 from mnemon.settings import load_settings
 
@@ -97,3 +101,23 @@ def test_both_models_can_be_had_while_one_replaces_the_other(home: Path) -> None
     assert isinstance(open_embedder_of(settings, "new"), EndpointEmbedder)
     assert open_embedder_of(settings, "forgotten") is None
     assert open_embedder_of(load_settings(home=home), "new") is None
+
+
+class Title(BaseModel):
+    title: str
+
+
+async def test_a_password_in_an_address_is_never_shown(home: Path) -> None:
+    address = "http://me:hidden-word@127.0.0.1:9/v1"
+    settings = load_settings(
+        home=home, openai_base_url=address, openai_embed_model="m", language_model="m", openai_max_retries=0
+    )
+    health = await embedding_health(open_embedder(settings))
+    assert not health.available
+    shown = f"{health} {language_model_state(settings)}"
+    assert "hidden-word" not in shown
+    assert "http://127.0.0.1:9/v1" in shown
+    model = open_language_model(settings, KeptCalls())
+    with pytest.raises(MnemonError) as caught:
+        await model.ask(Prompt("p", 1, "", "hello"), Title, new_uuid())
+    assert "hidden-word" not in str(caught.value)

@@ -87,10 +87,15 @@ def test_a_folder_without_the_files_is_named(home: Path) -> None:
         find_weights(home)
 
 
-async def test_files_that_differ_from_the_published_ones_are_refused(copied_weights: Path, home: Path) -> None:
+@pytest.mark.parametrize("graph_is_made", [False, True])
+async def test_files_that_differ_from_the_published_ones_are_refused(
+    copied_weights: Path, home: Path, model_home: Path, embedder: LocalEmbedder, graph_is_made: bool
+) -> None:
+    if graph_is_made:
+        await embedder.embed(["a text"])
     with (copied_weights / "tokenizer.json").open("a") as file:
         file.write(" ")
-    health = await embedding_health(LocalEmbedder(home / "new", copied_weights))
+    health = await embedding_health(LocalEmbedder(model_home if graph_is_made else home / "new", copied_weights))
     assert not health.available
     assert health.error is not None
     assert "tokenizer.json is not the published file" in health.error

@@ -8,9 +8,10 @@ import pytest
 from pydantic import BaseModel
 
 from mnemon.errors import NotFound
+from mnemon.work import kinds
 from mnemon.work.enqueue import enqueue, enqueue_many
 from mnemon.work.errors import InvalidPayload
-from mnemon.work.kinds import Backoff, Kind, kinds_named
+from mnemon.work.kinds import Backoff, Kind, kinds_named, use_default_attempts
 
 
 class Other(BaseModel):
@@ -153,6 +154,20 @@ async def test_the_table_refuses_impossible_states(database, tenant, make_kind, 
     async with database.owner() as owner:
         with pytest.raises(psycopg.errors.CheckViolation):
             await owner.execute(f"UPDATE mnemon.jobs SET {change} WHERE job_id = %s", (job.job_id,))
+
+
+async def test_a_kind_without_a_number_of_attempts_follows_the_setting(
+    database, tenant, make_kind, note, read_job, monkeypatch
+) -> None:
+    monkeypatch.setattr(kinds, "_defaults", dict(kinds._defaults))
+    plain, own = make_kind(), make_kind(attempts=2)
+    found = []
+    for setting in (5, 9):
+        use_default_attempts(setting)
+        async with database.transaction(tenant) as tx:
+            jobs = [await enqueue(tx, kind, note()) for kind in (plain, own)]
+        found.append([(await read_job(job.job_id))["max_attempts"] for job in jobs])
+    assert found == [[5, 2], [9, 2]]
 
 
 def test_two_kinds_may_not_share_a_name(make_kind) -> None:

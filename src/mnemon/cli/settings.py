@@ -4,6 +4,7 @@ from typing import Any
 
 from mnemon.cli.context import settings_for_command
 from mnemon.cli.output import Json, show, table
+from mnemon.models.redact import without_login
 from mnemon.settings import DescribedSetting, described_settings
 
 
@@ -20,7 +21,7 @@ def settings(
 
 
 def _row(setting: DescribedSetting, value: Any) -> dict[str, Any]:
-    shown = value if value is None or isinstance(value, bool | int) else str(value)
+    shown = value if value is None or isinstance(value, bool | int) else without_login(str(value))
     return {
         "name": setting.names[0],
         "value": "set, not shown" if setting.secret and value is not None else shown,

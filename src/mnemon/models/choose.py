@@ -8,6 +8,7 @@ from mnemon.models.calls import Recorder
 from mnemon.models.embedder import Embedder, NoEmbedder
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.language import LanguageModel, LanguageModelState, NoLanguageModel
+from mnemon.models.redact import without_login
 from mnemon.models.weights import find_weights
 from mnemon.settings import Settings
 
@@ -81,7 +82,7 @@ def language_model_state(settings: Settings) -> LanguageModelState:
     asked = _asked_for(settings)
     if isinstance(asked, NoLanguageModel):
         return LanguageModelState(False, asked.name, None, asked.reason)
-    return LanguageModelState(True, asked.model, asked.address or asked.service)
+    return LanguageModelState(True, asked.model, without_login(asked.address) if asked.address else asked.service)
 
 
 def open_language_model(settings: Settings, recorder: Recorder) -> LanguageModel:

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import math
 import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -161,7 +162,7 @@ class ConfiguredModel:
 def _pause(failure: MnemonError, attempt: int) -> float:
     """What the server asked for, or a doubling pause with jitter, so that many callers do not return at once."""
     asked = failure.details.get("retry_after")
-    if isinstance(asked, int | float):
+    if isinstance(asked, int | float) and not math.isnan(asked):
         return float(asked)
     return float(min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)) * random.uniform(0.5, 1)  # noqa: S311
 

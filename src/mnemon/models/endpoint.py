@@ -12,6 +12,7 @@ from openai.types import CreateEmbeddingResponse
 from mnemon.models.embedder import Purpose, Vectors, count_embedded
 from mnemon.models.failures import EmbeddingDimensionMismatch, ModelUnreachable
 from mnemon.models.openai_failures import as_mnemon_error
+from mnemon.models.redact import without_login
 
 BULK_REQUESTS_AT_ONCE = 2
 NO_KEY = "no-key"
@@ -52,7 +53,7 @@ class EndpointEmbedder:
 
     @property
     def source(self) -> str:
-        return str(self._client.base_url)
+        return without_login(str(self._client.base_url))
 
     async def embed(self, texts: Sequence[str], purpose: Purpose = "bulk") -> Vectors:
         """One row per text, in order. Queries do not wait for the requests of bulk work."""

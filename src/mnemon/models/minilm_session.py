@@ -32,6 +32,8 @@ class MiniLM:
     @classmethod
     def open(cls, home: Path, folder: Path | None) -> Self:
         weights = find_weights(folder)
+        # The graph was made from weights that were checked then; the tokenizer is read anew each time.
+        weights.check("tokenizer.json")
         graph = cached_graph(home, weights)
         try:
             session = onnxruntime.InferenceSession(graph, _options(), providers=["CPUExecutionProvider"])

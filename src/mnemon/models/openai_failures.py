@@ -1,5 +1,7 @@
 """What the OpenAI client raises, as errors of our own."""
 
+import math
+
 import openai
 
 from mnemon.errors import MnemonError
@@ -12,13 +14,12 @@ from mnemon.models.failures import (
     ModelTimedOut,
     ModelUnreachable,
 )
-
-LONGEST_REASON = 300
+from mnemon.models.redact import shown_reason
 
 
 def as_mnemon_error(failure: openai.OpenAIError, model: str, address: str, key: str | None) -> MnemonError:
     """Name the model, the server and its reason; never the key, should the server repeat it."""
-    reason = without_secret(str(failure), key)
+    reason = shown_reason(str(failure), key)
     code = getattr(failure, "code", None)
     if isinstance(failure, openai.APITimeoutError):
         return ModelTimedOut(f"{address} did not answer in time for {model}.")
@@ -39,12 +40,9 @@ def as_mnemon_error(failure: openai.OpenAIError, model: str, address: str, key: 
     return ModelUnreachable(f"{address} failed for {model}: {reason}")
 
 
-def without_secret(text: str, secret: str | None) -> str:
-    return (text.replace(secret, "***") if secret else text)[:LONGEST_REASON]
-
-
 def _retry_after(failure: openai.RateLimitError) -> float | None:
     try:
-        return float(failure.response.headers["retry-after"])
+        seconds = float(failure.response.headers["retry-after"])
     except (KeyError, ValueError):
         return None
+    return seconds if math.isfinite(seconds) else None

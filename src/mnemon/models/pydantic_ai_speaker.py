@@ -26,9 +26,8 @@ from mnemon.models.failures import (
     ModelUnreachable,
 )
 from mnemon.models.language import Prompt, Usage
+from mnemon.models.redact import shown_reason
 from mnemon.models.speaker import Correction, Spoken
-
-LONGEST_REASON = 300
 
 # The first that fits holds, so the narrow ones come first.
 FAILURES: tuple[tuple[type[Exception], type[MnemonError], str], ...] = (
@@ -102,9 +101,9 @@ class PydanticAISpeaker:
 
     def _told(self, failure: Exception, kind: type[MnemonError], meaning: str) -> MnemonError:
         """Their reason, without the key, should the server repeat it."""
-        reason = str(failure).replace(self._secret, "***") if self._secret else str(failure)
+        reason = shown_reason(str(failure), self._secret)
         details = {"retry_after": getattr(failure, "retry_after", None)} if kind is ModelRateLimited else {}
-        return kind(f"The language model {self.name} {meaning}: {reason[:LONGEST_REASON]}", **details)
+        return kind(f"The language model {self.name} {meaning}: {reason}", **details)
 
 
 def _messages(prompt: Prompt, corrections: Sequence[Correction]) -> list[ModelMessage]:

@@ -1,6 +1,19 @@
-"""One log line when the database goes away and one when it is back, however often it is tried in between."""
+"""Outages: statements are tried again, with one log line when the database goes away and one when it is back."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import psycopg
+
+from mnemon.errors import MnemonError
 from mnemon.telemetry import logger
+
+# What the database or its absence raises, for every statement that is tried again.
+OUTAGE = (psycopg.Error, MnemonError, OSError)
+RETRY_SECONDS = 0.3
+
+Answer = TypeVar("Answer")
 
 log = logger(__name__)
 
@@ -21,3 +34,12 @@ class Outage:
         if self._lasting:
             log.warning("database_back", by=self._who)
         self._lasting = False
+
+    async def survive(self, step: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Try until the database has answered."""
+        while True:
+            try:
+                return await step()
+            except OUTAGE as failure:
+                self.seen(failure)
+                await asyncio.sleep(RETRY_SECONDS)

@@ -6,15 +6,12 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
-import psycopg
-
 from mnemon.db.database import Database
-from mnemon.errors import MnemonError
 from mnemon.telemetry import logger
 from mnemon.work import metrics
 from mnemon.work.attempt import Attempt, Done, GivenBack, Lost, Outcome
@@ -22,12 +19,13 @@ from mnemon.work.errors import TimeLimitExceeded
 from mnemon.work.failures import failure_of
 from mnemon.work.finisher import Finisher
 from mnemon.work.heartbeat import Heartbeat
+from mnemon.work.housekeeping import Housekeeping
 from mnemon.work.job import Job
 from mnemon.work.kinds import Kind
 from mnemon.work.line import Line
 from mnemon.work.listener import listen
-from mnemon.work.outage import Outage
-from mnemon.work.queue import Failure, claim_jobs, fail_job, give_back_jobs, release_delayed_jobs, rescue_jobs
+from mnemon.work.outage import OUTAGE, RETRY_SECONDS, Outage
+from mnemon.work.queue import Failure, claim_jobs, fail_job, give_back_jobs
 from mnemon.work.report import report_ending
 from mnemon.work.schedule import Schedule, Scheduler
 from mnemon.work.turns import Turns
@@ -35,12 +33,6 @@ from mnemon.work.turns import Turns
 REGISTER = "SELECT mnemon.register_worker(%s, %s, %s, %s, %s)"
 UNREGISTER = "SELECT mnemon.unregister_worker(%s)"
 STOP_PATIENCE = 5.0
-RETRY_SECONDS = 0.3
-GAUGES_EVERY = 15.0
-# What the database or its absence raises, for every statement that is tried again.
-OUTAGE = (psycopg.Error, MnemonError, OSError)
-
-Written = TypeVar("Written")
 
 log = logger(__name__)
 
@@ -83,20 +75,18 @@ class Worker:
         self._finisher = Finisher(self._outcomes, self._settled)
         self._finishing: dict[str, Attempt] = {}
         self._abandoned: set[asyncio.Task[None]] = set()
-        self._scheduler = Scheduler(self._claims, schedules)
+        self._housekeeping = Housekeeping(self._claims, Scheduler(self._claims, schedules), poll)
         self._heartbeat = Heartbeat(database.server, self.name, self._lease, self._lost, self._stuck)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._stopping = False
         self._more = True
         self._outage = Outage("worker")
-        self._housekeeping_at = 0.0
-        self._gauges_at = 0.0
 
     async def run(self) -> None:
         """Work until `stop` is called or this task is cancelled; then give every running job back."""
         self._loop = asyncio.get_running_loop()
-        await self._patiently(self._register)
+        await self._outage.survive(self._register)
         self._heartbeat.start()
         kinds = frozenset(self._kinds)
         aides = [
@@ -123,8 +113,8 @@ class Worker:
     async def _turn(self) -> None:
         self._wake.clear()
         try:
-            if time.monotonic() >= self._housekeeping_at:
-                await self._keep_house()
+            if await self._housekeeping.keep_if_due():
+                self._more = True
             if self._more:
                 await self._fill_slots()
         except OUTAGE as failure:
@@ -193,11 +183,11 @@ class Worker:
             self._close(attempt, "lost")
         elif isinstance(outcome, GivenBack):
             delay = timedelta(seconds=outcome.seconds)
-            held = await self._patiently(lambda: give_back_jobs(self._outcomes, [job], delay))
+            held = await self._outage.survive(lambda: give_back_jobs(self._outcomes, [job], delay))
             self._close(attempt, "given_back" if held else "lost")
         else:
             failure = outcome
-            status = await self._patiently(lambda: fail_job(self._outcomes, job, failure))
+            status = await self._outage.survive(lambda: fail_job(self._outcomes, job, failure))
             ending = {"PENDING": "retry", "FAILED": "dead", None: "lost"}[status]
             self._close(attempt, ending, failure)
         self._free_slot(attempt)
@@ -264,30 +254,7 @@ class Worker:
     async def _register(self) -> None:
         values = (self.name, socket.gethostname(), os.getpid(), self._slots, sorted(self._kinds))
         await self._claims.fetch(REGISTER, values)
-        await self._scheduler.declare()
-
-    async def _keep_house(self) -> None:
-        """Once per poll: rescue what silent workers left, release and fire what is due, now and then the gauges."""
-        now = time.monotonic()
-        self._housekeeping_at = now + self._poll
-        self._more = True
-        for lost in await rescue_jobs(self._claims):
-            metrics.RESCUED.labels(lost["kind"]).inc()
-            log.warning("job_rescued", **{name: str(value) for name, value in lost.items()})
-        await release_delayed_jobs(self._claims)
-        await self._scheduler.fire_due()
-        if now >= self._gauges_at:
-            self._gauges_at = now + GAUGES_EVERY
-            await metrics.refresh_gauges(self._claims)
-
-    async def _patiently(self, step: Callable[[], Awaitable[Written]]) -> Written:
-        """Try until the database has answered."""
-        while True:
-            try:
-                return await step()
-            except OUTAGE as failure:
-                self._outage.seen(failure)
-                await asyncio.sleep(RETRY_SECONDS)
+        await self._housekeeping.scheduler.declare()
 
     async def _wind_down(self, aides: list[asyncio.Task[None]]) -> None:
         """Bounded: what cannot be put on record in time is left to the leases."""
