@@ -113,11 +113,30 @@ async def test_tenants_at_rest_get_no_job(
 
 
 async def test_without_a_model_that_works_nothing_is_moved(
-    own_database: Database, tenants: tuple[UUID, UUID], embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
+    own_database: Database, tenants: tuple[UUID, UUID], embedder: LocalEmbedder
 ) -> None:
-    assert await VectorMoves(own_database, NoEmbedder("none")).tenants_to_move() == []
+    await look_for_old_vectors(own_database)
+    async with working(own_database, NoEmbedder("none")):
+        (found,) = await ended_jobs(own_database, FIND_OLD_VECTORS.name, 1)
+    assert found["result"] == {"tenants": 0}
+    assert await ended_jobs(own_database, REEMBED.name, 0) == []
+
+
+async def test_without_a_table_there_is_nothing_to_do(
+    own_database: Database, embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(vector_tables, "_registered", {})
-    assert await VectorMoves(own_database, embedder).tenants_to_move() == []
+    assert not await VectorMoves(own_database, embedder).possible()
+
+
+async def test_the_first_model_of_all_gets_its_index_too(own_database: Database, tenants: tuple[UUID, UUID]) -> None:
+    await look_for_old_vectors(own_database)
+    async with working(own_database, OLD):
+        (found,) = await ended_jobs(own_database, FIND_OLD_VECTORS.name, 1)
+    assert found["result"] == {"tenants": 0}
+    async with own_database.owner() as owner:
+        names = {row["name"] for row in await (await owner.execute(INDEXES)).fetchall()}
+    assert "mnemon." + index_name(RELATION, ModelInUse(OLD.model_id, OLD.dimension)) in names
 
 
 async def test_a_move_whose_time_is_up_says_that_it_is_not_done(

@@ -16,7 +16,7 @@ USING hnsw (({distance_of}) halfvec_cosine_ops) WHERE model_id = {model_id}
 OF_TABLE = """
 SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = to_regclass(%s)
 """
-BROKEN = "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND NOT indisvalid"
+VALID = "SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass(%s)"
 
 
 def index_name(relation: str, model: ModelInUse) -> str:
@@ -40,7 +40,10 @@ async def ensure_vector_index(owner: Connection, relation: str, model: ModelInUs
     """Build it while reads and writes go on; one left broken by a crash is built again. Takes an owner's connection."""
     name = index_name(relation, model)
     qualified = _beside(relation, name)
-    if await (await owner.execute(BROKEN, (qualified.as_string(owner),))).fetchone():
+    found = await (await owner.execute(VALID, (qualified.as_string(owner),))).fetchone()
+    if found and found["valid"]:
+        return name
+    if found:
         await owner.execute(sql.SQL("DROP INDEX CONCURRENTLY {}").format(qualified))
     await owner.execute(
         CREATE.format(

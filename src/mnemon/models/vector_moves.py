@@ -33,11 +33,13 @@ class VectorMoves:
         self._database = database
         self._embedder = embedder
 
+    async def possible(self) -> bool:
+        """Whether there is any table, and the configured model works."""
+        return bool(vector_tables()) and (await embedding_health(self._embedder)).available
+
     async def tenants_to_move(self) -> list[UUID]:
-        """Tenants with vectors of another model; none while the configured model itself does not work."""
+        """Tenants with vectors of another model than the configured one."""
         relations = [table.relation for table in vector_tables()]
-        if not relations or not (await embedding_health(self._embedder)).available:
-            return []
         async with self._database.session() as session:
             rows = await (await session.execute(NOT_THERE, (relations, self._embedder.model_id))).fetchall()
         return [row["tenant_id"] for row in rows]

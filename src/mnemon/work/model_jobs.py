@@ -38,6 +38,7 @@ class Moved(Protocol):
 class VectorMoves(Protocol):
     """What `mnemon.models.vector_moves` offers."""
 
+    async def possible(self) -> bool: ...
     async def tenants_to_move(self) -> list[UUID]: ...
     async def prepare_indexes(self) -> None: ...
     async def move(self, tenant: UUID, seconds: float) -> Moved: ...
@@ -47,9 +48,10 @@ class VectorMoves(Protocol):
 async def find_old_vectors(job: Job[NoPayload]) -> dict[str, int]:
     """A job for each tenant that has vectors of another model than the configured one."""
     moves = _moves(job)
+    if not await moves.possible():
+        return {"tenants": 0}
+    await moves.prepare_indexes()
     tenants = await moves.tenants_to_move()
-    if tenants:
-        await moves.prepare_indexes()
     for tenant in tenants:
         async with job.database.transaction(tenant) as tx:
             await enqueue(tx, REEMBED, NoPayload(), dedupe_key=REEMBED.name, priority=-1)
