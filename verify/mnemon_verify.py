@@ -5,8 +5,9 @@
     mnemon_verify.py checkpoints FILE.jsonl [--key HEX]
     mnemon_verify.py receipt RECEIPT.json [--key HEX]
 
-Give --key, the public key that you were told by another way; without it the key inside the file is used, which
-proves only that the file agrees with itself. Exit status: 0 all holds, 1 something does not, 2 unreadable input.
+Give --key, a public key that you were told by another way; without it the key inside the file is used, which proves
+only that the file agrees with itself. If the signing key was changed since, the file holds what each key signed to
+announce the next one, and that is followed. Exit status: 0 all holds, 1 something does not, 2 unreadable input.
 
 It shares no code with Mnemon, on purpose: a mistake in one of them does not hide in the other.
 """
@@ -166,33 +167,63 @@ def is_signed(public_key, signature, message):
 # The three kinds of file.
 
 
+def keys_after(key, handovers):
+    """The keys that one leads to: each signs which comes next."""
+    trusted = {key}
+    for handover in handovers:
+        said = json.loads(handover["statement"])
+        if said.get("format") == "mnemon/key/1" and handover["public_key"] in trusted and is_genuine(handover):
+            trusted.add(said["next_key"])
+    return trusted
+
+
+def is_genuine(signed):
+    public_key, signature = bytes.fromhex(signed["public_key"]), bytes.fromhex(signed["signature"])
+    return is_signed(public_key, signature, signed["statement"].encode())
+
+
 def checkpoint_faults(checkpoint, key):
+    """What is wrong with a checkpoint by itself, for someone who trusts a key."""
     said = json.loads(checkpoint["statement"])
     where = f"checkpoint at {said['sequence']}"
     if said.get("format") != "mnemon/checkpoint/1":
         yield f"{where}: its format {said.get('format')!r} is unknown"
-    if key and checkpoint["public_key"] != key:
+    if key and checkpoint["public_key"] not in keys_after(key, checkpoint.get("keys", [])):
         yield f"{where}: it was signed with another key"
-    statement, signature = checkpoint["statement"].encode(), bytes.fromhex(checkpoint["signature"])
-    if not is_signed(bytes.fromhex(checkpoint["public_key"]), signature, statement):
+    if not is_genuine(checkpoint):
         yield f"{where}: the signature does not fit"
     if said["count"] != said["sequence"]:
         yield f"{where}: it counts {said['count']} events up to number {said['sequence']}"
 
 
 def check_checkpoints(lines, key):
-    previous, last = "0" * 64, 0
+    """Each is signed with the key of the one before, or one that it leads to. What a key signed attests all before."""
+    previous, before, signers = "0" * 64, None, set()
     for checkpoint in lines:
         said = json.loads(checkpoint["statement"])
-        yield from checkpoint_faults(checkpoint, key or lines[0]["public_key"])
+        yield from checkpoint_faults(checkpoint, before and before["public_key"])
         if said["previous"] != previous:
             yield f"checkpoint at {said['sequence']}: the one before it is missing or was changed"
-        if int(said["sequence"]) <= last:
+        if not follows(before, checkpoint):
             yield f"checkpoint at {said['sequence']}: it goes back"
-        previous, last = sha256(checkpoint["statement"].encode()).hex(), int(said["sequence"])
+        previous, before = sha256(checkpoint["statement"].encode()).hex(), checkpoint
+        signers.add(checkpoint["public_key"])
+    if key and lines and key not in signers and not keys_after(key, lines[0].get("keys", [])) & signers:
+        yield "the checkpoints were signed with another key"
 
 
-def check_export(lines, checkpoints):
+def follows(before, checkpoint):
+    """Further on; or at the same place, saying the same, signed with the next key."""
+    said = json.loads(checkpoint["statement"])
+    earlier = json.loads(before["statement"]) if before else {"sequence": "0"}
+    if said["sequence"] != earlier["sequence"]:
+        return int(said["sequence"]) > int(earlier["sequence"])
+    same = (said["head"], said["root"]) == (earlier.get("head"), earlier.get("root"))
+    return same and checkpoint["public_key"] != before["public_key"]
+
+
+def check_export(lines, checkpoints, absent):
+    """Faults; the sequences of events whose payload is not in the file go to `absent`."""
     header = next(lines, {})
     if header.get("format") != "mnemon/export/1":
         yield "the first line does not say that this is an export"
@@ -206,6 +237,8 @@ def check_export(lines, checkpoints):
         elif event["previous_hash"] != previous:
             yield f"event {event['sequence']}: it does not link to the one before it"
         faults = list(event_faults(event))
+        if event["payload"] is None:
+            absent.append(sequence + 1)
         if PAYLOAD_CHANGED in faults:
             changed.append(event)
             faults.remove(PAYLOAD_CHANGED)
@@ -253,17 +286,30 @@ def check_receipt(receipt, key):
     if receipt.get("format") != "mnemon/receipt/1":
         yield "this is no receipt"
         return
-    event, checkpoint = receipt["event"], receipt["checkpoint"]
-    for fault in event_faults(event):
-        yield f"event {event['sequence']}: {fault}"
+    checkpoint, redactions = receipt["checkpoint"], {}
     yield from checkpoint_faults(checkpoint, key)
-    said, scope = json.loads(checkpoint["statement"]), json.loads(event["envelope"])["scope"]
+    said = json.loads(checkpoint["statement"])
+    for one in receipt.get("redactions", []):
+        faults = [*event_faults(one["event"]), *path_faults(one, said)]
+        yield from (f"event {one['event']['sequence']}: {fault}" for fault in faults)
+        if not faults:
+            note_redaction(redactions, one["event"])
+    event = receipt["event"]
+    for fault in (*event_faults(event), *path_faults(receipt, said)):
+        if fault != PAYLOAD_CHANGED or not is_redacted(redactions, event):
+            yield f"event {event['sequence']}: {fault}"
+
+
+def path_faults(proven, said):
+    """What is wrong with the way from an event to the root that a checkpoint names."""
+    event = proven["event"]
+    scope = json.loads(event["envelope"])["scope"]
     if (scope["tenant_id"], scope["legal_entity"]) != (said["tenant_id"], said["legal_entity"]):
         yield "the checkpoint is about another partition than the event"
-    path = [bytes.fromhex(sibling) for sibling in receipt["path"]]
+    path = [bytes.fromhex(sibling) for sibling in proven["path"]]
     root = root_of_path(bytes.fromhex(event["hash"]), int(event["sequence"]) - 1, int(said["count"]), path)
     if root is None or root.hex() != said["root"]:
-        yield f"event {event['sequence']}: the path does not lead to the root that the checkpoint attests"
+        yield "the path does not lead to the root that the checkpoint attests"
 
 
 def read_lines(path):
@@ -272,14 +318,29 @@ def read_lines(path):
             yield json.loads(line)
 
 
-def run(arguments):
+def run(arguments, absent):
     """All faults of one call."""
     if arguments.kind == "receipt":
-        return check_receipt(json.loads(Path(arguments.file).read_text(encoding="utf-8")), arguments.key)
+        receipt = json.loads(Path(arguments.file).read_text(encoding="utf-8"))
+        faults = list(check_receipt(receipt, arguments.key))
+        absent.extend(
+            [receipt["event"]["sequence"]] if "event" in receipt and receipt["event"]["payload"] is None else []
+        )
+        return faults
     if arguments.kind == "checkpoints":
-        return check_checkpoints(list(read_lines(arguments.file)), arguments.key)
+        return list(check_checkpoints(list(read_lines(arguments.file)), arguments.key))
     checkpoints = list(read_lines(arguments.checkpoints)) if arguments.checkpoints else []
-    return [*check_checkpoints(checkpoints, arguments.key), *check_export(read_lines(arguments.file), checkpoints)]
+    events = read_lines(arguments.file)
+    return [*check_checkpoints(checkpoints, arguments.key), *check_export(events, checkpoints, absent)]
+
+
+def verdict(arguments, absent):
+    """That all holds, and what this does not say."""
+    signed = arguments.kind != "export" or arguments.checkpoints
+    limits = ["no --key given"] if signed and not arguments.key else []
+    if absent:
+        limits.append(f"{len(absent)} payload{'s are' if len(absent) > 1 else ' is'} not in the file, only the digest")
+    return f"all holds ({'; '.join(limits)})" if limits else "all holds"
 
 
 def main():
@@ -288,17 +349,14 @@ def main():
     parser.add_argument("file")
     parser.add_argument("--checkpoints", help="checkpoint file to hold an export against")
     parser.add_argument("--key", help="the public key, 64 hexadecimal digits, as you were told it")
-    arguments = parser.parse_args()
+    arguments, absent = parser.parse_args(), []
     try:
-        faults = list(run(arguments))
+        faults = run(arguments, absent)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as failure:
         print(f"{arguments.file} cannot be read: {type(failure).__name__}: {failure}")  # noqa: T201
         return 2
-    for fault in faults:
+    for fault in faults or [verdict(arguments, absent)]:
         print(fault)  # noqa: T201
-    if not faults:
-        signed = arguments.kind != "export" or arguments.checkpoints
-        print("all holds (no --key given)" if signed and not arguments.key else "all holds")  # noqa: T201
     return 1 if faults else 0
 
 

@@ -212,3 +212,17 @@ def test_verify_passes_and_then_names_the_event_that_a_superuser_changed(
     assert as_json.returncode == 1
     [fault] = json.loads(as_json.stdout)["partitions"][0]["faults"]
     assert (fault["sequence"], fault["kind"]) == (board[1]["sequence"], "payload")
+
+
+def test_a_changed_signing_key_leaves_what_was_signed_in_force(
+    run: Run, board: list[dict[str, Any]], folder: Path
+) -> None:
+    old = json.loads(run("checkpoint", "--json").stdout)[0]["public_key"]
+    done = run("rotate-key", "--json")
+    new = json.loads(done.stdout)["public_key"]
+    assert new != old, done.stderr
+    file = folder / "after-rotation.json"
+    assert run("receipt", board[0]["id"], "--output", str(file)).returncode == 0
+    for key in (old, new):
+        checked = subprocess.run([sys.executable, VERIFIER, "receipt", file, "--key", key], capture_output=True)
+        assert checked.stdout == b"all holds\n"

@@ -347,7 +347,7 @@ class TestReceipts:
         made = await integrity.checkpoint(filled)
         async for event in log.scan(filled):
             receipt = await integrity.receipt(filled, event.id)
-            assert root_from_path(event.hash, event.sequence - 1, 20, receipt.path) == made.root
+            assert root_from_path(event.hash, event.sequence - 1, 20, receipt.proven.path) == made.root
 
     async def test_receipts_use_the_kept_subtrees_of_a_long_log(
         self, integrity: Integrity, log: EventLog, database: Database, tenant: UUID
@@ -359,7 +359,7 @@ class TestReceipts:
         assert {(row["level"], row["place"]) for row in rows} == {(8, 0), (8, 1), (9, 0)}
         for sequence in (1, 256, 257, 512, 513, 700):
             async for event in log.scan(tenant, after=sequence - 1, to=sequence):
-                assert (await integrity.receipt(tenant, event.id)).event.sequence == sequence
+                assert (await integrity.receipt(tenant, event.id)).proven.event.sequence == sequence
 
     async def test_an_event_younger_than_the_last_checkpoint_has_none_yet(
         self, integrity: Integrity, log: EventLog, filled: UUID, other_tenant: UUID

@@ -62,6 +62,12 @@ class NewCheckpoint(BaseModel):
     legal_entity: LegalEntity = MAIN
 
 
+class HandoverOut(BaseModel):
+    statement: str = Field(description="The signed text: the next key, time.")
+    public_key: str
+    signature: str
+
+
 class CheckpointOut(BaseModel):
     statement: str = Field(
         description="The signed text: partition, sequence, count, head, Merkle root, previous, time."
@@ -69,6 +75,9 @@ class CheckpointOut(BaseModel):
     public_key: str
     signature: str
     frontier: list[str]
+    keys: list[HandoverOut] = Field(
+        default_factory=list, description="What each earlier key signed to announce the next one."
+    )
 
 
 class Checkpoints(BaseModel):
@@ -76,11 +85,17 @@ class Checkpoints(BaseModel):
     total: int
 
 
-class ReceiptOut(BaseModel):
-    format: str
+class ProvenOut(BaseModel):
     event: dict[str, Any] = Field(description="Envelope and payload as they were hashed; personal fields encrypted.")
     path: list[str] = Field(description="Hashes from the event to the checkpoint's root.")
+
+
+class ReceiptOut(ProvenOut):
+    format: str
     checkpoint: CheckpointOut
+    redactions: list[ProvenOut] = Field(
+        default_factory=list, description="The events that attest what was taken out of the payload, if anything was."
+    )
 
 
 @router.post("/integrity/verifications", summary="Start to verify a partition", status_code=202)
@@ -102,12 +117,21 @@ async def get_verification(job_id: UUID, mnemon: MnemonPart, principal: Reader) 
     return _described(job)
 
 
-@router.post("/integrity/checkpoints", summary="Sign how far a partition has come", status_code=201)
+@router.post(
+    "/integrity/checkpoints",
+    summary="Sign how far a partition has come",
+    status_code=201,
+    response_model_exclude_defaults=True,
+)
 async def post_checkpoint(new: NewCheckpoint, mnemon: MnemonPart, principal: Keeper) -> CheckpointOut:
     return _shown(await mnemon.integrity.checkpoint(principal.tenant_id, new.legal_entity))
 
 
-@router.get("/integrity/checkpoints", summary="The signed checkpoints of a partition, oldest first")
+@router.get(
+    "/integrity/checkpoints",
+    summary="The signed checkpoints of a partition, oldest first",
+    response_model_exclude_defaults=True,
+)
 async def get_checkpoints(mnemon: MnemonPart, principal: Reader, legal_entity: OfLegalEntity = MAIN) -> Checkpoints:
     found = mnemon.integrity.checkpoints.list(principal.tenant_id, legal_entity)
     return Checkpoints(checkpoints=[_shown(one) for one in found], total=len(found))

@@ -1,4 +1,4 @@
-"""`mnemon log checkpoint|receipt|export`: what proves the log to others."""
+"""`mnemon log checkpoint|rotate-key|receipt|export`: what proves the log to others."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import IO, Annotated
 import orjson
 import typer
 
-from mnemon.cli.context import run_async, tenant_of
+from mnemon.cli.context import opened, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, say, show, table
 from mnemon.cli.verify import OnePartition, partitions_of
 from mnemon.errors import InvalidRequest
@@ -47,6 +47,22 @@ def checkpoint(
         as_json,
         lambda: table(headings, rows, "No checkpoints. Sign one with: mnemon log checkpoint"),
     )
+
+
+def rotate_key(as_json: Json = False) -> None:
+    """Change the key that signs checkpoints. The old one announces the new one, signs no more, and is deleted.
+
+    What it signed goes on to hold. Tell the new key to those who check your log.
+
+    Example: mnemon log rotate-key
+    """
+
+    async def work() -> str:
+        async with opened() as mnemon:
+            return await mnemon.integrity.rotate_key()
+
+    key = run_async(work())
+    show({"public_key": key}, as_json, lambda: say(f"Checkpoints are now signed with {key}"))
 
 
 def receipt(

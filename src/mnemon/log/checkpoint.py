@@ -17,6 +17,7 @@ from psycopg.rows import tuple_row
 from mnemon.db.database import Connection
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import MAIN
+from mnemon.log.handover import Handover, handovers, keys_after
 from mnemon.log.merkle import Frontier, fold
 from mnemon.log.moments import now, written
 from mnemon.log.partitions import Partition, list_partitions
@@ -43,12 +44,14 @@ ON CONFLICT DO NOTHING
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A signed statement. `frontier` lets the next one be made without reading the log from its beginning."""
+    """A signed statement. `frontier` lets the next one be made without reading the log from its beginning; `keys`
+    leads from every earlier signing key to this one."""
 
     statement: str
     public_key: str
     signature: str
     frontier: tuple[bytes, ...]
+    keys: tuple[Handover, ...] = ()
 
     @property
     def says(self) -> dict[str, Any]:
@@ -76,17 +79,19 @@ class Checkpoint:
         return Frontier(self.sequence, list(self.frontier))
 
     def as_json(self) -> dict[str, Any]:
-        return {
+        shown = {
             "statement": self.statement,
             "public_key": self.public_key,
             "signature": self.signature,
             "frontier": [root.hex() for root in self.frontier],
         }
+        return shown | ({"keys": [one.as_json() for one in self.keys]} if self.keys else {})
 
     @classmethod
     def from_json(cls, line: dict[str, Any]) -> Self:
         frontier = tuple(bytes.fromhex(root) for root in line["frontier"])
-        return cls(line["statement"], line["public_key"], line["signature"], frontier)
+        keys = tuple(Handover(**one) for one in line.get("keys", ()))
+        return cls(line["statement"], line["public_key"], line["signature"], frontier, keys)
 
 
 class Checkpoints:
@@ -110,7 +115,7 @@ class Checkpoints:
         return [Checkpoint.from_json(orjson.loads(line)) for line in lines]
 
     async def sign(self, tenant: UUID, legal_entity: str = MAIN) -> Checkpoint:
-        """Attest the partition as it is now; the last checkpoint again if nothing was added since."""
+        """Attest the partition as it is now; the last checkpoint again if neither log nor key changed since."""
         file = self.file_of(tenant, legal_entity)
         await asyncio.to_thread(file.parent.mkdir, mode=0o700, parents=True, exist_ok=True)
         with file.open("ab") as opened:
@@ -127,11 +132,12 @@ class Checkpoints:
 
     async def _next(self, tenant: UUID, legal_entity: str, last: Checkpoint | None) -> Checkpoint:
         tree = last.tree if last else Frontier()
+        key = await asyncio.to_thread(signing_key, self._home)
         async with self._reader.transaction(tenant) as connection:
             partition = await _partition(connection, tenant, legal_entity)
             if last is not None:
                 await _refuse_contradiction(connection, tenant, partition, last)
-                if last.sequence == partition.sequence:
+                if last.sequence == partition.sequence and last.public_key == public_hex(key):
                     return last
             await self._grow(connection, tenant, partition, tree)
         says = {
@@ -145,8 +151,7 @@ class Checkpoints:
             "previous": last.digest if last else NO_PREVIOUS,
             "signed_at": written(now()),
         }
-        key = await asyncio.to_thread(signing_key, self._home)
-        return _signed(key, orjson.dumps(says, option=orjson.OPT_SORT_KEYS).decode(), tree)
+        return _signed(key, orjson.dumps(says, option=orjson.OPT_SORT_KEYS).decode(), tree, handovers(self._home))
 
     async def _grow(self, connection: Connection, tenant: UUID, partition: Partition, tree: Frontier) -> None:
         """Take in the hashes since the last checkpoint, and keep the larger subtrees that become complete."""
@@ -194,8 +199,8 @@ async def _refuse_contradiction(connection: Connection, tenant: UUID, partition:
         raise CheckpointRefused(f"Event {last.sequence} is not the one that the last checkpoint attests: run verify.")
 
 
-def _signed(key: Ed25519PrivateKey, statement: str, tree: Frontier) -> Checkpoint:
-    return Checkpoint(statement, public_hex(key), key.sign(statement.encode()).hex(), tuple(tree.roots))
+def _signed(key: Ed25519PrivateKey, statement: str, tree: Frontier, keys: tuple[Handover, ...]) -> Checkpoint:
+    return Checkpoint(statement, public_hex(key), key.sign(statement.encode()).hex(), tuple(tree.roots), keys)
 
 
 def _drop_torn_line(file: Path) -> None:
@@ -207,19 +212,26 @@ def _drop_torn_line(file: Path) -> None:
 
 def faults_of(known: list[Checkpoint], tenant: UUID, legal_entity: str) -> Iterator[tuple[int, str]]:
     """What is wrong with the checkpoints in themselves, as (sequence, reason)."""
-    previous, last = NO_PREVIOUS, 0
+    before: Checkpoint | None = None
     for one in known:
         says = one.says
         if not is_signed(one.public_key, one.signature, one.statement):
             yield one.sequence, "the signature does not fit the statement"
-        if one.public_key != known[-1].public_key:
+        if before and one.public_key not in keys_after(before.public_key, one.keys):
             yield one.sequence, f"it was signed with another key, {one.public_key}"
         if (says["tenant_id"], says["legal_entity"]) != (str(tenant), legal_entity):
             yield one.sequence, "it is about another partition"
-        if says["previous"] != previous:
+        if says["previous"] != (before.digest if before else NO_PREVIOUS):
             yield one.sequence, "the checkpoint before it is missing or was changed"
-        if one.sequence <= last or says["count"] != says["sequence"]:
+        if not _follows(before, one) or says["count"] != says["sequence"]:
             yield one.sequence, "it goes back"
         if len(one.frontier) != one.sequence.bit_count() or fold(one.frontier) != one.root:
             yield one.sequence, "its frontier does not lead to its root"
-        previous, last = one.digest, one.sequence
+        before = one
+
+
+def _follows(before: Checkpoint | None, one: Checkpoint) -> bool:
+    """Further on; or at the same place, saying the same, signed with the next key."""
+    if before is None or one.sequence != before.sequence:
+        return one.sequence > (before.sequence if before else 0)
+    return one.public_key != before.public_key and (one.head, one.root) == (before.head, before.root)

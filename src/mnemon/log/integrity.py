@@ -1,5 +1,6 @@
 """Integrity in one place: sign, prove, export and verify a tenant's partitions."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from uuid import UUID
@@ -9,6 +10,7 @@ from mnemon.log.checkpoint import Checkpoint, Checkpoints
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import MAIN
 from mnemon.log.export import export_lines
+from mnemon.log.handover import rotate_signing_key
 from mnemon.log.read import Reader
 from mnemon.log.receipt import Receipt, make_receipt
 from mnemon.log.verify import Position, Report, verify
@@ -28,6 +30,7 @@ class Integrity:
     def __init__(self, database: Database, reader: Reader, home: Path) -> None:
         self._database = database
         self._reader = reader
+        self._home = home
         self.checkpoints = Checkpoints(reader, home)
 
     async def checkpoint(self, tenant: UUID, legal_entity: str = MAIN) -> Checkpoint:
@@ -48,6 +51,12 @@ class Integrity:
                 FAULTS.inc()
                 log.error("log.checkpoint_refused", tenant_id=str(row["tenant_id"]), reason=refusal.message)
         return made
+
+    async def rotate_key(self) -> str:
+        """Change the signing key; every partition is signed anew, so that the new key alone vouches for all of it."""
+        key = await asyncio.to_thread(rotate_signing_key, self._home)
+        await self.checkpoint_all()
+        return key
 
     async def receipt(self, tenant: UUID, event_id: str, legal_entity: str | None = None) -> Receipt:
         """Prove that one event is in the log."""

@@ -5,12 +5,14 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection
+from mnemon.log.chain import digest
 from mnemon.log.checkpoint import LOWEST_KEPT_LEVEL, Checkpoint, Checkpoints, hashes
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import Event
-from mnemon.log.export import exported
+from mnemon.log.export import exported, with_archived
 from mnemon.log.merkle import Frontier, fold, path_ranges, root_from_path, subtrees
 from mnemon.log.read import Reader
+from mnemon.log.redacted import Redacted, is_attested, note_redaction
 
 FORMAT = "mnemon/receipt/1"
 
@@ -20,42 +22,82 @@ SELECT hash FROM mnemon.merkle_nodes
 """
 
 
+ATTESTING = """
+SELECT attested_by FROM mnemon.redactions
+ WHERE tenant_id = %s AND partition_id = %s AND sequence = %s ORDER BY number
+"""
+
+
 @dataclass(frozen=True, slots=True)
-class Receipt:
-    """An event as stored, the path from it to the root, and the checkpoint that signs the root."""
+class Proven:
+    """An event as stored, and the path from it to a root."""
 
     event: Event
     path: tuple[bytes, ...]
-    checkpoint: Checkpoint
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "event": exported(self.event),
-            "path": [sibling.hex() for sibling in self.path],
-            "checkpoint": self.checkpoint.as_json(),
-        }
+        return {"event": exported(self.event), "path": [sibling.hex() for sibling in self.path]}
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A proven event and the checkpoint that signs the root. If something was taken out of its payload, the events
+    that attest it are proven too, by the same checkpoint."""
+
+    proven: Proven
+    checkpoint: Checkpoint
+    redactions: tuple[Proven, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        shown = {"format": FORMAT, **self.proven.as_json(), "checkpoint": self.checkpoint.as_json()}
+        return shown | ({"redactions": [one.as_json() for one in self.redactions]} if self.redactions else {})
 
 
 async def make_receipt(
     reader: Reader, checkpoints: Checkpoints, tenant: UUID, event_id: str, legal_entity: str | None = None
 ) -> Receipt:
-    """Prove an event against the first checkpoint that covers it."""
-    event = await reader.by_id(tenant, event_id, legal_entity, opened=False)
-    covering = [one for one in checkpoints.list(tenant, event.legal_entity) if one.sequence >= event.sequence]
+    """Prove an event against the first checkpoint of the present key that covers it."""
+    event = await _stored(reader, tenant, event_id, legal_entity)
+    attesting = await _attesting(reader, tenant, event)
+    last = max(one.sequence for one in (event, *attesting))
+    known = checkpoints.list(tenant, event.legal_entity)
+    covering = [one for one in known if one.sequence >= last and one.public_key == known[-1].public_key]
     if not covering:
         raise NothingToAttest(f"No checkpoint covers event {event_id} yet: sign one first.", id=event_id)
-    checkpoint = covering[0]
     async with reader.transaction(tenant) as connection:
-        path = tuple(
-            [
-                await _root(connection, event, start, end)
-                for start, end in path_ranges(event.sequence - 1, checkpoint.sequence)
-            ]
-        )
+        proven, *redactions = [await _proven(connection, one, covering[0]) for one in (event, *attesting)]
+    return Receipt(proven, covering[0], tuple(redactions))
+
+
+async def _stored(reader: Reader, tenant: UUID, event_id: str, legal_entity: str | None) -> Event:
+    event = await reader.by_id(tenant, event_id, legal_entity, opened=False)
+    return (await with_archived(reader, tenant, [event]))[0]
+
+
+async def _attesting(reader: Reader, tenant: UUID, event: Event) -> list[Event]:
+    """The events that say what was taken out of the payload; none if it is as it was recorded."""
+    present = digest((event.payload_text or "").encode())
+    if event.payload_text is None or present == event.payload_digest:
+        return []
+    async with reader.transaction(tenant) as connection:
+        place = (tenant, event.partition_id, event.sequence)
+        rows = await (await connection.execute(ATTESTING, place)).fetchall()
+    found = [await _stored(reader, tenant, row["attested_by"], event.legal_entity) for row in rows]
+    said: Redacted = {}
+    for one in found:
+        if one.payload_text is not None and digest(one.payload_text.encode()) == one.payload_digest:
+            note_redaction(said, one.payload_text.encode())
+    if not is_attested(said, event.sequence, event.payload_digest, present):
+        raise CheckpointRefused(f"The payload of event {event.id} is not the one that was recorded: run verify.")
+    return found
+
+
+async def _proven(connection: Connection, event: Event, checkpoint: Checkpoint) -> Proven:
+    ranges = path_ranges(event.sequence - 1, checkpoint.sequence)
+    path = tuple([await _root(connection, event, start, end) for start, end in ranges])
     if root_from_path(event.hash, event.sequence - 1, checkpoint.sequence, path) != checkpoint.root:
         raise CheckpointRefused(f"The log no longer leads to the checkpoint at {checkpoint.sequence}: run verify.")
-    return Receipt(event, path, checkpoint)
+    return Proven(event, path)
 
 
 async def _root(connection: Connection, event: Event, start: int, end: int) -> bytes:

@@ -22,11 +22,16 @@ PUBLIC_NAME = "checkpoint.pub"
 def signing_key(home: Path) -> Ed25519PrivateKey:
     """The key of this home; the first call makes it."""
     folder = key_folder(home)
-    file = folder / PRIVATE_NAME
+    key = key_in(folder / PRIVATE_NAME)
+    (folder / PUBLIC_NAME).write_text(public_hex(key) + "\n")
+    return key
+
+
+def key_in(file: Path) -> Ed25519PrivateKey:
+    """The key that a file holds; the first to ask makes it."""
     key = load_pem_private_key(kept_text(file, _new_key).encode(), None)
     if not isinstance(key, Ed25519PrivateKey):
         raise BadSettings(f"{file} holds no Ed25519 key: move it away to have a new one made.")
-    (folder / PUBLIC_NAME).write_text(public_hex(key) + "\n")
     return key
 
 
