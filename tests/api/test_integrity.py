@@ -14,6 +14,8 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.errors import BadSettings
 from mnemon.identity.roles import Role
 from mnemon.log.export import FORMAT
+from mnemon.log.integrity import Integrity
+from mnemon.log.verify import Report
 from mnemon.settings import Settings
 from mnemon.work.log_jobs import CHECKPOINT, VERIFY, log_schedules
 from mnemon.work.worker import Worker
@@ -61,6 +63,32 @@ async def test_a_verification_reports_what_was_checked(
     await checkpoint(client, admin)
     since = await verified(client, admin, since_checkpoint=True)
     assert (since["intact"], since["checked"], since["position"]["sequence"]) == (True, "0", "2")
+
+
+async def test_a_verification_says_how_far_it_is_while_it_runs(
+    client: httpx.AsyncClient, admin: Person, user: Person, worker: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, whole = asyncio.Event(), Integrity.verify
+
+    async def held_back(*given: Any, **options: Any) -> Report:
+        report = await whole(*given, **options)
+        await held.wait()
+        return report
+
+    monkeypatch.setattr(Integrity, "verify", held_back)
+    started = (await client.post("/v1/integrity/verifications", json={}, headers=admin.headers)).json()
+    assert started["progress"] is None
+    path = f"/v1/integrity/verifications/{started['job_id']}"
+    async with asyncio.timeout(PATIENCE):
+        while not (run := (await client.get(path, headers=user.headers)).json())["progress"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    assert (run["status"], run["report"]) == ("PROCESSING", None)
+    assert run["progress"] == {"checked": "2", "sequence": "2", "total": "2", "faults": "0"}
+    held.set()
+    async with asyncio.timeout(PATIENCE):
+        while (run := (await client.get(path, headers=user.headers)).json())["status"] == "PROCESSING":  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    assert run["report"]["intact"] is True
 
 
 async def test_a_verification_finds_what_a_superuser_changed(

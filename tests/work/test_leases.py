@@ -3,10 +3,12 @@
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from mnemon.ids import new_uuid
 from mnemon.work.attempt import Attempt
 from mnemon.work.enqueue import enqueue
 from mnemon.work.errors import LeaseLost
@@ -65,6 +67,19 @@ async def test_the_claim_counts_the_attempt_and_writes_the_lease(
     assert (row["status"], row["attempts"], row["locked_by"]) == ("PROCESSING", 1, "silent")
     assert str(row["lease_token"]) == job.token
     assert row["lease_until"] - row["locked_at"] == pytest.approx(LEASE, abs=timedelta(milliseconds=50))
+
+
+async def test_only_the_holder_of_the_lease_says_how_far_a_job_is(
+    database, tenant, other_tenant, make_kind, note, claim, read_job
+) -> None:
+    kind = make_kind()
+    async with database.transaction(tenant) as tx:
+        job_id = (await enqueue(tx, kind, note())).job_id
+    job = await claim(kind, timedelta(seconds=30))
+    await job.report({"done": 1})
+    await replace(job, token=str(new_uuid())).report({"done": 2})
+    await replace(job, tenant_id=other_tenant).report({"done": 3})
+    assert (await read_job(job_id))["progress"] == {"done": 1}
 
 
 async def test_a_silent_workers_job_is_rescued_and_the_stale_worker_cannot_write(

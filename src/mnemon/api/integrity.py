@@ -48,12 +48,20 @@ class ReportOut(BaseModel):
     faults: list[FaultOut] = Field(description="What is not as it was recorded, in order.")
 
 
+class ProgressOut(BaseModel):
+    checked: str
+    sequence: str = Field(description="The last event that was checked.")
+    total: str = Field(description="The last event of the partition when the verification began.")
+    faults: str = Field(description="How many were found so far.")
+
+
 class VerificationOut(BaseModel):
     job_id: UUID
     status: JobStatus
     created_at: datetime
     finished_at: datetime | None
     error: str | None = Field(description="Why the verification itself did not come to an end.")
+    progress: ProgressOut | None = Field(description="How far it is; none before the first events are checked.")
     report: ReportOut | None
 
 
@@ -158,6 +166,7 @@ def _described(job: JobDetail) -> VerificationOut:
         created_at=job.created_at,
         finished_at=job.finished_at,
         error=job.last_error_message if job.status == "FAILED" else None,
+        progress=ProgressOut.model_validate(job.progress) if job.progress else None,
         report=ReportOut.model_validate(job.result) if job.result else None,
     )
 

@@ -10,9 +10,7 @@ from mnemon.api.access import MnemonPart, allow
 from mnemon.api.paging import Cursor, Limit, Page, from_cursor, to_cursor
 from mnemon.identity.roles import Action, Principal, user_actor_id
 from mnemon.log.affected import Person
-from mnemon.log.archive import Archived
 from mnemon.log.erasure import Erasure
-from mnemon.log.events import MAIN
 
 router = APIRouter(tags=["privacy"])
 Admin = Annotated[Principal, allow(Action.MANAGE_PRIVACY)]
@@ -73,16 +71,6 @@ class Readmission(BaseModel):
 class ReadmittedOut(BaseModel):
     subject_id: str
     generation: int
-
-
-class ArchivedOut(BaseModel):
-    first_sequence: str
-    last_sequence: str
-    object_key: str
-    object_digest: str
-    object_bytes: int
-    payload_bytes: int
-    archived_at: datetime
 
 
 @router.get("/privacy/people", summary="List people whose personal data the log holds or held")
@@ -148,28 +136,9 @@ async def post_readmission(new: Readmission, mnemon: MnemonPart, principal: Admi
     return ReadmittedOut(subject_id=new.subject_id, generation=generation)
 
 
-@router.get("/archives", summary="Payloads that are in the archive store")
-async def list_archives(
-    mnemon: MnemonPart, principal: Annotated[Principal, allow(Action.MANAGE_LOG)], legal_entity: str = MAIN
-) -> list[ArchivedOut]:
-    return [_archived(one) for one in await mnemon.privacy.archive.objects(principal.tenant_id, legal_entity)]
-
-
 def _person(one: Person) -> PersonOut:
     return PersonOut.model_validate(one)
 
 
 def _erasure(one: Erasure) -> ErasureOut:
     return ErasureOut.model_validate(one)
-
-
-def _archived(one: Archived) -> ArchivedOut:
-    return ArchivedOut(
-        first_sequence=str(one.first_sequence),
-        last_sequence=str(one.last_sequence),
-        object_key=one.object_key,
-        object_digest=one.object_digest.hex(),
-        object_bytes=one.object_bytes,
-        payload_bytes=one.payload_bytes,
-        archived_at=one.changed_at,
-    )

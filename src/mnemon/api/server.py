@@ -5,6 +5,7 @@ from fastapi.middleware.cors import CORSMiddleware
 
 from mnemon import __version__
 from mnemon.api import (
+    archives,
     auth,
     delivery,
     event_types,
@@ -15,6 +16,7 @@ from mnemon.api import (
     partitions,
     periods,
     privacy,
+    redactions,
     subscriptions,
     tokens,
     users,
@@ -34,6 +36,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     periods.router,
     partitions.router,
     privacy.router,
+    redactions.router,
+    archives.router,
     integrity.router,
     subscriptions.router,
     delivery.router,

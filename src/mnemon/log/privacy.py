@@ -17,6 +17,7 @@ from mnemon.log.invalidation import Invalidation
 from mnemon.log.limits import DEFAULT_LIMITS, DeliveryLimits
 from mnemon.log.personal import steps_of_pointer
 from mnemon.log.redaction import Redactions
+from mnemon.log.redaction_requests import RedactionRequests
 from mnemon.log.registry import Registry
 from mnemon.log.requests import Limits
 from mnemon.log.rotation import Progress, Rotation, rotate
@@ -64,6 +65,7 @@ class Privacy:
         self.log = EventLog(database, limits=limits, seal=seal, registry=registry, delivery=delivery)
         self.erasures = Erasures(self.log, self.keys)
         self.redactions = Redactions(self.log)
+        self.redaction_requests = RedactionRequests(self.log, self.redactions)
         self.archive = Archive(database, self.log, store)
         self.invalidation = Invalidation(database, self.keys)
         if listening:

@@ -77,6 +77,23 @@ SUBJECT_READMITTED = _type(
     {"subject_id": ID, "generation": COUNT, "reason": REASON},
     {"subject_id": "customer-17", "generation": 2, "reason": "new_contract"},
 )
+_REDACTION = {"redaction_id": "01K9ZZZZZZZZZZZZZZZZZZZZZZ", "event_id": "01K9ZZZZZZZZZZZZZZZZZZZZZZ"}
+_FIELDS = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+REDACTION_REQUESTED = _type(
+    "privacy.redaction.requested",
+    "event",
+    "Someone asked that values be taken out of a payload that was stored in plain text.",
+    {"redaction_id": ULID, "event_id": ULID, "fields": _FIELDS, "reason": REASON},
+    _REDACTION | {"fields": ["/data/email"], "reason": "legacy_data"},
+    {"subject_id": ID, "reference": REFERENCE},
+)
+REDACTION_DECLINED = _type(
+    "privacy.redaction.declined",
+    "event",
+    "A request to take values out of a payload was declined or taken back.",
+    {"redaction_id": ULID, "event_id": ULID},
+    _REDACTION,
+)
 PAYLOAD_REDACTED = _type(
     "privacy.payload.redacted",
     "event",
@@ -84,7 +101,7 @@ PAYLOAD_REDACTED = _type(
     {
         "event_id": ULID,
         "sequence": POSITION,
-        "fields": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        "fields": _FIELDS,
         "old_digest": DIGEST,
         "new_digest": DIGEST,
         "reason": REASON,
@@ -123,6 +140,8 @@ ALL = (
     SUBJECT_ERASED,
     ERASURE_COMPLETED,
     SUBJECT_READMITTED,
+    REDACTION_REQUESTED,
+    REDACTION_DECLINED,
     PAYLOAD_REDACTED,
     PAYLOADS_ARCHIVED,
     PAYLOADS_RESTORED,

@@ -21,6 +21,7 @@ from mnemon.log.read import BY_ID
 from mnemon.log.seal import canonical
 from mnemon.log.sealing import PART, REDACTED
 from mnemon.log.store import EventLog
+from mnemon.log.transaction import LogTransaction
 from mnemon.telemetry import counter
 
 REDACTIONS = counter("mnemon_privacy_redactions_total", "Payloads that something was taken out of.")
@@ -48,6 +49,18 @@ class Redaction:
     redacted_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class RedactionRequest:
+    """What someone wants taken out of which event, and why. `fields` are JSON pointers like `/data/email`."""
+
+    event_id: str
+    fields: Sequence[str]
+    reason: str
+    requested_by: str
+    subject_id: str | None = None
+    reference: str | None = None
+
+
 class Redactions:
     """The one audited way to change a payload."""
 
@@ -70,47 +83,50 @@ class Redactions:
 
         Fields that are redacted already are passed over; if all are, nothing happens and the id is empty.
         """
-        check_reason(reason)
-        check_reference(reference)
-        if requested_by == approved_by:
-            raise NotAllowed(f"{approved_by} asked for this redaction and cannot approve it: a second person must.")
+        asked = RedactionRequest(event_id, tuple(fields), reason, requested_by, subject_id, reference)
         async with self._log.transaction(tenant) as transaction:
-            event = await self._stored(transaction.connection, tenant, event_id)
-            assert event.payload_text is not None
-            redacted = _redacted(event, fields)
-            if redacted is None:
-                return ""
-            data: dict[str, Any] = {
-                "event_id": event_id,
-                "sequence": str(event.sequence),
-                "fields": sorted(fields),
-                "old_digest": digest(event.payload_text.encode()).hex(),
-                "new_digest": digest(redacted).hex(),
-                "reason": reason,
-            }
-            data |= {"subject_id": subject_id} if subject_id else {}
-            data |= {"reference": reference} if reference else {}
-            attesting = NewEvent(
-                type=PAYLOAD_REDACTED.type,
-                data=data,
-                actor=Actor("human", requested_by),
-                approved_by=approved_by,
-                scope=Scope(event.legal_entity),
-                entities=[EntityReference("event", event_id)],
-            )
-            [appended] = await transaction.append([attesting])
-            values = (event.partition_id, event.sequence, redacted.decode(), appended.id)
-            await transaction.connection.execute(APPLY, values)
+            return await self.redact_in(transaction, tenant, asked, approved_by)
+
+    async def redact_in(
+        self, transaction: LogTransaction, tenant: UUID, asked: RedactionRequest, approved_by: str
+    ) -> str:
+        """The same, as part of a transaction."""
+        if asked.requested_by == approved_by:
+            raise NotAllowed(f"{approved_by} asked for this redaction and cannot approve it: a second person must.")
+        event, redacted = await self.preview_in(transaction.connection, tenant, asked)
+        if redacted is None:
+            return ""
+        [appended] = await transaction.append([_attesting(event, redacted, asked, approved_by)])
+        values = (event.partition_id, event.sequence, redacted.decode(), appended.id)
+        await transaction.connection.execute(APPLY, values)
         REDACTIONS.inc()
         return appended.id
 
-    async def _stored(self, connection: Connection, tenant: UUID, event_id: str) -> Event:
+    async def preview_in(
+        self, connection: Connection, tenant: UUID, asked: RedactionRequest
+    ) -> tuple[Event, bytes | None]:
+        """The event, and its payload with the values replaced, None if they all are already; refuses what cannot be."""
+        check_reason(asked.reason)
+        check_reference(asked.reference)
+        event = await self._stored(connection, tenant, asked.event_id)
+        if event.type == PAYLOAD_REDACTED.type:
+            raise InvalidRequest(
+                f"Event {asked.event_id} attests a redaction, so nothing can be taken out of it.", event_id=event.id
+            )
+        return event, _redacted(event, asked.fields)
+
+    async def find_in(self, connection: Connection, tenant: UUID, event_id: str) -> Event:
+        """The event as it is stored, still sealed."""
         names = await self._log.partitions.names_in(connection, tenant, None)
         values = {"tenant": tenant, "partitions": list(names), "id": event_id}
         found = await self._log.reader.fetch_in(connection, tenant, names, BY_ID, values)
         if not found:
             raise EventNotFound(f"There is no event {event_id}.", id=event_id)
-        place = (tenant, found[0].partition_id, found[0].sequence)
+        return found[0]
+
+    async def _stored(self, connection: Connection, tenant: UUID, event_id: str) -> Event:
+        event = await self.find_in(connection, tenant, event_id)
+        place = (tenant, event.partition_id, event.sequence)
         kept = await (await connection.execute(IN_ARCHIVE, place)).fetchone()
         if kept is not None:
             raise ArchiveRefused(
@@ -118,7 +134,7 @@ class Redactions:
                 "`mnemon log restore`, then redact it.",
                 event_id=event_id,
             )
-        return found[0]
+        return event
 
 
 async def attested_redactions(connection: Connection, tenant: UUID, partition_id: int) -> dict[int, list[Redaction]]:
@@ -131,6 +147,27 @@ async def attested_redactions(connection: Connection, tenant: UUID, partition_id
     for row in rows:
         found.setdefault(row.sequence, []).append(row)
     return found
+
+
+def _attesting(event: Event, redacted: bytes, asked: RedactionRequest, approved_by: str) -> NewEvent:
+    data: dict[str, Any] = {
+        "event_id": event.id,
+        "sequence": str(event.sequence),
+        "fields": sorted(asked.fields),
+        "old_digest": digest((event.payload_text or "").encode()).hex(),
+        "new_digest": digest(redacted).hex(),
+        "reason": asked.reason,
+    }
+    data |= {"subject_id": asked.subject_id} if asked.subject_id else {}
+    data |= {"reference": asked.reference} if asked.reference else {}
+    return NewEvent(
+        type=PAYLOAD_REDACTED.type,
+        data=data,
+        actor=Actor("human", asked.requested_by),
+        approved_by=approved_by,
+        scope=Scope(event.legal_entity),
+        entities=[EntityReference("event", event.id)],
+    )
 
 
 def _redacted(event: Event, fields: Sequence[str]) -> bytes | None:

@@ -16,6 +16,7 @@ from mnemon.work.errors import InvalidPayload, LeaseLost
 from mnemon.work.kinds import Kind, Payload, Result
 
 FINISH = "SELECT mnemon.finish_job(%s, %s::uuid, %s::text::jsonb) AS held"
+REPORT = "SELECT mnemon.report_progress(%s, %s::uuid, %s::text::jsonb)"
 # A process that is stopped inside the transaction must not keep the row locked: the server ends its session.
 BOUND_THE_LOCK = "SELECT set_config('idle_in_transaction_session_timeout', %s, true)"
 LONGEST_PAUSE = "30s"
@@ -62,6 +63,11 @@ class Job(Generic[Payload]):
         if row is None or not row["held"]:
             raise LeaseLost(f"Job {self.job_id} no longer belongs to this worker.", job_id=str(self.job_id))
         self.finished = True
+
+    async def report(self, progress: dict[str, Any]) -> None:
+        """Say how far the job is, for whoever follows it. Of a job that another worker has by now nothing is kept."""
+        async with self.transaction() as tx:
+            await tx.execute(REPORT, (self.job_id, self.token, orjson.dumps(progress).decode()))
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

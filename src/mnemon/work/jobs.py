@@ -24,7 +24,7 @@ SELECT {SUMMARY} FROM mnemon.jobs
  ORDER BY job_id DESC LIMIT %(limit)s
 """
 ONE = f"""
-SELECT {SUMMARY}, payload, dedupe_key, lease_until, errors, result FROM mnemon.jobs WHERE job_id = %s
+SELECT {SUMMARY}, payload, dedupe_key, lease_until, errors, progress, result FROM mnemon.jobs WHERE job_id = %s
 """
 COUNTS = """
 SELECT kind,
@@ -87,6 +87,7 @@ class JobDetail(JobSummary):
     errors: Annotated[
         list[dict[str, Any]], Field(description="One entry for each attempt that failed, the last twenty.")
     ]
+    progress: Annotated[dict[str, Any] | None, Field(description="How far a long job says it is.")]
     result: dict[str, Any] | None
 
 

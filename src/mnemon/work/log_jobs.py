@@ -1,13 +1,20 @@
-"""Jobs about the log: verify a partition for whoever asked; sign checkpoints and drop old keys by the clock."""
+"""Jobs about the log: verify, archive and restore on demand; sign checkpoints and drop old keys by the clock."""
 
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime
 from typing import Any
 
+import psycopg
 from pydantic import BaseModel
 
 from mnemon.errors import BadSettings
-from mnemon.log.events import MAIN
+from mnemon.log.archive import Archive, Archived
+from mnemon.log.events import MAIN, Actor
 from mnemon.log.integrity import Integrity
 from mnemon.log.keys import forget_expired_keys
+from mnemon.log.verify import Report
 from mnemon.settings import Settings
 from mnemon.work.job import Job
 from mnemon.work.kinds import Kind, NoPayload
@@ -21,8 +28,30 @@ class Verification(BaseModel):
     since_checkpoint: bool = False
 
 
+class Archiving(BaseModel):
+    """Whose payloads move, and on whose word."""
+
+    legal_entity: str = MAIN
+    before: datetime
+    actor: Actor
+
+
+class Restoring(BaseModel):
+    """Which payloads come back, and on whose word."""
+
+    legal_entity: str = MAIN
+    first: int = 1
+    last: int | None = None
+    actor: Actor
+
+
+# How often a running job says how far it is.
+REPORT_SECONDS = 0.5
+
 # Fifty thousand events per second and more: six hours are enough for a thousand million.
 VERIFY = Kind("log.verify", Verification, attempts=3, time_limit=6 * 3600, at_once=2)
+ARCHIVE = Kind("log.archive", Archiving, attempts=3, time_limit=6 * 3600, at_once=1)
+RESTORE = Kind("log.restore", Restoring, attempts=3, time_limit=6 * 3600, at_once=1)
 FORGET_KEYS = Kind("log.forget_keys", NoPayload, attempts=3, time_limit=3600, at_once=1)
 CHECKPOINT = Kind("log.checkpoint", NoPayload, attempts=3, time_limit=3600, at_once=1)
 
@@ -30,8 +59,72 @@ CHECKPOINT = Kind("log.checkpoint", NoPayload, attempts=3, time_limit=3600, at_o
 @VERIFY.handler
 async def verify_partition(job: Job[Verification]) -> dict[str, Any]:
     wanted = job.payload
-    report = await _integrity(job).verify(job.tenant_id, wanted.legal_entity, since_checkpoint=wanted.since_checkpoint)
+    async with _reporting(job) as progress:
+        report = await _integrity(job).verify(
+            job.tenant_id,
+            wanted.legal_entity,
+            since_checkpoint=wanted.since_checkpoint,
+            progress=lambda report: progress(_how_far(report)),
+        )
     return {"legal_entity": wanted.legal_entity} | report.as_json()
+
+
+def _how_far(report: Report) -> dict[str, str]:
+    return {
+        "checked": str(report.checked),
+        "sequence": str(report.position.sequence),
+        "total": str(report.total),
+        "faults": str(len(report.faults)),
+    }
+
+
+@asynccontextmanager
+async def _reporting(job: Job[Any]) -> AsyncIterator[Callable[[dict[str, str]], None]]:
+    """Passes on the latest of what it is told, now and then; that it could not is no reason to stop the work."""
+    told: list[dict[str, str]] = []
+    news = asyncio.Event()
+
+    def tell(progress: dict[str, str]) -> None:
+        told[:] = [progress]
+        news.set()
+
+    async def pass_on() -> None:
+        while True:
+            await news.wait()
+            news.clear()
+            with suppress(psycopg.OperationalError):
+                await job.report(told[0])
+            await asyncio.sleep(REPORT_SECONDS)
+
+    passing = asyncio.create_task(pass_on())
+    try:
+        yield tell
+    finally:
+        passing.cancel()
+        await asyncio.gather(passing, return_exceptions=True)
+
+
+@ARCHIVE.handler
+async def archive_payloads(job: Job[Archiving]) -> dict[str, Any]:
+    wanted = job.payload
+    moved = await _archive(job).archive(
+        job.tenant_id, wanted.before, actor=wanted.actor, legal_entity=wanted.legal_entity
+    )
+    return _moved(wanted.legal_entity, moved)
+
+
+@RESTORE.handler
+async def restore_payloads(job: Job[Restoring]) -> dict[str, Any]:
+    wanted = job.payload
+    moved = await _archive(job).restore(
+        job.tenant_id, actor=wanted.actor, legal_entity=wanted.legal_entity, first=wanted.first, last=wanted.last
+    )
+    return _moved(wanted.legal_entity, moved)
+
+
+def _moved(legal_entity: str, objects: list[Archived]) -> dict[str, Any]:
+    payloads = sum(one.last_sequence - one.first_sequence + 1 for one in objects)
+    return {"legal_entity": legal_entity, "payloads": payloads, "objects": [one.object_key for one in objects]}
 
 
 @CHECKPOINT.handler
@@ -47,6 +140,11 @@ async def forget_old_keys(job: Job[NoPayload]) -> dict[str, int]:
 def _integrity(job: Job[Any]) -> Integrity:
     integrity: Integrity = job.context.integrity
     return integrity
+
+
+def _archive(job: Job[Any]) -> Archive:
+    archive: Archive = job.context.privacy.archive
+    return archive
 
 
 def log_schedules(settings: Settings) -> list[Schedule]:
