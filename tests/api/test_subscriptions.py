@@ -216,3 +216,57 @@ async def _message(lines: AsyncIterator[str]) -> dict[str, str]:
         elif fields:
             break
     return fields
+
+
+async def claim(client: httpx.AsyncClient, who: Person, **wanted: Any) -> dict[str, Any]:
+    answer = await client.post(f"{PATH}/claim", json=wanted, headers=who.headers)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+async def test_two_consumers_share_a_subscription_without_getting_the_same_batch(
+    client: httpx.AsyncClient, board: Person
+) -> None:
+    made = await decide(client, board, 2)
+    mine = await claim(client, board, consumer="one")
+    assert [one["id"] for one in mine["events"]] == [one["id"] for one in made]
+    assert mine["claimed_until"] is not None
+    other = await claim(client, board, consumer="two")
+    assert (other["events"], other["held"]) == ([], {"main": f"user:{board.user_id}/one"})
+    assert (await poll(client, board))["events"] == []
+    unfenced = await acknowledge(client, board, made[1])
+    assert (unfenced.status_code, unfenced.json()["error_code"]) == (409, "SUBSCRIPTION_MOVED")
+    assert (await acknowledge(client, board, made[1], token=mine["tokens"]["main"])).status_code == 200
+    [later] = await decide(client, board, 1)
+    assert [one["id"] for one in (await claim(client, board, consumer="two"))["events"]] == [later["id"]]
+
+
+async def test_a_rejected_event_comes_again_until_it_is_a_dead_letter(
+    client: httpx.AsyncClient, mnemon: Mnemon, board: Person, user: Person, tenant: UUID
+) -> None:
+    [made] = await decide(client, board, 1)
+    body = {"event_id": made["id"], "sequence": made["sequence"], "error": "HTTP 502"}
+    refused = await client.post(f"{PATH}/reject", json=body, headers=user.headers)
+    assert (refused.status_code, refused.json()["error_code"]) == (403, "NOT_ALLOWED")
+    for attempts in range(1, 6):
+        batch = await poll(client, board, wait=PATIENCE)
+        assert batch["failures"] == ({made["id"]: attempts - 1} if attempts > 1 else {})
+        token = {"token": batch["tokens"]["main"]}
+        rejected = await client.post(f"{PATH}/reject", json=body | token, headers=board.headers)
+        assert rejected.status_code == 200, rejected.text
+        assert rejected.json()["attempts"] == attempts
+        async with mnemon.database.transaction(tenant) as tx:  # what is tested is not the pause
+            await tx.execute("UPDATE mnemon.parked_events SET due_at = now() WHERE state = 'retrying'")
+    assert rejected.json()["state"] == "dead"
+    letters = (await client.get(f"{PATH}/dead-letters", headers=board.headers)).json()
+    assert [(one["event_id"], one["error"]) for one in letters["dead_letters"]] == [(made["id"], "HTTP 502")]
+
+
+async def test_only_the_subscriber_and_administrators_claim(
+    client: httpx.AsyncClient, board: Person, user: Person
+) -> None:
+    refused = await client.post(f"{PATH}/claim", json={}, headers=user.headers)
+    assert (refused.status_code, refused.json()["error_code"]) == (403, "NOT_ALLOWED")
+    for wrong in ({"seconds": 0}, {"seconds": 10**9}, {"limit": -1}, {"consumer": "a b"}, {"other": 1}):
+        bad = await client.post(f"{PATH}/claim", json=wrong, headers=board.headers)
+        assert bad.status_code == 422

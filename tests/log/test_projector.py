@@ -7,13 +7,14 @@ from uuid import UUID
 import pytest
 
 from mnemon.db.database import Connection, Database
-from mnemon.errors import Conflict, InvalidRequest, NotFound
+from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
 from mnemon.log.events import Event, Scope
 from mnemon.log.lenses import Lens, Tables
 from mnemon.log.limits import DeliveryLimits
 from mnemon.log.projector import Projector
 from mnemon.log.registry import Registry
 from mnemon.log.store import EventLog
+from mnemon.log.subscriptions import Subscription
 from tests.conftest import make_tenant
 from tests.log.conftest import SHOP, noted, order_placed
 from tests.log.following import BOUND, QUICK
@@ -255,3 +256,26 @@ async def test_two_lenses_of_one_name_and_bad_names_are_refused(log: EventLog, t
         Lens(name="x", tables=("public.users; DROP TABLE x",), apply=count_orders)
     with pytest.raises(NotFound):
         await projector.rebuild(tenant, "nobody")
+
+
+async def test_nobody_but_the_lens_moves_its_cursor(log: EventLog, tenant: UUID) -> None:
+    projector = Projector(log)
+    projector.add(totals())
+    await log.append(tenant, [order_placed("1")])
+    await projector.catch_up(tenant)
+    name = "lens:totals"
+    with pytest.raises(NotAllowed, match="rebuild the lens"):
+        await log.subscriptions.reset(tenant, name)
+    with pytest.raises(NotAllowed):
+        await log.subscriptions.remove(tenant, name)
+    with pytest.raises(NotAllowed):
+        await log.subscriptions.add(tenant, Subscription("lens:other"))
+    [later] = await log.append(tenant, [order_placed("2")])
+    with pytest.raises(NotAllowed):
+        await log.pull.acknowledge(tenant, name, "main", later.sequence)
+    with pytest.raises(NotAllowed):
+        await log.pull.reject(tenant, name, later.id, later.sequence, "no")
+    with pytest.raises(NotAllowed):
+        await log.pull.claim(tenant, name, "someone")
+    await projector.catch_up(tenant)
+    assert await rows_of(log, tenant) == await fold_of(log, tenant)

@@ -1,20 +1,25 @@
 """Pulling: fetch, acknowledge, wait for what is to come."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from uuid import UUID
 
 import pytest
 
+from mnemon.db.database import Database
 from mnemon.errors import Conflict, InvalidRequest
+from mnemon.log.delivery import Delivery
 from mnemon.log.errors import SubscriptionMoved, SubscriptionNotFound
 from mnemon.log.events import Scope
+from mnemon.log.gathering import Batch
+from mnemon.log.limits import DeliveryLimits
 from mnemon.log.pattern import Pattern
-from mnemon.log.pull import Batch
+from mnemon.log.privacy import Privacy
+from mnemon.log.registry import Registry
 from mnemon.log.store import EventLog
 from mnemon.log.subscriptions import Subscription
-from tests.log.conftest import noted, order_placed
-from tests.log.following import cursor_of, first
+from tests.log.conftest import SHOP, joined, noted, order_placed
+from tests.log.following import QUICK, Recorder, cursor_of, first
 
 S = Subscription("pull")
 
@@ -111,3 +116,220 @@ async def test_a_subscription_of_another_tenant_does_not_exist(log: EventLog, te
     await log.subscriptions.add(other_tenant, S)
     with pytest.raises(SubscriptionNotFound):
         await log.pull.fetch(tenant, "pull")
+
+
+class TestClaims:
+    """Two consumers of one subscription share the work instead of doing it twice."""
+
+    async def test_a_claimed_batch_is_given_to_nobody_else(self, log: EventLog, tenant: UUID) -> None:
+        await log.subscriptions.add(tenant, S)
+        await log.append(tenant, [order_placed("1"), order_placed("2")])
+        mine = await log.pull.claim(tenant, "pull", "a")
+        assert numbers(mine) == ["1", "2"]
+        assert mine.claimed_until is not None
+        for other in (await log.pull.claim(tenant, "pull", "b"), await log.pull.fetch(tenant, "pull")):
+            assert (numbers(other), other.held, other.tokens) == ([], {"main": "a"}, {})
+        assert numbers(await log.pull.claim(tenant, "pull", "a")) == ["1", "2"]
+
+    async def test_two_that_claim_at_once_never_get_the_same(
+        self, log: EventLog, fresh_log: Callable[[], EventLog], tenant: UUID
+    ) -> None:
+        await log.subscriptions.add(tenant, S)
+        await log.append(tenant, [order_placed(str(n)) for n in range(40)])
+        seen: list[str] = []
+
+        async def consume(name: str, its: EventLog) -> None:
+            while len(seen) < 40:
+                batch = await its.pull.claim(tenant, "pull", name, limit=3, wait_seconds=0.05)
+                seen.extend(numbers(batch))
+                if batch.events:
+                    last = batch.events[-1].sequence
+                    await its.pull.acknowledge(tenant, "pull", "main", last, token=batch.tokens["main"])
+
+        async with fresh_log() as other, asyncio.timeout(20):
+            await asyncio.gather(consume("a", log), consume("b", other), consume("c", other))
+        assert sorted(seen, key=int) == [str(n) for n in range(40)]
+
+    async def test_other_partitions_are_free(self, log: EventLog, tenant: UUID) -> None:
+        await log.subscriptions.add(tenant, S)
+        await log.append(tenant, [order_placed("m")])
+        await log.pull.claim(tenant, "pull", "a")
+        await log.append(tenant, [order_placed("b", scope=Scope("berlin"))])
+        assert numbers(await log.pull.claim(tenant, "pull", "b")) == ["b"]
+
+    async def test_the_claim_ends_with_the_last_acknowledgement(self, log: EventLog, tenant: UUID) -> None:
+        await log.subscriptions.add(tenant, S)
+        await log.append(tenant, [order_placed(str(n)) for n in range(1, 5)])
+        mine = await log.pull.claim(tenant, "pull", "a", limit=2)
+        await log.pull.acknowledge(tenant, "pull", "main", 1, token=mine.tokens["main"])
+        assert numbers(await log.pull.claim(tenant, "pull", "b")) == []
+        await log.pull.acknowledge(tenant, "pull", "main", 2, token=mine.tokens["main"])
+        assert numbers(await log.pull.claim(tenant, "pull", "b")) == ["3", "4"]
+
+    async def test_a_claim_that_ran_out_goes_to_another_and_its_holder_settles_nothing_more(
+        self, log: EventLog, tenant: UUID
+    ) -> None:
+        await log.subscriptions.add(tenant, S)
+        [one] = await log.append(tenant, [order_placed("1")])
+        late = await log.pull.claim(tenant, "pull", "a", seconds=0.001)
+        await asyncio.sleep(0.01)
+        other = await log.pull.claim(tenant, "pull", "b")
+        assert numbers(other) == ["1"]
+        for token in (late.tokens["main"], None):
+            with pytest.raises(SubscriptionMoved):
+                await log.pull.acknowledge(tenant, "pull", "main", 1, token=token)
+            with pytest.raises(SubscriptionMoved):
+                await log.pull.reject(tenant, "pull", one.id, 1, "no", token=token)
+        assert await log.pull.acknowledge(tenant, "pull", "main", 1, token=other.tokens["main"]) == 1
+
+    async def test_a_claim_that_finds_nothing_holds_nothing(self, log: EventLog, tenant: UUID) -> None:
+        await log.subscriptions.add(tenant, Subscription("pull", pattern=Pattern(types=["shop.order.placed"])))
+        await log.append(tenant, [noted()])
+        assert (await log.pull.claim(tenant, "pull", "a")).events == []
+        await log.append(tenant, [order_placed("1")])
+        assert numbers(await log.pull.claim(tenant, "pull", "b")) == ["1"]
+
+    async def test_a_delivery_and_a_claim_keep_out_of_each_others_way(self, log: EventLog, tenant: UUID) -> None:
+        await log.subscriptions.add(tenant, S)
+        await log.append(tenant, [order_placed("1")])
+        mine = await log.pull.claim(tenant, "pull", "a")
+        handler = Recorder()
+        delivery = Delivery(log, tenant, "pull", handler, limits=QUICK)
+        assert not await delivery.catch_up()
+        await log.pull.acknowledge(tenant, "pull", "main", 1, token=mine.tokens["main"])
+        await log.append(tenant, [order_placed("2")])
+        await delivery.catch_up()
+        assert handler.numbers == ["2"]
+
+    @pytest.mark.parametrize("seconds", [0, -1, 3601, float("nan")])
+    async def test_a_claim_has_a_sensible_length(self, log: EventLog, tenant: UUID, seconds: float) -> None:
+        await log.subscriptions.add(tenant, S)
+        with pytest.raises(InvalidRequest):
+            await log.pull.claim(tenant, "pull", "a", seconds=seconds)
+
+
+class TestRejections:
+    """What a subscriber could not handle comes again, and is a dead letter after the fifth time."""
+
+    @pytest.fixture
+    async def quick(self, database: Database) -> AsyncIterator[EventLog]:
+        """A log that lets failed events come again at once."""
+        async with EventLog(database, registry=Registry(database, SHOP), delivery=QUICK) as opened:
+            yield opened
+
+    async def test_an_event_that_is_rejected_five_times_is_a_dead_letter(self, quick: EventLog, tenant: UUID) -> None:
+        await quick.subscriptions.add(tenant, S)
+        [bad, _] = await quick.append(tenant, [order_placed("bad"), order_placed("good")])
+        for failures in range(5):
+            batch = await quick.pull.fetch(tenant, "pull")
+            assert numbers(batch) == ["bad", "good"]
+            assert batch.failures == ({bad.id: failures} if failures else {})
+            rejected = await quick.pull.reject(tenant, "pull", bad.id, bad.sequence, f"failure {failures + 1}")
+            assert rejected.attempts == failures + 1
+        assert rejected.state == "dead"
+        assert numbers(await quick.pull.fetch(tenant, "pull")) == ["good"]
+        [letter] = await quick.dead_letters.list(tenant, "pull")
+        assert (letter.event_id, letter.attempts, letter.error) == (bad.id, 5, "failure 5")
+        assert (await quick.subscriptions.find(tenant, "pull")).error_count == 5
+        await quick.dead_letters.replay(tenant, "pull")
+        assert numbers(await quick.pull.fetch(tenant, "pull")) == ["bad", "good"]
+
+    async def test_a_rejected_event_waits_before_it_comes_again(self, log: EventLog, tenant: UUID) -> None:
+        await log.subscriptions.add(tenant, S)
+        [bad] = await log.append(tenant, [order_placed("bad")])
+        await log.pull.reject(tenant, "pull", bad.id, 1, "no")
+        assert numbers(await log.pull.fetch(tenant, "pull")) == []
+        assert numbers(await log.pull.fetch(tenant, "pull", wait_seconds=5)) == ["bad"]
+
+    async def test_later_events_of_its_entities_wait_behind_it_and_none_is_lost(
+        self, log: EventLog, tenant: UUID
+    ) -> None:
+        await log.subscriptions.add(tenant, S)
+        events = await log.append(tenant, [order_placed(number) for number in ("a", "b", "a", "c", "a")])
+        await log.pull.reject(tenant, "pull", events[0].id, 1, "no")
+        batch = await log.pull.fetch(tenant, "pull")
+        assert [event.sequence for event in batch.events] == [2, 4]
+        await log.pull.acknowledge(tenant, "pull", "main", 4)
+        async with asyncio.timeout(10):
+            again = await log.pull.fetch(tenant, "pull", wait_seconds=5)
+        assert [event.sequence for event in again.events] == [1, 3, 5]
+        for event in again.events:
+            await log.pull.acknowledge_event(tenant, "pull", event.id, event.sequence)
+        assert numbers(await log.pull.fetch(tenant, "pull")) == []
+        assert (await log.subscriptions.positions(tenant, "pull"))[0].parked == 0
+
+    async def test_a_rejection_stands_for_all_before_it_and_voids_the_rest(self, log: EventLog, tenant: UUID) -> None:
+        await log.subscriptions.add(tenant, S)
+        events = await log.append(tenant, [order_placed(str(n)) for n in range(1, 5)])
+        mine = await log.pull.claim(tenant, "pull", "a")
+        await log.pull.reject(tenant, "pull", events[1].id, 2, "no", token=mine.tokens["main"])
+        with pytest.raises(SubscriptionMoved):
+            await log.pull.acknowledge(tenant, "pull", "main", 4, token=mine.tokens["main"])
+        assert numbers(await log.pull.claim(tenant, "pull", "b")) == ["3", "4"]
+
+    async def test_what_is_settled_cannot_be_rejected(self, quick: EventLog, tenant: UUID) -> None:
+        await quick.subscriptions.add(tenant, Subscription("pull", pattern=Pattern(types=["shop.order.placed"])))
+        one, other, foreign = await quick.append(tenant, [order_placed("1"), order_placed("2"), noted()])
+        await quick.pull.acknowledge(tenant, "pull", "main", 1)
+        with pytest.raises(Conflict, match="acknowledged already"):
+            await quick.pull.reject(tenant, "pull", one.id, 1, "no")
+        for _ in range(5):
+            await quick.pull.reject(tenant, "pull", other.id, 2, "no")
+        with pytest.raises(Conflict, match="dead letter"):
+            await quick.pull.reject(tenant, "pull", other.id, 2, "no")
+        with pytest.raises(InvalidRequest, match="does not follow"):
+            await quick.pull.reject(tenant, "pull", foreign.id, 3, "no")
+        with pytest.raises(Conflict):
+            await quick.pull.reject(tenant, "pull", other.id, 1, "no")
+
+    async def test_with_a_partition_that_waits_nothing_passes_and_the_circuit_breaks(
+        self, quick: EventLog, tenant: UUID
+    ) -> None:
+        await quick.subscriptions.add(tenant, Subscription("pull", failure_holds="partition"))
+        events = await quick.append(tenant, [order_placed("1"), order_placed("2"), order_placed("3")])
+        for failures in range(1, 6):
+            rejected = await quick.pull.reject(tenant, "pull", events[1].id, 2, "no")
+            assert (rejected.attempts, rejected.state) == (failures, "retrying")
+            assert await cursor_of(quick, tenant, "pull") == 1
+        assert rejected.status == "broken"
+        assert numbers(await quick.pull.fetch(tenant, "pull")) == []
+        await quick.subscriptions.resume(tenant, "pull")
+        assert numbers(await quick.pull.fetch(tenant, "pull")) == ["2", "3"]
+        await quick.pull.acknowledge(tenant, "pull", "main", 3)
+        assert (await quick.subscriptions.find(tenant, "pull")).failures_in_a_row == 0
+
+    async def test_a_broken_circuit_lets_one_event_through_and_is_whole_when_that_is_handled(
+        self, database: Database, tenant: UUID
+    ) -> None:
+        limits = DeliveryLimits(retry_seconds=0, breaker_failures=1, breaker_seconds=0)
+        async with EventLog(database, registry=Registry(database, SHOP), delivery=limits) as log:
+            await log.subscriptions.add(tenant, S)
+            [bad, *_] = await log.append(tenant, [order_placed("1"), order_placed("2"), order_placed("3")])
+            assert (await log.pull.reject(tenant, "pull", bad.id, 1, "no")).status == "broken"
+            probe = await log.pull.fetch(tenant, "pull")
+            assert numbers(probe) == ["1"]
+            await log.pull.acknowledge(tenant, "pull", "main", 1)
+            assert (await log.subscriptions.find(tenant, "pull")).status == "active"
+            assert numbers(await log.pull.fetch(tenant, "pull")) == ["2", "3"]
+
+    async def test_a_stream_brings_a_rejected_event_once_more_for_each_failure(
+        self, quick: EventLog, tenant: UUID
+    ) -> None:
+        await quick.subscriptions.add(tenant, S)
+        [bad] = await quick.append(tenant, [order_placed("bad")])
+        stream = quick.pull.stream(tenant, "pull")
+        async with asyncio.timeout(10):
+            assert (await anext(stream)).id == bad.id
+            await quick.pull.reject(tenant, "pull", bad.id, 1, "no")
+            await quick.append(tenant, [order_placed("next")])
+            assert [(await anext(stream)).data["number"] for _ in range(2)] == ["bad", "next"]
+            await quick.append(tenant, [order_placed("last")])
+            assert (await anext(stream)).data["number"] == "last"
+        await stream.aclose()  # type: ignore[attr-defined]
+
+    async def test_the_error_is_kept_without_what_is_personal(self, privacy: Privacy, tenant: UUID) -> None:
+        log = privacy.log
+        await log.subscriptions.add(tenant, S)
+        [one] = await log.append(tenant, [joined("c-1", "Grace Hopper")])
+        await log.pull.reject(tenant, "pull", one.id, 1, "no mail for Grace Hopper")
+        assert (await log.subscriptions.find(tenant, "pull")).last_error == "no mail for [personal]"

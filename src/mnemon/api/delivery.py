@@ -1,8 +1,9 @@
-"""A subscription's events over REST: poll, long poll, server-sent events, acknowledge."""
+"""A subscription's events over REST: poll, claim, server-sent events, acknowledge, reject."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
+from datetime import datetime
 from typing import Annotated
 
 import orjson
@@ -12,10 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.event_models import EventOut, Shape, answer, events_as_json
+from mnemon.app import Mnemon
 from mnemon.identity.following import refuse_strangers
 from mnemon.identity.roles import Action, Principal
 from mnemon.log.events import Event
-from mnemon.log.pull import LONGEST_WAIT
+from mnemon.log.gathering import Batch
+from mnemon.log.pull import LONGEST_CLAIM, LONGEST_WAIT
 from mnemon.log.read import LARGEST_PAGE
 
 # Below the minute after which most proxies take a silent connection for a dead one.
@@ -23,6 +26,7 @@ HEARTBEAT_SECONDS = 15.0
 
 router = APIRouter(tags=["subscriptions"])
 Reader = Annotated[Principal, allow(Action.READ_LOG)]
+Follower = Annotated[Principal, allow(Action.FOLLOW_LOG)]
 SubscriptionId = Annotated[str, Path(max_length=100)]
 
 
@@ -33,6 +37,25 @@ class BatchOut(Shape):
         description="By legal entity; sent back with an acknowledgement, one from before a reset is refused."
     )
 
+    failures: dict[str, int] = Field(
+        description="How often an event failed before, by event id; such events are settled one by one."
+    )
+    held: dict[str, str] = Field(description="By legal entity, who has claimed events that are not in this batch.")
+    claimed_until: datetime | None = Field(description="Of a claim: when others may be given these events.")
+
+
+class NewClaim(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"consumer": "worker-1", "seconds": 60, "limit": 10, "wait": 30}]},
+    )
+    consumer: str = Field(
+        "", pattern=r"^[A-Za-z0-9._:-]{0,100}$", description="Tells apart processes that use the same credential."
+    )
+    seconds: float = Field(30, gt=0, le=LONGEST_CLAIM, description="How long nobody else is given the same events.")
+    limit: int | None = Field(None, ge=1, le=LARGEST_PAGE)
+    wait: float = Field(0, ge=0, le=LONGEST_WAIT, description="Seconds to wait for the first event.")
+
 
 class Acknowledgement(BaseModel):
     model_config = ConfigDict(
@@ -41,7 +64,32 @@ class Acknowledgement(BaseModel):
     )
     event_id: str = Field(max_length=100)
     sequence: str = Field(pattern=r"^[0-9]{1,18}$", description="This event and all before it are handled.")
-    token: str | None = Field(None, pattern=r"^[0-9]{1,18}$", description="From the poll.")
+    token: str | None = Field(None, pattern=r"^[0-9]{1,18}$", description="From the poll or claim.")
+
+    @property
+    def fence(self) -> int | None:
+        return int(self.token) if self.token else None
+
+
+class Rejection(Acknowledgement):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"event_id": "01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B", "sequence": "42", "token": "3", "error": "HTTP 502"}
+            ]
+        }
+    )
+    sequence: str = Field(
+        pattern=r"^[0-9]{1,18}$", description="This event failed, all before it are handled, all after it come again."
+    )
+    error: str = Field(max_length=2000, description="Why; without anything personal.")
+
+
+class RejectedOut(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+    attempts: int = Field(description="How often the event has failed by now.")
+    state: str = Field(description="retrying, or dead: a dead letter until someone replays or discards it")
+    status: str = Field(description="Of the subscription: active, or broken if too much failed.")
 
 
 class Acknowledged(BaseModel):
@@ -61,8 +109,26 @@ async def poll(
     wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait for the first event.")] = 0,
 ) -> Response:
     batch = await mnemon.log.pull.fetch(principal.tenant_id, subscription_id, limit=limit, wait_seconds=wait)
-    tokens = {name: str(token) for name, token in batch.tokens.items()}
-    return answer({"events": events_as_json(batch.events), "has_more": batch.has_more, "tokens": tokens})
+    return _answered(batch)
+
+
+@router.post(
+    "/subscriptions/{subscription_id}/claim",
+    summary="The next events, for this consumer alone; with `wait`, as soon as there are any",
+    response_model=BatchOut,
+)
+async def claim(subscription_id: SubscriptionId, wanted: NewClaim, mnemon: MnemonPart, principal: Follower) -> Response:
+    await _own(mnemon, principal, subscription_id)
+    holder = f"{principal.actor.id}/{wanted.consumer}" if wanted.consumer else principal.actor.id
+    batch = await mnemon.log.pull.claim(
+        principal.tenant_id,
+        subscription_id,
+        holder,
+        seconds=wanted.seconds,
+        limit=wanted.limit,
+        wait_seconds=wanted.wait,
+    )
+    return _answered(batch)
 
 
 @router.get(
@@ -81,21 +147,41 @@ async def stream(subscription_id: SubscriptionId, mnemon: MnemonPart, principal:
 
 @router.post("/subscriptions/{subscription_id}/acknowledge", summary="Say what is handled")
 async def acknowledge(
-    subscription_id: SubscriptionId,
-    done: Acknowledgement,
-    mnemon: MnemonPart,
-    principal: Annotated[Principal, allow(Action.FOLLOW_LOG)],
+    subscription_id: SubscriptionId, done: Acknowledgement, mnemon: MnemonPart, principal: Follower
 ) -> Acknowledged:
-    subscription = await mnemon.log.subscriptions.find(principal.tenant_id, subscription_id)
-    refuse_strangers(principal, subscription)
+    await _own(mnemon, principal, subscription_id)
     position = await mnemon.log.pull.acknowledge_event(
-        principal.tenant_id,
-        subscription_id,
-        done.event_id,
-        int(done.sequence),
-        token=int(done.token) if done.token else None,
+        principal.tenant_id, subscription_id, done.event_id, int(done.sequence), token=done.fence
     )
     return Acknowledged(sequence=str(position))
+
+
+@router.post("/subscriptions/{subscription_id}/reject", summary="Say that an event could not be handled")
+async def reject(
+    subscription_id: SubscriptionId, failed: Rejection, mnemon: MnemonPart, principal: Follower
+) -> RejectedOut:
+    await _own(mnemon, principal, subscription_id)
+    rejected = await mnemon.log.pull.reject(
+        principal.tenant_id, subscription_id, failed.event_id, int(failed.sequence), failed.error, token=failed.fence
+    )
+    return RejectedOut.model_validate(rejected)
+
+
+async def _own(mnemon: Mnemon, principal: Principal, subscription_id: str) -> None:
+    refuse_strangers(principal, await mnemon.log.subscriptions.find(principal.tenant_id, subscription_id))
+
+
+def _answered(batch: Batch) -> Response:
+    return answer(
+        {
+            "events": events_as_json(batch.events),
+            "has_more": batch.has_more,
+            "tokens": {name: str(token) for name, token in batch.tokens.items()},
+            "failures": batch.failures,
+            "held": batch.held,
+            "claimed_until": batch.claimed_until,
+        }
+    )
 
 
 async def _messages(events: AsyncIterator[Event]) -> AsyncIterator[bytes]:

@@ -1,7 +1,8 @@
 """`mnemon log read|tail|lineage|trace`: streams, and what led to what."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -18,7 +19,7 @@ from mnemon.log.lineage import DEEPEST, Trace
 from mnemon.log.pattern import Pattern
 from mnemon.log.query import end_of, read_dimensions, read_position, start_of
 from mnemon.log.read import LARGEST_PAGE
-from mnemon.log.streams import EVERYTHING, Filter, Stream
+from mnemon.log.streams import EVERYTHING, Direction, Filter, Stream
 
 LegalEntity = Annotated[str, typer.Option("--legal-entity", help="The partition.", metavar="NAME")]
 EventId = Annotated[str, typer.Argument(help="The event's id.", metavar="ID")]
@@ -51,6 +52,9 @@ def read(
 
     Example: mnemon log read --tag hosting --from 2026-03-01 --backward --json | jq .data
     """
+    if event_id is not None:
+        show(run_async(_one(tenant, event_id)).as_json(), True, lambda: None)
+        return
     stream = _stream(entity=entity, type_=type_, correlation=correlation, actor=actor, tag=tag, scope=scope)
     wanted = Filter(
         types=only or (),
@@ -59,35 +63,42 @@ def read(
         occurred_to=end_of(until) if until else None,
         as_of=read_position(as_of) if as_of else None,
     )
+    direction: Direction = "backward" if backward else "forward"
+    pages = _Pages(tenant, stream, wanted, legal_entity, direction, limit, print_lines if as_json else print_events)
+    following = run_async(pages.put(cursor, everything=everything))
+    if following and not as_json:
+        say(f"More: --cursor {following}", "dim")
 
-    async def one(chosen: str) -> Event:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await mnemon.log.read_event(tenant_id, chosen)
 
-    async def pages() -> None:
-        following = cursor
-        async with tenant_of(tenant) as (mnemon, tenant_id):
+async def _one(tenant: str, event_id: str) -> Event:
+    async with tenant_of(tenant) as (mnemon, tenant_id):
+        return await mnemon.log.read_event(tenant_id, event_id)
+
+
+@dataclass(frozen=True)
+class _Pages:
+    """A stream, page by page, as it is printed."""
+
+    tenant: str
+    stream: Stream
+    wanted: Filter
+    legal_entity: str
+    direction: Direction
+    limit: int
+    put_page: Callable[[Sequence[Event]], None]
+
+    async def put(self, cursor: str | None, *, everything: bool) -> str | None:
+        """Print the next page, or all of them; returns the cursor to go on with."""
+        async with tenant_of(self.tenant) as (mnemon, tenant_id):
             while True:
                 page = await mnemon.log.read_page(
-                    tenant_id,
-                    stream,
-                    wanted,
-                    legal_entity=legal_entity,
-                    direction="backward" if backward else "forward",
-                    cursor=following,
-                    limit=limit,
-                )
-                print_lines(page.events) if as_json else print_events(page.events)
-                following = page.next_cursor
-                if following is None or not everything:
-                    break
-        if following and not as_json:
-            say(f"More: --cursor {following}", "dim")
-
-    if event_id is not None:
-        show(run_async(one(event_id)).as_json(), True, lambda: None)
-    else:
-        run_async(pages())
+                    tenant_id, self.stream, self.wanted, legal_entity=self.legal_entity, direction=self.direction,
+                    cursor=cursor, limit=self.limit,
+                )  # fmt: skip
+                self.put_page(page.events)
+                cursor = page.next_cursor
+                if cursor is None or not everything:
+                    return cursor
 
 
 def tail(

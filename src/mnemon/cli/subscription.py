@@ -8,7 +8,7 @@ from uuid import UUID
 import typer
 
 from mnemon.cli.context import opened, run_async
-from mnemon.cli.output import Json, TenantOption, say, show, table
+from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
 from mnemon.log.events import MAIN
@@ -181,9 +181,10 @@ def replay(
     as_json: Json = False,
 ) -> None:
     """Have dead letters delivered again; what waits behind them follows."""
-    place = None if sequence is None else (legal_entity, sequence)
-    amount = _run(tenant, lambda log, tenant_id: log.dead_letters.replay(tenant_id, name, place))
-    show({"replayed": amount}, as_json, lambda: say(f"{amount} dead letters will be delivered again."))
+    amount = _run(
+        tenant, lambda log, tenant_id: log.dead_letters.replay(tenant_id, name, _place(sequence, legal_entity))
+    )
+    show({"replayed": amount}, as_json, lambda: say(f"{counted(amount, 'dead letter')} to be delivered again."))
 
 
 @app.command()
@@ -195,9 +196,10 @@ def discard(
     as_json: Json = False,
 ) -> None:
     """Give dead letters up for good; what waits behind them is delivered."""
-    place = None if sequence is None else (legal_entity, sequence)
-    amount = _run(tenant, lambda log, tenant_id: log.dead_letters.discard(tenant_id, name, place))
-    show({"discarded": amount}, as_json, lambda: say(f"{amount} dead letters are discarded."))
+    amount = _run(
+        tenant, lambda log, tenant_id: log.dead_letters.discard(tenant_id, name, _place(sequence, legal_entity))
+    )
+    show({"discarded": amount}, as_json, lambda: say(f"{counted(amount, 'dead letter')} discarded."))
 
 
 @app.command()
@@ -230,6 +232,11 @@ def _run(tenant: str, work: Callable[[EventLog, UUID], Awaitable[Result]]) -> Re
             return await work(log, tenant_id)
 
     return run_async(in_tenant())
+
+
+def _place(sequence: int | None, legal_entity: str) -> tuple[str, int] | None:
+    """One dead letter, or None for all of them."""
+    return None if sequence is None else (legal_entity, sequence)
 
 
 def _pair(text: str, separator: str, form: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from mnemon.db.database import Database
 from mnemon.log.errors import DeadLetterNotFound
+from mnemon.log.parking import LOOK_AGAIN
 from mnemon.log.subscriptions import find_in
 
 LIST = """
@@ -36,11 +37,6 @@ DELETE FROM mnemon.parked_events k USING mnemon.partitions p
    AND p.tenant_id = k.tenant_id AND p.partition_id = k.partition_id
    AND (%(legal_entity)s::text IS NULL OR p.legal_entity = %(legal_entity)s AND k.sequence = %(sequence)s)
 RETURNING k.partition_id
-"""
-# Whoever waited behind a discarded event may be next; delivery finds out when it looks.
-LOOK_AGAIN = """
-UPDATE mnemon.parked_events SET due_at = '-infinity'
- WHERE tenant_id = %s AND subscription_id = %s AND partition_id = ANY(%s) AND state = 'waiting'
 """
 
 

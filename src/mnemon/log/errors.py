@@ -97,7 +97,7 @@ class SubscriptionNotFound(NotFound):
 
 
 class SubscriptionMoved(Conflict):
-    """The subscription was reset or taken over since; fetch again and go on from there."""
+    """The subscription was reset, claimed or taken over since; fetch again and go on from there."""
 
     code = "SUBSCRIPTION_MOVED"
     retry = True

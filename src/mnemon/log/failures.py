@@ -84,6 +84,10 @@ async def scrub_in(connection: Connection, tenant: UUID, subject_id: str) -> Non
 def describe(registry: Registry, event: Event, failure: BaseException) -> str:
     """What went wrong, with the event's personal values hidden: the text outlives the erasure of a person."""
     text = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
+    return hide_personal(registry, event, text)
+
+
+def hide_personal(registry: Registry, event: Event, text: str) -> str:
     for value in sorted(_personal_values(registry, event), key=len, reverse=True):
         text = text.replace(value, HIDDEN)
     return text[:LONGEST_ERROR]

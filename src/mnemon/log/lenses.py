@@ -10,6 +10,7 @@ from mnemon.db.database import Connection
 from mnemon.errors import InvalidRequest
 from mnemon.log.events import Event
 from mnemon.log.pattern import ALL_EVENTS, Pattern
+from mnemon.log.subscriptions import LENS_PREFIX
 
 # The names that a lens's SQL uses, and the tables that they stand for: the real ones, or those of a rebuild.
 Tables = Mapping[str, str]
@@ -55,7 +56,7 @@ class Lens:
 
     @property
     def subscription_id(self) -> str:
-        return f"lens:{self.name}"
+        return f"{LENS_PREFIX}{self.name}"
 
     @property
     def real_tables(self) -> Tables:

@@ -27,9 +27,29 @@ ON CONFLICT (tenant_id, subscription_id, partition_id, sequence) DO UPDATE
    SET state = excluded.state, attempts = excluded.attempts, error = excluded.error,
        failed_at = excluded.failed_at, due_at = excluded.due_at
 """
-LIST = """
-SELECT sequence, event_id, type, entities, state, attempts, error, failed_at, due_at <= clock_timestamp() AS due
-  FROM mnemon.parked_events
+# Whatever is known of the event already stays.
+KEEP_WAITING = """
+INSERT INTO mnemon.parked_events (tenant_id, subscription_id, partition_id, sequence, event_id, type, entities, state)
+VALUES (%(tenant)s, %(subscription)s, %(partition)s, %(sequence)s, %(event)s, %(type)s, %(entities)s, 'waiting')
+ON CONFLICT DO NOTHING
+"""
+_COLUMNS = "sequence, event_id, type, entities, state, attempts, error, failed_at, due_at <= clock_timestamp() AS due"
+ONE = f"""
+SELECT {_COLUMNS} FROM mnemon.parked_events
+ WHERE tenant_id = %s AND subscription_id = %s AND partition_id = %s AND sequence = %s FOR UPDATE
+"""
+# A dead letter is left to those who replay or discard it.
+SETTLE = """
+DELETE FROM mnemon.parked_events
+ WHERE tenant_id = %s AND subscription_id = %s AND partition_id = %s AND sequence = %s AND state <> 'dead'
+"""
+# Whoever waited behind the event may be next; delivery finds out when it looks.
+LOOK_AGAIN = """
+UPDATE mnemon.parked_events SET due_at = '-infinity'
+ WHERE tenant_id = %s AND subscription_id = %s AND partition_id = ANY(%s) AND state = 'waiting'
+"""
+LIST = f"""
+SELECT {_COLUMNS} FROM mnemon.parked_events
  WHERE tenant_id = %s AND subscription_id = %s AND partition_id = %s
  ORDER BY sequence
 """
@@ -75,17 +95,36 @@ def failed(event: Event, attempts: int, most: int, error: str) -> Parked:
 async def park_in(
     connection: Connection, tenant: UUID, subscription_id: str, partition_id: int, one: Parked, pause: float
 ) -> None:
-    values: dict[str, Any] = {
-        "tenant": tenant, "subscription": subscription_id, "partition": partition_id, "sequence": one.sequence,
-        "event": one.event_id, "type": one.type, "entities": Jsonb(sorted(map(list, one.entities))),
-        "state": one.state, "attempts": one.attempts, "error": one.error, "pause": timedelta(seconds=pause),
-    }  # fmt: skip
-    await connection.execute(PARK, values)
+    values = _named(tenant, subscription_id, partition_id, one)
+    failure = {"attempts": one.attempts, "error": one.error, "pause": timedelta(seconds=pause)}
+    await connection.execute(PARK, values | {"state": one.state} | failure)
+
+
+async def keep_waiting_in(
+    connection: Connection, tenant: UUID, subscription_id: str, partition_id: int, one: Parked
+) -> None:
+    await connection.execute(KEEP_WAITING, _named(tenant, subscription_id, partition_id, one))
+
+
+async def parked_at(
+    connection: Connection, tenant: UUID, subscription_id: str, partition_id: int, sequence: int
+) -> Parked | None:
+    """The event if it is parked; its row is locked."""
+    row = await (await connection.execute(ONE, (tenant, subscription_id, partition_id, sequence))).fetchone()
+    return _parked(row) if row else None
+
+
+async def settle_in(
+    connection: Connection, tenant: UUID, subscription_id: str, partition_id: int, sequence: int
+) -> None:
+    """The event is handled, if it was parked; those behind it may be next."""
+    if (await connection.execute(SETTLE, (tenant, subscription_id, partition_id, sequence))).rowcount:
+        await connection.execute(LOOK_AGAIN, (tenant, subscription_id, [partition_id]))
 
 
 async def parked_in(connection: Connection, tenant: UUID, subscription_id: str, partition_id: int) -> Sequence[Parked]:
     rows = await (await connection.execute(LIST, (tenant, subscription_id, partition_id))).fetchall()
-    return [Parked(**row | {"entities": frozenset(map(tuple, row["entities"]))}) for row in rows]
+    return [_parked(row) for row in rows]
 
 
 async def unpark_in(
@@ -97,3 +136,14 @@ async def unpark_in(
 async def let_wait_in(connection: Connection, tenant: UUID, subscription_id: str, partition_id: int) -> None:
     """Those who still wait have been looked at: no need to look again until something before them changes."""
     await connection.execute(LET_WAIT, (tenant, subscription_id, partition_id))
+
+
+def _parked(row: dict[str, Any]) -> Parked:
+    return Parked(**row | {"entities": frozenset(map(tuple, row["entities"]))})
+
+
+def _named(tenant: UUID, subscription_id: str, partition_id: int, one: Parked) -> dict[str, Any]:
+    return {
+        "tenant": tenant, "subscription": subscription_id, "partition": partition_id, "sequence": one.sequence,
+        "event": one.event_id, "type": one.type, "entities": Jsonb(sorted(map(list, one.entities))),
+    }  # fmt: skip

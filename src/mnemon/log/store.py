@@ -57,7 +57,7 @@ class EventLog:
         self.arrivals = Arrivals(database, self.waker)
         self.subscriptions = Subscriptions(database)
         self.dead_letters = DeadLetters(database)
-        self.pull = Pull(database, self.reader, self.arrivals, delivery)
+        self.pull = Pull(database, self.reader, self.registry, self.arrivals, delivery)
         self._follower = Follower(database, self.reader, self.arrivals)
         self.periods = Periods(database, self.transaction)
         self._maker = RequestMaker(self.registry, seal, limits or Limits())

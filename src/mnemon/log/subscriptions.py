@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -10,13 +10,14 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection, Database
-from mnemon.errors import Conflict, InvalidRequest
+from mnemon.errors import Conflict, InvalidRequest, NotAllowed
 from mnemon.log.errors import SubscriptionNotFound
 from mnemon.log.pattern import ALL_EVENTS, Pattern
 
 Status = Literal["active", "paused", "broken"]
 Holds = Literal["entity", "partition"]
 Start = Literal["beginning", "now"]
+LENS_PREFIX = "lens:"
 
 _COLUMNS = """
     subscription_id, subscriber_type, subscriber_id, pattern, failure_holds, status, probe_at, failures_in_a_row,
@@ -45,6 +46,7 @@ RETURNING {_COLUMNS}
 POSITIONS = """
 SELECT p.partition_id, p.legal_entity, p.sequence AS head, coalesce(c.sequence, 0) AS sequence, c.holder,
        c.held_until > clock_timestamp() AS held, coalesce(c.token, 0) AS token, c.advanced_at,
+       coalesce(c.attempts, 0) AS attempts, coalesce(c.due_at, '-infinity') <= clock_timestamp() AS due,
        (SELECT count(*) FROM mnemon.parked_events k
          WHERE k.tenant_id = p.tenant_id AND k.subscription_id = %(subscription)s
            AND k.partition_id = p.partition_id) AS parked,
@@ -64,7 +66,7 @@ SELECT p.tenant_id, %(subscription)s, p.partition_id, least(%(sequence)s, p.sequ
   FROM mnemon.partitions p
  WHERE p.tenant_id = %(tenant)s AND p.partition_id = %(partition)s
 ON CONFLICT (tenant_id, subscription_id, partition_id) DO UPDATE
-   SET sequence = excluded.sequence, token = c.token + 1, holder = NULL, held_until = '-infinity',
+   SET sequence = excluded.sequence, token = c.token + 1, holder = NULL, held_until = '-infinity', claimed_to = NULL,
        attempts = 0, due_at = '-infinity', advanced_at = now()
 """
 # What is parked beyond the position comes again by itself.
@@ -91,6 +93,11 @@ class Subscription:
     last_error_at: datetime | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
+
+    @property
+    def may_probe(self) -> bool:
+        """Whether a broken circuit may let one event through, to see."""
+        return self.status == "broken" and self.probe_at is not None and self.probe_at <= datetime.now(UTC)
 
     def as_json(self) -> dict[str, Any]:
         """The subscription as REST and command line show it."""
@@ -123,6 +130,9 @@ class Position:
     dead: int
     holder: str | None = field(default=None)
     advanced_at: datetime | None = None
+    # Failures of the next event, where the whole partition waits for it, and whether it is time to try again.
+    attempts: int = 0
+    due: bool = True
 
     @property
     def lag(self) -> int:
@@ -153,6 +163,7 @@ class Subscriptions:
 
         From `now` on means: what is in the log already is left out, and partitions to come are seen in full.
         """
+        refuse_lens(wanted.subscription_id)
         async with self._database.transaction(tenant) as connection:
             return await add_in(connection, tenant, wanted, start=start)
 
@@ -181,6 +192,7 @@ class Subscriptions:
 
     async def reset(self, tenant: UUID, subscription_id: str, positions: Mapping[str, int] | None = None) -> None:
         """Go on after another sequence, forward or back, per legal entity; with none named, from the very beginning."""
+        refuse_lens(subscription_id)
         async with self._database.transaction(tenant) as connection:
             subscription = await find_in(connection, tenant, subscription_id)
             known = {one.legal_entity: one for one in await positions_in(connection, tenant, subscription)}
@@ -196,6 +208,7 @@ class Subscriptions:
 
     async def remove(self, tenant: UUID, subscription_id: str) -> None:
         """Forget the subscription, its cursors and its dead letters."""
+        refuse_lens(subscription_id)
         async with self._database.transaction(tenant) as connection:
             await find_in(connection, tenant, subscription_id)
             await connection.execute(REMOVE, (tenant, subscription_id))
@@ -250,7 +263,7 @@ async def positions_in(connection: Connection, tenant: UUID, subscription: Subsc
     return [
         Position(
             row["partition_id"], row["legal_entity"], row["head"], row["sequence"], row["token"], row["parked"],
-            row["dead"], row["holder"] if row["held"] else None, row["advanced_at"],
+            row["dead"], row["holder"] if row["held"] else None, row["advanced_at"], row["attempts"], row["due"],
         )
         for row in rows
         if subscription.pattern.wants_partition(row["legal_entity"])
@@ -263,6 +276,15 @@ async def reset_in(
     values = {"tenant": tenant, "subscription": subscription_id, "partition": partition_id, "sequence": sequence}
     await connection.execute(RESET, values)
     await connection.execute(UNPARK, (tenant, subscription_id, partition_id, sequence))
+
+
+def refuse_lens(subscription_id: str) -> None:
+    """Rows and cursor of a lens move together: with the cursor moved alone, events would count twice or never."""
+    if subscription_id.startswith(LENS_PREFIX):
+        raise NotAllowed(
+            f"{subscription_id} is the cursor of a lens, which only the lens itself moves: rebuild the lens instead.",
+            id=subscription_id,
+        )
 
 
 def _subscription(row: dict[str, Any]) -> Subscription:
