@@ -78,9 +78,11 @@ class Mnemon:
         return StrongReads.of(self.log, self.settings)
 
     def tie_lenses_to_privacy(self) -> None:
-        """Whoever keeps something derived from payloads is told of an erasure, and asked before an archiving."""
+        """Whoever keeps something derived from payloads is told of erasures and redactions, and asked before an
+        archiving."""
         for keeper in (self.projector, self.strong_reads):
             self.privacy.erasures.on_erased.append(keeper.on_erased)
+            self.privacy.redactions.on_redacted.append(keeper.on_redacted)
             self.privacy.archive.coverage.append(keeper.coverage)
 
     @property

@@ -15,6 +15,7 @@ from mnemon.log.lenses import Tables
 from mnemon.log.limits import DeliveryLimits
 from mnemon.log.privacy import Privacy
 from mnemon.log.projector import Projector
+from mnemon.log.redaction import RedactionRequest
 from mnemon.log.snapshots import Snapshots
 from mnemon.log.store import EventLog
 from mnemon.log.strong_reads import Fold, StrongReads
@@ -180,3 +181,53 @@ async def test_a_snapshot_of_what_was_read_before_an_erasure_is_not_saved(log: E
     assert await snapshots.save(tenant, "p", {"n": 1}, {1: 1}, epoch=await snapshots.epoch(tenant))
     loaded = await snapshots.load(tenant, "p")
     assert loaded is not None and (loaded.state, loaded.positions) == ({"n": 1}, {1: 1})
+
+
+async def test_no_trace_of_a_redacted_value_is_left(log: EventLog, privacy: Privacy, tenant: UUID) -> None:
+    """The value stood in plain text, so everything derived from it does too."""
+
+    def keep(state: dict[str, Any], event: Event) -> dict[str, Any]:
+        return {"number": event.data["number"]}
+
+    projector, reads = Projector(log), StrongReads(log, snapshot_after=0)
+    projector.add(totals(snapshot_every=1))
+    projector.add_live(live_totals(fold=keep, snapshot_every=1))
+    reads.add(Fold(entity_type="order", initial=dict, apply=keep))
+    privacy.redactions.on_redacted += [projector.on_redacted, reads.on_redacted]
+    await log.subscriptions.add(tenant, Subscription("billing"))
+    secret = "AB 12 34 56 C"
+    [placed] = await log.append(tenant, [order_placed(secret, entities=[EntityReference("order", "x")])])
+    await projector.catch_up(tenant)
+    await projector.read(tenant, "live-totals")
+    await reads.read(tenant, "order", "x")
+    await log.pull.reject(tenant, "billing", placed.id, placed.sequence, f"{secret} is unknown")
+    assert await places_of(log, tenant, secret) == set(DERIVED)
+    await privacy.redactions.redact(
+        tenant, placed.id, ["/data/number"], reason="legacy_data", requested_by="u-1", approved_by="u-2"
+    )
+    assert await places_of(log, tenant, secret) == set()
+    assert (await reads.read(tenant, "order", "x")).state == {"number": "[REDACTED]"}
+
+
+async def test_a_redaction_that_could_not_see_to_the_lenses_goes_on_with_the_next_approval(
+    log: EventLog, privacy: Privacy, tenant: UUID
+) -> None:
+    [placed] = await log.append(tenant, [order_placed("secret")])
+    told: list[int] = []
+
+    async def fail_once(tenant: UUID, partition_id: int, sequence: int) -> Sequence[str]:
+        told.append(sequence)
+        if len(told) == 1:
+            raise ConnectionError
+        return ["orders"]
+
+    privacy.redactions.on_redacted.append(fail_once)
+    requests = privacy.redaction_requests
+    asked = await requests.request(tenant, RedactionRequest(placed.id, ["/data/number"], "legacy_data", "u-1"))
+    with pytest.raises(ConnectionError):
+        await requests.approve(tenant, asked.redaction_id, approved_by="u-2")
+    half = await requests.get(tenant, asked.redaction_id)
+    assert (half.status, half.last_error) == ("redacted", "ConnectionError")
+    assert (await log.read_event(tenant, placed.id)).data["number"] == "[REDACTED]"
+    done = await requests.approve(tenant, asked.redaction_id, approved_by="u-2")
+    assert (done.status, done.lenses_rebuilt, done.last_error) == ("completed", ["orders"], None)

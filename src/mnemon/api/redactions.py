@@ -41,12 +41,14 @@ class RedactionOut(BaseModel):
     subject_id: str | None
     reason: str
     reference: str | None
-    status: str = Field(description="requested, declined or completed")
+    status: str = Field(description="requested, declined, redacted (lenses are being rebuilt) or completed")
     requested_by: str
     requested_at: datetime
     decided_by: str | None
     decided_at: datetime | None
     attested_by: str | None = Field(description="The event that says what was taken out; none if nothing was left.")
+    lenses_rebuilt: list[str]
+    last_error: str | None = Field(description="Why the lenses are not rebuilt yet; another approval goes on.")
 
 
 @router.post("/privacy/redactions", summary="Ask that values be taken out of an event", status_code=201)

@@ -64,6 +64,13 @@ DELETE FROM mnemon.entity_snapshots s
    AND s.tenant_id = %(tenant)s AND s.partition_id = e.partition_id
    AND s.entity_type = one ->> 'entity_type' AND s.entity_id = one ->> 'entity_id'
 """
+FORGET_EVENT = """
+DELETE FROM mnemon.entity_snapshots s
+ USING mnemon.events e, json_array_elements(e.envelope::json -> 'entities') AS one
+ WHERE e.tenant_id = %(tenant)s AND e.partition_id = %(partition)s AND e.sequence = %(sequence)s
+   AND s.tenant_id = %(tenant)s AND s.partition_id = e.partition_id
+   AND s.entity_type = one ->> 'entity_type' AND s.entity_id = one ->> 'entity_id'
+"""
 COVERED = """
 SELECT coalesce(min(e.sequence) - 1, (SELECT p.sequence FROM mnemon.partitions p
                                        WHERE p.tenant_id = %(tenant)s AND p.partition_id = %(partition)s)) AS covered
@@ -145,6 +152,12 @@ async def mark_stale_in(
 async def forget_in(connection: Connection, tenant: UUID, subject_id: str) -> None:
     """Delete the snapshots of every entity that a person's events name."""
     await connection.execute(FORGET, {"tenant": tenant, "subject": subject_id})
+
+
+async def forget_event_in(connection: Connection, tenant: UUID, partition_id: int, sequence: int) -> None:
+    """Delete the snapshots of every entity that an event names."""
+    values = {"tenant": tenant, "partition": partition_id, "sequence": sequence}
+    await connection.execute(FORGET_EVENT, values)
 
 
 async def covered_in(connection: Connection, tenant: UUID, partition_id: int, types: list[str]) -> int:

@@ -50,6 +50,16 @@ UPDATE mnemon.subscriptions u SET last_error = '[REDACTED]'
 """
 
 
+SCRUB_EVENT = """
+UPDATE mnemon.parked_events SET error = '[REDACTED]'
+ WHERE tenant_id = %s AND partition_id = %s AND sequence = %s AND error IS NOT NULL
+"""
+SCRUB_LAST_OF_EVENT = """
+UPDATE mnemon.subscriptions SET last_error = '[REDACTED]'
+ WHERE tenant_id = %s AND last_error_partition = %s AND last_error_sequence = %s
+"""
+
+
 async def count_in(
     connection: Connection,
     tenant: UUID,
@@ -79,6 +89,12 @@ async def scrub_in(connection: Connection, tenant: UUID, subject_id: str) -> Non
     """Take the error texts of a person's events away, lest the person stands in them in some other form."""
     for statement in (SCRUB, SCRUB_LAST):
         await connection.execute(statement, {"tenant": tenant, "subject": subject_id})
+
+
+async def scrub_event_in(connection: Connection, tenant: UUID, partition_id: int, sequence: int) -> None:
+    """The same for one event, whose payload something was taken out of."""
+    for statement in (SCRUB_EVENT, SCRUB_LAST_OF_EVENT):
+        await connection.execute(statement, (tenant, partition_id, sequence))
 
 
 def describe(registry: Registry, event: Event, failure: BaseException) -> str:

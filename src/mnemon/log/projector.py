@@ -13,7 +13,7 @@ from mnemon.log.coverage import VERSION, covered_in
 from mnemon.log.dispatch import Dispatch
 from mnemon.log.epochs import raise_epoch_in
 from mnemon.log.events import Event
-from mnemon.log.failures import scrub_in
+from mnemon.log.failures import scrub_event_in, scrub_in
 from mnemon.log.lenses import Lens, LiveLens, State, lock_key
 from mnemon.log.limits import DeliveryLimits
 from mnemon.log.live_state import LiveStates
@@ -157,6 +157,19 @@ class Projector:
             # Those that were taken of rows which still held the person.
             await forget_snapshots_in(connection, tenant)
         return changed
+
+    async def on_redacted(self, tenant: UUID, partition_id: int, sequence: int) -> Sequence[str]:
+        """Once something was taken out of an event: take it out of rows, snapshots and error texts as well."""
+        async with self._events.database.transaction(tenant) as connection:
+            await raise_epoch_in(connection, tenant)
+            await scrub_event_in(connection, tenant, partition_id, sequence)
+            await forget_snapshots_in(connection, tenant)
+        changed = [lens for lens in self._lenses.values() if lens.personal]
+        for lens in changed:
+            await Rebuild(self._events, tenant, lens).run(from_snapshot=False, wait=True)
+        async with self._events.database.transaction(tenant) as connection:
+            await forget_snapshots_in(connection, tenant)
+        return [lens.name for lens in changed]
 
     async def coverage(self, tenant: UUID, partition_id: int) -> int:
         """The sequence up to which every lens has what it needs of the partition without reading payloads again.

@@ -1,6 +1,6 @@
 """Redaction: takes values out of payloads that were stored in plain text, where no key can be destroyed instead."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -61,11 +61,17 @@ class RedactionRequest:
     reference: str | None = None
 
 
+# Called once a payload is redacted, with partition and sequence of its event; makes anew what was derived from it, and
+# returns the names of the lenses it rebuilt. It may be called again for the same event.
+OnRedacted = Callable[[UUID, int, int], Awaitable[Sequence[str]]]
+
+
 class Redactions:
-    """The one audited way to change a payload."""
+    """The one audited way to change a payload. `on_redacted` lists those who hold something derived from payloads."""
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
+        self.on_redacted: list[OnRedacted] = []
 
     async def redact(
         self,
@@ -81,11 +87,23 @@ class Redactions:
     ) -> str:
         """Replace values, named by JSON pointers like `/data/email`; returns the id of the event that attests it.
 
-        Fields that are redacted already are passed over; if all are, nothing happens and the id is empty.
+        Fields that are redacted already are passed over; if all are, the id is empty. Then everything derived from the
+        payload is made anew: if that was interrupted, another call does it.
         """
         asked = RedactionRequest(event_id, tuple(fields), reason, requested_by, subject_id, reference)
         async with self._log.transaction(tenant) as transaction:
-            return await self.redact_in(transaction, tenant, asked, approved_by)
+            attested_by = await self.redact_in(transaction, tenant, asked, approved_by)
+        await self.see_to_copies(tenant, event_id)
+        return attested_by
+
+    async def see_to_copies(self, tenant: UUID, event_id: str) -> list[str]:
+        """Have all that was derived from a redacted event made anew; returns the lenses that were rebuilt."""
+        async with self._log.database.transaction(tenant) as connection:
+            event = await self.find_in(connection, tenant, event_id)
+        rebuilt: set[str] = set()
+        for hook in self.on_redacted:
+            rebuilt |= set(await hook(tenant, event.partition_id, event.sequence))
+        return sorted(rebuilt)
 
     async def redact_in(
         self, transaction: LogTransaction, tenant: UUID, asked: RedactionRequest, approved_by: str

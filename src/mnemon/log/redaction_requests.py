@@ -17,7 +17,7 @@ from mnemon.log.redaction import RedactionRequest, Redactions
 from mnemon.log.store import EventLog
 
 COLUMNS = """redaction_id, event_id, fields, subject_id, reason, reference, status, requested_by, requested_at,
-       decided_by, decided_at, attested_by"""
+       decided_by, decided_at, attested_by, lenses_rebuilt, last_error"""
 ADD = """
 INSERT INTO mnemon.redaction_requests (tenant_id, redaction_id, event_id, fields, subject_id, reason, reference,
                                        requested_by)
@@ -29,6 +29,11 @@ SELECT {COLUMNS} FROM mnemon.redaction_requests
  WHERE tenant_id = %(tenant)s AND (%(before)s::text IS NULL OR redaction_id < %(before)s)
  ORDER BY redaction_id DESC LIMIT %(limit)s
 """
+COMPLETE = """
+UPDATE mnemon.redaction_requests SET status = 'completed', lenses_rebuilt = %s, last_error = NULL
+ WHERE tenant_id = %s AND redaction_id = %s AND status = 'redacted'
+"""
+FAILED = "UPDATE mnemon.redaction_requests SET last_error = %s WHERE tenant_id = %s AND redaction_id = %s"
 DECIDE = """
 UPDATE mnemon.redaction_requests
    SET status = %s, decided_by = %s, decided_at = clock_timestamp(), attested_by = %s
@@ -52,6 +57,8 @@ class RequestedRedaction:
     decided_by: str | None
     decided_at: datetime | None
     attested_by: str | None
+    lenses_rebuilt: Sequence[str]
+    last_error: str | None
 
     @property
     def asked(self) -> RedactionRequest:
@@ -89,7 +96,7 @@ class RedactionRequests:
             return await _found(connection, tenant, redaction_id)
 
     async def approve(self, tenant: UUID, redaction_id: str, *, approved_by: str) -> RequestedRedaction:
-        """Take the values out. To approve again what is done changes nothing."""
+        """Take the values out and see to all that was derived from them. What was interrupted is taken up again."""
         async with self._log.transaction(tenant) as transaction:
             one = await _found(transaction.connection, tenant, redaction_id, lock=True)
             if one.status == "declined":
@@ -98,9 +105,21 @@ class RedactionRequests:
                 )
             if one.status == "requested":
                 attested_by = await self._redactions.redact_in(transaction, tenant, one.asked, approved_by)
-                values = ("completed", approved_by, attested_by or None, tenant, redaction_id)
+                values = ("redacted", approved_by, attested_by or None, tenant, redaction_id)
                 await transaction.connection.execute(DECIDE, values)
-            return await _found(transaction.connection, tenant, redaction_id)
+        return one if one.status == "completed" else await self._complete(tenant, one)
+
+    async def _complete(self, tenant: UUID, one: RequestedRedaction) -> RequestedRedaction:
+        try:
+            rebuilt = await self._redactions.see_to_copies(tenant, one.event_id)
+        except Exception as failure:
+            # The value is gone from the log all the same. What is left to do is done by the next approval.
+            async with self._log.database.transaction(tenant) as connection:
+                await connection.execute(FAILED, (type(failure).__name__, tenant, one.redaction_id))
+            raise
+        async with self._log.database.transaction(tenant) as connection:
+            await connection.execute(COMPLETE, (rebuilt, tenant, one.redaction_id))
+            return await _found(connection, tenant, one.redaction_id)
 
     async def decline(self, tenant: UUID, redaction_id: str, *, declined_by: str) -> RequestedRedaction:
         """Close a request without a redaction; who made it may take it back."""

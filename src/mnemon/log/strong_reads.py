@@ -12,6 +12,7 @@ from mnemon.log.entity_snapshots import (
     Entity,
     EntitySnapshot,
     covered_in,
+    forget_event_in,
     forget_in,
     mark_stale_in,
     newest_in,
@@ -112,6 +113,13 @@ class StrongReads:
         async with self._events.database.transaction(tenant) as connection:
             await raise_epoch_in(connection, tenant)
             await forget_in(connection, tenant, subject_id)
+        return []
+
+    async def on_redacted(self, tenant: UUID, partition_id: int, sequence: int) -> Sequence[str]:
+        """Once something was taken out of an event: delete the snapshots that may hold it."""
+        async with self._events.database.transaction(tenant) as connection:
+            await raise_epoch_in(connection, tenant)
+            await forget_event_in(connection, tenant, partition_id, sequence)
         return []
 
     async def _read(self, entity: Entity, deadline: float, snapshot_after: int) -> EntityState:

@@ -8,30 +8,35 @@ CREATE TABLE mnemon.redaction_requests (
     subject_id   text COLLATE "C",
     reason       text NOT NULL CHECK (reason ~ '^[a-z][a-z0-9_]{1,59}$'),
     reference    text CHECK (reference ~ '^[A-Za-z0-9#/_.:-]{1,100}$'),
-    status       text NOT NULL DEFAULT 'requested' CHECK (status IN ('requested', 'declined', 'completed')),
+    status       text NOT NULL DEFAULT 'requested'
+                 CHECK (status IN ('requested', 'declined', 'redacted', 'completed')),
     requested_by text NOT NULL,
     requested_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     decided_by   text CHECK (status = 'declined' OR decided_by <> requested_by),
     decided_at   timestamptz,
     -- The event that says what was taken out; none if nothing was left to take.
-    attested_by  text COLLATE "C" CHECK (attested_by IS NULL OR status = 'completed'),
+    attested_by  text COLLATE "C" CHECK (attested_by IS NULL OR status IN ('redacted', 'completed')),
+    lenses_rebuilt text[] NOT NULL DEFAULT '{}',
+    last_error   text,
     PRIMARY KEY (tenant_id, redaction_id),
     CHECK ((status = 'requested') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL))
 );
 CALL mnemon.isolate_by_tenant('mnemon.redaction_requests');
 GRANT SELECT, INSERT (tenant_id, redaction_id, event_id, fields, subject_id, reason, reference, requested_by)
    ON mnemon.redaction_requests TO mnemon_app;
-GRANT UPDATE (status, decided_by, decided_at, attested_by) ON mnemon.redaction_requests TO mnemon_app;
+GRANT UPDATE (status, decided_by, decided_at, attested_by, lenses_rebuilt, last_error) ON mnemon.redaction_requests TO mnemon_app;
 
 CREATE FUNCTION mnemon.keep_redaction_requests() RETURNS trigger
     LANGUAGE plpgsql AS $$
 BEGIN
-    IF TG_OP = 'UPDATE' AND OLD.status = 'requested' AND NEW.status IN ('declined', 'completed') THEN
+    IF TG_OP = 'UPDATE' AND (OLD.status, NEW.status) IN (
+        ('requested', 'declined'), ('requested', 'redacted'), ('redacted', 'redacted'), ('redacted', 'completed')) THEN
         RETURN NEW;
     END IF;
-    RAISE EXCEPTION '% of a redaction is refused: it is decided once', TG_OP USING ERRCODE = 'insufficient_privilege';
+    RAISE EXCEPTION '% of a redaction is refused: it only goes on from requested to completed', TG_OP
+        USING ERRCODE = 'insufficient_privilege';
 END $$;
-CREATE TRIGGER is_decided_once BEFORE UPDATE OR DELETE ON mnemon.redaction_requests
+CREATE TRIGGER only_goes_on BEFORE UPDATE OR DELETE ON mnemon.redaction_requests
     FOR EACH ROW EXECUTE FUNCTION mnemon.keep_redaction_requests();
 CREATE TRIGGER is_never_emptied BEFORE TRUNCATE ON mnemon.redaction_requests EXECUTE FUNCTION mnemon.refuse_change();
 
