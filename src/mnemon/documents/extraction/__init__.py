@@ -1,0 +1,1 @@
+"""Extraction: from a foreign file to one canonical text with its structure. Pure functions, no database."""

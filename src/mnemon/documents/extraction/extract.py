@@ -1,0 +1,36 @@
+"""The one door to all extractors: a file and its kind in, an extraction or a reason out."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from mnemon.documents.content import Extraction
+from mnemon.documents.extraction.errors import ExtractionFailed
+from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
+from mnemon.documents.extraction.markdown import extract_markdown
+from mnemon.documents.extraction.plain import extract_plain
+from mnemon.documents.extraction.sniff import NAMES, Kind
+from mnemon.errors import MnemonError
+
+EXTRACTORS: dict[Kind, Callable[[bytes, Limits], Extraction]] = {
+    "md": extract_markdown,
+    "txt": extract_plain,
+}
+
+
+def extract(path: Path, kind: Kind, limits: Limits = DEFAULT_LIMITS) -> Extraction:
+    """The text of the file with its structure, always the same for the same bytes.
+
+    A foreign file is for `extract_isolated`; this is what runs inside the limits.
+    """
+    try:
+        found = EXTRACTORS[kind](path.read_bytes(), limits)
+    except (MnemonError, MemoryError, OSError):
+        raise
+    # Whatever a damaged file makes a parser raise, the run ends with a reason, and no retry would help.
+    except Exception as error:
+        raise ExtractionFailed(
+            f"The file cannot be read as {NAMES[kind]}: {type(error).__name__}: {error}"[:500], reason="damaged"
+        ) from error
+    if not found.text or found.text.isspace():
+        raise ExtractionFailed("The file holds no text.", reason="empty")
+    return found
