@@ -31,6 +31,8 @@ class Glyphs:
     bottom: float
     right: float
     top: float
+    # How far each character reaches to the right, in tenths of a point; empty where only the whole run is known.
+    widths: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

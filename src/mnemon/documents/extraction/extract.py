@@ -4,14 +4,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mnemon.documents.content import Extraction
+from mnemon.documents.extraction.docx import extract_docx
+from mnemon.documents.extraction.eml import extract_eml
 from mnemon.documents.extraction.errors import ExtractionFailed
+from mnemon.documents.extraction.html import extract_html
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
 from mnemon.documents.extraction.markdown import extract_markdown
+from mnemon.documents.extraction.pdf import extract_pdf
 from mnemon.documents.extraction.plain import extract_plain
 from mnemon.documents.extraction.sniff import NAMES, Kind
 from mnemon.errors import MnemonError
 
 EXTRACTORS: dict[Kind, Callable[[bytes, Limits], Extraction]] = {
+    "pdf": extract_pdf,
+    "docx": extract_docx,
+    "html": extract_html,
+    "eml": extract_eml,
     "md": extract_markdown,
     "txt": extract_plain,
 }

@@ -1,0 +1,52 @@
+"""Extraction of a foreign file in a subprocess with limits on time and memory."""
+
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from mnemon.documents.content import Extraction
+from mnemon.documents.extraction.errors import ExtractionFailed
+from mnemon.documents.extraction.extract import extract
+from mnemon.documents.extraction.limits import Limits
+from mnemon.documents.extraction.sniff import Kind
+from mnemon.settings import Settings
+from mnemon.work.errors import MemoryLimitExceeded, SubprocessFailed
+from mnemon.work.isolate import run_isolated
+
+
+class ForeignFile(BaseModel):
+    """What the subprocess is told."""
+
+    path: Path
+    kind: Kind
+    limits: Limits
+
+
+async def extract_isolated(path: Path, kind: Kind, settings: Settings) -> Extraction:
+    """What `extract` gives, or ExtractionFailed. A file that hangs or kills its process ends in the errors of
+    `run_isolated`, which the queue counts: TimeLimitExceeded, ProcessDied."""
+    file = ForeignFile(path=path, kind=kind, limits=limits_of(settings))
+    try:
+        return await run_isolated(
+            extract_file, file, memory_mb=settings.extract_memory_mb, seconds=settings.extract_seconds
+        )
+    except MemoryLimitExceeded:
+        raise ExtractionFailed(
+            f"The file needs more than {settings.extract_memory_mb} MB of memory: split it, "
+            "or raise MNEMON_EXTRACT_MEMORY_MB.",
+            reason="memory",
+        ) from None
+    except SubprocessFailed as error:
+        raise ExtractionFailed(f"The file cannot be read: {error.message}", reason="damaged") from None
+
+
+def limits_of(settings: Settings) -> Limits:
+    return Limits(
+        pages=settings.extract_pages,
+        characters=settings.extract_characters,
+        expanded_bytes=settings.extract_expanded_mb << 20,
+    )
+
+
+def extract_file(file: ForeignFile) -> Extraction:
+    return extract(file.path, file.kind, file.limits)

@@ -1,0 +1,134 @@
+"""PDF through pdfium: one text in reading order, and where each of its characters stands on which page."""
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
+
+from mnemon.documents.content import Details, Extraction
+from mnemon.documents.extraction.errors import ExtractionFailed
+from mnemon.documents.extraction.hygiene import one_line
+from mnemon.documents.extraction.limits import Limits
+from mnemon.documents.extraction.pdf_blocks import Paragraph, paragraphs_of, sizes_of
+from mnemon.documents.extraction.pdf_lines import PageLines, lines_of, part_margins
+from mnemon.documents.extraction.pdf_order import in_reading_order
+from mnemon.documents.extraction.pdf_runs import runs_of
+from mnemon.documents.extraction.pdf_text import PdfText, goes_on, vocabulary_of
+
+VERSION = "pdf/1"
+
+# What programs write where nobody gave a title or a name.
+PLACEHOLDERS = frozenset({"untitled", "anonymous", "unspecified", "unknown", "none", "(anonymous)", "(unspecified)"})
+DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?'?|Z)?")
+
+
+def extract_pdf(content: bytes, limits: Limits) -> Extraction:
+    document = _opened(content)
+    try:
+        limits.check_pages(len(document))
+        pages = _read_pages(document, limits)
+        if not any(page.body for page in pages):
+            raise ExtractionFailed(
+                f"The PDF has no text layer: its {len(pages)} pages are pictures. Give it to a text recogniser (OCR) "
+                "first.",
+                reason="no_text_layer",
+            )
+        details = _details(document)
+    finally:
+        document.close()
+    written = _written(pages)
+    return Extraction(written.text, written.blocks, details, VERSION, written.pages)
+
+
+def _opened(content: bytes) -> pdfium.PdfDocument:
+    try:
+        return pdfium.PdfDocument(content)
+    except pdfium.PdfiumError as error:
+        if getattr(error, "err_code", None) == pdfium_c.FPDF_ERR_PASSWORD or "password" in str(error).lower():
+            raise ExtractionFailed(
+                "The PDF is encrypted and needs a password: save it without one.", reason="encrypted"
+            ) from None
+        raise ExtractionFailed(f"The file is a damaged PDF: {error}.", reason="damaged") from None
+
+
+def _read_pages(document: pdfium.PdfDocument, limits: Limits) -> list[PageLines]:
+    pages, characters = [], 0
+    for number in range(len(document)):
+        try:
+            page = document[number]
+        except pdfium.PdfiumError:
+            raise ExtractionFailed(f"Page {number + 1} of the PDF cannot be read.", reason="damaged") from None
+        try:
+            runs = runs_of(page)
+            width, height = page.get_size()
+        finally:
+            page.close()
+        characters += sum(len(run.text) for run in runs)
+        limits.check_characters(characters)
+        pages.append(PageLines(width, height, lines_of(in_reading_order(runs)), [], []))
+    return pages
+
+
+def _written(pages: list[PageLines]) -> PdfText:
+    part_margins(pages)
+    sizes = sizes_of([page.body for page in pages])
+    bodies = [paragraphs_of(page.body, sizes) for page in pages]
+    written = PdfText(vocabulary_of(pages))
+    for number, page in enumerate(pages):
+        before = bodies[number - 1][-1:] if number else []
+        after = bodies[number + 1][:1] if number + 1 < len(pages) else []
+        _write_page(written, page, bodies[number], before, after)
+    return written
+
+
+def _write_page(
+    written: PdfText, page: PageLines, body: list[Paragraph], before: list[Paragraph], after: list[Paragraph]
+) -> None:
+    """Headers and footers stand beside the sentence that goes over the end of a page, never in it."""
+    first, last = (body[0], body[-1]) if body else (None, None)
+    continues = goes_on(before[0] if before else None, first)
+    continued = goes_on(last, after[0] if after else None)
+    written.begin_page(continues)
+    if not continues:
+        written.write_margin(page.header)
+    for paragraph in body:
+        if paragraph is last and continued and not (paragraph is first and continues):
+            written.write_margin(page.footer)
+        written.write(paragraph, goes_on=continues and paragraph is first)
+        if paragraph is first and continues and not (paragraph is last and continued):
+            written.write_margin(page.header)
+    if not continued:
+        written.write_margin(page.footer)
+    written.end_page(page)
+
+
+def _details(document: pdfium.PdfDocument) -> Details:
+    found = {
+        name: words
+        for name, value in document.get_metadata_dict(skip_empty=True).items()
+        if (words := one_line(value)) and words.casefold() not in PLACEHOLDERS
+    }
+    more = {name.lower(): found[name] for name in ("Subject", "Keywords") if name in found}
+    author = found.get("Author")
+    return Details(
+        title=found.get("Title"),
+        authors=[author] if author else [],
+        written_at=_moment(found.get("CreationDate")),
+        more=more,
+    )
+
+
+def _moment(value: str | None) -> datetime | None:
+    """A PDF date such as D:20260302103200+01'00'; UTC where it names no zone."""
+    match = DATE.match(value or "")
+    if not match:
+        return None
+    year, month, day, hour, minute, second = (int(part) if part else None for part in match.groups()[:6])
+    sign, hours, minutes = match.groups()[6:]
+    try:
+        offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0)) * (-1 if sign == "-" else 1)
+        zone = timezone(offset) if sign else UTC
+        return datetime(year or 1, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=zone)
+    except ValueError:
+        return None

@@ -1,0 +1,214 @@
+"""The characters of a PDF page as runs: what stands on one line without a wide gap, with its place."""
+
+import ctypes
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from statistics import median_high
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
+
+from mnemon.documents.extraction.hygiene import clean
+
+LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
+# Symbol fonts put their bullets into the private area.
+BULLETS = {0xF0B7: "•", 0xF0A7: "•", 0xF0D8: "•", 0xF076: "•", 0xF02D: "–"}
+HYPHEN_AT_LINE_END = (0x2, 0xFFFE)
+# In heights of a letter: a gap this wide parts table cells and columns, not words.
+WIDE_GAP = 1.4
+STRAIGHT = 0.05
+BOLD_FONTS = (b"bold", b"black", b"heavy", b"semibold", b"cmbx")
+FIXED_FONTS = (b"courier", b"mono", b"consol", b"menlo", b"cmtt", b"fixed", b"typewriter")
+
+
+@dataclass(slots=True)
+class Run:
+    """Text on one line; `widths` as in `Glyphs`. Coordinates are those of the page as it is shown."""
+
+    text: str
+    left: float
+    bottom: float
+    right: float
+    top: float
+    widths: tuple[int, ...] = ()
+    # The height of most of its letters.
+    height: float = 0.0
+    bold: bool = False
+    # In letters of one width, as programs are printed.
+    fixed: bool = False
+
+    @property
+    def middle(self) -> float:
+        return (self.top + self.bottom) / 2
+
+    def shares_row(self, other: "Run") -> bool:
+        overlap = min(self.top, other.top) - max(self.bottom, other.bottom)
+        return overlap > 0.5 * min(self.height, other.height)
+
+    def shares_column(self, other: "Run") -> bool:
+        overlap = min(self.right, other.right) - max(self.left, other.left)
+        return overlap > 0.3 * min(self.right - self.left, other.right - other.left)
+
+
+Box = tuple[float, float, float, float]
+
+
+@dataclass(slots=True)
+class _Line:
+    """A run in the making."""
+
+    first: int = -1
+    final: int = -1
+    pieces: list[str] = field(default_factory=list)
+    boxes: list[Box] = field(default_factory=list)
+    turned: bool = False
+    # The place of the last character that is not a space.
+    last: Box | None = None
+
+    def add(self, text: str, box: Box) -> None:
+        if text == " " and (not self.pieces or self.pieces[-1] == " "):
+            return
+        if self.pieces and unicodedata.combining(text[0]):
+            self.pieces[-1] = unicodedata.normalize("NFC", self.pieces[-1] + text)
+            return
+        self.pieces.append(text)
+        self.boxes.append(box)
+        if text != " ":
+            self.last = box
+
+
+def runs_of(page: pdfium.PdfPage) -> list[Run]:
+    """The runs that can be seen on the page, in the order in which the file draws them."""
+    shown = _Shown(page)
+    text_page = page.get_textpage()
+    try:
+        return [run for line in _lines(text_page, shown) if (run := _run(line, text_page)) and shown.holds(run)]
+    finally:
+        text_page.close()
+
+
+class _Shown:
+    """From the file's coordinates to those of the page as it is shown: cropped and turned."""
+
+    def __init__(self, page: pdfium.PdfPage) -> None:
+        self._left, self._bottom, right, top = page.get_bbox()
+        self._wide, self._high = right - self._left, top - self._bottom
+        self._turns = (page.get_rotation() // 90) % 4
+        self._size: tuple[float, float] = page.get_size()
+
+    def box(self, raw: pdfium_c.FS_RECTF) -> Box:
+        left, right = raw.left - self._left, raw.right - self._left
+        bottom, top = raw.bottom - self._bottom, raw.top - self._bottom
+        if bottom > top:
+            bottom, top = top, bottom
+        match self._turns:
+            case 1:
+                return bottom, self._wide - right, top, self._wide - left
+            case 2:
+                return self._wide - right, self._high - top, self._wide - left, self._high - bottom
+            case 3:
+                return self._high - top, left, self._high - bottom, right
+        return left, bottom, right, top
+
+    def holds(self, run: Run) -> bool:
+        return run.right > 0 and run.left < self._size[0] and run.top > 0 and run.bottom < self._size[1]
+
+    def is_turned(self, angle: float) -> bool:
+        """Whether text at this angle, in radians, does not stand upright as the page is shown."""
+        quarter = 3.141592653589793 / 2
+        rest: float = (angle + self._turns * quarter) % (4 * quarter)
+        return STRAIGHT < rest < 4 * quarter - STRAIGHT
+
+
+def _lines(text_page: pdfium.PdfTextPage, shown: _Shown) -> Iterator[_Line]:
+    """Parts the characters where a line ends, where the place jumps and where a gap is wide."""
+    raw, handle = pdfium_c.FS_RECTF(), text_page.raw
+    at = ctypes.byref(raw)
+    line = _Line()
+    for number in range(text_page.count_chars()):
+        code = pdfium_c.FPDFText_GetUnicode(handle, number)
+        if code in (0xA, 0xD):
+            yield line
+            line = _Line()
+            continue
+        pdfium_c.FPDFText_GetLooseCharBox(handle, number, at)
+        box = shown.box(raw)
+        if not (text := _character(code)):
+            continue
+        if line.last and text != " " and _jumps(line.last, box):
+            turned = shown.is_turned(pdfium_c.FPDFText_GetCharAngle(handle, number))
+            if not (turned and (line.turned or len(line.boxes) == 1)):
+                yield line
+                line = _Line()
+            line.turned = turned
+        if line.first < 0:
+            line.first = number
+        line.final = number
+        line.add(text, box)
+    yield line
+
+
+@cache
+def _character(code: int) -> str:
+    if code in HYPHEN_AT_LINE_END:
+        return "-"
+    known = LIGATURES.get(code) or BULLETS.get(code)
+    return known or (clean(chr(code)) if 0 < code <= 0x10FFFF else "")
+
+
+def _jumps(last: Box, box: Box) -> bool:
+    """Whether a character at `box` does not go on with the line whose last one is at `last`."""
+    high, height = last[3] - last[1], box[3] - box[1]
+    overlap = min(last[3], box[3]) - max(last[1], box[1])
+    return (
+        overlap < 0.3 * min(high, height)
+        or box[0] - last[2] > WIDE_GAP * max(high, height)
+        or box[0] < last[0] - max(high, height)
+    )
+
+
+def _run(line: _Line, text_page: pdfium.PdfTextPage) -> Run | None:
+    pieces, boxes = line.pieces, line.boxes
+    if pieces and pieces[-1] == " ":
+        pieces, boxes = pieces[:-1], boxes[:-1]
+    if not pieces:
+        return None
+    solid = [box for box, piece in zip(boxes, pieces, strict=True) if piece != " "]
+    left, right = min(box[0] for box in solid), max(box[2] for box in solid)
+    down, up = (2, 0) if line.turned else (3, 1)
+    fonts = _fonts(text_page, line)
+    return Run(
+        "".join(pieces),
+        left=round(left, 1),
+        bottom=round(min(box[1] for box in solid), 1),
+        right=round(right, 1),
+        top=round(max(box[3] for box in solid), 1),
+        widths=() if line.turned else _widths(pieces, boxes, left, right),
+        height=median_high(box[down] - box[up] for box in solid),
+        bold=all(any(word in font for word in BOLD_FONTS) for font in fonts),
+        fixed=all(any(word in font for word in FIXED_FONTS) for font in fonts),
+    )
+
+
+def _widths(pieces: list[str], boxes: list[Box], left: float, right: float) -> tuple[int, ...]:
+    """Tenths of a point from each character to the next; nothing where they do not go from left to right."""
+    edges: list[float] = []
+    for piece, box, following in zip(pieces, boxes, [*boxes[1:], (right,)], strict=True):
+        step = (max(following[0], box[0]) - box[0]) / len(piece)
+        edges += [box[0] + step * part for part in range(len(piece))]
+    tenths = [round(edge * 10) for edge in (left, *edges[1:], right)]
+    widths = tuple(after - before for before, after in pairwise(tenths))
+    return widths if min(widths) >= -5 else ()
+
+
+def _fonts(text_page: pdfium.PdfTextPage, line: _Line) -> list[bytes]:
+    """Names of the fonts at the beginning, in the middle and at the end of the line, in small letters."""
+    name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
+    return [
+        name.value.lower()
+        for number in {line.first, (line.first + line.final) // 2, line.final}
+        if pdfium_c.FPDFText_GetFontInfo(text_page.raw, number, name, 128, ctypes.byref(flags))
+    ] or [b""]
