@@ -7,13 +7,15 @@ from itertools import pairwise
 
 from mnemon.documents.content import Block, Chunk, Extraction, Page
 from mnemon.documents.headings import heading_title
-from mnemon.documents.pieces import AFTER_COLON, AFTER_HEADING, CountTokens, Piece, pieces_of
+from mnemon.documents.pieces import AFTER_COLON, AFTER_HEADING, CountTokens, Piece, merged, pieces_of
 
 LEAST, MOST = 350, 500
 HARD_CAP = 800
 # Tokens of two parts of one giant word do not add up exactly; this keeps their sum below the cap.
 FULL = HARD_CAP - 10
 LONGEST_HEADING = 200
+# A section of more pieces is weighed in coarser ones, since each is compared with all that fit into a chunk with it.
+MANY_PIECES, COARSE = 2_000, 40
 
 
 @dataclass(slots=True)
@@ -90,6 +92,8 @@ def _joined(pieces: list[Piece], earlier: list[Piece], text: str, before: Block 
 
 def _groups(pieces: list[Piece]) -> Iterator[list[Piece]]:
     """The cheapest way to part the pieces of a section into chunks."""
+    if len(pieces) > MANY_PIECES:
+        pieces = list(merged(pieces, COARSE))
     best: list[tuple[float, int]] = [(0.0, 0)]
     for until in range(1, len(pieces) + 1):
         best.append(_best_start(pieces, until, best))

@@ -7,8 +7,11 @@ HASHES = re.compile(r"^#{1,6}(?:\s+|$)|\s+#+$")
 MARKUP = re.compile(r"[*_`~]+|\[([^\]]*)\]\([^)]*\)")
 
 
+LONGEST = 1_000
+
+
 def heading_title(raw: str) -> str:
-    lines = raw.strip().split("\n")
+    lines = raw[:LONGEST].strip().split("\n")
     if len(lines) > 1 and UNDERLINE.fullmatch(lines[-1]):
         lines.pop()
     plain = " ".join(" ".join(lines).split())

@@ -50,7 +50,7 @@ def pieces_of(text: str, block: Block, count: CountTokens) -> list[Piece]:
     first = replace(found[0], cost=AT_PARAGRAPH)
     return [
         replace(piece, speaker=block.speaker, heading=block.kind == "heading")
-        for piece in _without_tiny_ones([first, *found[1:]])
+        for piece in merged([first, *found[1:]], TINY)
     ]
 
 
@@ -134,12 +134,13 @@ def _piece(text: str, span: Span, count: CountTokens, cost: float) -> Piece | No
     return Piece(start, start + len(words), count(words), cost) if words else None
 
 
-def _without_tiny_ones(pieces: list[Piece]) -> Iterator[Piece]:
-    """Neighbours of a few tokens become one piece: less to weigh, and nobody wants a chunk to begin between them."""
+def merged(pieces: list[Piece], most: int) -> Iterator[Piece]:
+    """Small neighbours become one piece: less to weigh, and nobody wants a chunk to begin between them."""
     held = pieces[0]
     for piece in pieces[1:]:
-        if held.weight + piece.weight <= TINY:
-            held = replace(held, end=piece.end, tokens=held.tokens + piece.tokens)
+        if held.weight + piece.weight <= most and held.heading == piece.heading:
+            speaker = held.speaker if held.speaker == piece.speaker else None
+            held = replace(held, end=piece.end, tokens=held.tokens + piece.tokens, speaker=speaker)
         else:
             yield held
             held = piece

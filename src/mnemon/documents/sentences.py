@@ -7,7 +7,7 @@ Span = tuple[int, int]
 CLOSERS = "\"'”’»›)\\]}」』）】〉》"
 # A stop with white space after it, a stop of a script that sets none, a blank line, or a line that begins an item.
 CANDIDATE = re.compile(
-    rf"(?P<stop>[.!?…؟।۔።]+[{CLOSERS}*_]*)(?=\s|\Z)"
+    rf"(?P<stop>(?<![.!?…؟।۔።])[.!?…؟।۔።]++[{CLOSERS}*_]*+)(?=\s|\Z)"
     rf"|(?P<wide>[。！？｡]+[{CLOSERS}]*)"
     r"|(?P<blank>\n[ \t]*\n\s*)"
     r"|(?P<item>\n)(?=[ \t]*(?:[-*•‣◦▪–—·]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t])"

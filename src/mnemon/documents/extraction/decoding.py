@@ -3,8 +3,7 @@
 import codecs
 import re
 
-from charset_normalizer import from_bytes
-
+from mnemon.documents.extraction.encodings import guessed_encoding
 from mnemon.documents.extraction.hygiene import clean
 
 MARKS: tuple[tuple[bytes, str], ...] = (
@@ -14,7 +13,6 @@ MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-SAMPLE_BYTES = 64 << 10
 ESCAPED_JAPANESE = re.compile(rb"\x1b\$[@B]|\x1b\([BJ]")
 
 
@@ -59,8 +57,3 @@ def _without_mark(content: bytes) -> str | None:
     if max(even, uneven) <= len(sample) // 5:
         return None
     return "utf-16-le" if uneven > even else "utf-16-be"
-
-
-def guessed_encoding(content: bytes) -> str:
-    best = from_bytes(content[:SAMPLE_BYTES]).best()
-    return best.encoding if best else "cp1252"

@@ -9,8 +9,12 @@ from email.utils import getaddresses, parsedate_to_datetime
 from mnemon.documents.extraction.decoding import decode
 from mnemon.documents.extraction.hygiene import one_line
 
-ADDRESS = re.compile(r"[^\s<>,;\"']+@[^\s<>,;\"']+")
+ADDRESS = re.compile(r"(?<![^\s<>,;\"'])[^\s<>,;\"']+@[^\s<>,;\"']+")
 LONE_BYTE = re.compile("[\udc80-\udcff]")
+# "anna at example.org (Anna Berg)", as public archives write it.
+HIDDEN_ADDRESS = re.compile(
+    r"(?<![^\s<>()])(?P<user>[^\s<>()]+) at (?P<host>[^\s<>()]+\.[^\s<>()]+)(?: \((?P<name>[^()]*)\))?"
+)
 LONGEST = 20_000
 Address = tuple[str, str]
 
@@ -27,7 +31,7 @@ def addresses(message: Message, *names: str) -> list[Address]:
     for name in names:
         for raw in _raw(message, name):
             text = re.sub(r"\s+", " ", raw)
-            found += _parsed(text) or [("", address) for address in ADDRESS.findall(text)]
+            found += _parsed(text) or _searched(text)
     return found
 
 
@@ -42,6 +46,13 @@ def _parsed(text: str) -> list[Address]:
     except (ValueError, IndexError, TypeError):
         return []
     return [(one_line(decoded(name)) or "", address) for name, address in pairs if "@" in address]
+
+
+def _searched(text: str) -> list[Address]:
+    hidden = HIDDEN_ADDRESS.finditer(text)
+    return [("", address) for address in ADDRESS.findall(text)] or [
+        (one_line(decoded(one["name"] or "")) or "", f"{one['user']}@{one['host']}") for one in hidden
+    ]
 
 
 def decoded(raw: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mnemon.documents.content import Block
-from mnemon.documents.extraction.lines import QUOTED, Line, after, block_of
+from mnemon.documents.extraction.lines import QUOTED, Line, block_of
 from mnemon.documents.extraction.plain_blocks import plain_blocks
 
 # "On Monday, Anna <anna@example.org> wrote:" in the languages that mail programs speak most.
@@ -21,7 +21,7 @@ WRITER = re.compile(
 )
 ORIGINAL = re.compile(
     r"\s*-{2,}\s*(?:Original Message|Forwarded [Mm]essage|Original Appointment|Ursprüngliche Nachricht|"
-    r"Weitergeleitete Nachricht|Message d'origine)\s*-{2,}\s*$"
+    r"Weitergeleitete Nachricht|Message d'origine)\s*-{2,}\s*$|\s*Begin forwarded message:\s*$"
 )
 OUTLOOK = re.compile(r"\s*\*?(?:From|Von|De):\*?\s+(?P<name>\S.*)$")
 OUTLOOK_NEXT = re.compile(r"\s*\*?(?:Sent|Date|To|Subject|Gesendet|An|Betreff|Datum|Envoyé|À|Cc):\*?\s")
@@ -68,10 +68,12 @@ def _quote_at(lines: list[Line], at: int) -> tuple[int, str | None] | None:
 
 def _after_quoted(lines: list[Line], at: int) -> int:
     """After the lines marked as quoted; blank lines between two of them belong to them."""
-    until = after(lines, at, lambda one: bool(QUOTED.match(one.text)))
-    following = after(lines, until, lambda one: one.blank) if until < len(lines) and lines[until].blank else until
-    if until < following < len(lines) and QUOTED.match(lines[following].text):
-        return _after_quoted(lines, following)
+    until = at + 1
+    for number in range(until, len(lines)):
+        if QUOTED.match(lines[number].text):
+            until = number + 1
+        elif not lines[number].blank:
+            break
     return until
 
 

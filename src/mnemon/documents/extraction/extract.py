@@ -39,6 +39,7 @@ def extract(path: Path, kind: Kind, limits: Limits = DEFAULT_LIMITS) -> Extracti
         raise ExtractionFailed(
             f"The file cannot be read as {NAMES[kind]}: {type(error).__name__}: {error}"[:500], reason="damaged"
         ) from error
+    limits.check_blocks(len(found.blocks))
     if not found.text or found.text.isspace():
         raise ExtractionFailed("The file holds no text.", reason="empty")
     return found

@@ -13,6 +13,7 @@ class Limits(BaseModel):
     pages: int = 2_000
     characters: int = 10_000_000
     expanded_bytes: int = 256 << 20
+    blocks: int = 250_000
 
     def check_characters(self, count: int) -> None:
         if count > self.characters:
@@ -20,6 +21,12 @@ class Limits(BaseModel):
                 f"The file holds more than {self.characters:,} characters of text: split it, "
                 "or raise MNEMON_EXTRACT_CHARACTERS.",
                 reason="too_long",
+            )
+
+    def check_blocks(self, count: int) -> None:
+        if count > self.blocks:
+            raise ExtractionFailed(
+                f"The file has {count:,} paragraphs, the limit is {self.blocks:,}: split it.", reason="too_long"
             )
 
     def check_pages(self, count: int) -> None:

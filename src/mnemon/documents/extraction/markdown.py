@@ -56,11 +56,16 @@ def _next_block(lines: list[Line], at: int) -> Found:
         return "list", _after_list(lines, at), 0
     if QUOTED.match(line):
         return "quote", after(lines, at, lambda one: not one.blank), 0
-    if "|" in line and at + 1 < len(lines) and "|" in lines[at + 1].text and TABLE_RULE.match(lines[at + 1].text):
+    if "|" in line and at + 1 < len(lines) and _is_table_rule(lines[at + 1].text):
         return "table", after(lines, at, lambda one: "|" in one.text), 0
     if lines[at].indent >= 4:
         return "code", after(lines, at, lambda one: not one.blank and one.indent >= 4), 0
     return _paragraph_or_setext(lines, at)
+
+
+def _is_table_rule(line: str) -> bool:
+    # The pattern takes quadratic time on a long line; no table is that wide.
+    return "|" in line and len(line) < 5_000 and bool(TABLE_RULE.match(line))
 
 
 def _paragraph_or_setext(lines: list[Line], at: int) -> Found:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from mnemon.documents.content import Block, BlockKind
 from mnemon.documents.extraction.lines import BULLET, QUOTED, Line, after, block_of
 
-UNDERLINE = re.compile(r"[ \t]*([=\-~*_^])\1{2,}[ \t]*$")
+UNDERLINE = re.compile(r"[ \t]*(([=\-~^])\2{2,})[ \t]*$")
 NUMBERED = re.compile(r"[ \t]*(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?[ \t]+(?=[^\W\d_])")
 LABEL = re.compile(r"[ \t]*[^\W\d_]\w*(?:[ \t&/-]+\w+){0,2}:[ \t]*$")
+GREETING = re.compile(r"\s*(?:hi|hello|hey|dear|hallo|liebe|lieber|sehr|bonjour|hola)\b", re.IGNORECASE)
 LONGEST_HEADING = 80
 Found = tuple[BlockKind, int, int]
 
@@ -26,19 +27,26 @@ def plain_blocks(lines: list[Line]) -> Iterator[Block]:
 
 def _heading(lines: list[Line], at: int) -> Found | None:
     line = lines[at].text
-    following = lines[at + 1].text if at + 1 < len(lines) else ""
     if len(line.strip()) > LONGEST_HEADING:
         return None
-    if (underline := UNDERLINE.match(following)) and not UNDERLINE.match(line) and not BULLET.match(line):
-        return "heading", at + 2, 1 if underline[1] == "=" else 2
     stands_free = at == 0 or lines[at - 1].blank
+    if stands_free and at + 1 < len(lines) and (sign := _underline(line, lines[at + 1].text)):
+        return "heading", at + 2, 1 if sign == "=" else 2
     if _in_capitals(line) and (stands_free or lines[at - 1].text.strip()[-1:] in ".!?:;"):
         return "heading", at + 1, 2
-    if stands_free and _is_numbered_heading(lines, at):
-        return "heading", at + 1, 1 + len(NUMBERED.match(line)[1].split("."))  # type: ignore[index]
-    if stands_free and LABEL.match(line) and line.strip()[0].isupper():
+    if stands_free and (depth := _numbered_depth(lines, at)):
+        return "heading", at + 1, 1 + depth
+    if stands_free and LABEL.match(line) and line.strip()[0].isupper() and not GREETING.match(line):
         return "heading", at + 1, 3
     return None
+
+
+def _underline(line: str, following: str) -> str | None:
+    """The sign that the next line underlines this one with, about as long as it is."""
+    found = UNDERLINE.match(following)
+    if not found or UNDERLINE.match(line) or BULLET.match(line) or line.rstrip()[-1] in ".,;":
+        return None
+    return found[2] if len(line.strip()) <= 2 * len(found[1]) and len(found[1]) <= 2 * len(line.strip()) + 4 else None
 
 
 def _in_capitals(line: str) -> bool:
@@ -47,6 +55,7 @@ def _in_capitals(line: str) -> bool:
     cased = [one for one in letters if one.isupper() or one.islower()]
     return (
         len(cased) >= 4
+        and words[0].isalnum()
         and all(one.isupper() for one in cased)
         and words[-1] not in ".,;!?"
         and "|" not in words
@@ -54,16 +63,16 @@ def _in_capitals(line: str) -> bool:
     )
 
 
-def _is_numbered_heading(lines: list[Line], at: int) -> bool:
-    """A short numbered line that stands alone: not an item with a sibling below it."""
+def _numbered_depth(lines: list[Line], at: int) -> int:
+    """How deep a short numbered line that stands alone is numbered; 0 for an item with a sibling below it."""
     line = lines[at].text
-    if not NUMBERED.match(line) or line.rstrip()[-1] in ".,;:!?" or len(line) > 60:
-        return False
+    found = NUMBERED.match(line)
+    if not found or line.rstrip()[-1] in ".,;:!?" or len(line) > 60:
+        return 0
     following = after(lines, at, lambda one: one.blank)
-    if following == len(lines):
-        return False
-    below = lines[following].text
-    return not (BULLET.match(below) and NUMBERED.match(below))
+    if following == len(lines) or (BULLET.match(lines[following].text) and NUMBERED.match(lines[following].text)):
+        return 0
+    return found[1].count(".") + 1
 
 
 def _other(lines: list[Line], at: int) -> Found:
