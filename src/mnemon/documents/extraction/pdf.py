@@ -75,28 +75,32 @@ def _written(pages: list[PageLines]) -> PdfText:
     sizes = sizes_of([page.body for page in pages])
     bodies = [paragraphs_of(page.body, sizes) for page in pages]
     written = PdfText(vocabulary_of(pages))
+    joins = _joins(pages, bodies)
     for number, page in enumerate(pages):
-        before = bodies[number - 1][-1:] if number else []
-        after = bodies[number + 1][:1] if number + 1 < len(pages) else []
-        _write_page(written, page, bodies[number], before, after)
+        _write_page(written, page, bodies[number], joins[number], joins[number + 1])
     return written
 
 
-def _write_page(
-    written: PdfText, page: PageLines, body: list[Paragraph], before: list[Paragraph], after: list[Paragraph]
-) -> None:
+def _joins(pages: list[PageLines], bodies: list[list[Paragraph]]) -> list[bool]:
+    """For each border between pages, the outer two included, whether a paragraph goes on across it."""
+    joins = [False]
+    for page, body, following in zip(pages, bodies, [*bodies[1:], []], strict=True):
+        # With nothing but one paragraph on a page, its header and footer would have to stand inside a sentence.
+        is_through = joins[-1] and len(body) == 1 and bool(page.header or page.footer)
+        joins.append(not is_through and goes_on(body[-1] if body else None, following[0] if following else None))
+    return joins
+
+
+def _write_page(written: PdfText, page: PageLines, body: list[Paragraph], continues: bool, continued: bool) -> None:
     """Headers and footers stand beside the sentence that goes over the end of a page, never in it."""
-    first, last = (body[0], body[-1]) if body else (None, None)
-    continues = goes_on(before[0] if before else None, first)
-    continued = goes_on(last, after[0] if after else None)
     written.begin_page(continues)
     if not continues:
         written.write_margin(page.header)
-    for paragraph in body:
-        if paragraph is last and continued and not (paragraph is first and continues):
+    for number, paragraph in enumerate(body):
+        if continued and number == len(body) - 1:
             written.write_margin(page.footer)
-        written.write(paragraph, goes_on=continues and paragraph is first)
-        if paragraph is first and continues and not (paragraph is last and continued):
+        written.write(paragraph, goes_on=continues and number == 0)
+        if continues and number == 0:
             written.write_margin(page.header)
     if not continued:
         written.write_margin(page.footer)

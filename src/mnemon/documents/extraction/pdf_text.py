@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mnemon.documents.content import Block, BlockKind, Glyphs, Page
 from mnemon.documents.extraction.pdf_blocks import ITEM, Paragraph
@@ -48,6 +49,8 @@ class PdfText:
         if goes_on and self.blocks:
             last = self.blocks[-1]
             self._join(paragraph.lines[0])
+            if not self._glyphs:
+                self._page_start = self._length
             self._lines(paragraph)
             self.blocks[-1] = Block(last.kind, last.start, self._length, last.level)
             return
@@ -98,20 +101,28 @@ class PdfText:
     def _drop_last_character(self) -> None:
         self._parts[-1] = self._parts[-1][:-1]
         self._length -= 1
-        # The hyphen keeps its place on the page: it belongs to the character before it.
-        if self._glyphs and self._glyphs[-1].end == self._length + 1:
-            run = self._glyphs[-1]
-            widths = (*run.widths[:-2], sum(run.widths[-2:])) if len(run.widths) > 1 else ()
-            self._glyphs[-1] = Glyphs(run.start, self._length, run.left, run.bottom, run.right, run.top, widths)
+        if self._glyphs:
+            self._glyphs[-1] = _without_hyphen(self._glyphs[-1])
+        elif self.pages:
+            # The word was parted between two pages.
+            page = self.pages[-1]
+            glyphs = [*page.glyphs[:-1], _without_hyphen(page.glyphs[-1])]
+            self.pages[-1] = replace(page, end=page.end - 1, glyphs=glyphs)
 
     def _break(self) -> None:
-        if self._length:
+        if self._length and self._parts[-1] != "\n\n":
             self._add("\n\n")
 
     def _add(self, text: str) -> None:
         if text:
             self._parts.append(text)
             self._length += len(text)
+
+
+def _without_hyphen(run: Glyphs) -> Glyphs:
+    """The hyphen keeps its place on the page: it belongs to the character before it."""
+    widths = (*run.widths[:-2], sum(run.widths[-2:])) if len(run.widths) > 1 else ()
+    return replace(run, end=run.end - 1, widths=widths)
 
 
 def _stands_alone(kind: BlockKind, line: Line) -> bool:
