@@ -15,7 +15,7 @@ CENTRAL_LETTERS = frozenset("áéíóúýčďěňřšťůžąćęłńśźżőű�
 TYPOGRAPHY = frozenset("“”‘’‚„–—…•€§°»«¿¡©®™·£")
 # Letters that stand together in no western language, but do if central European text is read as western.
 MISREAD = re.compile(r"(?=.*ø)(?=.*[ìèù])|(?=.*è)(?=.*[šž])|(?=.*[õû])(?=.*[öü])(?!.*[ãçêàè])", re.DOTALL)
-LONG_RUN = re.compile(r"[^\x00-\x7f]{4,}")
+LONG_RUN = re.compile(r"[^\x00-\x7f]{5,}")
 
 
 @dataclass(frozen=True, slots=True)

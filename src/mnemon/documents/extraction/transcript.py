@@ -19,12 +19,12 @@ WHEN = rf"(?:{DAY}[T, ]+)?{CLOCK}|{DAY}"
 TIMED = tuple(
     re.compile(pattern)
     for pattern in (
+        # 10:32:01 From Anna to Everyone: hello
+        rf"\s*(?:{WHEN})\s+From\s+{NAME}\s+to\s+[^:\n]{{1,60}}:",
         # [10:32] <anna> hello, 10:32 <anna> hello
         rf"\s*\[?(?:{WHEN})\]?\s+<{NICK}>\s",
         # 10:32 Anna: hello, [02/03/2026, 10:32:15] Anna: hello, 02/03/2026, 10:32 - Anna: hello
         rf"\s*[\[(]?(?:{WHEN})[\])]?(?: ?[-–—|])?\s+{NAME}:(?:\s|$)",
-        # 10:32:01 From Anna to Everyone: hello
-        rf"\s*(?:{WHEN})\s+From\s+{NAME}\s+to\s+[^:\n]{{1,60}}:",
         # Anna [2026-03-02 10:32] hello, Anna (10:32): hello
         rf"\s*{NAME}\s+[\[(](?:{WHEN})[\])]:?(?:\s|$)",
         # Anna  10:32 AM, on a line of its own

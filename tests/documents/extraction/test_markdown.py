@@ -1,0 +1,91 @@
+"""Markdown stays as it is; its blocks and its front matter are found in it."""
+
+from datetime import UTC, datetime
+
+from mnemon.documents.content import Extraction
+from mnemon.documents.extraction.limits import DEFAULT_LIMITS
+from mnemon.documents.extraction.markdown import extract_markdown
+
+NOTES = """---
+title: "Board meeting"
+authors:
+  - Anna Berg
+  - Ben Ito
+date: 2026-03-02
+tags: [board, 2026]
+---
+# Minutes of *March* #
+
+Some text
+on two lines.
+
+Decisions
+---------
+
+* Move the release
+  to March
+
+  and say so.
+* Tell all
+
+1. one
+2. two
+
+| who | what |
+|-----|:----:|
+| Anna | writes |
+
+```python
+# not a heading
+```
+
+> Less is
+> more.
+
+    indented code
+
+***
+Last.
+"""
+
+
+def read(text: str) -> Extraction:
+    return extract_markdown(text.encode(), DEFAULT_LIMITS)
+
+
+def test_blocks_are_found_and_the_text_is_untouched() -> None:
+    found = read(NOTES)
+    assert found.text == NOTES
+    assert [
+        (block.kind, block.level, found.text[block.start : block.end].split("\n")[0]) for block in found.blocks
+    ] == [
+        ("header", 0, "---"),
+        ("heading", 1, "# Minutes of *March* #"),
+        ("paragraph", 0, "Some text"),
+        ("heading", 2, "Decisions"),
+        ("list", 0, "* Move the release"),
+        ("table", 0, "| who | what |"),
+        ("code", 0, "```python"),
+        ("quote", 0, "> Less is"),
+        ("code", 0, "indented code"),
+        ("paragraph", 0, "***"),
+        ("paragraph", 0, "Last."),
+    ]
+
+
+def test_front_matter_says_what_the_file_says_of_itself() -> None:
+    details = read(NOTES).details
+    assert details.title == "Board meeting"
+    assert details.authors == ["Anna Berg", "Ben Ito"]
+    assert details.written_at == datetime(2026, 3, 2, tzinfo=UTC)
+    assert details.more["tags"] == "[board, 2026]"
+
+
+def test_without_front_matter_the_first_heading_is_the_title() -> None:
+    assert read("Text.\n\n## The [plan](x.md) #\n").details.title == "The plan"
+    assert read("---\nno front matter\n").details.title is None
+
+
+def test_a_fence_that_never_ends_reaches_to_the_end() -> None:
+    found = read("```\n# a\n\n# b")
+    assert [block.kind for block in found.blocks] == ["code"]
