@@ -1,41 +1,20 @@
 """Chunks follow the structure of a text, keep within their size, and hold all of it exactly once."""
 
-from itertools import pairwise
-
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemon.documents.chunking import HARD_CAP, chunk
 from mnemon.documents.content import Block, Chunk, Details, Extraction, Page
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS
 from mnemon.documents.extraction.markdown import extract_markdown
-from mnemon.models.tokens import count_tokens, find_tokenizer
+from tests.documents.invariants import check_chunks, count
 
-TOKENIZER = find_tokenizer()
 SENTENCE = "The committee decided to move the release of the second part to the first week of March. "
 
 
-def count(text: str) -> int:
-    return count_tokens(TOKENIZER, text)
-
-
 def chunks_of(markdown: str) -> list[Chunk]:
-    extraction = extract_markdown(markdown.encode(), DEFAULT_LIMITS)
-    chunks = chunk(extraction, count)
-    check(extraction, chunks)
-    return chunks
-
-
-def check(extraction: Extraction, chunks: list[Chunk]) -> None:
-    """What holds for every text."""
-    text = extraction.text
-    assert all(text[one.start : one.end] == one.text for one in chunks)
-    assert "".join("".join(one.text for one in chunks).split()) == "".join(text.split())
-    assert all(one.end <= other.start for one, other in pairwise(chunks))
-    assert [one.ordinal for one in chunks] == list(range(len(chunks)))
-    assert all(one.tokens == count(one.text) <= HARD_CAP for one in chunks)
-    assert chunk(extraction, count) == chunks
+    return check_chunks(extract_markdown(markdown.encode(), DEFAULT_LIMITS))
 
 
 def test_a_long_section_becomes_chunks_of_the_wanted_size() -> None:
@@ -98,8 +77,7 @@ def test_turns_of_a_talk_are_grouped_and_a_chunk_of_one_speaker_names_him() -> N
         blocks.append(Block("message", start, len(text), speaker=speaker))
         text += "\n"
     extraction = Extraction(text, blocks, Details(), "txt/1")
-    chunks = chunk(extraction, count)
-    check(extraction, chunks)
+    chunks = check_chunks(extraction)
     assert chunks[0].speaker == "Anna"
     assert chunks[-1].speaker is None
     assert "Ben: Yes.\nAnna: Good." in chunks[-1].text
@@ -115,12 +93,14 @@ def test_chunks_say_on_which_pages_they_stand() -> None:
     assert all(one.first_page <= one.last_page for one in chunks)
 
 
-WORDS = st.text(alphabet=st.characters(codec="utf-8") | st.sampled_from(list("  \n\n.!?。#-|>` aA1")), max_size=400)
+CHARACTERS = st.characters(codec="utf-8") | st.sampled_from(list("  \n\n.!?。#-|>` aA1"))
+WORDS = st.lists(st.text(CHARACTERS, min_size=1, max_size=60), min_size=1, max_size=60)
 
 
-@given(WORDS, st.integers(1, 20))
-def test_any_text_is_held_once_and_exactly(words, times) -> None:
-    chunks_of(words * times)
+@settings(max_examples=300, deadline=None)
+@given(WORDS, st.integers(1, 30), st.sampled_from(["", " ", "\n", "\n\n", ". "]))
+def test_any_text_is_held_once_and_exactly(words, times, between) -> None:
+    chunks_of(between.join(words * times))
 
 
 @pytest.mark.parametrize("part", ["\n", "a ", "- a\n", "# a\n\n", "| a |\n", "。", "ย", "a\u0301", "x" * 50 + " "])

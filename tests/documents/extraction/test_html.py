@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from mnemon.documents.content import Extraction
+from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.html import extract_html
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS
 
@@ -92,7 +93,9 @@ def test_the_encoding_is_found_whether_declared_rightly_wrongly_or_not_at_all(en
 
 
 def test_deep_nesting_harms_nothing() -> None:
-    assert read("<div>" * 50_000 + "deep" + "</div>" * 50_000).text == "deep"
+    assert read("<div>" * 9_000 + "deep" + "</div>" * 9_000).text == "deep"
+    with pytest.raises(ExtractionFailed, match="deeper than 10,000"):
+        read("<div>" * 50_000 + "deep")
     assert "deep" in read("<ul><li>" * 5_000 + "deep").text
     assert "deep" in read("<table><tr><td>" * 2_000 + "deep").text
 

@@ -18,4 +18,7 @@ class ExtractionFailed(MnemonError):
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message, reason=reason)
-        self.reason = reason
+
+    @property
+    def reason(self) -> str:
+        return str(self.details["reason"])

@@ -1,16 +1,27 @@
 """A parsed page as one flat list: each node knows where what is inside it ends, so that nothing ever recurses."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from types import MappingProxyType
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from mnemon.documents.extraction.errors import ExtractionFailed
 
 TEXT = "#text"
 NOTHING: Mapping[str, str] = MappingProxyType({})
 # Scripts, styles and drawings are no text and need not be looked into.
 CLOSED = frozenset({"script", "style", "noscript", "template", "svg", "canvas", "iframe", "object", "math"})
+
+TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+DEEPEST = 10_000
+# Elements without content, and those whose end most authors leave out.
+NEVER_CLOSED = frozenset({
+    "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option", "p",
+    "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
+})  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -35,8 +46,22 @@ class Tree:
 
 
 def parse(page: str) -> Tree:
-    nodes = _flat(LexborHTMLParser(page).root)
+    _check_depth(page)
+    try:
+        nodes = _flat(LexborHTMLParser(page).root)
+    except SelectolaxError as error:
+        # Every text is HTML of some kind; the parser fails only where it gets no memory.
+        raise MemoryError(str(error)) from None
     return Tree(nodes, list(accumulate((len(node.text.strip()) for node in nodes), initial=0)))
+
+
+def _check_depth(page: str) -> None:
+    """Refuse what no page needs: the rules of HTML make each tag look at all that are open around it."""
+    depth = 0
+    for tag in TAG.finditer(page):
+        depth = max(depth + (-1 if tag[1] else tag[2].lower() not in NEVER_CLOSED), 0)
+        if depth > DEEPEST:
+            raise ExtractionFailed(f"The page nests elements deeper than {DEEPEST:,}.", reason="hostile")
 
 
 def _flat(root: LexborNode | None) -> list[Node]:

@@ -51,12 +51,10 @@ def _underline(line: str, following: str) -> str | None:
 
 def _in_capitals(line: str) -> bool:
     words = line.strip().rstrip(":")
-    letters = [one for one in words if one.isalpha()]
-    cased = [one for one in letters if one.isupper() or one.islower()]
     return (
-        len(cased) >= 4
+        words.isupper()
+        and sum(one.isupper() for one in words) >= 4
         and words[0].isalnum()
-        and all(one.isupper() for one in cased)
         and words[-1] not in ".,;!?"
         and "|" not in words
         and not BULLET.match(line)

@@ -31,6 +31,8 @@ TIMED = tuple(
         rf"\s*{NAME}[,\s]\s*(?:{WHEN})\s*$",
     )
 )
+MAY_BE_TIMED = re.compile(r"\d[:./-]\d|\s*<")
+HEAD = 200
 NICK_ONLY = re.compile(rf"\s*<{NICK}>\s")
 NAMED = re.compile(rf"\s*(?:\*\*)?{NAME}(?:\*\*)?:(?:\*\*)?(?:\s|$)")
 # Labels of minutes and letters, which look like names.
@@ -63,8 +65,10 @@ def _timed_turns(lines: list[Line]) -> list[Turn]:
 
 
 def _timed_speaker(line: str) -> str | None:
+    if not MAY_BE_TIMED.search(line, 0, HEAD):
+        return None
     if len(line) > 5_000:
-        line = line[:200]
+        line = line[:HEAD]
     for pattern in (*TIMED, NICK_ONLY):
         if (match := pattern.match(line)) and match["name"].strip().lower() not in LABELS:
             return match["name"].strip()
@@ -73,7 +77,7 @@ def _timed_speaker(line: str) -> str | None:
 
 def _named_turns(lines: list[Line]) -> list[Turn]:
     """`Anna: …` without a time: talk only if few people say most of it, again and again."""
-    found = [(number, match["name"]) for number, line in enumerate(lines) if (match := NAMED.match(line.text[:200]))]
+    found = [(number, match["name"]) for number, line in enumerate(lines) if (match := NAMED.match(line.text[:HEAD]))]
     turns = [Turn(number, name.strip()) for number, name in found if name.lower() not in LABELS]
     said = Counter(turn.speaker for turn in turns)
     often = {speaker for speaker, times in said.items() if times > 1}
