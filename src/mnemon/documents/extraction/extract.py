@@ -3,26 +3,27 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from mnemon.documents.content import Extraction
-from mnemon.documents.extraction.docx import extract_docx
-from mnemon.documents.extraction.eml import extract_eml
 from mnemon.documents.extraction.errors import ExtractionFailed
-from mnemon.documents.extraction.html import extract_html
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
-from mnemon.documents.extraction.markdown import extract_markdown
-from mnemon.documents.extraction.pdf import extract_pdf
-from mnemon.documents.extraction.plain import extract_plain
 from mnemon.documents.extraction.sniff import NAMES, Kind
 from mnemon.errors import MnemonError
 
-EXTRACTORS: dict[Kind, Callable[[bytes, Limits], Extraction]] = {
-    "pdf": extract_pdf,
-    "docx": extract_docx,
-    "html": extract_html,
-    "eml": extract_eml,
-    "md": extract_markdown,
-    "txt": extract_plain,
-}
+Extractor = Callable[[bytes, Limits], Extraction]
+
+
+class ForeignFile(BaseModel):
+    """A file that has yet to be read, as a subprocess is told of it."""
+
+    path: Path
+    kind: Kind
+    limits: Limits
+
+
+def extract_file(file: ForeignFile) -> Extraction:
+    return extract(file.path, file.kind, file.limits)
 
 
 def extract(path: Path, kind: Kind, limits: Limits = DEFAULT_LIMITS) -> Extraction:
@@ -31,7 +32,7 @@ def extract(path: Path, kind: Kind, limits: Limits = DEFAULT_LIMITS) -> Extracti
     A foreign file is for `extract_isolated`; this is what runs inside the limits.
     """
     try:
-        found = EXTRACTORS[kind](path.read_bytes(), limits)
+        found = _extractor(kind)(path.read_bytes(), limits)
     except (MnemonError, MemoryError, OSError):
         raise
     # Whatever a damaged file makes a parser raise, the run ends with a reason, and no retry would help.
@@ -42,4 +43,22 @@ def extract(path: Path, kind: Kind, limits: Limits = DEFAULT_LIMITS) -> Extracti
     limits.check_blocks(len(found.blocks))
     if not found.text or found.text.isspace():
         raise ExtractionFailed("The file holds no text.", reason="empty")
+    return found
+
+
+def _extractor(kind: Kind) -> Extractor:
+    """Imported only when needed: each file is read in a process of its own, which should begin quickly."""
+    match kind:
+        case "pdf":
+            from mnemon.documents.extraction.pdf import extract_pdf as found
+        case "docx":
+            from mnemon.documents.extraction.docx import extract_docx as found
+        case "html":
+            from mnemon.documents.extraction.html import extract_html as found
+        case "eml":
+            from mnemon.documents.extraction.eml import extract_eml as found
+        case "md":
+            from mnemon.documents.extraction.markdown import extract_markdown as found
+        case "txt":
+            from mnemon.documents.extraction.plain import extract_plain as found
     return found

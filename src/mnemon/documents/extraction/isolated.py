@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel
-
 from mnemon.documents.content import Extraction
 from mnemon.documents.extraction.errors import ExtractionFailed
-from mnemon.documents.extraction.extract import extract
+from mnemon.documents.extraction.extract import ForeignFile, extract_file
 from mnemon.documents.extraction.limits import Limits
 from mnemon.documents.extraction.sniff import Kind
 from mnemon.settings import Settings
@@ -14,17 +12,12 @@ from mnemon.work.errors import MemoryLimitExceeded, SubprocessFailed
 from mnemon.work.isolate import run_isolated
 
 
-class ForeignFile(BaseModel):
-    """What the subprocess is told."""
-
-    path: Path
-    kind: Kind
-    limits: Limits
-
-
 async def extract_isolated(path: Path, kind: Kind, settings: Settings) -> Extraction:
-    """What `extract` gives, or ExtractionFailed. A file that hangs or kills its process ends in the errors of
-    `run_isolated`, which the queue counts: TimeLimitExceeded, ProcessDied."""
+    """What `extract` gives, or ExtractionFailed.
+
+    A file that hangs or kills its process ends in TimeLimitExceeded or ProcessDied: the queue counts such attempts,
+    since a busy machine can be to blame for the first one.
+    """
     file = ForeignFile(path=path, kind=kind, limits=limits_of(settings))
     try:
         return await run_isolated(
@@ -46,7 +39,3 @@ def limits_of(settings: Settings) -> Limits:
         characters=settings.extract_characters,
         expanded_bytes=settings.extract_expanded_mb << 20,
     )
-
-
-def extract_file(file: ForeignFile) -> Extraction:
-    return extract(file.path, file.kind, file.limits)
