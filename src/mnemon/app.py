@@ -14,6 +14,9 @@ import psycopg
 from mnemon.db.database import Database, connect, server_for
 from mnemon.db.migrate import migrate, schema_state
 from mnemon.db.suitability import check_used_role
+from mnemon.documents import jobs as document_jobs
+from mnemon.documents.files import Files
+from mnemon.documents.lens import DOCUMENTS
 from mnemon.errors import DatabaseUnavailable, MnemonError
 from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
@@ -62,6 +65,10 @@ class Mnemon:
     checks: dict[str, Callable[[], Awaitable[PartState]]] = field(default_factory=dict)
     _embedder_state: tuple[float, PartState] | None = None
 
+    def __post_init__(self) -> None:
+        # Inline lenses must be known before the first event is appended.
+        _ = self.projector
+
     @property
     def log(self) -> EventLog:
         """The log, with personal fields sealed."""
@@ -70,7 +77,14 @@ class Mnemon:
     @cached_property
     def projector(self) -> Projector:
         """The lenses of this program."""
-        return Projector(self.log)
+        projector = Projector(self.log)
+        projector.add(DOCUMENTS)
+        return projector
+
+    @cached_property
+    def files(self) -> Files:
+        """Uploads and blobs."""
+        return Files.of(self.settings)
 
     @cached_property
     def strong_reads(self) -> StrongReads:
@@ -192,7 +206,7 @@ def worker_of(
     settings = mnemon.settings
     return Worker(
         mnemon.database,
-        declared_kinds() if kinds is None else kinds,
+        [*document_jobs.KINDS, *declared_kinds()] if kinds is None else kinds,
         settings.worker_slots,
         schedules=[*upkeep_schedules(settings), *log_schedules(settings), *model_schedules(settings)],
         lease=settings.worker_lease_seconds,

@@ -162,6 +162,31 @@ class Settings(BaseSettings):
     )
     archive_folder: Path | None = _setting(None, "Folder for archived payloads. Unset: `archive` in the home folder.")
 
+    upload_store_path: Path | None = _setting(
+        None,
+        "Folder for uploads that wait for their run. Unset: `uploads` in the home folder.",
+        "UPLOAD_STORE_PATH",
+    )
+    upload_max_size_mb: int = _setting(
+        50, "Largest file that is taken in, in MB of 1,048,576 bytes.", "UPLOAD_MAX_SIZE_MB", ge=1, le=4_096
+    )
+    upload_max_files: int = _setting(100, "Most files in one upload.", ge=1, le=10_000)
+    upload_idle_seconds: int = _setting(
+        60, "An upload that sends nothing for this long is ended; a slow one is not.", ge=1, le=3_600
+    )
+    upload_cleanup_ttl_hours: int = _setting(
+        24, "How long a file that belongs to no run is kept.", "UPLOAD_CLEANUP_TTL_HOURS", ge=1, le=8_760
+    )
+    upload_failed_ttl_days: int = _setting(
+        7,
+        "How long the file of a failed run is kept, so that it can be retried.",
+        "UPLOAD_FAILED_TTL_DAYS",
+        ge=1,
+        le=3_650,
+    )
+    extract_memory_mb: int = _setting(1_024, "Address space of the subprocess that reads one file.", ge=256, le=65_536)
+    extract_seconds: int = _setting(120, "How long reading one file may take.", ge=1, le=3_600)
+
     worker_slots: int = _setting(
         3, "Jobs that one worker runs at once.", "WORKER_SLOTS", "WORKER_MAX_CONCURRENT_JOBS", ge=1, le=256
     )
@@ -245,6 +270,14 @@ class Settings(BaseSettings):
     extract_pages: int = _setting(2_000, "Most pages of a PDF.", ge=1, le=100_000)
     extract_characters: int = _setting(10_000_000, "Most characters of text in one file.", ge=1_000, le=100_000_000)
     extract_expanded_mb: int = _setting(256, "Most that a Word file may unpack to.", ge=1, le=4_096)
+    crash_guard_running_stale_min: int = _setting(
+        15,
+        "A run whose worker was silent for this many minutes, while the server was up and no other worker came, ends "
+        "as failed. 0: it waits for a worker.",
+        "CRASH_GUARD_RUNNING_STALE_MIN",
+        ge=0,
+        le=10_080,
+    )
     openai_api_key: SecretStr | None = _setting(
         None, "Key for the OpenAI-compatible endpoint. Used only once a model is named.", "OPENAI_API_KEY"
     )
@@ -303,7 +336,7 @@ class Settings(BaseSettings):
     def _split_list(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
-    @field_validator("home", "embedder_folder", mode="after")
+    @field_validator("home", "embedder_folder", "upload_store_path", mode="after")
     @classmethod
     def _absolute_folder(cls, value: Path | None) -> Path | None:
         return value and value.expanduser().absolute()

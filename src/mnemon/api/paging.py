@@ -1,4 +1,4 @@
-"""Pages: a limit, and an opaque cursor that says where the next page starts."""
+"""Pages: a limit, and an opaque cursor that says where the next page starts; or numbered pages with a total."""
 
 import base64
 import binascii
@@ -14,6 +14,17 @@ from mnemon.errors import InvalidRequest
 Item = TypeVar("Item")
 Limit = Annotated[int, Query(ge=1, le=1000, description="Most items on this page.")]
 Cursor = Annotated[str | None, Query(max_length=2000, description="`next_cursor` of the page before.")]
+PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="Which page, from 1.")]
+PageSize = Annotated[int, Query(ge=1, le=200, description="Most items on this page.")]
+
+
+class Numbered(BaseModel, Generic[Item]):
+    """One page of a list that people leaf through, and how many items there are in all."""
+
+    items: list[Item]
+    total: int
+    page: int
+    limit: int
 
 
 class Page(BaseModel, Generic[Item]):

@@ -11,12 +11,14 @@ from mnemon.api import (
     event_types,
     events,
     health,
+    ingest,
     integrity,
     jobs,
     partitions,
     periods,
     privacy,
     redactions,
+    runs,
     subscriptions,
     tokens,
     users,
@@ -42,6 +44,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     subscriptions.router,
     delivery.router,
     jobs.router,
+    ingest.router,
+    runs.router,
 )
 
 
@@ -64,7 +68,7 @@ def add_routes(api: FastAPI) -> None:
 def _surround(api: FastAPI, mnemon: Mnemon) -> None:
     """The last one added is the outermost."""
     settings = mnemon.settings
-    api.add_middleware(BodyLimit, most=settings.request_max_bytes)
+    api.add_middleware(BodyLimit, most=settings.request_max_bytes, apart=ingest.PATHS)
     if not settings.auth_enabled:
         api.add_middleware(LocalHostsOnly)
     if settings.cors_origins:

@@ -207,23 +207,13 @@ BEGIN
     PERFORM pg_notify('mnemon_privacy', json_build_object('tenant', tenant, 'subject', subject)::text);
 END $$;
 
--- Which files below uploads/ and blobs/ someone still needs, for the sweep that crosses tenants on purpose: it is
--- given names of folders and files and tells which of them are known, nothing else.
-CREATE FUNCTION mnemon.runs_among(runs uuid[])
-    RETURNS TABLE (run_id uuid, status text, finished_at timestamptz)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
-    SELECT r.run_id, r.status, r.finished_at FROM mnemon.ingestion_runs r WHERE r.run_id = ANY (runs)
-$$;
-CREATE INDEX ingestion_runs_by_id ON mnemon.ingestion_runs (run_id);
-
 DO $$
 DECLARE
     callable regprocedure;
 BEGIN
     FOREACH callable IN ARRAY ARRAY[
         'mnemon.fail_silent_runs(interval, integer)',
-        'mnemon.forget_document(uuid)',
-        'mnemon.runs_among(uuid[])']::regprocedure[]
+        'mnemon.forget_document(uuid)']::regprocedure[]
     LOOP
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', callable);
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO mnemon_app', callable);

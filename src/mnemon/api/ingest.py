@@ -1,0 +1,161 @@
+"""Uploading over REST: one file or many, each with its own outcome."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+
+from mnemon.api.access import MnemonPart, allow
+from mnemon.api.failures import answer_failure
+from mnemon.api.uploads import Form, FormReader
+from mnemon.app import Mnemon
+from mnemon.documents.errors import UnfitField, UploadTooLarge
+from mnemon.documents.files import Received
+from mnemon.documents.intake import Origin, Outcome, accept, check_origin
+from mnemon.errors import MnemonError
+from mnemon.identity.roles import Action, Principal
+
+router = APIRouter(tags=["documents"])
+PATHS = frozenset({"/v1/ingest", "/api/ingest"})
+FIELDS = frozenset({"title", "tags", "source_uri"})
+# What a form needs around its files.
+SLACK = 1 << 20
+SKIPPED = "already ingested, no changes"
+
+
+class Accepted(BaseModel):
+    """What came of one file."""
+
+    run_id: UUID | None = Field(None, description="The run to follow; absent where nothing had to be done.")
+    doc_id: UUID | None = None
+    status: str = Field(description="queued, skipped, or with several files refused")
+    reason: str | None = None
+    filename: str
+    content_hash: str | None = None
+    dedup_result: str | None = Field(None, description="new, new_version, reprocess or skipped")
+    error_code: str | None = None
+
+
+class AcceptedMany(BaseModel):
+    files: list[Accepted]
+
+
+FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {
+                            "type": "array",
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "One file, or several fields of this name.",
+                        },
+                        "title": {"type": "string", "description": "Of a single file. Default: its name."},
+                        "tags": {"type": "string", "description": "Separated by commas, for every file."},
+                        "source_uri": {
+                            "type": "string",
+                            "description": "Where a single file comes from, like file:///policies/travel.pdf: another "
+                            "content from there is a new version of the same document. Default: the content itself.",
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+@router.post(
+    "/ingest",
+    summary="Upload files; each becomes a run, or is known already",
+    status_code=202,
+    response_model=Accepted | AcceptedMany,
+    responses={200: {"model": Accepted}, 207: {"model": AcceptedMany}},
+    openapi_extra=FORM,
+)
+async def ingest(
+    request: Request, mnemon: MnemonPart, principal: Annotated[Principal, allow(Action.UPLOAD_DOCUMENTS)]
+) -> JSONResponse:
+    try:
+        form = await _read(request, mnemon, principal)
+    except MnemonError as refusal:
+        answer = await answer_failure(request, refusal)
+        # The rest of the body is not read: what follows on this connection would be taken for a request.
+        answer.headers["Connection"] = "close"
+        return answer
+    if len(form.files) == 1:
+        outcome = await _accept(mnemon, principal, form.files[0], _origin(form))
+        return _answer(_told(outcome), 202 if outcome.run_id else 200)
+    origin = _origin(form)
+    told = [await _accept_one_of_many(mnemon, principal, received, origin) for received in form.files]
+    refused = any(one.error_code for one in told)
+    queued = any(one.run_id for one in told)
+    return _answer(AcceptedMany(files=told), 207 if refused else 202 if queued else 200)
+
+
+async def _read(request: Request, mnemon: Mnemon, principal: Principal) -> Form:
+    settings = mnemon.settings
+    most = settings.upload_max_files * mnemon.files.largest + SLACK
+    announced = request.headers.get("content-length", "0")
+    if announced.isdecimal() and int(announced) > most:
+        raise UploadTooLarge(f"The upload is over {most} bytes.", most_bytes=most)
+    reader = FormReader(
+        mnemon.files,
+        principal.tenant_id,
+        most_files=settings.upload_max_files,
+        idle_seconds=settings.upload_idle_seconds,
+    )
+    return await reader.read(request)
+
+
+def _origin(form: Form) -> Origin:
+    unknown = form.fields.keys() - FIELDS
+    if unknown:
+        raise UnfitField(
+            f"The form has the unknown field {min(unknown)!r}; known are file, {', '.join(sorted(FIELDS))}.",
+            field=min(unknown),
+        )
+    tags = form.one("tags")
+    origin = Origin(
+        title=form.one("title"),
+        tags=[tag.strip() for tag in tags.split(",") if tag.strip()] if tags is not None else None,
+        source_uri=form.one("source_uri"),
+        source_type=(form.one("source_uri") or "upload://").partition("://")[0],
+    )
+    if len(form.files) > 1 and (origin.title or origin.source_uri):
+        raise UnfitField("title and source_uri belong to a single file: upload such files one by one.")
+    check_origin(origin)
+    return origin
+
+
+async def _accept(mnemon: Mnemon, principal: Principal, received: Received, origin: Origin) -> Outcome:
+    return await accept(mnemon.log, mnemon.files, principal.tenant_id, principal.actor, received, origin)
+
+
+async def _accept_one_of_many(mnemon: Mnemon, principal: Principal, received: Received, origin: Origin) -> Accepted:
+    try:
+        return _told(await _accept(mnemon, principal, received, origin))
+    except MnemonError as refusal:
+        return Accepted(status="refused", filename=received.filename, error_code=refusal.code, reason=refusal.message)
+
+
+def _told(outcome: Outcome) -> Accepted:
+    return Accepted(
+        run_id=outcome.run_id,
+        doc_id=outcome.doc_id,
+        status=outcome.status,
+        reason=None if outcome.run_id else SKIPPED,
+        filename=outcome.filename,
+        content_hash=outcome.content_hash,
+        dedup_result=outcome.dedup,
+    )
+
+
+def _answer(body: BaseModel, status: int) -> JSONResponse:
+    return JSONResponse(body.model_dump(mode="json", exclude_none=True), status)

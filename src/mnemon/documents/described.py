@@ -1,0 +1,28 @@
+"""What a file says about itself, cut down to what is worth keeping: a hostile one may say a lot."""
+
+from typing import Any
+
+from mnemon.documents.content import Details
+
+LONGEST = 500
+MOST = 50
+
+
+def described(details: Details) -> dict[str, Any]:
+    """The fields of the event that a version is made of."""
+    more = {_cut(name, 100): _cut(value) for name, value in list(details.more.items())[:MOST]}
+    if details.title:
+        more["title"] = _cut(details.title)
+    if details.language:
+        more["language"] = _cut(details.language, 35)
+    return {
+        "written_at": details.written_at.isoformat() if details.written_at else None,
+        "authors": [_cut(name) for name in details.authors[:MOST]],
+        "participants": [_cut(name) for name in details.participants[:MOST]],
+        "details": more,
+    }
+
+
+def _cut(text: str, longest: int = LONGEST) -> str:
+    """Also without what PostgreSQL cannot keep: zero bytes and halves of characters."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()[:longest]

@@ -1,0 +1,22 @@
+"""Who may change a document: one transaction at a time. A source is locked before the document that it leads to."""
+
+from uuid import UUID
+
+from mnemon.db.database import Connection
+
+LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s || ' of ' || mnemon.current_tenant(), 0))"
+
+
+async def lock_source(tx: Connection, source_uri: str) -> None:
+    """Until the transaction ends, nobody else finds out whether this source is known."""
+    await tx.execute(LOCK, (f"source {source_uri}",))
+
+
+async def lock_document(tx: Connection, doc_id: UUID) -> None:
+    """Until the transaction ends, nobody else changes which version of this document is served, or purges it."""
+    await tx.execute(LOCK, (f"document {doc_id}",))
+
+
+async def lock_blob(tx: Connection, content_hash: str) -> None:
+    """Until the transaction ends, nobody else decides whether the file of this content is kept."""
+    await tx.execute(LOCK, (f"blob {content_hash}",))

@@ -1,0 +1,134 @@
+"""Runs as people follow them: list, look, retry. What moves them is their job."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from mnemon.db.database import Connection, Database
+from mnemon.documents.errors import DocumentPurged, FileGone, RunNotRetriable
+from mnemon.documents.files import Files
+from mnemon.documents.ingest import INGEST, Reading
+from mnemon.errors import NotFound
+from mnemon.work.enqueue import enqueue
+
+COLUMNS = """tenant_id, run_id, doc_id, doc_version_id, job_id, status, run_type, source_id, initiated_by, config,
+       stats, stage, attempts, error_code, error, created_at, started_at, updated_at, finished_at"""
+WANTED = """
+ WHERE tenant_id = mnemon.current_tenant()
+   AND (%(status)s::text IS NULL OR status = %(status)s)
+   AND (%(doc)s::uuid IS NULL OR doc_id = %(doc)s)
+   AND (%(run_type)s::text IS NULL OR run_type = %(run_type)s)
+"""
+PAGE = f"""
+SELECT {COLUMNS} FROM mnemon.ingestion_runs {WANTED}
+ ORDER BY created_at DESC, run_id LIMIT %(limit)s OFFSET %(offset)s
+"""
+COUNT = f"SELECT count(*) AS total FROM mnemon.ingestion_runs {WANTED}"
+ONE = f"SELECT {COLUMNS} FROM mnemon.ingestion_runs WHERE tenant_id = mnemon.current_tenant() AND run_id = %s"
+RETRY = "SELECT mnemon.retry_job(%s) AS done"
+
+
+class RunStatus(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One reading of one file, from its acceptance to its end."""
+
+    tenant_id: UUID
+    run_id: UUID
+    doc_id: UUID
+    doc_version_id: UUID | None
+    job_id: UUID | None
+    status: RunStatus
+    run_type: str
+    source_id: UUID | None
+    initiated_by: str
+    config: dict[str, Any]
+    stats: dict[str, Any] | None
+    stage: str | None
+    attempts: int
+    error_code: str | None
+    error: str | None
+    created_at: datetime
+    started_at: datetime | None
+    updated_at: datetime
+    finished_at: datetime | None
+
+    @property
+    def wait_ms(self) -> int | None:
+        """From acceptance to the first start."""
+        return _milliseconds(self.created_at, self.started_at)
+
+    @property
+    def processing_ms(self) -> int | None:
+        """From the first start to the end, waits between attempts included."""
+        return _milliseconds(self.started_at, self.finished_at)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A page of runs, and how many there are in all."""
+
+    runs: list[Run]
+    total: int
+
+
+async def list_runs(
+    tx: Connection,
+    *,
+    page: int = 1,
+    limit: int = 20,
+    status: RunStatus | None = None,
+    doc_id: UUID | None = None,
+    run_type: str | None = None,
+) -> Listed:
+    """Newest first."""
+    values = {"status": status, "doc": doc_id, "run_type": run_type, "limit": limit, "offset": (page - 1) * limit}
+    rows = await (await tx.cursor(row_factory=class_row(Run)).execute(PAGE, values)).fetchall()
+    count = await (await tx.execute(COUNT, values)).fetchone()
+    assert count is not None
+    return Listed(rows, count["total"])
+
+
+async def run_by_id(tx: Connection, run_id: UUID) -> Run:
+    run = await (await tx.cursor(row_factory=class_row(Run)).execute(ONE, (run_id,))).fetchone()
+    if run is None:
+        raise NotFound(f"There is no ingestion run {run_id}.", run_id=str(run_id))
+    return run
+
+
+async def retry_run(database: Database, files: Files, tenant: UUID, run_id: UUID) -> Run:
+    """Start a failed run over, with all its attempts and with the file that it was given."""
+    async with database.transaction(tenant) as tx:
+        run = await run_by_id(tx, run_id)
+        await _check_retriable(files, tenant, run)
+        row = await (await tx.execute(RETRY, (run.job_id,))).fetchone()
+        if row is None or not row["done"]:
+            # The job was cleaned up long ago: another takes its place.
+            await enqueue(tx, INGEST, Reading(run_id=run_id), dedupe_key=str(run_id))
+        return await run_by_id(tx, run_id)
+
+
+async def _check_retriable(files: Files, tenant: UUID, run: Run) -> None:
+    if run.status is not RunStatus.FAILED:
+        raise RunNotRetriable(f"Run {run.run_id} is {run.status}: only a failed one can be retried.", status=run.status)
+    if "content_hash" not in run.config:
+        raise DocumentPurged("The document was purged: upload the file again.", doc_id=str(run.doc_id))
+    upload = await asyncio.to_thread(files.upload, tenant, run.run_id)
+    blob = files.blob(tenant, run.config["content_hash"])
+    if upload is None and not await asyncio.to_thread(blob.exists):
+        raise FileGone(f"The file of run {run.run_id} is no longer kept: upload it again.", run_id=str(run.run_id))
+
+
+def _milliseconds(start: datetime | None, end: datetime | None) -> int | None:
+    return round((end - start).total_seconds() * 1000) if start and end else None
