@@ -187,6 +187,21 @@ class Settings(BaseSettings):
     extract_memory_mb: int = _setting(1_024, "Address space of the subprocess that reads one file.", ge=256, le=65_536)
     extract_seconds: int = _setting(120, "How long reading one file may take.", ge=1, le=3_600)
 
+    search_fusion: Literal["weighted", "rrf"] = _setting(
+        "weighted",
+        "How the parts of a search are put together: `weighted` adds standardised scores, `rrf` reciprocal ranks.",
+    )
+    rrf_constant: int = _setting(60, "The constant of reciprocal rank fusion.", "RRF_CONSTANT", ge=1, le=10_000)
+    reranker_url: str | None = _setting(
+        None,
+        "Address of a reranker in the form of Cohere's or Jina's, such as https://api.jina.ai/v1/rerank. Unset: none.",
+    )
+    reranker_model: str | None = _setting(None, "The reranker's model, where its address serves several.")
+    reranker_api_key: SecretStr | None = _setting(None, "Key for the reranker.")
+    reranker_timeout_ms: int = _setting(
+        1_000, "Longest wait for the reranker; after it the order stays as it was.", ge=10, le=60_000
+    )
+
     worker_slots: int = _setting(
         3, "Jobs that one worker runs at once.", "WORKER_SLOTS", "WORKER_MAX_CONCURRENT_JOBS", ge=1, le=256
     )

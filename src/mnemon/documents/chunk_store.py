@@ -28,8 +28,10 @@ FROM jsonb_to_recordset(%(chunks)s) AS given (
 """
 # What a speaker says is found by the speaker's name too, also where the name does not stand in the text itself.
 INSERT_TERMS = """
-INSERT INTO mnemon.chunk_terms (tenant_id, doc_version_id, ordinal, active, length, terms, heading_terms)
-SELECT tenant_id, doc_version_id, ordinal, active,
+INSERT INTO mnemon.chunk_terms (
+    tenant_id, doc_version_id, ordinal, chunk_id, start_offset, end_offset, speaker, active,
+    length, terms, heading_terms)
+SELECT tenant_id, doc_version_id, ordinal, chunk_id, start_offset, end_offset, speaker, active,
     (SELECT coalesce(sum(cardinality(positions)), 0) FROM unnest(terms)), terms, heading_terms
 FROM mnemon.chunks,
     to_tsvector('english', text) AS terms,

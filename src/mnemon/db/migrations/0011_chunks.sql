@@ -29,6 +29,10 @@ CREATE TABLE mnemon.chunk_terms (
     tenant_id      uuid NOT NULL REFERENCES mnemon.tenants ON DELETE CASCADE,
     doc_version_id uuid NOT NULL,
     ordinal        integer NOT NULL,
+    chunk_id       uuid NOT NULL,
+    start_offset   integer NOT NULL,
+    end_offset     integer NOT NULL,
+    speaker        text,
     active         boolean NOT NULL,
     length         integer NOT NULL,
     terms          tsvector NOT NULL,
@@ -129,22 +133,22 @@ END $$;
 REVOKE ALL ON FUNCTION mnemon.count_chunk_terms FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemon.count_chunk_terms TO mnemon_app;
 
+-- The query that matches exactly this lexeme; a tsvector is written with the quotes that a tsquery reads.
+CREATE FUNCTION mnemon.lexeme_query(lexeme text) RETURNS tsquery
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN array_to_tsvector(ARRAY[lexeme])::text::tsquery;
+
 -- The words of a question as the index knows them, with the number of active chunks that have each.
 CREATE FUNCTION mnemon.question_terms(question text)
-    RETURNS TABLE (lexeme text, term_key bigint, chunks bigint)
+    RETURNS TABLE (lexeme text, query text, term_key bigint, chunks bigint)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
-    SELECT asked.lexeme, key, coalesce((
+    SELECT asked.lexeme, lexeme_query(asked.lexeme)::text, key, coalesce((
         SELECT sum(counted.chunks) FROM term_counts AS counted
         WHERE counted.tenant_id = current_tenant() AND counted.term_key = key), 0)::bigint
     FROM unnest(to_tsvector('english', question)) AS asked, term_key(current_tenant(), asked.lexeme) AS key
 $$;
 REVOKE ALL ON FUNCTION mnemon.question_terms FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemon.question_terms TO mnemon_app;
-
--- The query that matches exactly this lexeme; a tsvector is written with the quotes that a tsquery reads.
-CREATE FUNCTION mnemon.lexeme_query(lexeme text) RETURNS tsquery
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN array_to_tsvector(ARRAY[lexeme])::text::tsquery;
 
 -- How often a lexeme stands in a text. `ts_rank` of one lexeme is the only quick way to it: it adds 1/1 + 1/4 + 1/9 …,
 -- one for each occurrence, divided by pi squared over six; the thresholds undo that. More than 24 count as 24.

@@ -1,0 +1,1 @@
+"""Hybrid search, answers with citations, refusal."""

@@ -1,0 +1,64 @@
+"""What a search is limited to, and which revisions that leaves."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from mnemon.db.database import Connection
+
+# A person is found as author, participant or speaker, by the whole name or by one word of it, in any case.
+REVISIONS = """
+SELECT v.doc_version_id
+FROM mnemon.document_versions AS v
+JOIN mnemon.documents AS d ON d.tenant_id = v.tenant_id AND d.doc_id = v.doc_id
+WHERE v.tenant_id = mnemon.current_tenant() AND v.purged_at IS NULL
+  AND CASE
+      WHEN %(revision)s::uuid IS NOT NULL THEN v.doc_version_id = %(revision)s
+      WHEN %(as_of)s::timestamptz IS NOT NULL
+          THEN v.activated_at <= %(as_of)s AND (v.deactivated_at IS NULL OR v.deactivated_at > %(as_of)s)
+      ELSE v.is_active END
+  AND (%(document)s::uuid IS NULL OR v.doc_id = %(document)s)
+  AND (%(source)s::text IS NULL OR d.source_type = %(source)s OR starts_with(d.source_uri, %(source)s))
+  AND (%(media_type)s::text IS NULL OR v.media_type = %(media_type)s OR v.media_type LIKE '%%/' || %(media_type)s)
+  AND (%(tag)s::text IS NULL OR %(tag)s = ANY (d.tags))
+  AND (%(written_from)s::timestamptz IS NULL OR coalesce(v.written_at, v.created_at) >= %(written_from)s)
+  AND (%(written_to)s::timestamptz IS NULL OR coalesce(v.written_at, v.created_at) <= %(written_to)s)
+  AND (%(person)s::text IS NULL
+      OR EXISTS (SELECT FROM unnest(v.authors || v.participants) AS name
+                 WHERE lower(%(person)s) = lower(name)
+                    OR lower(%(person)s) = ANY (regexp_split_to_array(lower(name), '\\W+')))
+      OR EXISTS (SELECT FROM mnemon.chunk_terms AS t
+                 WHERE t.tenant_id = v.tenant_id AND t.doc_version_id = v.doc_version_id
+                   AND (lower(%(person)s) = lower(t.speaker)
+                       OR lower(%(person)s) = ANY (regexp_split_to_array(lower(t.speaker), '\\W+')))))
+"""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Every one that is set must hold. Without `revision` and `as_of`, only active revisions are searched."""
+
+    document: UUID | None = None
+    revision: UUID | None = None
+    source: str | None = None
+    media_type: str | None = None
+    tag: str | None = None
+    person: str | None = None
+    written_from: datetime | None = None
+    written_to: datetime | None = None
+    as_of: datetime | None = None
+
+    def applied(self) -> dict[str, str]:
+        """Those that are set, as a person reads them."""
+        return {name: str(value) for name, value in vars(self).items() if value is not None}
+
+
+EVERYTHING = Filters()
+
+
+async def revisions_of(tx: Connection, filters: Filters) -> list[UUID] | None:
+    """The revisions to search; None when nothing is filtered and the active ones are meant."""
+    if not filters.applied():
+        return None
+    rows = await (await tx.execute(REVISIONS, vars(filters))).fetchall()
+    return [row["doc_version_id"] for row in rows]

@@ -1,0 +1,66 @@
+"""The parts of a passage's score, from what was measured: BM25, nearness in meaning, each also with its neighbours."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemon.ask.measures import REACH, Measures
+from mnemon.ask.ranking import (
+    HEADINGS,
+    MEANING,
+    MEANING_NEARBY,
+    WORDS,
+    WORDS_NEARBY,
+    Floats,
+    Ranking,
+)
+from mnemon.ask.terms import Corpus, Term
+
+
+def parts_of(measures: Measures, terms: Sequence[Term], corpus: Corpus, ranking: Ranking) -> dict[str, Floats]:
+    """One value per passage and part. Parts that nothing is known about are left out."""
+    nearby = Neighbourhood(measures, ranking.radius)
+    weights = np.array([term.weight for term in terms])
+    average = max(corpus.average_length, 1.0)
+    parts = {}
+    if len(terms):
+        parts[WORDS] = bm25(measures.occurrences, measures.length, weights, average, ranking)
+        wide = nearby.summed(measures.length)
+        widened = average * wide.mean() / max(measures.length.mean(), 1.0) if len(wide) else average
+        parts[WORDS_NEARBY] = bm25(nearby.summed(measures.occurrences), wide, weights, widened, ranking)
+        parts[HEADINGS] = measures.in_headings @ weights
+    if measures.similarity is not None:
+        parts[MEANING] = measures.similarity
+        parts[MEANING_NEARBY] = nearby.summed(measures.similarity) / nearby.summed(np.ones(len(measures.places)))
+    return parts
+
+
+def bm25(occurrences: Floats, length: Floats, weights: Floats, average: float, ranking: Ranking) -> Floats:
+    norm = ranking.k1 * (1 - ranking.b + ranking.b * length / average)
+    score: Floats = (occurrences * (ranking.k1 + 1) / (occurrences + norm[:, None])) @ weights
+    return score
+
+
+class Neighbourhood:
+    """Which passages of the same revision lie near each other, and how much each counts for the other."""
+
+    def __init__(self, measures: Measures, radius: int) -> None:
+        self._pairs: list[tuple[int, Floats]] = []
+        numbers: dict[object, int] = {}
+        revision = np.array([numbers.setdefault(one, len(numbers)) for one, _ in measures.places])
+        for step in range(1, min(REACH, len(measures.places))):
+            closeness = 1 - (measures.centre[step:] - measures.centre[:-step]) / radius
+            weight: Floats = np.where(revision[step:] == revision[:-step], np.maximum(closeness, 0), 0)
+            if not weight.any():
+                break
+            self._pairs.append((step, weight))
+
+    def summed(self, values: NDArray[np.float64]) -> Floats:
+        """Each passage's own values and its neighbours', the nearer the more."""
+        total = values.copy()
+        for step, weight in self._pairs:
+            factor = weight[:, None] if values.ndim == 2 else weight
+            total[step:] += factor * values[:-step]
+            total[:-step] += factor * values[step:]
+        return total

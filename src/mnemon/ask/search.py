@@ -1,0 +1,196 @@
+"""Hybrid search over a tenant's passages: by words and by meaning, with their neighbours, put together as one order."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+import numpy as np
+
+from mnemon.ask.candidates import Scope, by_meaning, by_words, scope_of
+from mnemon.ask.filters import EVERYTHING, Filters, revisions_of
+from mnemon.ask.hits import Hit, read_hits
+from mnemon.ask.measures import Measures, Place, measure
+from mnemon.ask.ranking import Floats, Ranking, fuse
+from mnemon.ask.reranker import Reranker
+from mnemon.ask.scoring import parts_of
+from mnemon.ask.terms import Corpus, Term, read_terms
+from mnemon.db.database import Connection, Database
+from mnemon.documents.chunk_store import VECTORS
+from mnemon.errors import InvalidRequest, MnemonError
+from mnemon.models.active import ModelInUse, active_model
+from mnemon.models.embedder import Embedder, Vectors
+from mnemon.telemetry import counter, histogram
+
+LONGEST_QUESTION = 2_000
+MOST_RANKED = 1_000
+RERANKED = 30
+
+SEARCHES = counter("mnemon_searches_total", "Searches, by whether meaning took part.", ("mode",))
+SECONDS = histogram("mnemon_search_seconds", "Time of one search.")
+
+EmbedderOf = Callable[[str], Embedder | None]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question and its vector, or why meaning takes no part in the search."""
+
+    question: str
+    model: ModelInUse | None
+    vector: Vectors | None
+    lexical_only: str | None
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Every passage that was looked at, best first, with what its place rests on."""
+
+    asked: Asked
+    filters: Filters
+    terms: Sequence[Term]
+    corpus: Corpus
+    scope: Scope
+    measures: Measures
+    # Row numbers of the measures, best first, with the score of each and the part's share in it.
+    order: Sequence[int]
+    score: Floats
+    shares: dict[str, Floats]
+    parts: dict[str, Floats]
+
+    @property
+    def lexical_only(self) -> str | None:
+        return self.asked.lexical_only
+
+    @property
+    def places(self) -> list[Place]:
+        return [self.measures.places[row] for row in self.order]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One page of a search's result."""
+
+    hits: Sequence[Hit]
+    total: int
+    next_offset: int | None
+    mode: str
+    lexical_only: str | None
+    reranked: bool
+    filters: Filters
+    seconds: float
+
+
+class Searcher:
+    """Searches for whoever asks; the tenant comes with the question."""
+
+    def __init__(
+        self, database: Database, embedder_of: EmbedderOf, ranking: Ranking, reranker: Reranker | None = None
+    ) -> None:
+        self.database = database
+        self.ranking = ranking
+        self._embedder_of = embedder_of
+        self._reranker = reranker
+
+    async def search(
+        self, tenant: UUID, question: str, filters: Filters = EVERYTHING, *, limit: int = 10, offset: int = 0,
+        explain: bool = False,
+    ) -> Found:  # fmt: skip
+        """The best passages for a question, a page at a time."""
+        began = time.perf_counter()
+        asked = await self.prepare(tenant, question)
+        async with self.database.transaction(tenant) as tx:
+            ranked = await self.rank(tx, asked, filters, offset + limit)
+            first, last = (0, max(RERANKED, offset + limit)) if self._reranker else (offset, offset + limit)
+            hits: Sequence[Hit] = await read_hits(tx, ranked, ranked.order[first:last], explain)
+        hits, reranked = await self._rerank(question, hits)
+        if self._reranker:
+            hits = hits[offset : offset + limit]
+        total = len(ranked.order)
+        SEARCHES.labels("lexical" if ranked.lexical_only else "hybrid").inc()
+        seconds = time.perf_counter() - began
+        SECONDS.observe(seconds)
+        return Found(
+            hits=hits,
+            total=total,
+            next_offset=offset + limit if offset + limit < total else None,
+            mode="lexical" if ranked.lexical_only else "hybrid",
+            lexical_only=ranked.lexical_only,
+            reranked=reranked,
+            filters=filters,
+            seconds=seconds,
+        )
+
+    async def prepare(self, tenant: UUID, question: str) -> Asked:
+        """Embed the question by the model in use; outside the search's transaction, since a model may be slow."""
+        question = checked_question(question)
+        async with self.database.transaction(tenant) as tx:
+            model = await active_model(tx, VECTORS)
+        vector, missing = await self._embed(question, model)
+        return Asked(question, model, vector, missing)
+
+    async def rank(self, tx: Connection, asked: Asked, filters: Filters = EVERYTHING, wanted: int = 10) -> Ranked:
+        """Find candidates, measure them with their neighbours, and put them in order."""
+        vector = asked.vector
+        most = min(max(self.ranking.candidates, wanted), MOST_RANKED)
+        terms, corpus = await read_terms(tx, asked.question)
+        scope = await scope_of(tx, await revisions_of(tx, filters), corpus)
+        places = await by_words(tx, scope, terms, corpus, self.ranking, most)
+        if vector is not None:
+            places += await by_meaning(tx, scope, vector, most)
+        measures = await measure(tx, places, terms, vector, asked.model, self.ranking.radius)
+        parts = parts_of(measures, terms, corpus, self.ranking)
+        rows = np.flatnonzero(measures.candidate)
+        score, shares = fuse({name: values[rows] for name, values in parts.items()}, self.ranking)
+        order = [int(rows[place]) for place in np.argsort(-score, kind="stable")] if len(rows) else []
+        return Ranked(
+            asked=asked, filters=filters, terms=terms, corpus=corpus, scope=scope, measures=measures,
+            order=order, score=_spread(score, rows, len(measures.places)),
+            shares={name: _spread(values, rows, len(measures.places)) for name, values in shares.items()},
+            parts=parts,
+        )  # fmt: skip
+
+    async def _embed(self, question: str, model: ModelInUse | None) -> tuple[Vectors | None, str | None]:
+        """The question's vector, or why there is none. A search never fails for want of a model."""
+        if model is None:
+            return None, "No vectors are stored: nothing was embedded yet, or there is no embedding model."
+        embedder = self._embedder_of(model.model_id)
+        if embedder is None:
+            return None, f"The stored vectors are of {model.model_id}, which the settings do not offer."
+        try:
+            vector = (await embedder.embed([question], purpose="query"))[0]
+        except MnemonError as failure:
+            return None, failure.message
+        if len(vector) != model.dimension:
+            return (
+                None,
+                f"{model.model_id} gives {len(vector)} numbers now, and the stored vectors have {model.dimension}.",
+            )
+        return vector, None
+
+    async def _rerank(self, question: str, hits: Sequence[Hit]) -> tuple[Sequence[Hit], bool]:
+        if self._reranker is None or not hits:
+            return hits, False
+        best, rest = hits[:RERANKED], hits[RERANKED:]
+        relevance = await self._reranker.relevance(question, [hit.text for hit in best])
+        if relevance is None:
+            return hits, False
+        scored = [replace(hit, relevance=value) for hit, value in zip(best, relevance, strict=True)]
+        return [*sorted(scored, key=lambda hit: -(hit.relevance or 0)), *rest], True
+
+
+def checked_question(question: str) -> str:
+    """A question that can be searched for, or the reason why not."""
+    plain = " ".join(question.replace("\0", " ").split())
+    if not plain:
+        raise InvalidRequest("The question is empty: write what to look for.")
+    if len(plain) > LONGEST_QUESTION:
+        raise InvalidRequest(f"The question has {len(plain)} characters: at most {LONGEST_QUESTION} are searched for.")
+    return plain
+
+
+def _spread(values: Floats, rows: "np.ndarray[tuple[int], np.dtype[np.int64]]", length: int) -> Floats:
+    """Back to one value per measured passage."""
+    spread = np.zeros(length)
+    spread[rows] = values
+    return spread

@@ -1,0 +1,46 @@
+"""The part of a passage to show: the stretch of whole sentences that says most of the question."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mnemon.ask.terms import Term
+from mnemon.ask.wording import says, words_of
+from mnemon.documents.sentences import sentences
+
+LONGEST = 300
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """`text[start:end]` of the revision, exactly."""
+
+    start: int
+    end: int
+    text: str
+
+
+def snippet_of(passage: str, offset: int, terms: Sequence[Term]) -> Snippet:
+    """Taken from the passage, which stands at `offset` in its revision."""
+    spans = sentences(passage) or [(0, len(passage))]
+    found = [{term.lexeme for term in terms if says(words_of(passage[start:end]), term.lexeme)} for start, end in spans]
+    weight = {term.lexeme: term.weight for term in terms}
+    best, best_weight = (spans[0][0], _cut(passage, *spans[0])), -1.0
+    for first, (start, _) in enumerate(spans):
+        said: set[str] = set()
+        for last in range(first, len(spans)):
+            end = spans[last][1]
+            if last > first and end - start > LONGEST:
+                break
+            said |= found[last]
+            total = sum(weight[lexeme] for lexeme in said)
+            if total > best_weight + 1e-9:
+                best, best_weight = (start, _cut(passage, start, end)), total
+    return Snippet(offset + best[0], offset + best[1], passage[best[0] : best[1]])
+
+
+def _cut(passage: str, start: int, end: int) -> int:
+    """A sentence without end is cut between two words."""
+    if end - start <= LONGEST:
+        return end
+    space = passage.rfind(" ", start + LONGEST // 2, start + LONGEST)
+    return space if space > 0 else start + LONGEST
