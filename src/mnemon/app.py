@@ -3,24 +3,29 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import psycopg
 
 from mnemon.db.database import Database, connect, server_for
 from mnemon.db.migrate import migrate, schema_state
 from mnemon.db.suitability import check_used_role
-from mnemon.documents import jobs as document_jobs
+from mnemon.documents.events import document_of, subject_of
 from mnemon.documents.files import Files
+from mnemon.documents.guard import guarding
+from mnemon.documents.jobs import document_schedules
 from mnemon.documents.lens import DOCUMENTS
+from mnemon.documents.purge import OnPurge, Purged, purge
 from mnemon.errors import DatabaseUnavailable, MnemonError
 from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
+from mnemon.log.events import SYSTEM, Actor
 from mnemon.log.integrity import Integrity
 from mnemon.log.privacy import Privacy, open_privacy
 from mnemon.log.projector import Projector
@@ -63,6 +68,8 @@ class Mnemon:
     sessions: Sessions
     first_start: FirstStart | None = None
     checks: dict[str, Callable[[], Awaitable[PartState]]] = field(default_factory=dict)
+    # Who keeps words of documents outside the documents' own tables, and is asked to let go of them.
+    on_purge: list[OnPurge] = field(default_factory=list)
     _embedder_state: tuple[float, PartState] | None = None
 
     def __post_init__(self) -> None:
@@ -98,6 +105,20 @@ class Mnemon:
             self.privacy.erasures.on_erased.append(keeper.on_erased)
             self.privacy.redactions.on_redacted.append(keeper.on_redacted)
             self.privacy.archive.coverage.append(keeper.coverage)
+        self.privacy.erasures.on_erased.append(self._purge_erased)
+
+    async def purge_document(self, tenant: UUID, actor: Actor, doc_id: UUID) -> Purged:
+        """Destroy a document's content for good, wherever words of it are kept."""
+        purged = await purge(self.log, self.files, tenant, actor, doc_id, self.on_purge)
+        self.privacy.keys.forget(tenant, [subject_of(doc_id)])
+        return purged
+
+    async def _purge_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
+        """Who has the key of a document destroyed wants the document gone."""
+        doc_id = document_of(subject_id)
+        if doc_id is not None:
+            await self.purge_document(tenant, SYSTEM, doc_id)
+        return ()
 
     @property
     def url(self) -> str:
@@ -206,9 +227,14 @@ def worker_of(
     settings = mnemon.settings
     return Worker(
         mnemon.database,
-        [*document_jobs.KINDS, *declared_kinds()] if kinds is None else kinds,
+        declared_kinds() if kinds is None else kinds,
         settings.worker_slots,
-        schedules=[*upkeep_schedules(settings), *log_schedules(settings), *model_schedules(settings)],
+        schedules=[
+            *upkeep_schedules(settings),
+            *log_schedules(settings),
+            *model_schedules(settings),
+            *document_schedules(settings),
+        ],
         lease=settings.worker_lease_seconds,
         poll=settings.worker_poll_ms / 1000,
         context=mnemon,
@@ -231,6 +257,11 @@ async def working_inside(mnemon: Mnemon, on_stuck: Callable[[], None] | None = N
         finally:
             worker.stop()
             await task
+
+
+def guarding_runs(mnemon: Mnemon) -> AbstractAsyncContextManager[None]:
+    """Beside the server: ends runs that say running though no worker is left."""
+    return guarding(mnemon.database, timedelta(minutes=mnemon.settings.crash_guard_running_stale_min))
 
 
 async def check_queue(database: Database) -> PartState:

@@ -1,6 +1,5 @@
 """A running Mnemon with people in it, files of its own, and workers that end with their test."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -24,6 +23,7 @@ __all__ = ["admin", "caller_address", "client", "eventually", "mnemon", "user"]
 Upload = Callable[..., Awaitable[httpx.Response]]
 Work = Callable[..., Awaitable[Worker]]
 RunReaches = Callable[..., Awaitable[dict[str, Any]]]
+Ingested = Callable[..., Awaitable[dict[str, Any]]]
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def run_reaches(client: httpx.AsyncClient, user: Person, eventually: Eventually)
 
 
 @pytest.fixture
-def ingested(upload: Upload, work: Work, run_reaches: RunReaches) -> Callable[..., Awaitable[dict[str, Any]]]:
+def ingested(upload: Upload, work: Work, run_reaches: RunReaches) -> Ingested:
     """Upload a file and see its run through; the run."""
     started: list[Worker] = []
 
@@ -95,9 +95,12 @@ async def rows(mnemon: Mnemon, tenant: UUID, statement: str, *values: Any) -> li
         return await (await tx.execute(statement, values)).fetchall()
 
 
+async def counts(mnemon: Mnemon, tenant: UUID) -> dict[str, int]:
+    """How many rows the tenant has."""
+    tables = ("documents", "document_versions", "ingestion_runs")
+    count = "SELECT count(*) AS n FROM mnemon."
+    return {table: (await rows(mnemon, tenant, count + table))[0]["n"] for table in tables}
+
+
 def files_below(folder: Path) -> list[Path]:
     return sorted(one for one in folder.rglob("*") if one.is_file())
-
-
-async def gathered(*calls: Awaitable[Any]) -> list[Any]:
-    return list(await asyncio.gather(*calls))

@@ -1,5 +1,6 @@
 """Uploading over REST: one file or many, each with its own outcome."""
 
+import asyncio
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -83,23 +84,22 @@ async def ingest(
     request: Request, mnemon: MnemonPart, principal: Annotated[Principal, allow(Action.UPLOAD_DOCUMENTS)]
 ) -> JSONResponse:
     try:
-        form = await _read(request, mnemon, principal)
+        form, origin = await _read(request, mnemon, principal)
     except MnemonError as refusal:
         answer = await answer_failure(request, refusal)
         # The rest of the body is not read: what follows on this connection would be taken for a request.
         answer.headers["Connection"] = "close"
         return answer
     if len(form.files) == 1:
-        outcome = await _accept(mnemon, principal, form.files[0], _origin(form))
+        outcome = await _accept(mnemon, principal, form.files[0], origin)
         return _answer(_told(outcome), 202 if outcome.run_id else 200)
-    origin = _origin(form)
     told = [await _accept_one_of_many(mnemon, principal, received, origin) for received in form.files]
     refused = any(one.error_code for one in told)
     queued = any(one.run_id for one in told)
     return _answer(AcceptedMany(files=told), 207 if refused else 202 if queued else 200)
 
 
-async def _read(request: Request, mnemon: Mnemon, principal: Principal) -> Form:
+async def _read(request: Request, mnemon: Mnemon, principal: Principal) -> tuple[Form, Origin]:
     settings = mnemon.settings
     most = settings.upload_max_files * mnemon.files.largest + SLACK
     announced = request.headers.get("content-length", "0")
@@ -111,7 +111,12 @@ async def _read(request: Request, mnemon: Mnemon, principal: Principal) -> Form:
         most_files=settings.upload_max_files,
         idle_seconds=settings.upload_idle_seconds,
     )
-    return await reader.read(request)
+    form = await reader.read(request)
+    try:
+        return form, _origin(form)
+    except MnemonError:
+        await asyncio.to_thread(reader.discard)
+        raise
 
 
 def _origin(form: Form) -> Origin:

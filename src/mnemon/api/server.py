@@ -8,6 +8,7 @@ from mnemon.api import (
     archives,
     auth,
     delivery,
+    documents,
     event_types,
     events,
     health,
@@ -45,6 +46,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     delivery.router,
     jobs.router,
     ingest.router,
+    documents.router,
     runs.router,
 )
 

@@ -109,7 +109,7 @@ class FormReader:
         try:
             return await self._read(request)
         except BaseException as failure:
-            await asyncio.shield(asyncio.to_thread(self._clear))
+            await asyncio.shield(asyncio.to_thread(self.discard))
             if isinstance(failure, ClientDisconnect):
                 raise BadUpload("The upload ended before it was complete.") from None
             if isinstance(failure, OSError):
@@ -180,7 +180,8 @@ class FormReader:
         self._block.clear()
         await asyncio.to_thread(incoming.write, block)
 
-    def _clear(self) -> None:
+    def discard(self) -> None:
+        """Remove what was stored so far."""
         if self._incoming is not None:
             self._incoming.abandon()
         for received in self._form.files:

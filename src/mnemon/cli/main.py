@@ -7,12 +7,15 @@ import typer
 
 from mnemon import __version__
 from mnemon.cli import (
+    add,
     database,
     demo,
+    documents,
     jobs,
     log,
     models,
     privacy,
+    runs,
     serve,
     settings,
     subscription,
@@ -35,12 +38,15 @@ app = typer.Typer(
 app.command("serve")(serve.serve)
 app.command("work")(work.work)
 app.command("demo")(demo.demo)
+app.command("add")(add.add)
 app.command("settings")(settings.settings)
 app.add_typer(database.app, name="db")
 app.add_typer(models.app, name="models")
 app.add_typer(tenant.app, name="tenant")
 app.add_typer(user.app, name="user")
 app.add_typer(token.app, name="token")
+app.add_typer(documents.app, name="documents")
+app.add_typer(runs.app, name="runs")
 app.add_typer(log.app, name="log")
 app.add_typer(privacy.app, name="privacy")
 app.add_typer(jobs.app, name="jobs")

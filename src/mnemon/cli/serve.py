@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mnemon.app import Mnemon, open_mnemon, working_inside
+from mnemon.app import Mnemon, guarding_runs, open_mnemon, working_inside
 from mnemon.cli.context import run_async
 from mnemon.cli.output import Json, console, show
 from mnemon.cli.work import start_over
@@ -42,7 +42,7 @@ def serve(
 async def _serve(settings: Settings, listener: socket.socket, as_json: bool) -> None:
     from mnemon.web.site import site_server
 
-    async with open_mnemon(settings) as mnemon, working_inside(mnemon, on_stuck=start_over):
+    async with open_mnemon(settings) as mnemon, working_inside(mnemon, on_stuck=start_over), guarding_runs(mnemon):
         first = mnemon.first_start
         greeting = {"url": mnemon.url, "login_url": mnemon.login_url(first.link_secret) if first else None}
         show(greeting, as_json, lambda: _greet(mnemon))

@@ -78,3 +78,9 @@ class NothingActive(Conflict):
     """The document has no version in the state that this needs."""
 
     code = "NO_SUCH_VERSION_STATE"
+
+
+class TextDiffers(Conflict):
+    """An extractor of the same name and version read another text than before; the first one stays."""
+
+    code = "TEXT_DIFFERS"

@@ -25,6 +25,15 @@ def subject_of(doc_id: UUID) -> str:
     return f"{ENTITY}:{doc_id}"
 
 
+def document_of(subject_id: str) -> UUID | None:
+    """The document whose key this is, if it is one's."""
+    kind, _, name = subject_id.partition(":")
+    try:
+        return UUID(name) if kind == ENTITY else None
+    except ValueError:
+        return None
+
+
 def _type(
     name: str, description: str, required: dict[str, Any], example: dict[str, Any], sealed: dict[str, Any] | None = None
 ) -> EventType:

@@ -1,19 +1,16 @@
 """Failed runs enter the log: whoever ended the job, a worker, a rescue or a cancellation, left a job to record it."""
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from uuid import UUID
 
 from pydantic import BaseModel
 
 from mnemon.documents import events as happened
-from mnemon.documents.ingest import RUNS
+from mnemon.documents.ingest import RUNS, Context
 from mnemon.log.events import SYSTEM
 from mnemon.telemetry import logger
 from mnemon.work.job import Job
 from mnemon.work.kinds import Kind
-
-if TYPE_CHECKING:
-    from mnemon.documents.ingest import Context
 
 # The lock keeps a purge from coming between this and the append that would then name a destroyed key.
 FAILED_RUN = """
@@ -39,7 +36,7 @@ RECORD_FAILURE = Kind("documents.record_failure", FailedRun, attempts=20)
 @RECORD_FAILURE.handler
 async def record_failure(job: Job[FailedRun]) -> None:
     """Append it once, with the end of this job. A run that was retried meanwhile has nothing to record any more."""
-    context = cast("Context", job.context)
+    context = cast(Context, job.context)
     run_id = job.payload.run_id
     async with context.log.transaction(job.tenant_id) as transaction:
         tx = transaction.connection

@@ -163,10 +163,21 @@ class Files:
                 yield tenant, run_id, max(one.stat().st_mtime for one in (folder, *folder.iterdir()))
 
     def blobs_of_tenants(self) -> Iterator[tuple[UUID, str, float]]:
-        """Every blob there is: tenant, content hash, and when it was written."""
-        for blob in sorted(self.blobs.glob("*/??/*")) if self.blobs.is_dir() else ():
-            if tenant := _uuid(blob.parent.parent.name):
+        for folder in sorted(self.blobs.iterdir()) if self.blobs.is_dir() else ():
+            if tenant := _uuid(folder.name):
+                yield from self.blobs_of(tenant)
+
+    def blobs_of(self, tenant: UUID) -> Iterator[tuple[UUID, str, float]]:
+        """Every blob of a tenant: its content hash, and when it was written."""
+        for blob in sorted((self.blobs / str(tenant)).glob("??/*")):
+            if HASH.fullmatch(f"sha256:{blob.name}"):
                 yield tenant, f"sha256:{blob.name}", blob.stat().st_ctime
+
+    def discard_parts(self, before: float) -> None:
+        """Remove copies that a crash left unfinished."""
+        for part in self.blobs.glob("*/??/.*") if self.blobs.is_dir() else ():
+            if part.stat().st_ctime < before:
+                part.unlink(missing_ok=True)
 
 
 def plain_name(filename: str) -> str:

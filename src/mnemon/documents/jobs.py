@@ -1,6 +1,15 @@
-"""Every kind of job of the documents, so that a worker that imports this one module offers them all."""
+"""What a worker does for documents: the kinds of jobs, and what comes again by the clock."""
 
 from mnemon.documents.failures import RECORD_FAILURE
 from mnemon.documents.ingest import INGEST
+from mnemon.documents.purge import PURGE_FILES
+from mnemon.documents.sweep import SWEEP, Ages
+from mnemon.settings import Settings
+from mnemon.work.schedule import Schedule
 
-KINDS = (INGEST, RECORD_FAILURE)
+KINDS = (INGEST, RECORD_FAILURE, PURGE_FILES, SWEEP)
+
+
+def document_schedules(settings: Settings) -> list[Schedule]:
+    ages = Ages(orphan_hours=settings.upload_cleanup_ttl_hours, failed_hours=24 * settings.upload_failed_ttl_days)
+    return [Schedule("documents.sweep", SWEEP, "23 * * * *", payload=ages)]

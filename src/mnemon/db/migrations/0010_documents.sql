@@ -207,13 +207,28 @@ BEGIN
     PERFORM pg_notify('mnemon_privacy', json_build_object('tenant', tenant, 'subject', subject)::text);
 END $$;
 
+-- The planner keeps samples of what stands in a table; after a purge they are drawn anew.
+CREATE FUNCTION mnemon.renew_document_statistics() RETURNS void
+    LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+DECLARE
+    relation text;
+BEGIN
+    FOREACH relation IN ARRAY ARRAY['documents', 'document_versions', 'revision_texts', 'ingestion_runs', 'jobs',
+                                    'chunks', 'chunk_terms'] LOOP
+        IF to_regclass('mnemon.' || relation) IS NOT NULL THEN
+            EXECUTE format('ANALYZE mnemon.%I', relation);
+        END IF;
+    END LOOP;
+END $$;
+
 DO $$
 DECLARE
     callable regprocedure;
 BEGIN
     FOREACH callable IN ARRAY ARRAY[
         'mnemon.fail_silent_runs(interval, integer)',
-        'mnemon.forget_document(uuid)']::regprocedure[]
+        'mnemon.forget_document(uuid)',
+        'mnemon.renew_document_statistics()']::regprocedure[]
     LOOP
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', callable);
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO mnemon_app', callable);

@@ -7,7 +7,7 @@ class UnsupportedFile(MnemonError):
     """The file is of a kind that Mnemon does not read, or its name and its content disagree."""
 
     code = "UNSUPPORTED_FILE"
-    status = 415
+    status = 400
 
 
 class ExtractionFailed(MnemonError):

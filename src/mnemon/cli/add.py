@@ -1,0 +1,196 @@
+"""`mnemon add`: take in files and folders of this machine, and see that they are read."""
+
+import asyncio
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from mnemon.app import Mnemon, worker_of
+from mnemon.cli.context import OPERATOR, run_async, tenant_of
+from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
+from mnemon.documents.files import Files
+from mnemon.documents.folders import Found, find_files
+from mnemon.documents.ingest import INGEST
+from mnemon.documents.intake import Origin, accept, check_origin
+from mnemon.documents.jobs import KINDS
+from mnemon.documents.runs import RunStatus, run_by_id
+from mnemon.errors import InvalidRequest, MnemonError
+from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.work.jobs import list_workers
+
+POLL_SECONDS = 0.2
+
+
+@dataclass
+class Added:
+    """What came of one file."""
+
+    path: Path
+    status: str
+    doc_id: UUID | None = None
+    run_id: UUID | None = None
+    error_code: str | None = None
+    reason: str | None = None
+
+
+class Interrupted:
+    """Ctrl-C: finish the file at hand, then stop; what was taken in stays queued. A second one ends at once."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._ask)
+
+    def _ask(self) -> None:
+        self.asked.set()
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGINT)
+
+    @property
+    def wanted(self) -> bool:
+        return self.asked.is_set()
+
+
+def add(
+    paths: Annotated[list[Path], typer.Argument(help="Files, and folders with all that is in them.", metavar="PATH…")],
+    title: Annotated[str | None, typer.Option(help="Title of a single file. Default: its name.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag for every file; may be repeated.")] = None,
+    by_path: Annotated[
+        bool, typer.Option("--by-path", help="A file is known by its path: another content is a new version of it.")
+    ] = False,
+    wait: Annotated[bool, typer.Option(help="Wait until the files are read.")] = True,
+    tenant: TenantOption = DEFAULT_SLUG,
+    as_json: Json = False,
+) -> None:
+    """Take in files and folders. Where no worker runs, this command reads them itself.
+
+    Example: mnemon add ~/minutes policy.pdf --tag board
+    """
+    origin = Origin(title=title, tags=tag)
+    check_origin(origin)
+    added, interrupted = run_async(_add(paths, origin, by_path, wait, tenant, as_json))
+    summary = {status: sum(one.status == status for one in added) for status in sorted({one.status for one in added})}
+    show({"files": added, **summary, "interrupted": interrupted}, as_json, lambda: _tell(added, interrupted))
+    if interrupted:
+        raise typer.Exit(130)
+    if any(one.status in ("failed", "refused") for one in added):
+        raise typer.Exit(1)
+
+
+async def _add(
+    paths: Sequence[Path], origin: Origin, by_path: bool, wait: bool, slug: str, as_json: bool
+) -> tuple[list[Added], bool]:
+    found = list(await asyncio.to_thread(lambda: list(find_files([path.expanduser() for path in paths]))))
+    if origin.title and len(found) != 1:
+        raise InvalidRequest(f"--title is for a single file, and there are {len(found)}.")
+    async with tenant_of(slug) as (mnemon, tenant):
+        interrupted = Interrupted()
+        with _progress(as_json) as progress:
+            added = await _take_in(mnemon, tenant, found, origin, by_path, interrupted, progress)
+            if wait and not interrupted.wanted:
+                await _see_through(mnemon, tenant, added, interrupted, progress)
+        return added, interrupted.wanted
+
+
+async def _take_in(
+    mnemon: Mnemon,
+    tenant: UUID,
+    found: Sequence[Found],
+    origin: Origin,
+    by_path: bool,
+    interrupted: Interrupted,
+    progress: Progress,
+) -> list[Added]:
+    added = []
+    task = progress.add_task("Taking in", total=len(found))
+    for one in found:
+        if interrupted.wanted:
+            break
+        added.append(await _take_in_one(mnemon, tenant, one, _with_path(origin, one.path) if by_path else origin))
+        progress.advance(task)
+    return added
+
+
+async def _take_in_one(mnemon: Mnemon, tenant: UUID, found: Found, origin: Origin) -> Added:
+    if found.reason is not None:
+        return Added(found.path, "refused" if found.named else "left_out", reason=found.reason)
+    files: Files = mnemon.files
+    try:
+        received = await asyncio.to_thread(files.take_copy, tenant, found.path)
+        outcome = await accept(mnemon.log, files, tenant, OPERATOR, received, origin)
+    except MnemonError as refusal:
+        return Added(found.path, "refused", error_code=refusal.code, reason=refusal.message)
+    except OSError as failure:
+        return Added(found.path, "refused", reason=failure.strerror or str(failure))
+    reason = None if outcome.run_id else "already ingested, no changes"
+    return Added(found.path, outcome.status, outcome.doc_id, outcome.run_id, reason=reason)
+
+
+def _with_path(origin: Origin, path: Path) -> Origin:
+    return Origin(title=origin.title, tags=origin.tags, source_uri=path.resolve().as_uri(), source_type="file")
+
+
+async def _see_through(
+    mnemon: Mnemon, tenant: UUID, added: list[Added], interrupted: Interrupted, progress: Progress
+) -> None:
+    """Until every run has ended. Where no worker would do it, one works in this process meanwhile."""
+    waiting = {one.run_id: one for one in added if one.run_id is not None}
+    if not waiting:
+        return
+    worker = None if await _has_worker(mnemon) else worker_of(mnemon, KINDS)
+    working = asyncio.create_task(worker.run()) if worker else None
+    task = progress.add_task("Reading", total=len(waiting))
+    try:
+        while waiting and not interrupted.wanted:
+            for run_id in list(waiting):
+                async with mnemon.database.transaction(tenant) as tx:
+                    run = await run_by_id(tx, run_id)
+                if run.status in (RunStatus.SUCCEEDED, RunStatus.FAILED):
+                    one = waiting.pop(run_id)
+                    one.status, one.error_code, one.reason = run.status, run.error_code, run.error
+                    progress.advance(task)
+            await _pause(interrupted)
+    finally:
+        if worker and working:
+            worker.stop()
+            await working
+
+
+async def _pause(interrupted: Interrupted) -> None:
+    try:
+        await asyncio.wait_for(interrupted.asked.wait(), POLL_SECONDS)
+    except TimeoutError:
+        return
+
+
+async def _has_worker(mnemon: Mnemon) -> bool:
+    async with mnemon.database.session() as session:
+        return any(one.alive and INGEST.name in one.kinds for one in await list_workers(session))
+
+
+def _progress(as_json: bool) -> AbstractContextManager[Progress]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, console=complaints, transient=True, disable=as_json or not complaints.is_terminal)
+
+
+def _tell(added: Sequence[Added], interrupted: bool) -> None:
+    rows = [(one.path, one.status, one.doc_id, one.reason) for one in added if one.status != "left_out"]
+    table(["File", "Status", "Document", "Reason"], rows, "No files.")
+    for line in _left_out(added):
+        say(line)
+    if interrupted:
+        say("Stopped. What is queued will be read by the next worker; the rest was not looked at.")
+    elif any(one.status == "queued" for one in added):
+        say("Queued files are read by the next worker: `mnemon runs list` shows how far they are.")
+
+
+def _left_out(added: Sequence[Added]) -> Iterator[str]:
+    reasons = [one.reason for one in added if one.status == "left_out"]
+    for reason in sorted({reason for reason in reasons if reason}):
+        yield f"Left out {counted(reasons.count(reason), 'file')}: {reason}."

@@ -1,0 +1,70 @@
+"""Which version is served: an administrator takes a document out of service, or puts a version back into it."""
+
+from uuid import UUID
+
+from mnemon.documents import events as happened
+from mnemon.documents.chunk_store import activate_chunks
+from mnemon.documents.errors import DocumentPurged, NothingActive
+from mnemon.documents.library import Document, Version, document_by_id, version_of
+from mnemon.documents.locks import lock_document
+from mnemon.log.events import Actor
+from mnemon.log.retry import retry_on_conflict
+from mnemon.log.store import EventLog
+
+
+async def deactivate(events: EventLog, tenant: UUID, actor: Actor, doc_id: UUID) -> Document:
+    """No version of the document is served any more. Nothing is deleted, and old answers still open their source."""
+
+    async def attempt() -> Document:
+        async with events.transaction(tenant) as transaction:
+            tx = transaction.connection
+            await lock_document(tx, doc_id)
+            served = _checked(await document_by_id(tx, doc_id))
+            if not served.is_active or served.doc_version_id is None:
+                raise NothingActive(f"No version of document {doc_id} is active.", doc_id=str(doc_id))
+            await activate_chunks(tx, served.doc_version_id, False)
+            version = str(served.doc_version_id)
+            await transaction.append([happened.about(happened.DEACTIVATED, doc_id, actor, doc_version_id=version)])
+            return await document_by_id(tx, doc_id)
+
+    return await retry_on_conflict(attempt)
+
+
+async def reactivate(
+    events: EventLog, tenant: UUID, actor: Actor, doc_id: UUID, version: UUID | int | None = None
+) -> Document:
+    """Serve a version again, the last one unless told, in the place of any other."""
+
+    async def attempt() -> Document:
+        async with events.transaction(tenant) as transaction:
+            tx = transaction.connection
+            await lock_document(tx, doc_id)
+            served = _checked(await document_by_id(tx, doc_id))
+            wanted = await version_of(tx, doc_id, version)
+            _refuse_active(wanted)
+            before = served.doc_version_id if served.is_active else None
+            if before is not None:
+                await activate_chunks(tx, before, False)
+            await activate_chunks(tx, wanted.doc_version_id, True)
+            event = happened.about(
+                happened.REACTIVATED, doc_id, actor,
+                doc_version_id=str(wanted.doc_version_id), deactivated_version_id=str(before) if before else None,
+            )  # fmt: skip
+            await transaction.append([event])
+            return await document_by_id(tx, doc_id)
+
+    return await retry_on_conflict(attempt)
+
+
+def _checked(document: Document) -> Document:
+    if document.purged_at is not None:
+        raise DocumentPurged(f"Document {document.doc_id} was purged.", doc_id=str(document.doc_id))
+    return document
+
+
+def _refuse_active(version: Version) -> None:
+    if version.is_active:
+        raise NothingActive(
+            f"Version {version.version_number} of document {version.doc_id} is active already.",
+            doc_version_id=str(version.doc_version_id),
+        )

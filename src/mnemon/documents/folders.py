@@ -1,0 +1,50 @@
+"""Files on this machine: which of a folder are worth taking in, and why the others are not."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mnemon.documents.extraction.sniff import EXTENSIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file that was named or found; `reason` says why it is left out."""
+
+    path: Path
+    named: bool
+    reason: str | None = None
+
+
+def find_files(paths: Sequence[Path]) -> Iterator[Found]:
+    """The files that were named, and those in the folders that were, in the order of their names; each once."""
+    seen: set[Path] = set()
+    for path in paths:
+        for found in [Found(path, named=True)] if not path.is_dir() else _in_folder(path):
+            key = found.path.absolute()
+            if key not in seen:
+                seen.add(key)
+                yield _checked(found)
+
+
+def _in_folder(folder: Path) -> Iterator[Found]:
+    """Hidden files and folders are somebody's own business; links are not followed out of the folder."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield Found(Path(place) / name, named=False)
+
+
+def _checked(found: Found) -> Found:
+    path = found.path
+    if not path.exists():
+        return Found(path, found.named, "there is no such file")
+    if not path.is_file() or (path.is_symlink() and not found.named):
+        return Found(path, found.named, "not a plain file")
+    if path.suffix.lower() not in EXTENSIONS:
+        return Found(path, found.named, f"not one of {', '.join(EXTENSIONS)}")
+    if not os.access(path, os.R_OK):
+        return Found(path, found.named, "not readable")
+    return found

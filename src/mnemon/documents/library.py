@@ -1,0 +1,215 @@
+"""The library: documents and their versions as people leaf through them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from mnemon.db.database import Connection
+from mnemon.errors import InvalidRequest, NotFound
+
+
+class DocumentStatus(StrEnum):
+    """Active: a version is served. Unread: no run has succeeded yet."""
+
+    ACTIVE = "active"
+    INACTIVE = "inactive"
+    UNREAD = "unread"
+    PURGED = "purged"
+
+
+# What a list shows unless asked otherwise: one that was never read would look broken.
+ALL = (DocumentStatus.ACTIVE, DocumentStatus.INACTIVE, DocumentStatus.PURGED)
+
+STATUS = """CASE WHEN d.purged_at IS NOT NULL THEN 'purged' WHEN v.doc_version_id IS NULL THEN 'unread'
+            WHEN v.is_active THEN 'active' ELSE 'inactive' END"""
+# The active version, or the last one where none is.
+DOCUMENTS = """
+  FROM mnemon.documents d
+  LEFT JOIN LATERAL (
+       SELECT * FROM mnemon.document_versions o WHERE o.tenant_id = d.tenant_id AND o.doc_id = d.doc_id
+        ORDER BY o.is_active DESC, o.version_number DESC LIMIT 1) AS v ON true
+ WHERE d.tenant_id = mnemon.current_tenant()
+"""
+COLUMNS = f"""d.doc_id, d.source_type, d.source_uri, d.title, d.tags, d.created_by, d.created_at, d.updated_at,
+       d.purged_at, {STATUS} AS status, v.doc_version_id, v.version_number, v.version_label, v.is_active, v.media_type,
+       v.original_filename, v.size_bytes, v.char_count, v.page_count, v.chunk_count, v.written_at, v.authors"""
+WANTED = f"""
+   AND {STATUS} = ANY(%(statuses)s)
+   AND (%(search)s::text IS NULL OR d.title ILIKE %(search)s OR v.original_filename ILIKE %(search)s
+        OR array_to_string(d.tags, ' ') ILIKE %(search)s)
+   AND (%(tag)s::text IS NULL OR %(tag)s = ANY(d.tags))
+   AND (%(source_type)s::text IS NULL OR d.source_type = %(source_type)s)
+"""
+PAGE = f"""
+SELECT {COLUMNS} {DOCUMENTS} {WANTED} ORDER BY d.created_at DESC, d.doc_id LIMIT %(limit)s OFFSET %(offset)s
+"""
+COUNT = f"SELECT count(*) AS total {DOCUMENTS} {WANTED}"
+ONE = f"SELECT {COLUMNS} {DOCUMENTS} AND d.doc_id = %s"
+VERSION_COLUMNS = """doc_version_id, doc_id, version_number, version_label, content_hash, text_hash, extractor,
+       media_type, original_filename, size_bytes, char_count, page_count, chunk_count, token_count, is_active,
+       written_at, authors, participants, details, created_at, activated_at, deactivated_at, purged_at"""
+VERSIONS = f"""
+SELECT {VERSION_COLUMNS} FROM mnemon.document_versions
+ WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s ORDER BY version_number DESC
+"""
+CHUNKS = """
+SELECT chunk_id, ordinal, start_offset, end_offset, heading_path, first_page, last_page, speaker, tokens, text
+  FROM mnemon.chunks WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s
+ ORDER BY ordinal LIMIT %s OFFSET %s
+"""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document with the version that is served, or the last one that was."""
+
+    doc_id: UUID
+    source_type: str
+    source_uri: str
+    title: str
+    tags: list[str]
+    created_by: str
+    created_at: datetime
+    updated_at: datetime
+    purged_at: datetime | None
+    status: DocumentStatus
+    doc_version_id: UUID | None
+    version_number: int | None
+    version_label: str | None
+    is_active: bool | None
+    media_type: str | None
+    original_filename: str | None
+    size_bytes: int | None
+    char_count: int | None
+    page_count: int | None
+    chunk_count: int | None
+    written_at: datetime | None
+    authors: list[str] | None
+
+
+@dataclass(frozen=True)
+class Version:
+    """One immutable content of a document."""
+
+    doc_version_id: UUID
+    doc_id: UUID
+    version_number: int
+    version_label: str
+    content_hash: str
+    text_hash: str
+    extractor: str
+    media_type: str
+    original_filename: str
+    size_bytes: int
+    char_count: int
+    page_count: int | None
+    chunk_count: int
+    token_count: int
+    is_active: bool
+    written_at: datetime | None
+    authors: list[str]
+    participants: list[str]
+    details: dict[str, Any]
+    created_at: datetime
+    activated_at: datetime
+    deactivated_at: datetime | None
+    purged_at: datetime | None
+
+
+@dataclass(frozen=True)
+class StoredChunk:
+    """A chunk as it is stored."""
+
+    chunk_id: UUID
+    ordinal: int
+    start_offset: int
+    end_offset: int
+    heading_path: list[str]
+    first_page: int | None
+    last_page: int | None
+    speaker: str | None
+    tokens: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A page of documents, and how many there are in all."""
+
+    documents: list[Document]
+    total: int
+
+
+async def list_documents(
+    tx: Connection,
+    *,
+    page: int = 1,
+    limit: int = 20,
+    search: str | None = None,
+    statuses: tuple[DocumentStatus, ...] = (DocumentStatus.ACTIVE,),
+    tag: str | None = None,
+    source_type: str | None = None,
+) -> Listed:
+    """Newest first. `search` looks in titles, file names and tags."""
+    values = {
+        "statuses": list(statuses),
+        "search": f"%{_escaped(search)}%" if search else None,
+        "tag": tag,
+        "source_type": source_type,
+        "limit": limit,
+        "offset": (page - 1) * limit,
+    }
+    found = await (await tx.cursor(row_factory=class_row(Document)).execute(PAGE, values)).fetchall()
+    count = await (await tx.execute(COUNT, values)).fetchone()
+    assert count is not None
+    return Listed(found, count["total"])
+
+
+async def document_by_id(tx: Connection, doc_id: UUID) -> Document:
+    found = await (await tx.cursor(row_factory=class_row(Document)).execute(ONE, (doc_id,))).fetchone()
+    if found is None:
+        raise NotFound(f"There is no document {doc_id}.", doc_id=str(doc_id))
+    return found
+
+
+async def versions_of(tx: Connection, doc_id: UUID) -> list[Version]:
+    """Newest first; empty while no run has succeeded."""
+    await document_by_id(tx, doc_id)
+    return await (await tx.cursor(row_factory=class_row(Version)).execute(VERSIONS, (doc_id,))).fetchall()
+
+
+async def version_of(tx: Connection, doc_id: UUID, version: UUID | int | None = None) -> Version:
+    """A version by its id or its number; without either the active one, or the last where none is."""
+    found = await versions_of(tx, doc_id)
+    if version is None:
+        chosen = next((one for one in found if one.is_active), found[0] if found else None)
+    else:
+        chosen = next((one for one in found if version in (one.doc_version_id, one.version_number)), None)
+    if chosen is None:
+        which = "version yet" if version is None else f"version {version}"
+        raise NotFound(f"Document {doc_id} has no {which}.", doc_id=str(doc_id))
+    return chosen
+
+
+async def chunks_of(tx: Connection, version: Version, *, page: int = 1, limit: int = 100) -> list[StoredChunk]:
+    """In the order of the text."""
+    values = (version.doc_version_id, limit, (page - 1) * limit)
+    return await (await tx.cursor(row_factory=class_row(StoredChunk)).execute(CHUNKS, values)).fetchall()
+
+
+def which_version(named: str | None) -> UUID | int | None:
+    """A version as people name it: by its number, or by its id."""
+    if named is None:
+        return None
+    try:
+        return int(named) if named.isascii() and named.isdecimal() else UUID(named)
+    except ValueError:
+        raise InvalidRequest(f"{named!r} is neither the number nor the id of a version.") from None
+
+
+def _escaped(words: str) -> str:
+    return words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
