@@ -86,7 +86,7 @@ class _Parts:
         if kind != b"form-data" or b"name" not in options:
             raise BadUpload("A part of the form has no Content-Disposition with a name.")
         filename = options.get(b"filename")
-        self.happened.append(_Part(_text(options[b"name"]), _text(filename) if filename is not None else None))
+        self.happened.append(_Part(_text(options[b"name"]), _name(filename) if filename is not None else None))
 
     def _on_end(self) -> None:
         self.ended = True
@@ -195,6 +195,11 @@ def _boundary(headers: Mapping[str, str]) -> bytes:
     if len(options[b"boundary"]) > 200:
         raise BadUpload("The boundary of the form is too long.")
     return options[b"boundary"]
+
+
+def _name(data: bytes) -> str:
+    """Browsers write a quote and line ends in a name as HTML's standard says, and leave everything else as it is."""
+    return _text(data).replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n")
 
 
 def _text(data: bytes) -> str:

@@ -120,7 +120,7 @@ async def retry_run(database: Database, files: Files, tenant: UUID, run_id: UUID
 
 
 async def _check_retriable(files: Files, tenant: UUID, run: Run) -> None:
-    if run.status is not RunStatus.FAILED:
+    if run.status != RunStatus.FAILED:
         raise RunNotRetriable(f"Run {run.run_id} is {run.status}: only a failed one can be retried.", status=run.status)
     if "content_hash" not in run.config:
         raise DocumentPurged("The document was purged: upload the file again.", doc_id=str(run.doc_id))
