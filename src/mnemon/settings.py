@@ -184,8 +184,6 @@ class Settings(BaseSettings):
         ge=1,
         le=3_650,
     )
-    extract_memory_mb: int = _setting(1_024, "Address space of the subprocess that reads one file.", ge=256, le=65_536)
-    extract_seconds: int = _setting(120, "How long reading one file may take.", ge=1, le=3_600)
 
     search_fusion: Literal["weighted", "rrf"] = _setting(
         "weighted",
@@ -277,6 +275,14 @@ class Settings(BaseSettings):
         "CRASH_GUARD_QUEUED_TTL_HOURS",
         ge=1,
         le=8_760,
+    )
+    crash_guard_running_stale_min: int = _setting(
+        15,
+        "A run whose worker was silent for this many minutes, while the server was up and no other worker came, ends "
+        "as failed. 0: it waits for a worker.",
+        "CRASH_GUARD_RUNNING_STALE_MIN",
+        ge=0,
+        le=10_080,
     )
     extract_seconds: int = _setting(120, "How long the text of one file may take to read.", ge=1, le=3_600)
     extract_memory_mb: int = _setting(

@@ -12,14 +12,13 @@ from mnemon.documents.chunk_store import text_to_embed
 from mnemon.documents.content import Chunk
 from mnemon.documents.errors import DocumentPurged, FileGone
 from mnemon.documents.files import Files
-from mnemon.documents.reading import FileToRead, ReadFile, read_file
+from mnemon.documents.reading import read_isolated
 from mnemon.documents.recording import Made, RunToDo, record
 from mnemon.log.store import EventLog
 from mnemon.models.active import ModelInUse
 from mnemon.models.embedder import Embedder, Vectors
 from mnemon.settings import Settings
 from mnemon.telemetry import counter, logger
-from mnemon.work.isolate import run_isolated
 from mnemon.work.job import Job
 from mnemon.work.kinds import Backoff, Kind
 
@@ -68,7 +67,8 @@ async def ingest(job: Job[Reading]) -> None:
     run = await _run(job)
     path = await asyncio.to_thread(_file_of, context.files, job.tenant_id, run)
     await _note(job, run, "extract")
-    read = await _read(job, context.settings, run, path)
+    read = await read_isolated(path, run.config["kind"], context.settings)
+    job.stages |= {"extract": read.extract_seconds, "chunk": read.chunk_seconds}
     await _note(job, run, "embed")
     with job.stage("embed"):
         vectors, model = await _embed(context.embedder, read.chunks)
@@ -104,13 +104,6 @@ async def _note(job: Job[Reading], run: RunToDo, stage: str) -> None:
     """Say how far the run is. That it lives at all is said by the lease's heartbeat."""
     async with job.transaction() as tx:
         await tx.execute(NOTE_STAGE, (stage, run.run_id, job.attempt))
-
-
-async def _read(job: Job[Reading], settings: Settings, run: RunToDo, path: Path) -> ReadFile:
-    wanted = FileToRead(path=path, kind=run.config["kind"], embedder_folder=settings.embedder_folder)
-    read = await run_isolated(read_file, wanted, memory_mb=settings.extract_memory_mb, seconds=settings.extract_seconds)
-    job.stages |= {"extract": read.extract_seconds, "chunk": read.chunk_seconds}
-    return read
 
 
 async def _embed(embedder: Embedder, chunks: list[Chunk]) -> tuple[Vectors | None, ModelInUse | None]:

@@ -10,8 +10,13 @@ from mnemon.documents.chunking import chunk
 from mnemon.documents.content import Chunk, Extraction
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.extract import extract
+from mnemon.documents.extraction.isolated import limits_of
+from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
 from mnemon.documents.extraction.sniff import Kind
 from mnemon.models.tokens import count_tokens, find_tokenizer
+from mnemon.settings import Settings
+from mnemon.work.errors import MemoryLimitExceeded, SubprocessFailed
+from mnemon.work.isolate import run_isolated
 
 
 class FileToRead(BaseModel):
@@ -19,6 +24,7 @@ class FileToRead(BaseModel):
 
     path: Path
     kind: Kind
+    limits: Limits = DEFAULT_LIMITS
     embedder_folder: Path | None = None
 
 
@@ -32,10 +38,28 @@ class ReadFile:
     chunk_seconds: float
 
 
+async def read_isolated(path: Path, kind: Kind, settings: Settings) -> ReadFile:
+    """What `read_file` gives, or ExtractionFailed. A file that hangs or kills its process ends in the errors of
+    `run_isolated`, which the queue counts: TimeLimitExceeded, ProcessDied."""
+    wanted = FileToRead(path=path, kind=kind, limits=limits_of(settings), embedder_folder=settings.embedder_folder)
+    try:
+        return await run_isolated(
+            read_file, wanted, memory_mb=settings.extract_memory_mb, seconds=settings.extract_seconds
+        )
+    except MemoryLimitExceeded:
+        raise ExtractionFailed(
+            f"The file needs more than {settings.extract_memory_mb} MB of memory: split it, "
+            "or raise MNEMON_EXTRACT_MEMORY_MB.",
+            reason="memory",
+        ) from None
+    except SubprocessFailed as error:
+        raise ExtractionFailed(f"The file cannot be read: {error.message}", reason="damaged") from None
+
+
 def read_file(wanted: FileToRead) -> ReadFile:
     """Pure: the same file, kind and extractor give the same. Runs in the subprocess."""
     started = time.perf_counter()
-    extraction = extract(wanted.path, wanted.kind)
+    extraction = extract(wanted.path, wanted.kind, wanted.limits)
     check_text(extraction.text)
     extracted = time.perf_counter()
     tokenizer = find_tokenizer(wanted.embedder_folder)
