@@ -1,0 +1,71 @@
+"""A worker process that dies at a chosen moment of reading a file: `python ingest_worker.py HOME MOMENT LEASE`."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from mnemon.app import open_mnemon
+from mnemon.documents import ingest, reading, recording
+from mnemon.documents.files import Files
+from mnemon.documents.jobs import KINDS
+from mnemon.settings import Settings
+from mnemon.work.job import Job
+from mnemon.work.worker import Worker
+
+
+def die(*_: Any, **__: Any) -> Any:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def dying_after(step: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    async def run(*given: Any, **named: Any) -> Any:
+        await step(*given, **named)
+        die()
+
+    return run
+
+
+async def die_while_reading(*given: Any, **named: Any) -> Any:
+    """The reader is at work in its subprocess when its worker dies."""
+    task = asyncio.create_task(run_isolated(*given, **named))
+    await asyncio.sleep(0.1)
+    die(task)
+
+
+def keep_and_die(files: Files, *given: Any) -> Any:
+    keep(files, *given)
+    die()
+
+
+run_isolated, keep = reading.run_isolated, Files.keep
+
+MOMENTS: dict[str, Callable[[], None]] = {
+    "claimed": lambda: setattr(ingest, "_run", die),
+    "reading": lambda: setattr(reading, "run_isolated", die_while_reading),
+    "embedding": lambda: setattr(ingest, "_embed", die),
+    "blob_kept": lambda: setattr(Files, "keep", keep_and_die),
+    "text_stored": lambda: setattr(recording, "store_text", dying_after(recording.store_text)),
+    "chunks_stored": lambda: setattr(recording, "store_chunks", dying_after(recording.store_chunks)),
+    "event_appended": lambda: setattr(Job, "finish", die),
+    "finished": lambda: setattr(Job, "finish", dying_after(Job.finish)),
+    "committed": lambda: setattr(Files, "discard_upload", die),
+}
+
+
+async def main(home: Path, lease: float) -> None:
+    settings = Settings(home=home, embedder="none", database_linger_seconds=0)
+    async with open_mnemon(settings) as mnemon:
+        await Worker(mnemon.database, KINDS, slots=1, lease=lease, poll=0.2, context=mnemon).run()
+
+
+if __name__ == "__main__":
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    MOMENTS[sys.argv[2]]()
+    asyncio.run(main(Path(sys.argv[1]), float(sys.argv[3])))
