@@ -1,0 +1,178 @@
+"""`mnemon add`, `mnemon documents` and `mnemon runs`, as a person or a script runs them."""
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from click.testing import Result
+from typer.testing import CliRunner
+
+from mnemon.cli.main import app
+from mnemon.errors import Conflict, InvalidRequest
+
+from ..conftest import SETTING_NAMES
+
+PATIENCE = 120
+
+
+@pytest.fixture(scope="module")
+def folder(open_folder: Path) -> Path:
+    """A home, and beside it a folder of papers as people have them."""
+    place = open_folder / "documents-cli"
+    papers = place / "papers"
+    (papers / "2026" / ".git").mkdir(parents=True)
+    (papers / "policy.md").write_text("# Travel\n\nWe take the train.\n")
+    (papers / "2026" / "minutes.txt").write_text("The board decided to open an office in Lyon.\n")
+    (papers / "2026" / "blank.txt").write_text(" \n")
+    (papers / "2026" / "photo.png").write_bytes(b"\x89PNG")
+    (papers / "2026" / ".hidden.txt").write_text("hidden")
+    (papers / "2026" / ".git" / "config.txt").write_text("hidden too")
+    (papers / "2026" / "fake.pdf").write_text("no PDF at all")
+    return place
+
+
+@pytest.fixture(scope="module")
+def environment(folder: Path) -> dict[str, str]:
+    plain = {name: value for name, value in os.environ.items() if name not in SETTING_NAMES}
+    home = {"MNEMON_HOME": str(folder / "home"), "MNEMON_DATABASE_LINGER_SECONDS": "5"}
+    return plain | home | {"COLUMNS": "200", "MNEMON_EMBEDDER": "none"}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_logging() -> Iterator[None]:
+    """A command sets up logging for its process, which here is everybody's."""
+    handlers, level = logging.root.handlers, logging.root.level
+    yield
+    logging.root.handlers = handlers
+    logging.root.setLevel(level)
+    structlog.reset_defaults()
+
+
+def mnemon(environment: dict[str, str], *words: object) -> Result:
+    """In this process, as starting one for each command would take most of the time."""
+    return CliRunner().invoke(app, [str(word) for word in words], env=environment)
+
+
+def result(environment: dict[str, str], *words: object, code: int = 0) -> Any:
+    done = mnemon(environment, *words, "--json")
+    assert done.exit_code == code, (done.output, done.exception)
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def added(environment: dict[str, str], folder: Path) -> dict[str, dict[str, Any]]:
+    """Everything of the papers, by file name."""
+    told = result(environment, "add", folder / "papers", code=1)
+    assert (told["succeeded"], told["failed"], told["refused"], told["left_out"]) == (2, 1, 1, 1)
+    return {Path(one["path"]).name: one for one in told["files"]}
+
+
+def test_a_folder_is_taken_in_and_read_with_a_reason_for_what_is_not(added: dict[str, dict[str, Any]]) -> None:
+    assert {name: one["status"] for name, one in added.items()} == {
+        "policy.md": "succeeded",
+        "minutes.txt": "succeeded",
+        "blank.txt": "failed",
+        "photo.png": "left_out",
+        "fake.pdf": "refused",
+    }
+    assert "no text" in added["blank.txt"]["reason"]
+    assert added["fake.pdf"]["error_code"] == "UNSUPPORTED_FILE"
+
+
+def test_people_are_told_the_same(environment: dict[str, str], folder: Path, added: Any) -> None:
+    done = mnemon(environment, "add", folder / "papers")
+    assert done.exit_code == 1
+    assert "already ingested, no changes" in done.stdout
+    assert "Left out 1 file: not one of .pdf, .docx" in done.stdout
+    missing = mnemon(environment, "add", folder / "no-such-file.txt")
+    assert missing.exit_code == 1 and "there is no such file" in missing.stdout
+
+
+def test_documents_are_listed_shown_and_printed(
+    environment: dict[str, str], added: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    policy = added["policy.md"]["doc_id"]
+    listed = result(environment, "documents", "list")
+    assert {one["title"] for one in listed["documents"]} == {"policy.md", "minutes.txt"} and listed["total"] == 2
+    assert [one["doc_id"] for one in result(environment, "documents", "list", "policy")["documents"]] == [policy]
+    assert result(environment, "documents", "show", policy)["status"] == "active"
+    assert "We take the train." in mnemon(environment, "documents", "text", policy).stdout
+    (chunk,) = result(environment, "documents", "chunks", policy)
+    text = result(environment, "documents", "text", policy)["text"]
+    assert text[chunk["start_offset"] : chunk["end_offset"]] == chunk["text"]
+    (version,) = result(environment, "documents", "versions", policy)
+    assert (version["version_number"], version["is_active"]) == (1, True)
+    target = tmp_path / "saved.md"
+    result(environment, "documents", "download", policy, target)
+    assert target.read_text() == "# Travel\n\nWe take the train.\n"
+    again = mnemon(environment, "documents", "download", policy, target)
+    assert isinstance(again.exception, Conflict) and "exists already" in again.exception.message
+
+
+def test_runs_are_followed_and_retried(environment: dict[str, str], added: dict[str, dict[str, Any]]) -> None:
+    failed = result(environment, "runs", "list", "--status", "failed")["runs"][-1]
+    assert failed["run_id"] == added["blank.txt"]["run_id"]
+    assert result(environment, "runs", "show", failed["run_id"])["error_code"] == "EXTRACTION_FAILED"
+    assert "blank.txt" in mnemon(environment, "runs", "list").stdout
+    assert result(environment, "runs", "retry", failed["run_id"])["status"] == "queued"
+
+
+def test_a_document_is_switched_off_and_on_rebuilt_and_destroyed(
+    environment: dict[str, str], added: dict[str, dict[str, Any]]
+) -> None:
+    minutes = added["minutes.txt"]["doc_id"]
+    assert result(environment, "documents", "deactivate", minutes)["status"] == "inactive"
+    assert result(environment, "documents", "list")["total"] == 1
+    assert result(environment, "documents", "reactivate", minutes, "--version", "1")["status"] == "active"
+    assert len(result(environment, "documents", "rebuild", "--all")["run_ids"]) == 2
+    refused = mnemon(environment, "documents", "rebuild")
+    assert isinstance(refused.exception, InvalidRequest) and "--all" in refused.exception.message
+    unasked = mnemon(environment, "documents", "purge", minutes)
+    assert unasked.exit_code == 1
+    assert result(environment, "documents", "purge", minutes, "--yes")["versions"] == 1
+    assert result(environment, "documents", "show", minutes)["status"] == "purged"
+    assert "Lyon" not in mnemon(environment, "documents", "text", minutes).stdout
+
+
+def test_a_file_known_by_its_path_gets_versions(environment: dict[str, str], folder: Path, added: Any) -> None:
+    paper = folder / "evolving.txt"
+    paper.write_text("First.")
+    first = result(environment, "add", paper, "--by-path", "--title", "Evolving", "--tag", "x")["files"][0]
+    paper.write_text("Second.")
+    second = result(environment, "add", paper, "--by-path")["files"][0]
+    assert (second["status"], second["doc_id"]) == ("succeeded", first["doc_id"])
+    shown = result(environment, "documents", "show", first["doc_id"])
+    assert (shown["version_number"], shown["title"], shown["tags"]) == (2, "Evolving", ["x"])
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_between_files_and_what_was_taken_in_is_read_later(
+    environment: dict[str, str], folder: Path, added: Any
+) -> None:
+    many = folder / "many"
+    many.mkdir()
+    for number in range(3000):
+        (many / f"{number:04}.txt").write_text(f"Paper number {number}.")
+    command = [sys.executable, "-m", "mnemon", "add", str(many), "--json"]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    uploads = folder / "home" / "uploads"
+    before = len(list(uploads.glob("*/*")))
+    deadline = time.monotonic() + PATIENCE
+    while len(list(uploads.glob("*/*"))) < before + 9 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    said, complaints = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130, complaints
+    told = json.loads(said)
+    assert told["interrupted"] and 5 <= told["queued"] < 3000
+    queued = result(environment, "runs", "list", "--status", "queued")
+    assert queued["total"] >= told["queued"]
