@@ -40,6 +40,8 @@ from mnemon.work.upkeep import upkeep_schedules
 from mnemon.work.worker import Worker
 
 if TYPE_CHECKING:
+    from mnemon.ask.answer import Asking
+    from mnemon.ask.search import Searcher
     from mnemon.models.embedder import Embedder
     from mnemon.models.language import LanguageModel
     from mnemon.models.vector_moves import VectorMoves
@@ -71,6 +73,7 @@ class Mnemon:
     # Who keeps words of documents outside the documents' own tables, and is asked to let go of them.
     on_purge: list[OnPurge] = field(default_factory=list)
     _embedder_state: tuple[float, PartState] | None = None
+    _other_embedders: "dict[str, Embedder | None]" = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Inline lenses must be known before the first event is appended.
@@ -159,6 +162,31 @@ class Mnemon:
 
         return open_language_model(self.settings, DatabaseRecorder(self.database))
 
+    @cached_property
+    def searcher(self) -> "Searcher":
+        """Searches with the embedder whose vectors a tenant has, while the settings offer it."""
+        from mnemon.ask.ranking import Ranking
+        from mnemon.ask.reranker import open_reranker
+        from mnemon.ask.search import Searcher
+
+        return Searcher(self.database, self._embedder_of, Ranking.of(self.settings), open_reranker(self.settings))
+
+    @cached_property
+    def asking(self) -> "Asking":
+        """Answers questions, and records them."""
+        from mnemon.ask.answer import Asking
+
+        return Asking(self.searcher, self.log, self.language_model)
+
+    def _embedder_of(self, model_id: str) -> "Embedder | None":
+        from mnemon.models.choose import open_embedder_of
+
+        if self.embedder.model_id == model_id:
+            return self.embedder
+        if model_id not in self._other_embedders:
+            self._other_embedders[model_id] = open_embedder_of(self.settings, model_id)
+        return self._other_embedders[model_id]
+
     async def check_embedder(self) -> PartState:
         """Whether texts become vectors; asked of the model itself, but not at every question."""
         from mnemon.models.embedder import embedding_health
@@ -170,8 +198,11 @@ class Mnemon:
         return self._embedder_state[1]
 
     async def close_models(self) -> None:
-        for name in {"embedder", "language_model"} & vars(self).keys():
+        for name in {"embedder", "language_model", "searcher"} & vars(self).keys():
             await vars(self)[name].close()
+        for embedder in self._other_embedders.values():
+            if embedder is not None:
+                await embedder.close()
 
     async def readiness(self) -> dict[str, PartState]:
         """Ask every part at once, each within its time."""

@@ -6,6 +6,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from mnemon import __version__
 from mnemon.api import (
     archives,
+    ask,
     auth,
     delivery,
     documents,
@@ -45,6 +46,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     subscriptions.router,
     delivery.router,
     jobs.router,
+    ask.router,
     ingest.router,
     documents.router,
     runs.router,

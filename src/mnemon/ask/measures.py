@@ -21,8 +21,8 @@ Place = tuple[UUID, int]
 
 # Neighbours that can matter: those next to a hit, and those whose text lies near it.
 REACH = 9
-# Every step looks up few rows by their whole key. OFFSET 0 holds the planner to that: where it has no statistics yet, it
-# would rather read all of a tenant's rows once per row.
+# Every step looks up few rows by their whole key. OFFSET 0 holds the planner to that: without statistics it would
+# rather read all of a tenant's rows once per row.
 MEASURE = sql.SQL("""
 WITH near AS MATERIALIZED (
     SELECT t.doc_version_id, t.ordinal, min(abs(t.ordinal - h.ordinal)) AS away

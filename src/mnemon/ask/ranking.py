@@ -51,13 +51,13 @@ def fuse(parts: Mapping[str, Floats], ranking: Ranking) -> tuple[Floats, dict[st
         shares = {name: _reciprocal(parts[name], ranking.rrf_constant) for name in (WORDS, MEANING) if name in parts}
     else:
         shares = {name: ranking.weights[name] * _standard(values) for name, values in parts.items()}
-    total: Floats = np.sum(list(shares.values()), axis=0)
+    total: Floats = np.sum(list(shares.values()), axis=0) if shares else np.zeros(0)
     return total, shares
 
 
 def _standard(values: Floats) -> Floats:
     """In standard deviations from the mean of these passages, so that parts of different scales can be added."""
-    spread = values.std()
+    spread = values.std() if len(values) else 0.0
     standard: Floats = (values - values.mean()) / spread if spread > 1e-9 else np.zeros_like(values)
     return standard
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -80,6 +81,17 @@ class Found:
     filters: Filters
     seconds: float
 
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "items": [hit.as_json() for hit in self.hits],
+            "total": self.total,
+            "next_offset": self.next_offset,
+            "mode": self.mode,
+            "lexical_only": self.lexical_only,
+            "reranked": self.reranked,
+            "filters": self.filters.applied(),
+        }
+
 
 class Searcher:
     """Searches for whoever asks; the tenant comes with the question."""
@@ -91,6 +103,10 @@ class Searcher:
         self.ranking = ranking
         self._embedder_of = embedder_of
         self._reranker = reranker
+
+    async def close(self) -> None:
+        if self._reranker:
+            await self._reranker.close()
 
     async def search(
         self, tenant: UUID, question: str, filters: Filters = EVERYTHING, *, limit: int = 10, offset: int = 0,
@@ -149,6 +165,10 @@ class Searcher:
             shares={name: _spread(values, rows, len(measures.places)) for name, values in shares.items()},
             parts=parts,
         )  # fmt: skip
+
+    def embedder_in_use(self, asked: Asked) -> Embedder | None:
+        """The embedder that made the question's vector."""
+        return self._embedder_of(asked.model.model_id) if asked.model and asked.vector is not None else None
 
     async def _embed(self, question: str, model: ModelInUse | None) -> tuple[Vectors | None, str | None]:
         """The question's vector, or why there is none. A search never fails for want of a model."""

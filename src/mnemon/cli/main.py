@@ -8,6 +8,7 @@ import typer
 from mnemon import __version__
 from mnemon.cli import (
     add,
+    ask,
     database,
     demo,
     documents,
@@ -37,6 +38,8 @@ app = typer.Typer(
 )
 app.command("serve")(serve.serve)
 app.command("work")(work.work)
+app.command("search")(ask.search)
+app.command("ask")(ask.ask)
 app.command("demo")(demo.demo)
 app.command("add")(add.add)
 app.command("settings")(settings.settings)

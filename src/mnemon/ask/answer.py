@@ -1,0 +1,147 @@
+"""Answers a question from the sources, with proof for every sentence, or refuses and says what was searched."""
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+from mnemon.ask.citations import Citation, cite
+from mnemon.ask.extractive import PASSAGES, choose_sentences
+from mnemon.ask.filters import EVERYTHING, Filters
+from mnemon.ask.hits import Hit, read_hits
+from mnemon.ask.query_log import record_question
+from mnemon.ask.refusal import Refusal, refuse_no_proof, refuse_nothing_found, refuse_weak
+from mnemon.ask.search import Ranked, Searcher
+from mnemon.ask.strength import strength_of
+from mnemon.ask.written import ProvenSentence, Written, write_answer
+from mnemon.errors import MnemonError
+from mnemon.ids import new_uuid
+from mnemon.log.events import Actor
+from mnemon.log.store import EventLog
+from mnemon.models.language import LanguageModel
+from mnemon.telemetry import counter, logger
+
+SHOWN = 10
+
+UNAVAILABLE = counter("mnemon_answers_without_model_total", "Answers in quotes because the language model failed.")
+
+log = logger(__name__)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Sentences with their proof; or none, and a refusal."""
+
+    query_id: UUID
+    question: str
+    outcome: Literal["answered", "refused"]
+    sentences: Sequence[ProvenSentence]
+    refusal: Refusal | None
+    strength: float
+    mode: str
+    lexical_only: str | None
+    # The language model that wrote it; None when it is made of quotes.
+    model: str | None
+    dropped: int
+    filters: dict[str, str]
+    seconds: float
+
+    @property
+    def text(self) -> str:
+        return " ".join(sentence.text for sentence in self.sentences)
+
+    @property
+    def citations(self) -> list[Citation]:
+        return [citation for sentence in self.sentences for citation in sentence.citations]
+
+    def as_json(self) -> dict[str, Any]:
+        whole = asdict(self) | {"text": self.text}
+        whole["sentences"] = [sentence_as_json(sentence) for sentence in self.sentences]
+        whole["refusal"] = self.refusal.as_json() if self.refusal else None
+        return whole
+
+
+def sentence_as_json(sentence: ProvenSentence) -> dict[str, Any]:
+    return {"text": sentence.text, "citations": [one.as_json() for one in sentence.citations]}
+
+
+class Asking:
+    """Answers questions; every one is recorded."""
+
+    def __init__(self, searcher: Searcher, events: EventLog, model: LanguageModel) -> None:
+        self._searcher = searcher
+        self._events = events
+        self._model = model
+
+    async def ask(self, tenant: UUID, actor: Actor, question: str, filters: Filters = EVERYTHING) -> Answer:
+        """Search, weigh, answer or refuse, record."""
+        began = time.perf_counter()
+        ranked, hits = await self._find(tenant, question, filters)
+        return await self._conclude(tenant, actor, ranked, hits, began)
+
+    async def stream(
+        self, tenant: UUID, actor: Actor, question: str, filters: Filters = EVERYTHING
+    ) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+        """The same in steps: `evidence` at once, then each proven `sentence`, or the `refusal`, and `done`.
+
+        A model's words are shown only after their quotes were found, so they come sentence by sentence.
+        """
+        began = time.perf_counter()
+        ranked, hits = await self._find(tenant, question, filters)
+        yield "evidence", {"passages": [_brief(hit) for hit in hits], "mode": _mode(ranked)}
+        answer = await self._conclude(tenant, actor, ranked, hits, began)
+        for sentence in answer.sentences:
+            yield "sentence", sentence_as_json(sentence)
+        if answer.refusal:
+            yield "refusal", answer.refusal.as_json()
+        yield "done", answer.as_json()
+
+    async def _find(self, tenant: UUID, question: str, filters: Filters) -> tuple[Ranked, list[Hit]]:
+        asked = await self._searcher.prepare(tenant, question)
+        async with self._searcher.database.transaction(tenant) as tx:
+            ranked = await self._searcher.rank(tx, asked, filters)
+            return ranked, await read_hits(tx, ranked, ranked.order[:SHOWN])
+
+    async def _conclude(self, tenant: UUID, actor: Actor, ranked: Ranked, hits: Sequence[Hit], began: float) -> Answer:
+        strength = strength_of(ranked)
+        refusal: Refusal | None = None
+        written = Written([], 0, "")
+        if not hits:
+            refusal = refuse_nothing_found(ranked)
+        elif not strength.enough:
+            refusal = refuse_weak(ranked, strength, hits)
+        else:
+            written = await self._answer(tenant, ranked, hits)
+            if not written.sentences:
+                refusal = refuse_no_proof(ranked, written.dropped, hits)
+        answer = Answer(
+            query_id=new_uuid(), question=ranked.asked.question, outcome="refused" if refusal else "answered",
+            sentences=written.sentences, refusal=refusal, strength=strength.value, mode=_mode(ranked),
+            lexical_only=ranked.lexical_only, model=written.model or None, dropped=written.dropped,
+            filters=ranked.filters.applied(), seconds=time.perf_counter() - began,
+        )  # fmt: skip
+        await record_question(self._events, tenant, actor, answer)
+        return answer
+
+    async def _answer(self, tenant: UUID, ranked: Ranked, hits: Sequence[Hit]) -> Written:
+        """In the model's words where there is a model that answers, else in the sources' own."""
+        if self._model.available:
+            try:
+                return await write_answer(self._model, tenant, ranked.asked.question, hits[:PASSAGES])
+            except MnemonError as failure:
+                UNAVAILABLE.inc()
+                log.warning("answer_without_model", error_code=failure.code)
+        chosen = await choose_sentences(ranked, hits, self._searcher.embedder_in_use(ranked.asked))
+        proven = [ProvenSentence(one.text, [cite(one.hit, one.start, one.end)]) for one in chosen]
+        return Written(proven, 0, "")
+
+
+def _mode(ranked: Ranked) -> str:
+    return "lexical" if ranked.lexical_only else "hybrid"
+
+
+def _brief(hit: Hit) -> dict[str, Any]:
+    names = ("doc_id", "doc_version_id", "title", "start", "end", "first_page", "speaker", "score", "snippet")
+    whole = hit.as_json()
+    return {name: whole[name] for name in names}

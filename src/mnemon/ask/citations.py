@@ -1,0 +1,147 @@
+"""Citations: the exact span of an exact revision, and the page they open on, now and after any newer version."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from mnemon.ask.hits import Hit
+from mnemon.db.database import Connection
+from mnemon.documents.content import Page
+from mnemon.documents.revision_texts import read_text
+from mnemon.errors import InvalidRequest, NotFound
+
+AROUND = 300
+LONGEST = 20_000
+
+REVISION = """
+SELECT v.doc_id, v.doc_version_id, v.version_number, v.is_active, v.media_type, v.written_at, v.text_hash, v.purged_at,
+    d.title, d.source_uri
+FROM mnemon.document_versions AS v
+JOIN mnemon.documents AS d ON d.tenant_id = v.tenant_id AND d.doc_id = v.doc_id
+WHERE v.tenant_id = mnemon.current_tenant() AND v.doc_version_id = %s
+"""
+
+
+@dataclass(frozen=True)
+class Citation:
+    """`text[start:end] == quote` in this revision's text."""
+
+    doc_id: UUID
+    doc_version_id: UUID
+    version_number: int
+    start: int
+    end: int
+    quote: str
+    title: str
+    source_uri: str
+    speaker: str | None
+    headings: Sequence[str]
+    first_page: int | None
+    last_page: int | None
+    written_at: datetime | None
+
+    @property
+    def link(self) -> str:
+        """Opens the span for ever: revisions do not change."""
+        return f"/v1/evidence/{self.doc_version_id}/{self.start}-{self.end}"
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"link": self.link}
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A run of the quote on its page, in PDF points from the lower left corner."""
+
+    page: int
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A span of a revision, opened: its words, those around it, and where they stand on the page."""
+
+    doc_id: UUID
+    doc_version_id: UUID
+    version_number: int
+    is_active: bool
+    title: str
+    source_uri: str
+    media_type: str
+    written_at: datetime | None
+    text_hash: str
+    start: int
+    end: int
+    quote: str
+    before: str
+    after: str
+    pages: Sequence[int]
+    rectangles: Sequence[Rectangle]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def cite(hit: Hit, start: int, end: int) -> Citation:
+    """The part of a hit between two offsets of its revision."""
+    return Citation(
+        doc_id=hit.doc_id,
+        doc_version_id=hit.doc_version_id,
+        version_number=hit.version_number,
+        start=start,
+        end=end,
+        quote=hit.text[start - hit.start : end - hit.start],
+        title=hit.title,
+        source_uri=hit.source_uri,
+        speaker=hit.speaker,
+        headings=hit.headings,
+        first_page=hit.first_page,
+        last_page=hit.last_page,
+        written_at=hit.written_at,
+    )
+
+
+async def open_evidence(tx: Connection, revision: UUID, start: int, end: int) -> Evidence:
+    """The span as it stands in the revision, whichever version is the newest by now."""
+    row = await (await tx.execute(REVISION, (revision,))).fetchone()
+    if row is None or row["purged_at"] is not None:
+        raise NotFound(f"There is no version {revision}, or it was purged.", doc_version_id=str(revision))
+    content = await read_text(tx, revision)
+    if not 0 <= start < end <= len(content.text) or end - start > LONGEST:
+        raise InvalidRequest(
+            f"{start}-{end} is no span of this text of {len(content.text)} characters: give start before end, "
+            f"at most {LONGEST} apart.",
+            doc_version_id=str(revision),
+        )
+    del row["purged_at"]
+    return Evidence(
+        **row,
+        start=start,
+        end=end,
+        quote=content.text[start:end],
+        before=content.text[max(0, start - AROUND) : start],
+        after=content.text[end : end + AROUND],
+        pages=[page.number for page in content.pages if page.start < end and page.end > start],
+        rectangles=rectangles_of(content.pages, start, end),
+    )
+
+
+def rectangles_of(pages: Sequence[Page], start: int, end: int) -> list[Rectangle]:
+    """Where the span's words stand. A run of which only a part is meant is cut in proportion to its letters."""
+    found = []
+    for page in pages:
+        if page.start >= end or page.end <= start:
+            continue
+        for run in page.glyphs:
+            first, last = max(start, run.start), min(end, run.end)
+            if first < last:
+                width = (run.right - run.left) / (run.end - run.start)
+                left = run.left + (first - run.start) * width
+                right = run.right - (run.end - last) * width
+                found.append(Rectangle(page.number, left, run.bottom, right, run.top))
+    return found

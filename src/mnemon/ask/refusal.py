@@ -1,0 +1,86 @@
+"""Refusals: why there is no answer, what was searched, and what came nearest."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+from mnemon.ask.hits import Hit
+from mnemon.ask.search import Ranked
+from mnemon.ask.strength import ENOUGH, Strength
+
+MISSES = 3
+
+Code = Literal["nothing_found", "weak_evidence", "another_person", "no_proof"]
+
+
+@dataclass(frozen=True)
+class NearMiss:
+    """A passage that was found and did not suffice."""
+
+    doc_id: UUID
+    doc_version_id: UUID
+    title: str
+    start: int
+    end: int
+    snippet: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What was looked through."""
+
+    chunks: int
+    words: Sequence[str]
+    unknown_words: Sequence[str]
+    by_meaning: bool
+    filters: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An honest no."""
+
+    code: Code
+    message: str
+    searched: Searched
+    near_misses: Sequence[NearMiss]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def refuse_nothing_found(ranked: Ranked) -> Refusal:
+    where = "Nothing is stored here yet" if not ranked.scope.chunks else "No passage has anything of the question"
+    return _refusal("nothing_found", f"{where}.", ranked, ())
+
+
+def refuse_weak(ranked: Ranked, strength: Strength, hits: Sequence[Hit]) -> Refusal:
+    if strength.support >= ENOUGH and strength.named:
+        names = " and ".join(name.capitalize() for name in strength.named)
+        return _refusal(
+            "another_person", f"What comes nearest was said by someone else, not by {names}.", ranked, hits[:MISSES]
+        )
+    return _refusal("weak_evidence", "The sources do not say enough about this to answer.", ranked, hits[:MISSES])
+
+
+def refuse_no_proof(ranked: Ranked, dropped: int, hits: Sequence[Hit]) -> Refusal:
+    said = f"None of the {dropped} sentences drafted" if dropped else "No sentence"
+    return _refusal("no_proof", f"{said} could be proven by the sources.", ranked, hits[:MISSES])
+
+
+def _refusal(code: Code, message: str, ranked: Ranked, hits: Sequence[Hit]) -> Refusal:
+    searched = Searched(
+        chunks=ranked.scope.chunks,
+        words=[term.lexeme for term in ranked.terms if term.chunks],
+        unknown_words=[term.lexeme for term in ranked.terms if not term.chunks],
+        by_meaning=ranked.lexical_only is None,
+        filters=ranked.filters.applied(),
+    )
+    return Refusal(code, message, searched, [_near_miss(hit) for hit in hits])
+
+
+def _near_miss(hit: Hit) -> NearMiss:
+    shown = hit.snippet
+    return NearMiss(hit.doc_id, hit.doc_version_id, hit.title, shown.start, shown.end, shown.text, hit.score)

@@ -1,0 +1,90 @@
+"""How strong the evidence for an answer is: does a passage say what was asked, and is it the right person's?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mnemon.ask.ranking import Floats
+from mnemon.ask.search import Ranked
+from mnemon.ask.terms import Term
+from mnemon.ask.wording import words_of
+
+# The passages that an answer would be made of.
+LOOKED_AT = 10
+SHORTEST_NAME = 3
+# What the question's words count for in the support; its meaning counts for the rest.
+WORDS_SHARE = 0.4
+# A lead of this much is as good as any; what is missing to it counts half.
+CLEAR_LEAD = 0.1
+LEAD_SHARE = 0.5
+# Below this an answer is refused: the point of the measured curve where one answerable question in ten is.
+ENOUGH = 0.34
+
+
+@dataclass(frozen=True)
+class Strength:
+    """`support` is the best passage's share of the question's words and meaning, from 0 to 1.
+
+    Where the question names people who speak in the sources, only what they say supports it, and `lead` is how far
+    the words of their best passage are ahead of everyone else's: below 0, somebody else said what is asked about them.
+    """
+
+    support: float
+    lead: float | None = None
+    named: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> float:
+        """One number to decide by: the support, less what is missing to a clear lead."""
+        return self.support if self.lead is None else self.support - LEAD_SHARE * max(0.0, CLEAR_LEAD - self.lead)
+
+    @property
+    def enough(self) -> bool:
+        return self.value >= ENOUGH
+
+
+NOTHING = Strength(0.0)
+
+
+def strength_of(ranked: Ranked) -> Strength:
+    """Judge the best passages of a search."""
+    rows = list(ranked.order[:LOOKED_AT])
+    if not rows:
+        return NOTHING
+    named = _named(ranked)
+    said = _said(ranked, rows, [number for number, term in enumerate(ranked.terms) if not _is_name(term, named)])
+    support = said
+    if ranked.measures.similarity is not None:
+        support = WORDS_SHARE * said + (1 - WORDS_SHARE) * np.maximum(ranked.measures.similarity[rows], 0)
+    own = np.array([_any_of(ranked.measures.speakers[row], named) for row in rows])
+    if not named or own.all():
+        return Strength(float(support.max()), None, named)
+    if not own.any():
+        return Strength(0.0, -float(said.max()), named)
+    return Strength(float(support[own].max()), float(said[own].max() - said[~own].max()), named)
+
+
+def _said(ranked: Ranked, rows: Sequence[int], numbers: Sequence[int]) -> Floats:
+    """The share of these words of the question that each passage has, the rare ones counting more."""
+    weights = np.array([ranked.terms[number].weight for number in numbers])
+    if not weights.sum():
+        return np.zeros(len(rows))
+    said: Floats = (ranked.measures.occurrences[np.ix_(rows, numbers)] > 0) @ weights / weights.sum()
+    return said
+
+
+def _named(ranked: Ranked) -> tuple[str, ...]:
+    """The words of the question that are names of people who speak in any passage that was looked at."""
+    known = {word for speaker in set(ranked.measures.speakers) if speaker for word in words_of(speaker)}
+    asked = dict.fromkeys(words_of(ranked.asked.question))
+    return tuple(word for word in asked if word in known and len(word) >= SHORTEST_NAME)
+
+
+def _any_of(speaker: str | None, named: Sequence[str]) -> bool:
+    return speaker is not None and not set(words_of(speaker)).isdisjoint(named)
+
+
+def _is_name(term: Term, named: Sequence[str]) -> bool:
+    """A name is a stem here, cut or changed at its end."""
+    return any(name.startswith(term.lexeme[:-1]) and abs(len(name) - len(term.lexeme)) <= 2 for name in named)

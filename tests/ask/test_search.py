@@ -1,0 +1,170 @@
+"""Search finds by words and by meaning, in the right revisions, for the right tenant."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from mnemon.ask.filters import Filters
+from mnemon.ask.search import Searcher
+from mnemon.db.database import Database
+from mnemon.errors import InvalidRequest
+from tests.documents.sample_chunks import put
+
+from .conftest import TopicEmbedder, searcher_of
+
+
+async def titles(searcher: Searcher, tenant: UUID, question: str, **filters: object) -> list[str]:
+    found = await searcher.search(tenant, question, Filters(**filters))  # type: ignore[arg-type]
+    return [hit.title for hit in found.hits]
+
+
+async def put_embedded(database: Database, tenant: UUID, passages: list[str], **more: object) -> tuple[UUID, UUID]:
+    return await put(database, tenant, passages, await TopicEmbedder().embed(passages), **more)
+
+
+async def test_words_are_found_in_any_form(database: Database, tenant: UUID, searcher: Searcher) -> None:
+    await put(database, tenant, ["The committees approved two budgets."], title="Right")
+    await put(database, tenant, ["The weather was fine."], title="Wrong")
+    assert await titles(searcher, tenant, "Which budget did the committee approve?") == ["Right"]
+
+
+async def test_a_rare_word_outweighs_a_common_one(database: Database, tenant: UUID, searcher: Searcher) -> None:
+    for number in range(20):
+        await put(database, tenant, [f"Report number {number}: the report is about the report."], title="Common")
+    await put(database, tenant, ["A ferret was seen near the bridge yesterday."], title="Rare")
+    assert (await titles(searcher, tenant, "report ferret"))[0] == "Rare"
+
+
+async def test_meaning_is_found_without_a_shared_word(database: Database, tenant: UUID, searcher: Searcher) -> None:
+    await put_embedded(database, tenant, ["My pet sleeps all day."], title="Pets")
+    await put_embedded(database, tenant, ["The train was late."], title="Travel")
+    found = await searcher.search(tenant, "ferret")
+    assert found.mode == "hybrid"
+    assert found.hits[0].title == "Pets"
+
+
+async def test_a_passage_beside_the_words_of_the_question_is_found(
+    database: Database, tenant: UUID, searcher: Searcher
+) -> None:
+    talk = ["Where did you buy the violin?", "In Cremona, last May."]
+    await put(database, tenant, talk, title="Talk")
+    found = await searcher.search(tenant, "violin bought", explain=True)
+    answer = next(hit for hit in found.hits if hit.text == talk[1])
+    assert answer.explanation is not None
+    assert answer.explanation.parts["words"].value == 0
+    assert answer.explanation.parts["words_nearby"].value > 0
+
+
+async def test_without_vectors_search_is_lexical_and_says_so(database: Database, tenant: UUID) -> None:
+    await put(database, tenant, ["The budget was approved."])
+    found = await searcher_of(database, None).search(tenant, "budget")
+    assert (len(found.hits), found.mode) == (1, "lexical")
+    assert "No vectors are stored" in (found.lexical_only or "")
+
+
+async def test_vectors_of_a_model_that_is_not_offered_are_left_alone(database: Database, tenant: UUID) -> None:
+    await put_embedded(database, tenant, ["The budget was approved."])
+    found = await searcher_of(database, None).search(tenant, "budget")
+    assert (len(found.hits), found.mode) == (1, "lexical")
+    assert "test-model" in (found.lexical_only or "")
+
+
+async def test_tenants_never_meet(database: Database, tenant: UUID, other_tenant: UUID, searcher: Searcher) -> None:
+    await put_embedded(database, other_tenant, ["The secret ferret budget."])
+    for question in ("secret ferret budget", "animal", "money"):
+        assert await titles(searcher, tenant, question) == []
+    await put_embedded(database, tenant, ["Our own budget."], title="Ours")
+    assert await titles(searcher, tenant, "ferret budget") == ["Ours"]
+
+
+async def test_only_the_newest_version_is_searched_unless_an_old_one_is_asked_for(
+    database: Database, tenant: UUID, searcher: Searcher
+) -> None:
+    doc_id, old = await put_embedded(database, tenant, ["The limit is 100 ferrets."])
+    between = datetime.now(UTC)
+    _, new = await put_embedded(database, tenant, ["The limit is 200 ferrets."], doc_id=doc_id)
+    assert [hit.doc_version_id for hit in (await searcher.search(tenant, "limit ferrets")).hits] == [new]
+    asked = {"revision": old}, {"as_of": between}
+    for filters in asked:
+        hits = (await searcher.search(tenant, "limit ferrets", Filters(**filters))).hits  # type: ignore[arg-type]
+        assert [(hit.doc_version_id, hit.active) for hit in hits] == [(old, False)]
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"tag": "board"},
+        {"source": "drive"},
+        {"source": "drive://"},
+        {"person": "ada"},
+        {"person": "Ada Lovelace"},
+        {"person": "Boole"},
+        {"written_from": datetime(2026, 5, 1, tzinfo=UTC)},
+        {"written_from": datetime(2026, 5, 1, tzinfo=UTC), "written_to": datetime(2026, 7, 1, tzinfo=UTC)},
+        {"media_type": "plain", "tag": "board"},
+    ],
+)
+async def test_filters_leave_what_matches(
+    database: Database, tenant: UUID, searcher: Searcher, filters: dict[str, object]
+) -> None:
+    await put_embedded(database, tenant, ["The budget of March."], title="March")
+    await put_embedded(
+        database, tenant, ["The budget of June."], title="June", tags=["board"], source="drive",
+        people=["Ada Lovelace"], speaker="George Boole", written_at=datetime(2026, 6, 1, tzinfo=UTC),
+    )  # fmt: skip
+    assert sorted(await titles(searcher, tenant, "budget")) == ["June", "March"]
+    assert await titles(searcher, tenant, "budget", **filters) == ["June"]
+
+
+async def test_a_filter_that_matches_nothing_finds_nothing(
+    database: Database, tenant: UUID, searcher: Searcher
+) -> None:
+    await put_embedded(database, tenant, ["The budget of March."])
+    assert await titles(searcher, tenant, "budget", tag="none such") == []
+
+
+async def test_the_parts_of_a_score_add_up_to_it(database: Database, tenant: UUID, searcher: Searcher) -> None:
+    await put_embedded(database, tenant, ["A budget.", "The ferret.", "A cash budget for the ferret."])
+    for method in ({}, {"fusion": "rrf"}):
+        explained = await searcher_of(database, TopicEmbedder(), **method).search(tenant, "ferret money", explain=True)
+        assert len(explained.hits) == 3
+        for hit in explained.hits:
+            assert hit.explanation is not None
+            assert sum(part.adds for part in hit.explanation.parts.values()) == pytest.approx(hit.score)
+            assert hit.explanation.words["ferret"]["times"] == hit.text.lower().count("ferret")
+
+
+async def test_snippets_are_the_text_at_their_offsets(database: Database, tenant: UUID, searcher: Searcher) -> None:
+    passages = ["Ünïcode 🐾 first. " * 30 + "The ferret sleeps here. " + "And more after it. " * 30, "Second ferret."]
+    await put(database, tenant, passages)
+    text = "\n\n".join(passages)
+    hits = (await searcher.search(tenant, "where does the ferret sleep")).hits
+    assert hits
+    for hit in hits:
+        assert text[hit.start : hit.end] == hit.text
+        assert text[hit.snippet.start : hit.snippet.end] == hit.snippet.text
+        assert "ferret" in hit.snippet.text
+
+
+async def test_pages_follow_each_other_without_repeating(database: Database, tenant: UUID, searcher: Searcher) -> None:
+    await put_embedded(database, tenant, [f"Ferret number {number}." for number in range(25)])
+    seen: list[UUID] = []
+    offset: int | None = 0
+    while offset is not None:
+        found = await searcher.search(tenant, "ferret", limit=10, offset=offset)
+        seen += [hit.chunk_id for hit in found.hits]
+        offset = found.next_offset
+    assert len(seen) == len(set(seen)) == found.total == 25
+
+
+@pytest.mark.parametrize("question", ["", "  \n", "\0", "x" * 2001])
+async def test_a_question_that_cannot_be_searched_is_refused(searcher: Searcher, tenant: UUID, question: str) -> None:
+    with pytest.raises(InvalidRequest):
+        await searcher.search(tenant, question)
+
+
+@pytest.mark.parametrize("question", ["the of and", "'; DROP TABLE x; --", "a & b | !c", "\\", "🐾", "%s %(x)s", "“”"])
+async def test_any_text_can_be_asked(database: Database, tenant: UUID, searcher: Searcher, question: str) -> None:
+    await put_embedded(database, tenant, ["The budget of March, it's a\\b & c."])
+    await searcher.search(tenant, question)
