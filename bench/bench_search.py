@@ -20,10 +20,10 @@ from vector_cache import CachedEmbedder
 
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.measures import Place
-from mnemon.ask.ranking import HEADINGS, MEANING, MEANING_NEARBY, WORDS, WORDS_NEARBY, Floats, Ranking, fuse
+from mnemon.ask.ranking import PARTS, WORDS, Floats, Ranking, fuse
 from mnemon.ask.scoring import parts_of
 from mnemon.ask.search import Ranked, Searcher
-from mnemon.ask.strength import Strength, strength_of
+from mnemon.ask.strength import ENOUGH, strength_of
 from mnemon.db.database import Database
 from mnemon.models.active import ModelInUse
 from mnemon.models.choose import open_embedder
@@ -34,10 +34,13 @@ QUICK = bool(os.environ.get("QUICK"))
 DATA = Path(os.environ.get("MNEMON_EVAL_DATA") or Path(__file__).parents[2] / "shared" / "eval")
 UNANSWERABLE, MULTI_HOP = 5, 1
 AT = 10
-WEIGHTS = [
-    dict(zip((WORDS, WORDS_NEARBY, MEANING, MEANING_NEARBY, HEADINGS), weights, strict=True))
-    for weights in itertools.product((0.25, 0.5, 1.0), (0.5, 1.0), (0.5, 1.0), (0.25, 0.5), (0.0, 0.25, 0.5))
+# What cross-validation chooses from; the shipped settings are among them.
+CHOICES = [
+    replace(Ranking(), radius=radius, weights=dict(zip(PARTS, weights, strict=True)))
+    for radius in ((700,) if QUICK else (500, 700, 1000))
+    for weights in itertools.product((0.25, 0.5, 1.0), (1.0,), (0.5, 1.0), (0.25, 0.5), (0.0, 0.25, 0.5))
 ]
+WORDS_ONLY = replace(Ranking(), weights=dict.fromkeys(PARTS, 0.0) | {WORDS: 1.0})
 
 
 @dataclass(frozen=True)
@@ -154,13 +157,133 @@ def reciprocal_rank(outcome: Outcome, found: Sequence[str]) -> float:
     return next((1 / place for place, name in enumerate(found, 1) if name in outcome.query.gold), 0.0)
 
 
-def recalls(outcomes: Sequence[Outcome], ranking: Ranking) -> Floats:
-    """Recall of every query under these settings, from what the search had measured."""
-    return np.array([recall(one, found_by(one, ranking)) for one in outcomes])
-
-
 def found_by(outcome: Outcome, ranking: Ranking) -> list[str]:
+    """The passages in the order of these settings, from what the search had measured."""
     ranked = outcome.ranked
     parts = parts_of(ranked.measures, ranked.terms, ranked.corpus, ranking)
     rows = np.flatnonzero(ranked.measures.candidate)
     return outcome.names_by(fuse({name: values[rows] for name, values in parts.items()}, ranking)[0])
+
+
+def recalls(outcomes: Sequence[Outcome], ranking: Ranking) -> Floats:
+    return np.array([recall(one, found_by(one, ranking)) for one in outcomes])
+
+
+def cross_validated(outcomes: Sequence[Outcome]) -> tuple[Floats, Floats]:
+    """Recall and reciprocal rank of every query, its group ranked by the settings that were best for the others."""
+    groups = np.array([one.query.group for one in outcomes])
+    table = np.stack([recalls(outcomes, choice) for choice in CHOICES])
+    recall_of, rank_of = np.zeros(len(outcomes)), np.zeros(len(outcomes))
+    for group in dict.fromkeys(groups):
+        held_out = groups == group
+        choice = int(table[:, ~held_out].mean(axis=1).argmax())
+        recall_of[held_out] = table[choice, held_out]
+        for number in np.flatnonzero(held_out):
+            rank_of[number] = reciprocal_rank(outcomes[number], found_by(outcomes[number], CHOICES[choice]))
+        print(f"  {group}: radius {CHOICES[choice].radius}, weights {list(CHOICES[choice].weights.values())}")
+    return recall_of, rank_of
+
+
+def area(positive: Floats, negative: Floats) -> float:
+    """The chance that an answerable question is rated above an unanswerable one."""
+    above = (positive[:, None] > negative[None]).mean()
+    return float(above + 0.5 * (positive[:, None] == negative[None]).mean())
+
+
+def report_locomo(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    print("\nLoCoMo: settings chosen on the other conversations")
+    recall_of, rank_of = cross_validated(outcomes)
+    category = np.array([one.query.category for one in outcomes])
+    rows = {
+        "BM25 of the turn alone": recalls(outcomes, WORDS_ONLY),
+        "reciprocal ranks, k = 60": recalls(outcomes, replace(Ranking(), fusion="rrf")),
+        "reciprocal ranks, k = 10": recalls(outcomes, replace(Ranking(), fusion="rrf", rrf_constant=10)),
+        "as shipped": recalls(outcomes, Ranking()),
+        "cross-validated": recall_of,
+    }
+    print(f"\n{'turn recall@10':28} {'all':>6} {'multi':>6} {'time':>6} {'open':>6} {'single':>6} {'unansw.':>7}")
+    for name, values in rows.items():
+        cells = [values.mean(), *(values[category == one].mean() for one in (MULTI_HOP, 2, 3, 4, UNANSWERABLE))]
+        print(f"{name:28} " + " ".join(f"{cell:6.3f}" for cell in cells))
+    answerable = category != UNANSWERABLE
+    print(f"Answerable questions alone: {recall_of[answerable].mean():.3f} of {answerable.sum()}.")
+    seconds = np.array([one.seconds for one in outcomes]) * 1000
+    print(f"One search took {np.median(seconds):.0f} ms (p95 {np.quantile(seconds, 0.95):.0f} ms).")
+    return {
+        "locomo_r10": float(recall_of.mean()),
+        "locomo_multihop_r10": float(recall_of[category == MULTI_HOP].mean()),
+        "locomo_mrr": float(rank_of.mean()),
+        "locomo_bm25_r10": float(rows["BM25 of the turn alone"].mean()),
+    }
+
+
+def report_refusal(outcomes: Sequence[Outcome], unrelated: Sequence[Outcome]) -> dict[str, float]:
+    """The whole curve, and the point that the product uses."""
+    answerable = np.array([one.query.category != UNANSWERABLE for one in outcomes])
+    found = np.array([recall(one, found_by(one, Ranking())) > 0 for one in outcomes])
+    value = np.array([strength_of(one.ranked).value for one in outcomes])
+    foreign = np.array([strength_of(one.ranked).value for one in unrelated])
+    yes, no = value[answerable], value[~answerable]
+    print(f"\n{'refused below':>14} {'answerable':>11} {'… of found':>11} {'unanswerable':>13} {'unrelated':>10}")
+    for limit in sorted({*np.round(np.arange(0.0, 0.65, 0.05), 2), ENOUGH}):
+        mark = "  <- used" if limit == ENOUGH else ""
+        print(
+            f"{limit:14.2f} {(yes < limit).mean():11.3f} {(value[answerable & found] < limit).mean():11.3f} "
+            f"{(no < limit).mean():13.3f} {(foreign < limit).mean():10.3f}{mark}"
+        )
+    print(
+        "Unanswerable: LoCoMo's adversarial questions, true of the other speaker. Unrelated: another conversation's.\n"
+        f"Area under the curve: unanswerable {area(yes, no):.3f}, unrelated {area(yes, foreign):.3f}. "
+        "'Of found' are answerable questions whose evidence is among the ten passages."
+    )
+    return {
+        "refusal_auc": area(yes, no),
+        "refuse_unanswerable": float((no < ENOUGH).mean()),
+        "refuse_answerable": float((yes < ENOUGH).mean()),
+    }
+
+
+def report_claims(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    gold = gold_of("explainmeetsum/qrels_claim_sentence.tsv", 1)
+    every = [replace(one, query=replace(one.query, gold=gold[one.query.name])) for one in outcomes]
+    print(f"\n{'claim → sentence recall@10':28} {'central':>8} {'all':>6}")
+    rankings = {
+        "BM25 of the sentence alone": WORDS_ONLY,
+        "reciprocal ranks, k = 60": replace(Ranking(), fusion="rrf"),
+        "as shipped (tuned on LoCoMo)": Ranking(),
+    }
+    for name, ranking in rankings.items():
+        print(f"{name:28} {recalls(outcomes, ranking).mean():8.3f} {recalls(every, ranking).mean():6.3f}")
+    return {"claims_r10": float(recalls(outcomes, Ranking()).mean())}
+
+
+def of_another_group(queries: Sequence[Query], groups: Sequence[str]) -> list[Query]:
+    """Answerable questions, asked of the next conversation."""
+    following = dict(zip(groups, [*groups[1:], groups[0]], strict=True))
+    chosen = [one for one in queries if one.category != UNANSWERABLE and one.group in following]
+    return [replace(one, group=following[one.group]) for one in chosen[::3]]
+
+
+async def main() -> None:
+    configure_logging("WARNING")
+    if not (DATA / "locomo").is_dir():
+        sys.exit(f"There is no evaluation data in {DATA}: set MNEMON_EVAL_DATA to its folder.")
+    embedder = CachedEmbedder(open_embedder(load_settings()))
+    results: dict[str, float] = {}
+    async with own_database() as database:
+        searcher = Searcher(database, lambda _: embedder, Ranking())
+        groups, queries = locomo()
+        tenants, names = await store(database, embedder, groups)
+        outcomes = await ask_all(searcher, tenants, names, queries)
+        unrelated = await ask_all(searcher, tenants, names, of_another_group(queries, list(groups)))
+        results |= report_locomo(outcomes) | report_refusal(outcomes, unrelated)
+        groups, queries = claims()
+        tenants, names = await store(database, embedder, groups)
+        results |= report_claims(await ask_all(searcher, tenants, names, queries))
+    await embedder.close()
+    rounded = {name: round(value, 4) for name, value in results.items()}
+    print(json.dumps({"bench": "search", "results": rounded}))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from mnemon.ask.hits import Hit
 from mnemon.ask.search import Ranked
-from mnemon.ask.strength import ENOUGH, Strength
+from mnemon.ask.strength import Strength
 
 MISSES = 3
 
@@ -57,7 +57,7 @@ def refuse_nothing_found(ranked: Ranked) -> Refusal:
 
 
 def refuse_weak(ranked: Ranked, strength: Strength, hits: Sequence[Hit]) -> Refusal:
-    if strength.support >= ENOUGH and strength.named:
+    if strength.lead is not None and strength.lead < 0:
         names = " and ".join(name.capitalize() for name in strength.named)
         return _refusal(
             "another_person", f"What comes nearest was said by someone else, not by {names}.", ranked, hits[:MISSES]
