@@ -55,6 +55,9 @@ async def make_copies(session: Connection, lens: Lens) -> Tables:
 
 async def exchange_in(session: Connection, tenant: UUID, lens: Lens, copies: Tables) -> None:
     """Put the copies' rows in the place of the tenant's; readers see the old rows until the commit, then the new."""
+    if lens.exchange is not None:
+        await session.execute(sql.SQL("SELECT {}()").format(sql.SQL(lens.exchange)))
+        return
     for table in reversed(lens.tables):
         await session.execute(sql.SQL("DELETE FROM {} WHERE tenant_id = %s").format(sql.SQL(table)), (tenant,))
     for name, table in lens.real_tables.items():

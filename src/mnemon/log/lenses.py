@@ -47,6 +47,8 @@ class Lens:
     snapshot_every: int | None = None
     # Columns that may differ between two rebuilds.
     unhashed: frozenset[str] = field(default=frozenset())
+    # The SQL function that exchanges the rows for those of a rebuild, where the application role may not write them.
+    exchange: str | None = None
 
     def __post_init__(self) -> None:
         _check_name(self.name)

@@ -93,7 +93,10 @@ class Registry:
     def refuse_built_in(self, names: Iterable[str]) -> None:
         """For what comes from outside: a client must not be able to make the log say that Mnemon did something."""
         for name in names:
-            if self.is_built_in(name):
+            if (
+                self.is_built_in(name)
+                and not self._built_in[name, self._newest[None][name]].declaration.open_to_callers
+            ):
                 raise TypeReserved(
                     f"Events of the type {name} are recorded by Mnemon alone: use a type of your own.", type=name
                 )

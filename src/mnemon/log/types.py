@@ -81,6 +81,8 @@ class EventType:
     examples: tuple[Mapping[str, Any], ...] = ()
     upcast: Upcaster | None = None
     bound_to_periods: bool = True
+    # A built-in type that callers record themselves; all others are recorded by Mnemon alone.
+    open_to_callers: bool = False
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.type):

@@ -1,0 +1,400 @@
+"""Changing objects: each change is one event, one version, one idempotency key."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from mnemon.errors import Conflict, InvalidRequest
+from mnemon.ids import new_time_ordered_uuid
+from mnemon.log.errors import KeyConflict, TransactionConflict, VersionConflict
+from mnemon.log.events import Actor, Appended, EntityReference, NewEvent, Source
+from mnemon.log.retry import retry_on_conflict
+from mnemon.log.store import EventLog
+from mnemon.memory.diffs import diff_texts
+from mnemon.memory.drafts import Draft, check_facet, check_links, check_text, source_kind_of
+from mnemon.memory.errors import DuplicateChange, MemoryConflict, MemoryDeleted
+from mnemon.memory.events import OBJECT
+from mnemon.memory.fold import Change, OutOfOrder, fold
+from mnemon.memory.objects import EmoType, Link, MemoryObject, Parent, Place, SourceKind, clean_tags, name_of
+from mnemon.memory.personal import disclose, enclose
+from mnemon.memory.reading import Reading, not_found
+from mnemon.memory.views import View
+
+CHANGE_MADE = """
+SELECT emo_id, emo_version FROM mnemon.emo_history
+ WHERE tenant_id = %s AND world_id = %s AND branch = %s AND change_id = %s
+"""
+
+Decide = Callable[[MemoryObject], tuple[str, dict[str, Any]] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who changes something, through which door, and under which key of their own, if any, so that a repeat is known."""
+
+    actor: Actor
+    channel: str = "api"
+    key: str | None = None
+    caused_by: str | None = None
+    correlation_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The object after a change; `appended` is None where there was nothing to change."""
+
+    object: MemoryObject
+    change_id: UUID | None
+    appended: Appended | None
+
+
+class Changes:
+    """The only way to change memory: through events."""
+
+    def __init__(
+        self, log: EventLog, reading: Reading, vector_meta: Callable[[], Mapping[str, Any] | None] = lambda: None
+    ) -> None:
+        self._log = log
+        self._reading = reading
+        self._vector_meta = vector_meta
+
+    async def create(
+        self,
+        tenant: UUID,
+        place: Place,
+        author: Author,
+        *,
+        content: str,
+        emo_type: EmoType = "note",
+        emo_id: UUID | None = None,
+        mime_type: str = "text/markdown",
+        tags: Sequence[str] = (),
+        facets: Mapping[str, str] | None = None,
+        parents: Sequence[Parent] = (),
+        links: Sequence[Link] = (),
+        source_kind: SourceKind | None = None,
+        source_uri: str | None = None,
+        subject_id: str | None = None,
+        rationale: str | None = None,
+    ) -> Changed:
+        """A new object at version 1. An id or a key that was used before is a `DuplicateChange`."""
+        check_text("content", content)
+        for name, value in (facets or {}).items():
+            check_facet(name, value)
+        identity = emo_id or (name_of(tenant, place, author.key) if author.key else new_time_ordered_uuid())
+        await self._refuse_repeat(tenant, place, author)
+        view, there = await self._reading.find(tenant, place, identity)
+        view.refuse_changes_if_closed()
+        if there is not None:
+            raise _duplicate(identity, there.emo_version)
+        await self._check_targets(tenant, place, identity, parents, links)
+        data = Draft(emo_type=emo_type, content=content, mime_type=mime_type, tags=clean_tags(tags)).as_data()
+        data |= {"tenant_id": str(tenant), "source": {"kind": source_kind or source_kind_of(author.actor)}}
+        data |= {"facets": dict(facets)} if facets else {}
+        data |= {"source_uri": source_uri} if source_uri else {}
+        data |= {"rationale": rationale} if rationale else {}
+        data |= _relations(parents, links) | self._vectors()
+        return await self._append(tenant, place, author, identity, None, "created", data, subject_id)
+
+    async def update(
+        self,
+        tenant: UUID,
+        place: Place,
+        author: Author,
+        emo_id: UUID,
+        *,
+        content: str | None = None,
+        tags: Sequence[str] | None = None,
+        rationale: str | None = None,
+        expected_version: int | None = None,
+    ) -> Changed:
+        """New content, new tags, or both. The same content again changes nothing and adds no version."""
+        if content is not None:
+            check_text("content", content)
+
+        def decide(seen: MemoryObject) -> tuple[str, dict[str, Any]] | None:
+            new = seen.content if content is None else content
+            kept = seen.tags if tags is None else clean_tags(tags)
+            if new == seen.content and kept == seen.tags:
+                return None
+            data: dict[str, Any] = {"content": new, "content_diff": diff_texts(seen.content, new)}
+            data |= {"tags": list(kept)} if kept != seen.tags else {}
+            return "updated", data | _because(rationale) | self._vectors()
+
+        return await self._change(tenant, place, author, emo_id, decide, expected_version)
+
+    async def link(
+        self,
+        tenant: UUID,
+        place: Place,
+        author: Author,
+        emo_id: UUID,
+        *,
+        parents: Sequence[Parent] = (),
+        links: Sequence[Link] = (),
+        removed_parents: Sequence[Parent] = (),
+        removed_links: Sequence[Link] = (),
+        rationale: str | None = None,
+        expected_version: int | None = None,
+    ) -> Changed:
+        """Add relations, or take some away."""
+        if not (parents or links or removed_parents or removed_links):
+            raise InvalidRequest("Name at least one parent or link.")
+        await self._check_targets(tenant, place, emo_id, parents, links)
+
+        def decide(seen: MemoryObject) -> tuple[str, dict[str, Any]] | None:
+            added = [one for one in parents if one not in seen.parents], [one for one in links if one not in seen.links]
+            gone = (
+                [one for one in removed_parents if one in seen.parents],
+                [one for one in removed_links if one in seen.links],
+            )
+            if not any((*added, *gone)):
+                return None
+            return "linked", _relations(*added) | _relations(*gone, prefix="removed_") | _because(rationale)
+
+        return await self._change(tenant, place, author, emo_id, decide, expected_version)
+
+    async def set_facet(
+        self,
+        tenant: UUID,
+        place: Place,
+        author: Author,
+        emo_id: UUID,
+        name: str,
+        value: str,
+        *,
+        rationale: str | None = None,
+        expected_version: int | None = None,
+    ) -> Changed:
+        """Add a facet, or give it another value."""
+        check_facet(name, value)
+
+        def decide(seen: MemoryObject) -> tuple[str, dict[str, Any]] | None:
+            if seen.facets.get(name) == value:
+                return None
+            operation = "facet.replaced" if name in seen.facets else "facet.added"
+            return operation, {"facet": {"name": name, "value": value}} | _because(rationale)
+
+        return await self._change(tenant, place, author, emo_id, decide, expected_version)
+
+    async def remove_facet(
+        self,
+        tenant: UUID,
+        place: Place,
+        author: Author,
+        emo_id: UUID,
+        name: str,
+        *,
+        rationale: str | None = None,
+        expected_version: int | None = None,
+    ) -> Changed:
+        def decide(seen: MemoryObject) -> tuple[str, dict[str, Any]] | None:
+            if name not in seen.facets:
+                return None
+            return "facet.removed", {"facet": {"name": name}} | _because(rationale)
+
+        return await self._change(tenant, place, author, emo_id, decide, expected_version)
+
+    async def delete(
+        self,
+        tenant: UUID,
+        place: Place,
+        author: Author,
+        emo_id: UUID,
+        *,
+        reason: str = "",
+        expected_version: int | None = None,
+    ) -> Changed:
+        """Hide it from every view. Its history stays, and `restore` brings it back."""
+        data = {"deletion_reason": reason}
+        return await self._change(tenant, place, author, emo_id, lambda _: ("deleted", data), expected_version)
+
+    async def restore(
+        self,
+        tenant: UUID,
+        place: Place,
+        author: Author,
+        emo_id: UUID,
+        *,
+        rationale: str | None = None,
+        expected_version: int | None = None,
+    ) -> Changed:
+        def decide(seen: MemoryObject) -> tuple[str, dict[str, Any]] | None:
+            return ("restored", _because(rationale)) if seen.deleted else None
+
+        return await self._change(tenant, place, author, emo_id, decide, expected_version, deleted=True)
+
+    async def _change(
+        self,
+        tenant: UUID,
+        place: Place,
+        author: Author,
+        emo_id: UUID,
+        decide: Decide,
+        expected: int | None,
+        *,
+        deleted: bool = False,
+    ) -> Changed:
+        """Read, decide, append. Without an expected version, whoever comes in between only makes us do it again."""
+
+        async def attempt() -> Changed:
+            await self._refuse_repeat(tenant, place, author)
+            view, seen = await self._reading.find(tenant, place, emo_id)
+            if seen is None:
+                raise not_found(place, emo_id)
+            refuse_if_gone(view, seen, expected, deleted=deleted)
+            decided = decide(seen)
+            if decided is None:
+                return Changed(seen, None, None)
+            return await self._append(tenant, place, author, emo_id, seen, *decided, seen.subject_id)
+
+        return await (attempt() if expected is not None else _patiently(attempt))
+
+    async def _append(
+        self,
+        tenant: UUID,
+        place: Place,
+        author: Author,
+        emo_id: UUID,
+        seen: MemoryObject | None,
+        operation: str,
+        data: dict[str, Any],
+        subject_id: str | None,
+    ) -> Changed:
+        event = event_of(tenant, place, author, emo_id, seen, operation, data, subject_id)
+        try:
+            [appended] = await self._log.append(tenant, [event])
+        except (VersionConflict, KeyConflict, OutOfOrder) as refusal:
+            raise await self._conflict(tenant, place, emo_id, seen, refusal) from None
+        change_id = UUID(event.data["change_id"])
+        if appended.duplicate:
+            raise _duplicate(emo_id, event.data["emo_version"])
+        change = Change(operation, disclose(event.data), appended.recorded_at, author.actor.id, appended.sequence)
+        return Changed(fold(seen, change), change_id, appended)
+
+    async def _conflict(
+        self, tenant: UUID, place: Place, emo_id: UUID, seen: MemoryObject | None, refusal: Conflict
+    ) -> Conflict:
+        """What the log's refusal means for the object: another change came first."""
+        _, now = await self._reading.find(tenant, place, emo_id)
+        if seen is None:
+            return _duplicate(emo_id, now.emo_version if now else 0)
+        current = now.emo_version if now else 0
+        return version_conflict(emo_id, seen.emo_version, current)
+
+    async def _refuse_repeat(self, tenant: UUID, place: Place, author: Author) -> None:
+        if author.key is None:
+            return
+        change_id = name_of(tenant, place, author.key, "change")
+        async with self._log.database.transaction(tenant) as connection:
+            values = (tenant, place.world_id, place.branch, change_id)
+            row = await (await connection.execute(CHANGE_MADE, values)).fetchone()
+        if row is not None:
+            raise _duplicate(row["emo_id"], row["emo_version"])
+
+    async def _check_targets(
+        self, tenant: UUID, place: Place, emo_id: UUID, parents: Sequence[Parent], links: Sequence[Link]
+    ) -> None:
+        """Relations lead to objects that the branch shows, and never to the object itself."""
+        check_links(links)
+        targets = [one.emo_id for one in parents] + [UUID(one.ref) for one in links if one.kind == "emo"]
+        if emo_id in targets:
+            raise InvalidRequest(f"{emo_id} cannot be related to itself.", emo_id=str(emo_id))
+        for target in targets:
+            _, found = await self._reading.find(tenant, place, target)
+            if found is None or found.deleted:
+                raise InvalidRequest(
+                    f"{target} is no object of the branch {place.branch}: relate to one that is.", emo_id=str(target)
+                )
+
+    def _vectors(self) -> dict[str, Any]:
+        meta = self._vector_meta()
+        return {"vector_meta": dict(meta)} if meta else {}
+
+
+def event_of(
+    tenant: UUID,
+    place: Place,
+    author: Author,
+    emo_id: UUID,
+    seen: MemoryObject | None,
+    operation: str,
+    data: dict[str, Any],
+    subject_id: str | None,
+) -> NewEvent:
+    """The event of a change to what was seen. The log takes it only if the object is still there."""
+    version = seen.emo_version + 1 if seen else 1
+    key = f"{emo_id}:{version}:{operation}"
+    own_key = name_of(tenant, place, author.key, "change") if author.key else name_of(tenant, place, key, "change")
+    whole = data | {
+        "emo_id": str(emo_id),
+        "emo_version": version,
+        "world_id": str(place.world_id),
+        "branch": place.branch,
+        "idempotency_key": key,
+        "change_id": str(own_key),
+    }
+    entity = place.entity(emo_id)
+    own = seen.emo_version - seen.base_version if seen and seen.place == place else 0
+    return NewEvent(
+        type=f"emo.{operation}",
+        data=enclose(whole, subject_id),
+        actor=author.actor,
+        entities=[EntityReference(OBJECT, entity)],
+        source=Source(channel=author.channel),
+        idempotency_key=f"{place.world_id}/{place.branch}/{key}",
+        expected_versions={(OBJECT, entity): own},
+        caused_by=author.caused_by,
+        correlation_id=author.correlation_id,
+    )
+
+
+def refuse_if_gone(view: View, seen: MemoryObject, expected: int | None, *, deleted: bool = False) -> None:
+    """What speaks against a change before it is made; only a restore wants the object deleted."""
+    view.refuse_changes_if_closed()
+    if seen.deleted and not deleted:
+        raise MemoryDeleted(f"{seen.emo_id} is deleted: restore it first.", emo_id=str(seen.emo_id))
+    if expected is not None and expected != seen.emo_version:
+        raise version_conflict(seen.emo_id, expected, seen.emo_version)
+
+
+def version_conflict(emo_id: UUID, expected: int, current: int) -> MemoryConflict:
+    return MemoryConflict(
+        f"{emo_id} was expected at version {expected} but is at {current}: read it again and retry.",
+        emo_id=str(emo_id),
+        expected_version=expected,
+        current_version=current,
+    )
+
+
+def _duplicate(emo_id: UUID, version: int) -> DuplicateChange:
+    return DuplicateChange(
+        f"This was done before: {emo_id} is there, and the key stands for its version {version}.",
+        emo_id=str(emo_id),
+        emo_version=version,
+    )
+
+
+def _because(rationale: str | None) -> dict[str, str]:
+    return {"rationale": rationale} if rationale else {}
+
+
+def _relations(parents: Sequence[Parent], links: Sequence[Link], prefix: str = "") -> dict[str, Any]:
+    """References to the outside stand apart: they may be personal."""
+    parts = {
+        f"{prefix}parents": [one.as_json() for one in parents],
+        f"{prefix}links": [one.as_json() for one in links if one.kind == "emo"],
+        f"{prefix}outside_links": [one.as_json() for one in links if one.kind == "uri"],
+    }
+    return {name: values for name, values in parts.items() if values}
+
+
+async def _patiently(attempt: Callable[[], Awaitable[Changed]]) -> Changed:
+    async def again() -> Changed:
+        try:
+            return await attempt()
+        except MemoryConflict as conflict:
+            raise TransactionConflict(conflict.message, **conflict.details) from conflict
+
+    return await retry_on_conflict(again)

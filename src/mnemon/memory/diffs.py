@@ -1,0 +1,97 @@
+"""Diffs of text: structured, small, and good in both directions."""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from mnemon.errors import InvalidRequest
+
+FORMAT = "lines/1"
+# Beyond this many changed lines the search for a smaller diff takes longer than the diff is worth.
+MOST_LINES = 4_000
+
+Diff = dict[str, Any]
+Hunk = tuple[int, int, int, int]
+
+
+def diff_texts(old: str, new: str) -> Diff:
+    """`{"format": "lines/1", "hunks": [{"line": n, "removed": […], "added": […]}]}`; lines count from 0 in the old."""
+    before, after = _lines(old), _lines(new)
+    hunks = [
+        {"line": start, "removed": before[start:stop], "added": after[low:high]}
+        for start, stop, low, high in changes(before, after)
+    ]
+    return {"format": FORMAT, "hunks": hunks}
+
+
+def apply_diff(text: str, diff: Diff) -> str:
+    """The new text from the old one; a diff of another text is refused."""
+    return _patched(text, diff, "removed", "added", grows=False)
+
+
+def revert_diff(text: str, diff: Diff) -> str:
+    """The old text from the new one."""
+    return _patched(text, diff, "added", "removed", grows=True)
+
+
+def _patched(text: str, diff: Diff, taken: str, put: str, *, grows: bool) -> str:
+    lines = _lines(text)
+    made: list[str] = []
+    position = shift = 0
+    for hunk in diff["hunks"]:
+        start = hunk["line"] + (shift if grows else 0)
+        stop = start + len(hunk[taken])
+        if lines[start:stop] != hunk[taken]:
+            raise InvalidRequest(f"The diff does not fit this text: line {start + 1} is another one.", line=start + 1)
+        made += lines[position:start] + hunk[put]
+        position = stop
+        shift += len(hunk[taken]) - len(hunk[put])
+    return "".join(made + lines[position:])
+
+
+def changes(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
+    """Where the two differ: (start, stop) in the one and in the other."""
+    head = 0
+    while head < min(len(before), len(after)) and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    middle, other = before[head : len(before) - tail], after[head : len(after) - tail]
+    if not middle and not other:
+        return []
+    if max(len(middle), len(other)) > MOST_LINES or not middle or not other:
+        return [(head, head + len(middle), head, head + len(other))]
+    matcher = SequenceMatcher(None, middle, other, autojunk=False)
+    return [
+        (head + i1, head + i2, head + j1, head + j2) for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"
+    ]
+
+
+def _lines(text: str) -> list[str]:
+    """Split at line feeds alone, which is what normalized text has; `splitlines` would split at more."""
+    pieces = text.split("\n")
+    lines = [piece + "\n" for piece in pieces[:-1]]
+    return [*lines, pieces[-1]] if pieces[-1] else lines
+
+
+def merge_texts(base: str, ours: str, theirs: str) -> str | None:
+    """Three-way: changes of both sides where they touch different lines; None where they clash."""
+    if ours == theirs or theirs == base:
+        return ours
+    if ours == base:
+        return theirs
+    root, left, right = _lines(base), _lines(ours), _lines(theirs)
+    edits = sorted(
+        {(start, stop, tuple(left[low:high])) for start, stop, low, high in changes(root, left)}
+        | {(start, stop, tuple(right[low:high])) for start, stop, low, high in changes(root, right)}
+    )
+    merged: list[str] = []
+    position = 0
+    for number, (start, stop, lines) in enumerate(edits):
+        # Edits that touch, even end to end, may depend on each other: that is for a person to say.
+        if number and start <= position:
+            return None
+        merged += root[position:start] + list(lines)
+        position = stop
+    return "".join(merged + root[position:])

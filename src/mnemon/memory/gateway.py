@@ -1,0 +1,65 @@
+"""The gateway to memory: every door (REST, command line, MCP) calls these functions and nothing behind them.
+
+`Mnemon.memory` is an instance. All functions take the tenant first, and those about a branch take a `Place` next:
+`Place(world_id, branch)`, or `memory.place(tenant, world_id, branch)` for the default world and trunk.
+
+Objects (`mnemon.memory.changes`, with an `Author` that says who does it, through which door, under which key):
+    create update link set_facet remove_facet delete restore      -> Changed(object, change_id, appended)
+Reading (`mnemon.memory.reading`): `as_of` is `"v3"`, a sequence or a moment
+    get history page count                                        -> Version, with .object .diff .rationale …
+Branches (`memory.branches`)
+    create list get compare merge abandon
+Graph (`memory.graph`)
+    lineage neighbourhood path integrity cycles export
+Meaning (`memory.semantic`, `memory.search`)
+    similar_objects similar_facets similar_rationales status; search(text) ranks words and meaning together
+Upkeep (`memory.compaction`, `memory.replay`)
+    compact; verify rebuild
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from mnemon.log.events import MAIN
+from mnemon.log.projector import Projector
+from mnemon.log.store import EventLog
+from mnemon.memory.changes import Changes
+from mnemon.memory.lens import LENS
+from mnemon.memory.objects import Place
+from mnemon.memory.reading import Reading
+
+if TYPE_CHECKING:
+    from mnemon.models.embedder import Embedder
+
+TEMPLATE = "plain/1"
+
+
+class Memory:
+    """The memory of every tenant. Declares its lens to the projector when it is made."""
+
+    def __init__(self, log: EventLog, projector: Projector, embedder: "Callable[[], Embedder] | None" = None) -> None:
+        self.log = log
+        self.projector = projector
+        self._embedder = embedder
+        projector.add(LENS)
+        self.reading = Reading(log)
+        self.changes = Changes(log, self.reading, self._vector_meta)
+
+    @staticmethod
+    def place(tenant: UUID, world_id: UUID | None = None, branch: str | None = None) -> Place:
+        """A tenant's default world carries the tenant's own id."""
+        return Place(world_id or tenant, branch or MAIN)
+
+    @cached_property
+    def embedder(self) -> "Embedder | None":
+        return self._embedder() if self._embedder else None
+
+    def _vector_meta(self) -> dict[str, Any] | None:
+        """Which model the vectors of a new text are meant to come from."""
+        if self.embedder is None or self.embedder.dimension is None:
+            return None
+        name, _, version = self.embedder.model_id.partition("@")
+        meta = {"model_id": self.embedder.model_id, "template_id": TEMPLATE, "embed_dim": self.embedder.dimension}
+        return meta | ({"model_version": version} if version else {"model_version": name})

@@ -1,0 +1,128 @@
+"""The lens: keeps tables and graph of memory objects up to date, in the transaction of the append."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+from psycopg.types.json import Jsonb
+
+from mnemon.db.database import Connection
+from mnemon.errors import Conflict
+from mnemon.log.events import MAIN, Event
+from mnemon.log.lenses import Lens, Tables
+from mnemon.log.moments import written
+from mnemon.log.pattern import Pattern
+from mnemon.memory.errors import BranchClosed
+from mnemon.memory.events import LENS_TYPES
+from mnemon.memory.fold import Change, from_json
+from mnemon.memory.objects import MemoryObject, Place
+from mnemon.memory.projection import Key, Projection, Row, branch_row
+from mnemon.memory.views import REAL, find_in, object_of, view_in
+
+NAME = "memory"
+# Each of these is a step of its own, since what follows reads what it wrote.
+ALONE = frozenset({"branch.created", "branch.merged", "branch.abandoned", "restored", "snapshot.compacted"})
+
+OWN = """
+SELECT c.* FROM unnest(%(worlds)s::uuid[], %(branches)s::text[], %(ids)s::uuid[]) AS wanted (world_id, branch, emo_id)
+  JOIN {emo_current} c ON c.tenant_id = %(tenant)s AND c.world_id = wanted.world_id AND c.branch = wanted.branch
+   AND c.emo_id = wanted.emo_id
+"""
+BRANCH = "SELECT * FROM {emo_branches} WHERE tenant_id = %s AND world_id = %s AND branch = %s"
+# A change in the branch that the merge did not see.
+UNSEEN = """
+SELECT FROM {emo_history} WHERE tenant_id = %s AND world_id = %s AND branch = %s AND since > %s LIMIT 1
+"""
+PROJECT = "SELECT mnemon.project_memory(%s)"
+PROJECT_INTO_COPIES = "SELECT mnemon.write_memory('pg_temp', %s)"
+
+
+async def project(connection: Connection, events: Sequence[Event], tables: Tables) -> None:
+    for run in _runs([Change.of(event) for event in events]):
+        if run[0].operation.startswith("branch."):
+            rows = {"emo_branches": [await _branch(connection, events[0].tenant_id, run[0], tables)]}
+        else:
+            rows = await _objects(connection, events[0].tenant_id, run, tables)
+        real = tables["emo_current"] == REAL["emo_current"]
+        await connection.execute(PROJECT if real else PROJECT_INTO_COPIES, (Jsonb(rows, dumps=orjson.dumps),))
+
+
+LENS = Lens(
+    name=NAME,
+    tables=tuple(REAL.values()),
+    apply=project,
+    lifecycle="inline",
+    pattern=Pattern(types=LENS_TYPES),
+    exchange="mnemon.exchange_memory",
+)
+
+
+def _runs(changes: Sequence[Change]) -> Iterator[list[Change]]:
+    run: list[Change] = []
+    for change in changes:
+        if change.operation in ALONE:
+            if run:
+                yield run
+            yield [change]
+            run = []
+        else:
+            run.append(change)
+    if run:
+        yield run
+
+
+async def _objects(connection: Connection, tenant: Any, run: Sequence[Change], tables: Tables) -> dict[str, list[Row]]:
+    keys = list(dict.fromkeys((change.place, change.emo_id) for change in run))
+    projection = Projection(await _states(connection, tenant, keys, tables))
+    for change in run:
+        projection.add(change)
+    return projection.rows
+
+
+async def _states(connection: Connection, tenant: Any, keys: Sequence[Key], tables: Tables) -> dict[Key, MemoryObject]:
+    """Each object as its branch sees it: its own state, or the one it has in the parent at the fork."""
+    values = {
+        "tenant": tenant,
+        "worlds": [place.world_id for place, _ in keys],
+        "branches": [place.branch for place, _ in keys],
+        "ids": [emo_id for _, emo_id in keys],
+    }
+    rows = await (await connection.execute(OWN.format(**tables), values)).fetchall()
+    found = {(one.place, one.emo_id): one for one in map(from_json, rows)}
+    for place in {place for place, _ in keys if place.branch != MAIN}:
+        view = await view_in(connection, tenant, place, tables=tables)
+        view.refuse_changes_if_closed()
+        absent = [emo_id for where, emo_id in keys if where == place and (place, emo_id) not in found]
+        seen = await find_in(connection, view, absent, tables)
+        found |= {(place, emo_id): object_of(row) for emo_id, row in seen.items()}
+    return found
+
+
+async def _branch(connection: Connection, tenant: Any, change: Change, tables: Tables) -> Row:
+    place = change.place
+    values = (tenant, place.world_id, place.branch)
+    row = await (await connection.execute(BRANCH.format(**tables), values)).fetchone()
+    if change.operation == "branch.created":
+        if row is not None:
+            raise Conflict(f"There is a branch {place.branch} already: choose another name.", branch=place.branch)
+        await view_in(connection, tenant, Place(place.world_id, change.data["parent"]), tables=tables)
+        return branch_row(change, None)
+    if row is None or row["status"] != "open":
+        raise BranchClosed(f"The branch {place.branch} is not open.", branch=place.branch)
+    if change.operation == "branch.merged":
+        unseen = await connection.execute(UNSEEN.format(**tables), (*values, change.data["seen_sequence"]))
+        if await unseen.fetchone() is not None:
+            raise Conflict(f"{place.branch} was changed while it was merged: merge again.", branch=place.branch)
+    return branch_row(change, _plain(row))
+
+
+def _plain(row: dict[str, Any]) -> Row:
+    return {
+        name: written(value)
+        if name.endswith("_at") and value is not None
+        else str(value)
+        if name == "world_id"
+        else value
+        for name, value in row.items()
+        if name != "tenant_id"
+    }

@@ -1,0 +1,39 @@
+"""A memory over the test database, and people who use it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from mnemon.db.database import Database
+from mnemon.log.archive_store import DirectoryStore
+from mnemon.log.events import Actor
+from mnemon.log.privacy import Privacy
+from mnemon.log.projector import Projector
+from mnemon.log.wrapping_keys import KeyRing
+from mnemon.memory.changes import Author
+from mnemon.memory.gateway import Memory
+from mnemon.memory.objects import Place
+
+ADA = Author(Actor("human", "u-1", "Ada"))
+BOT = Author(Actor("agent", "token:7"))
+
+
+@pytest.fixture
+async def privacy(database: Database, ring: KeyRing, tmp_path: Path) -> AsyncIterator[Privacy]:
+    opened = Privacy(database, ring, DirectoryStore(tmp_path / "archive"), listening=False)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def memory(privacy: Privacy) -> Memory:
+    projector = Projector(privacy.log)
+    privacy.erasures.on_erased.append(projector.on_erased)
+    return Memory(privacy.log, projector)
+
+
+@pytest.fixture
+def place(tenant: UUID) -> Place:
+    return Memory.place(tenant)

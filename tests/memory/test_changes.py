@@ -1,0 +1,99 @@
+"""Objects begin, change, are linked, deleted and restored; each change is one version."""
+
+from uuid import UUID
+
+import pytest
+
+from mnemon.ids import new_uuid
+from mnemon.memory.changes import Author
+from mnemon.memory.errors import DuplicateChange, MemoryConflict, MemoryDeleted, MemoryNotFound
+from mnemon.memory.gateway import Memory
+from mnemon.memory.objects import Link, Parent, Place
+from tests.memory.conftest import ADA
+
+
+async def test_an_object_is_read_back_as_it_was_created(memory: Memory, tenant: UUID, place: Place) -> None:
+    made = await memory.changes.create(
+        tenant, place, ADA, content="# Plan\nShip it.\n", emo_type="doc", tags=["plan"], facets={"summary": "Ship"}
+    )
+    found = await memory.reading.get(tenant, place, made.object.emo_id)
+    assert found.object == made.object
+    assert found.object.emo_version == 1
+    assert found.idempotency_key == f"{made.object.emo_id}:1:created"
+    assert found.object.source_kind == "user"
+
+
+async def test_every_change_is_one_version(memory: Memory, tenant: UUID, place: Place) -> None:
+    changes = memory.changes
+    parent = (await changes.create(tenant, place, ADA, content="parent")).object
+    one = (await changes.create(tenant, place, ADA, content="a\n")).object
+    key = one.emo_id
+    steps = [
+        await changes.update(tenant, place, ADA, key, content="a\nb\n", rationale="more"),
+        await changes.link(
+            tenant,
+            place,
+            ADA,
+            key,
+            parents=[Parent(parent.emo_id, "derived")],
+            links=[Link("uri", "https://example.org")],
+        ),
+        await changes.set_facet(tenant, place, ADA, key, "summary", "first"),
+        await changes.set_facet(tenant, place, ADA, key, "summary", "second"),
+        await changes.remove_facet(tenant, place, ADA, key, "summary"),
+        await changes.delete(tenant, place, ADA, key, reason="old"),
+        await changes.restore(tenant, place, ADA, key, rationale="not old"),
+    ]
+    assert [step.object.emo_version for step in steps] == [2, 3, 4, 5, 6, 7, 8]
+    history = await memory.reading.history(tenant, place, key, contents=True)
+    assert [one.operation for one in history] == [
+        "created", "updated", "linked", "facet.added", "facet.replaced", "facet.removed", "deleted", "restored",
+    ]  # fmt: skip
+    assert [one.object for one in history[1:]] == [step.object for step in steps]
+    assert (await memory.reading.get(tenant, place, key)).object == steps[-1].object
+
+
+async def test_the_same_content_again_adds_no_version(memory: Memory, tenant: UUID, place: Place) -> None:
+    one = (await memory.changes.create(tenant, place, ADA, content="a")).object
+    again = await memory.changes.update(tenant, place, ADA, one.emo_id, content="a")
+    assert again.appended is None
+    assert again.object == one
+
+
+async def test_a_deleted_object_is_gone_and_takes_no_change(memory: Memory, tenant: UUID, place: Place) -> None:
+    one = (await memory.changes.create(tenant, place, ADA, content="a")).object
+    await memory.changes.delete(tenant, place, ADA, one.emo_id)
+    with pytest.raises(MemoryNotFound):
+        await memory.reading.get(tenant, place, one.emo_id)
+    for change in (
+        memory.changes.update(tenant, place, ADA, one.emo_id, content="b"),
+        memory.changes.delete(tenant, place, ADA, one.emo_id),
+        memory.changes.set_facet(tenant, place, ADA, one.emo_id, "x", "y"),
+    ):
+        with pytest.raises(MemoryDeleted):
+            await change
+    assert len(await memory.reading.history(tenant, place, one.emo_id)) == 2
+
+
+async def test_an_old_expected_version_is_refused_with_the_current_one(
+    memory: Memory, tenant: UUID, place: Place
+) -> None:
+    one = (await memory.changes.create(tenant, place, ADA, content="a")).object
+    await memory.changes.update(tenant, place, ADA, one.emo_id, content="b", expected_version=1)
+    with pytest.raises(MemoryConflict) as refused:
+        await memory.changes.update(tenant, place, ADA, one.emo_id, content="c", expected_version=1)
+    assert refused.value.details["current_version"] == 2
+    assert (await memory.reading.get(tenant, place, one.emo_id)).object.content == "b"
+
+
+async def test_an_id_or_a_key_creates_one_object(memory: Memory, tenant: UUID, place: Place) -> None:
+    emo_id = new_uuid()
+    await memory.changes.create(tenant, place, ADA, content="a", emo_id=emo_id)
+    with pytest.raises(DuplicateChange):
+        await memory.changes.create(tenant, place, ADA, content="a", emo_id=emo_id)
+    keyed = Author(ADA.actor, key="import-7")
+    made = await memory.changes.create(tenant, place, keyed, content="b")
+    with pytest.raises(DuplicateChange) as refused:
+        await memory.changes.create(tenant, place, keyed, content="b")
+    assert refused.value.details["emo_id"] == str(made.object.emo_id)
+    assert await memory.reading.count(tenant, place) == 2
