@@ -31,6 +31,8 @@ from mnemon.log.privacy import Privacy, open_privacy
 from mnemon.log.projector import Projector
 from mnemon.log.store import EventLog
 from mnemon.log.strong_reads import StrongReads
+from mnemon.memory import lens as memory_lens
+from mnemon.memory.gateway import Memory
 from mnemon.settings import Settings
 from mnemon.work.jobs import list_workers
 from mnemon.work.kinds import Kind, declared_kinds, use_default_attempts
@@ -89,12 +91,18 @@ class Mnemon:
         """The lenses of this program."""
         projector = Projector(self.log)
         projector.add(DOCUMENTS)
+        projector.add(memory_lens.LENS)
         return projector
 
     @cached_property
     def files(self) -> Files:
         """Uploads and blobs."""
         return Files.of(self.settings)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Memory objects, their branches and graphs."""
+        return Memory(self.log, self.projector, lambda: self.embedder)
 
     @cached_property
     def strong_reads(self) -> StrongReads:

@@ -14,6 +14,7 @@ from mnemon.log.projector import Projector
 from mnemon.log.wrapping_keys import KeyRing
 from mnemon.memory.changes import Author
 from mnemon.memory.gateway import Memory
+from mnemon.memory.lens import LENS
 from mnemon.memory.objects import Place
 
 ADA = Author(Actor("human", "u-1", "Ada"))
@@ -30,6 +31,7 @@ async def privacy(database: Database, ring: KeyRing, tmp_path: Path) -> AsyncIte
 @pytest.fixture
 async def memory(privacy: Privacy) -> Memory:
     projector = Projector(privacy.log)
+    projector.add(LENS)
     privacy.erasures.on_erased.append(projector.on_erased)
     return Memory(privacy.log, projector)
 

@@ -16,6 +16,7 @@ from mnemon.api import (
     ingest,
     integrity,
     jobs,
+    memory,
     partitions,
     periods,
     privacy,
@@ -50,6 +51,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     ingest.router,
     documents.router,
     runs.router,
+    memory.router,
 )
 
 

@@ -38,6 +38,9 @@ class Action(StrEnum):
     FOLLOW_LOG = "follow log"
     VIEW_JOBS = "view jobs"
     MANAGE_JOBS = "manage jobs"
+    READ_MEMORY = "read memory"
+    WRITE_MEMORY = "write memory"
+    MANAGE_MEMORY = "manage memory"
     VIEW_OWN_ACCOUNT = "view own account"
     MANAGE_OWN_ACCOUNT = "manage own account"
 
@@ -72,6 +75,9 @@ RULES: dict[Action, Rule] = {
     Action.FOLLOW_LOG: Rule(EVERYONE, Scope.WRITE),
     Action.VIEW_JOBS: Rule(EVERYONE, Scope.READ),
     Action.MANAGE_JOBS: Rule(ADMINS, Scope.WRITE),
+    Action.READ_MEMORY: Rule(EVERYONE, Scope.READ),
+    Action.WRITE_MEMORY: Rule(EVERYONE, Scope.WRITE),
+    Action.MANAGE_MEMORY: Rule(ADMINS, Scope.WRITE),
     Action.VIEW_OWN_ACCOUNT: Rule(EVERYONE, Scope.READ),
     Action.MANAGE_OWN_ACCOUNT: Rule(EVERYONE, Scope.WRITE, by_token=False),
 }

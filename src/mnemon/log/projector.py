@@ -120,6 +120,11 @@ class Projector:
         for lens in self._lenses.values():
             await self._catch_up(tenant, lens)
 
+    async def make_current(self, tenant: UUID, name: str) -> None:
+        """See to it that the rows of a lens are of its present version; quick once they are known to be."""
+        if (tenant, name) not in self._current:
+            await self._begin(tenant, self._lens(name))
+
     async def rebuild(
         self, tenant: UUID, name: str, *, from_snapshot: bool = True, progress: Progress | None = None
     ) -> Rebuilt:

@@ -31,7 +31,7 @@ Decide = Callable[[MemoryObject], tuple[str, dict[str, Any]] | None]
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who changes something, through which door, and under which key of their own, if any, so that a repeat is known."""
+    """Who changes something, through which door, and under which key of their own, so that a repeat is known."""
 
     actor: Actor
     channel: str = "api"

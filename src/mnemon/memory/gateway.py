@@ -18,10 +18,12 @@ Upkeep (`memory.compaction`, `memory.replay`)
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from mnemon.errors import Conflict
 from mnemon.log.events import MAIN
 from mnemon.log.projector import Projector
 from mnemon.log.store import EventLog
@@ -29,6 +31,7 @@ from mnemon.memory.changes import Changes
 from mnemon.memory.lens import LENS
 from mnemon.memory.objects import Place
 from mnemon.memory.reading import Reading
+from mnemon.memory.replay import Replay
 
 if TYPE_CHECKING:
     from mnemon.models.embedder import Embedder
@@ -37,15 +40,20 @@ TEMPLATE = "plain/1"
 
 
 class Memory:
-    """The memory of every tenant. Declares its lens to the projector when it is made."""
+    """The memory of every tenant. The projector must know `mnemon.memory.lens.LENS`."""
 
     def __init__(self, log: EventLog, projector: Projector, embedder: "Callable[[], Embedder] | None" = None) -> None:
         self.log = log
         self.projector = projector
         self._embedder = embedder
-        projector.add(LENS)
-        self.reading = Reading(log)
+        self.reading = Reading(log, self.prepare)
         self.changes = Changes(log, self.reading, self._vector_meta)
+        self.replay = Replay(log, projector)
+
+    async def prepare(self, tenant: UUID) -> None:
+        """Make the lens anew on first use if its code has changed; while another process does that, old rows serve."""
+        with suppress(Conflict):
+            await self.projector.make_current(tenant, LENS.name)
 
     @staticmethod
     def place(tenant: UUID, world_id: UUID | None = None, branch: str | None = None) -> Place:

@@ -20,7 +20,7 @@ EMO_TYPES: tuple[EmoType, ...] = ("note", "fact", "doc", "artifact", "profile")
 MARKDOWN = "text/markdown"
 # "Still": the end of what holds now. The largest sequence a partition can have is one less.
 STILL = 2**63 - 1
-BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
+BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 FACET = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
 # Names made from other names are the same at every replay.
 NAMES = UUID("5f6a1f0e-6d1b-5d0c-9a66-1c6b7a0c5e04")
@@ -36,7 +36,7 @@ class Place:
     def __post_init__(self) -> None:
         if not BRANCH.fullmatch(self.branch):
             raise InvalidRequest(
-                f"{self.branch!r} is not a branch: use 1 to 100 letters, digits and ._/-, the first a letter or digit.",
+                f"{self.branch!r} is not a branch: use 1 to 100 letters, digits and ._-, the first a letter or digit.",
                 branch=self.branch,
             )
 
@@ -103,9 +103,8 @@ class MemoryObject:
     def relations(self) -> list[dict[str, str]]:
         """Parents and links in the form of the table of links."""
         found = [{"rel": one.rel, "target_emo_id": str(one.emo_id)} for one in self.parents]
-        for link in self.links:
-            found.append({"rel": "links", "target_uri" if link.kind == "uri" else "target_emo_id": link.ref})
-        return found
+        ends = {"uri": "target_uri", "emo": "target_emo_id"}
+        return found + [{"rel": "links", ends[link.kind]: link.ref} for link in self.links]
 
 
 def normalized(text: str) -> str:

@@ -35,7 +35,7 @@ def disclose(data: Mapping[str, Any]) -> dict[str, Any]:
     sealed = about["sealed"]
     whole = {name: value for name, value in data.items() if name != "about"}
     whole["subject_id"] = about["subject_id"]
-    return whole | sealed if isinstance(sealed, Mapping) else whole | {"erased": True}
+    return {**whole, **sealed} if isinstance(sealed, Mapping) else whole | {"erased": True}
 
 
 def is_erased(text: str) -> bool:

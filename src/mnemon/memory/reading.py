@@ -1,6 +1,7 @@
 """Reading: one object, its history, and lists; in a branch, now or as of a version, a time or a sequence."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -78,12 +79,20 @@ EVERY_OBJECT = Wanted()
 class Reading:
     """Reads the lens; what was compacted out of it, the log."""
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, prepare: Callable[[UUID], Awaitable[None]]) -> None:
         self._log = log
+        self._prepare = prepare
+
+    @asynccontextmanager
+    async def transaction(self, tenant: UUID) -> AsyncIterator[Connection]:
+        """A tenant's transaction in which the lens is as this program writes it."""
+        await self._prepare(tenant)
+        async with self._log.database.transaction(tenant) as connection:
+            yield connection
 
     async def get(self, tenant: UUID, place: Place, emo_id: UUID, as_of: AsOf = None) -> Version:
         """The object as the branch shows it. `as_of`: `v3` is a version, a number a sequence, else a moment."""
-        async with self._log.database.transaction(tenant) as connection:
+        async with self.transaction(tenant) as connection:
             view, version = await self.view_in(connection, tenant, place, as_of)
             row = (await find_in(connection, view, [emo_id])).get(emo_id)
             if row is not None and version is not None:
@@ -95,14 +104,14 @@ class Reading:
 
     async def find(self, tenant: UUID, place: Place, emo_id: UUID) -> tuple[View, MemoryObject | None]:
         """For whoever is about to change it: deleted ones too, and with the view it was found in."""
-        async with self._log.database.transaction(tenant) as connection:
+        async with self.transaction(tenant) as connection:
             view = await view_in(connection, tenant, place)
             row = (await find_in(connection, view, [emo_id])).get(emo_id)
         return view, object_of(row) if row else None
 
     async def history(self, tenant: UUID, place: Place, emo_id: UUID, *, contents: bool = False) -> list[Version]:
         """Every version that led to what the branch has, oldest first; of deleted objects too."""
-        async with self._log.database.transaction(tenant) as connection:
+        async with self.transaction(tenant) as connection:
             view = await view_in(connection, tenant, place)
             rows = await _versions(connection, view, emo_id)
         if not rows:
@@ -120,7 +129,7 @@ class Reading:
         before: tuple[datetime, UUID] | None = None,
     ) -> list[Version]:
         """Newest first, beyond the place of the last one of the page before."""
-        async with self._log.database.transaction(tenant) as connection:
+        async with self.transaction(tenant) as connection:
             view, _ = await self.view_in(connection, tenant, place, as_of)
             values = view.values | wanted.values | {"limit": limit}
             values |= {"before": before[0] if before else None, "before_id": before[1] if before else None}
@@ -128,7 +137,7 @@ class Reading:
         return await self._filled(rows)
 
     async def count(self, tenant: UUID, place: Place, wanted: Wanted = EVERY_OBJECT, *, as_of: AsOf = None) -> int:
-        async with self._log.database.transaction(tenant) as connection:
+        async with self.transaction(tenant) as connection:
             view, _ = await self.view_in(connection, tenant, place, as_of)
             rows = await connection.execute(COUNT.format(shown=view.shows("h")), view.values | wanted.values)
             row = await rows.fetchone()
@@ -166,13 +175,13 @@ class Reading:
         """What the branch saw in its parent before its own first change."""
         if not changes or changes[0].operation == "created":
             return None
-        async with self._log.database.transaction(tenant) as connection:
+        async with self.transaction(tenant) as connection:
             view = await view_in(connection, tenant, place)
             above = replace(view, line=view.line[1:])
             row = (await find_in(connection, above, [emo_id])).get(emo_id)
         return object_of(row) if row else None
 
-    async def changes(self, tenant: UUID, place: Place, emo_id: UUID, to: int | None = None) -> Any:
+    async def changes(self, tenant: UUID, place: Place, emo_id: UUID, to: int | None = None) -> AsyncIterator[Change]:
         """The object's own events in a branch, from the log, in order; archived ones are read through."""
         stream = Stream.of_entity(OBJECT, place.entity(emo_id))
         cursor: str | None = None

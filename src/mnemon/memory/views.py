@@ -48,7 +48,8 @@ SELECT found.* FROM unnest(%(ids)s::uuid[]) AS wanted (emo_id)
 """
 # The same as a set: rows of a table with branch, emo_id (here named by `owner`), since and until.
 SHOWN = """
-    EXISTS (SELECT FROM unnest(%(branches)s::text[], %(bounds)s::bigint[]) WITH ORDINALITY AS line (branch, bound, level)
+    EXISTS (SELECT FROM unnest(%(branches)s::text[], %(bounds)s::bigint[]) WITH ORDINALITY
+                        AS line (branch, bound, level)
              WHERE {row}.branch = line.branch AND {row}.since <= line.bound AND {row}.until > line.bound
                AND NOT EXISTS (
                    SELECT FROM unnest(%(branches)s::text[], %(bounds)s::bigint[]) WITH ORDINALITY

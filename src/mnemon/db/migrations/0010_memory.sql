@@ -6,7 +6,7 @@
 CREATE TABLE mnemon.emo_branches (
     tenant_id      uuid NOT NULL,
     world_id       uuid NOT NULL,
-    branch         text COLLATE "C" NOT NULL CHECK (branch ~ '^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$' AND branch <> 'main'),
+    branch         text COLLATE "C" NOT NULL CHECK (branch ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$' AND branch <> 'main'),
     parent         text COLLATE "C" NOT NULL,
     fork_sequence  bigint NOT NULL,
     status         text NOT NULL CHECK (status IN ('open', 'merged', 'abandoned')),

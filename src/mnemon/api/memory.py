@@ -1,0 +1,309 @@
+"""Memory objects over REST: create, read in four views, change, delete, restore."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from mnemon.api.access import MnemonPart, allow
+from mnemon.api.memory_models import (
+    AsOf,
+    Deletion,
+    HistoryOut,
+    IdempotencyKey,
+    MemoryRoute,
+    NewContent,
+    NewFacet,
+    NewLinks,
+    NewObject,
+    ObjectOut,
+    ObjectPage,
+    Restoration,
+    ViewedObject,
+    ViewName,
+    Where,
+    author_of,
+    object_as_json,
+    relations_in,
+    removed_in,
+    version_as_json,
+)
+from mnemon.api.paging import Cursor, from_cursor, to_cursor
+from mnemon.identity.recording import refuse_other_tenant
+from mnemon.identity.roles import Action, Principal
+from mnemon.log.moments import read_moment, written
+from mnemon.memory.gateway import Memory
+from mnemon.memory.objects import EmoType, Place
+from mnemon.memory.reading import Version, Wanted, not_found
+from mnemon.memory.relations import difference
+
+router = APIRouter(tags=["memory"], route_class=MemoryRoute)
+Reader = Annotated[Principal, allow(Action.READ_MEMORY)]
+Writer = Annotated[Principal, allow(Action.WRITE_MEMORY)]
+FacetName = Annotated[str, Path(max_length=100)]
+
+
+@router.post("/memory/objects", summary="Create a memory object", status_code=201, response_model=ObjectOut)
+async def post_object(
+    new: NewObject,
+    request: Request,
+    response: Response,
+    mnemon: MnemonPart,
+    principal: Writer,
+    where: Where,
+    idempotency_key: IdempotencyKey = None,
+) -> dict[str, Any]:
+    refuse_other_tenant(principal, new.tenant_id)
+    place = where.place(principal)
+    made = await mnemon.memory.changes.create(
+        principal.tenant_id,
+        place,
+        author_of(principal, idempotency_key),
+        content=new.content,
+        emo_type=new.emo_type,
+        emo_id=new.emo_id,
+        mime_type=new.mime_type,
+        tags=new.tags,
+        facets=new.facets,
+        source_kind=new.source.kind,
+        source_uri=new.source.uri,
+        subject_id=new.subject_id,
+        rationale=new.rationale,
+        **relations_in(new),
+    )
+    prefix = request.url.path.rstrip("/")
+    response.headers["Location"] = f"{prefix}/{made.object.emo_id}"
+    return object_as_json(made.object)
+
+
+@router.get("/memory/objects", summary="List memory objects, newest first", response_model=ObjectPage)
+async def list_objects(
+    mnemon: MnemonPart,
+    principal: Reader,
+    where: Where,
+    emo_type: Annotated[EmoType | None, Query(alias="type")] = None,
+    tag: Annotated[list[str] | None, Query(max_length=20, description="All of these; may be repeated.")] = None,
+    updated_since: datetime | None = None,
+    as_of: AsOf = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: Cursor = None,
+) -> dict[str, Any]:
+    reading, place = mnemon.memory.reading, where.place(principal)
+    wanted = Wanted(emo_type=emo_type, tags=tag or (), updated_since=updated_since)
+    found = await reading.page(
+        principal.tenant_id, place, wanted, as_of=as_of, limit=limit + 1, before=_position(cursor)
+    )
+    total = await reading.count(principal.tenant_id, place, wanted, as_of=as_of)
+    last = found[limit - 1].object if len(found) > limit else None
+    following = to_cursor(f"{written(last.updated_at)} {last.emo_id}") if last else None
+    return {
+        "objects": [object_as_json(one.object) for one in found[:limit]],
+        "total": total,
+        "next_cursor": following,
+    }
+
+
+@router.get(
+    "/memory/objects/{emo_id}",
+    summary="One object: as it is, its changelog, its diffs or its rationales",
+    response_model=ViewedObject,
+)
+async def get_object(
+    emo_id: UUID,
+    mnemon: MnemonPart,
+    principal: Reader,
+    where: Where,
+    view: ViewName = "current",
+    as_of: AsOf = None,
+    from_version: Annotated[int | None, Query(ge=1, description="Of the view `diff`.")] = None,
+    to_version: Annotated[int | None, Query(ge=1, description="Of the view `diff`.")] = None,
+) -> dict[str, Any]:
+    place = where.place(principal)
+    found = await mnemon.memory.reading.get(principal.tenant_id, place, emo_id, as_of)
+    if view == "current":
+        data = version_as_json(found)
+    else:
+        ends = (from_version, to_version) if from_version or to_version else None
+        data = await _viewed(mnemon.memory, principal.tenant_id, place, found, view, ends)
+    return object_as_json(found.object) | {"view_data": data}
+
+
+@router.get(
+    "/memory/objects/{emo_id}/history",
+    summary="Every version of an object, also of a deleted one",
+    response_model=HistoryOut,
+)
+async def get_history(emo_id: UUID, mnemon: MnemonPart, principal: Reader, where: Where) -> dict[str, Any]:
+    versions = await mnemon.memory.reading.history(principal.tenant_id, where.place(principal), emo_id)
+    return {
+        "emo_id": emo_id,
+        "deleted": versions[-1].object.deleted,
+        "versions": [version_as_json(one) | {"diff": one.diff} for one in versions],
+    }
+
+
+@router.put("/memory/objects/{emo_id}/content", summary="Change the content", response_model=ObjectOut)
+async def put_content(
+    emo_id: UUID,
+    new: NewContent,
+    mnemon: MnemonPart,
+    principal: Writer,
+    where: Where,
+    idempotency_key: IdempotencyKey = None,
+) -> dict[str, Any]:
+    changed = await mnemon.memory.changes.update(
+        principal.tenant_id,
+        where.place(principal),
+        author_of(principal, idempotency_key),
+        emo_id,
+        content=new.content,
+        tags=new.tags,
+        rationale=new.rationale,
+        expected_version=new.expected_version,
+    )
+    return object_as_json(changed.object)
+
+
+@router.post("/memory/objects/{emo_id}/links", summary="Add or take away relations", response_model=ObjectOut)
+async def post_links(
+    emo_id: UUID,
+    new: NewLinks,
+    mnemon: MnemonPart,
+    principal: Writer,
+    where: Where,
+    idempotency_key: IdempotencyKey = None,
+) -> dict[str, Any]:
+    changed = await mnemon.memory.changes.link(
+        principal.tenant_id,
+        where.place(principal),
+        author_of(principal, idempotency_key),
+        emo_id,
+        rationale=new.rationale,
+        expected_version=new.expected_version,
+        **relations_in(new),
+        **removed_in(new),
+    )
+    return object_as_json(changed.object)
+
+
+@router.put("/memory/objects/{emo_id}/facets/{name}", summary="Add or replace a facet", response_model=ObjectOut)
+async def put_facet(
+    emo_id: UUID,
+    name: FacetName,
+    new: NewFacet,
+    mnemon: MnemonPart,
+    principal: Writer,
+    where: Where,
+    idempotency_key: IdempotencyKey = None,
+) -> dict[str, Any]:
+    changed = await mnemon.memory.changes.set_facet(
+        principal.tenant_id,
+        where.place(principal),
+        author_of(principal, idempotency_key),
+        emo_id,
+        name,
+        new.value,
+        rationale=new.rationale,
+        expected_version=new.expected_version,
+    )
+    return object_as_json(changed.object)
+
+
+@router.delete("/memory/objects/{emo_id}/facets/{name}", summary="Take a facet away", response_model=ObjectOut)
+async def delete_facet(
+    emo_id: UUID,
+    name: FacetName,
+    mnemon: MnemonPart,
+    principal: Writer,
+    where: Where,
+    asked: Restoration | None = None,
+) -> dict[str, Any]:
+    asked = asked or Restoration()
+    changed = await mnemon.memory.changes.remove_facet(
+        principal.tenant_id,
+        where.place(principal),
+        author_of(principal),
+        emo_id,
+        name,
+        rationale=asked.rationale,
+        expected_version=asked.expected_version,
+    )
+    if changed.appended is None:
+        raise not_found(where.place(principal), emo_id)
+    return object_as_json(changed.object)
+
+
+@router.delete("/memory/objects/{emo_id}", summary="Hide an object; its history stays", status_code=204)
+async def delete_object(
+    emo_id: UUID,
+    mnemon: MnemonPart,
+    principal: Writer,
+    where: Where,
+    asked: Deletion | None = None,
+    idempotency_key: IdempotencyKey = None,
+) -> None:
+    asked = asked or Deletion()
+    await mnemon.memory.changes.delete(
+        principal.tenant_id,
+        where.place(principal),
+        author_of(principal, idempotency_key),
+        emo_id,
+        reason=asked.deletion_reason,
+        expected_version=asked.expected_version,
+    )
+
+
+@router.post("/memory/objects/{emo_id}/restore", summary="Bring a deleted object back", response_model=ObjectOut)
+async def restore_object(
+    emo_id: UUID,
+    mnemon: MnemonPart,
+    principal: Writer,
+    where: Where,
+    asked: Restoration | None = None,
+    idempotency_key: IdempotencyKey = None,
+) -> dict[str, Any]:
+    asked = asked or Restoration()
+    changed = await mnemon.memory.changes.restore(
+        principal.tenant_id,
+        where.place(principal),
+        author_of(principal, idempotency_key),
+        emo_id,
+        rationale=asked.rationale,
+        expected_version=asked.expected_version,
+    )
+    return object_as_json(changed.object)
+
+
+async def _viewed(
+    memory: Memory,
+    tenant: UUID,
+    place: Place,
+    found: Version,
+    view: ViewName,
+    ends: tuple[int | None, int | None] | None,
+) -> dict[str, Any]:
+    """The changes that led to the version that was asked for."""
+    seen = found.object.emo_version
+    versions = await memory.reading.history(tenant, place, found.object.emo_id, contents=ends is not None)
+    versions = [one for one in versions if one.object.emo_version <= seen]
+    if view == "changelog":
+        return {"changes": [version_as_json(one) for one in versions]}
+    if view == "rationale":
+        return {"rationales": [version_as_json(one) for one in versions if one.rationale]}
+    if ends is None:
+        return {"diffs": [{"emo_version": one.object.emo_version, "diff": one.diff} for one in versions]}
+    first, last = ends[0] or 1, ends[1] or seen
+    known = {one.object.emo_version: one.object for one in versions}
+    for version in (first, last):
+        if version not in known:
+            raise not_found(place, found.object.emo_id, f"v{version}")
+    return {"from_version": first, "to_version": last, "diff": difference(known[first], known[last])}
+
+
+def _position(cursor: str | None) -> tuple[datetime, UUID] | None:
+    text = from_cursor(cursor)
+    if text is None:
+        return None
+    moment, _, emo_id = text.partition(" ")
+    return read_moment(moment), UUID(emo_id)

@@ -1,0 +1,271 @@
+"""How memory objects look in requests and answers, and the route that answers what is wrong with 400."""
+
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import Depends, Header, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, Field
+
+from mnemon.errors import InvalidRequest
+from mnemon.identity.roles import Principal
+from mnemon.log.errors import InvalidEvent
+from mnemon.log.moments import written
+from mnemon.memory.changes import Author
+from mnemon.memory.errors import InvalidMemory
+from mnemon.memory.fold import links_of, parents_of
+from mnemon.memory.objects import EmoType, LinkKind, MemoryObject, Place, Relation, SourceKind
+from mnemon.memory.reading import Version
+
+Tag = Annotated[str, Field(min_length=1, max_length=200)]
+Text = Annotated[str, Field(max_length=1_000_000)]
+Reason = Annotated[str, Field(max_length=10_000)]
+ViewName = Literal["current", "changelog", "diff", "rationale"]
+AsOf = Annotated[
+    str | None,
+    Query(
+        max_length=40,
+        description="`v3` is a version; a number is a log sequence; else a moment like 2026-03-01T09:30Z.",
+    ),
+]
+IdempotencyKey = Annotated[
+    str | None, Header(min_length=1, max_length=150, description="A repeat of the same key is answered with 409.")
+]
+
+
+class MemoryRoute(APIRoute):
+    """Answers a malformed request with 400, as the memory API promises; other routes say 422."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handler = super().get_route_handler()
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except RequestValidationError as failure:
+                problems = [
+                    {"field": ".".join(str(part) for part in one["loc"][1:]) or "body", "problem": one["msg"]}
+                    for one in failure.errors()
+                ]
+                first = problems[0]
+                raise InvalidMemory(f"{first['field']}: {first['problem']}", problems=problems) from None
+            except InvalidMemory:
+                raise
+            except (InvalidRequest, InvalidEvent) as failure:
+                raise InvalidMemory(failure.message, **failure.details) from None
+
+        return answered
+
+
+class Asked(BaseModel):
+    """What we do not know we refuse: a misspelt field must not vanish."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ParentIn(Asked):
+    emo_id: UUID
+    rel: Relation
+
+
+class LinkIn(Asked):
+    kind: LinkKind
+    ref: str = Field(min_length=1, max_length=2000)
+
+
+class SourceIn(Asked):
+    kind: SourceKind | None = Field(None, description="Unset: `user` for a person, `agent` for an access token.")
+    uri: str | None = Field(None, max_length=2000)
+
+
+class NewObject(Asked):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"emo_type": "note", "content": "The archive moves to Frankfurt.", "tags": ["hosting"]},
+            ]
+        },
+    )
+    emo_type: EmoType = "note"
+    content: Text
+    emo_id: UUID | None = Field(None, description="Unset: a new one.")
+    tenant_id: UUID | None = Field(None, description="If given, it must be the caller's own.")
+    mime_type: str = Field("text/markdown", max_length=200)
+    tags: list[Tag] = Field(default_factory=list, max_length=100)
+    facets: dict[str, Text] = Field(default_factory=dict, max_length=100)
+    parents: list[ParentIn] = Field(default_factory=list, max_length=100)
+    links: list[LinkIn] = Field(default_factory=list, max_length=100)
+    source: SourceIn = Field(default_factory=SourceIn)
+    subject_id: str | None = Field(
+        None, min_length=1, max_length=200, description="Pseudonym of the person it is about: sealed with their key."
+    )
+    rationale: Reason | None = None
+
+
+class NewContent(Asked):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"content": "It moves to Paris.", "rationale": "The board said so.", "expected_version": 1}]
+        },
+    )
+    content: Text
+    tags: list[Tag] | None = Field(None, max_length=100, description="Unset: as they are.")
+    rationale: Reason | None = None
+    expected_version: int | None = Field(None, ge=1, description="Unset: whatever it is.")
+
+
+class NewLinks(Asked):
+    parents: list[ParentIn] = Field(default_factory=list, max_length=100)
+    links: list[LinkIn] = Field(default_factory=list, max_length=100)
+    removed_parents: list[ParentIn] = Field(default_factory=list, max_length=100)
+    removed_links: list[LinkIn] = Field(default_factory=list, max_length=100)
+    rationale: Reason | None = None
+    expected_version: int | None = Field(None, ge=1)
+
+
+class NewFacet(Asked):
+    value: Text
+    rationale: Reason | None = None
+    expected_version: int | None = Field(None, ge=1)
+
+
+class Deletion(Asked):
+    deletion_reason: Reason = ""
+    expected_version: int | None = Field(None, ge=1)
+
+
+class Restoration(Asked):
+    rationale: Reason | None = None
+    expected_version: int | None = Field(None, ge=1)
+
+
+class ObjectOut(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    emo_id: UUID
+    emo_type: EmoType
+    emo_version: int
+    world_id: UUID
+    branch: str
+    content: str
+    mime_type: str
+    tags: list[str]
+    facets: dict[str, str]
+    links: list[dict[str, str]]
+    source: dict[str, str | None]
+    subject_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    updated_by: str
+    sequence: str = Field(description="Where in the log this version was made.")
+
+
+class ViewedObject(ObjectOut):
+    view_data: dict[str, Any]
+
+
+class ObjectPage(BaseModel):
+    objects: list[ObjectOut]
+    total: int
+    next_cursor: str | None
+
+
+class HistoryOut(BaseModel):
+    emo_id: UUID
+    deleted: bool
+    versions: list[dict[str, Any]]
+
+
+def place_of(
+    principal: Principal,
+    world_id: UUID | None,
+    branch: str | None,
+    world_header: UUID | None,
+    branch_header: str | None,
+) -> Place:
+    if world_id and world_header and world_id != world_header:
+        raise InvalidMemory(f"The query names the world {world_id}, the header {world_header}: give one.")
+    if branch and branch_header and branch != branch_header:
+        raise InvalidMemory(f"The query names the branch {branch}, the header {branch_header}: give one.")
+    return Place(world_id or world_header or principal.tenant_id, branch or branch_header or "main")
+
+
+class WhereAsked:
+    """World and branch as the request names them, in the query or in headers."""
+
+    def __init__(
+        self,
+        world_id: Annotated[UUID | None, Query(description="Unset: the tenant's own world.")] = None,
+        branch: Annotated[str | None, Query(max_length=100, description="Unset: main.")] = None,
+        x_world_id: Annotated[UUID | None, Header(description="The same as `world_id`.")] = None,
+        x_branch: Annotated[str | None, Header(max_length=100, description="The same as `branch`.")] = None,
+    ) -> None:
+        self.asked = world_id, branch, x_world_id, x_branch
+
+    def place(self, principal: Principal) -> Place:
+        return place_of(principal, *self.asked)
+
+
+Where = Annotated[WhereAsked, Depends(WhereAsked)]
+
+
+def author_of(principal: Principal, key: str | None = None) -> Author:
+    return Author(principal.actor, "api", key)
+
+
+def relations_in(asked: NewObject | NewLinks) -> dict[str, Any]:
+    return {"parents": parents_of(_dumped(asked.parents)), "links": links_of(_dumped(asked.links))}
+
+
+def removed_in(asked: NewLinks) -> dict[str, Any]:
+    return {
+        "removed_parents": parents_of(_dumped(asked.removed_parents)),
+        "removed_links": links_of(_dumped(asked.removed_links)),
+    }
+
+
+def _dumped(models: Any) -> list[dict[str, Any]]:
+    return [one.model_dump() for one in models]
+
+
+def object_as_json(one: MemoryObject) -> dict[str, Any]:
+    return {
+        "emo_id": str(one.emo_id),
+        "emo_type": one.emo_type,
+        "emo_version": one.emo_version,
+        "world_id": str(one.place.world_id),
+        "branch": one.place.branch,
+        "content": one.content,
+        "mime_type": one.mime_type,
+        "tags": list(one.tags),
+        "facets": dict(one.facets),
+        "links": one.relations,
+        "source": {"kind": one.source_kind, "uri": one.source_uri},
+        "subject_id": one.subject_id,
+        "created_at": written(one.created_at),
+        "updated_at": written(one.updated_at),
+        "updated_by": one.updated_by,
+        "sequence": str(one.sequence),
+    }
+
+
+def version_as_json(one: Version) -> dict[str, Any]:
+    """A line of the changelog."""
+    return {
+        "emo_version": one.object.emo_version,
+        "operation": one.operation,
+        "change_id": str(one.change_id),
+        "idempotency_key": one.idempotency_key,
+        "branch": one.object.place.branch,
+        "updated_at": written(one.object.updated_at),
+        "updated_by": one.object.updated_by,
+        "rationale": one.rationale,
+        "content_hash": one.content_hash,
+        "determinism_hash": one.determinism_hash,
+        "compacted": one.compacted,
+        "sequence": str(one.object.sequence),
+    }

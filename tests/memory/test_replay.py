@@ -1,0 +1,64 @@
+"""The lens is what the log says: made anew, it has the same rows and the same hashes."""
+
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from mnemon.memory.gateway import Memory
+from mnemon.memory.objects import Link, Parent, Place
+from mnemon.memory.views import REAL
+from tests.memory.conftest import ADA
+
+
+async def some_history(memory: Memory, tenant: UUID, place: Place) -> list[UUID]:
+    changes = memory.changes
+    first = (
+        await changes.create(tenant, place, ADA, content="first\n", tags=["a"], rationale="to begin")
+    ).object.emo_id
+    second = (
+        await changes.create(tenant, place, ADA, content="second\n", parents=[Parent(first, "supersedes")])
+    ).object.emo_id
+    third = (await changes.create(tenant, place, ADA, content="third\n", facets={"mood": "calm"})).object.emo_id
+    await changes.update(tenant, place, ADA, first, content="first\nagain\n", rationale="a second thought")
+    await changes.set_facet(tenant, place, ADA, second, "summary", "about the second")
+    await changes.link(tenant, place, ADA, third, links=[Link("uri", "https://example.org"), Link("emo", str(first))])
+    await changes.link(tenant, place, ADA, third, removed_links=[Link("uri", "https://example.org")])
+    await changes.delete(tenant, place, ADA, first, reason="superseded")
+    await changes.restore(tenant, place, ADA, first, rationale="still needed")
+    await changes.delete(tenant, place, ADA, third)
+    return [first, second, third]
+
+
+async def test_a_replay_gives_the_same_rows_and_hashes(memory: Memory, tenant: UUID, place: Place) -> None:
+    await some_history(memory, tenant, place)
+    report = await memory.replay.verify(tenant)
+    assert report.same, report.differences
+    assert report.objects == 3
+    assert report.branches == {f"{tenant}/main": report.branches[f"{tenant}/main"]}
+
+
+async def test_a_replay_finds_a_row_that_someone_changed(memory: Memory, tenant: UUID, place: Place) -> None:
+    [first, *_] = await some_history(memory, tenant, place)
+    async with memory.log.database.owner() as owner:
+        await owner.execute("UPDATE mnemon.emo_current SET content = 'forged' WHERE emo_id = %s", (first,))
+        await owner.execute("DELETE FROM mnemon.emo_links WHERE tenant_id = %s", (tenant,))
+    report = await memory.replay.verify(tenant)
+    assert {(one.table, one.how) for one in report.differences} == {
+        ("emo_current", "has other columns in the replay"),
+        ("emo_links", "is only in the replay"),
+    }
+    assert (await memory.replay.verify(tenant)).same
+
+
+@pytest.mark.parametrize("table", sorted(REAL.values()))
+async def test_nobody_but_the_projector_writes_the_lens(memory: Memory, tenant: UUID, place: Place, table: str) -> None:
+    await some_history(memory, tenant, place)
+    for statement in (
+        f"DELETE FROM {table}",
+        f"UPDATE {table} SET branch = 'x'",
+        f"INSERT INTO {table} DEFAULT VALUES",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            async with memory.log.database.transaction(tenant) as connection:
+                await connection.execute(statement)
