@@ -7,8 +7,8 @@ Objects (`mnemon.memory.changes`, with an `Author` that says who does it, throug
     create update link set_facet remove_facet delete restore      -> Changed(object, change_id, appended)
 Reading (`mnemon.memory.reading`): `as_of` is `"v3"`, a sequence or a moment
     get history page count                                        -> Version, with .object .diff .rationale …
-Branches (`memory.branches`)
-    create list get compare merge abandon
+Branches (`memory.branches`, `memory.merging`)
+    create list get abandon; compare merge
 Graph (`memory.graph`)
     lineage neighbourhood path integrity cycles export
 Meaning (`memory.semantic`, `memory.search`)
@@ -27,8 +27,11 @@ from mnemon.errors import Conflict
 from mnemon.log.events import MAIN
 from mnemon.log.projector import Projector
 from mnemon.log.store import EventLog
+from mnemon.memory.branches import Branches
 from mnemon.memory.changes import Changes
+from mnemon.memory.graph import Graphs
 from mnemon.memory.lens import LENS
+from mnemon.memory.merging import Merging
 from mnemon.memory.objects import Place
 from mnemon.memory.reading import Reading
 from mnemon.memory.replay import Replay
@@ -48,6 +51,9 @@ class Memory:
         self._embedder = embedder
         self.reading = Reading(log, self.prepare)
         self.changes = Changes(log, self.reading, self._vector_meta)
+        self.branches = Branches(log, self.reading)
+        self.merging = Merging(log, self.reading)
+        self.graph = Graphs(self.reading)
         self.replay = Replay(log, projector)
 
     async def prepare(self, tenant: UUID) -> None:

@@ -122,7 +122,7 @@ class Replay:
             }
 
     async def _rows(self, tenant: UUID) -> dict[str, Rows]:
-        found = {}
+        found: dict[str, Rows] = {}
         async with self._log.database.transaction(tenant) as connection:
             for name, table in LENS.real_tables.items():
                 columns = [one.name for one in await columns_in(connection, table)]

@@ -97,6 +97,8 @@ CREATE UNIQUE INDEX emo_history_by_change ON mnemon.emo_history (tenant_id, worl
 CREATE UNIQUE INDEX emo_history_by_key ON mnemon.emo_history (tenant_id, world_id, branch, idempotency_key);
 CREATE INDEX emo_history_by_update ON mnemon.emo_history (tenant_id, world_id, branch, updated_at, emo_id);
 CREATE INDEX emo_history_by_since ON mnemon.emo_history (tenant_id, world_id, branch, since);
+CREATE INDEX emo_history_compacted ON mnemon.emo_history (tenant_id, world_id, branch, until)
+    WHERE compacted_by IS NOT NULL;
 CREATE INDEX emo_history_by_subject ON mnemon.emo_history (tenant_id, subject_id) WHERE subject_id IS NOT NULL;
 CREATE INDEX emo_history_by_tag ON mnemon.emo_history USING gin (tags) WHERE NOT deleted;
 CREATE INDEX emo_history_by_word ON mnemon.emo_history

@@ -1,0 +1,60 @@
+"""Graphs as GraphML and as Mermaid."""
+
+from collections.abc import Iterator, Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from mnemon.memory.graph import Graph, GraphEdge
+
+KEYS = (
+    ("emo_type", "node", "string"),
+    ("emo_version", "node", "int"),
+    ("tags", "node", "string"),
+    ("label", "node", "string"),
+    ("kind", "edge", "string"),
+)
+
+
+def as_graphml(graph: Graph) -> str:
+    """XML that Gephi, yEd and NetworkX read."""
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
+    for name, where, kind in KEYS:
+        lines.append(f'  <key id="{name}" for="{where}" attr.name="{name}" attr.type="{kind}"/>')
+    lines.append(f'  <graph id={quoteattr(graph.name)} edgedefault="directed">')
+    for node in graph.nodes.values():
+        data = {"emo_type": node.emo_type, "emo_version": node.emo_version, "tags": ", ".join(node.tags)}
+        lines += _element("node", {"id": str(node.emo_id)}, data)
+    for outside in dict.fromkeys(edge.target for edge in graph.edges if edge.target is not None):
+        lines += _element("node", {"id": outside}, {"label": outside})
+    for edge in graph.edges:
+        ends = {"source": str(edge.source_id), "target": str(edge.target_id or edge.target)}
+        lines += _element("edge", ends, {"kind": edge.kind})
+    return "\n".join([*lines, "  </graph>", "</graphml>"]) + "\n"
+
+
+def as_mermaid(graph: Graph) -> str:
+    """A flowchart for a page of Markdown."""
+    names = {str(emo_id): f"o{number}" for number, emo_id in enumerate(graph.nodes)}
+    lines = ["flowchart LR"]
+    for emo_id, node in graph.nodes.items():
+        lines.append(f'    {names[str(emo_id)]}["{node.emo_type} {str(emo_id)[:8]} v{node.emo_version}"]')
+    for outside in dict.fromkeys(edge.target for edge in graph.edges if edge.target is not None):
+        names[outside] = f"x{len(names)}"
+        lines.append(f'    {names[outside]}(["{_quoted(outside)}"])')
+    lines += [f"    {names[start]} -->|{kind}| {names[end]}" for start, kind, end in _arrows(graph.edges)]
+    return "\n".join(lines) + "\n"
+
+
+def _arrows(edges: Sequence[GraphEdge]) -> Iterator[tuple[str, str, str]]:
+    for edge in edges:
+        yield str(edge.source_id), edge.kind, str(edge.target_id or edge.target)
+
+
+def _element(name: str, attributes: dict[str, str], data: dict[str, object]) -> list[str]:
+    given = " ".join(f"{key}={quoteattr(value)}" for key, value in attributes.items())
+    parts = "".join(f'<data key="{key}">{escape(str(value))}</data>' for key, value in data.items() if value != "")
+    return [f"    <{name} {given}>{parts}</{name}>"]
+
+
+def _quoted(text: str) -> str:
+    """What would end a label or a line of Mermaid is written as an entity."""
+    return text.replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;").replace("\n", " ")

@@ -1,0 +1,147 @@
+"""Three-way merging of one object: what both sides made of the same beginning, field by field."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from mnemon.errors import InvalidRequest
+from mnemon.memory.diffs import merge_texts
+from mnemon.memory.objects import MemoryObject, clean_tags
+
+Item = TypeVar("Item")
+# "ours", "theirs", or a value for each field that clashes.
+Resolution = str | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A field that both sides changed, each in its own way: `content`, `deleted`, or `facets.NAME`."""
+
+    field: str
+    base: Any
+    ours: Any
+    theirs: Any
+
+    def as_json(self) -> dict[str, Any]:
+        return {"field": self.field, "base": self.base, "ours": self.ours, "theirs": self.theirs}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the parent should have; where there are clashes, with the parent's own values for them."""
+
+    object: MemoryObject
+    clashes: Sequence[Clash]
+
+
+def merge_objects(base: MemoryObject | None, ours: MemoryObject | None, theirs: MemoryObject) -> Outcome:
+    """`ours` is the parent's, `theirs` the branch's."""
+    if ours is None:
+        return Outcome(theirs, [])
+    if base is not None and _same(ours, base):
+        return Outcome(_like(ours, theirs), [])
+    began = base or _empty(theirs)
+    content = merge_texts(began.content, ours.content, theirs.content)
+    clashes = [] if content is not None else [Clash("content", began.content, ours.content, theirs.content)]
+    facets, clashing = _merge_facets(began.facets, ours.facets, theirs.facets)
+    merged = replace(
+        ours,
+        content=ours.content if content is None else content,
+        tags=_merge_sets(began.tags, ours.tags, theirs.tags),
+        facets=facets,
+        parents=_merge_sets(began.parents, ours.parents, theirs.parents),
+        links=_merge_sets(began.links, ours.links, theirs.links),
+        deleted=theirs.deleted if ours.deleted == began.deleted else ours.deleted,
+    )
+    if merged.deleted and (_changed(base, ours) or _changed(base, theirs)):
+        # One side took away what the other went on with.
+        return Outcome(merged, [Clash("deleted", began.deleted, ours.deleted, theirs.deleted)])
+    return Outcome(merged, clashes + clashing)
+
+
+def resolve(outcome: Outcome, theirs: MemoryObject, resolution: Resolution | None) -> Outcome:
+    """Settle clashes as the caller says; what it leaves open stays one."""
+    if resolution is None or not outcome.clashes:
+        return outcome
+    if isinstance(resolution, str):
+        if resolution not in ("ours", "theirs"):
+            raise InvalidRequest(f"{resolution!r} settles nothing: say ours, theirs, or a value per field.")
+        resolution = {clash.field: getattr(clash, resolution) for clash in outcome.clashes}
+        if "deleted" in resolution and not resolution["deleted"]:
+            # Keeping it means keeping it as the side has it that did not delete it.
+            kept = theirs if outcome.object.deleted and not theirs.deleted else outcome.object
+            return Outcome(replace(_like(outcome.object, kept), deleted=False, deleted_at=None), [])
+    settled = outcome.object
+    left = []
+    for clash in outcome.clashes:
+        if clash.field not in resolution:
+            left.append(clash)
+        else:
+            settled = _with(settled, clash.field, resolution[clash.field])
+    return Outcome(settled, left)
+
+
+def _with(one: MemoryObject, field: str, value: Any) -> MemoryObject:
+    name = field.partition(".")[2]
+    if field == "deleted":
+        if not isinstance(value, bool):
+            raise InvalidRequest("`deleted` is settled by true or false.")
+        return replace(one, deleted=value)
+    if not name:
+        if not isinstance(value, str):
+            raise InvalidRequest(f"`{field}` is settled by a text.")
+        return replace(one, content=value)
+    others = {key: kept for key, kept in one.facets.items() if key != name}
+    return replace(one, facets=others if value is None else others | {name: str(value)})
+
+
+def _merge_facets(
+    base: Mapping[str, str], ours: Mapping[str, str], theirs: Mapping[str, str]
+) -> tuple[dict[str, str], list[Clash]]:
+    merged = dict(ours)
+    clashes = []
+    for name in sorted({*base, *ours, *theirs}):
+        began, left, right = base.get(name), ours.get(name), theirs.get(name)
+        if right in (began, left):
+            continue
+        if left == began:
+            if right is None:
+                merged.pop(name, None)
+            else:
+                merged[name] = right
+        else:
+            clashes.append(Clash(f"facets.{name}", began, left, right))
+    return merged, clashes
+
+
+def _merge_sets(base: Sequence[Item], ours: Sequence[Item], theirs: Sequence[Item]) -> tuple[Item, ...]:
+    """What either side added is in, what either side took away is out."""
+    gone = {one for one in base if one not in ours or one not in theirs}
+    return tuple(one for one in dict.fromkeys([*ours, *theirs]) if one not in gone)
+
+
+def _changed(base: MemoryObject | None, side: MemoryObject) -> bool:
+    """Something else than its deletion."""
+    return base is not None and not side.deleted and not _same(replace(side, deleted=base.deleted), base)
+
+
+def _same(one: MemoryObject, other: MemoryObject) -> bool:
+    return (one.content, set(one.tags), one.facets, set(one.parents), set(one.links), one.deleted) == (
+        other.content, set(other.tags), other.facets, set(other.parents), set(other.links), other.deleted,
+    )  # fmt: skip
+
+
+def _like(one: MemoryObject, model: MemoryObject) -> MemoryObject:
+    return replace(
+        one,
+        content=model.content,
+        tags=clean_tags(model.tags),
+        facets=dict(model.facets),
+        parents=model.parents,
+        links=model.links,
+        deleted=model.deleted,
+    )
+
+
+def _empty(like: MemoryObject) -> MemoryObject:
+    return replace(like, content="", tags=(), facets={}, parents=(), links=(), deleted=False, deleted_at=None)
