@@ -116,6 +116,8 @@ class Mnemon:
             self.privacy.erasures.on_erased.append(keeper.on_erased)
             self.privacy.redactions.on_redacted.append(keeper.on_redacted)
             self.privacy.archive.coverage.append(keeper.coverage)
+        # After the lens, which says what texts there still are.
+        self.privacy.erasures.on_erased.append(self.memory.vectors.on_erased)
         self.privacy.erasures.on_erased.append(self._purge_erased)
 
     async def purge_document(self, tenant: UUID, actor: Actor, doc_id: UUID) -> Purged:
@@ -289,7 +291,7 @@ async def working_inside(mnemon: Mnemon, on_stuck: Callable[[], None] | None = N
         yield
         return
     worker = worker_of(mnemon, on_stuck=on_stuck)
-    async with mnemon.projector:
+    async with mnemon.projector, mnemon.memory.follower():
         task = asyncio.create_task(worker.run())
         try:
             yield

@@ -24,23 +24,25 @@ from mnemon.api.memory_models import (
     ViewName,
     Where,
     author_of,
-    object_as_json,
     relations_in,
     removed_in,
-    version_as_json,
 )
 from mnemon.api.paging import Cursor, from_cursor, to_cursor
 from mnemon.identity.recording import refuse_other_tenant
 from mnemon.identity.roles import Action, Principal
 from mnemon.log.moments import read_moment, written
+from mnemon.memory.answers import object_as_json, version_as_json
+from mnemon.memory.errors import InvalidMemory
 from mnemon.memory.gateway import Memory
 from mnemon.memory.objects import EmoType, Place
 from mnemon.memory.reading import Version, Wanted, not_found
 from mnemon.memory.relations import difference
+from mnemon.memory.search import Mode
 
 router = APIRouter(tags=["memory"], route_class=MemoryRoute)
 Reader = Annotated[Principal, allow(Action.READ_MEMORY)]
 Writer = Annotated[Principal, allow(Action.WRITE_MEMORY)]
+MOST_HITS = 100
 FacetName = Annotated[str, Path(max_length=100)]
 
 
@@ -77,11 +79,17 @@ async def post_object(
     return object_as_json(made.object)
 
 
-@router.get("/memory/objects", summary="List memory objects, newest first", response_model=ObjectPage)
+@router.get(
+    "/memory/objects",
+    summary="List memory objects, newest first; with `text`, search them, best first",
+    response_model=ObjectPage,
+)
 async def list_objects(
     mnemon: MnemonPart,
     principal: Reader,
     where: Where,
+    text: Annotated[str | None, Query(min_length=1, max_length=2000)] = None,
+    mode: Annotated[Mode, Query(description="Of a search: by words, by meaning, or both.")] = "hybrid",
     emo_type: Annotated[EmoType | None, Query(alias="type")] = None,
     tag: Annotated[list[str] | None, Query(max_length=20, description="All of these; may be repeated.")] = None,
     updated_since: datetime | None = None,
@@ -91,6 +99,14 @@ async def list_objects(
 ) -> dict[str, Any]:
     reading, place = mnemon.memory.reading, where.place(principal)
     wanted = Wanted(emo_type=emo_type, tags=tag or (), updated_since=updated_since)
+    if text is not None:
+        if as_of is not None or cursor is not None:
+            raise InvalidMemory("A search is of the present and has one page: leave out as_of and cursor.")
+        sought = await mnemon.memory.search.search(
+            principal.tenant_id, place, text, mode=mode, wanted=wanted, limit=min(limit, MOST_HITS)
+        )
+        hits = [object_as_json(one.object) | {"score": round(one.score, 6)} for one in sought.hits]
+        return {"objects": hits, "total": len(hits), "next_cursor": None, "mode": sought.mode}
     found = await reading.page(
         principal.tenant_id, place, wanted, as_of=as_of, limit=limit + 1, before=_position(cursor)
     )

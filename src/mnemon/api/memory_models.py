@@ -13,12 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Principal
 from mnemon.log.errors import InvalidEvent
-from mnemon.log.moments import written
 from mnemon.memory.changes import Author
 from mnemon.memory.errors import InvalidMemory
 from mnemon.memory.fold import links_of, parents_of
-from mnemon.memory.objects import EmoType, LinkKind, MemoryObject, Place, Relation, SourceKind
-from mnemon.memory.reading import Version
+from mnemon.memory.objects import EmoType, LinkKind, Place, Relation, SourceKind
 
 Tag = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(max_length=1_000_000)]
@@ -168,10 +166,15 @@ class ViewedObject(ObjectOut):
     view_data: dict[str, Any]
 
 
+class FoundObject(ObjectOut):
+    score: float | None = Field(None, description="Of a search: from 0 to 1, beside the other hits.")
+
+
 class ObjectPage(BaseModel):
-    objects: list[ObjectOut]
+    objects: list[FoundObject]
     total: int
     next_cursor: str | None
+    mode: str | None = Field(None, description="What a search went by; `text` where no model is at hand.")
 
 
 class HistoryOut(BaseModel):
@@ -230,42 +233,3 @@ def removed_in(asked: NewLinks) -> dict[str, Any]:
 
 def _dumped(models: Any) -> list[dict[str, Any]]:
     return [one.model_dump() for one in models]
-
-
-def object_as_json(one: MemoryObject) -> dict[str, Any]:
-    return {
-        "emo_id": str(one.emo_id),
-        "emo_type": one.emo_type,
-        "emo_version": one.emo_version,
-        "world_id": str(one.place.world_id),
-        "branch": one.place.branch,
-        "content": one.content,
-        "mime_type": one.mime_type,
-        "tags": list(one.tags),
-        "facets": dict(one.facets),
-        "links": one.relations,
-        "source": {"kind": one.source_kind, "uri": one.source_uri},
-        "subject_id": one.subject_id,
-        "created_at": written(one.created_at),
-        "updated_at": written(one.updated_at),
-        "updated_by": one.updated_by,
-        "sequence": str(one.sequence),
-    }
-
-
-def version_as_json(one: Version) -> dict[str, Any]:
-    """A line of the changelog."""
-    return {
-        "emo_version": one.object.emo_version,
-        "operation": one.operation,
-        "change_id": str(one.change_id),
-        "idempotency_key": one.idempotency_key,
-        "branch": one.object.place.branch,
-        "updated_at": written(one.object.updated_at),
-        "updated_by": one.object.updated_by,
-        "rationale": one.rationale,
-        "content_hash": one.content_hash,
-        "determinism_hash": one.determinism_hash,
-        "compacted": one.compacted,
-        "sequence": str(one.object.sequence),
-    }

@@ -17,6 +17,9 @@ from mnemon.api import (
     integrity,
     jobs,
     memory,
+    memory_branches,
+    memory_graph,
+    memory_similar,
     partitions,
     periods,
     privacy,
@@ -52,6 +55,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     documents.router,
     runs.router,
     memory.router,
+    memory_similar.router,
+    memory_graph.router,
+    memory_branches.router,
 )
 
 

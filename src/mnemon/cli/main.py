@@ -14,6 +14,7 @@ from mnemon.cli import (
     documents,
     jobs,
     log,
+    memory,
     models,
     privacy,
     runs,
@@ -51,6 +52,7 @@ app.add_typer(token.app, name="token")
 app.add_typer(documents.app, name="documents")
 app.add_typer(runs.app, name="runs")
 app.add_typer(log.app, name="log")
+app.add_typer(memory.app, name="memory")
 app.add_typer(privacy.app, name="privacy")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(subscription.app, name="subscription")

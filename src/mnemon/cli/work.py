@@ -43,7 +43,7 @@ async def _work(settings: Settings, kinds: list[str] | None) -> None:
         chosen = kinds_named(kinds) if kinds else None
         worker = worker_of(mnemon, chosen, on_stuck=start_over)
         stop_on_signals(worker)
-        async with mnemon.projector:
+        async with mnemon.projector, mnemon.memory.follower():
             await worker.run()
 
 

@@ -207,7 +207,7 @@ class Changes:
         expected_version: int | None = None,
     ) -> Changed:
         """Hide it from every view. Its history stays, and `restore` brings it back."""
-        data = {"deletion_reason": reason}
+        data = {"deletion_reason": reason} if reason else {}
         return await self._change(tenant, place, author, emo_id, lambda _: ("deleted", data), expected_version)
 
     async def restore(

@@ -131,7 +131,6 @@ SNAPSHOT_COMPACTED = declare(
             "type": "object",
             "required": [
                 *REQUIRED, "start_seq", "end_seq", "compacted_events_count", "compacted_versions",
-                "content_hash", "determinism_hash",
             ],
             "properties": CHANGE
             | {
@@ -143,7 +142,7 @@ SNAPSHOT_COMPACTED = declare(
                 "content_hash": TEXT,
                 "determinism_hash": TEXT,
             },
-            "anyOf": [{"required": ["state"]}, {"required": ["about"]}],
+            "anyOf": [{"required": ["state", "content_hash", "determinism_hash"]}, {"required": ["about"]}],
         },
         required_entities=(EntityRequirement(HISTORY, "subject"),),
         personal_fields=PERSONAL_FIELDS,

@@ -11,10 +11,10 @@ Branches (`memory.branches`, `memory.merging`)
     create list get abandon; compare merge
 Graph (`memory.graph`)
     lineage neighbourhood path integrity cycles export
-Meaning (`memory.semantic`, `memory.search`)
-    similar_objects similar_facets similar_rationales status; search(text) ranks words and meaning together
+Meaning (`memory.semantic`, `memory.search`, `memory.vectors`)
+    similar_objects similar_facets similar_rationales; search ranks words and meaning together; status catch_up
 Upkeep (`memory.compaction`, `memory.replay`)
-    compact; verify rebuild
+    compact compact_all; verify rebuild branch_hashes
 """
 
 from collections.abc import Callable
@@ -29,12 +29,18 @@ from mnemon.log.projector import Projector
 from mnemon.log.store import EventLog
 from mnemon.memory.branches import Branches
 from mnemon.memory.changes import Changes
+from mnemon.memory.compaction import Compaction
+from mnemon.memory.following import MemoryFollower
 from mnemon.memory.graph import Graphs
 from mnemon.memory.lens import LENS
 from mnemon.memory.merging import Merging
 from mnemon.memory.objects import Place
 from mnemon.memory.reading import Reading
 from mnemon.memory.replay import Replay
+from mnemon.memory.search import Search
+from mnemon.memory.semantic import Semantic
+from mnemon.memory.translator import Translator
+from mnemon.memory.vectors import MemoryVectors
 
 if TYPE_CHECKING:
     from mnemon.models.embedder import Embedder
@@ -54,12 +60,21 @@ class Memory:
         self.branches = Branches(log, self.reading)
         self.merging = Merging(log, self.reading)
         self.graph = Graphs(self.reading)
+        self.vectors = MemoryVectors(log)
+        self.semantic = Semantic(log, self.reading, lambda: self.embedder)
+        self.search = Search(self.reading, self.semantic)
+        self.compaction = Compaction(log, self.reading)
         self.replay = Replay(log, projector)
+        self.translator = Translator(log, self.reading, self.changes)
 
     async def prepare(self, tenant: UUID) -> None:
         """Make the lens anew on first use if its code has changed; while another process does that, old rows serve."""
         with suppress(Conflict):
             await self.projector.make_current(tenant, LENS.name)
+
+    def follower(self) -> MemoryFollower:
+        """What translates items and makes vectors in the background, while it is open."""
+        return MemoryFollower(self.log, self.translator, self.vectors, self.embedder)
 
     @staticmethod
     def place(tenant: UUID, world_id: UUID | None = None, branch: str | None = None) -> Place:

@@ -175,7 +175,7 @@ def _steps(ours: MemoryObject | None, wanted: MemoryObject) -> Iterator[Step]:
     if ours is None:
         yield "created", _whole(wanted)
         if wanted.deleted:
-            yield "deleted", {"deletion_reason": wanted.deletion_reason or ""}
+            yield "deleted", {"deletion_reason": wanted.deletion_reason} if wanted.deletion_reason else {}
         return
     if ours.deleted and wanted.deleted:
         return
@@ -193,7 +193,7 @@ def _steps(ours: MemoryObject | None, wanted: MemoryObject) -> Iterator[Step]:
     if relations := _relations(ours, wanted):
         yield "linked", relations
     if wanted.deleted:
-        yield "deleted", {"deletion_reason": wanted.deletion_reason or ""}
+        yield "deleted", {"deletion_reason": wanted.deletion_reason} if wanted.deletion_reason else {}
 
 
 def _relations(ours: MemoryObject | None, wanted: MemoryObject) -> dict[str, Any]:

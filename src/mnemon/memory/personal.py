@@ -14,15 +14,20 @@ from mnemon.log.types import PersonalField
 PERSONAL_FIELDS = (PersonalField("about.sealed", "free_text", subject_path="about.subject_id"),)
 WRITTEN = (
     "content", "content_diff", "rationale", "tags", "facet", "facets", "deletion_reason", "source_uri",
-    "outside_links", "removed_outside_links", "state",
+    "outside_links", "removed_outside_links", "state", "content_hash", "determinism_hash",
 )  # fmt: skip
 
 
 def enclose(data: Mapping[str, Any], subject_id: str | None) -> dict[str, Any]:
-    """The event's data as it is appended: with a subject, what was written about them is set apart to be sealed."""
+    """The event's data as it is appended: with a subject, what was written about them is set apart to be sealed.
+
+    Digests of it too: whoever can guess a text could test the guess against its digest.
+    """
     if subject_id is None:
         return dict(data)
     sealed = {name: data[name] for name in WRITTEN if name in data}
+    if not sealed:
+        return dict(data)
     plain = {name: value for name, value in data.items() if name not in WRITTEN}
     return plain | {"about": {"subject_id": subject_id, "sealed": sealed}}
 

@@ -116,7 +116,7 @@ class Reading:
             rows = await _versions(connection, view, emo_id)
         if not rows:
             raise not_found(place, emo_id)
-        return await self._filled(rows) if contents else [_version(row) for row in rows]
+        return await self._filled(rows) if contents else [version_of(row) for row in rows]
 
     async def page(
         self,
@@ -157,19 +157,19 @@ class Reading:
         return await view_in(connection, tenant, place, position), None
 
     async def _filled(self, rows: Sequence[dict[str, Any]]) -> list[Version]:
-        return [_version(row if row["content"] is not None else await self._from_log(row)) for row in rows]
+        return [version_of(row if row["content"] is not None else await self._from_log(row)) for row in rows]
 
     async def _from_log(self, row: dict[str, Any]) -> dict[str, Any]:
         """A compacted version: its content is what the last event that wrote one before it says."""
         place = Place(row["world_id"], row["branch"])
         changes = [change async for change in self.changes(row["tenant_id"], place, row["emo_id"], to=row["since"])]
-        state = await self._inherited(row["tenant_id"], place, row["emo_id"], changes)
+        state = await self.inherited(row["tenant_id"], place, row["emo_id"], changes)
         for change in changes:
             state = fold(state, change)
         assert state is not None
         return row | {"content": state.content}
 
-    async def _inherited(
+    async def inherited(
         self, tenant: UUID, place: Place, emo_id: UUID, changes: Sequence[Change]
     ) -> MemoryObject | None:
         """What the branch saw in its parent before its own first change."""
@@ -224,7 +224,7 @@ def not_found(place: Place, emo_id: UUID, as_of: AsOf = None) -> MemoryNotFound:
     )
 
 
-def _version(row: dict[str, Any]) -> Version:
+def version_of(row: dict[str, Any]) -> Version:
     compacted = row["compacted_by"] is not None
     held = row if row["content"] is not None else row | {"content": ""}
     return Version(

@@ -360,6 +360,88 @@ CREATE FUNCTION mnemon.tenants_with_pending_texts() RETURNS SETOF uuid
     SELECT DISTINCT tenant_id FROM mnemon.memory_pending_texts
 $$;
 
+-- Search runs as the owner, since row-level security would keep it from the indexes; the tenant is the session's.
+-- `branches` and `bounds` are a view: nearest branch first, each with the last sequence that it is seen up to.
+CREATE FUNCTION mnemon.is_shown(tenant uuid, world uuid, branches text[], bounds bigint[], shown mnemon.emo_history)
+    RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM unnest(branches, bounds) WITH ORDINALITY AS line (branch, bound, level)
+         WHERE shown.branch = line.branch AND shown.since <= line.bound AND shown.until > line.bound
+           AND (line.level = 1 OR NOT EXISTS (
+               SELECT FROM unnest(branches, bounds) WITH ORDINALITY AS nearer (branch, bound, level)
+                 JOIN mnemon.emo_history h ON h.branch = nearer.branch AND h.since <= nearer.bound
+                WHERE nearer.level < line.level AND h.tenant_id = tenant AND h.world_id = world
+                  AND h.emo_id = shown.emo_id)))
+$$;
+
+-- The objects that hold any of the words, best first. Candidates are capped before they are ranked.
+CREATE FUNCTION mnemon.search_memory_words(
+    words text, world uuid, branches text[], bounds bigint[], kind text, with_tags text[], changed_since timestamptz,
+    most integer) RETURNS TABLE (emo_id uuid, score real)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+DECLARE
+    tenant uuid := mnemon.current_tenant();
+    asked  tsquery := websearch_to_tsquery('english', words);
+BEGIN
+    -- Any of the words will do, unless one is ruled out: then "or" would let everything else in.
+    IF asked::text NOT LIKE '%!%' THEN
+        asked := replace(asked::text, ' & ', ' | ')::tsquery;
+    END IF;
+    RETURN QUERY
+    SELECT found.emo_id, ts_rank_cd(to_tsvector('english', left(found.content, 200000)), asked, 1) AS score
+      FROM (SELECT h.emo_id, h.content FROM mnemon.emo_history h
+             WHERE h.tenant_id = tenant AND h.world_id = world AND h.branch = ANY (branches)
+               AND NOT h.deleted AND h.content IS NOT NULL
+               AND to_tsvector('english', left(h.content, 200000)) @@ asked
+               AND (kind IS NULL OR h.emo_type = kind) AND (with_tags IS NULL OR h.tags @> with_tags)
+               AND (changed_since IS NULL OR h.updated_at >= changed_since)
+               AND mnemon.is_shown(tenant, world, branches, bounds, h)
+             LIMIT 2000) AS found
+     ORDER BY score DESC, found.emo_id LIMIT most;
+END $$;
+
+-- The texts nearest to a question, in vectors of one model. A tenant with few vectors is searched exactly; one with many
+-- by the index, which goes on until enough of what it finds is shown.
+CREATE FUNCTION mnemon.search_memory_vectors(
+    question text, model text, dimension integer, world uuid, branches text[], bounds bigint[], kinds text[],
+    kind text, with_tags text[], changed_since timestamptz, most integer)
+    RETURNS TABLE (emo_id uuid, text_kind text, name text, emo_version integer, similarity double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp
+    SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+    tenant uuid := mnemon.current_tenant();
+    few    boolean;
+BEGIN
+    -- Not with the function, where a restore could not set them: they are known once a vector has been touched.
+    PERFORM '[1]'::vector;
+    PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '100', true),
+            set_config('hnsw.max_scan_tuples', '200000', true);
+    SELECT count(*) <= 2000 INTO few FROM (
+        SELECT FROM mnemon.memory_vectors v WHERE v.tenant_id = tenant AND v.model_id = model LIMIT 2001) AS counted;
+    RETURN QUERY EXECUTE format($q$
+        SELECT t.emo_id, t.kind, t.name, t.emo_version, 1 - (near.distance) AS similarity
+          FROM (SELECT v.text_hash, v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) AS distance
+                  FROM mnemon.memory_vectors v
+                 WHERE v.tenant_id = $2 AND v.model_id = %2$L
+                 ORDER BY %3$s) AS near
+          JOIN mnemon.emo_texts t ON t.tenant_id = $2 AND t.text_hash = near.text_hash
+          JOIN unnest($4, $5) AS line (branch, bound)
+            ON t.branch = line.branch AND t.since <= line.bound AND t.until > line.bound
+          JOIN mnemon.emo_history h ON h.tenant_id = $2 AND h.world_id = $3 AND h.branch = ANY ($4)
+           AND h.emo_id = t.emo_id AND NOT h.deleted AND (t.kind = 'rationale' OR h.branch = t.branch)
+         WHERE t.world_id = $3 AND t.kind = ANY ($6) AND mnemon.is_shown($2, $3, $4, $5, h)
+           AND ($7 IS NULL OR h.emo_type = $7) AND ($8 IS NULL OR h.tags @> $8)
+           AND ($9 IS NULL OR h.updated_at >= $9)
+         LIMIT $10 $q$,
+        dimension, model,
+        -- An expression that the index does not know makes it an exact search.
+        format(CASE WHEN few THEN '(v.embedding <=> $1::vector(%1$s)) + 0'
+                    ELSE 'v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s)' END, dimension))
+    USING question, tenant, world, branches, bounds, kinds, kind, with_tags, changed_since, most;
+END $$;
+
+REVOKE EXECUTE ON FUNCTION mnemon.is_shown, mnemon.search_memory_words, mnemon.search_memory_vectors FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mnemon.search_memory_words, mnemon.search_memory_vectors TO mnemon_app;
 REVOKE EXECUTE ON FUNCTION mnemon.write_memory, mnemon.project_memory, mnemon.exchange_memory,
     mnemon.tenants_with_pending_texts, mnemon.queue_new_texts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemon.write_memory, mnemon.project_memory, mnemon.exchange_memory,

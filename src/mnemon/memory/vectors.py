@@ -1,0 +1,183 @@
+"""Vectors: gives every text of memory its vector, soon after it was written, and lets go of those nobody needs.
+
+A vector is found under the digest of its text, so the same text in several objects, versions and branches has one, and
+a rebuilt lens finds them all again without a model.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from mnemon.db.database import Connection
+from mnemon.log.epochs import epoch_in, hold_epoch_in
+from mnemon.log.store import EventLog
+from mnemon.models.active import ModelInUse, active_model, model_to_write
+from mnemon.models.embedder import Embedder
+from mnemon.models.failures import EmbedderUnavailable
+from mnemon.models.reembed import VectorTable, reembed_step
+from mnemon.models.vector_index import ensure_vector_index
+from mnemon.models.vectors import as_vector
+from mnemon.telemetry import counter
+
+RELATION = "mnemon.memory_vectors"
+BATCH = 32
+
+PENDING = """
+SELECT text_hash FROM mnemon.memory_pending_texts WHERE tenant_id = %s ORDER BY queued_at LIMIT %s
+"""
+# A compacted version has lost its content: any other with the same content will do.
+TEXTS = """
+SELECT DISTINCT ON (t.text_hash) t.text_hash, found.text
+  FROM mnemon.emo_texts t
+ CROSS JOIN LATERAL (
+    SELECT CASE t.kind WHEN 'content' THEN h.content WHEN 'facet' THEN h.facets->>t.name ELSE h.rationale END AS text
+      FROM mnemon.emo_history h
+     WHERE h.tenant_id = t.tenant_id AND h.world_id = t.world_id AND h.branch = t.branch AND h.emo_id = t.emo_id
+       AND CASE t.kind WHEN 'content' THEN h.content_hash = encode(t.text_hash, 'hex') AND h.content IS NOT NULL
+                       ELSE h.emo_version = t.emo_version END
+     LIMIT 1) found
+ WHERE t.tenant_id = mnemon.current_tenant() AND t.text_hash = ANY (%s) AND found.text IS NOT NULL
+"""
+STORE = """
+INSERT INTO mnemon.memory_vectors (tenant_id, text_hash, model_id, embedding)
+SELECT %(tenant)s, fresh.text_hash, %(model)s, fresh.embedding::vector
+  FROM unnest(%(hashes)s::bytea[], %(vectors)s::text[]) AS fresh (text_hash, embedding)
+ON CONFLICT DO NOTHING
+"""
+DONE = "DELETE FROM mnemon.memory_pending_texts WHERE tenant_id = %s AND text_hash = ANY (%s)"
+# Needed: by what holds now, or by what a branch that is still open sees of its parents.
+SWEEP = """
+DELETE FROM mnemon.memory_vectors v
+ WHERE v.tenant_id = %(tenant)s AND NOT EXISTS (
+    SELECT FROM mnemon.emo_texts t
+     WHERE t.tenant_id = v.tenant_id AND t.text_hash = v.text_hash
+       AND (t.until = 9223372036854775807
+            OR EXISTS (SELECT FROM mnemon.emo_branches b
+                        WHERE b.tenant_id = t.tenant_id AND b.world_id = t.world_id AND b.status = 'open'
+                          AND b.fork_sequence >= t.since)))
+"""
+FORGET_PENDING = """
+DELETE FROM mnemon.memory_pending_texts p
+ WHERE p.tenant_id = %(tenant)s AND NOT EXISTS (
+    SELECT FROM mnemon.emo_texts t WHERE t.tenant_id = p.tenant_id AND t.text_hash = p.text_hash)
+"""
+BEHIND = """
+SELECT count(*) AS texts, min(queued_at) AS oldest FROM mnemon.memory_pending_texts WHERE tenant_id = %s
+"""
+HELD = "SELECT count(*) AS n FROM mnemon.memory_vectors WHERE tenant_id = %s AND model_id = %s"
+
+EMBEDDED = counter("mnemon_memory_vectors_total", "Vectors made for texts of memory objects.")
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticStatus:
+    """How far search by meaning is behind: texts that wait for a vector, and since when."""
+
+    model_id: str | None
+    embed_dim: int | None
+    vectors: int
+    behind: int
+    oldest: datetime | None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "model_id": self.model_id,
+            "embed_dim": self.embed_dim,
+            "vectors": self.vectors,
+            "behind": self.behind,
+            "behind_since": self.oldest,
+        }
+
+
+class MemoryVectors:
+    """The vectors of every tenant, made with one embedder."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._indexed: set[ModelInUse] = set()
+
+    async def catch_up(self, tenant: UUID, embedder: Embedder) -> int:
+        """Embed what waits, and move to the embedder's model if that is another; returns how many vectors were made."""
+        made = 0
+        while (step := await self._embed_some(tenant, embedder)) is not None:
+            made += step
+        while (await reembed_step(self._log.database, tenant, TABLE, embedder)).did != "done":
+            pass
+        return made
+
+    async def status(self, tenant: UUID) -> SemanticStatus:
+        async with self._log.database.transaction(tenant) as connection:
+            active = await active_model(connection, RELATION)
+            behind = await (await connection.execute(BEHIND, (tenant,))).fetchone()
+            held = await (await connection.execute(HELD, (tenant, active.model_id if active else ""))).fetchone()
+        assert behind is not None and held is not None
+        return SemanticStatus(
+            active.model_id if active else None,
+            active.dimension if active else None,
+            held["n"],
+            behind["texts"],
+            behind["oldest"],
+        )
+
+    async def sweep(self, tenant: UUID) -> int:
+        """Delete the vectors of texts that nothing shows any more."""
+        async with self._log.database.transaction(tenant) as connection:
+            await connection.execute(FORGET_PENDING, {"tenant": tenant})
+            return (await connection.execute(SWEEP, {"tenant": tenant})).rowcount
+
+    async def on_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
+        """To be called once the lens is free of the person: their texts are in it no more, and their vectors go."""
+        await self.sweep(tenant)
+        return ["memory-vectors"]
+
+    async def _embed_some(self, tenant: UUID, embedder: Embedder) -> int | None:
+        """One batch; None when nothing waits. Nothing of someone who is erased meanwhile is stored."""
+        async with self._log.database.transaction(tenant) as connection:
+            epoch = await epoch_in(connection, tenant)
+            rows = await (await connection.execute(PENDING, (tenant, BATCH))).fetchall()
+            hashes = [row["text_hash"] for row in rows]
+            texts = await texts_in(connection, hashes)
+        if not hashes:
+            return None
+        vectors = [as_vector(row) for row in await embedder.embed(list(texts.values()))] if texts else []
+        async with self._log.database.transaction(tenant) as connection:
+            if not await hold_epoch_in(connection, tenant, epoch):
+                return 0
+            if texts:
+                model = await _model(connection, embedder)
+                values = {"tenant": tenant, "hashes": list(texts), "vectors": vectors}
+                await connection.execute(STORE, values | {"model": model.model_id})
+            await connection.execute(DONE, (tenant, hashes))
+        if texts:
+            await self._index(model)
+        EMBEDDED.inc(len(texts))
+        return len(texts)
+
+    async def _index(self, model: ModelInUse) -> None:
+        if model not in self._indexed:
+            async with self._log.database.owner() as owner:
+                await ensure_vector_index(owner, RELATION, model)
+            self._indexed.add(model)
+
+
+async def texts_in(connection: Connection, hashes: Sequence[Any]) -> Mapping[Any, str]:
+    if not hashes:
+        return {}
+    rows = await (await connection.execute(TEXTS, (list(hashes),))).fetchall()
+    return {row["text_hash"]: row["text"] for row in rows}
+
+
+TABLE = VectorTable(RELATION, "text_hash", texts_in)
+
+
+async def _model(connection: Connection, embedder: Embedder) -> ModelInUse:
+    if embedder.dimension is None:
+        raise EmbedderUnavailable(f"The length of the vectors of {embedder.model_id} is not known.")
+    offered = ModelInUse(embedder.model_id, embedder.dimension)
+    active = await model_to_write(connection, RELATION, offered)
+    if active.model_id != offered.model_id:
+        # The change to the other model is under way: searches still use the old one, which we do not have here.
+        return offered
+    return active

@@ -1,0 +1,106 @@
+"""An object about a person is sealed with their key; once they are erased nothing of it is left, and hashes agree."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from mnemon.log.errors import SubjectErased
+from mnemon.log.privacy import Privacy
+from mnemon.log.sealing import REDACTED
+from mnemon.memory.gateway import Memory
+from mnemon.memory.objects import Link, Parent, Place
+from mnemon.models.local import LocalEmbedder
+from tests.memory.conftest import ADA, BOT
+
+SECRET = "Zebulon collects antique barometers"
+WORDS = ("Zebulon", "barometers", "xylophone", "tachyon", "marmalade", "quokka")
+
+
+@pytest.fixture(scope="session")
+async def embedder(open_folder: Path) -> AsyncIterator[LocalEmbedder]:
+    opened = LocalEmbedder(open_folder / "models-home")
+    yield opened
+    await opened.close()
+
+
+async def a_person(memory: Memory, tenant: UUID, place: Place) -> tuple[UUID, UUID]:
+    """An object about a person with every kind of change, and a plain one beside it."""
+    changes = memory.changes
+    plain = (await changes.create(tenant, place, ADA, content="The office is in Lisbon.")).object.emo_id
+    about = (
+        await changes.create(
+            tenant, place, ADA, content=SECRET, emo_type="profile", subject_id="person-7", tags=["marmalade"],
+            facets={"hobby": "xylophone"}, rationale="tachyon", links=[Link("uri", "https://example.org/quokka")],
+            parents=[Parent(plain, "derived")],
+        )
+    ).object.emo_id  # fmt: skip
+    await changes.update(tenant, place, ADA, about, content=SECRET + " and maps", rationale="tachyon again")
+    await changes.set_facet(tenant, place, ADA, about, "instrument", "xylophone")
+    await changes.delete(tenant, place, ADA, about, reason="quokka")
+    await changes.restore(tenant, place, ADA, about)
+    return about, plain
+
+
+async def erase(privacy: Privacy, tenant: UUID) -> None:
+    asked = await privacy.erasures.request(tenant, "person-7", reason="subject_request", requested_by="u-7")
+    await privacy.erasures.approve(tenant, asked.erasure_id, approved_by="u-8")
+
+
+async def test_nothing_of_an_erased_person_is_left_in_memory(
+    memory: Memory, privacy: Privacy, tenant: UUID, place: Place, embedder: LocalEmbedder
+) -> None:
+    memory = Memory(memory.log, memory.projector, lambda: embedder)
+    privacy.erasures.on_erased.append(memory.vectors.on_erased)
+    about, plain = await a_person(memory, tenant, place)
+    away = Place(place.world_id, "away")
+    await memory.branches.create(tenant, away, BOT)
+    await memory.changes.update(tenant, away, BOT, about, content=SECRET + " elsewhere")
+    await memory.compaction.compact(tenant, place, about, ADA)
+    await memory.vectors.catch_up(tenant, embedder)
+    assert (await memory.semantic.similar_objects(tenant, place, SECRET, k=1))[0].object.emo_id == about
+    assert not (await privacy.scan(tenant, "person-7", WORDS)).clean
+
+    await erase(privacy, tenant)
+
+    found = await privacy.scan(tenant, "person-7", WORDS)
+    assert found.clean, found
+    one = (await memory.reading.get(tenant, place, about)).object
+    assert (one.content, one.tags, one.facets, one.links) == (REDACTED, (), {}, ())
+    assert one.parents == (Parent(plain, "derived"),)
+    assert (one.emo_version, one.subject_id) == (5, "person-7")
+    near = await memory.semantic.similar_objects(tenant, place, SECRET)
+    assert [one.object.emo_id for one in near] == [plain]
+    assert (await memory.search.search(tenant, place, "Zebulon", mode="text")).hits == []
+    assert (await memory.vectors.status(tenant)).vectors == 1
+    report = await memory.replay.verify(tenant)
+    assert report.same, report.differences
+    assert all(one.rationale is None for one in await memory.reading.history(tenant, place, about))
+
+
+async def test_no_more_is_written_about_an_erased_person_but_the_object_can_go(
+    memory: Memory, privacy: Privacy, tenant: UUID, place: Place
+) -> None:
+    about, _ = await a_person(memory, tenant, place)
+    await erase(privacy, tenant)
+    with pytest.raises(SubjectErased):
+        await memory.changes.update(tenant, place, ADA, about, content="again")
+    with pytest.raises(SubjectErased):
+        await memory.changes.create(tenant, place, ADA, content="new", subject_id="person-7")
+    await memory.changes.delete(tenant, place, ADA, about)
+    assert (await memory.replay.verify(tenant)).same
+
+
+async def test_the_log_holds_what_is_said_about_a_person_only_sealed(
+    memory: Memory, tenant: UUID, place: Place
+) -> None:
+    await a_person(memory, tenant, place)
+    async with memory.log.database.transaction(tenant) as connection:
+        [partition] = await memory.log.list_partitions(tenant)
+        rows = await connection.execute(
+            "SELECT payload FROM mnemon.event_payloads WHERE tenant_id = %s AND partition_id = %s",
+            (tenant, partition.partition_id),
+        )
+        stored = " ".join(row["payload"] for row in await rows.fetchall())
+    assert not [word for word in WORDS if word in stored]

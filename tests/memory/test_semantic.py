@@ -1,0 +1,200 @@
+"""Neighbours by meaning: found soon after writing, stable, apart by branch, and gone with what is deleted."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from mnemon.memory.gateway import Memory
+from mnemon.memory.lens import LENS
+from mnemon.memory.objects import Place
+from mnemon.memory.reading import Wanted
+from mnemon.models.local import LocalEmbedder
+from tests.memory.conftest import ADA, BOT
+
+CORPUS = {
+    "cat": "The cat sleeps on the warm windowsill.",
+    "dog": "A dog barks at the postman every morning.",
+    "tax": "The company pays its value added tax every quarter.",
+    "invoice": "Invoices are due within thirty days of receipt.",
+    "boat": "The ferry to the island leaves at noon.",
+}
+
+
+@pytest.fixture(scope="session")
+async def embedder(open_folder: Path) -> AsyncIterator[LocalEmbedder]:
+    opened = LocalEmbedder(open_folder / "models-home")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def memory(memory: Memory, embedder: LocalEmbedder) -> Memory:
+    return Memory(memory.log, memory.projector, lambda: embedder)
+
+
+async def corpus(memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder) -> dict[str, UUID]:
+    made = {
+        name: (await memory.changes.create(tenant, place, ADA, content=text)).object.emo_id
+        for name, text in CORPUS.items()
+    }
+    await memory.vectors.catch_up(tenant, embedder)
+    return made
+
+
+async def test_neighbours_are_by_meaning_and_the_status_says_how_far_behind(
+    memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder
+) -> None:
+    made = await corpus(memory, tenant, place, embedder)
+    near = await memory.semantic.similar_objects(tenant, place, "a kitten taking a nap", k=2)
+    assert near[0].object.emo_id == made["cat"]
+    assert near[0].similarity > near[1].similarity
+    near = await memory.semantic.similar_objects(tenant, place, made["tax"], k=1)
+    assert near[0].object.emo_id == made["invoice"]
+    assert await memory.semantic.similar_objects(tenant, place, "a kitten taking a nap", k=5, threshold=0.99) == []
+    status = await memory.vectors.status(tenant)
+    assert (status.model_id, status.embed_dim, status.vectors, status.behind) == (embedder.model_id, 384, 5, 0)
+    await memory.changes.create(tenant, place, ADA, content="Something quite new.")
+    assert (await memory.vectors.status(tenant)).behind == 1
+
+
+async def test_neighbours_are_the_same_after_a_replay_without_asking_the_model(
+    memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder
+) -> None:
+    await corpus(memory, tenant, place, embedder)
+    question = "When do we have to pay?"
+    before = [
+        (one.object.emo_id, one.similarity) for one in await memory.semantic.similar_objects(tenant, place, question)
+    ]
+    assert (await memory.replay.verify(tenant)).same
+    assert (await memory.vectors.status(tenant)).behind == 0
+    after = [
+        (one.object.emo_id, one.similarity) for one in await memory.semantic.similar_objects(tenant, place, question)
+    ]
+    assert after == before and len(before) == 5
+
+
+async def test_the_hash_of_an_object_names_the_model(
+    memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder
+) -> None:
+    made = await memory.changes.create(tenant, place, ADA, content="x")
+    meta = made.object.vector_meta
+    assert meta == {"model_id": embedder.model_id, "model_version": "1", "template_id": "plain/1", "embed_dim": 384}
+    plain = Memory(memory.log, memory.projector)
+    other = await plain.changes.create(tenant, place, ADA, content="x")
+    assert other.object.vector_meta is None
+
+
+async def test_what_is_deleted_is_not_found_and_its_vector_goes(
+    memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder
+) -> None:
+    made = await corpus(memory, tenant, place, embedder)
+    await memory.changes.delete(tenant, place, ADA, made["cat"])
+    near = await memory.semantic.similar_objects(tenant, place, "a kitten taking a nap")
+    assert made["cat"] not in {one.object.emo_id for one in near}
+    assert await memory.vectors.sweep(tenant) == 1
+    await memory.changes.restore(tenant, place, ADA, made["cat"])
+    assert await memory.vectors.catch_up(tenant, embedder) == 1
+    near = await memory.semantic.similar_objects(tenant, place, "a kitten taking a nap", k=1)
+    assert near[0].object.emo_id == made["cat"]
+
+
+async def test_a_branch_finds_what_it_shows(
+    memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder
+) -> None:
+    made = await corpus(memory, tenant, place, embedder)
+    away = Place(place.world_id, "away")
+    await memory.branches.create(tenant, away, BOT)
+    await memory.changes.update(tenant, place, ADA, made["cat"], content="Accounting rules for quarterly reports.")
+    await memory.changes.update(tenant, away, BOT, made["boat"], content="Kittens nap in the afternoon sun.")
+    await memory.vectors.catch_up(tenant, embedder)
+    await memory.vectors.sweep(tenant)
+    there = [
+        one.object.emo_id for one in await memory.semantic.similar_objects(tenant, away, "a kitten taking a nap", k=2)
+    ]
+    assert set(there) == {made["cat"], made["boat"]}
+    here = await memory.semantic.similar_objects(tenant, place, "a kitten taking a nap", k=5)
+    assert {one.object.content for one in here} >= {"Accounting rules for quarterly reports.", CORPUS["boat"]}
+    words = await memory.search.search(tenant, away, "afternoon", mode="text")
+    assert [one.object.emo_id for one in words.hits] == [made["boat"]]
+    assert (await memory.search.search(tenant, place, "afternoon", mode="text")).hits == []
+
+
+async def test_facets_and_rationales_are_found_by_themselves(
+    memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder
+) -> None:
+    made = await corpus(memory, tenant, place, embedder)
+    await memory.changes.set_facet(tenant, place, ADA, made["boat"], "advice", "Take a pill against sea sickness.")
+    await memory.changes.update(
+        tenant, place, ADA, made["tax"], content="VAT is paid monthly.", rationale="The law was changed in spring."
+    )
+    await memory.vectors.catch_up(tenant, embedder)
+    [facet] = await memory.semantic.similar_facets(tenant, place, "remedies for nausea on ships")
+    assert (facet.object.emo_id, facet.name, facet.text) == (
+        made["boat"],
+        "advice",
+        "Take a pill against sea sickness.",
+    )
+    [reason] = await memory.semantic.similar_rationales(tenant, place, "new legislation")
+    assert (reason.object.emo_id, reason.text) == (made["tax"], "The law was changed in spring.")
+    assert await memory.semantic.similar_rationales(tenant, place, "new legislation", threshold=0.95) == []
+    await memory.changes.delete(tenant, place, ADA, made["tax"])
+    assert await memory.semantic.similar_rationales(tenant, place, "new legislation") == []
+
+
+async def test_words_and_meaning_rank_together(
+    memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder
+) -> None:
+    made = await corpus(memory, tenant, place, embedder)
+    found = await memory.search.search(tenant, place, "tax of the company")
+    assert found.mode == "hybrid"
+    assert found.hits[0].object.emo_id == made["tax"]
+    assert found.hits[0].words == found.hits[0].meaning == 1.0
+    by_type = await memory.search.search(tenant, place, "tax", wanted=Wanted(emo_type="fact"))
+    assert by_type.hits == []
+
+
+async def test_without_a_model_words_are_enough(
+    memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder
+) -> None:
+    made = await corpus(memory, tenant, place, embedder)
+    wordy = Memory(memory.log, memory.projector)
+    found = await wordy.search.search(tenant, place, "ferry")
+    assert (found.mode, [one.object.emo_id for one in found.hits]) == ("text", [made["boat"]])
+
+
+async def test_tenants_never_meet(
+    memory: Memory, tenant: UUID, other_tenant: UUID, place: Place, embedder: LocalEmbedder
+) -> None:
+    await corpus(memory, tenant, place, embedder)
+    await memory.changes.create(other_tenant, place, ADA, content="A kitten of our own.")
+    await memory.vectors.catch_up(other_tenant, embedder)
+    near = await memory.semantic.similar_objects(other_tenant, place, "a kitten taking a nap")
+    assert [one.object.content for one in near] == ["A kitten of our own."]
+    found = await memory.search.search(other_tenant, place, "cat kitten dog")
+    assert [one.object.content for one in found.hits] == ["A kitten of our own."]
+
+
+async def test_another_model_takes_over_without_a_gap(
+    memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder
+) -> None:
+    class Renamed(LocalEmbedder):
+        model_id = "all-MiniLM-L6-v2@next"
+
+    made = await corpus(memory, tenant, place, embedder)
+    await memory.compaction.compact_all(tenant, place, ADA, versions=1)
+    other = Renamed(embedder._home)
+    try:
+        await memory.vectors.catch_up(tenant, other)
+        status = await memory.vectors.status(tenant)
+        assert (status.model_id, status.vectors) == ("all-MiniLM-L6-v2@next", 5)
+        changed = Memory(memory.log, memory.projector, lambda: other)
+        near = await changed.semantic.similar_objects(tenant, place, "a kitten taking a nap", k=1)
+        assert near[0].object.emo_id == made["cat"]
+    finally:
+        await other.close()
+
+
+def test_the_lens_knows_no_model() -> None:
+    assert "memory_vectors" not in LENS.real_tables
