@@ -291,14 +291,6 @@ class Settings(BaseSettings):
     extract_pages: int = _setting(2_000, "Most pages of a PDF.", ge=1, le=100_000)
     extract_characters: int = _setting(10_000_000, "Most characters of text in one file.", ge=1_000, le=100_000_000)
     extract_expanded_mb: int = _setting(256, "Most that a Word file may unpack to.", ge=1, le=4_096)
-    crash_guard_running_stale_min: int = _setting(
-        15,
-        "A run whose worker was silent for this many minutes, while the server was up and no other worker came, ends "
-        "as failed. 0: it waits for a worker.",
-        "CRASH_GUARD_RUNNING_STALE_MIN",
-        ge=0,
-        le=10_080,
-    )
     openai_api_key: SecretStr | None = _setting(
         None, "Key for the OpenAI-compatible endpoint. Used only once a model is named.", "OPENAI_API_KEY"
     )

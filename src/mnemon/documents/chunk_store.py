@@ -10,7 +10,7 @@ from mnemon.db.database import Connection
 from mnemon.documents.content import Chunk
 from mnemon.models.active import ModelInUse, model_to_write
 from mnemon.models.embedder import Vectors
-from mnemon.models.reembed import VectorTable
+from mnemon.models.vector_tables import VectorTable, register_vector_table
 from mnemon.models.vectors import as_vector
 
 VECTORS = "mnemon.chunk_vectors"
@@ -117,14 +117,13 @@ async def remove_chunks(tx: Connection, revision_id: UUID) -> None:
         await tx.execute(statement, (revision_id,))
 
 
-def chunk_vector_table() -> VectorTable:
-    """For `reembed_step`, when the model changes."""
-    return VectorTable(VECTORS, "chunk_id", _texts)
-
-
 async def _texts(tx: Connection, keys: Sequence[Any]) -> Mapping[Any, str]:
     rows = await (await tx.execute(TEXTS, (list(keys),))).fetchall()
     return {row["chunk_id"]: text_to_embed(row["heading_path"], row["text"]) for row in rows}
+
+
+# When the model changes, its jobs find the table here.
+register_vector_table(VectorTable(VECTORS, "chunk_id", _texts))
 
 
 async def _store_vectors(tx: Connection, ids: Sequence[UUID], vectors: Vectors, model: ModelInUse) -> None:

@@ -16,7 +16,8 @@ from mnemon.log.store import EventLog
 from mnemon.models.active import ModelInUse, active_model, model_to_write
 from mnemon.models.embedder import Embedder
 from mnemon.models.failures import EmbedderUnavailable
-from mnemon.models.reembed import VectorTable, reembed_step
+from mnemon.models.reembed import reembed_step
+from mnemon.models.vector_tables import VectorTable, register_vector_table
 from mnemon.models.vector_index import ensure_vector_index
 from mnemon.models.vectors import as_vector
 from mnemon.telemetry import counter
@@ -169,7 +170,7 @@ async def texts_in(connection: Connection, hashes: Sequence[Any]) -> Mapping[Any
     return {row["text_hash"]: row["text"] for row in rows}
 
 
-TABLE = VectorTable(RELATION, "text_hash", texts_in)
+TABLE = register_vector_table(VectorTable(RELATION, "text_hash", texts_in))
 
 
 async def _model(connection: Connection, embedder: Embedder) -> ModelInUse:
