@@ -88,6 +88,10 @@ class Settings(BaseSettings):
         10, "How long requests in progress may finish when the server stops.", ge=0, le=600
     )
 
+    mcp_tools: Literal["core", "full"] = _setting(
+        "core", "Which tools agents get over MCP: the few that most need, or all. Fewer tools are chosen better."
+    )
+
     auth_enabled: bool = _setting(
         True,
         "`false` lets everyone in as the administrator, and is accepted only on a loopback address.",

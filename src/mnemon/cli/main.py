@@ -15,6 +15,7 @@ from mnemon.cli import (
     jobs,
     log,
     memory,
+    mcp,
     models,
     privacy,
     runs,
@@ -41,6 +42,7 @@ app.command("serve")(serve.serve)
 app.command("work")(work.work)
 app.command("search")(ask.search)
 app.command("ask")(ask.ask)
+app.command("mcp")(mcp.mcp)
 app.command("demo")(demo.demo)
 app.command("add")(add.add)
 app.command("settings")(settings.settings)

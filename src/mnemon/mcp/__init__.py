@@ -1,0 +1,1 @@
+"""The MCP door: tools, resources and prompts for agents. No rules live here."""

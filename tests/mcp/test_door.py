@@ -1,0 +1,152 @@
+"""The MCP door: callers are proven, tools belong to a profile, failures are results, both transports answer."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.mcpserver import MCPServer
+
+from mcp import Client
+from mnemon.app import Mnemon, open_mnemon
+from mnemon.identity.bootstrap import administrator_without_login
+from mnemon.identity.roles import Action, Scope
+from mnemon.identity.tokens import add_token
+from mnemon.log.events import SYSTEM
+from mnemon.mcp.door import Caller, Door
+from mnemon.mcp.server import create_server
+from mnemon.settings import Settings
+from mnemon.web.site import listening_socket, site_server
+
+
+@pytest.fixture(scope="module")
+async def site(open_folder: Path) -> AsyncIterator[Mnemon]:
+    """The server on a real port, on a home of its own, as `mnemon serve` runs it."""
+    home = open_folder / "mcp"
+    settings = Settings(home=home, port=0, database_linger_seconds=0)
+    with listening_socket(settings) as listener:
+        chosen = settings.model_copy(update={"port": listener.getsockname()[1]})
+        async with open_mnemon(chosen) as mnemon:
+            server = site_server(mnemon)
+            serving = asyncio.create_task(server.serve(sockets=[listener]))
+            yield mnemon
+            server.should_exit = True
+            await serving
+
+
+async def token_of(mnemon: Mnemon, scope: Scope) -> str:
+    admin = await administrator_without_login(mnemon.database)
+    async with mnemon.log.transaction(admin.tenant_id) as transaction:
+        return (await add_token(transaction, SYSTEM, admin.user_id, "an agent", scope)).secret
+
+
+@asynccontextmanager
+async def over_http(mnemon: Mnemon, headers: dict[str, str], mode: str) -> AsyncIterator[Client]:
+    async with (
+        httpx2.AsyncClient(headers=headers) as http,
+        Client(streamable_http_client(f"{mnemon.url}/mcp", http_client=http), mode=mode) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_token_opens_the_tools_over_http_in_both_eras(site: Mnemon, mode: str) -> None:
+    secret = await token_of(site, Scope.READ)
+    async with over_http(site, {"Authorization": f"Bearer {secret}"}, mode) as client:
+        answer = await client.call_tool("status", {})
+        assert answer.structured_content is not None
+        assert answer.structured_content["parts"]["database"]["ok"] is True
+        names = {tool.name for tool in (await client.list_tools()).tools}
+    assert "status" in names
+    assert "embedding_health" not in names, "only the core profile is offered by default"
+
+
+async def test_without_a_credential_nothing_is_said(site: Mnemon) -> None:
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
+    async with httpx2.AsyncClient() as http:
+        silent = await http.post(f"{site.url}/mcp", json=request, headers=headers)
+        wrong = await http.post(
+            f"{site.url}/mcp", json=request, headers={**headers, "Authorization": "Bearer mnemon_pat_nonsense"}
+        )
+    assert silent.status_code == wrong.status_code == 401
+    assert silent.headers["www-authenticate"] == "Bearer"
+    assert silent.json()["error_code"] == "NOT_AUTHENTICATED"
+
+
+async def test_a_session_belongs_to_the_credential_that_opened_it(site: Mnemon) -> None:
+    opener, thief = await token_of(site, Scope.READ), await token_of(site, Scope.READ)
+    headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+    hello = {
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
+    }  # fmt: skip
+    async with httpx2.AsyncClient(headers=headers) as http:
+        opened = await http.post(f"{site.url}/mcp", json=hello, headers={"Authorization": f"Bearer {opener}"})
+        session = opened.headers["mcp-session-id"]
+        listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}}
+        answers = [
+            await http.post(
+                f"{site.url}/mcp",
+                json=listing,
+                headers={"Authorization": f"Bearer {secret}", "Mcp-Session-Id": session},
+            )
+            for secret in (opener, thief)
+        ]
+    assert [answer.status_code for answer in answers] == [200, 404]
+
+
+async def test_a_foreign_page_is_refused(site: Mnemon) -> None:
+    secret = await token_of(site, Scope.READ)
+    headers = {"Authorization": f"Bearer {secret}", "Host": "evil.example", "Origin": "http://evil.example"}
+    async with httpx2.AsyncClient(headers=headers) as http:
+        answer = await http.post(f"{site.url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+    assert answer.status_code in (403, 421)
+
+
+async def test_a_failure_is_a_result_with_its_code(site: Mnemon) -> None:
+    admin = await administrator_without_login(site.database)
+    server: MCPServer[Any] = MCPServer("test")
+    reader = Door(site, server, "core", None)
+    reader.local = type(admin)(admin.tenant_id, admin.user_id, admin.role, Scope.READ, admin.user_id)
+
+    @reader.tool(Action.UPLOAD_DOCUMENTS, title="Write", core=True)
+    async def write(caller: Caller, text: str) -> str:
+        return text
+
+    async with Client(server) as client:
+        answer = await client.call_tool("write", {"text": "hello"})
+        assert answer.is_error
+        assert answer.structured_content is not None
+        assert answer.structured_content["error_code"] == "NOT_ALLOWED"
+        assert "caller" not in str((await client.list_tools()).tools[0].input_schema)
+
+
+async def test_the_full_profile_has_every_tool(site: Mnemon) -> None:
+    admin = await administrator_without_login(site.database)
+    full = site.settings.model_copy(update={"mcp_tools": "full"})
+    whole = Mnemon(full, site.database, site.privacy, site.sessions)
+    async with Client(create_server(whole, local=admin)) as client:
+        tools = (await client.list_tools()).tools
+    assert {"status", "embedding_health"} <= {tool.name for tool in tools}
+    for tool in tools:
+        assert tool.description and tool.output_schema, tool.name
+        assert tool.annotations is not None and tool.annotations.title, tool.name
+
+
+async def test_a_client_talks_to_the_command_over_standard_input(home: Path) -> None:
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "mnemon", "mcp", "--tools", "full"],
+        env={**os.environ, "MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "0"},
+    )  # fmt: skip
+    async with Client(stdio_client(command)) as client:
+        answer = await client.call_tool("status", {})
+    assert answer.structured_content is not None
+    assert answer.structured_content["ok"] is True, answer.structured_content
