@@ -17,8 +17,8 @@ from mnemon.models.active import ModelInUse, active_model, model_to_write
 from mnemon.models.embedder import Embedder
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.reembed import reembed_step
-from mnemon.models.vector_tables import VectorTable, register_vector_table
 from mnemon.models.vector_index import ensure_vector_index
+from mnemon.models.vector_tables import VectorTable, register_vector_table
 from mnemon.models.vectors import as_vector
 from mnemon.telemetry import counter
 
