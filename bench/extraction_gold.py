@@ -1,0 +1,174 @@
+"""Compares what the rules find in the gold documents with what a careful reader labelled."""
+
+import asyncio
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from mnemon.semantics.extractor import Extractor, extract_revision
+from mnemon.semantics.revision import Revision
+from mnemon.semantics.semantic_event import SemanticEvent
+from mnemon.semantics.verify import find_quote
+
+FOLDER = Path(__file__).parents[1] / "tests" / "semantics" / "gold"
+
+
+@dataclass(frozen=True)
+class Label:
+    category: str
+    start: int
+    end: int
+    quote: str
+    actors: tuple[str, ...]
+    subject: str
+    event_time: str | None
+    due: str | None
+
+
+@dataclass(frozen=True)
+class Document:
+    name: str
+    split: str
+    revision: Revision
+    labels: tuple[Label, ...]
+
+
+@dataclass
+class Score:
+    """Counts of one split, and what was missed or invented, for the one who tunes."""
+
+    right: Counter[str] = field(default_factory=Counter)
+    found: Counter[str] = field(default_factory=Counter)
+    labelled: Counter[str] = field(default_factory=Counter)
+    details: Counter[str] = field(default_factory=Counter)
+    pairs: list[tuple[SemanticEvent, bool]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def precision(self, category: str | None = None) -> float:
+        return _ratio(self._sum(self.right, category), self._sum(self.found, category))
+
+    def recall(self, category: str | None = None) -> float:
+        return _ratio(self._sum(self.right, category), self._sum(self.labelled, category))
+
+    def f1(self, category: str | None = None) -> float:
+        precision, recall = self.precision(category), self.recall(category)
+        return _ratio(2 * precision * recall, precision + recall)
+
+    def share(self, detail: str) -> float:
+        return _ratio(self.details[f"{detail} right"], self.details[f"{detail} labelled"])
+
+    @staticmethod
+    def _sum(counts: "Counter[str]", category: str | None) -> int:
+        return counts[category] if category else counts.total()
+
+
+def load_documents(split: str | None = None) -> list[Document]:
+    documents = [_document(path) for path in sorted(FOLDER.glob("*.json"))]
+    return [each for each in documents if split in (None, each.split)]
+
+
+def score(engine: Extractor, documents: list[Document]) -> Score:
+    total = Score()
+    for document in documents:
+        extraction = asyncio.run(extract_revision(engine, document.revision))
+        _compare(document, list(extraction.events), total)
+    return total
+
+
+def _compare(document: Document, events: list[SemanticEvent], total: Score) -> None:
+    left = list(events)
+    total.found.update(event.category.value for event in events)
+    total.labelled.update(label.category for label in document.labels)
+    for label in document.labels:
+        match = next((event for event in left if _matches(event, label)), None)
+        if match is None:
+            near = [f"{each.category.value} ({','.join(each.rules)})" for each in events if _overlaps(each, label)]
+            total.remarks.append(f"missed   {document.name} {label.category}: {label.quote!r} {near or ''}")
+            continue
+        left.remove(match)
+        total.right[label.category] += 1
+        total.pairs.append((match, True))
+        _compare_details(match, label, total, document.name)
+    total.pairs += [(event, False) for event in left]
+    total.remarks += [
+        f"invented {document.name} {event.category.value} ({','.join(event.rules)}): {event.evidence[0].quote!r}" for event in left
+    ]
+
+
+def _compare_details(event: SemanticEvent, label: Label, total: Score, name: str) -> None:
+    refs = {actor.ref.lower() for actor in event.actors}
+    for actor in label.actors:
+        total.details["actor labelled"] += 1
+        right = any(actor.lower() in ref or ref in actor.lower() for ref in refs)
+        total.details["actor right"] += right
+        if not right:
+            total.remarks.append(f"actor    {name} {label.quote[:50]!r}: {actor} not in {sorted(refs)}")
+    for detail, wanted, got in (
+        ("due", label.due, event.due and event.due.isoformat()),
+        ("time", label.event_time, event.event_time and event.event_time.date().isoformat()),
+    ):
+        total.details[f"{detail} given"] += bool(got)
+        if wanted:
+            total.details[f"{detail} labelled"] += 1
+            total.details[f"{detail} right"] += wanted == got
+        if wanted != got:
+            total.remarks.append(f"{detail:<8} {name} {label.quote[:50]!r}: wanted {wanted}, got {got}")
+    words = {word.lower() for word in label.subject.split()}
+    total.details["subject labelled"] += 1
+    right = bool(words & {word.lower() for word in event.subject.ref.split()})
+    total.details["subject right"] += right
+    if not right:
+        total.remarks.append(f"subject  {name} {label.quote[:50]!r}: wanted {label.subject!r}, got {event.subject.ref!r}")
+
+
+def _matches(event: SemanticEvent, label: Label) -> bool:
+    return event.category.value == label.category and _overlaps(event, label)
+
+
+def _overlaps(event: SemanticEvent, label: Label) -> bool:
+    """At least half of the shorter of the two quotes lies in the other."""
+    for each in event.evidence:
+        shared = min(each.end, label.end) - max(each.start, label.start)
+        if 2 * shared >= min(each.end - each.start, label.end - label.start):
+            return True
+    return False
+
+
+def _document(path: Path) -> Document:
+    table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    text = path.with_suffix(".txt").read_text(encoding="utf-8")
+    source = table["source"]
+    revision = Revision(
+        f"rev_{path.stem}",
+        text,
+        source["type"],
+        datetime.fromisoformat(f"{source['date']}T12:00:00+00:00"),
+        source["timezone"],
+        source["title"],
+        source.get("sender"),
+        tuple(source["participants"]),
+    )
+    return Document(path.stem, table["split"], revision, tuple(_label(text, each) for each in table["events"]))
+
+
+def _label(text: str, event: dict[str, Any]) -> Label:
+    found = find_quote(text, event["quote"])
+    if found is None:
+        raise ValueError(f"A label quotes what the text does not say: {event['quote']!r}")
+    return Label(
+        event["category"],
+        found.start,
+        found.end,
+        event["quote"],
+        tuple(event["actors"]),
+        event["subject"],
+        event.get("event_time"),
+        event.get("due"),
+    )
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,1 @@
+"""Semantic events: decisions, commitments, risks and more, each with the exact words that prove it."""

@@ -1,0 +1,94 @@
+"""Turns who acts in a clause into named actors: speaker, sender, addressee, names and pronouns."""
+
+import re
+
+from mnemon.semantics.agents import Agent, agent_in
+from mnemon.semantics.layout import Unit
+from mnemon.semantics.match import Found
+from mnemon.semantics.people import NAME, People
+from mnemon.semantics.revision import Revision
+from mnemon.semantics.semantic_event import Actor, Category, Role
+
+_VOCATIVE = re.compile(rf"^\W*(?:(?:hi|dear|hey|and|also|ok|okay)\s+)?(?P<name>@?{NAME}|@\w+)\s*,\s+(?=\w)", re.IGNORECASE)
+_WITH = re.compile(r"\b(?:with|to|between|by|from|under)\s+(?:the\s+|our\s+)?")
+_NAME = re.compile(rf"(?<![\w.])@?{NAME}")
+_MOST = 6
+
+
+class Cast:
+    """Remembers who was spoken of last, so that "she" and "they" get a name."""
+
+    def __init__(self, revision: Revision) -> None:
+        self.revision = revision
+        self.people: People = revision.people
+        self.last_person: str | None = None
+        self.last_group: str | None = None
+
+    def actors(self, clause: str, unit: Unit, found: Found) -> tuple[Actor, ...]:
+        """The one who acts first; then others whom the clause names."""
+        main = self._asked(clause, unit) if found.kind == "request" else self._names(found.agent, unit)
+        role: Role = "owner" if found.category in (Category.COMMITMENT, Category.STAKEHOLDER) else "contributor"
+        if not main and self._voiced(unit, found):
+            speaker = self._speaker(unit)
+            main, role = ((speaker,), "other") if speaker else ((), role)
+        named = dict.fromkeys(main)
+        actors = [Actor(name, role) for name in named]
+        actors += [Actor(name, "contributor") for name in self._others(clause, found) if name not in named]
+        return tuple(actors[:_MOST])
+
+    def hear(self, clause: str) -> None:
+        """Take note of the people of a clause, whether or not it held an event."""
+        for match in _NAME.finditer(clause):
+            if self.people.is_known(match[0]) or (match.start() and self.people.is_person(match[0])):
+                self.last_person = self.people.full_name(match[0])
+        for match in re.finditer(r"\S+", clause):
+            agent = agent_in(clause[: match.end()].rstrip(".,;:!"), self.people)
+            if agent.kind == "group":
+                self.last_group = agent.names[0]
+
+    def _names(self, agent: Agent, unit: Unit) -> tuple[str, ...]:
+        speaker = self._speaker(unit)
+        if agent.kind in ("self", "we"):
+            return (speaker,) if speaker else ()
+        if agent.kind == "you":
+            return (self.revision.addressee,) if self.revision.addressee else ()
+        if agent.kind == "pronoun":
+            last = self.last_person or self.last_group
+            return (last,) if last else ()
+        return (*agent.names, speaker) if agent.me_too and speaker else agent.names
+
+    def _asked(self, clause: str, unit: Unit) -> tuple[str, ...]:
+        match = _VOCATIVE.match(clause)
+        if match and self.people.is_person(match["name"]):
+            return (self.people.full_name(match["name"]),)
+        return self._names(Agent("you"), unit)
+
+    def _speaker(self, unit: Unit) -> str | None:
+        name = unit.speaker or self.revision.author
+        return self.people.full_name(name) if name else None
+
+    def _voiced(self, unit: Unit, found: Found) -> bool:
+        """In talk, who says it stands for it; in a document only where the sentence has no other agent."""
+        if found.kind == "request":
+            return False
+        return unit.speaker is not None or (found.rule.startswith("done_clipped") and self.revision.type == "note")
+
+    def _others(self, clause: str, found: Found) -> list[str]:
+        names = [
+            self.people.full_name(match[0])
+            for match in _NAME.finditer(clause)
+            if self.people.is_known(match[0]) or (match.start() and self.people.is_person(match[0]))
+        ]
+        if found.category is Category.COLLABORATION:
+            for match in _WITH.finditer(clause):
+                names += self._group_after(clause[match.end() :])
+        return list(dict.fromkeys(names))
+
+    def _group_after(self, words: str) -> list[str]:
+        """The shortest phrase after "with" that ends in a word for people."""
+        ends = [match.end() for match in re.finditer(r"\S+", words)][:4]
+        for end in ends:
+            agent = agent_in(words[:end].rstrip(".,;:!?"), self.people)
+            if agent.kind in ("group", "person"):
+                return list(agent.names)
+        return []

@@ -1,0 +1,143 @@
+"""Arithmetic of the calendar as people speak of it: weeks, months, quarters, weekdays."""
+
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Literal
+
+Direction = Literal["past", "future", "nearest"]
+
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            ("january", "jan"),
+            ("february", "feb"),
+            ("march", "mar"),
+            ("april", "apr"),
+            ("may",),
+            ("june", "jun"),
+            ("july", "jul"),
+            ("august", "aug"),
+            ("september", "sept", "sep"),
+            ("october", "oct"),
+            ("november", "nov"),
+            ("december", "dec"),
+        ),
+        start=1,
+    )
+    for name in names
+}
+WEEKDAYS = {
+    name: number
+    for number, names in enumerate(
+        (
+            ("monday", "mon"),
+            ("tuesday", "tues", "tue"),
+            ("wednesday", "weds", "wed"),
+            ("thursday", "thurs", "thur", "thu"),
+            ("friday", "fri"),
+            ("saturday", "sat"),
+            ("sunday", "sun"),
+        )
+    )
+    for name in names
+}
+NUMBERS = {
+    name: number
+    for number, name in enumerate(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    )
+} | {"a": 1, "an": 1, "fourteen": 14, "twenty": 20, "thirty": 30, "sixty": 60, "ninety": 90}
+ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
+
+
+@dataclass(frozen=True)
+class Period:
+    """From the first to the last day, both included."""
+
+    first: date
+    last: date
+
+
+def day(on: date) -> Period:
+    return Period(on, on)
+
+
+def week(on: date) -> Period:
+    monday = on - timedelta(days=on.weekday())
+    return Period(monday, monday + timedelta(days=6))
+
+
+def month(year: int, number: int) -> Period:
+    """`number` may run over the ends of the year."""
+    year, number = year + (number - 1) // 12, (number - 1) % 12 + 1
+    return Period(date(year, number, 1), date(year, number, monthrange(year, number)[1]))
+
+
+def quarter(year: int, number: int) -> Period:
+    first = (number - 1) * 3 + 1
+    return Period(month(year, first).first, month(year, first + 2).last)
+
+
+def half(year: int, number: int) -> Period:
+    return Period(quarter(year, number * 2 - 1).first, quarter(year, number * 2).last)
+
+
+def year(number: int) -> Period:
+    return Period(date(number, 1, 1), date(number, 12, 31))
+
+
+def unit_around(unit: str, today: date, step: int) -> Period:
+    """This week is step 0, last month is step -1, next quarter is step 1."""
+    if unit == "week":
+        return week(today + timedelta(weeks=step))
+    if unit == "month":
+        return month(today.year, today.month + step)
+    if unit == "quarter":
+        first = month(today.year, (today.month - 1) // 3 * 3 + 1 + 3 * step).first
+        return Period(first, month(first.year, first.month + 2).last)
+    if unit == "year":
+        return year(today.year + step)
+    return day(today + timedelta(days=step))
+
+
+def shifted(today: date, unit: str, count: int) -> date:
+    """So many units from today; a month ends where its shorter neighbour does."""
+    if unit == "day":
+        return today + timedelta(days=count)
+    if unit == "week":
+        return today + timedelta(weeks=count)
+    if unit == "business day":
+        return _business_days(today, count)
+    target = month(today.year, today.month + count * {"month": 1, "quarter": 3, "year": 12}[unit])
+    return min(target.first.replace(day=1) + timedelta(days=today.day - 1), target.last)
+
+
+def weekday_near(number: int, today: date, direction: Direction) -> date:
+    """Never today itself: who means today says so."""
+    ahead = (number - today.weekday() - 1) % 7 + 1
+    behind = (today.weekday() - number - 1) % 7 + 1
+    if direction == "past" or (direction == "nearest" and behind < ahead):
+        return today - timedelta(days=behind)
+    return today + timedelta(days=ahead)
+
+
+def nearest(periods: list[Period], today: date, direction: Direction) -> Period:
+    """Of the same day or month in several years, the one that is meant."""
+    if direction == "future":
+        ahead = [period for period in periods if period.last >= today]
+        periods = ahead or periods
+    elif direction == "past":
+        behind = [period for period in periods if period.first <= today]
+        periods = behind or periods
+    return min(periods, key=lambda period: abs((period.first - today).days))
+
+
+def _business_days(today: date, count: int) -> date:
+    step = timedelta(days=1 if count >= 0 else -1)
+    left = abs(count)
+    while left:
+        today += step
+        left -= today.weekday() < 5
+    return today

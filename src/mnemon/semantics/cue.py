@@ -1,0 +1,46 @@
+"""What one rule of the engine is made of."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from mnemon.semantics.agents import AgentKind
+from mnemon.semantics.semantic_event import Category, Kind
+
+# Where the subject of the event stands: after the cue, before it, or it is the cue.
+About = Literal["after", "before", "cue"]
+
+PEOPLE: frozenset[AgentKind] = frozenset({"self", "we", "pronoun", "person", "group"})
+ANYONE: frozenset[AgentKind] = PEOPLE | {"you", "thing"}
+
+
+@dataclass(frozen=True)
+class Cue:
+    """A pattern that speaks for a category, and what has to hold where it is found."""
+
+    name: str
+    category: Category
+    pattern: re.Pattern[str]
+    # Beside other cues in the same clause, the stronger one wins. 3 names the category outright, 1 only hints at it.
+    strength: int = 2
+    agents: frozenset[AgentKind] = ANYONE
+    about: About = "after"
+    kind: Kind | None = None
+    # A cue is passed over in these moods unless it says that they do it no harm.
+    in_question: bool = False
+    in_condition: bool = False
+    when_tentative: bool = False
+    when_denied: bool = False
+    when_general: bool = False
+    when_quoted: bool = False
+    # Only in talk, notes and lists, where sentences lose their subject.
+    clipped: bool = False
+
+
+def cue(name: str, category: Category, pattern: str, **options: object) -> Cue:
+    return Cue(name, category, re.compile(pattern, re.IGNORECASE), **options)  # type: ignore[arg-type]
+
+
+def one_of(words: str) -> str:
+    """An alternation, longest first, of words and phrases separated by white space; `_` is a space."""
+    return "(?:" + "|".join(sorted((word.replace("_", r"\s+") for word in words.split()), key=len, reverse=True)) + ")"

@@ -1,0 +1,156 @@
+"""Reads a text into units: sentences, list items and table rows, each with its heading, speaker and place."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mnemon.semantics import lines as kinds
+from mnemon.semantics.lines import Line, neighbours, speakers_of, split_lines
+from mnemon.semantics.preamble import Preamble, is_field, read_preamble
+from mnemon.semantics.sections import Section, section_of
+from mnemon.semantics.sentences import split_sentences, trim
+from mnemon.semantics.tables import Row, Table, is_ruler, read_row, table_opening
+
+Form = Literal["sentence", "item", "row"]
+
+_PREAMBLE_LINES = 40
+_SIGNATURE = re.compile(r"--\s*$")
+_RUN_IN = re.compile(r"[A-Z][\w '’-]{2,40}[.:]\s+(?=\S)")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """`text` is exactly `[start, end)` of the revision's text."""
+
+    start: int
+    end: int
+    text: str
+    form: Form = "sentence"
+    section: Section | None = None
+    heading: str = ""
+    speaker: str | None = None
+    ticked: bool | None = None
+    # The first sentence of its item or paragraph: what a heading promises is said there.
+    leads: bool = True
+    cells: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Layout:
+    units: tuple[Unit, ...]
+    preamble: Preamble
+
+
+def read_layout(text: str, source_type: str = "doc", participants: tuple[str, ...] = ()) -> Layout:
+    """Older mail below or between the lines is left out: it has a document of its own."""
+    lines = split_lines(text)
+    preamble = read_preamble([line.text for line in lines[:_PREAMBLE_LINES]])
+    speakers = speakers_of(lines, source_type, (*participants, *preamble.people))
+    return Layout(tuple(_Reader(text, speakers).read(lines)), preamble)
+
+
+class _Reader:
+    """Goes down the lines and remembers what holds for the next one."""
+
+    def __init__(self, text: str, speakers: frozenset[str]) -> None:
+        self.text = text
+        self.speakers = speakers
+        self.heading = ""
+        self.section: Section | None = None
+        self.speaker: str | None = None
+        self.table: Table | None = None
+        self.block: tuple[int, int] | None = None
+        self.form: Form = "sentence"
+        self.ticked: bool | None = None
+
+    def read(self, lines: list[Line]) -> Iterator[Unit]:
+        for line, previous, following in neighbours(lines):
+            if kinds.starts_old_mail(line.text) or _SIGNATURE.match(line.text):
+                break
+            yield from self._line(line, previous, following)
+        yield from self._flush()
+
+    def _line(self, line: Line, previous: str, following: str) -> Iterator[Unit]:
+        if line.blank:
+            yield from self._flush()
+            self.table = None
+        elif kinds.is_quoted(line.text) or is_field(line.text) or is_ruler(line.text) or kinds.is_underline(line.text):
+            yield from self._flush()
+        elif self.table or table_opening(line.text):
+            yield from self._flush()
+            yield from self._row(line)
+        elif said := kinds.said_on(line.text, self.speakers):
+            yield from self._flush()
+            self.speaker = said.speaker
+            self.block = (line.start + said.begin, line.end)
+        elif speaker := kinds.speaker_above(line.text):
+            yield from self._flush()
+            self.speaker = speaker
+        elif kinds.is_heading(line.text, previous, following):
+            yield from self._flush()
+            self._enter(line.text)
+        else:
+            yield from self._words(line)
+
+    def _words(self, line: Line) -> Iterator[Unit]:
+        match = kinds.bullet(line.text)
+        if match:
+            yield from self._flush()
+            self.form = "item"
+            self.ticked = None if match["box"] is None else match["box"] != " "
+            self.block = (line.start + match.end(), line.end)
+        elif self.block and (self.form != "item" or line.text[:1].isspace()):
+            self.block = (self.block[0], line.end)
+        else:
+            yield from self._flush()
+            self.block = (line.start, line.end)
+
+    def _row(self, line: Line) -> Iterator[Unit]:
+        if self.table is None:
+            self.table = table_opening(line.text)
+            return
+        row = read_row(line.text, line.start, self.table)
+        if row:
+            yield self._unit(row.start, row.end, form="row", row=row)
+
+    def _enter(self, heading: str) -> None:
+        self.heading = heading.strip().strip("#*_ :")
+        self.section = section_of(heading)
+        self.speaker = None
+
+    def _flush(self) -> Iterator[Unit]:
+        if self.block and (span := trim(self.text, *self.block)):
+            start, end = span
+            section = self.section
+            if self.form == "sentence" and (run_in := _RUN_IN.match(self.text, start, end)):
+                announced = section_of(run_in[0].rstrip(" .:\n"))
+                # "Remarks:" begins something new, whatever the last heading promised.
+                section = announced if announced or run_in[0].rstrip().endswith(":") else section
+                start = run_in.end() if announced else start
+            for count, span in enumerate(split_sentences(self.text, start, end)):
+                yield self._unit(*span, form=self.form, section=section, leads=count == 0)
+        self.block, self.form, self.ticked = None, "sentence", None
+
+    def _unit(
+        self,
+        start: int,
+        end: int,
+        *,
+        form: Form,
+        section: Section | None = None,
+        row: Row | None = None,
+        leads: bool = True,
+    ) -> Unit:
+        return Unit(
+            start,
+            end,
+            self.text[start:end],
+            form,
+            self.section if row else section,
+            self.heading,
+            self.speaker,
+            self.ticked,
+            leads,
+            row.cells if row else {},
+        )

@@ -1,0 +1,128 @@
+"""Decides which category a clause speaks for: its cues, weighed with its heading and its mood."""
+
+import re
+from dataclasses import dataclass
+
+from mnemon.semantics.agents import NOBODY, Agent, agent_before, split_names
+from mnemon.semantics.cue import Cue
+from mnemon.semantics.cues import CUES
+from mnemon.semantics.layout import Unit
+from mnemon.semantics.mood import Mood, is_denied, is_quoted, mood_of
+from mnemon.semantics.people import NAME, People
+from mnemon.semantics.sections import Section
+from mnemon.semantics.semantic_event import Category, Kind
+
+# What a heading promises, and how much: as a score where no cue speaks, and as a bonus where one agrees.
+_PROMISED: dict[Section, tuple[Category, float]] = {
+    Section.DECISIONS: (Category.DECISION, 3.5),
+    Section.ACTIONS: (Category.COMMITMENT, 2.5),
+    Section.RISKS: (Category.QUALITY_RISK, 3.0),
+    Section.DONE: (Category.EXECUTION, 1.5),
+    Section.FEEDBACK: (Category.FEEDBACK, 1.5),
+    Section.CHANGES: (Category.CHANGE, 2.5),
+}
+_BONUS = 1.5
+_SECOND_CUE = 0.5
+_LEAST_SCORE = 2.0
+_OWNER = re.compile(rf"(?P<names>@?{NAME}(?:(?:,\s*|\s+and\s+|\s*&\s*|\s*/\s*){NAME})*|@?[a-z][\w.]+)\s*(?::|\s[-–—])\s+(?=\w)")
+_ALL_CLEAR = re.compile(
+    r"\b(?:no|not|without|nothing|none)\b.{0,24}\b(?:risks?|issues?|problems?|concerns?|blockers?|danger|report|decision|decided|findings|objections?|changes?|open)\b"
+    r"|\b(?:n/a|none|nothing|tbd|resolved|solved|no\s+longer\s+an?)\b",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(r"\b(?:someone|somebody|anyone|one\s+day|some\s?day|at\s+some\s+point)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A category for a clause, the rule that gave it, and where in the clause the cue stands."""
+
+    category: Category
+    rule: str
+    score: float
+    start: int
+    end: int
+    agent: Agent
+    about: str = "after"
+    kind: Kind | None = None
+
+
+def best_match(clause: str, sentence: str, unit: Unit, people: People, clipped: bool) -> Found | None:
+    """The strongest category that the mood allows; None where the clause states no event."""
+    mood = mood_of(clause, sentence)
+    found = [match for each in CUES if (match := _try(each, clause, mood, people, clipped))]
+    if owner := _owned_item(clause, unit, mood, people):
+        found.append(owner)
+    scores: dict[Category, float] = {}
+    for match in sorted(found, key=lambda match: -match.score):
+        scores[match.category] = scores.get(match.category, match.score - _SECOND_CUE) + _SECOND_CUE
+    promised = _promised(clause, unit, mood, bool(found))
+    if promised:
+        scores[promised.category] = max(promised.score, scores.get(promised.category, -_BONUS) + _BONUS)
+    if not scores:
+        return None
+    category = max(scores, key=lambda each: scores[each])
+    if scores[category] < _LEAST_SCORE:
+        return None
+    mine = [match for match in found if match.category is category]
+    return max(mine, key=lambda match: match.score) if mine else promised
+
+
+def _try(each: Cue, clause: str, mood: Mood, people: People, clipped: bool) -> Found | None:
+    if (
+        (each.clipped and not clipped)
+        or (mood.question and not each.in_question)
+        or (mood.conditional and not each.in_condition)
+        or (mood.tentative and not each.when_tentative)
+        or (mood.general and not each.when_general)
+    ):
+        return None
+    for match in each.pattern.finditer(clause):
+        if not each.when_denied and is_denied(clause, match.start(), match.end()):
+            continue
+        if not each.when_quoted and is_quoted(clause, match.start(), match.end()):
+            continue
+        agent = agent_at(clause, match, people)
+        if agent.kind in each.agents:
+            return Found(each.category, each.name, each.strength, match.start(), match.end(), agent, each.about, each.kind)
+    return None
+
+
+def agent_at(clause: str, match: re.Match[str], people: People) -> Agent:
+    """Who stands in the cue's first words ("I'll send") or right before it."""
+    opening = re.match(r"(?P<who>I|we)(?:\b|')", match[0].lstrip(), re.IGNORECASE)
+    if opening:
+        return Agent("self" if opening["who"].lower() == "i" else "we")
+    return agent_before(clause, match.start(), people)
+
+
+def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> Found | None:
+    """ "Dev: open a ticket": an item that begins with who has to do it."""
+    if unit.form != "item" or mood.question or unit.section not in (Section.ACTIONS, None):
+        return None
+    match = _OWNER.match(clause)
+    if not match:
+        return None
+    names = [name for name in split_names(match["names"]) if people.is_known(name) or unit.section is Section.ACTIONS]
+    if not names or not all(people.is_person(name) or people.is_known(name) for name in names):
+        return None
+    agent = Agent("person", tuple(people.full_name(name) for name in names))
+    return Found(Category.COMMITMENT, "owned_item", 3.0, 0, match.end(), agent, "after", "assignment")
+
+
+def _promised(clause: str, unit: Unit, mood: Mood, any_cue: bool) -> Found | None:
+    """What the heading says about a line that says it in other words, or in none we know."""
+    promise = _PROMISED.get(unit.section) if unit.section else None
+    if not promise or not unit.leads or mood.question or mood.conditional or len(clause.split()) < 2:
+        return None
+    category, score = promise
+    if _ALL_CLEAR.search(clause) and category is not Category.DECISION:
+        return None
+    if _ALL_CLEAR.search(clause) and re.search(r"\bdeci(?:ded|sion)\b", clause, re.IGNORECASE):
+        return None
+    if category is Category.COMMITMENT and (mood.tentative or _VAGUE.search(clause)):
+        return None
+    if unit.form == "sentence" and (category is Category.COMMITMENT or any_cue):
+        score -= 1.0
+    kind: Kind | None = "assignment" if category is Category.COMMITMENT else None
+    return Found(category, f"under_{unit.section}", score, 0, 0, NOBODY, "after", kind)

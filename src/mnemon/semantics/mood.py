@@ -1,0 +1,68 @@
+"""Tells a statement from a question, a condition, a wish, a denial and somebody else's words."""
+
+import re
+from dataclasses import dataclass
+
+_QUESTION = re.compile(r"\?[\"'”’)\]]*\s*(?::\w+:\s*)?$")
+_ASKED = re.compile(r"\b(?:ask(?:s|ed)?|wonder(?:s|ed|ing)?|unclear|not sure|see)\b[\w\s]{0,20}\b(?:whether|if|who|what|when)\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"^(?:\W*(?:and|but|so|also|or)\s+)?(?:if|unless|in case|provided|assuming|suppose|should\s+(?:you|we|they|the)|had\s+(?:the|we|they|it)\b"
+    r"|were\s+(?:we|they|it)\s+to)\b|\b(?:if|unless|in case|provided that|assuming|as long as|in the event)\b",
+    re.IGNORECASE,
+)
+_HARMLESS_IF = re.compile(r"\b(?:if (?:you have )?(?:any )?questions|if possible|if we are lucky|if you like|as if|even if)\b", re.IGNORECASE)
+_TENTATIVE = re.compile(
+    r"\b(?:would|could|might|maybe|perhaps|possibly|probably|should|ought|hope[sd]? to|hoping|wish|some ?day|one day|at some point|we'll see"
+    r"|i(?:'d| would) (?:rather|prefer)|consider(?:s|ing)?\b(?!ed)|may want|think about|propos(?:e|es|ed|al)|suggest(?:s|ed|ion)?|whether)\b",
+    re.IGNORECASE,
+)
+_GENERAL = re.compile(
+    r"\b(?:usually|normally|generally|typically|often|always|every year|in general|means|case by case|case-by-case|is defined as|refers? to the)\b",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|no longer|hardly|cannot|can't|won't|isn't|aren't|wasn't|weren't"
+    r"|don't|doesn't|didn't|haven't|hasn't|hadn't|shan't|wouldn't|couldn't|shouldn't|yet to|fail(?:s|ed)? to|refus(?:es|ed) to|unable to)\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"[\"“„«][^\"“”„«»\n]{3,400}[\"”“»]")
+_REACH = 34
+
+
+@dataclass(frozen=True)
+class Mood:
+    """Of one clause within its sentence."""
+
+    question: bool
+    conditional: bool
+    tentative: bool
+    general: bool
+
+
+def plain(text: str) -> str:
+    """Same length, with typewriter apostrophes, so that patterns need one spelling."""
+    return text.replace("’", "'").replace("‘", "'").replace("`", "'")
+
+
+def mood_of(clause: str, sentence: str) -> Mood:
+    """A question is the whole sentence's; a condition at its beginning holds for all of it."""
+    opening = _CONDITION.match(sentence)
+    conditional = bool(opening) or (bool(_CONDITION.search(clause)) and not _HARMLESS_IF.search(clause))
+    return Mood(
+        question=bool(_QUESTION.search(sentence)) or bool(_ASKED.search(clause)),
+        conditional=conditional,
+        tentative=bool(_TENTATIVE.search(clause)),
+        general=bool(_GENERAL.search(clause)),
+    )
+
+
+def is_denied(clause: str, start: int, end: int) -> bool:
+    """Whether a negation stands in the cue or shortly before it."""
+    return _NEGATION.search(clause, max(0, start - _REACH), end) is not None and not re.search(
+        r"\b(?:no later than|not only|no hurry|not later than)\b", clause[max(0, start - _REACH) : end], re.IGNORECASE
+    )
+
+
+def is_quoted(clause: str, start: int, end: int) -> bool:
+    """Whether the cue stands inside quotation marks: those are not the author's own words."""
+    return any(match.start() <= start and end <= match.end() for match in _QUOTED.finditer(clause))

@@ -1,0 +1,87 @@
+"""Knows who the people of a document are, and gives one person one name."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+_CAPITAL = r"[A-Z][\w’'-]*[\w]"
+_TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\.?"
+_PARTICLE = r"(?:de|da|van|von|der|bin|al)"
+NAME = rf"(?:{_TITLE}\s+)?(?:[A-Z]\.\s+)?{_CAPITAL}(?:\s+(?:{_PARTICLE}\s+)?{_CAPITAL}){{0,2}}"
+_FULL_NAME = re.compile(rf"(?<![\w.])(?:{_TITLE}\s+{_CAPITAL}|{_CAPITAL}(?:\s+{_PARTICLE})?\s+{_CAPITAL})(?![\w-])")
+_WORD = re.compile(r"[^\W\d_][\w’'-]*")
+# Capitalised words that begin a sentence, a heading or a company more often than a person's name.
+_NOT_NAMES = frozenset(
+    """a about action after again all also although an and any anyone as at because been before best board both but by can
+    could dear decision done during each either every everyone few first for friday from good great hello here hi how however
+    i if in instead is it its just kind last let many maybe me monday most my next no nobody none nor not nothing now of ok okay
+    on once one only or other our please regards rather right saturday second shall she should since so some someone
+    somewhere soon still such sunday sure than thank thanks that the their then there these they third this those though
+    thursday to today together tomorrow too tuesday two until up us very was we wednesday well were what when where whether
+    which while who why will with within would yes yesterday yet you your january february march april may june july august
+    september october november december apologies minutes present project team weekly status report review subject remarks
+    summary note notes open closed both nothing anything everything salaries questions annual""".split()
+)
+
+
+@dataclass(frozen=True)
+class People:
+    """Full names, in the order they were met, and the words that the document writes small somewhere."""
+
+    names: tuple[str, ...]
+    common_words: frozenset[str] = field(default=frozenset(), repr=False)
+
+    @classmethod
+    def known_from(cls, text: str, given: Iterable[str]) -> "People":
+        common = frozenset(word for word in _WORD.findall(text) if word.islower())
+        met = (match[0] for match in _FULL_NAME.finditer(text) if _could_be_person(match[0], common))
+        names = dict.fromkeys(_tidy(name) for name in (*given, *met) if name.strip())
+        return cls(tuple(names), common)
+
+    @cached_property
+    def _by_part(self) -> dict[str, str | None]:
+        """First and last names to full names; None where two people share one."""
+        parts: dict[str, str | None] = {}
+        for name in self.names:
+            for part in {name.lower(), *(word.lower() for word in name.split() if len(word) > 1)}:
+                held = parts.get(part, name)
+                longer = held and _extends(name, held)
+                parts[part] = name if longer else held if held and _extends(held, name) else None
+        return parts
+
+    def full_name(self, name: str) -> str:
+        """ "Ben" is Ben Okafor where only one Ben is known."""
+        plain = _tidy(name)
+        found = self._by_part.get(plain.lower())
+        if found is None and plain.split():
+            found = self._by_part.get(plain.split()[0].lower()) if len(plain.split()) == 1 else None
+        return found or plain
+
+    def is_known(self, name: str) -> bool:
+        return self._by_part.get(_tidy(name).lower()) is not None
+
+    def is_person(self, words: str) -> bool:
+        """Known, or written like a name and nowhere like a common word."""
+        plain = _tidy(words)
+        if not plain:
+            return False
+        return self.is_known(plain) or (plain[:1].isupper() and _could_be_person(plain, self.common_words))
+
+
+def _extends(longer: str, shorter: str) -> bool:
+    return longer == shorter or set(shorter.lower().split()) <= set(longer.lower().split())
+
+
+def _could_be_person(name: str, common_words: frozenset[str]) -> bool:
+    words = [word.strip(".") for word in name.split()]
+    return bool(words) and not any(
+        word.lower() in _NOT_NAMES or word.lower() in common_words or (word.isupper() and len(word) > 2) or any(map(str.isdigit, word))
+        for word in words
+    )
+
+
+def _tidy(name: str) -> str:
+    plain = " ".join(name.strip(" @,:;.-–—").split())
+    plain = re.sub(r"[’']s$", "", plain)
+    return plain.title() if plain.isupper() and len(plain) > 3 else plain

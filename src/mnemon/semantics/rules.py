@@ -1,0 +1,139 @@
+"""The rules engine: reads events from a text with no model, no network and no guess."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from mnemon.semantics.actors import Cast
+from mnemon.semantics.confidence import confidence_of
+from mnemon.semantics.extractor import ChunkExtraction
+from mnemon.semantics.intent import actionable
+from mnemon.semantics.layout import Unit
+from mnemon.semantics.match import Found, best_match
+from mnemon.semantics.merge import merge_candidates
+from mnemon.semantics.mood import plain
+from mnemon.semantics.revision import Chunk, Revision
+from mnemon.semantics.rows import read_table_row
+from mnemon.semantics.sections import Section
+from mnemon.semantics.semantic_event import Candidate, Category, SemanticEvent
+from mnemon.semantics.sentences import split_clauses
+from mnemon.semantics.subjects import subject_before, subject_of
+from mnemon.semantics.times import due_of, event_time_of
+from mnemon.semantics.verify import MOST_WORDS, evidence_at
+
+# Below this the sentence model holds a promise or request for a formula; see decision record on sentence intent.
+LEAST_INTENT = 0.15
+_LOOK_BACK_UNITS = 3
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A clause, or several of one sentence that say the same, and what was found there."""
+
+    start: int
+    end: int
+    found: Found
+
+
+class RulesExtractor:
+    """Deterministic: the same revision gives the same events on every machine."""
+
+    name = "rules"
+
+    async def extract_chunk(self, revision: Revision, chunk: Chunk) -> ChunkExtraction:
+        return ChunkExtraction(chunk, tuple(_read_chunk(revision, chunk)))
+
+    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> list[SemanticEvent]:
+        return merge_candidates(revision, [found for each in extractions for found in each.candidates])
+
+
+def _read_chunk(revision: Revision, chunk: Chunk) -> Iterator[Candidate]:
+    units = revision.layout.units
+    inside = [position for position, unit in enumerate(units) if chunk.start <= unit.start < chunk.end]
+    if not inside:
+        return
+    cast = Cast(revision)
+    for unit in units[max(0, inside[0] - _LOOK_BACK_UNITS) : inside[0]]:
+        cast.hear(unit.text)
+    for position in inside:
+        yield from _read_unit(revision, units[position], cast, chunk.chunk_id)
+
+
+def _read_unit(revision: Revision, unit: Unit, cast: Cast, chunk_id: str | None) -> Iterator[Candidate]:
+    if unit.section is Section.REFERENCE:
+        return
+    if unit.form == "row":
+        if row := read_table_row(revision, unit, chunk_id):
+            yield replace(row, confidence=confidence_of(row.rule, row.category))
+        return
+    sentence = plain(unit.text)
+    for statement in _statements(sentence, unit, revision):
+        candidate = _candidate(revision, unit, sentence, statement, cast, chunk_id)
+        if candidate:
+            yield candidate
+    cast.hear(sentence)
+
+
+def _statements(sentence: str, unit: Unit, revision: Revision) -> list[_Statement]:
+    """Clauses with the same category and the same agent are one statement."""
+    clipped = unit.form == "item" or revision.type in ("chat", "note", "transcript")
+    statements: list[_Statement] = []
+    for start, end in split_clauses(sentence, 0, len(sentence)):
+        found = best_match(sentence[start:end], sentence, _leading(unit, start), revision.people, clipped)
+        if found is None or (_is_formula(found, sentence)):
+            continue
+        last = statements[-1] if statements else None
+        if last and last.found.category is found.category and last.found.agent == found.agent:
+            statements[-1] = replace(last, end=end)
+        else:
+            statements.append(_Statement(start, end, found))
+    return statements
+
+
+def _leading(unit: Unit, start: int) -> Unit:
+    return unit if start == 0 else replace(unit, leads=False)
+
+
+def _is_formula(found: Found, sentence: str) -> bool:
+    return found.category is Category.COMMITMENT and found.kind != "assignment" and actionable(sentence) < LEAST_INTENT
+
+
+def _candidate(
+    revision: Revision, unit: Unit, sentence: str, statement: _Statement, cast: Cast, chunk_id: str | None
+) -> Candidate | None:
+    found, clause = statement.found, sentence[statement.start : statement.end]
+    start, end = _quote_span(clause, found)
+    evidence = evidence_at(revision.text, unit.start + statement.start + start, unit.start + statement.start + end, chunk_id)
+    if evidence is None:
+        return None
+    describe = subject_before if found.about == "before" else subject_of
+    place = (found.start,) if found.about == "before" else (found.start, found.end)
+    commitment = found.category is Category.COMMITMENT
+    return Candidate(
+        found.category,
+        _narrative(clause, unit, cast),
+        describe(clause, *place, revision.people, unit.heading or revision.title),  # type: ignore[operator]
+        cast.actors(clause, unit, found),
+        evidence,
+        confidence_of(found.rule, found.category),
+        event_time=event_time_of(clause, found.category, revision),
+        due=due_of(clause, revision) if commitment else None,
+        kind=found.kind,
+        rule=found.rule,
+    )
+
+
+def _quote_span(clause: str, found: Found) -> tuple[int, int]:
+    """The clause; of a long one, the words around the cue."""
+    words = list(re.finditer(r"\S+", clause))
+    if len(words) <= MOST_WORDS:
+        return 0, len(clause)
+    last_cue = max(position for position, word in enumerate(words) if word.start() <= max(found.start, found.end - 1))
+    first = max(0, min(last_cue - MOST_WORDS // 2, len(words) - MOST_WORDS))
+    return words[first].start(), words[first + MOST_WORDS - 1].end()
+
+
+def _narrative(clause: str, unit: Unit, cast: Cast) -> str:
+    words = " ".join(clause.split())
+    speaker = unit.speaker or (cast.revision.author if re.search(r"\b(?:I|we|my|our)\b", words, re.IGNORECASE) else None)
+    return f"{cast.people.full_name(speaker)}: {words}" if speaker else words

@@ -1,0 +1,43 @@
+"""What a heading promises about the lines below it."""
+
+import re
+from enum import StrEnum
+
+
+class Section(StrEnum):
+    DECISIONS = "decisions"
+    ACTIONS = "actions"
+    DONE = "done"
+    RISKS = "risks"
+    FEEDBACK = "feedback"
+    CHANGES = "changes"
+    PEOPLE = "people"
+    MEETINGS = "meetings"
+    # What stands here is explained, not reported: definitions, templates, examples.
+    REFERENCE = "reference"
+
+
+# A heading counts when one of these is all it says, numbers and marks aside. Add words here to teach a new heading.
+_HEADINGS: dict[Section, str] = {
+    Section.DECISIONS: r"(?:key |main )?decisions?(?: made| taken| log)?|we (?:have )?(?:agreed|decided)|agreements?|agreed|resolutions?"
+    r"|what we (?:decided|agreed)(?: on)?|conclusions?|outcomes?",
+    Section.ACTIONS: r"(?:open |new )?action(?:s| items?| points?)?|(?:open )?(?:to ?-?dos?|tasks?)(?: list)?|next(?: steps?| week| up)?|follow[- ]?ups?"
+    r"|open points?|deliverables?|assignments?|commitments?|what(?:'s| is) next|plan(?:s|ned)? for next week",
+    Section.DONE: r"done(?: this week| today)?|completed|achievements?|accomplishments?|accomplished|shipped|delivered|what we did|progress"
+    r"|finished|work done|closed",
+    Section.RISKS: r"(?:key |open |known )?(?:risks?|issues?|problems?|blockers?|concerns?|defects?|bugs?)(?: and (?:risks?|issues?|blockers?))?"
+    r"|(?:what )?(?:did not|didn'?t|did n't) go (?:so )?well|what went wrong|impediments?|obstacles?",
+    Section.FEEDBACK: r"(?:customer |user |client )?feedback(?: received)?|what they said|comments?|reviews?|complaints?|voices?|user comments?",
+    Section.CHANGES: r"changes?(?: log)?|changelog|what(?:'s| has)? changed|scope changes?|updates? to the plan",
+    Section.PEOPLE: r"who was there|people|team|roles?(?: and responsibilities)?|responsibilities|stakeholders?|contacts?|attendees"
+    r"|staffing|personnel",
+    Section.MEETINGS: r"meetings?(?: held)?|workshops?",
+    Section.REFERENCE: r"glossary|definitions?|examples?|templates?|faq|frequently asked questions|terms|how to .*",
+}
+_MARKS = re.compile(r"^[\s#*_\d.)(\-–—:]+|[\s#*_:.–—\-]+$")
+_PATTERNS = {section: re.compile(rf"(?:{words})", re.IGNORECASE) for section, words in _HEADINGS.items()}
+
+
+def section_of(heading: str) -> Section | None:
+    plain = _MARKS.sub("", heading).replace("’", "'")
+    return next((section for section, pattern in _PATTERNS.items() if pattern.fullmatch(plain)), None)

@@ -1,0 +1,78 @@
+"""Splits running text into sentences, and sentences into clauses that can each state a fact of their own."""
+
+import re
+from collections.abc import Iterator
+
+Span = tuple[int, int]
+
+_ABBREVIATIONS = frozenset(
+    "dr mr mrs ms prof st jr sr inc ltd corp co no nos vs etc approx dept est fig vol art sec cf al resp incl e.g i.e a.m p.m"
+    " jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun u.s u.k ph.d".split()
+)
+_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|(?<=[。！？؟])|\n[ \t]*\n")
+_LAST_WORD = re.compile(r"([\w.]+)\.$")
+_LIST_NUMBER = re.compile(r"\d{1,2}\.")
+_CLAUSE_SUBJECT = (
+    r"(?:I|we|you|he|she|they|it|there|this|that|each|the|our|my|your|his|her|their|nobody|someone"
+    r"|[A-Z][\w’'-]+(?:\s+[A-Z][\w’'-]+)?\s+(?:will|shall|is|has|was|to|can)|[a-z]+\s+(?:will|shall))\b"
+)
+_CLAUSE_BORDER = re.compile(
+    rf";\s+|,?\s+(?:—|–|--)\s+(?=\w)|,\s+(?:and|but|so|while|though|although|yet)\s+(?={_CLAUSE_SUBJECT})"
+    r"|\s+(?:and|but)\s+(?=(?:I|we|he|she|they)(?:\s|'|’))"
+)
+_FEWEST_CLAUSE_WORDS = 3
+
+
+def split_sentences(text: str, start: int, end: int) -> list[Span]:
+    """Spans without white space at their edges."""
+    spans: list[Span] = []
+    begin = start
+    for match in _END.finditer(text, start, end):
+        if _ends_sentence(text, begin, match):
+            spans.append((begin, match.end()))
+            begin = match.end()
+    spans.append((begin, end))
+    return [trimmed for span in spans if (trimmed := trim(text, *span))]
+
+
+def split_clauses(text: str, start: int, end: int) -> list[Span]:
+    """The sentence itself where its parts are too short to stand alone."""
+    begin, spans = start, []
+    for match in _CLAUSE_BORDER.finditer(text, start, end):
+        if _long_enough(text, begin, match.start()) and _long_enough(text, match.end(), end):
+            spans.append((begin, match.start()))
+            begin = match.end()
+    return [*spans, (begin, end)]
+
+
+def trim(text: str, start: int, end: int) -> Span | None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return (start, end) if start < end else None
+
+
+def words_of(text: str) -> Iterator[re.Match[str]]:
+    return re.finditer(r"\S+", text)
+
+
+def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
+    if match[0] != ".":
+        return True
+    if _LIST_NUMBER.fullmatch(text[begin : match.end()].strip()):
+        return False
+    before = text[max(begin, match.end() - 24) : match.end()]
+    word = _LAST_WORD.search(before)
+    if not word:
+        return True
+    last = word[1]
+    initial = len(last) == 1 and last.isupper() and last != "I"
+    if last.lower() in _ABBREVIATIONS:
+        following = text[match.end() : match.end() + 2].strip()
+        return last.lower() in ("etc", "a.m", "p.m", "inc", "ltd", "co") and following.isupper()
+    return not initial
+
+
+def _long_enough(text: str, start: int, end: int) -> bool:
+    return len(text[start:end].split()) >= _FEWEST_CLAUSE_WORDS

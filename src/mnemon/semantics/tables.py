@@ -1,0 +1,93 @@
+"""Reads rows of a table into cells that know what they are about: task, owner, due, state, risk."""
+
+import re
+from dataclasses import dataclass
+
+# Column headings, by what the column holds.
+_COLUMNS: dict[str, str] = {
+    "task": r"actions?(?: items?)?|tasks?|to ?-?do|deliverables?|activity|work(?: item)?|milestones?|what",
+    "owner": r"owners?|responsible|assignee|assigned(?: to)?|who|lead|person(?: responsible)?|by whom",
+    "due": r"due(?: date)?|deadline|by(?: when)?|when|target(?: date)?|until",
+    "state": r"stat(?:us|e)|done\??|progress",
+    "risk": r"risks?|issues?|problems?|blockers?|concerns?|bugs?|defects?",
+    "decision": r"decisions?|resolution|agreed",
+    "feedback": r"feedback|comments?|complaints?",
+    "change": r"changes?",
+    "role": r"roles?|function|responsibilit(?:y|ies)",
+    "name": r"names?|people|contact",
+}
+_PATTERNS = {kind: re.compile(words, re.IGNORECASE) for kind, words in _COLUMNS.items()}
+_RULER = re.compile(r"\s*\|?[\s:|-]+\|?\s*$")
+_CELL = {"|": re.compile(r"[^|]+"), ";": re.compile(r"[^;]*"), "\t": re.compile(r"[^\t]*")}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The separator, and what each column holds; None where the heading says nothing we know."""
+
+    separator: str
+    columns: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Cells by kind, and the span from the first known cell to the last filled one."""
+
+    cells: dict[str, str]
+    start: int
+    end: int
+
+
+def table_opening(line: str) -> Table | None:
+    """A heading row: several cells, and at least one column that we know."""
+    for separator in ("|", "\t", ";"):
+        if line.count(separator) < 2 and not (separator != "|" and line.count(separator) == 1):
+            continue
+        columns = tuple(_kind(cell) for _, _, cell in _cells(line, separator))
+        known = [kind for kind in columns if kind]
+        if len(columns) >= 2 and len(set(known)) >= (1 if separator == "|" else 2):
+            return Table(separator, columns)
+    return None
+
+
+def is_ruler(line: str) -> bool:
+    return "-" in line and _RULER.match(line) is not None
+
+
+def read_row(line: str, offset: int, table: Table) -> Row | None:
+    """None for a ruler, and for a line that is no row of this table."""
+    if table.separator not in line or is_ruler(line):
+        return None
+    cells: dict[str, str] = {}
+    begin = end = None
+    for kind, (start, stop, cell) in zip(table.columns, _cells(line, table.separator), strict=False):
+        if not cell:
+            continue
+        if kind:
+            cells.setdefault(kind, cell)
+            begin = start if begin is None else begin
+        if begin is not None:
+            end = stop
+    if begin is None or end is None:
+        return None
+    return Row(cells, offset + begin, offset + end)
+
+
+def _cells(line: str, separator: str) -> list[tuple[int, int, str]]:
+    """Start, end and text of each cell, white space left out."""
+    begin, stop = 0, len(line)
+    if separator == "|":
+        begin = line.find("|") + 1 if line.lstrip().startswith("|") else 0
+        stop = line.rstrip().rfind("|") if line.rstrip().endswith("|") else len(line)
+    cells, at = [], begin
+    for piece in line[begin:stop].split(separator):
+        text = piece.strip()
+        start = at + len(piece) - len(piece.lstrip())
+        cells.append((start, start + len(text), text))
+        at += len(piece) + 1
+    return cells
+
+
+def _kind(heading: str) -> str | None:
+    plain = heading.strip(" *_#:")
+    return next((kind for kind, pattern in _PATTERNS.items() if pattern.fullmatch(plain)), None)

@@ -1,0 +1,47 @@
+"""Gives a semantic event its times: when it happened, and for commitments when it is due."""
+
+import re
+from datetime import date, datetime, time
+
+from mnemon.semantics.calendar_words import Direction
+from mnemon.semantics.dates import Mention, read_dates
+from mnemon.semantics.revision import Revision
+from mnemon.semantics.semantic_event import Category
+
+_DEADLINE = frozenset({"by", "before", "until", "till", "within", "no later than", "not later than", "due", "due on", "due by"})
+_NO_DEADLINE = frozenset({"from", "since", "after", "as of", "with effect from", "effective", "starting", "of"})
+_REPEATED = re.compile(r"\b(?:each|every|monthly|weekly|daily|annually|quarterly)\b", re.IGNORECASE)
+_LOOKS_BACK = frozenset({Category.EXECUTION, Category.COLLABORATION, Category.FEEDBACK, Category.DECISION, Category.QUALITY_RISK})
+
+
+def due_of(clause: str, revision: Revision) -> date | None:
+    """The last day that keeps the promise. A duty that comes round again has no single one."""
+    if revision.today is None or _REPEATED.search(clause):
+        return None
+    mentions = [each for each in read_dates(clause, revision.today, "future") if each.lead not in _NO_DEADLINE]
+    if not mentions:
+        return None
+    best = next((each for each in mentions if each.lead in _DEADLINE), mentions[-1])
+    return best.period.last
+
+
+def event_time_of(clause: str, category: Category, revision: Revision) -> datetime | None:
+    """The beginning of the day or period that the clause names, on the author's clock."""
+    if revision.today is None or category is Category.COMMITMENT:
+        return None
+    direction: Direction = "past" if category in _LOOKS_BACK else "nearest"
+    mentions = read_dates(clause, revision.today, direction)
+    chosen = _when(mentions, category)
+    return datetime.combine(chosen.period.first, time(), revision.zone) if chosen else None
+
+
+def _when(mentions: list[Mention], category: Category) -> Mention | None:
+    """In "moved from 13 June to 27 June" the dates are what changed, not when."""
+    if category is Category.CHANGE and len(mentions) > 1 and mentions[-2].lead == "from":
+        mentions = mentions[:-2]
+    kept = [each for each in mentions if each.lead not in ("of", "since", "before", "until", "to") and not _part_of_name(each)]
+    return kept[0] if kept else None
+
+
+def _part_of_name(mention: Mention) -> bool:
+    return mention.lead == "the"
