@@ -2,7 +2,7 @@
 
 import re
 
-from mnemon.semantics.agents import Agent, agent_in
+from mnemon.semantics.agents import Agent, agent_in, last_group
 from mnemon.semantics.layout import Unit
 from mnemon.semantics.match import Found
 from mnemon.semantics.people import NAME, People
@@ -12,6 +12,7 @@ from mnemon.semantics.semantic_event import Actor, Category, Role
 _VOCATIVE = re.compile(rf"^\W*(?:(?:hi|dear|hey|and|also|ok|okay)\s+)?(?P<name>@?{NAME}|@\w+)\s*,\s+(?=\w)", re.IGNORECASE)
 _WITH = re.compile(r"\b(?:with|to|between|by|from|under)\s+(?:the\s+|our\s+)?")
 _NAME = re.compile(rf"(?<![\w.])@?{NAME}")
+_BESIDE_PERSON = re.compile(r"\b(?:with|and|to|by|from|for|ask|asked|told|between)\s+@?$")
 _MOST = 6
 
 
@@ -38,13 +39,9 @@ class Cast:
 
     def hear(self, clause: str) -> None:
         """Take note of the people of a clause, whether or not it held an event."""
-        for match in _NAME.finditer(clause):
-            if self.people.is_known(match[0]) or (match.start() and self.people.is_person(match[0])):
-                self.last_person = self.people.full_name(match[0])
-        for match in re.finditer(r"\S+", clause):
-            agent = agent_in(clause[: match.end()].rstrip(".,;:!"), self.people)
-            if agent.kind == "group":
-                self.last_group = agent.names[0]
+        if mentioned := self._mentioned(clause):
+            self.last_person = mentioned[-1]
+        self.last_group = last_group(clause) or self.last_group
 
     def _names(self, agent: Agent, unit: Unit) -> tuple[str, ...]:
         speaker = self._speaker(unit)
@@ -52,8 +49,9 @@ class Cast:
             return (speaker,) if speaker else ()
         if agent.kind == "you":
             return (self.revision.addressee,) if self.revision.addressee else ()
-        if agent.kind == "pronoun":
-            last = self.last_person or self.last_group
+        if agent.kind in ("pronoun", "they"):
+            likely = (self.last_person, self.last_group)
+            last = next((name for name in (likely if agent.kind == "pronoun" else likely[::-1]) if name), None)
             return (last,) if last else ()
         return (*agent.names, speaker) if agent.me_too and speaker else agent.names
 
@@ -74,21 +72,26 @@ class Cast:
         return unit.speaker is not None or (found.rule.startswith("done_clipped") and self.revision.type == "note")
 
     def _others(self, clause: str, found: Found) -> list[str]:
-        names = [
-            self.people.full_name(match[0])
-            for match in _NAME.finditer(clause)
-            if self.people.is_known(match[0]) or (match.start() and self.people.is_person(match[0]))
-        ]
+        names = self._mentioned(clause)
         if found.category is Category.COLLABORATION:
             for match in _WITH.finditer(clause):
                 names += self._group_after(clause[match.end() :])
         return list(dict.fromkeys(names))
+
+    def _mentioned(self, clause: str) -> list[str]:
+        """Known people, and unknown ones where the grammar wants a person: "with Priya"."""
+        names = []
+        for match in _NAME.finditer(clause):
+            beside = _BESIDE_PERSON.search(clause[: match.start()]) and self.people.is_person(match[0])
+            if self.people.is_known(match[0]) or beside:
+                names.append(self.people.full_name(match[0]))
+        return names
 
     def _group_after(self, words: str) -> list[str]:
         """The shortest phrase after "with" that ends in a word for people."""
         ends = [match.end() for match in re.finditer(r"\S+", words)][:4]
         for end in ends:
             agent = agent_in(words[:end].rstrip(".,;:!?"), self.people)
-            if agent.kind in ("group", "person"):
+            if agent.kind in ("group", "person", "name"):
                 return list(agent.names)
         return []

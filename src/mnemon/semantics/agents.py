@@ -6,32 +6,35 @@ from typing import Literal
 
 from mnemon.semantics.people import NAME, People
 
-AgentKind = Literal["self", "we", "you", "pronoun", "person", "group", "thing"]
+AgentKind = Literal["self", "we", "you", "pronoun", "they", "person", "name", "group", "thing"]
 
 # Words for people who act together or by their role. Add one here where the rules miss an actor.
 GROUPS = (
     "accounting agency agencies architect architects auditor auditors authority bank board carrier chair chairman client clients colleague colleagues"
     " committee company contractor contractors coordinator council crew customer customers department departments designer designers"
     " developer developers director directors divers driver drivers editor electrician employee employees engineer engineering engineers facilitator"
-    " finance firm group groups head headquarters hospital inspector landlord lawyer lawyers lead leads leadership legal licensee licensor management"
+    " firm group groups head headquarters hospital inspector landlord lawyer lawyers lead leads leadership licensee licensor management"
     " manager managers marketing member members ministry neighbours neighbors nurse nurses office officer operations operator operators ops owner owners"
-    " panel participants parties partner partners party people pilot principal product provider regulator representative reseller resellers"
+    " panel participants parties partner partners party pilots principal provider regulator representative reseller resellers"
     " resident residents reviewer reviewers sales secretary seller seniors shareholders sponsor squad staff stakeholders steering student"
     " students subcontractor supervisor supplier suppliers support surveyor teacher teachers team teams technician tenant tenants tester testers"
-    " treasurer trustees union user users vendor vendors volunteers workers working council buyer lessee lessor borrower lender employer licensee"
+    " treasurer trustees union user users vendor vendors volunteers workers buyer lessee lessor borrower lender employer licensee"
 ).split()
 _GROUP = rf"(?:{'|'.join(sorted(set(GROUPS), key=len, reverse=True))})"
 _DETERMINER = r"(?:the|our|my|your|his|her|their|its|each|every|both|all|an?|some|many|most|several|two|three|four|few)"
+_ANY_GROUP = re.compile(rf"\b{_GROUP}\b", re.IGNORECASE)
 _GROUP_PHRASE = re.compile(
-    rf"\b(?:{_DETERMINER}\s+)?(?P<head>(?:[A-Za-z][\w-]*\s+){{0,2}}?{_GROUP})(?P<tail>\s+(?:of|in|from|at)\s+(?:the\s+)?[A-Z\d]?[\w-]+(?:\s+[A-Z\d]\w*)?)?$",
+    rf"\b(?P<head>(?:(?:{_DETERMINER}|Reviewer)\s+(?:(?!(?:is|are|that|who|of|to)\b)[A-Za-z][\w-]*\s+){{0,2}}?)?{_GROUP})(?P<tail>\s+(?:of|in|from|at)\s+(?:the\s+)?[A-Z\d]?[\w-]+(?:\s+[A-Z\d]\w*)?)?$",
     re.IGNORECASE,
 )
 _DEFINED_TERM = re.compile(r"\b[Tt]he\s+(?P<term>[A-Z][a-z]+(?:\s+[A-Z][a-z]+)?)$")
 _NAMES = re.compile(rf"(?P<names>@?{NAME}(?:(?:,\s*(?:and\s+|&\s*)?|\s+and\s+|\s*&\s*|\s*/\s*)(?:{NAME}|I\b|me\b))*)$")
-_PRONOUN = re.compile(r"\b(?P<pronoun>I|me|we|us|you|he|she|they|it|this|that|which|who|there)$", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?P<pronoun>I|we|you|he|she|they|it|this|that|which|who|there)$", re.IGNORECASE)
+# No phrase for a person is longer; the patterns look for the end of the words and must not start far away.
+_REACH = 90
 _FILLER = re.compile(
     r"[\s,]*\b(?:also|both|then|now|just|already|still|so|again|therefore|hereby|currently|certainly|gladly|definitely|finally|all|each|really|only"
-    r"|have|has|had|is|are|am|was|were|been|will|shall|'ve|'s|'re|'m|'d)$|['’](?:ve|s|re|m|d|ll)$",
+    r"|recently|have|has|had)$|'(?:ve|s|d|ll)$",
     re.IGNORECASE,
 )
 
@@ -56,6 +59,7 @@ def agent_before(clause: str, position: int, people: People) -> Agent:
 
 def agent_in(words: str, people: People) -> Agent:
     """Who a phrase names at its end."""
+    words = words[-_REACH:]
     if match := _NAMES.search(words):
         found = _named(match["names"], people)
         if found:
@@ -63,13 +67,20 @@ def agent_in(words: str, people: People) -> Agent:
     if match := _PRONOUN.search(words):
         return _pronoun(match["pronoun"].lower())
     if match := _DEFINED_TERM.search(words):
-        return Agent("group", (match["term"],))
+        return Agent("person", (match["term"],))
     if match := _GROUP_PHRASE.search(words):
         return Agent("group", (_group_name(match),))
     last = words.split()[-1] if words.split() else ""
     if last and people.is_known(last):
         return Agent("person", (people.full_name(last),))
     return NOBODY
+
+
+def last_group(clause: str) -> str | None:
+    """The last words for people who act together, wherever they stand."""
+    heads = list(_ANY_GROUP.finditer(clause))
+    agent = agent_in(clause[: heads[-1].end()], People(())) if heads else NOBODY
+    return agent.names[0] if agent.kind == "group" else None
 
 
 def split_names(text: str) -> list[str]:
@@ -80,22 +91,25 @@ def _named(text: str, people: People) -> Agent | None:
     parts = split_names(text)
     names = [people.full_name(part) for part in parts if part not in ("I", "me") and people.is_person(part)]
     if names:
-        return Agent("person", tuple(dict.fromkeys(names)), me_too="I" in parts or "me" in parts)
+        known = any(people.is_known(part) for part in parts) or " " in names[0]
+        return Agent("person" if known else "name", tuple(dict.fromkeys(names)), me_too="I" in parts or "me" in parts)
     return None
 
 
 def _pronoun(word: str) -> Agent:
-    if word in ("i", "me"):
+    if word == "i":
         return Agent("self")
-    if word in ("we", "us"):
+    if word == "we":
         return Agent("we")
     if word == "you":
         return Agent("you")
-    return Agent("pronoun") if word in ("he", "she", "they", "who") else NOBODY
+    if word == "they":
+        return Agent("they")
+    return Agent("pronoun") if word in ("he", "she") else NOBODY
 
 
 def _group_name(match: re.Match[str]) -> str:
     words = match["head"].split()
-    while len(words) > 1 and words[0].lower() in ("that", "and", "but", "of", "for", "with", "by", "to", "so", "as", "then", "from", "is", "new"):
+    if len(words) > 1 and re.fullmatch(_DETERMINER, words[0], re.IGNORECASE):
         words = words[1:]
     return " ".join(words) + (match["tail"] or "")

@@ -22,7 +22,13 @@ class Mention:
 Reader = Callable[[re.Match[str], date, Direction], Period]
 
 _MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
-_WEEKDAY = rf"(?P<weekday>{'|'.join(sorted(WEEKDAYS, key=len, reverse=True))})\b\.?"
+_FULL_WEEKDAY = "|".join(name for name in WEEKDAYS if name.endswith("day"))
+_SHORT_WEEKDAY = "|".join(sorted((name for name in WEEKDAYS if not name.endswith("day")), key=len, reverse=True))
+# "sat" and "sun" are other words too: a short name counts after a preposition, or before a comma or a number.
+_WEEKDAY = (
+    rf"(?P<weekday>(?:{_FULL_WEEKDAY})\b|(?<=\b(?:on|by) )(?:{_SHORT_WEEKDAY})\b\.?|(?<=\b(?:next|this|last) )(?:{_SHORT_WEEKDAY})\b\.?"
+    rf"|(?:{_SHORT_WEEKDAY})\b(?=[.,]?\s+\d))"
+)
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
 _UNIT = r"(?P<unit>(?:business|working)\s+day|day|week|month|quarter|year)s?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
@@ -63,6 +69,13 @@ def _month(match: re.Match[str], today: date, direction: Direction) -> Period:
     return _edge(match, calendar.nearest(months, today, direction))
 
 
+def _bare_month(match: re.Match[str], today: date, direction: Direction) -> Period:
+    """ "In June", "since June", "end of June"; "the June figures" say nothing about when."""
+    if not match["edge"] and not _lead(match):
+        raise ValueError("a month without a preposition is part of a name")
+    return _month(match, today, direction)
+
+
 def _quarter(match: re.Match[str], today: date, direction: Direction) -> Period:
     number = ORDINALS[match["ordinal"].lower()] if match["ordinal"] else int(match["number"])
     build = calendar.half if (match["letter"] or "").lower() == "h" else calendar.quarter
@@ -72,7 +85,7 @@ def _quarter(match: re.Match[str], today: date, direction: Direction) -> Period:
 
 
 def _weekday(match: re.Match[str], today: date, direction: Direction) -> Period:
-    number, which = WEEKDAYS[match["weekday"].lower()], (match["which"] or "").lower()
+    number, which = WEEKDAYS[match["weekday"].lower().rstrip(".")], (match["which"] or "").lower()
     if which in ("next", "last"):
         step = 1 if which == "next" else -1
         return calendar.day(calendar.week(today + timedelta(weeks=step)).first + timedelta(days=number))
@@ -135,7 +148,7 @@ _PATTERNS: tuple[tuple[str, Reader], ...] = (
     (rf"\b{_COUNT}\s+{_UNIT}\s+(?:from\s+(?:now|today)|out)\b", _count_ahead),
     (rf"\b{_COUNT}\s+{_UNIT}\s+(?:ago|back)\b", _count_ago),
     (rf"\b{_END_OF}(?<![\w-])(?P<month>January|February|March|April|May|June|July|August|September|October|November|December)"
-     rf"\b(?P<year>(?!))?", _month),
+     rf"\b(?P<year>(?!))?", _bare_month),
     (r"\b(?:the|of)\s+(?P<day>\d{1,2})(?:st|nd|rd|th)\b", _ordinal_day),
 )  # fmt: skip
 _READERS = tuple((re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in _PATTERNS)
@@ -168,8 +181,13 @@ def _all_mentions(text: str, today: date, direction: Direction) -> Iterator[Ment
                 period = reader(match, today, direction)
             except (ValueError, OverflowError):
                 continue
-            lead = _LEAD.search(text[max(0, match.start() - 24) : match.start()])
-            yield Mention(match.start(), match.end(), period, lead[1].lower() if lead else _own_lead(match[0]))
+            yield Mention(match.start(), match.end(), period, _lead(match) or _own_lead(match[0]))
+
+
+def _lead(match: re.Match[str]) -> str:
+    """The preposition before a date, which tells a deadline from a beginning."""
+    found = _LEAD.search(match.string[max(0, match.start() - 24) : match.start()])
+    return found[1].lower() if found else ""
 
 
 def _own_lead(words: str) -> str:

@@ -75,7 +75,7 @@ class _Reader:
         if line.blank:
             yield from self._flush()
             self.table = None
-        elif kinds.is_quoted(line.text) or is_field(line.text) or is_ruler(line.text) or kinds.is_underline(line.text):
+        elif kinds.is_quoted(line.text) or kinds.is_sign_off(line.text) or is_field(line.text) or is_ruler(line.text) or kinds.is_underline(line.text):
             yield from self._flush()
         elif self.table or table_opening(line.text):
             yield from self._flush()
@@ -87,11 +87,16 @@ class _Reader:
         elif speaker := kinds.speaker_above(line.text):
             yield from self._flush()
             self.speaker = speaker
-        elif kinds.is_heading(line.text, previous, following):
+        elif kinds.is_heading(line.text, previous, following) or self._is_title(line, following):
             yield from self._flush()
             self._enter(line.text)
         else:
             yield from self._words(line)
+
+    def _is_title(self, line: Line, following: str) -> bool:
+        """The first line, unfinished, above an empty one and more text."""
+        above, below = self.text[: line.start], self.text[line.end :]
+        return not above.strip() and not following.strip() and bool(below.strip()) and kinds.is_title(line.text)
 
     def _words(self, line: Line) -> Iterator[Unit]:
         match = kinds.bullet(line.text)

@@ -17,6 +17,10 @@ _NUMBERED = re.compile(r"\s*\d{1,2}[.)]?\s+[A-Z]")
 _TERMINAL = re.compile(r"[.!?;,]\s*$")
 _ATTRIBUTION = re.compile(r"\s*(?:On\b.{4,120}\bwrote|Le\b.{4,100}\ba écrit|Am\b.{4,100}\bschrieb)[^:]{0,40}:\s*$")
 _OLD_MAIL = re.compile(r"\s*(?:-{2,}\s*(?:Original Message|Forwarded message)|Begin forwarded message|_{10,}\s*$)", re.IGNORECASE)
+_SIGN_OFF = re.compile(
+    r"\s*(?:(?:best|kind|warm|many)\s+)*(?:regards|wishes|cheers|thanks(?: again| a lot)?|thank you|sincerely|yours(?: truly| sincerely)?|best|br|rgds|love)\s*[,.!]?\s*[\w.]{0,20}\s*",
+    re.IGNORECASE,
+)
 _CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _STAMP = rf"(?:\[?(?:\d{{1,4}}[-./]\d{{1,2}}[-./]\d{{1,4}},?\s+)?{_CLOCK}\]?(?:\s+-)?\s+)"
 _LABEL = r"(?P<speaker>@?[^\s:|;>\[\]()-][^:|;>\[\]()\n]{0,38}?)"
@@ -25,6 +29,8 @@ _NICK_SAID = re.compile(rf"\s*(?:{_STAMP})?<(?P<speaker>[\w.-]{{1,30}})>\s+(?=\S
 _SPEAKER_ABOVE = re.compile(rf"\s*(?P<speaker>[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){{0,2}})\s+(?:\[|\()?{_CLOCK}(?:\]|\))?\s*$")
 _NAME_LIKE = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z@][\w.’'-]*(?: (?:[A-Z][\w.’'-]*|de|van|von|der|bin|al))*")
 _LONGEST_HEADING_WORDS = 8
+_LONGEST_TITLE_WORDS = 16
+_STATEMENT = re.compile(r"\b(?:I|we|will|shall|decided|agreed|please|is|are|was|were)\b|'ll\b|^\s*(?:decision|action)\s*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,10 @@ def is_quoted(line: str) -> bool:
     return line.lstrip().startswith(">") or _ATTRIBUTION.match(line) is not None
 
 
+def is_sign_off(line: str) -> bool:
+    return _SIGN_OFF.fullmatch(line) is not None
+
+
 def starts_old_mail(line: str) -> bool:
     return _OLD_MAIL.match(line) is not None
 
@@ -94,6 +104,10 @@ def is_heading(line: str, previous: str, following: str) -> bool:
         return True
     below = bullet(following) is not None or following.lstrip().startswith("|")
     return below and not previous.strip() and ": " not in stripped
+
+
+def is_title(line: str) -> bool:
+    return _TERMINAL.search(line) is None and _STATEMENT.search(line) is None and len(line.split()) <= _LONGEST_TITLE_WORDS
 
 
 def speakers_of(lines: list[Line], source_type: str, participants: tuple[str, ...]) -> frozenset[str]:

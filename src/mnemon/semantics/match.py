@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from mnemon.semantics.agents import NOBODY, Agent, agent_before, split_names
-from mnemon.semantics.cue import Cue
+from mnemon.semantics.agents import NOBODY, Agent, agent_before, agent_in, split_names
+from mnemon.semantics.cues.cue import Cue
 from mnemon.semantics.cues import CUES
 from mnemon.semantics.layout import Unit
 from mnemon.semantics.mood import Mood, is_denied, is_quoted, mood_of
@@ -30,6 +30,19 @@ _ALL_CLEAR = re.compile(
     r"|\b(?:n/a|none|nothing|tbd|resolved|solved|no\s+longer\s+an?)\b",
     re.IGNORECASE,
 )
+_SPEAKING = re.compile(r"\W*(?:(?:So|And|But|Then|Also|Yes|Ok|Okay|Well),?\s+)*(?P<who>I|[Ww]e)\b")
+# "The buttons that we agreed on", "what I sent": these speak of something else.
+_SUBORDINATE = re.compile(r"\b(?:what|which|whatever|whoever|how|why|when|where|than|ever|once)\s+(?:(?:I|we|you|he|she|they)(?:'ve|'d)?\s*)?(?:have|has|had)?$"
+    r"|\b(?:who|that|which)\s+(?:(?:have|has|had|was|were|is|are|got|been)\s*)*$", re.IGNORECASE)
+# "The buttons we agreed on", but not "this morning we agreed".
+_RELATIVE = re.compile(
+    r"\b(?:the|an?|our|your|my|all|these|those|this(?!\s+(?:morning|afternoon|evening|week|month|year|quarter)))\s+\w+(?:\s+\w+)?\s+(?:I|we|you|they|he|she)(?:'ve|'d)?\s*(?:have|had|just|already|recently)?\s*$"
+    r"|\b(?:things?|ones?|all)\s+(?:I|we|you|they|he|she)(?:'ve)?\s*$",
+    re.IGNORECASE,
+)
+# "After the device has been removed": told in passing, perhaps of no device in particular.
+_IN_PASSING = re.compile(r"\b(?:after|before|when|whenever|once|until|while|so\s+that|in\s+order\s+to)\b[^,]*$", re.IGNORECASE)
+_REPORTS = frozenset({Category.EXECUTION, Category.QUALITY_RISK, Category.CHANGE})
 _VAGUE = re.compile(r"\b(?:someone|somebody|anyone|one\s+day|some\s?day|at\s+some\s+point)\b", re.IGNORECASE)
 
 
@@ -50,7 +63,7 @@ class Found:
 def best_match(clause: str, sentence: str, unit: Unit, people: People, clipped: bool) -> Found | None:
     """The strongest category that the mood allows; None where the clause states no event."""
     mood = mood_of(clause, sentence)
-    found = [match for each in CUES if (match := _try(each, clause, mood, people, clipped))]
+    found = [match for each in CUES if (match := _try(each, clause, mood, unit, people, clipped))]
     if owner := _owned_item(clause, unit, mood, people):
         found.append(owner)
     scores: dict[Category, float] = {}
@@ -68,9 +81,10 @@ def best_match(clause: str, sentence: str, unit: Unit, people: People, clipped: 
     return max(mine, key=lambda match: match.score) if mine else promised
 
 
-def _try(each: Cue, clause: str, mood: Mood, people: People, clipped: bool) -> Found | None:
+def _try(each: Cue, clause: str, mood: Mood, unit: Unit, people: People, clipped: bool) -> Found | None:
     if (
         (each.clipped and not clipped)
+        or (each.written and unit.speaker is not None and not clipped)
         or (mood.question and not each.in_question)
         or (mood.conditional and not each.in_condition)
         or (mood.tentative and not each.when_tentative)
@@ -82,18 +96,36 @@ def _try(each: Cue, clause: str, mood: Mood, people: People, clipped: bool) -> F
             continue
         if not each.when_quoted and is_quoted(clause, match.start(), match.end()):
             continue
-        agent = agent_at(clause, match, people)
+        if _SUBORDINATE.search(clause[: match.start()]) or _RELATIVE.search(clause[: match.start()]) or (each.category in _REPORTS and _IN_PASSING.search(clause[: match.start()])):
+            continue
+        agent = _agent_of(clause, match, people)
         if agent.kind in each.agents:
+            agent = agent if agent != NOBODY else _wider_agent(clause, match, people)
             return Found(each.category, each.name, each.strength, match.start(), match.end(), agent, each.about, each.kind)
     return None
 
 
-def agent_at(clause: str, match: re.Match[str], people: People) -> Agent:
+def _agent_of(clause: str, match: re.Match[str], people: People) -> Agent:
     """Who stands in the cue's first words ("I'll send") or right before it."""
     opening = re.match(r"(?P<who>I|we)(?:\b|')", match[0].lstrip(), re.IGNORECASE)
     if opening:
         return Agent("self" if opening["who"].lower() == "i" else "we")
+    if who := match.groupdict().get("who"):
+        return agent_in(who.strip(" ,"), people)
+    speaking = _SPEAKING.match(clause)
+    if speaking and re.search(r"\b(?:and|but|then)\s*$", clause[: match.start()]):
+        return Agent("self" if speaking["who"] == "I" else "we")
     return agent_before(clause, match.start(), people)
+
+
+def _wider_agent(clause: str, match: re.Match[str], people: People) -> Agent:
+    """Who the cue itself names ("drivers complain"), or who speaks ("We considered it and rejected it")."""
+    for word in re.finditer(r"\S+", match[0]):
+        inside = agent_in(clause[: match.start() + word.end()].rstrip(".,;:"), people)
+        if inside.kind in ("group", "person", "name", "pronoun", "they"):
+            return inside
+    speaking = _SPEAKING.match(clause)
+    return Agent("self" if speaking["who"] == "I" else "we") if speaking else NOBODY
 
 
 def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> Found | None:

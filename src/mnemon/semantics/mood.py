@@ -10,14 +10,14 @@ _CONDITION = re.compile(
     r"|were\s+(?:we|they|it)\s+to)\b|\b(?:if|unless|in case|provided that|assuming|as long as|in the event)\b",
     re.IGNORECASE,
 )
-_HARMLESS_IF = re.compile(r"\b(?:if (?:you have )?(?:any )?questions|if possible|if we are lucky|if you like|as if|even if)\b", re.IGNORECASE)
+_HARMLESS_IF = re.compile(r"\b(?:if possible|if we are lucky|if you like|as if|even if)\b", re.IGNORECASE)
 _TENTATIVE = re.compile(
-    r"\b(?:would|could|might|maybe|perhaps|possibly|probably|should|ought|hope[sd]? to|hoping|wish|some ?day|one day|at some point|we'll see"
-    r"|i(?:'d| would) (?:rather|prefer)|consider(?:s|ing)?\b(?!ed)|may want|think about|propos(?:e|es|ed|al)|suggest(?:s|ed|ion)?|whether)\b",
+    r"\b(?:would|could|might|(?-i:may)|maybe|perhaps|possibly|probably|should|ought|hope[sd]? to|hoping|wish|some ?day|one day|at some point|we'll see"
+    r"|seem(?:s|ed)? to|can (?:\w+ )?be|not like|i(?:'d| would) (?:rather|prefer|like to)|consider(?:s|ing)?\b(?!ed)|may want|think about|propos(?:e|es|ed|al)|suggest(?:s|ed|ion)?|whether)\b",
     re.IGNORECASE,
 )
 _GENERAL = re.compile(
-    r"\b(?:usually|normally|generally|typically|often|always|every year|in general|means|case by case|case-by-case|is defined as|refers? to the)\b",
+    r"\b(?:usually|normally|generally|typically|often|always|every year|in general|means|case by case|case-by-case|rare|rarely|unlikely|is defined as|refers? to the)\b",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
@@ -26,6 +26,10 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»\n]{3,400}[\"”“»]")
+_APOSTROPHES = str.maketrans("’‘`", "'''")
+# {disfmarker}, [laughter]; "I 'll" and "do n't" as some transcribers write.
+_MARKUP = re.compile(r"\{\w+\}|\[(?:laughs?|laughter|pause|inaudible|crosstalk)\]", re.IGNORECASE)
+_SPLIT_CONTRACTION = re.compile(r"(?<=\w) ('(?:ll|re|ve|m|s|d)\b)")
 _REACH = 34
 
 
@@ -40,8 +44,10 @@ class Mood:
 
 
 def plain(text: str) -> str:
-    """Same length, with typewriter apostrophes, so that patterns need one spelling."""
-    return text.replace("’", "'").replace("‘", "'").replace("`", "'")
+    """Same length, but with plain apostrophes, joined contractions and no transcriber's marks: one spelling for all cues."""
+    text = text.translate(_APOSTROPHES)
+    text = _MARKUP.sub(lambda match: " " * len(match[0]), text)
+    return _SPLIT_CONTRACTION.sub(lambda match: match[1] + " ", text)
 
 
 def mood_of(clause: str, sentence: str) -> Mood:

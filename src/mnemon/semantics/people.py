@@ -10,17 +10,20 @@ _TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\.?"
 _PARTICLE = r"(?:de|da|van|von|der|bin|al)"
 NAME = rf"(?:{_TITLE}\s+)?(?:[A-Z]\.\s+)?{_CAPITAL}(?:\s+(?:{_PARTICLE}\s+)?{_CAPITAL}){{0,2}}"
 _FULL_NAME = re.compile(rf"(?<![\w.])(?:{_TITLE}\s+{_CAPITAL}|{_CAPITAL}(?:\s+{_PARTICLE})?\s+{_CAPITAL})(?![\w-])")
+_PROPER = re.compile(r"(?<=[a-z,] )[A-Z][\w’'-]*\w")
+_CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 # Capitalised words that begin a sentence, a heading or a company more often than a person's name.
 _NOT_NAMES = frozenset(
     """a about action after again all also although an and any anyone as at because been before best board both but by can
-    could dear decision done during each either every everyone few first for friday from good great hello here hi how however
+    could dear decision done during each either every everyone few first for friday from good great he hello her here hi his how however
     i if in instead is it its just kind last let many maybe me monday most my next no nobody none nor not nothing now of ok okay
     on once one only or other our please regards rather right saturday second shall she should since so some someone
     somewhere soon still such sunday sure than thank thanks that the their then there these they third this those though
     thursday to today together tomorrow too tuesday two until up us very was we wednesday well were what when where whether
     which while who why will with within would yes yesterday yet you your january february march april may june july august
-    september october november december apologies minutes present project team weekly status report review subject remarks
+    september october november december jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri
+    sat sun apologies minutes present project team weekly status report review subject remarks
     summary note notes open closed both nothing anything everything salaries questions annual""".split()
 )
 
@@ -31,13 +34,15 @@ class People:
 
     names: tuple[str, ...]
     common_words: frozenset[str] = field(default=frozenset(), repr=False)
+    # Capitalised within a sentence, where capitals mean something.
+    proper_words: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
     def known_from(cls, text: str, given: Iterable[str]) -> "People":
         common = frozenset(word for word in _WORD.findall(text) if word.islower())
         met = (match[0] for match in _FULL_NAME.finditer(text) if _could_be_person(match[0], common))
         names = dict.fromkeys(_tidy(name) for name in (*given, *met) if name.strip())
-        return cls(tuple(names), common)
+        return cls(tuple(names), common, frozenset(_PROPER.findall(text)))
 
     @cached_property
     def _by_part(self) -> dict[str, str | None]:
@@ -66,7 +71,10 @@ class People:
         plain = _tidy(words)
         if not plain:
             return False
-        return self.is_known(plain) or (plain[:1].isupper() and _could_be_person(plain, self.common_words))
+        if self.is_known(plain):
+            return True
+        alone = " " not in plain and plain not in self.proper_words
+        return plain[:1].isupper() and not alone and _could_be_person(plain, self.common_words)
 
 
 def _extends(longer: str, shorter: str) -> bool:
@@ -76,7 +84,7 @@ def _extends(longer: str, shorter: str) -> bool:
 def _could_be_person(name: str, common_words: frozenset[str]) -> bool:
     words = [word.strip(".") for word in name.split()]
     return bool(words) and not any(
-        word.lower() in _NOT_NAMES or word.lower() in common_words or (word.isupper() and len(word) > 2) or any(map(str.isdigit, word))
+        word.lower() in _NOT_NAMES or word.lower() in common_words or (word.isupper() and len(word) > 2) or any(map(str.isdigit, word)) or _CONTRACTION.search(word)
         for word in words
     )
 
@@ -84,4 +92,4 @@ def _could_be_person(name: str, common_words: frozenset[str]) -> bool:
 def _tidy(name: str) -> str:
     plain = " ".join(name.strip(" @,:;.-–—").split())
     plain = re.sub(r"[’']s$", "", plain)
-    return plain.title() if plain.isupper() and len(plain) > 3 else plain
+    return plain.title() if plain.isupper() and " " in plain else plain

@@ -7,8 +7,8 @@ from mnemon.semantics.agents import split_names
 from mnemon.semantics.dates import read_dates
 from mnemon.semantics.layout import Unit
 from mnemon.semantics.revision import Revision
-from mnemon.semantics.semantic_event import Actor, Candidate, Category, Subject
-from mnemon.semantics.subjects import subject_of
+from mnemon.semantics.semantic_event import Actor, Candidate, Category
+from mnemon.semantics.subjects import subject_of_task
 from mnemon.semantics.verify import evidence_at
 
 _DONE = re.compile(r"\b(?:done|completed?|closed|finished|shipped|delivered|yes)\b|[✓✔☑]|\[x\]", re.IGNORECASE)
@@ -29,7 +29,7 @@ def read_table_row(revision: Revision, unit: Unit, chunk_id: str | None) -> Cand
     return Candidate(
         category,
         _narrative(words, owners, cells),
-        _subject(words, revision),
+        subject_of_task(words, people),
         owners,
         evidence,
         confidence=0.0,
@@ -68,13 +68,6 @@ def _narrative(words: str, owners: tuple[Actor, ...], cells: dict[str, str]) -> 
     who = f"{', '.join(owner.ref for owner in owners)}: " if owners else ""
     until = f" (due {cells['due']})" if "due" in cells else ""
     return f"{who}{words}{until}"
-
-
-def _subject(words: str, revision: Revision) -> Subject:
-    """ "Sign lease for hall B" is about the lease; a row without a verb is about all it says."""
-    rest = words.split(maxsplit=1)
-    verb = len(rest) == 2 and rest[1][:1].islower()
-    return subject_of(words, 0, len(rest[0]) if verb else 0, revision.people, words)
 
 
 def _due(cell: str | None, revision: Revision) -> date | None:

@@ -19,8 +19,8 @@ class Section(StrEnum):
 
 # A heading counts when one of these is all it says, numbers and marks aside. Add words here to teach a new heading.
 _HEADINGS: dict[Section, str] = {
-    Section.DECISIONS: r"(?:key |main )?decisions?(?: made| taken| log)?|we (?:have )?(?:agreed|decided)|agreements?|agreed|resolutions?"
-    r"|what we (?:decided|agreed)(?: on)?|conclusions?|outcomes?",
+    Section.DECISIONS: r"(?:key |main )?decisions?(?: made| taken| log)?|we (?:have )?(?:agreed|decided)|resolutions?"
+    r"|what we (?:decided|agreed)(?: on)?",
     Section.ACTIONS: r"(?:open |new )?action(?:s| items?| points?)?|(?:open )?(?:to ?-?dos?|tasks?)(?: list)?|next(?: steps?| week| up)?|follow[- ]?ups?"
     r"|open points?|deliverables?|assignments?|commitments?|what(?:'s| is) next|plan(?:s|ned)? for next week",
     Section.DONE: r"done(?: this week| today)?|completed|achievements?|accomplishments?|accomplished|shipped|delivered|what we did|progress"

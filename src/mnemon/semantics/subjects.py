@@ -1,56 +1,67 @@
-"""Names what a clause is about: the noun phrase after or before its cue."""
+"""Names what a clause is about, by the noun phrase that its category points to."""
 
 import re
 
 from mnemon.semantics.people import People
-from mnemon.semantics.semantic_event import Subject, SubjectType
+from mnemon.semantics.semantic_event import Category, Subject, SubjectType
 
-_DETERMINERS = r"(?:the|a|an|our|my|your|his|her|its|their|this|that|these|those|some|any|all|each|every|both|another)"
+_DETERMINERS = r"(?:the|a|an|our|my|your|his|her|its|their|this|that|these|those|some|any|all|each|every|both|another|no)"
 _STOP = (
-    r"by|before|until|till|within|on|at|after|since|because|that|which|who|when|while|where|if|so|than|and|but|or|as|is|are|was|were"
-    r"|has|have|had|will|shall|would|could|can|to|with|from|into|instead|rather|for|about|via|during|today|tomorrow|yesterday|not|now"
-    r"|next|last|this|still|again|early|late|too|only|again"
+    r"by|before|until|till|within|on|at|after|since|because|that|which|who|when|while|where|if|so|than|and|but|or|as|is|are|was|were|be|been|to"
+    r"|has|have|had|will|shall|would|could|can|with|from|into|instead|rather|about|via|during|today|tomorrow|yesterday|not|now|know|for|in"
+    r"|next|last|this|still|again|early|late|too|only|drops|keeps|find|finds|found|like|likes|say|said|find|goes|went|moves|moved|stays|may"
+    r"|might|exactly|just|gave|came|led|i|we|you|he|she|they|it|isn't|doesn't|haven't|hasn't|can't|won't|aren't|me|us|him|them"
 )
+_WORD = rf"(?!(?:{_STOP})\b)[$€£#@]?\w[\w&/'.+-]*(?<![.'-])"
 _PHRASE = re.compile(
-    rf"(?:{_DETERMINERS}\s+)?(?P<phrase>(?!(?:{_STOP})\b)[\w$€£#&/'’.+-]*\w(?:\s+(?!(?:{_STOP})\b)[\w$€£#&/'’.+-]*\w){{0,4}}"
-    rf"(?:\s+(?:of|in|for)\s+(?:{_DETERMINERS}\s+)?(?!(?:{_STOP})\b)\w[\w-]*(?:\s+(?!(?:{_STOP})\b)\w[\w-]*){{0,1}})?)",
+    rf"(?:{_DETERMINERS}\s+)*(?P<phrase>{_WORD}(?:\s+{_WORD}){{0,4}}(?:\s+(?:of|in|for)\s+(?:{_DETERMINERS}\s+)*{_WORD}(?:\s+{_WORD})?)?)",
     re.IGNORECASE,
 )
-_LEADING = re.compile(
-    rf"^(?:\W|(?:{_DETERMINERS}|to|for|with|about|on|of|in|that|at|you|me|us|him|them|there|is|are|was|were|it|up|down|out|through|over|forward"
-    r"|also|just|still|already|and|we|i|please|not)\b)*",
+_PREPOSITION = re.compile(r"\W*(?:(?:to|for|with|about|on|of|in|at|up|down|out|through|over|forward|um|uh|you|me|us|him|her|them|that|back|also|just|and|as)\s+)*", re.IGNORECASE)
+_OPENING = re.compile(
+    r"\W*(?:(?:so|and|but|then|also|yes|no|ok|okay|well|um|uh|oh|yeah|actually|exactly|sadly|of course|more recently|sure|as you know|honestly|right|fyi|btw|one thing|there (?:is|are|was|were)|it (?:is|was)|with effect from|from)\b[\s,:]*)*"
+    r"(?:[\w ]{1,30}:\s+)?",
     re.IGNORECASE,
 )
+# Where a category has its own place for what it is about.
+_TOPIC = {
+    Category.COLLABORATION: re.compile(r"\b(?:about|on|over|through|discuss(?:ed)?|regarding|concerning|review)\s+(?!(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d)", re.IGNORECASE),
+    Category.STAKEHOLDER: re.compile(
+        r"\b(?:as|becomes?|became|is|are|responsible for|in charge of|care of|take over|takes over|handles?|owns?|leads?|manages|joins|joined|steps down as)\s+(?:(?:its|the|our|your|a|an|new|now)\s+)*(?!from\b)",
+        re.IGNORECASE,
+    ),
+    Category.FEEDBACK: re.compile(r"\b(?:finds?|found|likes?|loves?|hates?|about|with|that|wants?|would like|asks? for|say|says|said)\s+", re.IGNORECASE),
+}  # fmt: skip
 _PROJECT = re.compile(r"\b(?:project|programme|program|initiative|release|launch|migration|roadmap|phase|sprint|plan)\b", re.IGNORECASE)
 _MOST_WORDS = 8
 
 
-def subject_of(clause: str, start: int, end: int, people: People, fallback: str) -> Subject:
-    """What follows the cue; where nothing does, what stands before it; else the heading or title."""
-    after = _phrase(clause[end:])
-    ref = after or _last_phrase(clause[:start]) or fallback or " ".join(clause.split()[:_MOST_WORDS])
+def subject_of(clause: str, cue: tuple[int, int], about: str, category: Category, people: People, fallback: str) -> Subject:
+    """The category's own place first; then after or before the cue; then the heading."""
+    topic = _TOPIC.get(category)
+    places = [match.end() for match in topic.finditer(clause)] if topic else []
+    first = _phrase(clause, _end(_OPENING, clause, 0))
+    after = _phrase(clause, _end(_PREPOSITION, clause, cue[1]))
+    ordered = [*(_phrase(clause, place) for place in places), *((first, after) if about == "before" else (after, first))]
+    ref = next((each for each in ordered if len(each) > 1), "") or fallback or " ".join(clause.split()[:_MOST_WORDS])
     return Subject(ref, _type(ref, people))
 
 
-def subject_before(clause: str, start: int, people: People, fallback: str) -> Subject:
-    """For clauses whose grammatical subject is what they are about: "the budget was raised"."""
-    ref = _last_phrase(clause[:start]) or _phrase(clause[start:]) or fallback
+def subject_of_task(words: str, people: People) -> Subject:
+    """ "Sign lease for hall B" is about the lease; words without a verb are all subject."""
+    first = re.match(r"\w+\s+(?=[a-z\d])", words)
+    ref = _phrase(words, first.end() if first else 0) or words
     return Subject(ref, _type(ref, people))
 
 
-def _phrase(words: str) -> str:
-    begin = _LEADING.match(words)
-    match = _PHRASE.match(words, begin.end() if begin else 0)
-    return _tidy(match["phrase"]) if match else ""
+def _end(pattern: re.Pattern[str], clause: str, start: int) -> int:
+    match = pattern.match(clause, start)
+    return match.end() if match else start
 
 
-def _last_phrase(words: str) -> str:
-    found = [_tidy(match["phrase"]) for match in _PHRASE.finditer(words)]
-    return next((phrase for phrase in reversed(found) if len(phrase) > 2), "")
-
-
-def _tidy(phrase: str) -> str:
-    return " ".join(phrase.split()[:_MOST_WORDS]).strip(" .,:;'\"")
+def _phrase(clause: str, start: int) -> str:
+    match = _PHRASE.match(clause, start)
+    return " ".join(match["phrase"].split()[:_MOST_WORDS]).strip(" .,:;'\"") if match else ""
 
 
 def _type(ref: str, people: People) -> SubjectType:

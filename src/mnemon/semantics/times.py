@@ -10,7 +10,10 @@ from mnemon.semantics.semantic_event import Category
 
 _DEADLINE = frozenset({"by", "before", "until", "till", "within", "no later than", "not later than", "due", "due on", "due by"})
 _NO_DEADLINE = frozenset({"from", "since", "after", "as of", "with effect from", "effective", "starting", "of"})
-_REPEATED = re.compile(r"\b(?:each|every|monthly|weekly|daily|annually|quarterly)\b", re.IGNORECASE)
+_REPEATED = re.compile(
+    r"\b(?:(?:each|every)\s+(?:day|week|month|quarter|year|time|invoice|order|delivery|request|case)|monthly|weekly|daily|annually|quarterly)\b",
+    re.IGNORECASE,
+)
 _LOOKS_BACK = frozenset({Category.EXECUTION, Category.COLLABORATION, Category.FEEDBACK, Category.DECISION, Category.QUALITY_RISK})
 
 
@@ -39,9 +42,7 @@ def _when(mentions: list[Mention], category: Category) -> Mention | None:
     """In "moved from 13 June to 27 June" the dates are what changed, not when."""
     if category is Category.CHANGE and len(mentions) > 1 and mentions[-2].lead == "from":
         mentions = mentions[:-2]
-    kept = [each for each in mentions if each.lead not in ("of", "since", "before", "until", "to") and not _part_of_name(each)]
-    return kept[0] if kept else None
-
-
-def _part_of_name(mention: Mention) -> bool:
-    return mention.lead == "the"
+    passing = {"of", "since", "before", "until", "till", "to", "for", "by", "within"}
+    if category not in (Category.CHANGE, Category.STAKEHOLDER):
+        passing |= {"from", "after", "as of", "starting"}
+    return next((each for each in mentions if each.lead not in passing), None)

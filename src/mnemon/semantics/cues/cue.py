@@ -10,7 +10,7 @@ from mnemon.semantics.semantic_event import Category, Kind
 # Where the subject of the event stands: after the cue, before it, or it is the cue.
 About = Literal["after", "before", "cue"]
 
-PEOPLE: frozenset[AgentKind] = frozenset({"self", "we", "pronoun", "person", "group"})
+PEOPLE: frozenset[AgentKind] = frozenset({"self", "we", "pronoun", "they", "person", "name", "group"})
 ANYONE: frozenset[AgentKind] = PEOPLE | {"you", "thing"}
 
 
@@ -33,6 +33,8 @@ class Cue:
     when_denied: bool = False
     when_general: bool = False
     when_quoted: bool = False
+    # Not in transcripts, where "we'll do it like this" is said of the next minute.
+    written: bool = False
     # Only in talk, notes and lists, where sentences lose their subject.
     clipped: bool = False
 
