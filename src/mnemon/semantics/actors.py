@@ -9,7 +9,7 @@ from mnemon.semantics.people import NAME, People
 from mnemon.semantics.revision import Revision
 from mnemon.semantics.semantic_event import Actor, Category, Role
 
-_VOCATIVE = re.compile(rf"^\W*(?:(?:hi|dear|hey|and|also|ok|okay)\s+)?(?P<name>@?{NAME}|@\w+)\s*,\s+(?=\w)", re.IGNORECASE)
+_VOCATIVE = re.compile(rf"^\W*(?:(?:hi|dear|hey|and|also|ok|okay)\s+)?(?:(?P<name>@?{NAME})\s*,|(?P<handle>@[\w.]+),?)\s+(?=\w)", re.IGNORECASE)
 _WITH = re.compile(r"\b(?:with|to|between|by|from|under)\s+(?:the\s+|our\s+)?")
 _NAME = re.compile(rf"(?<![\w.])@?{NAME}")
 _BESIDE_PERSON = re.compile(r"\b(?:with|and|to|by|from|for|ask|asked|told|between)\s+@?$")
@@ -57,6 +57,8 @@ class Cast:
 
     def _asked(self, clause: str, unit: Unit) -> tuple[str, ...]:
         match = _VOCATIVE.match(clause)
+        if match and match["handle"]:
+            return (self.people.full_name(match["handle"]),)
         if match and self.people.is_person(match["name"]):
             return (self.people.full_name(match["name"]),)
         return self._names(Agent("you"), unit)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from mnemon.semantics.people import NAME, People
+from mnemon.semantics.people import NAME, People, given_names
 
 AgentKind = Literal["self", "we", "you", "pronoun", "they", "person", "name", "group", "thing"]
 
@@ -27,6 +27,9 @@ _GROUP_PHRASE = re.compile(
     rf"\b(?P<head>(?:(?:{_DETERMINER}|Reviewer)\s+(?:(?!(?:is|are|that|who|of|to)\b)[A-Za-z][\w-]*\s+){{0,2}}?)?{_GROUP})(?P<tail>\s+(?:of|in|from|at)\s+(?:the\s+)?[A-Z\d]?[\w-]+(?:\s+[A-Z\d]\w*)?)?$",
     re.IGNORECASE,
 )
+# Departments act under their bare name: "Finance to approve", "Engineering and design synced".
+_DEPARTMENT = r"(?:Engineering|Design|Finance|Legal|Marketing|Sales|Security|Operations|Ops|QA|HR|IT|Support|Procurement|Accounting|Management|Leadership|Product)"
+_DEPARTMENTS = re.compile(rf"(?:^|[.:;,]\s+|\b(?:and|by|with)\s+)(?P<names>{_DEPARTMENT}(?:\s+(?:and|&)\s+(?i:{_DEPARTMENT}))?)$")
 _DEFINED_TERM = re.compile(r"\b[Tt]he\s+(?P<term>[A-Z][a-z]+(?:\s+[A-Z][a-z]+)?)$")
 _NAMES = re.compile(rf"(?P<names>@?{NAME}(?:(?:,\s*(?:and\s+|&\s*)?|\s+and\s+|\s*&\s*|\s*/\s*)(?:{NAME}|I\b|me\b))*)$")
 _PRONOUN = re.compile(r"\b(?P<pronoun>I|we|you|he|she|they|it|this|that|which|who|there)$", re.IGNORECASE)
@@ -68,6 +71,8 @@ def agent_in(words: str, people: People) -> Agent:
         return _pronoun(match["pronoun"].lower())
     if match := _DEFINED_TERM.search(words):
         return Agent("person", (match["term"],))
+    if match := _DEPARTMENTS.search(words):
+        return Agent("group", tuple(split_names(match["names"])))
     if match := _GROUP_PHRASE.search(words):
         return Agent("group", (_group_name(match),))
     last = words.split()[-1] if words.split() else ""
@@ -91,7 +96,7 @@ def _named(text: str, people: People) -> Agent | None:
     parts = split_names(text)
     names = [people.full_name(part) for part in parts if part not in ("I", "me") and people.is_person(part)]
     if names:
-        known = any(people.is_known(part) for part in parts) or " " in names[0]
+        known = any(people.is_known(part) or part in given_names() for part in parts) or " " in names[0]
         return Agent("person" if known else "name", tuple(dict.fromkeys(names)), me_too="I" in parts or "me" in parts)
     return None
 

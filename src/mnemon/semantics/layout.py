@@ -16,7 +16,7 @@ Form = Literal["sentence", "item", "row"]
 
 _PREAMBLE_LINES = 40
 _SIGNATURE = re.compile(r"--\s*$")
-_RUN_IN = re.compile(r"[A-Z][\w '’-]{2,40}[.:]\s+(?=\S)")
+_RUN_IN = re.compile(r"[A-Z][\w '’#-]{2,40}[.:]\s+(?=\S)")
 
 
 @dataclass(frozen=True)
@@ -127,14 +127,15 @@ class _Reader:
     def _flush(self) -> Iterator[Unit]:
         if self.block and (span := trim(self.text, *self.block)):
             start, end = span
-            section = self.section
+            section, form = self.section, self.form
             if self.form == "sentence" and (run_in := _RUN_IN.match(self.text, start, end)):
                 announced = section_of(run_in[0].rstrip(" .:\n"))
                 # "Remarks:" begins something new, whatever the last heading promised.
                 section = announced if announced or run_in[0].rstrip().endswith(":") else section
                 start = run_in.end() if announced else start
+                form = "item" if announced and ":" in run_in[0] else form
             for count, span in enumerate(split_sentences(self.text, start, end)):
-                yield self._unit(*span, form=self.form, section=section, leads=count == 0)
+                yield self._unit(*span, form=form, section=section, leads=count == 0)
         self.block, self.form, self.ticked = None, "sentence", None
 
     def _unit(

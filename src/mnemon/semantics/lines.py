@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mnemon.semantics.people import given_names
 from mnemon.semantics.preamble import is_field
 from mnemon.semantics.sections import section_of
 
@@ -25,6 +26,7 @@ _CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _STAMP = rf"(?:\[?(?:\d{{1,4}}[-./]\d{{1,2}}[-./]\d{{1,4}},?\s+)?{_CLOCK}\]?(?:\s+-)?\s+)"
 _LABEL = r"(?P<speaker>@?[^\s:|;>\[\]()-][^:|;>\[\]()\n]{0,38}?)"
 _SAID = re.compile(rf"\s*(?P<stamp>{_STAMP})?<?{_LABEL}>?\s*(?P<after>[\[(]\d[\d:.]*[\])])?\s*:\s+(?=\S)")
+_FIRST_PERSON = re.compile(rf"\s*{_LABEL}\s*:\s+(?:(?:ok|okay|yes|sure|so|and|well),?\s+)*(?:I|we)\b", re.IGNORECASE)
 _NICK_SAID = re.compile(rf"\s*(?:{_STAMP})?<(?P<speaker>[\w.-]{{1,30}})>\s+(?=\S)")
 _SPEAKER_ABOVE = re.compile(rf"\s*(?P<speaker>[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){{0,2}})\s+(?:\[|\()?{_CLOCK}(?:\]|\))?\s*$")
 _NAME_LIKE = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z@][\w.’'-]*(?: (?:[A-Z][\w.’'-]*|de|van|von|der|bin|al))*")
@@ -119,12 +121,14 @@ def speakers_of(lines: list[Line], source_type: str, participants: tuple[str, ..
             labels[match["speaker"]] += 1
             if match["stamp"] or match["after"]:
                 stamped.add(match["speaker"])
+    speaking = {match["speaker"] for line in lines if (match := _FIRST_PERSON.match(line.text))}
     known = {name.lower() for name in participants} | {name.split()[0].lower() for name in participants if name.split()}
     talk = source_type in ("chat", "transcript")
     return frozenset(
         label
         for label, count in labels.items()
         if label in stamped
+        or (label in speaking and label.split()[0] in given_names())
         or (talk and label.lower() in known)
         or (count >= 2 and section_of(label) is None and (talk or label.isupper()) and _name_like(label))
     )

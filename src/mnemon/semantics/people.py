@@ -3,9 +3,12 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import resources
 
-_CAPITAL = r"[A-Z][\w’'-]*[\w]"
+_UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĪĮİŁŃŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽ"
+# One capital and small letters: "MySQL" and "NATO" are nobody's name; "McKay", "O'Neill" and "Mei-Ling" are.
+_CAPITAL = rf"(?:(?:Mc|Mac|De|O['’])?[{_UPPER}][^\W\d_A-Z]+(?:[-’'][{_UPPER}]?[^\W\d_A-Z]+)?)"
 _TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\.?"
 _PARTICLE = r"(?:de|da|van|von|der|bin|al)"
 NAME = rf"(?:{_TITLE}\s+)?(?:[A-Z]\.\s+)?{_CAPITAL}(?:\s+(?:{_PARTICLE}\s+)?{_CAPITAL}){{0,2}}"
@@ -73,8 +76,16 @@ class People:
             return False
         if self.is_known(plain):
             return True
+        if plain.split()[0] in given_names():
+            return True
         alone = " " not in plain and plain not in self.proper_words
         return plain[:1].isupper() and not alone and _could_be_person(plain, self.common_words)
+
+
+@cache
+def given_names() -> frozenset[str]:
+    """Common first names: the only way to know that "Alice" is a person where the text begins with her."""
+    return frozenset(resources.files("mnemon.semantics").joinpath("given_names.txt").read_text(encoding="utf-8").split())
 
 
 def _extends(longer: str, shorter: str) -> bool:

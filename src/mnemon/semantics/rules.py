@@ -24,6 +24,8 @@ from mnemon.semantics.verify import MOST_WORDS, evidence_at
 # Of the requests in mail that the sentence model scores below this, 3 in 100 ask for anything; of the promises, 16.
 LEAST_INTENT = 0.3
 _LOOK_BACK_UNITS = 3
+# A text of so few sentences is a note, whatever its type says.
+_JOTTED_UNITS = 3
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ def _read_unit(revision: Revision, unit: Unit, cast: Cast, chunk_id: str | None)
 
 def _statements(sentence: str, unit: Unit, revision: Revision) -> list[_Statement]:
     """Clauses with the same category and the same agent are one statement."""
-    clipped = unit.form == "item" or revision.type in ("chat", "note")
+    jotted = revision.type in ("chat", "note") or len(revision.layout.units) <= _JOTTED_UNITS
+    clipped = unit.form == "item" or jotted
     statements: list[_Statement] = []
     for start, end in split_clauses(sentence, 0, len(sentence)):
         found = best_match(sentence[start:end], sentence, _leading(unit, start), revision.people, clipped)

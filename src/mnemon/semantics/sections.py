@@ -19,7 +19,7 @@ class Section(StrEnum):
 
 # A heading counts when one of these is all it says, numbers and marks aside. Add words here to teach a new heading.
 _HEADINGS: dict[Section, str] = {
-    Section.DECISIONS: r"(?:key |main )?decisions?(?: made| taken| log)?|we (?:have )?(?:agreed|decided)|resolutions?"
+    Section.DECISIONS: r"(?:key |main )?decisions?(?: made| taken| log| #?\d+)?|we (?:have )?(?:agreed|decided)|resolutions?"
     r"|what we (?:decided|agreed)(?: on)?",
     Section.ACTIONS: r"(?:open |new )?action(?:s| items?| points?)?|(?:open )?(?:to ?-?dos?|tasks?)(?: list)?|next(?: steps?| week| up)?|follow[- ]?ups?"
     r"|open points?|deliverables?|assignments?|commitments?|what(?:'s| is) next|plan(?:s|ned)? for next week",

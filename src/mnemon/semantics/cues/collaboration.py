@@ -9,7 +9,7 @@ _OCCASION = one_of("call meeting session chat workshop lunch review discussion s
 _ACTIVE: frozenset[AgentKind] = frozenset({"self", "we", "pronoun", "they", "person", "name", "group"})
 
 COLLABORATION_CUES = (
-    cue("met", _C, r"(?<!can be )(?<!be )\b(?:met\s+(?:with|up|the|in|on|(?-i:[A-Z]))|talked\s+(?:to|with|it\s+over|about)|spoke\s+(?:to|with|about)|discussed|sat\s+down\s+with|caught\s+up\s+with|synced|paired\s+(?:with|on|up)|brainstormed|went\s+through\s+.{2,40}\s+with"
+    cue("met", _C, r"(?<!can be )(?<!be )\b(?:met\s+(?:with|up|the|in|on|to|(?-i:[A-Z]))|talked\s+(?:to|with|it\s+over|about)|spoke\s+(?:to|with|about)|discussed|sat\s+down\s+with|caught\s+up\s+with|synced|paired\s+(?:with|on|up)|brainstormed|went\s+through\s+.{2,40}\s+with"
         r"|worked\s+(?:together|with|alongside)|collaborated|teamed\s+up|co-wrote|consulted|walked\s+(?:me|us|him|her|them|(?-i:[A-Z])\w+)\s+through|visited|hosted|handed\s+over|handed\s+off|interviewed)\b(?<!as we discussed)", agents=_ACTIVE),
     cue("held", _C, rf"\b(?:had|held|attended|joined|hosted|ran)\s+(?:an?|our|the|my|another)\s+(?:[\w-]+\s+){{0,3}}?{_OCCASION}\b"),
     cue("took_place", _C, rf"\b{_OCCASION}\s+(?:took\s+place|was\s+held|happened)\b", strength=3, about="before"),

@@ -28,7 +28,7 @@ COMMITMENT_CUES = (
     cue("assigned", _C, rf"\b(?:is|are|was|were)\s+(?:to|tasked\s+with|asked\s+to|assigned\s+to|due\s+to|expected\s+to|scheduled\s+to|supposed\s+to)\s+{TASK}\b",
         agents=frozenset({"self", "person", "group"}), kind="assignment"),
     cue("name_to_do", _C, r"^\W*(?P<who>(?:(?-i:[A-Z@])[\w.'-]*,?\s+(?:(?:and|&)\s+)?){1,6})(?<=\s)to\s+(?!be\b|date\b|the\b|a\b|us\b|me\b|you\b|say\b|see\b)[a-z][\w-]+\b", agents=frozenset({"person"}), kind="assignment", clipped=True),
-    cue("please", _C, rf"(?:^\W*|^\W*(?:also|so|and|then|now|ok(?:ay)?|thus),?\s+|(?-i:[A-Z])[\w.]+,\s+|\b(?:could|can|would|will)\s+you\s+)please\s+(?:also\s+|kindly\s+)?{_POLITE}[a-z]\w+", kind="request", in_question=True),
+    cue("please", _C, rf"(?:^\W*|^\W*(?:also|so|and|then|now|ok(?:ay)?|thus),?\s+|(?-i:[A-Z])[\w.]+,\s+|^\W*@[\w.]+,?\s+|\b(?:could|can|would|will)\s+you\s+)please\s+(?:also\s+|kindly\s+)?{_POLITE}[a-z]\w+", kind="request", in_question=True),
     cue("can_you", _C, rf"(?:^|[,;:.]\s+|\b(?:and|also|so|but|then)\s+)(?:can|could|would|will)\s+(?:you|somebody|someone)(?:\s+(?:please|kindly|possibly|also|perhaps))*\s+{TASK}\b",
         kind="request", in_question=True, when_tentative=True),
     cue("need_you_to", _C, rf"\b(?:need|want|would\s+like|expect|ask|asking)\s+(?:you|him|her|them)\s+to\s+{TASK}\b", kind="request"),

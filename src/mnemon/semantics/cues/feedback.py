@@ -16,12 +16,12 @@ _WHERE = r"(?:\s+(?:of|in|from|at|on)\s+[\w\s]{2,20}?)?"
 _HAVE = r"\s+(?:(?:also|all|both|have|has|had|often|repeatedly|just)\s+)*"
 _OTHERS: frozenset[AgentKind] = frozenset({"pronoun", "they", "person", "name", "group"})
 _VERDICT = one_of(
-    """useless confusing overwhelming clumsy ugly annoying clunky unusable hard_to_(?:follow|use|read|find|understand) easy_to_use intuitive
+    """useless unacceptable disappointing confusing overwhelming clumsy ugly annoying clunky unusable hard_to_(?:follow|use|read|find|understand) easy_to_use intuitive
     brilliant awful terrible slow too_\\w+ great excellent helpful fantastic"""
 )
 
 FEEDBACK_CUES = (
-    cue("they_report", _F, rf"\b(?:they|he|she)\s+(?:complained|told\s+us|commented)\b|\b(?:{_GROUP}|{_AUDIENCE}){_WHERE}{_HAVE}(?:told\s+(?:us|me|(?-i:[A-Z])\w+)\s+(?:that|they|the|it|about)|complain(?:s|ed)?|wrote\s+to\s+say|commented|criticis\w+|criticiz\w+|praise[sd]?)\b|\b{_AUDIENCE}{_WHERE}{_HAVE}(?:said|reported\s+(?:that|problems|issues|the|an?))\b(?!\s+(?:yes|no|ok)\b)", strength=3,
+    cue("they_report", _F, rf"\b(?:they|he|she)\s+(?:complained|told\s+us|commented)\b|\b(?:{_GROUP}|{_AUDIENCE}){_WHERE}{_HAVE}(?:told\s+(?:us|me|(?-i:[A-Z])\w+)\s+(?:that|they|the|it|about)|complain(?:s|ed)?|wrote\s+to\s+say|commented|criticis\w+|criticiz\w+|praise[sd]?)\b|\b{_AUDIENCE}{_WHERE}{_HAVE}(?:said|reported)\b(?!\s+(?:yes|no|ok)\b)", strength=3,
         agents=frozenset({"thing", "pronoun", "they", "person", "name", "group", "we"}), when_denied=True, when_tentative=True, when_quoted=True),
     cue("audience_thinks", _F, rf"\b(?<!some )(?:{_AUDIENCE}){_WHERE}{_HAVE}(?:say|says|feel|feels|felt|find|finds|found|like|likes|liked|love|loves|loved|hate|hates|hated|dislike\w*|appreciate[sd]?|report|{WANT})\b", strength=3,
         when_denied=True, when_tentative=True, when_quoted=True),

@@ -12,7 +12,7 @@ _ROLE = one_of(
 _ONE: frozenset[AgentKind] = frozenset({"person", "name", "self", "pronoun", "we"})
 
 STAKEHOLDER_CUES = (
-    cue("takes_role", _S, r"\b(?:takes?\s+over|took\s+over|taking\s+over|(?:takes?|took)\s+(?:on\s+)?the\s+role|takes?\s+care\s+of|(?:is|are|am|be)\s+(?:now\s+|also\s+|jointly\s+)?(?:responsible\s+for|accountable\s+for|in\s+charge\s+of)"
+    cue("takes_role", _S, r"\b(?:takes?\s+over|took\s+over|taking\s+over|(?:takes?|took)\s+(?:on\s+)?the\s+role|takes\s+care\s+of|(?:is|are|am|be)\s+(?:now\s+|also\s+|jointly\s+)?(?:responsible\s+for|accountable\s+for|in\s+charge\s+of)"
         r"|(?:handles|owns|leads|manages|oversees|chairs|represents)\s+(?:the|our|all|its|this|everything))\b", strength=3, agents=PEOPLE - {"group"}),
     cue("will_own", _S, r"(?:'ll|\bwill)\s+(?:now\s+)?(?:own|take\s+over|handle|lead|act\s+as|serve\s+as|be\s+responsible\s+for)\b", strength=3, agents=PEOPLE),
     cue("agrees_role", _S, r"\bagreed\s+to\s+(?:take|serve|act|chair|lead|be)\b", strength=4, agents=_ONE),

@@ -1,0 +1,143 @@
+"""Links semantic events across revisions and documents: what a later one replaces, and what it fulfils."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from mnemon.semantics.semantic_event import Category, SemanticEvent
+from mnemon.semantics.wording import content_words, is_negative, overlap, values
+
+LinkKind = Literal["supersedes", "fulfils"]
+
+# "Postgres instead of MySQL", "replaces the letter": the later words name what they replace.
+_NAMES_OLD = re.compile(
+    r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of|replac(?:es|ed|ing)|supersed(?:es|ed|ing)|away\s+from|no\s+longer|drop(?:s|ped|ping)?|from)\s+(?P<old>[^.;,]{2,60})",
+    re.IGNORECASE,
+)
+# "Actually, use Postgres instead": a change of mind that does not say of which.
+_CHANGE_OF_MIND = re.compile(
+    r"\b(?:instead|actually|after\s+all|on\s+second\s+thoughts?|changed\s+(?:our|my|its|their)\s+minds?|revers(?:e|ed|es)|overturn(?:ed|s)?|revis(?:ed|it)"
+    r"|reconsider(?:ed)?|no\s+longer|not\s+any\s?more|anymore|back\s+to|correction|new\s+(?:date|deadline|plan)|now)\b",
+    re.IGNORECASE,
+)
+_STANDING = frozenset({Category.DECISION, Category.CHANGE})
+_SAME_TOPIC = 0.34
+_SAME_SUBJECT = 0.5
+
+
+@dataclass(frozen=True)
+class Placed:
+    """An event with what places it: when it was said, in which document, and in which order it was read."""
+
+    event: SemanticEvent
+    said_at: datetime
+    document: str
+    revision_id: str = ""
+
+    @property
+    def words(self) -> str:
+        return " ".join(evidence.quote for evidence in self.event.evidence)
+
+
+@dataclass(frozen=True)
+class Link:
+    """Both events keep their own evidence; the reason says which words tie them."""
+
+    kind: LinkKind
+    later: str
+    earlier: str
+    reason: str
+
+
+def link_events(placed: Sequence[Placed]) -> list[Link]:
+    """Each later event ends at most one earlier one, and each earlier one ends once. Ties go to the latest."""
+    ordered = sorted(placed, key=lambda each: (each.said_at, each.event.evidence[0].start, each.event.event_id))
+    links: list[Link] = []
+    ended: set[str] = set()
+    for position, later in enumerate(ordered):
+        for earlier in reversed(ordered[:position]):
+            if earlier.event.event_id in ended or earlier.event.event_id == later.event.event_id:
+                continue
+            link = link_between(later, earlier)
+            if link:
+                links.append(link)
+                ended.add(earlier.event.event_id)
+                break
+    return links
+
+
+def link_between(later: Placed, earlier: Placed) -> Link | None:
+    reason = _supersedes(later, earlier)
+    if reason:
+        return Link("supersedes", later.event.event_id, earlier.event.event_id, reason)
+    if _fulfils(later, earlier):
+        return Link("fulfils", later.event.event_id, earlier.event.event_id, "the same work, reported as done")
+    return None
+
+
+def _supersedes(later: Placed, earlier: Placed) -> str | None:
+    if _same_words(later, earlier):
+        return None
+    if later.event.category is Category.COMMITMENT and earlier.event.category is Category.COMMITMENT:
+        return "the same promise with another date" if _new_date(later.event, earlier.event) else None
+    if later.event.category not in _STANDING or earlier.event.category is not Category.DECISION:
+        return None
+    named = _NAMES_OLD.search(later.words)
+    if named and content_words(named["old"]) and _mostly_in(content_words(named["old"]), content_words(earlier.words)):
+        return f'names what it replaces: "{named["old"].strip()}"'
+    if later.event.category is not Category.DECISION:
+        return None
+    marker = _CHANGE_OF_MIND.search(later.words)
+    if marker and (_same_topic(later, earlier) or _same_place(later, earlier)):
+        return f'a change of mind: "{marker[0]}"'
+    return "the same subject, decided differently" if _decided_differently(later, earlier) else None
+
+
+def _same_words(later: Placed, earlier: Placed) -> bool:
+    return content_words(later.words) == content_words(earlier.words) and is_negative(later.words) == is_negative(earlier.words)
+
+
+def _new_date(later: SemanticEvent, earlier: SemanticEvent) -> bool:
+    owners = [{actor.ref.casefold() for actor in event.actors if actor.role == "owner"} for event in (later, earlier)]
+    return bool(later.due and earlier.due and later.due != earlier.due and owners[0] & owners[1]) and _one_subject(later, earlier)
+
+
+def _same_topic(later: Placed, earlier: Placed) -> bool:
+    return overlap(content_words(later.words), content_words(earlier.words)) >= _SAME_TOPIC or _one_subject(later.event, earlier.event)
+
+
+def _same_place(later: Placed, earlier: Placed) -> bool:
+    """Another revision of the same document, in the same form of words: "Use MySQL", "use Postgres instead"."""
+    return (
+        later.document == earlier.document
+        and later.revision_id != earlier.revision_id
+        and bool(content_words(later.words) & content_words(earlier.words))
+    )
+
+
+def _decided_differently(later: Placed, earlier: Placed) -> bool:
+    """The same subject, and other values or the opposite answer."""
+    differs = values(later.words) != values(earlier.words) or is_negative(later.words) != is_negative(earlier.words)
+    return differs and _one_subject(later.event, earlier.event) and _same_topic(later, earlier)
+
+
+def _one_subject(later: SemanticEvent, earlier: SemanticEvent) -> bool:
+    return overlap(content_words(later.subject.ref), content_words(earlier.subject.ref)) > _SAME_SUBJECT
+
+
+def _fulfils(later: Placed, earlier: Placed) -> bool:
+    """An execution that names the promised work; a different known owner speaks against it."""
+    if later.event.category is not Category.EXECUTION or earlier.event.category is not Category.COMMITMENT:
+        return False
+    owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
+    doers = {actor.ref.casefold() for actor in later.event.actors}
+    if owners and doers and not owners & doers:
+        return False
+    promised = content_words(earlier.event.subject.ref)
+    return bool(promised) and promised <= content_words(later.words)
+
+
+def _mostly_in(part: frozenset[str], whole: frozenset[str]) -> bool:
+    return 2 * len(part & whole) > len(part)
