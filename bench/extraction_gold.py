@@ -94,7 +94,8 @@ def _compare(document: Document, events: list[SemanticEvent], total: Score) -> N
         _compare_details(match, label, total, document.name)
     total.pairs += [(event, False) for event in left]
     total.remarks += [
-        f"invented {document.name} {event.category.value} ({','.join(event.rules)}): {event.evidence[0].quote!r}" for event in left
+        f"invented {document.name} {event.category.value} ({','.join(event.rules)}): {event.evidence[0].quote!r}"
+        for event in left
     ]
 
 
@@ -121,7 +122,9 @@ def _compare_details(event: SemanticEvent, label: Label, total: Score, name: str
     right = bool(words & {word.lower() for word in event.subject.ref.split()})
     total.details["subject right"] += right
     if not right:
-        total.remarks.append(f"subject  {name} {label.quote[:50]!r}: wanted {label.subject!r}, got {event.subject.ref!r}")
+        total.remarks.append(
+            f"subject  {name} {label.quote[:50]!r}: wanted {label.subject!r}, got {event.subject.ref!r}"
+        )
 
 
 def _matches(event: SemanticEvent, label: Label) -> bool:

@@ -84,7 +84,9 @@ def cross_validate(sentences: Sequence[str], labels: Vector, folds: int = 10) ->
     return held
 
 
-def _sparse(found: Sequence[set[str]], vocabulary: dict[str, int]) -> tuple[NDArray[np.int64], NDArray[np.int64], Vector]:
+def _sparse(
+    found: Sequence[set[str]], vocabulary: dict[str, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Vector]:
     known = [sorted(vocabulary[each] for each in some if each in vocabulary) for some in found]
     sizes = np.array([len(some) for some in known])
     columns = np.array([column for some in known for column in some], np.int64)
@@ -98,7 +100,14 @@ def _names(sentences: Sequence[str]) -> set[str]:
     for sentence in sentences:
         for word in re.findall(r"(?<=[a-z,] )[A-Za-z]+", sentence):
             (capital if word[0].isupper() else small)[word.lower()] += 1
-    always_capital = {"i", "i'll", "i'm", "i've", "i'd", *"monday tuesday wednesday thursday friday saturday sunday".split()}
+    always_capital = {
+        "i",
+        "i'll",
+        "i'm",
+        "i've",
+        "i'd",
+        *"monday tuesday wednesday thursday friday saturday sunday".split(),
+    }
     return {word for word, count in capital.items() if count > small[word]} - always_capital
 
 
@@ -108,7 +117,11 @@ def main() -> int:
         print(f"No labelled sentences at {DATA}: set MNEMON_EVAL_DATA.")
         return 1
     model = train(*data)
-    weights = {each: round(float(model.weights[at]), 3) for each, at in model.vocabulary.items() if abs(model.weights[at]) >= 0.02}
+    weights = {
+        each: round(float(model.weights[at]), 3)
+        for each, at in model.vocabulary.items()
+        if abs(model.weights[at]) >= 0.02
+    }
     table = {"about": ABOUT, "bias": round(model.bias, 4), "weights": weights}
     WEIGHTS.write_text(json.dumps(table, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"{len(weights)} weights in {WEIGHTS.relative_to(ROOT)}")

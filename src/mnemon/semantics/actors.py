@@ -9,7 +9,10 @@ from mnemon.semantics.people import NAME, People
 from mnemon.semantics.revision import Revision
 from mnemon.semantics.semantic_event import Actor, Category, Role
 
-_VOCATIVE = re.compile(rf"^\W*(?:(?:hi|dear|hey|and|also|ok|okay)\s+)?(?:(?P<name>@?{NAME})\s*,|(?P<handle>@[\w.]+),?)\s+(?=\w)", re.IGNORECASE)
+_VOCATIVE = re.compile(
+    rf"^\W*(?:(?:hi|dear|hey|and|also|ok|okay)\s+)?(?:(?P<name>@?{NAME})\s*,|(?P<handle>@[\w.]+),?)\s+(?=\w)",
+    re.IGNORECASE,
+)
 _WITH = re.compile(r"\b(?:with|to|between|by|from|under)\s+(?:the\s+|our\s+)?")
 _NAME = re.compile(rf"(?<![\w.])@?{NAME}")
 _BESIDE_PERSON = re.compile(r"\b(?:with|and|to|by|from|for|ask|asked|told|between)\s+@?$")

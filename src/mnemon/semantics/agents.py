@@ -29,7 +29,9 @@ _GROUP_PHRASE = re.compile(
 )
 # Departments act under their bare name: "Finance to approve", "Engineering and design synced".
 _DEPARTMENT = r"(?:Engineering|Design|Finance|Legal|Marketing|Sales|Security|Operations|Ops|QA|HR|IT|Support|Procurement|Accounting|Management|Leadership|Product)"
-_DEPARTMENTS = re.compile(rf"(?:^|[.:;,]\s+|\b(?:and|by|with)\s+)(?P<names>{_DEPARTMENT}(?:\s+(?:and|&)\s+(?i:{_DEPARTMENT}))?)$")
+_DEPARTMENTS = re.compile(
+    rf"(?:^|[.:;,]\s+|\b(?:and|by|with)\s+)(?P<names>{_DEPARTMENT}(?:\s+(?:and|&)\s+(?i:{_DEPARTMENT}))?)$"
+)
 _DEFINED_TERM = re.compile(r"\b[Tt]he\s+(?P<term>[A-Z][a-z]+(?:\s+[A-Z][a-z]+)?)$")
 _NAMES = re.compile(rf"(?P<names>@?{NAME}(?:(?:,\s*(?:and\s+|&\s*)?|\s+and\s+|\s*&\s*|\s*/\s*)(?:{NAME}|I\b|me\b))*)$")
 _PRONOUN = re.compile(r"\b(?P<pronoun>I|we|you|he|she|they|it|this|that|which|who|there)$", re.IGNORECASE)
@@ -89,7 +91,11 @@ def last_group(clause: str) -> str | None:
 
 
 def split_names(text: str) -> list[str]:
-    return [part.strip(" @") for part in re.split(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*|\s*/\s*|\s*\+\s*", text) if part.strip(" @")]
+    return [
+        part.strip(" @")
+        for part in re.split(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*|\s*/\s*|\s*\+\s*", text)
+        if part.strip(" @")
+    ]
 
 
 def _named(text: str, people: People) -> Agent | None:

@@ -58,7 +58,9 @@ def _day_of_month(match: re.Match[str], today: date, direction: Direction) -> Pe
         return calendar.day(date(int(match["year"]), month, number))
     if number == 29 and month == 2:
         return calendar.day(date(today.year, month, number))
-    return calendar.nearest([calendar.day(date(today.year + step, month, number)) for step in (-1, 0, 1)], today, direction)
+    return calendar.nearest(
+        [calendar.day(date(today.year + step, month, number)) for step in (-1, 0, 1)], today, direction
+    )
 
 
 def _month(match: re.Match[str], today: date, direction: Direction) -> Period:
@@ -96,7 +98,13 @@ def _weekday(match: re.Match[str], today: date, direction: Direction) -> Period:
 
 def _relative_day(match: re.Match[str], today: date, _direction: Direction) -> Period:
     word = re.sub(r"\s+", " ", match["word"].lower())
-    steps = {"tomorrow": 1, "yesterday": -1, "last night": -1, "the day after tomorrow": 2, "the day before yesterday": -2}
+    steps = {
+        "tomorrow": 1,
+        "yesterday": -1,
+        "last night": -1,
+        "the day after tomorrow": 2,
+        "the day before yesterday": -2,
+    }
     return calendar.day(today + timedelta(days=steps.get(word, 0)))
 
 
@@ -196,7 +204,7 @@ def _own_lead(words: str) -> str:
 
 
 def _edge(match: re.Match[str], period: Period) -> Period:
-    """"End of July" is its last day, "mid-July" its fifteenth."""
+    """ "End of July" is its last day, "mid-July" its fifteenth."""
     edge = (match.groupdict().get("edge") or "").lower()
     if "end" in edge:
         unit = (match.groupdict().get("unit") or "").lower()

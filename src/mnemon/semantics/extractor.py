@@ -2,16 +2,33 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
+from uuid import UUID
 
+from mnemon.models.language import Usage
 from mnemon.semantics.revision import Chunk, Revision
 from mnemon.semantics.semantic_event import Candidate, SemanticEvent
 from mnemon.semantics.verify import holds
 from mnemon.telemetry import counter, histogram
 
-EXTRACTED = counter("mnemon_semantic_events_total", "Semantic events kept, by engine and category.", ("engine", "category"))
-UNPROVEN = counter("mnemon_unproven_events_total", "Semantic events dropped because their quote is not in the text.", ("engine",))
+EXTRACTED = counter(
+    "mnemon_semantic_events_total", "Semantic events kept, by engine and category.", ("engine", "category")
+)
+UNPROVEN = counter(
+    "mnemon_unproven_events_total", "Semantic events dropped because their quote is not in the text.", ("engine",)
+)
 SECONDS = histogram("mnemon_extraction_seconds", "Time of one step of extraction.", ("engine", "step"))
+
+
+@dataclass(frozen=True)
+class ModelAnswer:
+    """What a model said, to be recorded: replay reads it and never asks again."""
+
+    call_id: UUID
+    model: str
+    said: dict[str, Any]
+    usage: Usage
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -21,6 +38,7 @@ class ChunkExtraction:
     chunk: Chunk
     candidates: tuple[Candidate, ...]
     unproven: int = 0
+    answers: tuple[ModelAnswer, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,7 +67,9 @@ async def extract_revision(engine: Extractor, revision: Revision, chunks: Sequen
             extractions.append(await engine.extract_chunk(revision, chunk))
     with SECONDS.labels(engine.name, "revision").time():
         merged = await engine.merge(revision, extractions)
-    kept = tuple(event for event in merged if event.evidence and all(holds(revision.text, each) for each in event.evidence))
+    kept = tuple(
+        event for event in merged if event.evidence and all(holds(revision.text, each) for each in event.evidence)
+    )
     unproven = sum(each.unproven for each in extractions) + len(merged) - len(kept)
     UNPROVEN.labels(engine.name).inc(unproven)
     for event in kept:

@@ -75,7 +75,13 @@ class _Reader:
         if line.blank:
             yield from self._flush()
             self.table = None
-        elif kinds.is_quoted(line.text) or kinds.is_sign_off(line.text) or is_field(line.text) or is_ruler(line.text) or kinds.is_underline(line.text):
+        elif (
+            kinds.is_quoted(line.text)
+            or kinds.is_sign_off(line.text)
+            or is_field(line.text)
+            or is_ruler(line.text)
+            or kinds.is_underline(line.text)
+        ):
             yield from self._flush()
         elif self.table or table_opening(line.text):
             yield from self._flush()

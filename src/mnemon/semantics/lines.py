@@ -10,14 +10,18 @@ from mnemon.semantics.preamble import is_field
 from mnemon.semantics.sections import section_of
 
 _LINE = re.compile(r"[^\r\n\f]*(?:\r\n|\n|\r|\f|$)")
-_BULLET = re.compile(r"\s*(?:[-*•‣▪◦+–—]|\(?\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+\.?|\(?[a-z][.)])\s+(?:\[(?P<box>[ xX✓])\]\s*)?(?=\S)")
+_BULLET = re.compile(
+    r"\s*(?:[-*•‣▪◦+–—]|\(?\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+\.?|\(?[a-z][.)])\s+(?:\[(?P<box>[ xX✓])\]\s*)?(?=\S)"
+)
 _CHECKBOX = re.compile(r"\s*\[(?P<box>[ xX✓])\]\s+(?=\S)")
 _MARKED_HEADING = re.compile(r"\s{0,3}#{1,6}\s+\S|\s*(\*\*|__)[^*_]{2,60}\1:?\s*$")
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*$")
 _NUMBERED = re.compile(r"\s*\d{1,2}[.)]?\s+[A-Z]")
 _TERMINAL = re.compile(r"[.!?;,]\s*$")
 _ATTRIBUTION = re.compile(r"\s*(?:On\b.{4,120}\bwrote|Le\b.{4,100}\ba écrit|Am\b.{4,100}\bschrieb)[^:]{0,40}:\s*$")
-_OLD_MAIL = re.compile(r"\s*(?:-{2,}\s*(?:Original Message|Forwarded message)|Begin forwarded message|_{10,}\s*$)", re.IGNORECASE)
+_OLD_MAIL = re.compile(
+    r"\s*(?:-{2,}\s*(?:Original Message|Forwarded message)|Begin forwarded message|_{10,}\s*$)", re.IGNORECASE
+)
 _SIGN_OFF = re.compile(
     r"\s*(?:(?:best|kind|warm|many)\s+)*(?:regards|wishes|cheers|thanks(?: again| a lot)?|thank you|sincerely|yours(?: truly| sincerely)?|best|br|rgds|love)\s*[,.!]?\s*[\w.]{0,20}\s*",
     re.IGNORECASE,
@@ -28,11 +32,15 @@ _LABEL = r"(?P<speaker>@?[^\s:|;>\[\]()-][^:|;>\[\]()\n]{0,38}?)"
 _SAID = re.compile(rf"\s*(?P<stamp>{_STAMP})?<?{_LABEL}>?\s*(?P<after>[\[(]\d[\d:.]*[\])])?\s*:\s+(?=\S)")
 _FIRST_PERSON = re.compile(rf"\s*{_LABEL}\s*:\s+(?:(?:ok|okay|yes|sure|so|and|well),?\s+)*(?:I|we)\b", re.IGNORECASE)
 _NICK_SAID = re.compile(rf"\s*(?:{_STAMP})?<(?P<speaker>[\w.-]{{1,30}})>\s+(?=\S)")
-_SPEAKER_ABOVE = re.compile(rf"\s*(?P<speaker>[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){{0,2}})\s+(?:\[|\()?{_CLOCK}(?:\]|\))?\s*$")
+_SPEAKER_ABOVE = re.compile(
+    rf"\s*(?P<speaker>[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){{0,2}})\s+(?:\[|\()?{_CLOCK}(?:\]|\))?\s*$"
+)
 _NAME_LIKE = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z@][\w.’'-]*(?: (?:[A-Z][\w.’'-]*|de|van|von|der|bin|al))*")
 _LONGEST_HEADING_WORDS = 8
 _LONGEST_TITLE_WORDS = 16
-_STATEMENT = re.compile(r"\b(?:I|we|will|shall|decided|agreed|please|is|are|was|were)\b|'ll\b|^\s*(?:decision|action)\s*:", re.IGNORECASE)
+_STATEMENT = re.compile(
+    r"\b(?:I|we|will|shall|decided|agreed|please|is|are|was|were)\b|'ll\b|^\s*(?:decision|action)\s*:", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -109,7 +117,9 @@ def is_heading(line: str, previous: str, following: str) -> bool:
 
 
 def is_title(line: str) -> bool:
-    return _TERMINAL.search(line) is None and _STATEMENT.search(line) is None and len(line.split()) <= _LONGEST_TITLE_WORDS
+    return (
+        _TERMINAL.search(line) is None and _STATEMENT.search(line) is None and len(line.split()) <= _LONGEST_TITLE_WORDS
+    )
 
 
 def speakers_of(lines: list[Line], source_type: str, participants: tuple[str, ...]) -> frozenset[str]:
@@ -157,7 +167,7 @@ def neighbours(lines: list[Line]) -> Iterator[tuple[Line, str, str]]:
 
 
 def _numbered_heading(line: str, following: str) -> bool:
-    """"2. Heating" above its text, and not the second item of a list."""
+    """ "2. Heating" above its text, and not the second item of a list."""
     if not _NUMBERED.match(line) or _TERMINAL.search(line) or len(line.split()) > 6 or not following.strip():
         return False
     below = bullet(following)

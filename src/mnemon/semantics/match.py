@@ -24,7 +24,9 @@ _PROMISED: dict[Section, tuple[Category, float]] = {
 _BONUS = 1.5
 _SECOND_CUE = 0.5
 _LEAST_SCORE = 2.0
-_OWNER = re.compile(rf"(?P<names>@?{NAME}(?:(?:,\s*|\s+and\s+|\s*&\s*|\s*/\s*){NAME})*|@?[a-z][\w.]+)\s*(?::|\s[-–—])\s+(?=\w)")
+_OWNER = re.compile(
+    rf"(?P<names>@?{NAME}(?:(?:,\s*|\s+and\s+|\s*&\s*|\s*/\s*){NAME})*|@?[a-z][\w.]+)\s*(?::|\s[-–—])\s+(?=\w)"
+)
 _ALL_CLEAR = re.compile(
     r"\b(?:no|not|without|nothing|none)\b.{0,24}\b(?:risks?|issues?|problems?|concerns?|blockers?|danger|report|decision|decided|findings|objections?|changes?|open)\b"
     r"|\b(?:n/a|none|nothing|tbd|resolved|solved|no\s+longer\s+an?)\b",
@@ -32,8 +34,11 @@ _ALL_CLEAR = re.compile(
 )
 _SPEAKING = re.compile(r"\W*(?:(?:So|And|But|Then|Also|Yes|Ok|Okay|Well),?\s+)*(?P<who>I|[Ww]e)\b")
 # "The buttons that we agreed on", "what I sent": these speak of something else.
-_SUBORDINATE = re.compile(r"\b(?:what|which|whatever|whoever|how|why|when|where|than|ever|once)\s+(?:(?:I|we|you|he|she|they)(?:'ve|'d)?\s*)?(?:have|has|had)?$"
-    r"|\b(?:who|that|which)\s+(?:(?:have|has|had|was|were|is|are|got|been)\s*)*$", re.IGNORECASE)
+_SUBORDINATE = re.compile(
+    r"\b(?:what|which|whatever|whoever|how|why|when|where|than|ever|once)\s+(?:(?:I|we|you|he|she|they)(?:'ve|'d)?\s*)?(?:have|has|had)?$"
+    r"|\b(?:who|that|which)\s+(?:(?:have|has|had|was|were|is|are|got|been)\s*)*$",
+    re.IGNORECASE,
+)
 # "The buttons we agreed on", but not "this morning we agreed".
 _RELATIVE = re.compile(
     r"\b(?:the|an?|our|your|my|all|these|those|this(?!\s+(?:morning|afternoon|evening|week|month|year|quarter)))\s+\w+(?:\s+\w+)?\s+(?:I|we|you|they|he|she)(?:'ve|'d)?\s*(?:have|had|just|already|recently)?\s*$"
@@ -41,7 +46,9 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 # "After the device has been removed": told in passing, perhaps of no device in particular.
-_IN_PASSING = re.compile(r"\b(?:after|before|when|whenever|once|until|while|so\s+that|in\s+order\s+to)\b[^,]*$", re.IGNORECASE)
+_IN_PASSING = re.compile(
+    r"\b(?:after|before|when|whenever|once|until|while|so\s+that|in\s+order\s+to)\b[^,]*$", re.IGNORECASE
+)
 _REPORTS = frozenset({Category.EXECUTION, Category.QUALITY_RISK, Category.CHANGE})
 _VAGUE = re.compile(r"\b(?:someone|somebody|anyone|one\s+day|some\s?day|at\s+some\s+point)\b", re.IGNORECASE)
 
@@ -96,12 +103,18 @@ def _try(each: Cue, clause: str, mood: Mood, unit: Unit, people: People, clipped
             continue
         if not each.when_quoted and is_quoted(clause, match.start(), match.end()):
             continue
-        if _SUBORDINATE.search(clause[: match.start()]) or _RELATIVE.search(clause[: match.start()]) or (each.category in _REPORTS and _IN_PASSING.search(clause[: match.start()])):
+        if (
+            _SUBORDINATE.search(clause[: match.start()])
+            or _RELATIVE.search(clause[: match.start()])
+            or (each.category in _REPORTS and _IN_PASSING.search(clause[: match.start()]))
+        ):
             continue
         agent = _agent_of(clause, match, people)
         if agent.kind in each.agents:
             agent = agent if agent != NOBODY else _wider_agent(clause, match, people)
-            return Found(each.category, each.name, each.strength, match.start(), match.end(), agent, each.about, each.kind)
+            return Found(
+                each.category, each.name, each.strength, match.start(), match.end(), agent, each.about, each.kind
+            )
     return None
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from mnemon.semantics.revision import Revision
-from mnemon.semantics.semantic_event import Actor, Candidate, Evidence, SemanticEvent, event_id
-from mnemon.semantics.wording import content_words, overlap, same_statement
+from mnemon.semantics.semantic_event import Actor, Candidate, Category, Evidence, SemanticEvent, event_id
+from mnemon.semantics.wording import content_words, same_statement
 
 # Nearly every word in common, or most words and the same subject. When in doubt, two events stay two.
 _SAME_WORDS = 0.8
@@ -14,19 +14,31 @@ _SAME_SUBJECT_WORDS = 0.6
 
 def merge_candidates(revision: Revision, candidates: Iterable[Candidate]) -> list[SemanticEvent]:
     """In the order of the text. The order of the findings does not matter."""
-    ordered = sorted(candidates, key=_place)
+    return [as_event(revision.revision_id, group) for group in group_candidates(candidates)]
+
+
+def group_candidates(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
+    """A finding joins a group only where it is the same occurrence as every member."""
     groups: list[list[Candidate]] = []
-    for candidate in ordered:
-        home = next((group for group in groups if all(same_occurrence(candidate, other) for other in group)), None)
+    by_category: dict[Category, list[list[Candidate]]] = {}
+    for candidate in sorted(candidates, key=_place):
+        near = by_category.setdefault(candidate.category, [])
+        home = next((group for group in near if all(same_occurrence(candidate, other) for other in group)), None)
         if home is None:
             groups.append([candidate])
+            near.append(groups[-1])
         else:
             home.append(candidate)
-    return [as_event(revision.revision_id, group) for group in groups]
+    return groups
+
+
+def may_be_same(first: Candidate, second: Candidate) -> bool:
+    """Nothing speaks against it: the most that a model's word can join."""
+    return first.category is second.category and not _contradict(first, second)
 
 
 def same_occurrence(first: Candidate, second: Candidate) -> bool:
-    if first.category is not second.category or _contradict(first, second):
+    if not may_be_same(first, second):
         return False
     if _overlapping(first.evidence, second.evidence):
         return True
@@ -101,7 +113,3 @@ def _all_actors(group: Sequence[Candidate]) -> tuple[Actor, ...]:
         if held is None or (actor.role == "owner" and held.role != "owner"):
             actors[key] = replace(actor, ref=held.ref) if held else actor
     return tuple(actors.values())
-
-
-def similarity(first: str, second: str) -> float:
-    return overlap(content_words(first), content_words(second))

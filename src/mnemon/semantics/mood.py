@@ -4,7 +4,10 @@ import re
 from dataclasses import dataclass
 
 _QUESTION = re.compile(r"\?[\"'”’)\]]*\s*(?::\w+:\s*)?$")
-_ASKED = re.compile(r"\b(?:ask(?:s|ed)?|wonder(?:s|ed|ing)?|unclear|not sure|see)\b[\w\s]{0,20}\b(?:whether|if|who|what|when)\b", re.IGNORECASE)
+_ASKED = re.compile(
+    r"\b(?:ask(?:s|ed)?|wonder(?:s|ed|ing)?|unclear|not sure|see)\b[\w\s]{0,20}\b(?:whether|if|who|what|when)\b",
+    re.IGNORECASE,
+)
 _CONDITION = re.compile(
     r"^(?:\W*(?:and|but|so|also|or)\s+)?(?:if|unless|in case|provided|assuming|suppose|should\s+(?:you|we|they|the)|had\s+(?:the|we|they|it)\b"
     r"|were\s+(?:we|they|it)\s+to)\b|\b(?:if|unless|in case|provided that|assuming|as long as|in the event)\b",

@@ -85,7 +85,9 @@ class People:
 @cache
 def given_names() -> frozenset[str]:
     """Common first names: the only way to know that "Alice" is a person where the text begins with her."""
-    return frozenset(resources.files("mnemon.semantics").joinpath("given_names.txt").read_text(encoding="utf-8").split())
+    return frozenset(
+        resources.files("mnemon.semantics").joinpath("given_names.txt").read_text(encoding="utf-8").split()
+    )
 
 
 def _extends(longer: str, shorter: str) -> bool:
@@ -95,7 +97,11 @@ def _extends(longer: str, shorter: str) -> bool:
 def _could_be_person(name: str, common_words: frozenset[str]) -> bool:
     words = [word.strip(".") for word in name.split()]
     return bool(words) and not any(
-        word.lower() in _NOT_NAMES or word.lower() in common_words or (word.isupper() and len(word) > 2) or any(map(str.isdigit, word)) or _CONTRACTION.search(word)
+        word.lower() in _NOT_NAMES
+        or word.lower() in common_words
+        or (word.isupper() and len(word) > 2)
+        or any(map(str.isdigit, word))
+        or _CONTRACTION.search(word)
         for word in words
     )
 

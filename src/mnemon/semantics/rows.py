@@ -24,7 +24,9 @@ def read_table_row(revision: Revision, unit: Unit, chunk_id: str | None) -> Cand
     if category is None or evidence is None:
         return None
     people = revision.people
-    owners = tuple(Actor(people.full_name(name), "owner") for name in split_names(cells.get("owner", cells.get("name", ""))))
+    owners = tuple(
+        Actor(people.full_name(name), "owner") for name in split_names(cells.get("owner", cells.get("name", "")))
+    )
     commitment = category is Category.COMMITMENT
     return Candidate(
         category,

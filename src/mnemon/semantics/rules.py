@@ -108,7 +108,9 @@ def _candidate(
 ) -> Candidate | None:
     found, clause = statement.found, sentence[statement.start : statement.end]
     start, end = _quote_span(clause, found)
-    evidence = evidence_at(revision.text, unit.start + statement.start + start, unit.start + statement.start + end, chunk_id)
+    evidence = evidence_at(
+        revision.text, unit.start + statement.start + start, unit.start + statement.start + end, chunk_id
+    )
     if evidence is None:
         return None
     fallback = unit.heading or revision.title
@@ -139,5 +141,7 @@ def _quote_span(clause: str, found: Found) -> tuple[int, int]:
 
 def _narrative(clause: str, unit: Unit, cast: Cast) -> str:
     words = " ".join(clause.split())
-    speaker = unit.speaker or (cast.revision.author if re.search(r"\b(?:I|we|my|our)\b", words, re.IGNORECASE) else None)
+    speaker = unit.speaker or (
+        cast.revision.author if re.search(r"\b(?:I|we|my|our)\b", words, re.IGNORECASE) else None
+    )
     return f"{cast.people.full_name(speaker)}: {words}" if speaker else words

@@ -104,9 +104,7 @@ class SemanticEvent:
             "kind": self.kind,
             "origin": self.origin,
             "confidence": self.confidence,
-            "evidence": [
-                {"evidence_id": evidence_id(self.event_id, each), **each.as_json()} for each in self.evidence
-            ],
+            "evidence": [{"evidence_id": evidence_id(self.event_id, each), **each.as_json()} for each in self.evidence],
         }
 
 

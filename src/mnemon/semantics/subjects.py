@@ -6,7 +6,9 @@ from mnemon.semantics.cues.verbs import DIRECTION, TASK
 from mnemon.semantics.people import People
 from mnemon.semantics.semantic_event import Category, Subject, SubjectType
 
-_DETERMINERS = r"(?:the|a|an|our|my|your|his|her|its|their|this|that|these|those|some|any|all|each|every|both|another|no)"
+_DETERMINERS = (
+    r"(?:the|a|an|our|my|your|his|her|its|their|this|that|these|those|some|any|all|each|every|both|another|no)"
+)
 _STOP = (
     r"by|before|until|till|within|on|at|after|since|because|that|which|who|when|while|where|if|so|than|and|but|or|as|is|are|was|were|be|been|to"
     r"|has|have|had|will|shall|would|could|can|with|from|into|instead|rather|about|via|during|today|tomorrow|yesterday|not|now|know|for|in"
@@ -18,14 +20,19 @@ _PHRASE = re.compile(
     rf"(?:{_DETERMINERS}\s+)*(?P<phrase>{_WORD}(?:\s+{_WORD}){{0,4}}(?:\s+(?:of|in|for)\s+(?:{_DETERMINERS}\s+)*{_WORD}(?:\s+{_WORD})?)?)",
     re.IGNORECASE,
 )
-_PREPOSITION = re.compile(r"\W*(?:to\s+[a-z-]+\s+)?(?:(?:to|for|with|about|on|of|in|at|up|down|out|through|over|forward|um|uh|you|me|us|him|her|them|that|back|also|just|and|as)\s+)*", re.IGNORECASE)
+_PREPOSITION = re.compile(
+    r"\W*(?:to\s+[a-z-]+\s+)?(?:(?:to|for|with|about|on|of|in|at|up|down|out|through|over|forward|um|uh|you|me|us|him|her|them|that|back|also|just|and|as)\s+)*",
+    re.IGNORECASE,
+)
 _OPENING = re.compile(
     r"\W*(?:(?:so|and|but|then|also|yes|no|ok|okay|well|um|uh|oh|yeah|actually,?|exactly|sadly|of course|more recently|sure|as you know|honestly|right|fyi|btw|one thing|there (?:is|are|was|were)|it (?:is|was)|with effect from|from)\b[\s,:]*)*"
     r"(?:[\w ]{1,30}:\s+)?",
     re.IGNORECASE,
 )
 # "Use Postgres" is about Postgres, "Changed pricing" about pricing.
-_IMPERATIVE = re.compile(rf"(?:{DIRECTION}|{TASK}|(?:we|I)\s+\w+|changed|raised|moved|renamed|replaced)\s+(?=\S)", re.IGNORECASE)
+_IMPERATIVE = re.compile(
+    rf"(?:{DIRECTION}|{TASK}|(?:we|I)\s+\w+|changed|raised|moved|renamed|replaced)\s+(?=\S)", re.IGNORECASE
+)
 # Where a category has its own place for what it is about.
 _TOPIC = {
     Category.COLLABORATION: re.compile(r"\b(?:about|on|over|through|discuss(?:ed)?|regarding|concerning|review)\s+(?!(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d)", re.IGNORECASE),
@@ -35,17 +42,24 @@ _TOPIC = {
     ),
     Category.FEEDBACK: re.compile(r"\b(?:finds?|found|likes?|loves?|hates?|about|with|that|wants?|would like|asks? for|say|says|said)\s+", re.IGNORECASE),
 }  # fmt: skip
-_PROJECT = re.compile(r"\b(?:project|programme|program|initiative|release|launch|migration|roadmap|phase|sprint|plan)\b", re.IGNORECASE)
+_PROJECT = re.compile(
+    r"\b(?:project|programme|program|initiative|release|launch|migration|roadmap|phase|sprint|plan)\b", re.IGNORECASE
+)
 _MOST_WORDS = 8
 
 
-def subject_of(clause: str, cue: tuple[int, int], about: str, category: Category, people: People, fallback: str) -> Subject:
+def subject_of(
+    clause: str, cue: tuple[int, int], about: str, category: Category, people: People, fallback: str
+) -> Subject:
     """The category's own place first; then after or before the cue; then the heading."""
     topic = _TOPIC.get(category)
     places = [match.end() for match in topic.finditer(clause)] if topic else []
     first = _phrase(clause, _end(_IMPERATIVE, clause, _end(_OPENING, clause, 0)))
     after = _phrase(clause, _end(_PREPOSITION, clause, cue[1])) if cue[1] else ""
-    ordered = [*(_phrase(clause, place) for place in places), *((first, after) if about == "before" else (after, first))]
+    ordered = [
+        *(_phrase(clause, place) for place in places),
+        *((first, after) if about == "before" else (after, first)),
+    ]
     ref = next((each for each in ordered if len(each) > 1), "") or fallback or " ".join(clause.split()[:_MOST_WORDS])
     return Subject(ref, _type(ref, people))
 

@@ -96,16 +96,22 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
 
 
 def _same_words(later: Placed, earlier: Placed) -> bool:
-    return content_words(later.words) == content_words(earlier.words) and is_negative(later.words) == is_negative(earlier.words)
+    return content_words(later.words) == content_words(earlier.words) and is_negative(later.words) == is_negative(
+        earlier.words
+    )
 
 
 def _new_date(later: SemanticEvent, earlier: SemanticEvent) -> bool:
     owners = [{actor.ref.casefold() for actor in event.actors if actor.role == "owner"} for event in (later, earlier)]
-    return bool(later.due and earlier.due and later.due != earlier.due and owners[0] & owners[1]) and _one_subject(later, earlier)
+    return bool(later.due and earlier.due and later.due != earlier.due and owners[0] & owners[1]) and _one_subject(
+        later, earlier
+    )
 
 
 def _same_topic(later: Placed, earlier: Placed) -> bool:
-    return overlap(content_words(later.words), content_words(earlier.words)) >= _SAME_TOPIC or _one_subject(later.event, earlier.event)
+    return overlap(content_words(later.words), content_words(earlier.words)) >= _SAME_TOPIC or _one_subject(
+        later.event, earlier.event
+    )
 
 
 def _same_place(later: Placed, earlier: Placed) -> bool:

@@ -8,13 +8,17 @@ from mnemon.semantics.dates import Mention, read_dates
 from mnemon.semantics.revision import Revision
 from mnemon.semantics.semantic_event import Category
 
-_DEADLINE = frozenset({"by", "before", "until", "till", "within", "no later than", "not later than", "due", "due on", "due by"})
+_DEADLINE = frozenset(
+    {"by", "before", "until", "till", "within", "no later than", "not later than", "due", "due on", "due by"}
+)
 _NO_DEADLINE = frozenset({"from", "since", "after", "as of", "with effect from", "effective", "starting", "of"})
 _REPEATED = re.compile(
     r"\b(?:(?:each|every)\s+(?:day|week|month|quarter|year|time|invoice|order|delivery|request|case)|monthly|weekly|daily|annually|quarterly)\b",
     re.IGNORECASE,
 )
-_LOOKS_BACK = frozenset({Category.EXECUTION, Category.COLLABORATION, Category.FEEDBACK, Category.DECISION, Category.QUALITY_RISK})
+_LOOKS_BACK = frozenset(
+    {Category.EXECUTION, Category.COLLABORATION, Category.FEEDBACK, Category.DECISION, Category.QUALITY_RISK}
+)
 
 
 def due_of(clause: str, revision: Revision) -> date | None:

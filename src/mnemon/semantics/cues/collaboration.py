@@ -5,7 +5,9 @@ from mnemon.semantics.cues.cue import cue, one_of
 from mnemon.semantics.semantic_event import Category
 
 _C = Category.COLLABORATION
-_OCCASION = one_of("call meeting session chat workshop lunch review discussion sync conversation interview kick-off kickoff stand-up retrospective visit")
+_OCCASION = one_of(
+    "call meeting session chat workshop lunch review discussion sync conversation interview kick-off kickoff stand-up retrospective visit"
+)
 _ACTIVE: frozenset[AgentKind] = frozenset({"self", "we", "pronoun", "they", "person", "name", "group"})
 
 COLLABORATION_CUES = (

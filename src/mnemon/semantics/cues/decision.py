@@ -7,7 +7,9 @@ from mnemon.semantics.semantic_event import Category
 _D = Category.DECISION
 # "Exceptions are decided case by case" tells of a custom, not of a decision.
 _NO_CUSTOM = r"(?<!\bbe )(?<!\bare )(?<!\bis )(?<!being )(?<!\bget )(?<!\bto )"
-_APPROVED = r"(?:approved|authori[sz]ed|signed\s+off|green-?lit|ratified|endorsed|adopted|vetoed|rejected|declined|accepted)"
+_APPROVED = (
+    r"(?:approved|authori[sz]ed|signed\s+off|green-?lit|ratified|endorsed|adopted|vetoed|rejected|declined|accepted)"
+)
 
 DECISION_CUES = (
     cue("decision_label", _D, r"^\W*(?:decision(?:\s+#?\d+)?|decided|agreed|resolved|resolution)\s*[:–—-]\s*", strength=5, in_condition=True, when_tentative=True, when_denied=True),

@@ -5,7 +5,9 @@ from mnemon.semantics.cues.verbs import DONE
 from mnemon.semantics.semantic_event import Category
 
 _E = Category.EXECUTION
-_ADVERB = r"(?:\s+(?:now|just|also|already|then|finally|successfully|formally|officially|all|fully|since|both|recently))*"
+_ADVERB = (
+    r"(?:\s+(?:now|just|also|already|then|finally|successfully|formally|officially|all|fully|since|both|recently))*"
+)
 
 EXECUTION_CUES = (
     cue("done_active", _E, rf"(?:(?<=\w)\s+(?:have|has|had)|'ve|'s|(?<=\w)){_ADVERB}\s+{DONE}\b(?!\s+by\b)", agents=PEOPLE),

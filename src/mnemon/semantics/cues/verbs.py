@@ -35,4 +35,6 @@ TASK = one_of(
     organize pass pay ping post prepare print provide pull remind remove reply report(?!_to) return review run schedule send set set_up share sign sort submit
     supply take(?!_an?\\b) talk_to update upload verify write"""
 )
-WANT = one_of("want wants wanted ask(?=_for) asks_for asked_for would_like(?=_(?:a|an|the|more|to_(?:have|see))) request requests requested")
+WANT = one_of(
+    "want wants wanted ask(?=_for) asks_for asked_for would_like(?=_(?:a|an|the|more|to_(?:have|see))) request requests requested"
+)
