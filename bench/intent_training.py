@@ -106,7 +106,7 @@ def _names(sentences: Sequence[str]) -> set[str]:
         "i'm",
         "i've",
         "i'd",
-        *"monday tuesday wednesday thursday friday saturday sunday".split(),
+        *["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"],
     }
     return {word for word, count in capital.items() if count > small[word]} - always_capital
 

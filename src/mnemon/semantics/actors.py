@@ -10,7 +10,8 @@ from mnemon.semantics.revision import Revision
 from mnemon.semantics.semantic_event import Actor, Category, Role
 
 _VOCATIVE = re.compile(
-    rf"^\W*(?:(?:hi|dear|hey|and|also|ok|okay)\s+)?(?:(?P<name>@?{NAME})\s*,|(?P<handle>@[\w.]+),?)\s+(?=\w)",
+    rf"^\W*(?:(?:hi|dear|hey|and|also|ok|okay)\s+)?(?:(?P<name>@?{NAME})\s*,"
+    r"|(?P<handle>@[\w.]+),?)\s+(?=\w)",
     re.IGNORECASE,
 )
 _WITH = re.compile(r"\b(?:with|to|between|by|from|under)\s+(?:the\s+|our\s+)?")

@@ -5,30 +5,42 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mnemon.semantics.people import NAME, People, given_names
+from mnemon.semantics.word_lists import words
 
 AgentKind = Literal["self", "we", "you", "pronoun", "they", "person", "name", "group", "thing"]
 
 # Words for people who act together or by their role. Add one here where the rules miss an actor.
-GROUPS = (
-    "accounting agency agencies architect architects auditor auditors authority bank board carrier chair chairman client clients colleague colleagues"
-    " committee company contractor contractors coordinator council crew customer customers department departments designer designers"
-    " developer developers director directors divers driver drivers editor electrician employee employees engineer engineering engineers facilitator"
-    " firm group groups head headquarters hospital inspector landlord lawyer lawyers lead leads leadership licensee licensor management"
-    " manager managers marketing member members ministry neighbours neighbors nurse nurses office officer operations operator operators ops owner owners"
-    " panel participants parties partner partners party pilots principal provider regulator representative reseller resellers"
-    " resident residents reviewer reviewers sales secretary seller seniors shareholders sponsor squad staff stakeholders steering student"
-    " students subcontractor supervisor supplier suppliers support surveyor teacher teachers team teams technician tenant tenants tester testers"
-    " treasurer trustees union user users vendor vendors volunteers workers buyer lessee lessor borrower lender employer licensee"
-).split()
+GROUPS = words(
+    """accounting agencies agency architect architects auditor auditors authority bank board borrower buyer
+    carrier chair chairman client clients colleague colleagues committee company contractor contractors
+    coordinator council crew customer customers department departments designer designers developer developers
+    director directors divers driver drivers editor electrician employee employees employer engineer
+    engineering engineers facilitator firm group groups head headquarters hospital inspector landlord lawyer
+    lawyers lead leadership leads lender lessee lessor licensee licensor management manager managers marketing
+    member members ministry neighbors neighbours nurse nurses office officer operations operator operators ops
+    owner owners panel participants parties partner partners party pilots principal provider regulator
+    representative reseller resellers resident residents reviewer reviewers sales secretary seller seniors
+    shareholders sponsor squad staff stakeholders steering student students subcontractor supervisor supplier
+    suppliers support surveyor teacher teachers team teams technician tenant tenants tester testers treasurer
+    trustees union user users vendor vendors volunteers workers"""
+)
 _GROUP = rf"(?:{'|'.join(sorted(set(GROUPS), key=len, reverse=True))})"
-_DETERMINER = r"(?:the|our|my|your|his|her|their|its|each|every|both|all|an?|some|many|most|several|two|three|four|few)"
+_DETERMINER = (
+    r"(?:the|our|my|your|his|her|their|its|each|every|both|all|an?|some|many|most|several|two|three|four"
+    r"|few)"
+)
 _ANY_GROUP = re.compile(rf"\b{_GROUP}\b", re.IGNORECASE)
 _GROUP_PHRASE = re.compile(
-    rf"\b(?P<head>(?:(?:{_DETERMINER}|Reviewer)\s+(?:(?!(?:is|are|that|who|of|to)\b)[A-Za-z][\w-]*\s+){{0,2}}?)?{_GROUP})(?P<tail>\s+(?:of|in|from|at)\s+(?:the\s+)?[A-Z\d]?[\w-]+(?:\s+[A-Z\d]\w*)?)?$",
+    rf"\b(?P<head>(?:(?:{_DETERMINER}|Reviewer)\s+(?:(?!(?:is|are|that|who|of"
+    rf"|to)\b)[A-Za-z][\w-]*\s+){{0,2}}?)?{_GROUP})(?P<tail>\s+(?:of|in|from"
+    r"|at)\s+(?:the\s+)?[A-Z\d]?[\w-]+(?:\s+[A-Z\d]\w*)?)?$",
     re.IGNORECASE,
 )
 # Departments act under their bare name: "Finance to approve", "Engineering and design synced".
-_DEPARTMENT = r"(?:Engineering|Design|Finance|Legal|Marketing|Sales|Security|Operations|Ops|QA|HR|IT|Support|Procurement|Accounting|Management|Leadership|Product)"
+_DEPARTMENT = (
+    r"(?:Engineering|Design|Finance|Legal|Marketing|Sales|Security|Operations|Ops|QA|HR|IT|Support"
+    r"|Procurement|Accounting|Management|Leadership|Product)"
+)
 _DEPARTMENTS = re.compile(
     rf"(?:^|[.:;,]\s+|\b(?:and|by|with)\s+)(?P<names>{_DEPARTMENT}(?:\s+(?:and|&)\s+(?i:{_DEPARTMENT}))?)$"
 )
@@ -38,7 +50,8 @@ _PRONOUN = re.compile(r"\b(?P<pronoun>I|we|you|he|she|they|it|this|that|which|wh
 # No phrase for a person is longer; the patterns look for the end of the words and must not start far away.
 _REACH = 90
 _FILLER = re.compile(
-    r"[\s,]*\b(?:also|both|then|now|just|already|still|so|again|therefore|hereby|currently|certainly|gladly|definitely|finally|all|each|really|only"
+    r"[\s,]*\b(?:also|both|then|now|just|already|still|so|again|therefore|hereby|currently|certainly"
+    r"|gladly|definitely|finally|all|each|really|only"
     r"|recently|have|has|had)$|'(?:ve|s|d|ll)$",
     re.IGNORECASE,
 )

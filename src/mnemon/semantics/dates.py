@@ -26,16 +26,21 @@ _FULL_WEEKDAY = "|".join(name for name in WEEKDAYS if name.endswith("day"))
 _SHORT_WEEKDAY = "|".join(sorted((name for name in WEEKDAYS if not name.endswith("day")), key=len, reverse=True))
 # "sat" and "sun" are other words too: a short name counts after a preposition, or before a comma or a number.
 _WEEKDAY = (
-    rf"(?P<weekday>(?:{_FULL_WEEKDAY})\b|(?<=\b(?:on|by) )(?:{_SHORT_WEEKDAY})\b\.?|(?<=\b(?:next|this|last) )(?:{_SHORT_WEEKDAY})\b\.?"
+    rf"(?P<weekday>(?:{_FULL_WEEKDAY})\b|(?<=\b(?:on|by) )(?:{_SHORT_WEEKDAY})\b\.?|(?<=\b(?:next|this"
+    rf"|last) )(?:{_SHORT_WEEKDAY})\b\.?"
     rf"|(?:{_SHORT_WEEKDAY})\b(?=[.,]?\s+\d))"
 )
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
 _UNIT = r"(?P<unit>(?:business|working)\s+day|day|week|month|quarter|year)s?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
-_END_OF = r"(?:(?P<edge>the\s+end|end|the\s+start|start|the\s+beginning|beginning|mid|the\s+middle)[\s-]+(?:of\s+)?)?"
+_END_OF = (
+    r"(?:(?P<edge>the\s+end|end|the\s+start|start|the\s+beginning|beginning|mid"
+    r"|the\s+middle)[\s-]+(?:of\s+)?)?"
+)
 _LEAD = re.compile(
-    r"\b(no later than|not later than|at the latest|with effect from|as of|effective|starting|by|before|until|till|within"
+    r"\b(no later than|not later than|at the latest|with effect from|as of|effective|starting|by|before"
+    r"|until|till|within"
     r"|due(?:\s+(?:on|by))?|from|since|after|on|in|for|for the|of|at|to|next to)\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
@@ -122,7 +127,7 @@ def _count_ago(match: re.Match[str], today: date, _direction: Direction) -> Peri
 
 
 def _end_of_short(match: re.Match[str], today: date, _direction: Direction) -> Period:
-    unit = {"d": "day", "b": "day", "w": "week", "m": "month", "q": "quarter", "y": "year"}[match["letter"].lower()]
+    unit = {"d": "day", "w": "week", "m": "month", "q": "quarter", "y": "year"}[(match["letter"] or "d").lower()]
     return calendar.day(_working_end(unit, calendar.unit_around(unit, today, 0)))
 
 
@@ -141,29 +146,35 @@ _PATTERNS: tuple[tuple[str, Reader], ...] = (
     (rf"\b{_MONTH}\s+{_DAY}\b(?!:)(?:,?\s+{_YEAR})?", _day_of_month),
     (rf"\b{_END_OF}{_MONTH}\s+(?:of\s+)?{_YEAR}\b", _month),
     (
-        rf"\b{_END_OF}(?:the\s+)?(?:(?P<letter>[QH])(?P<number>[1-4])|(?P<ordinal>first|second|third|fourth)\s+quarter)"
+        rf"\b{_END_OF}(?:the\s+)?(?:(?P<letter>[QH])(?P<number>[1-4])|(?P<ordinal>first|second|third"
+        r"|fourth)\s+quarter)"
         rf"(?:(?:\s+of)?[\s/]+{_YEAR})?\b",
         _quarter,
     ),
-    (r"\b(?P<word>the day after tomorrow|the day before yesterday|tomorrow|yesterday|last\s+night|tonight|today"
+    (r"\b(?P<word>the day after tomorrow|the day before yesterday|tomorrow|yesterday|last\s+night|tonight"
+        r"|today"
      r"|this\s+(?:morning|afternoon|evening))\b", _relative_day),
     (rf"\b(?:(?P<which>next|last|this|coming)\s+)?{_WEEKDAY}", _weekday),
-    (rf"\b{_END_OF}(?:the\s+|this\s+)?(?P<which>next|last|this|coming|following|past|previous)\s+(?P<unit>week|month|quarter|year)\b",
+    (rf"\b{_END_OF}(?:the\s+|this\s+)?(?P<which>next|last|this|coming|following|past"
+        r"|previous)\s+(?P<unit>week|month|quarter|year)\b",
      _relative_unit),
-    (r"\b(?P<edge>the\s+end|end)\s+of\s+(?:(?P<which>the|this)\s+)?(?P<unit>day|week|month|quarter|year)\b", _relative_unit),
-    (r"\b(?:EO(?P<letter>[DWMQY])|CO(?=B)(?P<close>B))\b", lambda m, t, d: _end_of_short(m, t, d) if m["letter"] else calendar.day(t)),
+    (r"\b(?P<edge>the\s+end|end)\s+of\s+(?:(?P<which>the|this)\s+)?(?P<unit>day|week|month|quarter|year)\b",
+     _relative_unit),
+    (r"\b(?:EO(?P<letter>[DWMQY])|COB)\b", _end_of_short),
     (rf"\b(?:within|in)\s+(?:the\s+next\s+)?{_COUNT}\s+{_UNIT}\b(?!\s+(?:a|per|of\s+the))", _count_ahead),
     (rf"\b{_COUNT}\s+{_UNIT}\s+(?:from\s+(?:now|today)|out)\b", _count_ahead),
     (rf"\b{_COUNT}\s+{_UNIT}\s+(?:ago|back)\b", _count_ago),
-    (rf"\b{_END_OF}(?<![\w-])(?P<month>January|February|March|April|May|June|July|August|September|October|November|December)"
-     rf"\b(?P<year>(?!))?", _bare_month),
+    (rf"\b{_END_OF}(?<![\w-])(?P<month>January|February|March|April|May|June|July|August|September|October"
+        r"|November|December)"
+     r"\b(?P<year>(?!))?", _bare_month),
     (r"\b(?:the|of)\s+(?P<day>\d{1,2})(?:st|nd|rd|th)\b", _ordinal_day),
 )  # fmt: skip
 _READERS = tuple((re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in _PATTERNS)
 # "may" is a month only where it is written as one.
 _MODAL_MAY = re.compile(r"\bmay$")
 _MAYBE_DATED = re.compile(
-    rf"\d|\b(?:{'|'.join(MONTHS)}|{'|'.join(WEEKDAYS)}|day|week|month|quarter|year|today|tonight|tomorrow|yesterday|morning"
+    rf"\d|\b(?:{'|'.join(MONTHS)}|{'|'.join(WEEKDAYS)}|day|week|month|quarter|year|today|tonight|tomorrow"
+    r"|yesterday|morning"
     r"|afternoon|evening|night|EO[DWMQY]|COB)",
     re.IGNORECASE,
 )

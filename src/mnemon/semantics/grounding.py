@@ -68,7 +68,7 @@ def _subject(said: SaidEvent, passage: str, quote: str) -> Subject:
 def _actors(said: SaidEvent, revision: Revision, passage: str) -> tuple[Actor, ...]:
     """People whom the passage names, or who are known to have written or attended."""
     known = _words(" ".join((passage, *revision.people.names)))
-    actors = {}
+    actors: dict[str, Actor] = {}
     for each in said.actors:
         name = revision.people.full_name(each.ref)
         if _words(each.ref) and _words(each.ref) <= known:
@@ -100,7 +100,7 @@ def _mentioned(words: str | None, passage: str, revision: Revision) -> date | No
         return day if day.isoformat() in passage else None
     periods = [
         each.period for side in ("past", "future", "nearest") for each in read_dates(passage, revision.today, side)
-    ]  # type: ignore[arg-type]
+    ]
     return day if any(day in (period.first, period.last) for period in periods) else None
 
 

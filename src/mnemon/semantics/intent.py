@@ -5,6 +5,7 @@ import math
 import re
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 
 _LINK = re.compile(r"https?://\S+|www\.\S+|\$link|\S+\.(?:com|org|net)\b\S*")
 _ADDRESS = re.compile(r"\S+@\S+")
@@ -32,7 +33,7 @@ def features(sentence: str) -> set[str]:
     text = _NUMBER.sub("0", _ADDRESS.sub(" <mail> ", _LINK.sub(" <url> ", text)))
     tokens = _TOKEN.findall(text)
     framed = ["<s>", *tokens, "</s>"]
-    found = {*tokens, *(f"{first} {second}" for first, second in zip(framed, framed[1:], strict=False))}
+    found = {*tokens, *(f"{first} {second}" for first, second in pairwise(framed))}
     found.update(f"shape:{name}" for name, pattern in _COMPILED.items() if pattern.search(text))
     found.add(f"length:{min(_LONGEST, len(tokens) // 6)}")
     return found

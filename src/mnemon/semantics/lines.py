@@ -11,7 +11,8 @@ from mnemon.semantics.sections import section_of
 
 _LINE = re.compile(r"[^\r\n\f]*(?:\r\n|\n|\r|\f|$)")
 _BULLET = re.compile(
-    r"\s*(?:[-*•‣▪◦+–—]|\(?\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+\.?|\(?[a-z][.)])\s+(?:\[(?P<box>[ xX✓])\]\s*)?(?=\S)"
+    r"\s*(?:[-*•‣▪◦+–—]|\(?\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+\.?"
+    r"|\(?[a-z][.)])\s+(?:\[(?P<box>[ xX✓])\]\s*)?(?=\S)"
 )
 _CHECKBOX = re.compile(r"\s*\[(?P<box>[ xX✓])\]\s+(?=\S)")
 _MARKED_HEADING = re.compile(r"\s{0,3}#{1,6}\s+\S|\s*(\*\*|__)[^*_]{2,60}\1:?\s*$")
@@ -23,7 +24,8 @@ _OLD_MAIL = re.compile(
     r"\s*(?:-{2,}\s*(?:Original Message|Forwarded message)|Begin forwarded message|_{10,}\s*$)", re.IGNORECASE
 )
 _SIGN_OFF = re.compile(
-    r"\s*(?:(?:best|kind|warm|many)\s+)*(?:regards|wishes|cheers|thanks(?: again| a lot)?|thank you|sincerely|yours(?: truly| sincerely)?|best|br|rgds|love)\s*[,.!]?\s*[\w.]{0,20}\s*",
+    r"\s*(?:(?:best|kind|warm|many)\s+)*(?:regards|wishes|cheers|thanks(?: again| a lot)?|thank you"
+    r"|sincerely|yours(?: truly| sincerely)?|best|br|rgds|love)\s*[,.!]?\s*[\w.]{0,20}\s*",
     re.IGNORECASE,
 )
 _CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?"

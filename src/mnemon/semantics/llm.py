@@ -8,7 +8,7 @@ from mnemon.models.failures import AnswerTruncated
 from mnemon.models.language import LanguageModel
 from mnemon.semantics.extractor import ChunkExtraction, ModelAnswer
 from mnemon.semantics.grounding import ground
-from mnemon.semantics.merge import group_candidates, may_be_same, as_event, merge_candidates
+from mnemon.semantics.merge import as_event, group_candidates, may_be_same, merge_candidates
 from mnemon.semantics.prompts import find_events_prompt, same_events_prompt
 from mnemon.semantics.revision import Chunk, Revision
 from mnemon.semantics.rules import RulesExtractor

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 from mnemon.semantics.agents import NOBODY, Agent, agent_before, agent_in, split_names
-from mnemon.semantics.cues.cue import Cue
 from mnemon.semantics.cues import CUES
+from mnemon.semantics.cues.cue import Cue
 from mnemon.semantics.layout import Unit
 from mnemon.semantics.mood import Mood, is_denied, is_quoted, mood_of
 from mnemon.semantics.people import NAME, People
@@ -25,23 +25,28 @@ _BONUS = 1.5
 _SECOND_CUE = 0.5
 _LEAST_SCORE = 2.0
 _OWNER = re.compile(
-    rf"(?P<names>@?{NAME}(?:(?:,\s*|\s+and\s+|\s*&\s*|\s*/\s*){NAME})*|@?[a-z][\w.]+)\s*(?::|\s[-–—])\s+(?=\w)"
+    rf"(?P<names>@?{NAME}(?:(?:,\s*|\s+and\s+|\s*&\s*|\s*/\s*){NAME})*|@?[a-z][\w.]+)\s*(?::"
+    r"|\s[-–—])\s+(?=\w)"
 )
 _ALL_CLEAR = re.compile(
-    r"\b(?:no|not|without|nothing|none)\b.{0,24}\b(?:risks?|issues?|problems?|concerns?|blockers?|danger|report|decision|decided|findings|objections?|changes?|open)\b"
+    r"\b(?:no|not|without|nothing|none)\b.{0,24}\b(?:risks?|issues?|problems?|concerns?|blockers?|danger"
+    r"|report|decision|decided|findings|objections?|changes?|open)\b"
     r"|\b(?:n/a|none|nothing|tbd|resolved|solved|no\s+longer\s+an?)\b",
     re.IGNORECASE,
 )
 _SPEAKING = re.compile(r"\W*(?:(?:So|And|But|Then|Also|Yes|Ok|Okay|Well),?\s+)*(?P<who>I|[Ww]e)\b")
 # "The buttons that we agreed on", "what I sent": these speak of something else.
 _SUBORDINATE = re.compile(
-    r"\b(?:what|which|whatever|whoever|how|why|when|where|than|ever|once)\s+(?:(?:I|we|you|he|she|they)(?:'ve|'d)?\s*)?(?:have|has|had)?$"
+    r"\b(?:what|which|whatever|whoever|how|why|when|where|than|ever|once)\s+(?:(?:I|we|you|he|she"
+    r"|they)(?:'ve|'d)?\s*)?(?:have|has|had)?$"
     r"|\b(?:who|that|which)\s+(?:(?:have|has|had|was|were|is|are|got|been)\s*)*$",
     re.IGNORECASE,
 )
 # "The buttons we agreed on", but not "this morning we agreed".
 _RELATIVE = re.compile(
-    r"\b(?:the|an?|our|your|my|all|these|those|this(?!\s+(?:morning|afternoon|evening|week|month|year|quarter)))\s+\w+(?:\s+\w+)?\s+(?:I|we|you|they|he|she)(?:'ve|'d)?\s*(?:have|had|just|already|recently)?\s*$"
+    r"\b(?:the|an?|our|your|my|all|these|those|this(?!\s+(?:morning|afternoon|evening|week|month|year"
+    r"|quarter)))\s+\w+(?:\s+\w+)?\s+(?:I|we|you|they|he|she)(?:'ve|'d)?\s*(?:have|had|just|already"
+    r"|recently)?\s*$"
     r"|\b(?:things?|ones?|all)\s+(?:I|we|you|they|he|she)(?:'ve)?\s*$",
     re.IGNORECASE,
 )

@@ -5,27 +5,35 @@ from dataclasses import dataclass
 
 _QUESTION = re.compile(r"\?[\"'”’)\]]*\s*(?::\w+:\s*)?$")
 _ASKED = re.compile(
-    r"\b(?:ask(?:s|ed)?|wonder(?:s|ed|ing)?|unclear|not sure|see)\b[\w\s]{0,20}\b(?:whether|if|who|what|when)\b",
+    r"\b(?:ask(?:s|ed)?|wonder(?:s|ed|ing)?|unclear|not sure|see)\b[\w\s]{0,20}\b(?:whether|if|who|what"
+    r"|when)\b",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"^(?:\W*(?:and|but|so|also|or)\s+)?(?:if|unless|in case|provided|assuming|suppose|should\s+(?:you|we|they|the)|had\s+(?:the|we|they|it)\b"
-    r"|were\s+(?:we|they|it)\s+to)\b|\b(?:if|unless|in case|provided that|assuming|as long as|in the event)\b",
+    r"^(?:\W*(?:and|but|so|also|or)\s+)?(?:if|unless|in case|provided|assuming|suppose|should\s+(?:you|we"
+    r"|they|the)|had\s+(?:the|we|they|it)\b"
+    r"|were\s+(?:we|they|it)\s+to)\b|\b(?:if|unless|in case|provided that|assuming|as long as"
+    r"|in the event)\b",
     re.IGNORECASE,
 )
 _HARMLESS_IF = re.compile(r"\b(?:if possible|if we are lucky|if you like|as if|even if)\b", re.IGNORECASE)
 _TENTATIVE = re.compile(
-    r"\b(?:would|could|might|(?-i:may)|maybe|perhaps|possibly|probably|should|ought|hope[sd]? to|hoping|wish|some ?day|one day|at some point|we'll see"
-    r"|seem(?:s|ed)? to|can (?:\w+ )?be|not like|i(?:'d| would) (?:rather|prefer|like to)|consider(?:s|ing)?\b(?!ed)|may want|think about|propos(?:e|es|ed|al)|suggest(?:s|ed|ion)?|whether)\b",
+    r"\b(?:would|could|might|(?-i:may)|maybe|perhaps|possibly|probably|should|ought|hope[sd]? to|hoping"
+    r"|wish|some ?day|one day|at some point|we'll see"
+    r"|seem(?:s|ed)? to|can (?:\w+ )?be|not like|i(?:'d| would) (?:rather|prefer|like to)|consider(?:s"
+    r"|ing)?\b(?!ed)|may want|think about|propos(?:e|es|ed|al)|suggest(?:s|ed|ion)?|whether)\b",
     re.IGNORECASE,
 )
 _GENERAL = re.compile(
-    r"\b(?:usually|normally|generally|typically|often|always|every year|in general|means|case by case|case-by-case|rare|rarely|unlikely|is defined as|refers? to the)\b",
+    r"\b(?:usually|normally|generally|typically|often|always|every year|in general|means|case by case"
+    r"|case-by-case|rare|rarely|unlikely|is defined as|refers? to the)\b",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|no longer|hardly|cannot|can't|won't|isn't|aren't|wasn't|weren't"
-    r"|don't|doesn't|didn't|haven't|hasn't|hadn't|shan't|wouldn't|couldn't|shouldn't|yet to|fail(?:s|ed)? to|refus(?:es|ed) to|unable to)\b",
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|no longer|hardly|cannot|can't|won't|isn't"
+    r"|aren't|wasn't|weren't"
+    r"|don't|doesn't|didn't|haven't|hasn't|hadn't|shan't|wouldn't|couldn't|shouldn't|yet to|fail(?:s"
+    r"|ed)? to|refus(?:es|ed) to|unable to)\b",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»\n]{3,400}[\"”“»]")
@@ -47,7 +55,7 @@ class Mood:
 
 
 def plain(text: str) -> str:
-    """Same length, but with plain apostrophes, joined contractions and no transcriber's marks: one spelling for all cues."""
+    """Of the same length, with plain apostrophes, joined contractions and no transcriber's marks."""
     text = text.translate(_APOSTROPHES)
     text = _MARKUP.sub(lambda match: " " * len(match[0]), text)
     return _SPLIT_CONTRACTION.sub(lambda match: match[1] + " ", text)

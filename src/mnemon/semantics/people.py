@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
 
+from mnemon.semantics.word_lists import words
+
 _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĪĮİŁŃŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽ"
 # One capital and small letters: "MySQL" and "NATO" are nobody's name; "McKay", "O'Neill" and "Mei-Ling" are.
 _CAPITAL = rf"(?:(?:Mc|Mac|De|O['’])?[{_UPPER}][^\W\d_A-Z]+(?:[-’'][{_UPPER}]?[^\W\d_A-Z]+)?)"
@@ -17,17 +19,18 @@ _PROPER = re.compile(r"(?<=[a-z,] )[A-Z][\w’'-]*\w")
 _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 # Capitalised words that begin a sentence, a heading or a company more often than a person's name.
-_NOT_NAMES = frozenset(
-    """a about action after again all also although an and any anyone as at because been before best board both but by can
-    could dear decision done during each either every everyone few first for friday from good great he hello her here hi his how however
-    i if in instead is it its just kind last let many maybe me monday most my next no nobody none nor not nothing now of ok okay
-    on once one only or other our please regards rather right saturday second shall she should since so some someone
-    somewhere soon still such sunday sure than thank thanks that the their then there these they third this those though
-    thursday to today together tomorrow too tuesday two until up us very was we wednesday well were what when where whether
-    which while who why will with within would yes yesterday yet you your january february march april may june july august
-    september october november december jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri
-    sat sun apologies minutes present project team weekly status report review subject remarks
-    summary note notes open closed both nothing anything everything salaries questions annual""".split()
+_NOT_NAMES = words(
+    """a about action after again all also although an and annual any anyone anything apologies apr april as at
+    aug august because been before best board both but by can closed could dear dec december decision done
+    during each either every everyone everything feb february few first for fri friday from good great he
+    hello her here hi his how however i if in instead is it its jan january jul july jun june just kind last
+    let many mar march may maybe me minutes mon monday most my next no nobody none nor not note notes nothing
+    nov november now oct october of ok okay on once one only open or other our please present project
+    questions rather regards remarks report review right salaries sat saturday second sep sept september shall
+    she should since so some someone somewhere soon status still subject such summary sun sunday sure team
+    than thank thanks that the their then there these they third this those though thu thursday to today
+    together tomorrow too tue tuesday two until up us very was we wed wednesday weekly well were what when
+    where whether which while who why will with within would yes yesterday yet you your"""
 )
 
 

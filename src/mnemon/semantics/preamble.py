@@ -8,8 +8,10 @@ from email.utils import getaddresses, parsedate_to_datetime
 from mnemon.semantics.dates import read_dates
 
 _FIELD = re.compile(
-    r"^\s*(?P<name>from|to|cc|bcc|date|sent|subject|re|reply-to|present|attend(?:ees|ance|ing)|participants|apologies|absent"
-    r"|location|place|time|facilitator|chair|minutes(?: by| taken by)?|author|message-id|mime-version|content-type|next meeting"
+    r"^\s*(?P<name>from|to|cc|bcc|date|sent|subject|re|reply-to|present|attend(?:ees|ance|ing)"
+    r"|participants|apologies|absent"
+    r"|location|place|time|facilitator|chair|minutes(?: by| taken by)?|author|message-id|mime-version"
+    r"|content-type|next meeting"
     r"|x-[\w-]+|in-reply-to|references)\s*:\s*(?P<value>.*)$",
     re.IGNORECASE,
 )

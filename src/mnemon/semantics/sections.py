@@ -19,18 +19,23 @@ class Section(StrEnum):
 
 # A heading counts when one of these is all it says, numbers and marks aside. Add words here to teach a new heading.
 _HEADINGS: dict[Section, str] = {
-    Section.DECISIONS: r"(?:key |main )?decisions?(?: made| taken| log| #?\d+)?|we (?:have )?(?:agreed|decided)|resolutions?"
-    r"|what we (?:decided|agreed)(?: on)?",
-    Section.ACTIONS: r"(?:open |new )?action(?:s| items?| points?)?|(?:open )?(?:to ?-?dos?|tasks?)(?: list)?|next(?: steps?| week| up)?|follow[- ]?ups?"
-    r"|open points?|deliverables?|assignments?|commitments?|what(?:'s| is) next|plan(?:s|ned)? for next week",
-    Section.DONE: r"done(?: this week| today)?|completed|achievements?|accomplishments?|accomplished|shipped|delivered|what we did|progress"
+    Section.DECISIONS: r"(?:key |main )?decisions?(?: made| taken| log| #?\d+)?|we (?:have )?(?:agreed|decided)"
+    r"|resolutions?|what we (?:decided|agreed)(?: on)?",
+    Section.ACTIONS: r"(?:open |new )?action(?:s| items?| points?)?|(?:open )?(?:to ?-?dos?|tasks?)(?: list)?"
+    r"|next(?: steps?| week| up)?|follow[- ]?ups?"
+    r"|open points?|deliverables?|assignments?|commitments?|what(?:'s| is) next|plan(?:s"
+    r"|ned)? for next week",
+    Section.DONE: r"done(?: this week| today)?|completed|achievements?|accomplishments?|accomplished|shipped|delivered"
+    r"|what we did|progress"
     r"|finished|work done|closed",
-    Section.RISKS: r"(?:key |open |known )?(?:risks?|issues?|problems?|blockers?|concerns?|defects?|bugs?)(?: and (?:risks?|issues?|blockers?))?"
+    Section.RISKS: r"(?:key |open |known )?(?:risks?|issues?|problems?|blockers?|concerns?|defects?"
+    r"|bugs?)(?: and (?:risks?|issues?|blockers?))?"
     r"|(?:what )?(?:did not|didn'?t|did n't) go (?:so )?well|what went wrong|impediments?|obstacles?",
-    Section.FEEDBACK: r"(?:customer |user |client )?feedback(?: received)?|what they said|comments?|reviews?|complaints?|voices?|user comments?",
+    Section.FEEDBACK: r"(?:customer |user |client )?feedback(?: received)?|what they said|comments?|reviews?"
+    r"|complaints?|voices?|user comments?",
     Section.CHANGES: r"changes?(?: log)?|changelog|what(?:'s| has)? changed|scope changes?|updates? to the plan",
-    Section.PEOPLE: r"who was there|people|team|roles?(?: and responsibilities)?|responsibilities|stakeholders?|contacts?|attendees"
-    r"|staffing|personnel",
+    Section.PEOPLE: r"who was there|people|team|roles?(?: and responsibilities)?|responsibilities|stakeholders?"
+    r"|contacts?|attendees|staffing|personnel",
     Section.MEETINGS: r"meetings?(?: held)?|workshops?",
     Section.REFERENCE: r"glossary|definitions?|examples?|templates?|faq|frequently asked questions|terms|how to .*",
 }

@@ -1,13 +1,14 @@
 """Splits running text into sentences, and sentences into clauses that can each state a fact of their own."""
 
 import re
-from collections.abc import Iterator
+
+from mnemon.semantics.word_lists import words
 
 Span = tuple[int, int]
 
-_ABBREVIATIONS = frozenset(
-    "dr mr mrs ms prof st jr sr inc ltd corp co no nos vs etc approx dept est fig vol art sec cf al resp incl e.g i.e a.m p.m"
-    " jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun u.s u.k ph.d".split()
+_ABBREVIATIONS = words(
+    """dr mr mrs ms prof st jr sr inc ltd corp co no nos vs etc approx dept est fig vol art sec cf al resp incl e.g i.e
+    a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun u.s u.k"""
 )
 _END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|(?<=[。！？؟])|\n[ \t]*\n")
 _LAST_WORD = re.compile(r"([\w.]+)\.$")
@@ -51,10 +52,6 @@ def trim(text: str, start: int, end: int) -> Span | None:
     while end > start and text[end - 1].isspace():
         end -= 1
     return (start, end) if start < end else None
-
-
-def words_of(text: str) -> Iterator[re.Match[str]]:
-    return re.finditer(r"\S+", text)
 
 
 def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:

@@ -7,25 +7,34 @@ from mnemon.semantics.people import People
 from mnemon.semantics.semantic_event import Category, Subject, SubjectType
 
 _DETERMINERS = (
-    r"(?:the|a|an|our|my|your|his|her|its|their|this|that|these|those|some|any|all|each|every|both|another|no)"
+    r"(?:the|a|an|our|my|your|his|her|its|their|this|that|these|those|some|any|all|each|every|both|another"
+    r"|no)"
 )
 _STOP = (
-    r"by|before|until|till|within|on|at|after|since|because|that|which|who|when|while|where|if|so|than|and|but|or|as|is|are|was|were|be|been|to"
-    r"|has|have|had|will|shall|would|could|can|with|from|into|instead|rather|about|via|during|today|tomorrow|yesterday|not|now|know|for|in"
-    r"|next|last|this|still|again|early|late|too|only|drops|keeps|find|finds|found|like|likes|say|said|find|goes|went|moves|moved|stays|may"
-    r"|might|exactly|just|gave|came|led|i|we|you|he|she|they|it|isn't|doesn't|haven't|hasn't|can't|won't|aren't|me|us|him|them"
+    r"by|before|until|till|within|on|at|after|since|because|that|which|who|when|while|where|if|so|than|and"
+    r"|but|or|as|is|are|was|were|be|been|to"
+    r"|has|have|had|will|shall|would|could|can|with|from|into|instead|rather|about|via|during|today"
+    r"|tomorrow|yesterday|not|now|know|for|in"
+    r"|next|last|this|still|again|early|late|too|only|drops|keeps|find|finds|found|like|likes|say|said"
+    r"|find|goes|went|moves|moved|stays|may"
+    r"|might|exactly|just|gave|came|led|i|we|you|he|she|they|it|isn't|doesn't|haven't|hasn't|can't|won't"
+    r"|aren't|me|us|him|them"
 )
 _WORD = rf"(?!(?:{_STOP})\b)[$€£#@]?\w[\w&/'.+-]*(?<![.'-])"
 _PHRASE = re.compile(
-    rf"(?:{_DETERMINERS}\s+)*(?P<phrase>{_WORD}(?:\s+{_WORD}){{0,4}}(?:\s+(?:of|in|for)\s+(?:{_DETERMINERS}\s+)*{_WORD}(?:\s+{_WORD})?)?)",
+    rf"(?:{_DETERMINERS}\s+)*(?P<phrase>{_WORD}(?:\s+{_WORD}){{0,4}}(?:\s+(?:of|in"
+    rf"|for)\s+(?:{_DETERMINERS}\s+)*{_WORD}(?:\s+{_WORD})?)?)",
     re.IGNORECASE,
 )
 _PREPOSITION = re.compile(
-    r"\W*(?:to\s+[a-z-]+\s+)?(?:(?:to|for|with|about|on|of|in|at|up|down|out|through|over|forward|um|uh|you|me|us|him|her|them|that|back|also|just|and|as)\s+)*",
+    r"\W*(?:to\s+[a-z-]+\s+)?(?:(?:to|for|with|about|on|of|in|at|up|down|out|through|over|forward|um|uh"
+    r"|you|me|us|him|her|them|that|back|also|just|and|as)\s+)*",
     re.IGNORECASE,
 )
 _OPENING = re.compile(
-    r"\W*(?:(?:so|and|but|then|also|yes|no|ok|okay|well|um|uh|oh|yeah|actually,?|exactly|sadly|of course|more recently|sure|as you know|honestly|right|fyi|btw|one thing|there (?:is|are|was|were)|it (?:is|was)|with effect from|from)\b[\s,:]*)*"
+    r"\W*(?:(?:so|and|but|then|also|yes|no|ok|okay|well|um|uh|oh|yeah|actually,?|exactly|sadly|of course"
+    r"|more recently|sure|as you know|honestly|right|fyi|btw|one thing|there (?:is|are|was|were)|it (?:is"
+    r"|was)|with effect from|from)\b[\s,:]*)*"
     r"(?:[\w ]{1,30}:\s+)?",
     re.IGNORECASE,
 )
@@ -35,13 +44,22 @@ _IMPERATIVE = re.compile(
 )
 # Where a category has its own place for what it is about.
 _TOPIC = {
-    Category.COLLABORATION: re.compile(r"\b(?:about|on|over|through|discuss(?:ed)?|regarding|concerning|review)\s+(?!(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d)", re.IGNORECASE),
-    Category.STAKEHOLDER: re.compile(
-        r"\b(?:as|becomes?|became|is|are|responsible for|in charge of|care of|take over|takes over|handles?|owns?|leads?|manages|joins|joined|steps down as)\s+(?:(?:its|the|our|your|a|an|new|now)\s+)*(?!from\b)",
+    Category.COLLABORATION: re.compile(
+        r"\b(?:about|on|over|through|discuss(?:ed)?|regarding|concerning|review)\s+(?!(?:mon|tues|wednes|thurs"
+        r"|fri|satur|sun)day|\d)",
         re.IGNORECASE,
     ),
-    Category.FEEDBACK: re.compile(r"\b(?:finds?|found|likes?|loves?|hates?|about|with|that|wants?|would like|asks? for|say|says|said)\s+", re.IGNORECASE),
-}  # fmt: skip
+    Category.STAKEHOLDER: re.compile(
+        r"\b(?:as|becomes?|became|is|are|responsible for|in charge of|care of|take over|takes over|handles?"
+        r"|owns?|leads?|manages|joins|joined|steps down as)\s+(?:(?:its|the|our|your|a|an|new"
+        r"|now)\s+)*(?!from\b)",
+        re.IGNORECASE,
+    ),
+    Category.FEEDBACK: re.compile(
+        r"\b(?:finds?|found|likes?|loves?|hates?|about|with|that|wants?|would like|asks? for|say|says|said)\s+",
+        re.IGNORECASE,
+    ),
+}
 _PROJECT = re.compile(
     r"\b(?:project|programme|program|initiative|release|launch|migration|roadmap|phase|sprint|plan)\b", re.IGNORECASE
 )

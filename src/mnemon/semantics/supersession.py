@@ -13,13 +13,16 @@ LinkKind = Literal["supersedes", "fulfils"]
 
 # "Postgres instead of MySQL", "replaces the letter": the later words name what they replace.
 _NAMES_OLD = re.compile(
-    r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of|replac(?:es|ed|ing)|supersed(?:es|ed|ing)|away\s+from|no\s+longer|drop(?:s|ped|ping)?|from)\s+(?P<old>[^.;,]{2,60})",
+    r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of|replac(?:es|ed|ing)|supersed(?:es|ed|ing)"
+    r"|away\s+from|no\s+longer|drop(?:s|ped|ping)?|from)\s+(?P<old>[^.;,]{2,60})",
     re.IGNORECASE,
 )
 # "Actually, use Postgres instead": a change of mind that does not say of which.
 _CHANGE_OF_MIND = re.compile(
-    r"\b(?:instead|actually|after\s+all|on\s+second\s+thoughts?|changed\s+(?:our|my|its|their)\s+minds?|revers(?:e|ed|es)|overturn(?:ed|s)?|revis(?:ed|it)"
-    r"|reconsider(?:ed)?|no\s+longer|not\s+any\s?more|anymore|back\s+to|correction|new\s+(?:date|deadline|plan)|now)\b",
+    r"\b(?:instead|actually|after\s+all|on\s+second\s+thoughts?|changed\s+(?:our|my|its|their)\s+minds?"
+    r"|revers(?:e|ed|es)|overturn(?:ed|s)?|revis(?:ed|it)"
+    r"|reconsider(?:ed)?|no\s+longer|not\s+any\s?more|anymore|back\s+to|correction|new\s+(?:date|deadline"
+    r"|plan)|now)\b",
     re.IGNORECASE,
 )
 _STANDING = frozenset({Category.DECISION, Category.CHANGE})

@@ -13,7 +13,8 @@ _DEADLINE = frozenset(
 )
 _NO_DEADLINE = frozenset({"from", "since", "after", "as of", "with effect from", "effective", "starting", "of"})
 _REPEATED = re.compile(
-    r"\b(?:(?:each|every)\s+(?:day|week|month|quarter|year|time|invoice|order|delivery|request|case)|monthly|weekly|daily|annually|quarterly)\b",
+    r"\b(?:(?:each|every)\s+(?:day|week|month|quarter|year|time|invoice|order|delivery|request|case)"
+    r"|monthly|weekly|daily|annually|quarterly)\b",
     re.IGNORECASE,
 )
 _LOOKS_BACK = frozenset(

@@ -3,12 +3,14 @@
 import re
 from functools import lru_cache
 
+from mnemon.semantics.word_lists import words
+
 _WORD = re.compile(r"[^\W_][\w’'.-]*[^\W_]|[^\W_]")
-_STOP = frozenset(
-    """a an the and or but so of in on at to for from by with about as into over under after before until till within is are was were be been being has have
-    had do does did will shall would could can may might should must i we you he she it they me us him her them my our your his its their this that these
-    those there here who which what when where how than then too also just now ok okay yes not no n't 'll 's 've 're all each every any some both""".split()
-)
+_STOP = words("""a an the and or but so of in on at to for from by with about as into over under after before until till
+    within is are was were be been being has have had do does did will shall would could can may might should
+    must i we you he she it they me us him her them my our your his its their this that these those there here
+    who which what when where how than then too also just now ok okay yes not no n't 'll 's 've 're all each
+    every any some both""")
 _NEGATIVE = re.compile(r"\b(?:not|never|no|none|nobody|nothing|cannot|without)\b|n['’]t\b|\bno longer\b", re.IGNORECASE)
 _VALUE = re.compile(r"\d[\d.,:]*")
 

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from mnemon.semantics.agents import AgentKind
 from mnemon.semantics.semantic_event import Category, Kind
@@ -39,10 +39,7 @@ class Cue:
     clipped: bool = False
 
 
-def cue(name: str, category: Category, pattern: str, **options: object) -> Cue:
-    return Cue(name, category, re.compile(pattern, re.IGNORECASE), **options)  # type: ignore[arg-type]
-
-
-def one_of(words: str) -> str:
-    """An alternation, longest first, of words and phrases separated by white space; `_` is a space."""
-    return "(?:" + "|".join(sorted((word.replace("_", r"\s+") for word in words.split()), key=len, reverse=True)) + ")"
+def cue(name: str, category: Category, pattern: str, **options: Any) -> Cue:
+    """A space in the pattern stands for any white space; an escaped one for itself."""
+    spaced = re.sub(r"(?<!\\) ", r"\\s+", pattern)
+    return Cue(name, category, re.compile(spaced, re.IGNORECASE), **options)

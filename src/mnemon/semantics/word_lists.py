@@ -1,0 +1,10 @@
+"""Lists of words, written as running text and read as sets and patterns."""
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def one_of(text: str) -> str:
+    """A pattern for any of the words, longest first; `_` within one stands for white space."""
+    return "(?:" + "|".join(sorted((word.replace("_", r"\s+") for word in text.split()), key=len, reverse=True)) + ")"
