@@ -65,7 +65,14 @@ class _Reader:
         self.ticked: bool | None = None
 
     def read(self, lines: list[Line]) -> Iterator[Unit]:
+        in_code = False
         for line, previous, following in neighbours(lines):
+            if kinds.is_code_fence(line.text):
+                yield from self._flush()
+                in_code = not in_code
+                continue
+            if in_code:
+                continue
             if kinds.starts_old_mail(line.text) or _SIGNATURE.match(line.text):
                 break
             yield from self._line(line, previous, following)

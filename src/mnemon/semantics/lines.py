@@ -82,6 +82,10 @@ def is_quoted(line: str) -> bool:
     return line.lstrip().startswith(">") or _ATTRIBUTION.match(line) is not None
 
 
+def is_code_fence(line: str) -> bool:
+    return line.lstrip().startswith(("```", "~~~"))
+
+
 def is_sign_off(line: str) -> bool:
     return _SIGN_OFF.fullmatch(line) is not None
 

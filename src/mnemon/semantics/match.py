@@ -170,7 +170,7 @@ def _promised(clause: str, unit: Unit, mood: Mood, any_cue: bool) -> Found | Non
         return None
     if _ALL_CLEAR.search(clause) and re.search(r"\bdeci(?:ded|sion)\b", clause, re.IGNORECASE):
         return None
-    if category is Category.COMMITMENT and (mood.tentative or _VAGUE.search(clause)):
+    if category is Category.COMMITMENT and (mood.tentative or _VAGUE.search(clause) or len(clause.split()) < 3):
         return None
     if unit.form == "sentence" and (category is Category.COMMITMENT or any_cue):
         score -= 1.0

@@ -36,8 +36,8 @@ _NEGATION = re.compile(
     r"|ed)? to|refus(?:es|ed) to|unable to)\b",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"[\"“„«][^\"“”„«»\n]{3,400}[\"”“»]")
-_APOSTROPHES = str.maketrans("’‘`", "'''")
+_QUOTED = re.compile(r"`[^`\n]+`|[\"“„«][^\"“”„«»\n]{3,400}[\"”“»]")
+_APOSTROPHES = str.maketrans("’‘", "''")
 # {disfmarker}, [laughter]; "I 'll" and "do n't" as some transcribers write.
 _MARKUP = re.compile(r"\{\w+\}|\[(?:laughs?|laughter|pause|inaudible|crosstalk)\]", re.IGNORECASE)
 _SPLIT_CONTRACTION = re.compile(r"(?<=\w) ('(?:ll|re|ve|m|s|d)\b)")

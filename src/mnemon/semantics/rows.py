@@ -19,7 +19,8 @@ _EMPTY = re.compile(r"[-–—.?]*|n/?a|none|tbd", re.IGNORECASE)
 
 def read_table_row(revision: Revision, unit: Unit, chunk_id: str | None) -> Candidate | None:
     cells = {kind: cell for kind, cell in unit.cells.items() if not _EMPTY.fullmatch(cell)}
-    category, words = _category(cells)
+    due = _due(cells.get("due"), revision)
+    category, words = _category(cells, dated=due is not None)
     evidence = evidence_at(revision.text, unit.start, unit.end, chunk_id)
     if category is None or evidence is None:
         return None
@@ -35,19 +36,19 @@ def read_table_row(revision: Revision, unit: Unit, chunk_id: str | None) -> Cand
         owners,
         evidence,
         confidence=0.0,
-        due=_due(cells.get("due"), revision) if commitment else None,
+        due=due if commitment else None,
         kind="assignment" if commitment else None,
         rule=f"row_{category.value.lower()}",
     )
 
 
-def _category(cells: dict[str, str]) -> tuple[Category | None, str]:
+def _category(cells: dict[str, str], dated: bool) -> tuple[Category | None, str]:
     if task := cells.get("task"):
         state = cells.get("state", "")
         if _DROPPED.search(state):
             return None, ""
         done = _DONE.search(state) and not _NOT_DONE.search(state)
-        if done or "owner" in cells or "due" in cells:
+        if done or dated or "owner" in cells:
             return (Category.EXECUTION if done else Category.COMMITMENT), task
         return None, ""
     for kind, category in _BY_COLUMN.items():

@@ -66,7 +66,7 @@ def _read_unit(revision: Revision, unit: Unit, cast: Cast, chunk_id: str | None)
         return
     if unit.form == "row":
         if row := read_table_row(revision, unit, chunk_id):
-            yield replace(row, confidence=confidence_of(row.rule, row.category))
+            yield replace(row, confidence=confidence_of(row.rule, row.category, revision.type))
         return
     sentence = plain(unit.text)
     for statement in _statements(sentence, unit, revision):
@@ -121,7 +121,7 @@ def _candidate(
         subject_of(clause, (found.start, found.end), found.about, found.category, revision.people, fallback),
         cast.actors(clause, unit, found),
         evidence,
-        confidence_of(found.rule, found.category),
+        confidence_of(found.rule, found.category, revision.type),
         event_time=event_time_of(clause, found.category, revision),
         due=due_of(clause, revision) if commitment else None,
         kind=found.kind,

@@ -9,6 +9,8 @@ _ADVERB = (
     r"(?: (?:now|just|also|already|then|finally|successfully|formally|officially|all|fully|since|both"
     r"|recently))*"
 )
+# "Measured on two cores", "Built with care": no report of work.
+_LOOSE = r"(?:on|with|by|to|in|at|as|from|for|using|upon|off)"
 
 EXECUTION_CUES = (
     cue("done_active", _E, rf"(?:(?<=\w) (?:have|has|had)|'ve|'s|(?<=\w)){_ADVERB} {DONE}\b(?! by\b)", agents=PEOPLE),
@@ -21,16 +23,21 @@ EXECUTION_CUES = (
     cue(
         "done_clipped",
         _E,
-        rf"^\W*(?:(?:[\d.]+ \w+|\w+day)\s*:\s*)?(?:just |also |already )?{DONE}\b(?!\s*[:])(?= \w)",
+        rf"^\W*(?:(?:[\d.]+ \w+|\w+day)\s*:\s*)?(?:just |also |already )?{DONE}\b(?!\s*[:])(?= (?!{_LOOSE}\b)\w)",
         clipped=True,
     ),
-    cue("done_trailing", _E, rf"(?<=\w) {DONE}(?: and {DONE})?\W*$", about="before", clipped=True),
+    cue(
+        "done_trailing",
+        _E,
+        rf"^(?!.*\b(?:is|are|was|were|be)\b)(?:[\w-]+ ){{1,5}}{DONE}(?: and {DONE})?\W*$",
+        about="before",
+        clipped=True,
+    ),
     cue("done_dated", _E, rf"^\W*(?:\d{{1,2}}\.? \w+|[\d-]{{8,10}}|\w+day)\s*: (?:[\w-]+ ){{1,5}}?{DONE}\b"),
     cue(
         "went_live",
         _E,
-        r"\b(?:went live|gone live|left (?:our|the) (?:plant|warehouse|factory|port)|(?:is"
-        r"|are) (?:now )?(?:done|complete)\W*$)",
+        r"\b(?:went live|gone live|left (?:our|the) (?:plant|warehouse|factory|port))\b",
         about="before",
     ),
 )

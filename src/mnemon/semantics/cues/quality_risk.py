@@ -56,9 +56,10 @@ QUALITY_RISK_CUES = (
     cue(
         "failed",
         _R,
-        r"(?<!to\ )\b(?:failed(?! to)|fails(?! to)|crashed|crashes|broke|expired|expires|hangs|times out"
-        r"|timed out|corrupts|drops (?:long|the|our|requests|packets|connections)|loses (?:data"
-        r"|the))\b(?! to (?:see|understand))",
+        r"(?<!to\ )\b(?:still fails|fails (?:again|every|on every)|crashed|crashes (?:again|on|every|when|the)"
+        r"|broke down|failed (?:our|the|its|again|twice|last|this|on \w+day|yesterday|today|during|overnight)|hangs|times out"
+        r"|timed out|(?:has|have|had) expired|expires (?:on|in|at|before|next|tomorrow|\w+ (?:days|weeks|months))"
+        r"|corrupts|drops (?:long|the|our|requests|packets|connections)|loses (?:data|the))\b",
         about="before",
     ),
     cue(
