@@ -4,19 +4,19 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from mnemon.semantics.people import NAME, People, given_names
+from mnemon.semantics.people import NAME, People, is_given_name
 from mnemon.semantics.word_lists import words
 
 AgentKind = Literal["self", "we", "you", "pronoun", "they", "person", "name", "group", "thing"]
 
 # Words for people who act together or by their role. Add one here where the rules miss an actor.
 GROUPS = words(
-    """accounting agencies agency architect architects auditor auditors authority bank board borrower buyer
-    carrier chair chairman client clients colleague colleagues committee company contractor contractors
-    coordinator council crew customer customers department departments designer designers developer developers
-    director directors divers driver drivers editor electrician employee employees employer engineer
-    engineering engineers facilitator firm group groups head headquarters hospital inspector landlord lawyer
-    lawyers lead leadership leads lender lessee lessor licensee licensor management manager managers marketing
+    """accounting agencies agency architect architects auditor auditors authority bank board borrower buyer carrier
+    chair chairman client clients colleague colleagues committee company contractor contractors coordinator
+    council crew customer customers department departments designer designers developer developers director
+    directors divers driver drivers editor electrician employee employees employer engineer engineering
+    engineers facilitator firm group groups head headquarters hospital inspector landlord lawyer lawyers lead
+    leadership leads lender lessee lessor licensee licensor management manager master masters managers marketing
     member members ministry neighbors neighbours nurse nurses office officer operations operator operators ops
     owner owners panel participants parties partner partners party pilots principal provider regulator
     representative reseller resellers resident residents reviewer reviewers sales secretary seller seniors
@@ -115,7 +115,7 @@ def _named(text: str, people: People) -> Agent | None:
     parts = split_names(text)
     names = [people.full_name(part) for part in parts if part not in ("I", "me") and people.is_person(part)]
     if names:
-        known = any(people.is_known(part) or part in given_names() for part in parts) or " " in names[0]
+        known = any(people.is_known(part) or is_given_name(part) for part in parts) or " " in names[0]
         return Agent("person" if known else "name", tuple(dict.fromkeys(names)), me_too="I" in parts or "me" in parts)
     return None
 

@@ -124,13 +124,10 @@ def weekday_near(number: int, today: date, direction: Direction) -> date:
 
 
 def nearest(periods: list[Period], today: date, direction: Direction) -> Period:
-    """Of the same day or month in several years, the one that is meant."""
+    """Of the same day or month in several years, the one that is meant. Minutes of March speak of April too."""
     if direction == "future":
         ahead = [period for period in periods if period.last >= today]
         periods = ahead or periods
-    elif direction == "past":
-        behind = [period for period in periods if period.first <= today]
-        periods = behind or periods
     return min(periods, key=lambda period: abs((period.first - today).days))
 
 

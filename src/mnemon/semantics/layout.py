@@ -93,7 +93,9 @@ class _Reader:
         elif self.table or table_opening(line.text):
             yield from self._flush()
             yield from self._row(line)
-        elif said := kinds.said_on(line.text, self.speakers):
+        elif line.text.lstrip().startswith("|"):
+            yield from self._flush()
+        elif self.section is not Section.ACTIONS and (said := kinds.said_on(line.text, self.speakers)):
             yield from self._flush()
             self.speaker = said.speaker
             self.block = (line.start + said.begin, line.end)

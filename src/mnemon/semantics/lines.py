@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mnemon.semantics.people import given_names
+from mnemon.semantics.people import is_given_name
 from mnemon.semantics.preamble import is_field
 from mnemon.semantics.sections import section_of
 
@@ -30,7 +30,7 @@ _SIGN_OFF = re.compile(
 )
 _CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _STAMP = rf"(?:\[?(?:\d{{1,4}}[-./]\d{{1,2}}[-./]\d{{1,4}},?\s+)?{_CLOCK}\]?(?:\s+-)?\s+)"
-_LABEL = r"(?P<speaker>@?[^\s:|;>\[\]()-][^:|;>\[\]()\n]{0,38}?)"
+_LABEL = r"(?P<speaker>@?[^\s\d:|;>\[\]()*•#+-][^:|;>\[\]()\n]{0,38}?)"
 _SAID = re.compile(rf"\s*(?P<stamp>{_STAMP})?<?{_LABEL}>?\s*(?P<after>[\[(]\d[\d:.]*[\])])?\s*:\s+(?=\S)")
 _FIRST_PERSON = re.compile(rf"\s*{_LABEL}\s*:\s+(?:(?:ok|okay|yes|sure|so|and|well),?\s+)*(?:I|we)\b", re.IGNORECASE)
 _NICK_SAID = re.compile(rf"\s*(?:{_STAMP})?<(?P<speaker>[\w.-]{{1,30}})>\s+(?=\S)")
@@ -144,9 +144,9 @@ def speakers_of(lines: list[Line], source_type: str, participants: tuple[str, ..
         label
         for label, count in labels.items()
         if label in stamped
-        or (label in speaking and label.split()[0] in given_names())
+        or (label in speaking and is_given_name(label.split()[0]))
         or (talk and label.lower() in known)
-        or (count >= 2 and section_of(label) is None and (talk or label.isupper()) and _name_like(label))
+        or (count >= 2 and section_of(label) is None and _name_like(label) and _may_talk(label, talk))
     )
 
 
@@ -178,6 +178,10 @@ def _numbered_heading(line: str, following: str) -> bool:
         return False
     below = bullet(following)
     return below is None or re.match(r"\s*\d+\.\d+", following) is not None
+
+
+def _may_talk(label: str, talk: bool) -> bool:
+    return talk or label.isupper() or is_given_name(label.split()[0])
 
 
 def _name_like(label: str) -> bool:

@@ -130,10 +130,18 @@ def _agent_of(clause: str, match: re.Match[str], people: People) -> Agent:
         return Agent("self" if opening["who"].lower() == "i" else "we")
     if who := match.groupdict().get("who"):
         return agent_in(who.strip(" ,"), people)
-    speaking = _SPEAKING.match(clause)
-    if speaking and re.search(r"\b(?:and|but|then)\s*$", clause[: match.start()]):
-        return Agent("self" if speaking["who"] == "I" else "we")
+    if re.search(r"\b(?:and|but|then)\s*$", clause[: match.start()]):
+        return _opening_agent(clause, people)
     return agent_before(clause, match.start(), people)
+
+
+def _opening_agent(clause: str, people: People) -> Agent:
+    """Who begins the clause, and so does what stands after its "and"."""
+    for word in list(re.finditer(r"\S+", clause))[:5]:
+        agent = agent_in(clause[: word.end()], people)
+        if agent.kind not in ("thing", "you"):
+            return agent
+    return NOBODY
 
 
 def _wider_agent(clause: str, match: re.Match[str], people: People) -> Agent:
@@ -148,7 +156,8 @@ def _wider_agent(clause: str, match: re.Match[str], people: People) -> Agent:
 
 def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> Found | None:
     """ "Dev: open a ticket": an item that begins with who has to do it."""
-    if unit.form != "item" or mood.question or unit.section not in (Section.ACTIONS, None):
+    listed = unit.form == "item" and unit.section is None
+    if mood.question or not (listed or unit.section is Section.ACTIONS):
         return None
     match = _OWNER.match(clause)
     if not match:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 _QUESTION = re.compile(r"\?[\"'”’)\]]*\s*(?::\w+:\s*)?$")
 _ASKED = re.compile(
-    r"\b(?:ask(?:s|ed)?|wonder(?:s|ed|ing)?|unclear|not sure|see)\b[\w\s]{0,20}\b(?:whether|if|who|what"
+    r"\b(?:ask(?:s|ed)|wonder(?:s|ed|ing)?|unclear|not sure|see)\b[\w\s]{0,20}\b(?:whether|if|who|what"
     r"|when)\b",
     re.IGNORECASE,
 )
@@ -21,7 +21,7 @@ _TENTATIVE = re.compile(
     r"\b(?:would|could|might|(?-i:may)|maybe|perhaps|possibly|probably|should|ought|hope[sd]? to|hoping"
     r"|wish|some ?day|one day|at some point|we'll see"
     r"|seem(?:s|ed)? to|can (?:\w+ )?be|not like|i(?:'d| would) (?:rather|prefer|like to)|consider(?:s"
-    r"|ing)?\b(?!ed)|may want|think about|propos(?:e|es|ed|al)|suggest(?:s|ed|ion)?|whether)\b",
+    r"|ing)?\b(?!ed)|may want|think about|propos(?:e|es|ed|al)|suggest(?:s|ed|ion)?)\b",
     re.IGNORECASE,
 )
 _GENERAL = re.compile(

@@ -13,8 +13,8 @@ _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĪĮİŁŃŇŌŐŒŘŚŞŠŢŤŪ�
 _CAPITAL = rf"(?:(?:Mc|Mac|De|O['’])?[{_UPPER}][^\W\d_A-Z]+(?:[-’'][{_UPPER}]?[^\W\d_A-Z]+)?)"
 _TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\.?"
 _PARTICLE = r"(?:de|da|van|von|der|bin|al)"
-NAME = rf"(?:{_TITLE}\s+)?(?:[A-Z]\.\s+)?{_CAPITAL}(?:\s+(?:{_PARTICLE}\s+)?{_CAPITAL}){{0,2}}"
-_FULL_NAME = re.compile(rf"(?<![\w.])(?:{_TITLE}\s+{_CAPITAL}|{_CAPITAL}(?:\s+{_PARTICLE})?\s+{_CAPITAL})(?![\w-])")
+NAME = rf"(?:{_TITLE} )?(?:[A-Z]\. )?{_CAPITAL}(?: (?:{_PARTICLE} )?{_CAPITAL}){{0,2}}"
+_FULL_NAME = re.compile(rf"(?<![\w.])(?:{_TITLE} {_CAPITAL}|{_CAPITAL}(?: {_PARTICLE})? {_CAPITAL})(?![\w-])")
 _PROPER = re.compile(r"(?<=[a-z,] )[A-Z][\w’'-]*\w")
 _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
@@ -79,7 +79,7 @@ class People:
             return False
         if self.is_known(plain):
             return True
-        if plain.split()[0] in given_names():
+        if is_given_name(plain.split()[0]):
             return True
         alone = " " not in plain and plain not in self.proper_words
         return plain[:1].isupper() and not alone and _could_be_person(plain, self.common_words)
@@ -91,6 +91,10 @@ def given_names() -> frozenset[str]:
     return frozenset(
         resources.files("mnemon.semantics").joinpath("given_names.txt").read_text(encoding="utf-8").split()
     )
+
+
+def is_given_name(word: str) -> bool:
+    return word in given_names() or word.partition("-")[0] in given_names()
 
 
 def _extends(longer: str, shorter: str) -> bool:

@@ -83,7 +83,7 @@ def _statements(sentence: str, unit: Unit, revision: Revision) -> list[_Statemen
     statements: list[_Statement] = []
     for start, end in split_clauses(sentence, 0, len(sentence)):
         found = best_match(sentence[start:end], sentence, _leading(unit, start), revision.people, clipped)
-        if found is None or _is_formula(found, sentence, revision.type):
+        if found is None or _is_formula(found, sentence, revision):
             continue
         last = statements[-1] if statements else None
         if last and last.found.category is found.category and last.found.agent == found.agent:
@@ -97,10 +97,10 @@ def _leading(unit: Unit, start: int) -> Unit:
     return unit if start == 0 else replace(unit, leads=False)
 
 
-def _is_formula(found: Found, sentence: str, source_type: str) -> bool:
-    """A request anywhere, or a promise in mail, that the sentence model does not believe."""
-    doubted = found.kind == "request" or (found.rule == "promise" and source_type == "email")
-    return doubted and actionable(sentence) < LEAST_INTENT
+def _is_formula(found: Found, sentence: str, revision: Revision) -> bool:
+    """A request anywhere, or a promise in mail, that has no date and that the sentence model does not believe."""
+    doubted = found.kind == "request" or (found.rule == "promise" and revision.type == "email")
+    return doubted and actionable(sentence) < LEAST_INTENT and due_of(sentence, revision) is None
 
 
 def _candidate(

@@ -18,7 +18,7 @@ COLLABORATION_CUES = (
         _C,
         r"(?<!can\ be\ )(?<!be\ )\b(?:met (?:with|up|the|in|on|to|(?-i:[A-Z]))|talked (?:to|with|it over"
         r"|about)|spoke (?:to|with|about)|discussed|sat down with|caught up with|synced|paired (?:with|on|up)"
-        r"|brainstormed|went through .{2,40} with"
+        r"|brainstormed|went through (?:the|an?|our|all|your|my) .{2,40} with"
         r"|worked (?:together|with|alongside)|collaborated|teamed up|co-wrote|consulted|walked (?:me|us|him"
         r"|her|them|(?-i:[A-Z])\w+) through|visited|hosted|handed over|handed off"
         r"|interviewed)\b(?<!as\ we\ discussed)",

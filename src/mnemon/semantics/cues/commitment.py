@@ -57,6 +57,13 @@ COMMITMENT_CUES = (
         agents=frozenset({"pronoun", "name", "group"}),
         kind="promise",
     ),
+    cue(
+        "will_by",
+        _C,
+        r"\b(?:will|'ll) (?!not|never|be\b)[\w-]+(?=.{0,60} by (?:the end|\d|\w+day|tomorrow|next))",
+        agents=PEOPLE,
+        kind="promise",
+    ),
     cue("shall", _C, rf"\bshall\b{NO_PROMISE} [\w-]+", strength=3, agents=PEOPLE, kind="assignment"),
     cue(
         "undertakes",
@@ -88,7 +95,7 @@ COMMITMENT_CUES = (
         "can_do",
         _C,
         rf"\bI can {TASK}\b.{{3,80}}{_SOON}|\bI can (?!see|hear|tell|imagine|understand|only|say|think|remember"
-        rf"|feel|not)\w+ the\b.{{3,60}}{_SOON}",
+        rf"|feel|not)\w+ (?:the|an?)\b.{{3,60}}{_SOON}",
         kind="promise",
     ),
     cue(
@@ -119,7 +126,7 @@ COMMITMENT_CUES = (
         "please",
         _C,
         r"(?:^\W*|^\W*(?:also|so|and|then|now|ok(?:ay)?|thus),? |(?-i:[A-Z])[\w.]+, |^\W*@[\w.]+,? |\b(?:could"
-        rf"|can|would|will) you )please (?:also |kindly )?{_POLITE}[a-z]\w+",
+        rf"|can|would|will) you )please (?:also |kindly )?{_POLITE}[a-z]\w+ \S",
         kind="request",
         in_question=True,
     ),

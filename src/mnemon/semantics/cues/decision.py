@@ -30,7 +30,20 @@ DECISION_CUES = (
         strength=3,
     ),
     cue("decided_impersonal", _D, r"\bit(?: is|'s| was) (?:now )?(?:decided|agreed|settled)\b", strength=3),
-    cue("agreed", _D, rf"\b{_NO_CUSTOM}agreed\b(?! to (?:{TASK}|take)\b|-?\s*upon| with\b)", strength=3, agents=PEOPLE),
+    cue(
+        "agreed",
+        _D,
+        rf"\b{_NO_CUSTOM}agreed\b(?!-?\s*upon| with\b)",
+        strength=3,
+        agents=frozenset({"we", "they", "group"}),
+    ),
+    cue(
+        "one_agreed",
+        _D,
+        rf"\b{_NO_CUSTOM}agreed\b(?! to (?:{TASK}|take)\b|-?\s*upon| with\b)",
+        strength=3,
+        agents=PEOPLE,
+    ),
     cue("agreed_clipped", _D, r"^\W*(?:ok(?:ay)?,? |yes,? |fine,? )?agreed, \w+", strength=3, clipped=True),
     cue(
         "consensus",
@@ -56,6 +69,13 @@ DECISION_CUES = (
         strength=3,
     ),
     cue("we_accept", _D, r"\bwe (?:accept|reject|approve|choose|decline|refuse)\b", strength=3),
+    cue(
+        "accepts",
+        _D,
+        r"\b(?:accepts|rejects|approves|declines|vetoes) (?:the|our|your|this|that|both)\b",
+        strength=3,
+        agents=PEOPLE,
+    ),
     cue(
         "going_with",
         _D,

@@ -33,6 +33,13 @@ EXECUTION_CUES = (
         about="before",
         clipped=True,
     ),
+    cue(
+        "done_reported",
+        _E,
+        rf"^(?:[\w-]+ ){{1,3}}(?:{DONE}|done|taken)(?=\s*[,;])",
+        about="before",
+        clipped=True,
+    ),
     cue("done_dated", _E, rf"^\W*(?:\d{{1,2}}\.? \w+|[\d-]{{8,10}}|\w+day)\s*: (?:[\w-]+ ){{1,5}}?{DONE}\b"),
     cue(
         "went_live",

@@ -48,6 +48,15 @@ FEEDBACK_CUES = (
         when_quoted=True,
     ),
     cue(
+        "several_say",
+        _F,
+        r"\b(?:both|several|many|most|two|three|four|some) \w+s (?:said|told us|complained|reported|asked for|want)\b"
+        r"|\btheir \w+ (?:said|told us|complained)\b",
+        strength=3,
+        when_denied=True,
+    ),
+    cue("wants_a", _F, r"\bwants? (?:an?|more|the same)\b", agents=frozenset({"name", "person", "group"})),
+    cue(
         "they_want",
         _F,
         r"^\W*(?:they|he|she) (?:also )?(?:would like (?:an?|the|more)|finds? (?:the|our"

@@ -13,20 +13,21 @@ _TROUBLE = one_of(
 _NOT_A_THING = r"(?!\s*(?:page|rate|message|tracker|log|budget|code|handling|report|number|list|\#))"
 _BAD = one_of(
     """broken wrong(?=_(?:since|for|again)) missing exhausted contaminated corrupt corrupted damaged flaky stuck
-    blocked delayed overdue late behind_schedule unstable insecure unreliable degraded overloaded incompatible
-    inconsistent understaffed short_of out_of_(?:memory|disk|stock) down(?=_(?:again|since|for)) leaking failing
-    crashing at_risk in_danger in_jeopardy not_(?:ready|working) vulnerable"""
+    blocked delayed overdue late behind_schedule unstable insecure unreliable degraded slow overloaded
+    incompatible inconsistent understaffed short_of out_of_(?:memory|disk|stock) down(?=_(?:again|since|for))
+    leaking failing crashing at_risk in_danger in_jeopardy not_(?:ready|working) vulnerable"""
 )
 
 QUALITY_RISK_CUES = (
     cue(
         "risk",
         _R,
-        r"\b(?:(?:one|big|biggest|main|major|serious|real|another|key|my|our|there is (?:an?|some)|there's an?"
-        r"|there are|poses an?|is an?) (?:\w+ )?(?:risk|concern|worry|threat|danger|gap)s?\b(?= (?:is|are|that"
-        r"|of|to|about|here|there|with|for|in)\b|\s*[:.,]|\s*$)|\bthe (?:risk|worry|concern|danger) is\b"
-        r"|(?<!less\ )(?<!too\ )(?<!not\ )(?:worried|concerned) (?:about|that)|worr(?:ies|ying) (?:me|us)"
-        r"|threatens? (?:the|our|to)|jeopardi[sz]e[sd]?|single point of failure|showstopper|red flag)",
+        r"\b(?:(?:one|big|biggest|largest|greatest|main|major|serious|real|another|key|my|our"
+        r"|there is (?:an?|some)|there's an?|there are|poses an?|is an?) (?:\w+ )?(?:risk|concern|worry"
+        r"|threat|danger|gap)s?\b(?= (?:is|are|that|of|to|about|here|there|with|for|in)\b|\s*[:.,]|\s*$)"
+        r"|\bthe (?:risk|worry|concern|danger) is\b|(?<!less\ )(?<!too\ )(?<!not\ )(?:worried"
+        r"|concerned) (?:about|that)|worr(?:ies|ying) (?:me|us)|threatens? (?:the|our|to)"
+        r"|jeopardi[sz]e[sd]?|single point of failure|showstopper|red flag)",
         strength=3,
     ),
     cue(
@@ -34,32 +35,36 @@ QUALITY_RISK_CUES = (
         _R,
         r"\b(?:there (?:is|are|was|were)|there's|we (?:have|had|hit|got|found|see|are seeing|ran into"
         r"|keep (?:seeing|getting))|have found|I (?:see|found|hit|can see|am seeing)|found|discovered"
-        r"|uncovered|revealed|shows?|caus(?:es|ed|ing)|due to|has|had|have|hitting|reports?)"
-        r" (?:still )?(?:an? |the |some |several |many |two |three |another |serious |new "
+        r"|uncovered|revealed|shows?|caus(?:es|ed|ing)|due to|has|had|have|hitting"
+        r"|reports?) (?:still )?(?:an? |the |some |several |many |two |three |another |serious |new "
         rf"|\d+ )*(?:\w+ )?{_TROUBLE}\b{_NOT_A_THING}",
     ),
     cue(
         "trouble_is",
         _R,
-        r"\b(?:the|one|another|our|my) (?:(?:main|big|bigger|biggest|real|other|compounding|open) )?(?:problem"
-        r"|issue|trouble) (?:here |with \w+ )?(?:is|was|remains)\b(?! (?:real|more|what|can|how|whether))",
+        r"\b(?:the|one|another|our|my) (?:(?:main|big|bigger|biggest|real|other|compounding"
+        r"|open) )?(?:problem|issue|trouble) (?:here |with \w+ )?(?:is|was|remains)\b(?! (?:real|more|what"
+        r"|can|how|whether))",
     ),
     cue(
         "is_bad",
         _R,
-        r"(?:\b(?:is|are|was|were|been|remains?|got|gets|keeps?|came|arrives?)|'s|'re) (?:still |now |also "
-        rf"|currently |again |being |too |completely |already )*{_BAD}\b(?! (?:if|to)\b| by (?!\w+ (?:hour|day"
-        r"|week|month|year)))",
+        r"(?:\b(?:is|are|was|were|been|remains?|got|gets|keeps?|came|arrives?)|'s|'re) (?:still |now "
+        r"|also "
+        rf"|currently |again |being |too |completely |already )*{_BAD}\b(?! (?:if|to)\b| by (?!\w+ (?:hour"
+        r"|day|week|month|year)))",
         about="before",
         when_denied=True,
     ),
     cue(
         "failed",
         _R,
-        r"(?<!to\ )\b(?:still fails|fails (?:again|every|on every)|crashed|crashes (?:again|on|every|when|the)"
-        r"|broke down|failed (?:our|the|its|again|twice|last|this|on \w+day|yesterday|today|during|overnight)|hangs|times out"
-        r"|timed out|(?:has|have|had) expired|expires (?:on|in|at|before|next|tomorrow|\w+ (?:days|weeks|months))"
-        r"|corrupts|drops (?:long|the|our|requests|packets|connections)|loses (?:data|the))\b",
+        r"(?<!to\ )\b(?:still fails|(?:step|test|import|build|job|release|deployment|upload|run|check"
+        r"|payment)s? (?:has |have )?failed|fails (?:again|every|on every)|crashed|crashes (?:again|on"
+        r"|every|when|the)|broke down|failed (?:our|the|its|again|twice|last|this|on \w+day|yesterday"
+        r"|today|during|overnight)|hangs|times out|timed out|(?:has|have|had) expired|expires (?:on|in|at"
+        r"|before|next|tomorrow|\w+ (?:days|weeks|months))|corrupts|drops (?:long|the|our|requests|packets"
+        r"|connections)|loses (?:data|the))\b",
         about="before",
     ),
     cue(
@@ -80,13 +85,12 @@ QUALITY_RISK_CUES = (
         _R,
         r"(?:\bkeeps? (?:losing|dropping|failing|crashing|timing out|breaking|going down)|\b(?:is"
         r"|are) throwing|\b(?:does(?:n't| not)|do(?:n't| not)) work\b(?! (?:on|for|in) (?:me|my|us|the))"
-        r"|\b(?:isn't|aren't) (?:there\W*$|working|ready\b(?! to))"
-        r"|\b(?:may|might|could) not (?:\w+ )?(?:carry|hold|be enough|scale|cope|fit|last|arrive)"
-        r"|\bcannot (?:give a|handle|cope|deliver)|\btoo (?:large|slow|small|late|high|risky|tight) to\b"
-        r"|\bha(?:sn't|s not|ven't|ve not) (?:yet )?(?:signed|confirmed|arrived|been (?:tested|confirmed"
-        r"|signed|paid|delivered))"
-        r"|\bhaven't got an?|\bstill (?:refers|unresolved|no)\b|\bonly (?:one|person) who\b"
-        r"|\bputs? .{3,40} (?:in danger|at risk))",
+        r"|\b(?:isn't|aren't) (?:there\W*$|working|ready\b(?! to))|\b(?:may|might"
+        r"|could) not (?:\w+ )?(?:carry|hold|be enough|scale|cope|fit|last|arrive)|\bcannot (?:give a"
+        r"|handle|cope|deliver)|\btoo (?:large|slow|small|late|high|risky|tight) to\b|\bha(?:sn't|s not"
+        r"|ven't|ve not) (?:yet )?(?:signed|confirmed|arrived|answered|replied|responded|been (?:tested"
+        r"|confirmed|signed|paid|delivered))|\bhaven't got an?|\bstill (?:refers|unresolved|no)\b"
+        r"|\bonly (?:one|person) who\b|\bputs? .{3,40} (?:in danger|at risk))",
         about="before",
         when_denied=True,
         when_tentative=True,
@@ -94,8 +98,8 @@ QUALITY_RISK_CUES = (
     cue(
         "warned",
         _R,
-        r"\b(?:raised (?:a |an |the )?(?:concern|objection)s?|pointed out that|warned (?:us )?(?:that|about"
-        r"|of)|flagged (?:that|the|a|an|this|exactly))\b",
+        r"\b(?:raised (?:a |an |the )?(?:concern|objection)s?|pointed out that|warned (?:us )?(?:that"
+        r"|about|of)|flagged (?:that|the|a|an|this|exactly))\b",
         strength=3,
         when_tentative=True,
     ),

@@ -9,20 +9,21 @@ DONE = one_of(
     connected converted corrected created credited debugged decommissioned delivered deployed dismantled
     dispatched documented drafted drained enabled exported filed finalised finalized finished fixed forwarded
     handed_in hired implemented imported inspected installed integrated introduced investigated invoiced issued
-    launched mailed measured merged migrated mitigated mounted notified ordered organised organized paid patched
-    performed posted prepared presented printed processed profiled published purchased pushed ran re-ran reran
-    rebooted rebuilt re-exported recovered refactored registered released reloaded removed renewed repaired
-    replaced reset resolved restarted restored retired retrained reverted rewired rewrote rewritten rolled_back
-    rolled_out scanned scheduled sent set_up shipped signed solved submitted swapped switched_off switched_on
-    tested tightened took_down trained transferred translated tuned turned_off turned_on unblocked updated
-    upgraded uploaded validated verified walked wired wrapped_up wrote written"""
+    launched mailed copied collected revoked compared rehearsed deleted purged rotated measured merged migrated
+    mitigated mounted notified ordered organised organized paid patched performed posted prepared presented
+    printed processed profiled published purchased pushed ran re-ran reran rebooted rebuilt re-exported
+    recovered refactored registered released reloaded removed renewed repaired replaced reset resolved restarted
+    restored retired retrained reverted rewired rewrote rewritten rolled_back rolled_out scanned scheduled sent
+    set_up shipped signed solved submitted swapped switched_off switched_on tested tightened took_down trained
+    transferred translated tuned turned_off turned_on unblocked updated upgraded uploaded validated verified
+    walked wired wrapped_up wrote written"""
 )
 # These promise nothing: "I'll see", "we'll discuss it now". A lookahead after a verb says where it does.
 _IDLE = one_of(
     """not never always probably maybe still be(?!_(?:sending|sharing|writing|preparing|there|in_touch|back)) see
-    have(?!_(?:it|the|a)\\b) need know miss remember find agree admit say like want tear smell depend become
-    take_place remain try start begin wait stop go_(?:on|back|to|over|first|ahead|through|with) move_on come
-    get_(?:to|used) skip leave_it discuss talk think guess bet keep look_like make_sense end_up fill
+    have(?!_(?:it|the|a)\\b) need know miss remember find(?!_out) agree admit say like want tear smell depend
+    become take_place remain try start begin wait stop go_(?:on|back|to|over|first|ahead|through|with) move_on
+    come get_(?:to|used) skip leave_it discuss talk think guess bet keep look_like make_sense end_up fill
     do_(?:that|it)_now just_(?:say|start|go) turn_out show_up give_(?:it|them|that)_an? vote continue proceed
     assume likely however now certainly repeat attempt love hate suffer lose feel mean happen
     work(?!_(?:on|with)\\b) own take_over handle lead report_to run_from the an? my our his her this that(?=_)
