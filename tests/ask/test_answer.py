@@ -54,6 +54,19 @@ async def assert_opens(database: Database, tenant: UUID, answer: Answer) -> None
             assert evidence.quote == citation.quote
 
 
+async def test_a_heading_is_no_answer(database: Database, tenant: UUID, searcher: Searcher, log: EventLog) -> None:
+    passages = ["## 2. Budget for the concert\n\nIt was set at 900 euros for the concert."]
+    await put(
+        database,
+        tenant,
+        passages,
+        await TopicEmbedder().embed(passages),
+        headings=["Minutes", "2. Budget for the concert"],
+    )
+    answer = await asking(searcher, log).ask(tenant, ADA, "What is the budget for the concert?")
+    assert [citation.quote for citation in answer.citations] == ["It was set at 900 euros for the concert."]
+
+
 async def test_without_a_model_the_answer_is_the_sentence_that_says_it(
     database: Database, tenant: UUID, searcher: Searcher, log: EventLog
 ) -> None:

@@ -84,6 +84,8 @@ def _weighed(ranked: Ranked, hits: Sequence[Hit], weights: dict[str, float]) -> 
     for hit in hits:
         standing = (hit.score - float(scores.min())) / spread if spread else 1.0
         for start, end in sentences(hit.text):
+            if _is_heading(hit, hit.text[start:end]):
+                continue
             said = _said(hit.text[start:end], hit.speaker, ranked.terms)
             share = sum(weights[lexeme] for lexeme in said) / total
             bonus = 0.15 if _as_expected(ranked.asked.question, hit.text[start:end]) else 0.0
@@ -108,6 +110,12 @@ async def _compared(found: Sequence[Sentence], ranked: Ranked, embedder: Embedde
 def _said(text: str, speaker: str | None, terms: Sequence[Term]) -> frozenset[str]:
     words = words_of(text) + words_of(speaker or "")
     return frozenset(term.lexeme for term in terms if says(words, term.lexeme))
+
+
+def _is_heading(hit: Hit, text: str) -> bool:
+    """A heading names what is answered below it, and answers nothing. Its number may have been cut off."""
+    words = words_of(text)
+    return any(words == words_of(heading)[-len(words) :] for heading in hit.headings if words)
 
 
 def _as_expected(question: str, text: str) -> bool:
