@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
 
+import psycopg
 import pytest
 
 from mnemon.ids import new_uuid
@@ -215,13 +216,68 @@ async def test_a_long_finishing_transaction_neither_blocks_heartbeats_nor_loses_
 async def test_a_lease_is_not_extended_past_the_time_limit(
     database, tenant, make_kind, note, claim, line, read_job
 ) -> None:
-    kind = make_kind(time_limit=0.2)
+    kind = make_kind(time_limit=60)
     async with database.transaction(tenant) as tx:
         job_id = (await enqueue(tx, kind, note())).job_id
     job = await claim(kind)
+    async with database.owner() as owner:
+        await owner.execute("UPDATE mnemon.jobs SET locked_at = now() - interval '10 min' WHERE job_id = %s", (job_id,))
     await line.fetch("SELECT mnemon.beat('silent', %s::uuid[], %s)", ([job.token], timedelta(hours=1)))
     row = await read_job(job_id)
-    assert row["lease_until"] - row["locked_at"] < timedelta(hours=1, seconds=1)
+    assert row["lease_until"] - row["locked_at"] == timedelta(hours=1, seconds=60)
+
+
+async def test_the_wait_doubles_from_thirty_seconds_to_ten_minutes_and_up_to_a_tenth_more(line) -> None:
+    for attempts, least in enumerate((30, 60, 120, 240, 480, 600, 600), 1):
+        (row,) = await line.fetch(
+            "SELECT extract(epoch FROM mnemon.job_backoff(%s, 30, 600))::float8 AS seconds", (attempts,)
+        )
+        assert least <= row["seconds"] <= least * 1.1
+
+
+async def test_a_job_whose_lease_was_taken_is_stopped(database, tenant, make_kind, note, run_worker) -> None:
+    kind = make_kind()
+    started, stopped = asyncio.Event(), asyncio.Event()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    await run_worker(kind, lease=0.3)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    await asyncio.wait_for(started.wait(), 10)
+    async with database.owner() as owner:
+        await owner.execute("UPDATE mnemon.jobs SET lease_token = gen_random_uuid() WHERE job_id = %s", (job.job_id,))
+    await asyncio.wait_for(stopped.wait(), 10)
+
+
+async def test_a_process_that_stops_inside_its_finish_does_not_keep_the_row(
+    database, tenant, make_kind, note, claim, read_job, eventually, monkeypatch
+) -> None:
+    monkeypatch.setattr("mnemon.work.job.LONGEST_PAUSE", "100ms")
+    kind = make_kind()
+    async with database.transaction(tenant) as tx:
+        await enqueue(tx, kind, note())
+    job = await claim(kind)
+
+    async def row_is_free() -> bool:
+        async with database.owner() as owner:
+            rows = await owner.execute(
+                "SELECT FROM mnemon.jobs WHERE job_id = %s FOR UPDATE SKIP LOCKED", (job.job_id,)
+            )
+            return bool(await rows.fetchall())
+
+    with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
+        async with job.transaction() as tx:
+            await job.finish(tx)
+            assert not await row_is_free()
+            await eventually(row_is_free)
+    assert (await read_job(job.job_id))["status"] == "PROCESSING"
 
 
 async def test_a_worker_whose_event_loop_is_stuck_past_a_limit_is_reported(

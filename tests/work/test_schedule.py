@@ -68,6 +68,21 @@ async def test_many_workers_that_see_it_due_fire_it_once(own_database, line, as_
     assert (job["tenant_id"], job["kind"], job["payload"]) == (NIL, kind.name, {"text": "by the clock"})
 
 
+async def test_a_worker_that_comes_late_fires_nothing_though_the_job_has_ended(line, as_owner, make_kind, note) -> None:
+    schedule = hourly(make_kind(), note)
+    scheduler = Scheduler(line, [schedule])
+    await scheduler.declare()
+    await as_owner(MISS_SOME)
+    (seen,) = await as_owner("SELECT next_fire_at, now() AS now FROM mnemon.schedules")
+    await scheduler.fire_due()
+    await as_owner(
+        "SELECT set_config('mnemon.tenant', tenant_id::text, false), mnemon.cancel_job(job_id) FROM mnemon.jobs"
+    )
+    await scheduler._fire(schedule, seen["next_fire_at"], seen["now"])
+    (job,) = await as_owner("SELECT status FROM mnemon.jobs")
+    assert job["status"] == "FAILED"
+
+
 async def test_after_downtime_it_fires_once_and_goes_on_by_the_clock(line, as_owner, make_kind, note) -> None:
     scheduler = Scheduler(line, [hourly(make_kind(), note)])
     await scheduler.declare()

@@ -11,6 +11,7 @@ from mnemon.work.enqueue import enqueue, enqueue_many
 from mnemon.work.errors import JobFailed, JobPostponed
 from mnemon.work.job import Job
 from mnemon.work.queue import Failure, claim_jobs, fail_job
+from mnemon.work.worker import Worker
 
 
 async def test_a_job_runs_once_as_its_tenant_and_is_done(
@@ -204,8 +205,45 @@ async def test_a_stopped_worker_gives_its_jobs_back_at_once_with_their_attempt(
     assert (await job_reaches(job.job_id, "DONE"))["attempts"] == 1
 
 
+async def test_what_a_handler_raises_while_it_is_stopped_is_not_held_against_the_job(
+    database, tenant, make_kind, note, run_worker, job_reaches
+) -> None:
+    kind = make_kind(attempts=1)
+    started = asyncio.Event()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise RuntimeError("a library that has its own idea of cancellation") from None
+
+    worker = await run_worker(kind)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    await asyncio.wait_for(started.wait(), 10)
+    worker.stop()
+    row = await job_reaches(job.job_id, "PENDING", "FAILED")
+    assert (row["status"], row["attempts"], row["errors"]) == ("PENDING", 0, [])
+
+
+async def test_a_success_at_the_moment_of_the_stop_is_on_record(database, tenant, make_kind, note, read_job) -> None:
+    kind = make_kind()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        worker.stop()
+
+    worker = Worker(database, [kind], poll=0.1)
+    async with database.transaction(tenant) as tx:
+        job = await enqueue(tx, kind, note())
+    await asyncio.wait_for(worker.run(), 15)
+    assert (await read_job(job.job_id))["status"] == "DONE"
+
+
 async def test_a_cancelled_job_is_stopped_while_it_runs(
-    database, tenant, make_kind, note, run_worker, read_job
+    database, tenant, make_kind, note, run_worker, read_job, eventually
 ) -> None:
     kind = make_kind()
     started, stopped = asyncio.Event(), asyncio.Event()
@@ -218,7 +256,17 @@ async def test_a_cancelled_job_is_stopped_while_it_runs(
         finally:
             stopped.set()
 
+    async def listening() -> list[Any]:
+        async with database.owner() as owner:
+            return await (
+                await owner.execute(
+                    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() "
+                    "AND query = 'LISTEN mnemon_jobs_cancelled'"
+                )
+            ).fetchall()
+
     await run_worker(kind)
+    await eventually(listening)
     async with database.transaction(tenant) as tx:
         job = await enqueue(tx, kind, note())
     await asyncio.wait_for(started.wait(), 5)
