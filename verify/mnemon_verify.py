@@ -199,6 +199,8 @@ def checkpoint_faults(checkpoint, key):
 def check_checkpoints(lines, key):
     """Each is signed with the key of the one before, or one that it leads to. What a key signed attests all before."""
     previous, before, signers = "0" * 64, None, set()
+    if not lines:
+        yield "there is no checkpoint in the file"
     for checkpoint in lines:
         said = json.loads(checkpoint["statement"])
         yield from checkpoint_faults(checkpoint, before and before["public_key"])
@@ -222,8 +224,29 @@ def follows(before, checkpoint):
     return same and checkpoint["public_key"] != before["public_key"]
 
 
-def check_export(lines, checkpoints, absent):
-    """Faults; the sequences of events whose payload is not in the file go to `absent`."""
+class Notes:
+    """What an auditor should know although it is no fault: the events concerned."""
+
+    def __init__(self):
+        self.absent = []
+        self.redacted = []
+
+    def texts(self):
+        if self.absent:
+            yield f"{counted(self.absent)} not in the file, only the digest: {places(self.absent)}"
+        if self.redacted:
+            yield f"{counted(self.redacted)} redacted since: {places(self.redacted)}"
+
+
+def counted(sequences):
+    return f"{len(sequences)} payload{' is' if len(sequences) == 1 else 's are'}"
+
+
+def places(sequences):
+    return ", ".join(map(str, sequences[:10])) + (" …" if len(sequences) > 10 else "")
+
+
+def check_export(lines, checkpoints, notes):
     header = next(lines, {})
     if header.get("format") != "mnemon/export/1":
         yield "the first line does not say that this is an export"
@@ -238,7 +261,7 @@ def check_export(lines, checkpoints, absent):
             yield f"event {event['sequence']}: it does not link to the one before it"
         faults = list(event_faults(event))
         if event["payload"] is None:
-            absent.append(sequence + 1)
+            notes.absent.append(int(event["sequence"]))
         if PAYLOAD_CHANGED in faults:
             changed.append(event)
             faults.remove(PAYLOAD_CHANGED)
@@ -252,7 +275,9 @@ def check_export(lines, checkpoints, absent):
         if said and not agrees(said, header, event, tree):
             yield f"event {sequence}: the log up to here is not the one that the checkpoint attests"
     for event in changed:
-        if not is_redacted(redactions, event):
+        if is_redacted(redactions, event):
+            notes.redacted.append(int(event["sequence"]))
+        else:
             yield f"event {event['sequence']}: {PAYLOAD_CHANGED}"
     for missing in sorted(attested):
         yield f"event {sequence + 1}: the export ends at {sequence}, a checkpoint attests {missing} events"
@@ -282,7 +307,7 @@ def agrees(said, header, event, tree):
     )
 
 
-def check_receipt(receipt, key):
+def check_receipt(receipt, key, notes):
     if receipt.get("format") != "mnemon/receipt/1":
         yield "this is no receipt"
         return
@@ -295,8 +320,12 @@ def check_receipt(receipt, key):
         if not faults:
             note_redaction(redactions, one["event"])
     event = receipt["event"]
+    if event["payload"] is None:
+        notes.absent.append(int(event["sequence"]))
     for fault in (*event_faults(event), *path_faults(receipt, said)):
-        if fault != PAYLOAD_CHANGED or not is_redacted(redactions, event):
+        if fault == PAYLOAD_CHANGED and is_redacted(redactions, event):
+            notes.redacted.append(int(event["sequence"]))
+        else:
             yield f"event {event['sequence']}: {fault}"
 
 
@@ -318,28 +347,24 @@ def read_lines(path):
             yield json.loads(line)
 
 
-def run(arguments, absent):
+def run(arguments, notes):
     """All faults of one call."""
     if arguments.kind == "receipt":
         receipt = json.loads(Path(arguments.file).read_text(encoding="utf-8"))
-        faults = list(check_receipt(receipt, arguments.key))
-        absent.extend(
-            [receipt["event"]["sequence"]] if "event" in receipt and receipt["event"]["payload"] is None else []
-        )
-        return faults
+        return list(check_receipt(receipt, arguments.key, notes))
     if arguments.kind == "checkpoints":
         return list(check_checkpoints(list(read_lines(arguments.file)), arguments.key))
-    checkpoints = list(read_lines(arguments.checkpoints)) if arguments.checkpoints else []
-    events = read_lines(arguments.file)
-    return [*check_checkpoints(checkpoints, arguments.key), *check_export(events, checkpoints, absent)]
+    faults, checkpoints = [], []
+    if arguments.checkpoints:
+        checkpoints = list(read_lines(arguments.checkpoints))
+        faults = list(check_checkpoints(checkpoints, arguments.key))
+    return [*faults, *check_export(read_lines(arguments.file), checkpoints, notes)]
 
 
-def verdict(arguments, absent):
+def verdict(arguments, notes):
     """That all holds, and what this does not say."""
     signed = arguments.kind != "export" or arguments.checkpoints
-    limits = ["no --key given"] if signed and not arguments.key else []
-    if absent:
-        limits.append(f"{len(absent)} payload{'s are' if len(absent) > 1 else ' is'} not in the file, only the digest")
+    limits = (["no --key given"] if signed and not arguments.key else []) + list(notes.texts())
     return f"all holds ({'; '.join(limits)})" if limits else "all holds"
 
 
@@ -349,13 +374,13 @@ def main():
     parser.add_argument("file")
     parser.add_argument("--checkpoints", help="checkpoint file to hold an export against")
     parser.add_argument("--key", help="the public key, 64 hexadecimal digits, as you were told it")
-    arguments, absent = parser.parse_args(), []
+    arguments, notes = parser.parse_args(), Notes()
     try:
-        faults = run(arguments, absent)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as failure:
+        faults = run(arguments, notes)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as failure:
         print(f"{arguments.file} cannot be read: {type(failure).__name__}: {failure}")  # noqa: T201
         return 2
-    for fault in faults or [verdict(arguments, absent)]:
+    for fault in faults or [verdict(arguments, notes)]:
         print(fault)  # noqa: T201
     return 1 if faults else 0
 

@@ -9,6 +9,7 @@ from uuid import UUID
 import httpx
 import pytest
 
+from mnemon.api import delivery
 from mnemon.api.delivery import BatchOut
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Role, Scope
@@ -203,6 +204,28 @@ async def test_server_sent_events_bring_what_is_there_and_what_comes(
     assert (first["id"], second["id"]) == (old["id"], new["id"])
     assert first["event"] == "board.decision.taken"
     assert json.loads(second["data"])["data"] == DECISION["data"]
+
+
+async def test_a_stream_ends_when_its_credential_is_revoked(
+    client: httpx.AsyncClient, mnemon: Mnemon, board: Person, address: str, tenant: UUID,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(delivery, "HEARTBEAT_SECONDS", 0.05)
+    secret = await token_for(mnemon, tenant, board, Scope.READ)
+    async with (
+        asyncio.timeout(PATIENCE),
+        httpx.AsyncClient(base_url=address, trust_env=False) as caller,
+        caller.stream("GET", f"{PATH}/events", headers={"Authorization": f"Bearer {secret}"}) as stream,
+    ):
+        lines = stream.aiter_lines()
+        while await anext(lines) != ": still here":
+            pass
+        async with mnemon.database.transaction(tenant) as tx:
+            await tx.execute("UPDATE mnemon.access_tokens SET revoked_at = now()")
+        async for _ in lines:
+            pass
+        await decide(client, board)
+    assert stream.is_closed
 
 
 async def _message(lines: AsyncIterator[str]) -> dict[str, str]:

@@ -222,4 +222,4 @@ def offline_faults(export: str) -> list[str]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return list(module.check_export(map(json.loads, export.splitlines()), [], []))
+    return list(module.check_export(map(json.loads, export.splitlines()), [], module.Notes()))

@@ -110,7 +110,7 @@ async def test_a_payload_kept_elsewhere_does_not_break_the_chain(evidence: dict[
     change_line(evidence["export"], 4, lambda event: event.update(payload=None))
     key = ["--key", evidence["key"]]
     status, output = run("export", evidence["export"], "--checkpoints", evidence["checkpoints"], *key)
-    assert (status, output) == (0, "all holds (1 payload is not in the file, only the digest)\n")
+    assert (status, output) == (0, "all holds (1 payload is not in the file, only the digest: 4)\n")
 
 
 @pytest.mark.parametrize(
@@ -146,6 +146,32 @@ async def test_input_that_is_something_else_is_said_to_be_unreadable(home: Path)
     for kind in ("export", "checkpoints", "receipt"):
         assert run(kind, home / "x")[0] in (1, 2)
     assert run("export", home / "absent")[0] == 2
+
+
+async def test_an_empty_checkpoint_file_attests_nothing(evidence: dict[str, Any], home: Path) -> None:
+    (home / "empty").write_text("")
+    nothing = (1, "there is no checkpoint in the file\n")
+    assert run("checkpoints", home / "empty", "--key", evidence["key"]) == nothing
+    assert run("export", evidence["export"], "--checkpoints", home / "empty", "--key", evidence["key"]) == nothing
+
+
+@pytest.mark.parametrize("sequence", ["-1", "99999999999999999999999", "1e3", "x", None])
+async def test_a_number_out_of_bounds_is_no_reason_to_fall_over(evidence: dict[str, Any], sequence: Any) -> None:
+    change_line(evidence["export"], 2, lambda event: event.update(sequence=sequence))
+    receipt = json.loads(evidence["receipt"].read_text())
+    receipt["event"]["sequence"] = sequence
+    evidence["receipt"].write_text(json.dumps(receipt))
+    for kind in ("export", "receipt"):
+        status, output = run(kind, evidence[kind])
+        assert status in (1, 2)
+        assert "Traceback" not in output
+
+
+async def test_a_file_nested_beyond_measure_is_unreadable(home: Path) -> None:
+    (home / "deep").write_text("[" * 200_000)
+    status, output = run("receipt", home / "deep")
+    assert status == 2
+    assert "Traceback" not in output
 
 
 class TestSignatures:

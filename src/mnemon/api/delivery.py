@@ -1,21 +1,22 @@
 """A subscription's events over REST: poll, claim, server-sent events, acknowledge, reject."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import Annotated
 
 import orjson
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnemon.api.access import MnemonPart, allow
+from mnemon.api.access import MnemonPart, allow, principal_of
 from mnemon.api.event_models import EventOut, Shape, answer, events_as_json
 from mnemon.app import Mnemon
+from mnemon.errors import NotAllowed, NotAuthenticated
 from mnemon.identity.following import refuse_strangers
-from mnemon.identity.roles import Action, Principal
+from mnemon.identity.roles import Action, Principal, authorise
 from mnemon.log.events import Event
 from mnemon.log.gathering import Batch
 from mnemon.log.pull import LONGEST_CLAIM, LONGEST_WAIT
@@ -137,12 +138,15 @@ async def claim(subscription_id: SubscriptionId, wanted: NewClaim, mnemon: Mnemo
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}, "description": "One message per event, until it is closed"}},
 )
-async def stream(subscription_id: SubscriptionId, mnemon: MnemonPart, principal: Reader) -> StreamingResponse:
+async def stream(
+    subscription_id: SubscriptionId, request: Request, mnemon: MnemonPart, principal: Reader
+) -> StreamingResponse:
     # Asked for here, while an error can still be answered as one.
     await mnemon.log.subscriptions.find(principal.tenant_id, subscription_id)
     events = mnemon.log.pull.stream(principal.tenant_id, subscription_id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_messages(events), media_type="text/event-stream", headers=headers)
+    messages = _messages(events, lambda: _may_go_on(request))
+    return StreamingResponse(messages, media_type="text/event-stream", headers=headers)
 
 
 @router.post("/subscriptions/{subscription_id}/acknowledge", summary="Say what is handled")
@@ -184,19 +188,33 @@ def _answered(batch: Batch) -> Response:
     )
 
 
-async def _messages(events: AsyncIterator[Event]) -> AsyncIterator[bytes]:
+async def _may_go_on(request: Request) -> bool:
+    """Whether the credential that opened a stream would still open it: it may have been revoked, or run out."""
+    try:
+        authorise(await principal_of(request), Action.READ_LOG)
+    except (NotAuthenticated, NotAllowed):
+        return False
+    return True
+
+
+async def _messages(events: AsyncIterator[Event], may_go_on: Callable[[], Awaitable[bool]]) -> AsyncIterator[bytes]:
     """Each event as a message, and a comment now and then, so that both sides notice when the other is gone."""
     yield b": connected\n\n"
+    clock = asyncio.get_running_loop().time
     following: asyncio.Task[Event] | None = None
+    checked = clock()
     try:
         while True:
             following = following or asyncio.create_task(_next(events))
-            done, _ = await asyncio.wait({following}, timeout=HEARTBEAT_SECONDS)
-            if not done:
+            done, _ = await asyncio.wait({following}, timeout=max(0.0, checked + HEARTBEAT_SECONDS - clock()))
+            if clock() >= checked + HEARTBEAT_SECONDS:
+                if not await may_go_on():
+                    return
+                checked = clock()
                 yield b": still here\n\n"
-                continue
-            event, following = following.result(), None
-            yield _message(event)
+            if done:
+                event, following = following.result(), None
+                yield _message(event)
     finally:
         if following is not None:
             following.cancel()

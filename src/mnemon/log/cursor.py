@@ -21,7 +21,13 @@ def read_cursor(cursor: str, legal_entity: str, stream: Stream) -> int:
         version, sequence, fingerprint = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (binascii.Error, ValueError, TypeError):
         raise BadCursor(f"{cursor!r} is not a cursor: pass one back as it was given.") from None
-    if version != 1 or not isinstance(sequence, int) or fingerprint != _fingerprint(legal_entity, stream):
+    # A boolean is an integer to Python, but not to PostgreSQL.
+    if (
+        version != 1
+        or type(sequence) is not int
+        or not 0 <= sequence < 2**63
+        or fingerprint != _fingerprint(legal_entity, stream)
+    ):
         raise BadCursor("The cursor belongs to another stream: start that stream without one.")
     return sequence
 

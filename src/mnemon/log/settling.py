@@ -15,10 +15,14 @@ from mnemon.log.parking import Parked, failed, park_in, parked_at, settle_in
 from mnemon.log.subscriptions import Position, Subscription, find_in, positions_in
 
 # Who was given a token must show it while it holds; so must everyone as long as someone has claimed the partition.
+# Where there is no cursor yet, no token but 0 was given to anyone.
+_MAY_BEGIN = """(%(token)s::bigint IS NULL OR %(token)s = 0 OR EXISTS (
+        SELECT FROM mnemon.subscription_cursors c WHERE c.tenant_id = %(tenant)s
+           AND c.subscription_id = %(subscription)s AND c.partition_id = %(partition)s))"""
 _MAY_MOVE = "(c.token = %(token)s OR %(token)s::bigint IS NULL AND c.held_until <= clock_timestamp())"
 ACKNOWLEDGE = f"""
 INSERT INTO mnemon.subscription_cursors AS c (tenant_id, subscription_id, partition_id, sequence)
-VALUES (%(tenant)s, %(subscription)s, %(partition)s, %(to)s)
+SELECT %(tenant)s, %(subscription)s, %(partition)s, %(to)s WHERE {_MAY_BEGIN}
 ON CONFLICT (tenant_id, subscription_id, partition_id) DO UPDATE
    SET sequence = greatest(c.sequence, excluded.sequence), advanced_at = now(),
        attempts = CASE WHEN excluded.sequence > c.sequence THEN 0 ELSE c.attempts END,
@@ -33,8 +37,9 @@ RETURNING sequence
 REJECT = f"""
 INSERT INTO mnemon.subscription_cursors AS c (tenant_id, subscription_id, partition_id, sequence, token, attempts,
                                               due_at)
-VALUES (%(tenant)s, %(subscription)s, %(partition)s, %(to)s, 1, %(stumbles)s,
-        CASE WHEN %(stumbles)s > 0 THEN clock_timestamp() + %(pause)s ELSE '-infinity' END)
+SELECT %(tenant)s, %(subscription)s, %(partition)s, %(to)s, 1, %(stumbles)s,
+       CASE WHEN %(stumbles)s > 0 THEN clock_timestamp() + %(pause)s ELSE '-infinity' END
+ WHERE {_MAY_BEGIN}
 ON CONFLICT (tenant_id, subscription_id, partition_id) DO UPDATE
    SET sequence = greatest(c.sequence, excluded.sequence), token = c.token + 1, holder = NULL,
        held_until = '-infinity', claimed_to = NULL, advanced_at = now(), due_at = excluded.due_at,
