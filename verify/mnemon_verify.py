@@ -279,6 +279,8 @@ def check_export(lines, checkpoints, notes):
             notes.redacted.append(int(event["sequence"]))
         else:
             yield f"event {event['sequence']}: {PAYLOAD_CHANGED}"
+    if not sequence:
+        yield "there is no event in the file"
     for missing in sorted(attested):
         yield f"event {sequence + 1}: the export ends at {sequence}, a checkpoint attests {missing} events"
 

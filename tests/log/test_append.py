@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -314,6 +315,32 @@ class TestIdempotencyKeys:
         with pytest.raises(KeyConflict, match="idempotency key 'k-1' was used for other content") as refused:
             await log.append(tenant, [order_placed("B-2", idempotency_key="k-1")])
         assert refused.value.details == {"event_id": first.id, "sequence": "1"}
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"scope": Scope(region="north")},
+            {"scope": Scope(division="d")},
+            {"scope": Scope(site="s")},
+            {"scope": Scope(custom_scopes={"project": "x"})},
+            {"tags": ["t"]},
+            {"dimensions": {"d": "1"}},
+            {"entities": [EntityReference("order", "A-1", "witness")]},
+            {"effective_date": date(2026, 3, 1)},
+            {"caused_by": "01K9ZZZZZZZZZZZZZZZZZZZZZZ"},
+            {"intent_id": "i"},
+            {"correlation_id": "c"},
+            {"actor": Actor("human", "u-2")},
+            {"approved_by": "u-3"},
+        ],
+        ids=lambda change: next(iter(change)),
+    )
+    async def test_every_part_of_an_event_is_part_of_its_content(
+        self, log: EventLog, tenant: UUID, change: dict[str, Any]
+    ) -> None:
+        await log.append(tenant, [noted(idempotency_key="k")])
+        with pytest.raises(KeyConflict):
+            await log.append(tenant, [noted(idempotency_key="k", **change)])
 
     async def test_in_a_batch_only_what_is_new_is_recorded(self, log: EventLog, tenant: UUID) -> None:
         [first] = await log.append(tenant, [noted("one", idempotency_key="k-1")])

@@ -10,7 +10,7 @@ from mnemon.db.database import Database
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.log.delivery import Delivery
 from mnemon.log.errors import SubscriptionMoved, SubscriptionNotFound
-from mnemon.log.events import Scope
+from mnemon.log.events import EntityReference, Scope
 from mnemon.log.gathering import Batch
 from mnemon.log.limits import DeliveryLimits
 from mnemon.log.pattern import Pattern
@@ -231,6 +231,8 @@ class TestRejections:
         [letter] = await quick.dead_letters.list(tenant, "pull")
         assert (letter.event_id, letter.attempts, letter.error) == (bad.id, 5, "failure 5")
         assert (await quick.subscriptions.find(tenant, "pull")).error_count == 5
+        await quick.pull.acknowledge(tenant, "pull", "main", bad.sequence)
+        assert len(await quick.dead_letters.list(tenant, "pull")) == 1, "only a replay or a discard ends it"
         await quick.dead_letters.replay(tenant, "pull")
         assert numbers(await quick.pull.fetch(tenant, "pull")) == ["bad", "good"]
 
@@ -257,6 +259,15 @@ class TestRejections:
             await log.pull.acknowledge_event(tenant, "pull", event.id, event.sequence)
         assert numbers(await log.pull.fetch(tenant, "pull")) == []
         assert (await log.subscriptions.positions(tenant, "pull"))[0].parked == 0
+
+    async def test_who_waits_holds_up_its_other_entities_too(self, log: EventLog, tenant: UUID) -> None:
+        await log.subscriptions.add(tenant, S)
+        named = [["a"], ["a", "b"], ["b"], ["c"]]
+        events = await log.append(
+            tenant, [noted(entities=[EntityReference("thing", one) for one in names]) for names in named]
+        )
+        await log.pull.reject(tenant, "pull", events[0].id, 1, "no")
+        assert [event.sequence for event in (await log.pull.fetch(tenant, "pull")).events] == [4]
 
     async def test_a_rejection_stands_for_all_before_it_and_voids_the_rest(self, log: EventLog, tenant: UUID) -> None:
         await log.subscriptions.add(tenant, S)

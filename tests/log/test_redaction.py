@@ -157,11 +157,27 @@ async def test_a_redaction_that_no_event_attests_is_refused(log: EventLog, legac
     with pytest.raises(psycopg.errors.InsufficientPrivilege, match="no event attests"):
         await apply_as_the_application(log, tenant, legacy, redacted, old_digest="0" * 64)
     with pytest.raises(psycopg.errors.InsufficientPrivilege, match="no event attests"):
+        await apply_as_the_application(log, tenant, legacy, redacted, sequence="2")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="no event attests"):
         async with log.database.transaction(tenant) as tx:
             values = (legacy.partition_id, legacy.sequence, redacted, legacy.id)
             await tx.execute("SELECT mnemon.redact_payload(%s, %s, %s, %s)", values)
     await apply_as_the_application(log, tenant, legacy, redacted)
     assert (await log.read_event(tenant, legacy.id)).data["name"] == REDACTED
+
+
+async def test_an_event_that_attests_a_redaction_cannot_be_redacted(
+    privacy: Privacy, log: EventLog, legacy: Event, tenant: UUID
+) -> None:
+    """Or the payload that it speaks of could no longer be told from a forgery."""
+    attesting = await privacy.redactions.redact(tenant, legacy.id, ["/data/name"], **BOTH)
+    with pytest.raises(InvalidRequest, match="attests a redaction"):
+        await privacy.redactions.redact(tenant, attesting, ["/data/reason"], **BOTH)
+    record = await privacy.log.read_event(tenant, attesting)
+    forged = (record.payload_text or "").replace("legacy_data", REDACTED)
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="stays as it is"):
+        await apply_as_the_application(log, tenant, record, forged)
+    assert (await verify(privacy.log.reader, tenant)).intact
 
 
 @pytest.mark.parametrize(

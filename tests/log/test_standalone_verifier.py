@@ -148,6 +148,11 @@ async def test_input_that_is_something_else_is_said_to_be_unreadable(home: Path)
     assert run("export", home / "absent")[0] == 2
 
 
+async def test_an_export_without_events_proves_nothing(evidence: dict[str, Any]) -> None:
+    evidence["export"].write_text(evidence["export"].read_text().split("\n")[0] + "\n")
+    assert run("export", evidence["export"]) == (1, "there is no event in the file\n")
+
+
 async def test_an_empty_checkpoint_file_attests_nothing(evidence: dict[str, Any], home: Path) -> None:
     (home / "empty").write_text("")
     nothing = (1, "there is no checkpoint in the file\n")

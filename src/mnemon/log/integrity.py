@@ -80,6 +80,9 @@ class Integrity:
             raise NothingToAttest(f"The partition {legal_entity} has no checkpoint yet: verify the whole of it.")
         since = known[-1] if since_checkpoint else resume
         report = await verify(self._reader, tenant, legal_entity, checkpoints=known, since=since, progress=progress)
+        if not report.total and not report.faults:
+            # To call nothing intact would hide that its name was misspelt.
+            raise NothingToAttest(f"The partition {legal_entity} has no events to verify.", legal_entity=legal_entity)
         FAULTS.inc(len(report.faults))
         for fault in report.faults[:10]:
             log.error("log.fault", tenant_id=str(tenant), sequence=fault.sequence, kind=fault.kind)

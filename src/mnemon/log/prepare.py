@@ -177,6 +177,7 @@ def _content_of(event: NewEvent, compiled: CompiledType) -> bytes:
     envelope = [
         event.type, event.schema_version, event.actor.id, event.correlation_id, event.caused_by, event.intent_id,
         event.scope.legal_entity, event.occurred_at, event.effective_date, event.dimensions, sorted(event.tags),
+        event.scope.division, event.scope.region, event.scope.site, event.scope.custom_scopes, event.approved_by,
         [(one.entity_type, one.entity_id, one.role) for one in event.entities],
     ]  # fmt: skip
     return digest(_encoded(envelope, event) + _plain_data(event, compiled))
