@@ -18,10 +18,18 @@ from mnemon.log.privacy import Privacy
 from mnemon.log.registry import Registry
 from mnemon.log.store import EventLog
 from mnemon.log.subscriptions import Subscription
+from mnemon.telemetry import REGISTRY
 from tests.log.conftest import SHOP, joined, noted, order_placed
 from tests.log.following import QUICK, Recorder, cursor_of, first
 
 S = Subscription("pull")
+
+
+def failures_counted() -> tuple[float, float]:
+    """Failures and dead letters of the subscription, as the metrics have them."""
+    names = ("mnemon_subscription_failures_total", "mnemon_subscription_dead_letters_total")
+    failures, dead = (REGISTRY.get_sample_value(name, {"subscription": "pull"}) or 0.0 for name in names)
+    return failures, dead
 
 
 def numbers(batch: Batch) -> list[str]:
@@ -220,6 +228,7 @@ class TestRejections:
     async def test_an_event_that_is_rejected_five_times_is_a_dead_letter(self, quick: EventLog, tenant: UUID) -> None:
         await quick.subscriptions.add(tenant, S)
         [bad, _] = await quick.append(tenant, [order_placed("bad"), order_placed("good")])
+        counted = failures_counted()
         for failures in range(5):
             batch = await quick.pull.fetch(tenant, "pull")
             assert numbers(batch) == ["bad", "good"]
@@ -227,6 +236,7 @@ class TestRejections:
             rejected = await quick.pull.reject(tenant, "pull", bad.id, bad.sequence, f"failure {failures + 1}")
             assert rejected.attempts == failures + 1
         assert rejected.state == "dead"
+        assert failures_counted() == (counted[0] + 5, counted[1] + 1)
         assert numbers(await quick.pull.fetch(tenant, "pull")) == ["good"]
         [letter] = await quick.dead_letters.list(tenant, "pull")
         assert (letter.event_id, letter.attempts, letter.error) == (bad.id, 5, "failure 5")

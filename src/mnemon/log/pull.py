@@ -11,6 +11,7 @@ from mnemon.log.arrivals import Arrivals
 from mnemon.log.events import Event
 from mnemon.log.failures import hide_personal
 from mnemon.log.gathering import Batch, Gathering, Wish
+from mnemon.log.handling import DEAD, FAILED
 from mnemon.log.limits import DeliveryLimits
 from mnemon.log.read import LARGEST_PAGE, Reader
 from mnemon.log.registry import Registry
@@ -101,7 +102,11 @@ class Pull:
         event = await self._named(tenant, event_id, sequence)
         hidden = hide_personal(self._registry, event, error)
         async with self._database.transaction(tenant) as connection:
-            return await reject_in(connection, tenant, subscription_id, event, hidden, token, self._limits)
+            rejected = await reject_in(connection, tenant, subscription_id, event, hidden, token, self._limits)
+        FAILED.labels(subscription_id).inc()
+        if rejected.state == "dead":
+            DEAD.labels(subscription_id).inc()
+        return rejected
 
     async def _named(self, tenant: UUID, event_id: str, sequence: int) -> Event:
         event = await self._reader.by_id(tenant, event_id)
