@@ -169,3 +169,18 @@ def test_trust_goes_forward_only(home: Path) -> None:
     new = rotate_signing_key(home)
     assert keys_after(old, handovers(home)) == {old, new}
     assert keys_after(new, handovers(home)) == {new}
+
+
+async def test_one_key_attests_a_place_once(log: EventLog, integrity: Integrity, tenant: UUID, home: Path) -> None:
+    await log.append(tenant, [noted()])
+    made = await integrity.checkpoint(tenant)
+    statement = json.dumps(made.says | {"previous": made.digest})
+    again = made.as_json() | {"statement": statement}
+    resigned(again, signing_key(home))
+    with files(integrity, tenant).open("a") as file:
+        file.write(json.dumps(again) + "\n")
+    assert [one.message for one in (await integrity.verify(tenant)).faults] == ["Of the checkpoint at 1, it goes back."]
+    assert run("checkpoints", files(integrity, tenant), "--key", made.public_key) == (
+        1,
+        "checkpoint at 1: it goes back\n",
+    )
