@@ -68,6 +68,42 @@ def test_a_table_keeps_its_rows_although_it_is_written_in_columns() -> None:
     assert "writes the notes" in read(pdf(page)).text
 
 
+def test_justified_lines_of_few_words_are_no_table() -> None:
+    def draw(canvas) -> None:
+        canvas.setFont("Times-Roman", 11)
+        for number, words in enumerate(
+            [
+                "Representatives from international",
+                "telecommunication offices met and",
+                "talked about many important things",
+                "until it was late and dark. Then",
+            ]
+        ):
+            parts = words.split()
+            free = 240 - sum(canvas.stringWidth(part) for part in parts)
+            x = 72.0
+            for part in parts:
+                canvas.drawString(x, 740 - 14 * number, part)
+                x += canvas.stringWidth(part) + free / (len(parts) - 1)
+        canvas.drawString(72, 740 - 14 * 4, "all went home.")
+
+    assert blocks(read(pdf(draw))) == [
+        (
+            "paragraph",
+            "Representatives from international telecommunication offices met and talked about many important things "
+            "until it was late and dark. Then all went home.",
+        )
+    ]
+
+
+def test_a_line_that_ends_although_the_next_word_would_fit_ends_its_paragraph() -> None:
+    found = read(pdf(lines("First item", "Second item that is so long that it needs to go on", "in a second line")))
+    assert [words for _, words in blocks(found)] == [
+        "First item",
+        "Second item that is so long that it needs to go on in a second line",
+    ]
+
+
 def test_a_hyphen_at_the_end_of_a_line_goes_only_where_the_word_has_none() -> None:
     text = read(
         pdf(

@@ -13,7 +13,7 @@ from mnemon.documents.extraction.limits import Limits
 from mnemon.documents.extraction.pdf_blocks import Paragraph, paragraphs_of, sizes_of
 from mnemon.documents.extraction.pdf_lines import PageLines, lines_of, part_margins
 from mnemon.documents.extraction.pdf_order import in_reading_order
-from mnemon.documents.extraction.pdf_runs import runs_of
+from mnemon.documents.extraction.pdf_runs import UNREADABLE, runs_of
 from mnemon.documents.extraction.pdf_text import PdfText, goes_on, vocabulary_of
 
 VERSION = "pdf/1"
@@ -34,6 +34,7 @@ def extract_pdf(content: bytes, limits: Limits) -> Extraction:
                 "first.",
                 reason="no_text_layer",
             )
+        _check_readable(pages)
         details = _details(document)
     finally:
         document.close()
@@ -68,6 +69,15 @@ def _read_pages(document: pdfium.PdfDocument, limits: Limits) -> list[PageLines]
         limits.check_characters(characters)
         pages.append(PageLines(width, height, lines_of(in_reading_order(runs)), [], []))
     return pages
+
+
+def _check_readable(pages: list[PageLines]) -> None:
+    text = "".join(line.text for page in pages for line in page.body)
+    if text.count(UNREADABLE) > len(text) // 2:
+        raise ExtractionFailed(
+            "The PDF draws its text without saying which letters it means. Give it to a text recogniser (OCR) first.",
+            reason="no_text_layer",
+        )
 
 
 def _written(pages: list[PageLines]) -> PdfText:

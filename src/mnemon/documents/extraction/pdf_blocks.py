@@ -15,6 +15,8 @@ LEADERS = re.compile(r"(?:\. ?){5}|…{2}|_{6}")
 LARGER = 1.15
 LONGEST_HEADING = 200
 MOST_LEVELS = 4
+# Cells of several lines stand between the rows of a table.
+ROWS_APART = 12
 # In heights of a line, from one line's foot to the next one's head.
 PARAGRAPH_GAP = 0.45
 
@@ -105,7 +107,8 @@ def _goes_on(last: Paragraph, line: Line, kind: BlockKind, level: int, before: L
     if not -line.height < gap < PARAGRAPH_GAP * line.height:
         return False
     if "code" in (last.kind, kind):
-        return last.kind == kind
+        # A name in such letters may fill a line of a sentence that is not at its end.
+        return last.kind == kind or (last.kind == "paragraph" and not SENTENCE_END.search(before.text))
     if "heading" in (last.kind, kind):
         return last.kind == kind and last.level == level and abs(line.height - before.height) < 0.06 * line.height
     if kind == "list":
@@ -118,30 +121,39 @@ def _goes_on(last: Paragraph, line: Line, kind: BlockKind, level: int, before: L
 
 
 def _begins_anew(last: Paragraph, line: Line, before: Line) -> bool:
-    """An indent after a full line, or a line that ended early with the end of a sentence."""
-    widest = max(one.right for one in last.lines)
-    indented = line.left > before.left + 0.8 * line.height
-    short = before.right < max(widest, line.right) - 0.2 * (max(widest, line.right) - last.lines[0].left)
+    """An indent after the end of a sentence, or a line that ended before it was full."""
     ended = bool(SENTENCE_END.search(before.text))
-    if last.kind == "list":
-        return line.left < last.lines[0].left - 1 or (short and ended and line.left <= last.lines[0].left + 1)
-    return (indented and ended) or (short and ended)
+    right = max(line.right, *(one.right for one in last.lines))
+    # Its first word would have fitted on the line before: that line was ended on purpose.
+    fits = before.right + _first_word_width(line) + 0.4 * line.height < right and not before.text.endswith("-")
+    if last.kind == "list" and line.left < last.lines[0].left - 1:
+        return True
+    if last.kind == "list" and line.left > last.lines[0].left + 1:
+        return False
+    indented = line.left > before.left + 0.8 * line.height
+    return (indented and ended) or (fits and (ended or not line.text[0].islower()))
+
+
+def _first_word_width(line: Line) -> float:
+    run = line.runs[0]
+    letters = len(run.text.split(" ", 1)[0])
+    return sum(run.widths[:letters]) / 10 if run.widths else (run.right - run.left) * letters / len(run.text)
 
 
 def _table_lines(lines: list[Line]) -> set[int]:
-    """Numbers of neighbouring lines that have at least two cells which begin at the same places."""
+    """Numbers of lines of several cells, two of which begin or end where those of the next such line do."""
     found: set[int] = set()
-    for number, (before, line) in enumerate(pairwise(lines)):
-        if len(before.runs) > 1 and len(line.runs) > 1 and before.bottom >= line.bottom:
-            starts = [run.left for run in before.runs]
-            ends = [run.right for run in before.runs]
-            aligned = sum(
-                any(abs(run.left - one) < 4 for one in starts) or any(abs(run.right - one) < 4 for one in ends)
-                for run in line.runs
-            )
-            if aligned >= 2:
-                found |= {number, number + 1}
+    rows = [number for number, line in enumerate(lines) if len(line.runs) > 1]
+    for before, number in pairwise(rows):
+        if number - before <= ROWS_APART and _aligned(lines[before], lines[number]) > 1:
+            found |= {before, number}
     return found
+
+
+def _aligned(row: Line, other: Line) -> int:
+    return sum(
+        any(abs(cell.left - one.left) < 4 or abs(cell.right - one.right) < 4 for one in row.runs) for cell in other.runs
+    )
 
 
 def _settled(found: list[Paragraph], sizes: Sizes) -> Iterator[Paragraph]:
@@ -170,7 +182,7 @@ def _is_next_item(held: Paragraph, paragraph: Paragraph) -> bool:
 def _is_bold_heading(paragraph: Paragraph) -> bool:
     line = paragraph.lines[0]
     return (
-        len(paragraph.lines) == 1
+        len(paragraph.lines) == len(line.runs) == 1
         and line.bold
         and len(line.text) <= 80
         and not re.search(r"[.,;!?]$", line.text)

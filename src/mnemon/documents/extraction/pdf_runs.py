@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from statistics import median_high
+from statistics import median_high, median_low
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
@@ -17,8 +17,11 @@ LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "f
 # Symbol fonts put their bullets into the private area.
 BULLETS = {0xF0B7: "•", 0xF0A7: "•", 0xF0D8: "•", 0xF076: "•", 0xF02D: "–"}
 HYPHEN_AT_LINE_END = (0x2, 0xFFFE)
-# In heights of a letter: a gap this wide parts table cells and columns, not words.
-WIDE_GAP = 1.4
+# In heights of a letter. A gap this wide parts table cells and columns if it is far wider than those between the words
+# of its line; where a line has no other gaps it must be wider still.
+WIDE_GAP, WIDEST_GAP = 1.4, 3.0
+FAR_WIDER = 2.2
+UNREADABLE = "\ufffd"
 STRAIGHT = 0.05
 BOLD_FONTS = (b"bold", b"black", b"heavy", b"semibold", b"cmbx")
 FIXED_FONTS = (b"courier", b"mono", b"consol", b"menlo", b"cmtt", b"fixed", b"typewriter")
@@ -60,15 +63,14 @@ Box = tuple[float, float, float, float]
 class _Line:
     """A run in the making."""
 
-    first: int = -1
-    final: int = -1
     pieces: list[str] = field(default_factory=list)
     boxes: list[Box] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
     turned: bool = False
     # The place of the last character that is not a space.
     last: Box | None = None
 
-    def add(self, text: str, box: Box) -> None:
+    def add(self, number: int, text: str, box: Box) -> None:
         if text == " " and (not self.pieces or self.pieces[-1] == " "):
             return
         if self.pieces and unicodedata.combining(text[0]):
@@ -76,6 +78,7 @@ class _Line:
             return
         self.pieces.append(text)
         self.boxes.append(box)
+        self.numbers.append(number)
         if text != " ":
             self.last = box
 
@@ -85,7 +88,8 @@ def runs_of(page: pdfium.PdfPage) -> list[Run]:
     shown = _Shown(page)
     text_page = page.get_textpage()
     try:
-        return [run for line in _lines(text_page, shown) if (run := _run(line, text_page)) and shown.holds(run)]
+        lines = (part for line in _lines(text_page, shown) for part in _parted(line))
+        return [run for line in lines if (run := _run(line, text_page)) and shown.holds(run)]
     finally:
         text_page.close()
 
@@ -124,7 +128,7 @@ class _Shown:
 
 
 def _lines(text_page: pdfium.PdfTextPage, shown: _Shown) -> Iterator[_Line]:
-    """Parts the characters where a line ends, where the place jumps and where a gap is wide."""
+    """Parts the characters where a line ends and where the place jumps."""
     raw, handle = pdfium_c.FS_RECTF(), text_page.raw
     at = ctypes.byref(raw)
     line = _Line()
@@ -144,10 +148,7 @@ def _lines(text_page: pdfium.PdfTextPage, shown: _Shown) -> Iterator[_Line]:
                 yield line
                 line = _Line()
             line.turned = turned
-        if line.first < 0:
-            line.first = number
-        line.final = number
-        line.add(text, box)
+        line.add(number, text, box)
     yield line
 
 
@@ -155,19 +156,41 @@ def _lines(text_page: pdfium.PdfTextPage, shown: _Shown) -> Iterator[_Line]:
 def _character(code: int) -> str:
     if code in HYPHEN_AT_LINE_END:
         return "-"
-    known = LIGATURES.get(code) or BULLETS.get(code)
-    return known or (clean(chr(code)) if 0 < code <= 0x10FFFF else "")
+    if code == 0:
+        # The file draws something, and does not say what it means.
+        return UNREADABLE
+    return LIGATURES.get(code) or BULLETS.get(code) or (clean(chr(code)) if code <= 0x10FFFF else "")
 
 
 def _jumps(last: Box, box: Box) -> bool:
     """Whether a character at `box` does not go on with the line whose last one is at `last`."""
     high, height = last[3] - last[1], box[3] - box[1]
     overlap = min(last[3], box[3]) - max(last[1], box[1])
-    return (
-        overlap < 0.3 * min(high, height)
-        or box[0] - last[2] > WIDE_GAP * max(high, height)
-        or box[0] < last[0] - max(high, height)
-    )
+    return overlap < 0.3 * min(high, height) or box[0] < last[0] - max(high, height)
+
+
+def _parted(line: _Line) -> Iterator[_Line]:
+    """The line, parted at gaps that are wider than those between words."""
+    start = 0
+    for cut in [] if line.turned else _wide_gaps(line):
+        yield _Line(line.pieces[start:cut], line.boxes[start:cut], line.numbers[start:cut])
+        start = cut + 1
+    yield _Line(line.pieces[start:], line.boxes[start:], line.numbers[start:], line.turned)
+
+
+def _wide_gaps(line: _Line) -> list[int]:
+    boxes = line.boxes
+    gaps = {
+        number: (boxes[number + 1][0] - boxes[number - 1][2]) / max(boxes[number + 1][3] - boxes[number + 1][1], 1)
+        for number, piece in enumerate(line.pieces[:-1])
+        if piece == " " and number
+    }
+    if len(gaps) > 1 and max(gaps.values()) < min(1.1 * min(gaps.values()), 2 * WIDEST_GAP):
+        # All the same: justified text of few and long words.
+        return []
+    narrow = [gap for gap in gaps.values() if gap <= WIDE_GAP]
+    least = max(WIDE_GAP, FAR_WIDER * median_low(narrow)) if narrow else WIDEST_GAP
+    return [number for number, gap in gaps.items() if gap > least]
 
 
 def _run(line: _Line, text_page: pdfium.PdfTextPage) -> Run | None:
@@ -209,6 +232,6 @@ def _fonts(text_page: pdfium.PdfTextPage, line: _Line) -> list[bytes]:
     name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
     return [
         name.value.lower()
-        for number in {line.first, (line.first + line.final) // 2, line.final}
+        for number in {line.numbers[0], line.numbers[len(line.numbers) // 2], line.numbers[-1]}
         if pdfium_c.FPDFText_GetFontInfo(text_page.raw, number, name, 128, ctypes.byref(flags))
     ] or [b""]
