@@ -21,6 +21,7 @@ HYPHEN_AT_LINE_END = (0x2, 0xFFFE)
 # of its line; where a line has no other gaps it must be wider still.
 WIDE_GAP, WIDEST_GAP = 1.4, 3.0
 FAR_WIDER = 2.2
+FIRST_COMBINING = "\u0300"
 UNREADABLE = "\ufffd"
 STRAIGHT = 0.05
 BOLD_FONTS = (b"bold", b"black", b"heavy", b"semibold", b"cmbx")
@@ -73,7 +74,7 @@ class _Line:
     def add(self, number: int, text: str, box: Box) -> None:
         if text == " " and (not self.pieces or self.pieces[-1] == " "):
             return
-        if self.pieces and unicodedata.combining(text[0]):
+        if text >= FIRST_COMBINING and self.pieces and unicodedata.combining(text[0]):
             self.pieces[-1] = unicodedata.normalize("NFC", self.pieces[-1] + text)
             return
         self.pieces.append(text)
@@ -164,6 +165,8 @@ def _character(code: int) -> str:
 
 def _jumps(last: Box, box: Box) -> bool:
     """Whether a character at `box` does not go on with the line whose last one is at `last`."""
+    if box[1] == last[1] and box[0] >= last[0]:
+        return False
     high, height = last[3] - last[1], box[3] - box[1]
     overlap = min(last[3], box[3]) - max(last[1], box[1])
     return overlap < 0.3 * min(high, height) or box[0] < last[0] - max(high, height)
@@ -218,11 +221,13 @@ def _run(line: _Line, text_page: pdfium.PdfTextPage) -> Run | None:
 
 def _widths(pieces: list[str], boxes: list[Box], left: float, right: float) -> tuple[int, ...]:
     """Tenths of a point from each character to the next; nothing where they do not go from left to right."""
-    edges: list[float] = []
-    for piece, box, following in zip(pieces, boxes, [*boxes[1:], (right,)], strict=True):
-        step = (max(following[0], box[0]) - box[0]) / len(piece)
-        edges += [box[0] + step * part for part in range(len(piece))]
-    tenths = [round(edge * 10) for edge in (left, *edges[1:], right)]
+    starts = [box[0] for box in boxes]
+    for number in [number for number, piece in enumerate(pieces) if len(piece) > 1][::-1]:
+        # A ligature: its letters share its width.
+        start, letters = starts[number], len(pieces[number])
+        step = (max(([*starts, right])[number + 1], start) - start) / letters
+        starts[number + 1 : number + 1] = [start + step * part for part in range(1, letters)]
+    tenths = [round(edge * 10) for edge in (left, *starts[1:], right)]
     widths = tuple(after - before for before, after in pairwise(tenths))
     return widths if min(widths) >= -5 else ()
 
