@@ -1,5 +1,7 @@
 """Every sample of every kind round-trips: blocks, sentences, pages and chunks are exact spans of one clean text."""
 
+from xml.sax.saxutils import escape
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,6 +41,8 @@ SAMPLES = {
     "txt": [MINUTES.encode(), CHAT.encode(), ("議事録。" * 3000).encode("shift_jis"), b"x" * 50_000],
     "eml": [mail().as_bytes(), mail("Hello. " * 2000).as_bytes()],
 }
+
+WORD_TAGS = ["p", "r", "t", "tbl", "tr", "tc", "ins", "del", "sdt", "sdtContent", "txbxContent", "br", "pPr", "numPr"]
 
 
 def extracted(tmp_path, kind: str, content: bytes) -> Extraction:
@@ -80,6 +84,17 @@ def test_mutilated_files_are_read_exactly_or_refused_with_a_reason(tmp_path_fact
 @given(content=st.binary(max_size=400) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace")))
 def test_random_bytes_are_read_exactly_or_refused_with_a_reason(tmp_path_factory, kind, content) -> None:
     read_or_refused(tmp_path_factory, kind, content)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_word_files_with_mutilated_parts_are_read_exactly_or_refused_with_a_reason(tmp_path_factory, data) -> None:
+    inside = ""
+    for tag in data.draw(st.lists(st.sampled_from(WORD_TAGS), max_size=40)):
+        words = data.draw(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cn"]), max_size=10))
+        inside = f"<w:{tag}>{inside}{escape(words)}</w:{tag}>"
+    content = docx("" if data.draw(st.booleans()) else inside, comments=part("comments", inside))
+    read_or_refused(tmp_path_factory, "docx", content)
 
 
 def read_or_refused(tmp_path_factory, kind: str, content: bytes) -> None:

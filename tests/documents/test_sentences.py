@@ -24,6 +24,7 @@ def parted(text: str) -> list[str]:
         ['He said "We are done."', "She left."],
         ["“Really?” he asked.", "“Yes.”", "It was late."],
         ["Well... maybe not.", "So...", "The end."],
+        ["Er sagte: „Wir gehen.“", "Dann ging er, z. B. heim."],
         ["The U.S. economy grew.", "The E.U. followed."],
         ["See Fig. 3 and No. 7 on p. 12.", "Then sign."],
         ["Am 3. März beginnt es.", "Danach z.B. die Feier."],

@@ -4,7 +4,7 @@ import re
 
 Span = tuple[int, int]
 
-CLOSERS = "\"'”’»›)\\]}」』）】〉》"
+CLOSERS = "\"'”“’‘»›)\\]}」』）】〉》"
 # A stop with white space after it, a stop of a script that sets none, a blank line, or a line that begins an item.
 CANDIDATE = re.compile(
     rf"(?P<stop>(?<![.!?…؟।۔።])[.!?…؟।۔።]++[{CLOSERS}*_]*+)(?=\s|\Z)"
@@ -99,6 +99,9 @@ def _full_stop_ends(text: str, begin: int, at: int, following: str) -> bool:
     if plain in BEFORE_NUMBERS and following[0].isdigit():
         return False
     if word.isdigit() and len(word) <= 2 and MONTH.match(following):
+        return False
+    if len(word) == len(following) == 1 and word.isalpha() and following.isalpha() and following != "I":
+        # Abbreviated words such as "z. B.", or initials.
         return False
     if (len(word) == 1 and word.isupper()) or re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):
         return following.lower() in STARTERS and following[0].isupper() and following != "I"
