@@ -3,6 +3,7 @@
 from lxml import etree
 
 from mnemon.documents.content import Details, Extraction
+from mnemon.documents.extraction.dates import moment
 from mnemon.documents.extraction.docx_body import Body
 from mnemon.documents.extraction.docx_package import Package
 from mnemon.documents.extraction.docx_styles import Styles, W, numbering_of
@@ -10,7 +11,6 @@ from mnemon.documents.extraction.docx_text import Notes, paragraphs_in, read_par
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.hygiene import clean, one_line
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.extraction.markdown import moment
 
 VERSION = "docx/1"
 MOST_MARGINS = 100

@@ -26,7 +26,9 @@ class Package:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
         except (zipfile.BadZipFile, ValueError, OSError) as error:
-            raise ExtractionFailed(f"The file is a damaged Word document: {error}.", reason="damaged") from None
+            raise ExtractionFailed(
+                f"The file is a damaged Word document: {str(error).rstrip('.')}.", reason="damaged"
+            ) from None
         self._names = {name.lstrip("/").lower(): name for name in self._zip.namelist()}
         if len(self._names) > MOST_MEMBERS:
             raise ExtractionFailed(
@@ -68,7 +70,9 @@ class Package:
             with self._zip.open(info) as file:
                 content = file.read(self._limits.expanded_bytes - self._read + 1)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
-            raise ExtractionFailed(f"{member} of the Word document is damaged: {error}.", reason="damaged") from None
+            raise ExtractionFailed(
+                f"{member} of the Word document is damaged: {str(error).rstrip('.')}.", reason="damaged"
+            ) from None
         self._read += len(content)
         self._limits.check_expanded(self._read)
         return content

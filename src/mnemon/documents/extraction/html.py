@@ -3,13 +3,13 @@
 import re
 
 from mnemon.documents.content import Details, Extraction
+from mnemon.documents.extraction.dates import moment
 from mnemon.documents.extraction.decoding import decode
 from mnemon.documents.extraction.html_boilerplate import left_out, main_range
 from mnemon.documents.extraction.html_text import PageText
 from mnemon.documents.extraction.html_tree import TEXT, Tree, parse
 from mnemon.documents.extraction.hygiene import one_line
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.extraction.markdown import moment
 from mnemon.documents.extraction.writing import TextWriter
 
 VERSION = "html/1"

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 from mnemon.documents.content import Block, BlockKind, Details, Extraction
+from mnemon.documents.extraction.dates import moment
 from mnemon.documents.extraction.decoding import decode
 from mnemon.documents.extraction.hygiene import one_line
 from mnemon.documents.extraction.limits import Limits
@@ -143,12 +143,3 @@ def _fields(front: list[Line]) -> dict[str, str]:
 
 def _names(value: str) -> list[str]:
     return [name for part in value.strip("[]").split(",") if (name := part.strip().strip("\"'"))]
-
-
-def moment(value: str | None) -> datetime | None:
-    """A date or time as ISO 8601 writes it; UTC where it names no zone."""
-    try:
-        found = datetime.fromisoformat(value.strip()) if value else None
-    except ValueError:
-        return None
-    return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)

@@ -50,7 +50,7 @@ def _opened(content: bytes) -> pdfium.PdfDocument:
             raise ExtractionFailed(
                 "The PDF is encrypted and needs a password: save it without one.", reason="encrypted"
             ) from None
-        raise ExtractionFailed(f"The file is a damaged PDF: {error}.", reason="damaged") from None
+        raise ExtractionFailed(f"The file is a damaged PDF: {str(error).rstrip('.')}.", reason="damaged") from None
 
 
 def _read_pages(document: pdfium.PdfDocument, limits: Limits) -> list[PageLines]:
