@@ -82,6 +82,11 @@ def test_outlook_quotations_reach_to_the_end_and_name_their_writer() -> None:
     assert words.endswith("When?")
 
 
+def test_headers_told_within_a_text_are_no_quotation() -> None:
+    body = "What I sent:\nMessage-ID: <2@example.org>\nFrom: Anna <anna@example.org>\nTo: Ben\n\nAnd more.\n"
+    assert "quote" not in {kind for kind, _, _ in blocks(read(mail(body)))}
+
+
 def test_html_is_read_only_where_there_is_no_plain_text_worth_it() -> None:
     both = mail("The plain text of this mail.")
     both.add_alternative("<p>The rich text.</p>", subtype="html")

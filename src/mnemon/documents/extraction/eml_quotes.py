@@ -53,7 +53,7 @@ def _quote_at(lines: list[Line], at: int) -> tuple[int, str | None] | None:
         return _after_quoted(lines, at), None
     if ORIGINAL.match(line):
         return len(lines), _outlook_writer(lines, at + 1)
-    if OUTLOOK.match(line) and at + 1 < len(lines) and OUTLOOK_NEXT.match(lines[at + 1].text):
+    if _is_outlook_header(lines, at):
         return len(lines), _outlook_writer(lines, at)
     for height in (1, 2, 3):
         words = "\n".join(one.text for one in lines[at : at + height])
@@ -64,6 +64,13 @@ def _quote_at(lines: list[Line], at: int) -> tuple[int, str | None] | None:
             if first < len(lines) and QUOTED.match(lines[first].text):
                 return _after_quoted(lines, first), _writer(words)
     return None
+
+
+def _is_outlook_header(lines: list[Line], at: int) -> bool:
+    """`From:` and another header, after a blank line or a drawn one."""
+    if not OUTLOOK.match(lines[at].text) or at + 1 == len(lines) or not OUTLOOK_NEXT.match(lines[at + 1].text):
+        return False
+    return at == 0 or not lines[at - 1].text.strip(" \t_-=*>")
 
 
 def _after_quoted(lines: list[Line], at: int) -> int:

@@ -11,6 +11,8 @@ NUMBERED = re.compile(r"[ \t]*(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?[ \t]+(?=[^\W\d_])
 LABEL = re.compile(r"[ \t]*[^\W\d_]\w*(?:[ \t&/-]+\w+){0,2}:[ \t]*$")
 GREETING = re.compile(r"\s*(?:hi|hello|hey|dear|hallo|liebe|lieber|sehr|bonjour|hola)\b", re.IGNORECASE)
 LONGEST_HEADING = 80
+# A longer numbered line with text right below it is the first line of that text.
+LONGEST_WITH_TEXT = 40
 Found = tuple[BlockKind, int, int]
 
 
@@ -68,6 +70,8 @@ def _numbered_depth(lines: list[Line], at: int) -> int:
     if not found or line.rstrip()[-1] in ".,;:!?" or len(line) > 60:
         return 0
     following = after(lines, at, lambda one: one.blank)
+    if following == at + 1 and len(line) > LONGEST_WITH_TEXT:
+        return 0
     if following == len(lines) or (BULLET.match(lines[following].text) and NUMBERED.match(lines[following].text)):
         return 0
     return found[1].count(".") + 1
