@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.documents import failures, ingest, reading
+from mnemon.documents import failures, ingest, reader
 from mnemon.documents.ingest import INGEST
 from mnemon.identity.roles import Role
 from mnemon.ids import new_uuid
@@ -94,7 +94,7 @@ async def test_an_unreadable_file_fails_its_run_with_the_reason_on_record(
 async def test_a_file_that_kills_its_reader_is_given_up_and_others_go_on(
     upload: Upload, work: Work, run_reaches: RunReaches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "read_file", hostile.read_hostile)
+    monkeypatch.setattr(reader, "read_file", hostile.read_hostile)
     killer = (await upload("KILL")).json()
     await work(slots=1)
     harmless = (await upload("I come after the killer.")).json()
@@ -107,7 +107,7 @@ async def test_a_file_that_kills_its_reader_is_given_up_and_others_go_on(
 async def test_a_file_that_never_ends_is_stopped(
     upload: Upload, work: Work, run_reaches: RunReaches, mnemon: Mnemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "read_file", hostile.read_hostile)
+    monkeypatch.setattr(reader, "read_file", hostile.read_hostile)
     monkeypatch.setattr(INGEST, "attempts", 1)
     monkeypatch.setattr(mnemon, "settings", mnemon.settings.model_copy(update={"extract_seconds": 1}))
     told = (await upload("HANG")).json()

@@ -12,7 +12,7 @@ from mnemon.documents.chunk_store import text_to_embed
 from mnemon.documents.content import Chunk
 from mnemon.documents.errors import DocumentPurged, FileGone
 from mnemon.documents.files import Files
-from mnemon.documents.reading import read_isolated
+from mnemon.documents.reader import read_isolated
 from mnemon.documents.recording import Made, RunToDo, record
 from mnemon.log.store import EventLog
 from mnemon.models.active import ModelInUse

@@ -1,4 +1,4 @@
-"""Reading a file in a subprocess of its own: from bytes to text and chunks, under limits that the kernel enforces."""
+"""Reading a file: from bytes to text and chunks. Imported by the subprocess that does it, so it imports little."""
 
 import time
 from dataclasses import dataclass
@@ -10,13 +10,9 @@ from mnemon.documents.chunking import chunk
 from mnemon.documents.content import Chunk, Extraction
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.extract import extract
-from mnemon.documents.extraction.isolated import limits_of
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
 from mnemon.documents.extraction.sniff import Kind
 from mnemon.models.tokens import count_tokens, find_tokenizer
-from mnemon.settings import Settings
-from mnemon.work.errors import MemoryLimitExceeded, SubprocessFailed
-from mnemon.work.isolate import run_isolated
 
 
 class FileToRead(BaseModel):
@@ -36,24 +32,6 @@ class ReadFile:
     chunks: list[Chunk]
     extract_seconds: float
     chunk_seconds: float
-
-
-async def read_isolated(path: Path, kind: Kind, settings: Settings) -> ReadFile:
-    """What `read_file` gives, or ExtractionFailed. A file that hangs or kills its process ends in the errors of
-    `run_isolated`, which the queue counts: TimeLimitExceeded, ProcessDied."""
-    wanted = FileToRead(path=path, kind=kind, limits=limits_of(settings), embedder_folder=settings.embedder_folder)
-    try:
-        return await run_isolated(
-            read_file, wanted, memory_mb=settings.extract_memory_mb, seconds=settings.extract_seconds
-        )
-    except MemoryLimitExceeded:
-        raise ExtractionFailed(
-            f"The file needs more than {settings.extract_memory_mb} MB of memory: split it, "
-            "or raise MNEMON_EXTRACT_MEMORY_MB.",
-            reason="memory",
-        ) from None
-    except SubprocessFailed as error:
-        raise ExtractionFailed(f"The file cannot be read: {error.message}", reason="damaged") from None
 
 
 def read_file(wanted: FileToRead) -> ReadFile:

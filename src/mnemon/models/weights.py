@@ -1,14 +1,14 @@
 """Where the weights of all-MiniLM-L6-v2 are, whether they are the published ones, and what is in them."""
 
+from __future__ import annotations
+
 import hashlib
 import importlib.util
 import json
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, TypeAlias
 
 from mnemon.models.failures import EmbedderUnavailable
 
@@ -19,7 +19,11 @@ PUBLISHED = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 
-Tensors = dict[str, NDArray[np.float32]]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Tensors: TypeAlias = "dict[str, NDArray[np.float32]]"
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,9 @@ class Weights:
 
     def tensors(self) -> Tensors:
         """Every float tensor by name, as views into the file's bytes."""
+        # Not above: whoever only wants the tokenizer, as the reader of each file does, need not wait for it.
+        import numpy as np
+
         contents = self.safetensors.read_bytes()
         (header_size,) = struct.unpack_from("<Q", contents)
         start = 8 + header_size
