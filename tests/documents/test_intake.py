@@ -314,6 +314,21 @@ async def test_a_form_cut_at_every_byte_is_read_alike(client: httpx.AsyncClient,
     assert answer.json()["content_hash"] == "sha256:" + hashlib.sha256(content).hexdigest()
 
 
+async def test_a_sender_who_falls_silent_is_told_so(
+    client: httpx.AsyncClient, user: Person, mnemon: Mnemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mnemon, "settings", mnemon.settings.model_copy(update={"upload_idle_seconds": 1}))
+    never = asyncio.Event()
+
+    async def silent() -> AsyncIterator[bytes]:
+        yield PART + b"so far"
+        await never.wait()
+
+    answer = await client.post("/v1/ingest", content=silent(), headers=BOUNDARY | user.headers)
+    assert (answer.status_code, answer.json()["error_code"]) == (408, "UPLOAD_STALLED")
+    assert files_below(mnemon.files.uploads) == []
+
+
 @pytest.mark.parametrize(
     ("given", "kept"),
     [

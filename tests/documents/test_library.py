@@ -123,6 +123,27 @@ async def test_an_older_version_can_be_served_again(
     assert str(active["doc_version_id"]) == first["doc_version_id"]
 
 
+async def test_what_was_served_at_any_moment_is_known_for_ever(
+    ingested: Ingested, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon, tenant: UUID
+) -> None:
+    source = "file:///policy.txt"
+    first = await ingested("Trains only.", "policy.txt", source_uri=source)
+    await ingested("Buses too.", "policy.txt", source_uri=source)
+    address = f"/v1/documents/{first['doc_id']}"
+    await client.post(f"{address}/reactivate?version=1", headers=admin.headers)
+    await client.post(f"{address}/deactivate", headers=admin.headers)
+    await client.post(f"{address}/reactivate?version=2", headers=admin.headers)
+    spans = await rows(
+        mnemon,
+        tenant,
+        "SELECT version_number, lower(span) AS start, upper(span) AS stop "
+        "FROM mnemon.document_versions, unnest(served) AS span ORDER BY 2",
+    )
+    assert [one["version_number"] for one in spans] == [1, 2, 1, 2]
+    assert [one["stop"] for one in spans[:2]] == [one["start"] for one in spans[1:3]]
+    assert spans[2]["stop"] < spans[3]["start"] and spans[3]["stop"] is None
+
+
 async def test_a_rebuild_makes_the_same_content_again(
     ingested: Ingested, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon, tenant: UUID, run_reaches: RunReaches
 ) -> None:

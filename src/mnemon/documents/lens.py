@@ -21,7 +21,8 @@ ON CONFLICT (tenant_id, doc_id) DO UPDATE
    SET title = excluded.title, tags = excluded.tags, updated_at = excluded.updated_at
 """
 STOP_SERVING = """
-UPDATE {document_versions} SET is_active = false, deactivated_at = %(at)s
+UPDATE {document_versions}
+   SET is_active = false, deactivated_at = %(at)s, served = served * tstzmultirange(tstzrange(NULL, %(at)s))
  WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s AND is_active
    AND (%(but)s::uuid IS NULL OR doc_version_id <> %(but)s)
 """
@@ -29,17 +30,20 @@ INGEST = """
 INSERT INTO {document_versions} AS v
        (tenant_id, doc_version_id, doc_id, version_number, version_label, content_hash, text_hash, extractor,
         media_type, original_filename, size_bytes, char_count, page_count, chunk_count, token_count, is_active,
-        written_at, authors, participants, details, created_at, activated_at)
+        written_at, authors, participants, details, created_at, activated_at, served)
 VALUES (%(tenant)s, %(doc_version_id)s, %(doc)s, %(version_number)s, %(version_label)s, %(content_hash)s,
         %(text_hash)s, %(extractor)s, %(media_type)s, %(original_filename)s, %(size_bytes)s, %(char_count)s,
         %(page_count)s, %(chunk_count)s, %(token_count)s, true, %(written_at)s, %(authors)s, %(participants)s,
-        %(details)s, %(at)s, %(at)s)
+        %(details)s, %(at)s, %(at)s, tstzmultirange(tstzrange(%(at)s, NULL)))
 ON CONFLICT (tenant_id, doc_version_id) DO UPDATE
    SET is_active = true, deactivated_at = NULL,
-       activated_at = CASE WHEN v.is_active THEN v.activated_at ELSE excluded.activated_at END
+       activated_at = CASE WHEN v.is_active THEN v.activated_at ELSE excluded.activated_at END,
+       served = v.served + excluded.served
 """
 SERVE_AGAIN = """
-UPDATE {document_versions} SET is_active = true, activated_at = %(at)s, deactivated_at = NULL
+UPDATE {document_versions}
+   SET is_active = true, activated_at = %(at)s, deactivated_at = NULL,
+       served = served + tstzmultirange(tstzrange(%(at)s, NULL))
  WHERE tenant_id = %(tenant)s AND doc_version_id = %(but)s
 """
 TOUCH = "UPDATE {documents} SET updated_at = %(at)s WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"
@@ -53,7 +57,8 @@ FORGET_VERSIONS = """
 UPDATE {document_versions}
    SET content_hash = '[REDACTED]', text_hash = '[REDACTED]', original_filename = '[REDACTED]',
        version_label = version_number::text, written_at = NULL, authors = '{{}}', participants = '{{}}',
-       details = '{{}}', is_active = false, deactivated_at = coalesce(deactivated_at, %(at)s), purged_at = %(at)s
+       details = '{{}}', is_active = false, deactivated_at = coalesce(deactivated_at, %(at)s), purged_at = %(at)s,
+       served = served * tstzmultirange(tstzrange(NULL, %(at)s))
  WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
 """
 

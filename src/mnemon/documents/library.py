@@ -34,20 +34,27 @@ DOCUMENTS = """
         ORDER BY o.is_active DESC, o.version_number DESC LIMIT 1) AS v ON true
  WHERE d.tenant_id = mnemon.current_tenant()
 """
+# What most lists ask for, in a form whose size the planner can tell.
+ACTIVE_ONES = """
+  FROM mnemon.documents d
+  JOIN mnemon.document_versions v ON v.tenant_id = d.tenant_id AND v.doc_id = d.doc_id AND v.is_active
+ WHERE d.tenant_id = mnemon.current_tenant()
+"""
 COLUMNS = f"""d.doc_id, d.source_type, d.source_uri, d.title, d.tags, d.created_by, d.created_at, d.updated_at,
        d.purged_at, {STATUS} AS status, v.doc_version_id, v.version_number, v.version_label, v.is_active, v.media_type,
        v.original_filename, v.size_bytes, v.char_count, v.page_count, v.chunk_count, v.written_at, v.authors"""
-WANTED = f"""
-   AND {STATUS} = ANY(%(statuses)s)
+IN_STATUS = f" AND {STATUS} = ANY(%(statuses)s)"
+WANTED = """
    AND (%(search)s::text IS NULL OR d.title ILIKE %(search)s OR v.original_filename ILIKE %(search)s
         OR array_to_string(d.tags, ' ') ILIKE %(search)s)
    AND (%(tag)s::text IS NULL OR %(tag)s = ANY(d.tags))
    AND (%(source_type)s::text IS NULL OR d.source_type = %(source_type)s)
 """
-PAGE = f"""
-SELECT {COLUMNS} {DOCUMENTS} {WANTED} ORDER BY d.created_at DESC, d.doc_id LIMIT %(limit)s OFFSET %(offset)s
-"""
-COUNT = f"SELECT count(*) AS total {DOCUMENTS} {WANTED}"
+ORDER = "ORDER BY d.created_at DESC, d.doc_id LIMIT %(limit)s OFFSET %(offset)s"
+PAGE = f"SELECT {COLUMNS} {DOCUMENTS} {IN_STATUS} {WANTED} {ORDER}"
+COUNT = f"SELECT count(*) AS total {DOCUMENTS} {IN_STATUS} {WANTED}"
+ACTIVE_PAGE = f"SELECT {COLUMNS} {ACTIVE_ONES} {WANTED} {ORDER}"
+ACTIVE_COUNT = f"SELECT count(*) AS total {ACTIVE_ONES} {WANTED}"
 ONE = f"SELECT {COLUMNS} {DOCUMENTS} AND d.doc_id = %s"
 VERSION_COLUMNS = """doc_version_id, doc_id, version_number, version_label, content_hash, text_hash, extractor,
        media_type, original_filename, size_bytes, char_count, page_count, chunk_count, token_count, is_active,
@@ -163,8 +170,10 @@ async def list_documents(
         "limit": limit,
         "offset": (page - 1) * limit,
     }
-    found = await (await tx.cursor(row_factory=class_row(Document)).execute(PAGE, values)).fetchall()
-    count = await (await tx.execute(COUNT, values)).fetchone()
+    active_only = tuple(statuses) == (DocumentStatus.ACTIVE,)
+    page_of, count_of = (ACTIVE_PAGE, ACTIVE_COUNT) if active_only else (PAGE, COUNT)
+    found = await (await tx.cursor(row_factory=class_row(Document)).execute(page_of, values)).fetchall()
+    count = await (await tx.execute(count_of, values)).fetchone()
     assert count is not None
     return Listed(found, count["total"])
 

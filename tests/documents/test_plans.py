@@ -1,0 +1,62 @@
+"""The statements that every upload and every list runs find their rows by an index, as the application's role."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mnemon.db.database import Database
+from mnemon.documents import intake, library, recording, runs, sweep
+from mnemon.ids import new_uuid
+
+FILL = """
+INSERT INTO mnemon.documents (tenant_id, doc_id, source_type, source_uri, title, created_at)
+SELECT %(tenant)s::uuid, md5(%(salt)s || n)::uuid, 'upload', 'upload://' || n, 'Document ' || n,
+       now() - n * interval '1 minute'
+  FROM generate_series(1, 5000) AS n;
+INSERT INTO mnemon.document_versions (tenant_id, doc_version_id, doc_id, version_number, content_hash, text_hash,
+       extractor, media_type, size_bytes, char_count, is_active)
+SELECT %(tenant)s::uuid, gen_random_uuid(), md5(%(salt)s || n)::uuid, 1, 'sha256:' || n, '', 'x', 'y', 1, 1, true
+  FROM generate_series(1, 5000) AS n;
+INSERT INTO mnemon.ingestion_runs (tenant_id, run_id, doc_id, run_type, initiated_by, config, created_at)
+SELECT %(tenant)s::uuid, gen_random_uuid(), md5(%(salt)s || n)::uuid, 'manual_upload', 'me', '{}',
+       now() - n * interval '1 minute'
+  FROM generate_series(1, 5000) AS n
+"""
+ANY: dict[str, Any] = {"search": None, "tag": None, "source_type": None, "limit": 20, "offset": 0}
+RUNS: dict[str, Any] = {"doc": None, "run_type": None, "limit": 20, "offset": 0}
+
+STATEMENTS = [
+    (intake.FIND, ("upload://17",), {"documents_by_source"}),
+    (recording.DOCUMENT, {"doc": new_uuid(), "revision": new_uuid()}, {"documents_pkey", "document_versions_pkey"}),
+    (library.ACTIVE_PAGE, ANY | {"statuses": ["active"]}, {"documents_by_age"}),
+    (library.PAGE, ANY | {"statuses": ["active", "inactive"]}, {"documents_by_age"}),
+    (library.ONE, (new_uuid(),), {"documents_pkey"}),
+    (runs.PAGE, RUNS | {"status": None}, {"ingestion_runs_by_age"}),
+    (runs.ONE, (new_uuid(),), {"ingestion_runs_pkey"}),
+    (sweep.KNOWN_RUNS, ([new_uuid()],), {"ingestion_runs_pkey"}),
+]
+
+
+@pytest.fixture(scope="module")
+async def large_tenant(database: Database) -> UUID:
+    tenant = new_uuid()
+    async with database.owner() as owner, owner.transaction():
+        await owner.execute(
+            "INSERT INTO mnemon.tenants (tenant_id, slug, name) VALUES (%s, %s, 'Large')", (tenant, f"l-{tenant.hex}")
+        )
+        for statement in FILL.split(";"):
+            await owner.execute(statement, {"tenant": tenant, "salt": tenant.hex})
+        await owner.execute("ANALYZE mnemon.documents, mnemon.document_versions, mnemon.ingestion_runs")
+    return tenant
+
+
+@pytest.mark.parametrize(("statement", "values", "indexes"), STATEMENTS, ids=range(len(STATEMENTS)))
+async def test_no_table_is_read_from_end_to_end(
+    database: Database, large_tenant: UUID, statement: str, values: Any, indexes: set[str]
+) -> None:
+    async with database.transaction(large_tenant) as tx:
+        found = await (await tx.execute("EXPLAIN (COSTS OFF) " + statement, values)).fetchall()
+    plan = "\n".join(row["QUERY PLAN"] for row in found)
+    assert "Seq Scan" not in plan, plan
+    assert all(index in plan for index in indexes), plan
