@@ -22,15 +22,16 @@ VALUES (mnemon.current_tenant(), %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
 INSERT_REVISION = """
 INSERT INTO mnemon.document_versions (
     tenant_id, doc_version_id, doc_id, version_number, content_hash, text_hash, extractor, media_type,
-    size_bytes, char_count, is_active, written_at, participants, activated_at)
+    size_bytes, char_count, is_active, written_at, participants, activated_at, served)
 VALUES (mnemon.current_tenant(), %(revision)s, %(document)s, %(number)s, %(hash)s, %(hash)s, 'text/1', 'text/plain',
-    1, 1, true, %(written_at)s, %(people)s, now())
+    1, 1, true, %(written_at)s, %(people)s, now(), tstzmultirange(tstzrange(now(), NULL)))
 """
 INSERT_TEXT = (
     "INSERT INTO mnemon.revision_texts (tenant_id, doc_version_id, text) VALUES (mnemon.current_tenant(), %s, %s)"
 )
 DEACTIVATE = """
-UPDATE mnemon.document_versions SET is_active = false, deactivated_at = now()
+UPDATE mnemon.document_versions
+SET is_active = false, deactivated_at = now(), served = served * tstzmultirange(tstzrange(NULL, now()))
 WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s AND is_active RETURNING doc_version_id
 """
 REVISIONS = (

@@ -15,7 +15,7 @@ WHERE v.tenant_id = mnemon.current_tenant() AND v.purged_at IS NULL
   AND CASE
       WHEN %(revision)s::uuid IS NOT NULL THEN v.doc_version_id = %(revision)s
       WHEN %(as_of)s::timestamptz IS NOT NULL
-          THEN v.activated_at <= %(as_of)s AND (v.deactivated_at IS NULL OR v.deactivated_at > %(as_of)s)
+          THEN v.served @> %(as_of)s
       ELSE v.is_active END
   AND (%(document)s::uuid IS NULL OR v.doc_id = %(document)s)
   AND (%(source)s::text IS NULL OR d.source_type = %(source)s OR starts_with(d.source_uri, %(source)s))

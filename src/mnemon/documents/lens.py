@@ -154,5 +154,6 @@ DOCUMENTS = Lens(
     apply=apply,
     lifecycle="inline",
     pattern=Pattern(types=tuple(STEPS)),
+    version=2,
     forget=forget,
 )

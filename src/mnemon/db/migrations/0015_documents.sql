@@ -46,8 +46,6 @@ CREATE TABLE mnemon.document_versions (
     activated_at      timestamptz NOT NULL DEFAULT now(),
     deactivated_at    timestamptz,
     purged_at         timestamptz,
-    -- When it was the active one. A version can be so more than once, so the two moments above tell the last time only.
-    served            tstzmultirange NOT NULL DEFAULT '{}',
     PRIMARY KEY (tenant_id, doc_version_id),
     CONSTRAINT an_active_one_is_not_deactivated CHECK (NOT is_active OR deactivated_at IS NULL),
     CONSTRAINT a_purged_one_is_inactive CHECK (purged_at IS NULL OR NOT is_active)
