@@ -43,7 +43,7 @@ def editor(home: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
 def test_an_object_from_create_to_restore(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = result("create", "--content", "one\ntwo\n", "--type", "fact", "--tag", "numbers")
     emo_id = first["emo_id"]
-    other = result("create", "--content", "other\n")["emo_id"]
+    other = result("create", "--content", "elephant\n")["emo_id"]
     assert result("edit", emo_id, "--content", "one\n2\n", "--why", "digits")["emo_version"] == 2
     assert result("link", emo_id, "--derived", other, "--uri", "https://example.org")["emo_version"] == 3
     assert [one["operation"] for one in result("history", emo_id)] == ["created", "updated", "linked"]
@@ -53,7 +53,7 @@ def test_an_object_from_create_to_restore(home: Path, monkeypatch: pytest.Monkey
     assert "-two\n+2\n" in mnemon("diff", emo_id, "--from", "1").stdout
     assert result("show", emo_id, "--as-of", "v1")["content"] == "one\ntwo\n"
     assert [one["emo_id"] for one in result("list", "--type", "fact")] == [emo_id]
-    assert [one["emo_id"] for one in result("list", "other")] == [other]
+    assert [one["emo_id"] for one in result("list", "elephants")] == [other]
     assert result("delete", emo_id, "--why", "old")["emo_version"] == 4
     assert isinstance(mnemon("show", emo_id).exception, MemoryNotFound)
     assert result("restore", emo_id)["emo_version"] == 5

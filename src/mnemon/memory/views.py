@@ -54,9 +54,9 @@ SHOWN = """
                AND NOT EXISTS (
                    SELECT FROM unnest(%(branches)s::text[], %(bounds)s::bigint[]) WITH ORDINALITY
                                AS nearer (branch, bound, level)
-                     JOIN mnemon.emo_history h ON h.branch = nearer.branch AND h.since <= nearer.bound
-                    WHERE nearer.level < line.level AND h.tenant_id = %(tenant)s AND h.world_id = %(world)s
-                      AND h.emo_id = {row}.{owner}))
+                     JOIN mnemon.emo_history closer ON closer.branch = nearer.branch AND closer.since <= nearer.bound
+                    WHERE nearer.level < line.level AND closer.tenant_id = %(tenant)s AND closer.world_id = %(world)s
+                      AND closer.emo_id = {row}.{owner}))
 """
 SHOWN_NOW = "{row}.branch = %(branch)s AND {row}.until = 9223372036854775807"
 

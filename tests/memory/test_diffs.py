@@ -1,0 +1,53 @@
+"""Diffs lead from the old text to the new one and back; merges keep what both sides did."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemon.errors import InvalidRequest
+from mnemon.memory.diffs import apply_diff, diff_texts, merge_texts, revert_diff
+
+TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "d\r\n", "ü\u2028x\n"]), max_size=12).map("".join)
+ENDS = st.sampled_from(["", "end", "\x0b"])
+
+
+@given(old=TEXTS, new=TEXTS, first=ENDS, last=ENDS)
+def test_a_diff_is_good_in_both_directions(old: str, new: str, first: str, last: str) -> None:
+    old, new = old + first, new + last
+    diff = diff_texts(old, new)
+    assert apply_diff(old, diff) == new
+    assert revert_diff(new, diff) == old
+    assert (not diff["hunks"]) == (old == new)
+
+
+@given(base=TEXTS, side=TEXTS)
+def test_a_side_that_did_nothing_gives_way(base: str, side: str) -> None:
+    assert merge_texts(base, base, side) == side
+    assert merge_texts(base, side, base) == side
+    assert merge_texts(base, side, side) == side
+
+
+@given(head=TEXTS, tail=TEXTS)
+def test_changes_at_both_ends_are_both_kept(head: str, tail: str) -> None:
+    middle = "1\n2\n3\n"
+    assert (
+        merge_texts(f"x\n{middle}y\n", f"{head}X\n{middle}y\n", f"x\n{middle}Y\n{tail}")
+        == f"{head}X\n{middle}Y\n{tail}"
+    )
+
+
+def test_changes_of_the_same_line_clash() -> None:
+    assert merge_texts("a\nb\nc\n", "a\nB\nc\n", "a\nß\nc\n") is None
+    assert merge_texts("a\n", "a\nb\n", "a\nc\n") is None
+    assert merge_texts("a\nb\n", "", "a\nb\nc\n") is None
+
+
+def test_a_diff_of_another_text_is_refused() -> None:
+    with pytest.raises(InvalidRequest):
+        apply_diff("x\n", diff_texts("a\n", "b\n"))
+
+
+def test_a_large_change_takes_no_time() -> None:
+    old = "".join(f"{n}\n" for n in range(30_000))
+    new = "".join(f"{n * 7}\n" for n in range(30_000))
+    assert apply_diff(old, diff_texts(old, new)) == new
