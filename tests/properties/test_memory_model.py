@@ -17,6 +17,7 @@ from mnemon.db.database import Database
 from mnemon.log.events import MAIN
 from mnemon.log.projector import Projector
 from mnemon.log.store import EventLog
+from mnemon.memory.changes import Changed
 from mnemon.memory.errors import CompactionRefused, MemoryDeleted
 from mnemon.memory.gateway import Memory
 from mnemon.memory.lens import LENS
@@ -122,6 +123,11 @@ class Run:
         ids = sorted(key for key, one in self.model.branches[branch].items() if one["deleted"] == deleted)
         return branch, ids[number % len(ids)] if ids else None
 
+    def changed(self, done: Changed, branch: str, emo_id: UUID, **fields: Any) -> None:
+        """What changes nothing is no version, and makes no object the branch's own."""
+        if done.appended:
+            self.model.change(branch, emo_id, **fields)
+
     async def step(self, step: tuple[str, int, Any, Any]) -> None:
         kind, where, which, what = step
         await getattr(self, kind)(where, which, what)
@@ -147,44 +153,46 @@ class Run:
         branch, emo_id = self.target(where, which)
         if emo_id is not None:
             tags = sorted(self.model.branches[branch][emo_id]["tags"] | {word})
-            await self.memory.changes.update(self.tenant, self.place(branch), ADA, emo_id, tags=tags)
-            self.model.change(branch, emo_id, tags=set(tags))
+            done = await self.memory.changes.update(self.tenant, self.place(branch), ADA, emo_id, tags=tags)
+            self.changed(done, branch, emo_id, tags=set(tags))
 
     async def link(self, where: int, which: int, other: int) -> None:
         (branch, emo_id), (_, target) = self.target(where, which), self.target(where, other)
         if emo_id is not None and target is not None and target != emo_id:
-            await self.memory.changes.link(
+            done = await self.memory.changes.link(
                 self.tenant, self.place(branch), ADA, emo_id,
                 parents=[Parent(target, "derived")], links=[Link("uri", f"x:{other}")],
             )  # fmt: skip
             one = self.model.branches[branch][emo_id]
             parents, links = one["parents"] | {(target, "derived")}, one["links"] | {("uri", f"x:{other}")}
-            self.model.change(branch, emo_id, parents=parents, links=links)
+            self.changed(done, branch, emo_id, parents=parents, links=links)
 
     async def unlink(self, where: int, which: int, other: int) -> None:
         branch, emo_id = self.target(where, which)
         if emo_id is not None:
-            await self.memory.changes.link(
+            done = await self.memory.changes.link(
                 self.tenant, self.place(branch), ADA, emo_id, removed_links=[Link("uri", f"x:{other}")]
             )
             links = self.model.branches[branch][emo_id]["links"] - {("uri", f"x:{other}")}
-            self.model.change(branch, emo_id, links=links)
+            self.changed(done, branch, emo_id, links=links)
 
     async def facet(self, where: int, which: int, word: str) -> None:
         branch, emo_id = self.target(where, which)
         if emo_id is not None:
-            await self.memory.changes.set_facet(self.tenant, self.place(branch), ADA, emo_id, word, word + branch)
+            done = await self.memory.changes.set_facet(
+                self.tenant, self.place(branch), ADA, emo_id, word, word + branch
+            )
             facets = self.model.branches[branch][emo_id]["facets"] | {word: word + branch}
-            self.model.change(branch, emo_id, facets=facets)
+            self.changed(done, branch, emo_id, facets=facets)
 
     async def no_facet(self, where: int, which: int, word: str) -> None:
         branch, emo_id = self.target(where, which)
         if emo_id is not None:
-            await self.memory.changes.remove_facet(self.tenant, self.place(branch), ADA, emo_id, word)
+            done = await self.memory.changes.remove_facet(self.tenant, self.place(branch), ADA, emo_id, word)
             facets = {
                 name: value for name, value in self.model.branches[branch][emo_id]["facets"].items() if name != word
             }
-            self.model.change(branch, emo_id, facets=facets)
+            self.changed(done, branch, emo_id, facets=facets)
 
     async def delete(self, where: int, which: int, _: str) -> None:
         branch, emo_id = self.target(where, which)

@@ -54,6 +54,8 @@ LENS = Lens(
     lifecycle="inline",
     pattern=Pattern(types=LENS_TYPES),
     exchange="mnemon.exchange_memory",
+    # Made by the database from the content.
+    unhashed=frozenset({"words"}),
 )
 
 

@@ -16,17 +16,17 @@ from mnemon.memory.errors import MemoryNotFound
 from mnemon.memory.events import OBJECT
 from mnemon.memory.fold import Change, fold
 from mnemon.memory.objects import MemoryObject, Place
-from mnemon.memory.views import View, find_in, object_of, sequence_at, view_in
+from mnemon.memory.views import COLUMNS, View, find_in, object_of, sequence_at, view_in
 
-VERSIONS = """
-SELECT h.*, h.since AS sequence
+VERSIONS = f"""
+SELECT {COLUMNS}
   FROM unnest(%(branches)s::text[], %(bounds)s::bigint[]) WITH ORDINALITY AS line (branch, bound, level)
   JOIN mnemon.emo_history h ON h.tenant_id = %(tenant)s AND h.world_id = %(world)s AND h.branch = line.branch
    AND h.emo_id = %(emo_id)s AND h.since <= line.bound
  ORDER BY h.emo_version, line.level
 """
 LIST = """
-SELECT h.*, h.since AS sequence FROM mnemon.emo_history h
+SELECT {columns} FROM mnemon.emo_history h
  WHERE h.tenant_id = %(tenant)s AND h.world_id = %(world)s AND NOT h.deleted AND {shown}
    AND (%(type)s::text IS NULL OR h.emo_type = %(type)s)
    AND (%(tags)s::text[] IS NULL OR h.tags @> %(tags)s)
@@ -133,7 +133,9 @@ class Reading:
             view, _ = await self.view_in(connection, tenant, place, as_of)
             values = view.values | wanted.values | {"limit": limit}
             values |= {"before": before[0] if before else None, "before_id": before[1] if before else None}
-            rows = await (await connection.execute(LIST.format(shown=view.shows("h")), values)).fetchall()
+            rows = await (
+                await connection.execute(LIST.format(columns=COLUMNS, shown=view.shows("h")), values)
+            ).fetchall()
         return await self._filled(rows)
 
     async def count(self, tenant: UUID, place: Place, wanted: Wanted = EVERY_OBJECT, *, as_of: AsOf = None) -> int:

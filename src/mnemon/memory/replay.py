@@ -125,7 +125,7 @@ class Replay:
         found: dict[str, Rows] = {}
         async with self._log.database.transaction(tenant) as connection:
             for name, table in LENS.real_tables.items():
-                columns = [one.name for one in await columns_in(connection, table)]
+                columns = [one.name for one in await columns_in(connection, table) if not one.generated]
                 statement = sql.SQL(ROWS).format(
                     key=_names(await key_in(connection, table)), columns=_names(columns), table=sql.SQL(table)
                 )

@@ -98,14 +98,18 @@ class MemoryVectors:
     def __init__(self, log: EventLog) -> None:
         self._log = log
         self._indexed: set[ModelInUse] = set()
+        # Tenants whose vectors are known to be all of this model.
+        self._settled: set[tuple[UUID, str]] = set()
 
     async def catch_up(self, tenant: UUID, embedder: Embedder) -> int:
         """Embed what waits, and move to the embedder's model if that is another; returns how many vectors were made."""
         made = 0
         while (step := await self._embed_some(tenant, embedder)) is not None:
             made += step
-        while (await reembed_step(self._log.database, tenant, TABLE, embedder)).did != "done":
-            pass
+        if (tenant, embedder.model_id) not in self._settled:
+            while (await reembed_step(self._log.database, tenant, TABLE, embedder)).did != "done":
+                pass
+            self._settled.add((tenant, embedder.model_id))
         return made
 
     async def status(self, tenant: UUID) -> SemanticStatus:

@@ -24,6 +24,14 @@ REAL: Tables = {
     )
 }  # fmt: skip
 
+# All of a row of history but what the database made of it for searching.
+COLUMNS = """
+    h.tenant_id, h.world_id, h.branch, h.emo_id, h.emo_version, h.since AS sequence, h.since, h.until, h.change_id,
+    h.operation_type, h.idempotency_key, h.diff, h.rationale, h.emo_type, h.base_version, h.mime_type, h.content, h.tags,
+    h.facets, h.parents, h.links, h.subject_id, h.source_kind, h.source_uri, h.vector_meta, h.content_hash,
+    h.determinism_hash, h.created_at, h.updated_at, h.updated_by, h.deleted, h.deleted_at, h.deletion_reason,
+    h.compacted_by
+"""
 LINE = """
 WITH RECURSIVE line AS (
     SELECT b.branch, b.parent, b.fork_sequence, b.status, 1 AS level FROM {emo_branches} b
@@ -40,7 +48,7 @@ SELECT found.* FROM unnest(%(ids)s::uuid[]) AS wanted (emo_id)
  CROSS JOIN LATERAL (
     SELECT h.* FROM unnest(%(branches)s::text[], %(bounds)s::bigint[]) WITH ORDINALITY AS line (branch, bound, level)
      CROSS JOIN LATERAL (
-        SELECT h.*, h.since AS sequence FROM {emo_history} h
+        SELECT {columns} FROM {emo_history} h
          WHERE h.tenant_id = %(tenant)s AND h.world_id = %(world)s AND h.branch = line.branch
            AND h.emo_id = wanted.emo_id AND h.since <= line.bound
          ORDER BY h.emo_version DESC LIMIT 1) h
@@ -121,7 +129,7 @@ async def find_in(
     if not ids:
         return {}
     values = view.values | {"ids": list(ids)}
-    rows = await (await connection.execute(RESOLVE.format(**tables), values)).fetchall()
+    rows = await (await connection.execute(RESOLVE.format(columns=COLUMNS, **tables), values)).fetchall()
     return {row["emo_id"]: row for row in rows}
 
 

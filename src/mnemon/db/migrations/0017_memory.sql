@@ -88,6 +88,7 @@ CREATE TABLE mnemon.emo_history (
     deleted_at       timestamptz,
     deletion_reason  text,
     compacted_by     uuid,
+    words            tsvector GENERATED ALWAYS AS (to_tsvector('english', left(content, 200000))) STORED,
     PRIMARY KEY (tenant_id, world_id, branch, emo_id, emo_version),
     FOREIGN KEY (tenant_id, world_id, branch, emo_id) REFERENCES mnemon.emo_current ON DELETE CASCADE,
     CHECK (since < until),
@@ -101,8 +102,7 @@ CREATE INDEX emo_history_compacted ON mnemon.emo_history (tenant_id, world_id, b
     WHERE compacted_by IS NOT NULL;
 CREATE INDEX emo_history_by_subject ON mnemon.emo_history (tenant_id, subject_id) WHERE subject_id IS NOT NULL;
 CREATE INDEX emo_history_by_tag ON mnemon.emo_history USING gin (tags) WHERE NOT deleted;
-CREATE INDEX emo_history_by_word ON mnemon.emo_history
-    USING gin (to_tsvector('english', left(content, 200000))) WHERE NOT deleted AND content IS NOT NULL;
+CREATE INDEX emo_history_by_word ON mnemon.emo_history USING gin (words) WHERE NOT deleted;
 
 CREATE TABLE mnemon.emo_links (
     tenant_id     uuid NOT NULL,
@@ -234,6 +234,12 @@ END $$;
 CREATE TRIGGER queue_new_texts AFTER INSERT ON mnemon.emo_texts REFERENCING NEW TABLE AS added
     FOR EACH STATEMENT EXECUTE FUNCTION mnemon.queue_new_texts();
 
+-- The columns of a table that can be written, as a list.
+CREATE FUNCTION mnemon.written_columns(relation regclass) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+     WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+$$;
+
 -- Writes what the projector worked out, into the lens (`mnemon`) or into a rebuild's copies (`pg_temp`).
 -- `rows`: per table the new rows; "closed" and "reopened" say which rows of an object no longer hold, or hold again.
 CREATE FUNCTION mnemon.write_memory(place text, rows jsonb) RETURNS void LANGUAGE plpgsql AS $$
@@ -311,9 +317,9 @@ BEGIN
     FOREACH name IN ARRAY ARRAY['emo_branches', 'emo_history', 'emo_links', 'emo_texts',
                                 'emo_graph_nodes', 'emo_graph_edges'] LOOP
         IF rows ? name THEN
-            EXECUTE format('INSERT INTO %1$I.%2$I SELECT r.* FROM jsonb_populate_recordset(jsonb_populate_record(
-                NULL::mnemon.%2$I, jsonb_build_object(''tenant_id'', $2)), $1) r WHERE r.tenant_id = $2', place, name)
-                USING rows->name, tenant;
+            EXECUTE format('INSERT INTO %1$I.%2$I (%3$s) SELECT %3$s FROM jsonb_populate_recordset(jsonb_populate_record(
+                NULL::mnemon.%2$I, jsonb_build_object(''tenant_id'', $2)), $1) r WHERE r.tenant_id = $2', place, name,
+                mnemon.written_columns(('mnemon.' || name)::regclass)) USING rows->name, tenant;
         END IF;
     END LOOP;
     IF rows ? 'compacted' THEN
@@ -350,7 +356,8 @@ BEGIN
         EXECUTE format('DELETE FROM mnemon.%I WHERE tenant_id = $1', name) USING tenant;
     END LOOP;
     FOREACH name IN ARRAY tables LOOP
-        EXECUTE format('INSERT INTO mnemon.%1$I SELECT * FROM pg_temp.%1$I WHERE tenant_id = $1', name) USING tenant;
+        EXECUTE format('INSERT INTO mnemon.%1$I (%2$s) SELECT %2$s FROM pg_temp.%1$I WHERE tenant_id = $1', name,
+                       mnemon.written_columns(('mnemon.' || name)::regclass)) USING tenant;
     END LOOP;
 END $$;
 
@@ -374,30 +381,35 @@ CREATE FUNCTION mnemon.is_shown(tenant uuid, world uuid, branches text[], bounds
                   AND h.emo_id = shown.emo_id)))
 $$;
 
+-- The same as a condition in a statement's text, where $1 is the branches and $2 the bounds; simpler for a trunk, which
+-- has nothing to look up in a nearer branch.
+CREATE FUNCTION mnemon.shown_condition(branches text[], alias text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT format(CASE WHEN cardinality(branches) = 1
+        THEN '%1$s.branch = ($1)[1] AND %1$s.since <= ($2)[1] AND %1$s.until > ($2)[1]'
+        ELSE '%1$s.branch = ANY ($1) AND mnemon.is_shown($3, $4, $1, $2, %1$s)' END, alias)
+$$;
+
 -- The objects that hold any of the words, best first. Candidates are capped before they are ranked.
 CREATE FUNCTION mnemon.search_memory_words(
     words text, world uuid, branches text[], bounds bigint[], kind text, with_tags text[], changed_since timestamptz,
     most integer) RETURNS TABLE (emo_id uuid, score real)
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
 DECLARE
-    tenant uuid := mnemon.current_tenant();
-    asked  tsquery := websearch_to_tsquery('english', words);
+    asked tsquery := websearch_to_tsquery('english', words);
 BEGIN
     -- Any of the words will do, unless one is ruled out: then "or" would let everything else in.
     IF asked::text NOT LIKE '%!%' THEN
         asked := replace(asked::text, ' & ', ' | ')::tsquery;
     END IF;
-    RETURN QUERY
-    SELECT found.emo_id, ts_rank_cd(to_tsvector('english', left(found.content, 200000)), asked, 1) AS score
-      FROM (SELECT h.emo_id, h.content FROM mnemon.emo_history h
-             WHERE h.tenant_id = tenant AND h.world_id = world AND h.branch = ANY (branches)
-               AND NOT h.deleted AND h.content IS NOT NULL
-               AND to_tsvector('english', left(h.content, 200000)) @@ asked
-               AND (kind IS NULL OR h.emo_type = kind) AND (with_tags IS NULL OR h.tags @> with_tags)
-               AND (changed_since IS NULL OR h.updated_at >= changed_since)
-               AND mnemon.is_shown(tenant, world, branches, bounds, h)
-             LIMIT 2000) AS found
-     ORDER BY score DESC, found.emo_id LIMIT most;
+    RETURN QUERY EXECUTE format($q$
+        SELECT found.emo_id, ts_rank_cd(found.words, $5, 1) AS score
+          FROM (SELECT h.emo_id, h.words FROM mnemon.emo_history h
+                 WHERE h.tenant_id = $3 AND h.world_id = $4 AND NOT h.deleted AND h.words @@ $5
+                   AND ($6 IS NULL OR h.emo_type = $6) AND ($7 IS NULL OR h.tags @> $7)
+                   AND ($8 IS NULL OR h.updated_at >= $8) AND %s
+                 LIMIT 5000) AS found
+         ORDER BY score DESC, found.emo_id LIMIT $9 $q$, mnemon.shown_condition(branches, 'h'))
+    USING branches, bounds, mnemon.current_tenant(), world, asked, kind, with_tags, changed_since, most;
 END $$;
 
 -- The texts nearest to a question, in vectors of one model. A tenant with few vectors is searched exactly; one with many
@@ -409,37 +421,41 @@ CREATE FUNCTION mnemon.search_memory_vectors(
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp
     SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
-    tenant uuid := mnemon.current_tenant();
-    few    boolean;
+    tenant   uuid := mnemon.current_tenant();
+    -- What a trunk shows of an object that is not narrowed down further, its texts tell by themselves.
+    plain    boolean := cardinality(branches) = 1 AND num_nonnulls(kind, with_tags, changed_since) = 0;
+    distance text := format('v.embedding::halfvec(%1$s) <=> $5::halfvec(%1$s)', dimension);
 BEGIN
     -- Not with the function, where a restore could not set them: they are known once a vector has been touched.
     PERFORM '[1]'::vector;
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '100', true),
             set_config('hnsw.max_scan_tuples', '200000', true);
-    SELECT count(*) <= 2000 INTO few FROM (
-        SELECT FROM mnemon.memory_vectors v WHERE v.tenant_id = tenant AND v.model_id = model LIMIT 2001) AS counted;
     RETURN QUERY EXECUTE format($q$
-        SELECT t.emo_id, t.kind, t.name, t.emo_version, 1 - (near.distance) AS similarity
-          FROM (SELECT v.text_hash, v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) AS distance
-                  FROM mnemon.memory_vectors v
-                 WHERE v.tenant_id = $2 AND v.model_id = %2$L
-                 ORDER BY %3$s) AS near
-          JOIN mnemon.emo_texts t ON t.tenant_id = $2 AND t.text_hash = near.text_hash
-          JOIN unnest($4, $5) AS line (branch, bound)
-            ON t.branch = line.branch AND t.since <= line.bound AND t.until > line.bound
-          JOIN mnemon.emo_history h ON h.tenant_id = $2 AND h.world_id = $3 AND h.branch = ANY ($4)
-           AND h.emo_id = t.emo_id AND NOT h.deleted AND (t.kind = 'rationale' OR h.branch = t.branch)
-         WHERE t.world_id = $3 AND t.kind = ANY ($6) AND mnemon.is_shown($2, $3, $4, $5, h)
-           AND ($7 IS NULL OR h.emo_type = $7) AND ($8 IS NULL OR h.tags @> $8)
-           AND ($9 IS NULL OR h.updated_at >= $9)
-         LIMIT $10 $q$,
-        dimension, model,
+        SELECT t.emo_id, t.kind, t.name, t.emo_version, 1 - near.distance AS similarity
+          FROM (SELECT v.text_hash, %1$s AS distance FROM mnemon.memory_vectors v
+                 WHERE v.tenant_id = $3 AND v.model_id = %2$L ORDER BY %3$s) AS near
+          JOIN mnemon.emo_texts t ON t.tenant_id = $3 AND t.text_hash = near.text_hash AND t.world_id = $4
+           AND t.kind = ANY ($6) %4$s
+         LIMIT $7 $q$,
+        distance, model,
         -- An expression that the index does not know makes it an exact search.
-        format(CASE WHEN few THEN '(v.embedding <=> $1::vector(%1$s)) + 0'
-                    ELSE 'v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s)' END, dimension))
-    USING question, tenant, world, branches, bounds, kinds, kind, with_tags, changed_since, most;
+        CASE WHEN mnemon.has_few_vectors(tenant, model) THEN '(' || distance || ') + 0' ELSE distance END,
+        CASE WHEN plain THEN 'AND ' || mnemon.shown_condition(branches, 't') ELSE format($j$
+          JOIN unnest($1, $2) AS line (branch, bound)
+            ON t.branch = line.branch AND t.since <= line.bound AND t.until > line.bound
+          JOIN mnemon.emo_history h ON h.tenant_id = $3 AND h.world_id = $4 AND h.emo_id = t.emo_id AND NOT h.deleted
+           AND (t.kind = 'rationale' OR h.branch = t.branch) AND %1$s
+           AND ($8 IS NULL OR h.emo_type = $8) AND ($9 IS NULL OR h.tags @> $9) AND ($10 IS NULL OR h.updated_at >= $10)
+           $j$, mnemon.shown_condition(branches, 'h')) END)
+    USING branches, bounds, tenant, world, question, kinds, most, kind, with_tags, changed_since;
 END $$;
 
+CREATE FUNCTION mnemon.has_few_vectors(tenant uuid, model text) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT count(*) <= 2000 FROM (
+        SELECT FROM mnemon.memory_vectors v WHERE v.tenant_id = tenant AND v.model_id = model LIMIT 2001) AS counted
+$$;
+
+REVOKE EXECUTE ON FUNCTION mnemon.shown_condition, mnemon.has_few_vectors FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION mnemon.is_shown, mnemon.search_memory_words, mnemon.search_memory_vectors FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemon.search_memory_words, mnemon.search_memory_vectors TO mnemon_app;
 REVOKE EXECUTE ON FUNCTION mnemon.write_memory, mnemon.project_memory, mnemon.exchange_memory,
