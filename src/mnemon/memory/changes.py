@@ -84,10 +84,9 @@ class Changes:
             check_facet(name, value)
         identity = emo_id or (name_of(tenant, place, author.key) if author.key else new_time_ordered_uuid())
         await self._refuse_repeat(tenant, place, author)
-        view, there = await self._reading.find(tenant, place, identity)
-        view.refuse_changes_if_closed()
-        if there is not None:
-            raise _duplicate(identity, there.emo_version)
+        if emo_id is not None or author.key is not None:
+            # An id of our own making is nobody else's, and the projector knows whether the branch is open.
+            await self._refuse_taken(tenant, place, identity)
         await self._check_targets(tenant, place, identity, parents, links)
         data = Draft(emo_type=emo_type, content=content, mime_type=mime_type, tags=clean_tags(tags)).as_data()
         data |= {"tenant_id": str(tenant), "source": {"kind": source_kind or source_kind_of(author.actor)}}
@@ -292,6 +291,12 @@ class Changes:
             row = await (await connection.execute(CHANGE_MADE, values)).fetchone()
         if row is not None:
             raise _duplicate(row["emo_id"], row["emo_version"])
+
+    async def _refuse_taken(self, tenant: UUID, place: Place, emo_id: UUID) -> None:
+        view, there = await self._reading.find(tenant, place, emo_id)
+        view.refuse_changes_if_closed()
+        if there is not None:
+            raise _duplicate(emo_id, there.emo_version)
 
     async def _check_targets(
         self, tenant: UUID, place: Place, emo_id: UUID, parents: Sequence[Parent], links: Sequence[Link]

@@ -10,18 +10,21 @@ from mnemon.errors import InvalidRequest
 from mnemon.log.store import EventLog
 from mnemon.memory.determinism import text_hash
 from mnemon.memory.objects import MemoryObject, Place
-from mnemon.memory.reading import EVERY_OBJECT, Reading, Version, Wanted, version_of
+from mnemon.memory.reading import EVERY_OBJECT, Reading, Version, Wanted, not_found, version_of
 from mnemon.memory.vectors import RELATION
-from mnemon.memory.views import View, find_in
+from mnemon.memory.views import COLUMNS, REAL, SHOWN_OF_ONE, View, find_in
 from mnemon.models.active import ModelInUse, active_model
 from mnemon.models.embedder import Embedder
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.vectors import as_vector
 
-NEAREST = """
-SELECT emo_id, text_kind, name, emo_version, similarity FROM mnemon.search_memory_vectors(
-    %(question)s, %(model)s, %(dimension)s, %(world)s, %(branches)s, %(bounds)s, %(kinds)s,
-    %(type)s, %(tags)s, %(updated_since)s, %(most)s)
+# With the row of history that the view shows of each object.
+NEAREST = f"""
+SELECT near.text_kind, near.name, near.emo_version AS text_version, near.similarity, shown.*
+  FROM mnemon.search_memory_vectors(
+      %(question)s, %(model)s, %(dimension)s, %(world)s, %(branches)s, %(bounds)s, %(kinds)s,
+      %(type)s, %(tags)s, %(updated_since)s, %(most)s) AS near
+ CROSS JOIN LATERAL ({SHOWN_OF_ONE.format(columns=COLUMNS, emo_id="near.emo_id", **REAL)}) AS shown
 """
 STORED = """
 SELECT embedding::text AS vector FROM mnemon.memory_vectors
@@ -96,12 +99,15 @@ class Semantic:
     ) -> list[Near]:
         if not 1 <= k <= MOST:
             raise InvalidRequest(f"Ask for 1 to {MOST} results, not {k}.", k=k)
-        text = like if isinstance(like, str) else (await self._reading.get(tenant, place, like)).object.content
-        found = await self._question(tenant, text)
-        if found is None:
-            return []
-        model, question = found
+        question = await self._vector_of(like) if isinstance(like, str) else None
         async with self._reading.transaction(tenant) as connection:
+            model = await active_model(connection, RELATION)
+            if model is None:
+                return []
+            if question is None:
+                question = await self._stored_in(connection, tenant, place, like, model)
+            else:
+                self._check(model)
             view, _ = await self._reading.view_in(connection, tenant, place)
             values = view.values | wanted.values | {"kinds": list(kinds), "most": k * SPARE + 1}
             values |= {"question": question, "model": model.model_id, "dimension": model.dimension}
@@ -110,24 +116,37 @@ class Semantic:
             near.sort(key=lambda row: (-row["similarity"], row["emo_id"], row["name"]))
             return await _described(connection, view, _best_of_each(near, kinds)[:k])
 
-    async def _question(self, tenant: UUID, text: str) -> tuple[ModelInUse, str] | None:
-        """The text's vector in the model in use: the stored one if there is one. None while there are no vectors."""
-        async with self._log.database.transaction(tenant) as connection:
-            model = await active_model(connection, RELATION)
-            if model is None:
-                return None
-            values = (tenant, text_hash(text), model.model_id)
-            stored = await (await connection.execute(STORED, values)).fetchone()
+    async def _vector_of(self, text: str) -> str:
+        embedder = self._embedder()
+        if embedder is None:
+            raise EmbedderUnavailable("No embedding model is at hand.")
+        [vector] = await embedder.embed([text], purpose="query")
+        return as_vector(vector)
+
+    async def _stored_in(
+        self, connection: Connection, tenant: UUID, place: Place, emo_id: UUID | str, model: ModelInUse
+    ) -> str:
+        """The object's own vector; made on the spot if it has none yet."""
+        assert isinstance(emo_id, UUID)
+        view, _ = await self._reading.view_in(connection, tenant, place)
+        row = (await find_in(connection, view, [emo_id])).get(emo_id)
+        if row is None or row["deleted"]:
+            raise not_found(place, emo_id)
+        values = (tenant, text_hash(row["content"]), model.model_id)
+        stored = await (await connection.execute(STORED, values)).fetchone()
         if stored is not None:
-            return model, stored["vector"]
+            return str(stored["vector"])
+        self._check(model)
+        return await self._vector_of(row["content"])
+
+    def _check(self, model: ModelInUse) -> None:
+        """A question can only be compared with vectors of the model that it was asked with."""
         embedder = self._embedder()
         if embedder is None or embedder.model_id != model.model_id:
             raise EmbedderUnavailable(
                 f"The stored vectors are of {model.model_id}, and that model is not at hand just now.",
                 model_id=model.model_id,
             )
-        [vector] = await embedder.embed([text], purpose="query")
-        return model, as_vector(vector)
 
 
 def _best_of_each(rows: Sequence[dict[str, Any]], kinds: Sequence[str]) -> list[dict[str, Any]]:
@@ -141,15 +160,14 @@ def _best_of_each(rows: Sequence[dict[str, Any]], kinds: Sequence[str]) -> list[
 
 
 async def _described(connection: Connection, view: View, rows: Sequence[dict[str, Any]]) -> list[Near]:
-    objects = await find_in(connection, view, list({row["emo_id"] for row in rows}))
     found = []
     for row in rows:
-        version = version_of(objects[row["emo_id"]])
+        version = version_of(row)
         text = version.object.content
         if row["text_kind"] == "facet":
             text = version.object.facets[row["name"]]
         elif row["text_kind"] == "rationale":
-            values = view.values | {"emo_id": row["emo_id"], "version": row["emo_version"]}
+            values = view.values | {"emo_id": row["emo_id"], "version": row["text_version"]}
             kept = await (await connection.execute(RATIONALE, values)).fetchone()
             text = kept["rationale"] if kept else ""
         found.append(Near(version, row["text_kind"], row["name"], text, float(row["similarity"])))

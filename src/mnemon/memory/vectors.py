@@ -104,8 +104,11 @@ class MemoryVectors:
     async def catch_up(self, tenant: UUID, embedder: Embedder) -> int:
         """Embed what waits, and move to the embedder's model if that is another; returns how many vectors were made."""
         made = 0
-        while (step := await self._embed_some(tenant, embedder)) is not None:
+        while True:
+            step, more = await self._embed_some(tenant, embedder)
             made += step
+            if not more:
+                break
         if (tenant, embedder.model_id) not in self._settled:
             while (await reembed_step(self._log.database, tenant, TABLE, embedder)).did != "done":
                 pass
@@ -137,19 +140,19 @@ class MemoryVectors:
         await self.sweep(tenant)
         return ["memory-vectors"]
 
-    async def _embed_some(self, tenant: UUID, embedder: Embedder) -> int | None:
-        """One batch; None when nothing waits. Nothing of someone who is erased meanwhile is stored."""
+    async def _embed_some(self, tenant: UUID, embedder: Embedder) -> tuple[int, bool]:
+        """One batch: how many, and whether more may wait. Nothing of someone who is erased meanwhile is stored."""
         async with self._log.database.transaction(tenant) as connection:
             epoch = await epoch_in(connection, tenant)
             rows = await (await connection.execute(PENDING, (tenant, BATCH))).fetchall()
             hashes = [row["text_hash"] for row in rows]
             texts = await texts_in(connection, hashes)
         if not hashes:
-            return None
+            return 0, False
         vectors = [as_vector(row) for row in await embedder.embed(list(texts.values()))] if texts else []
         async with self._log.database.transaction(tenant) as connection:
             if not await hold_epoch_in(connection, tenant, epoch):
-                return 0
+                return 0, True
             if texts:
                 model = await _model(connection, embedder)
                 values = {"tenant": tenant, "hashes": list(texts), "vectors": vectors}
@@ -158,7 +161,7 @@ class MemoryVectors:
         if texts:
             await self._index(model)
         EMBEDDED.inc(len(texts))
-        return len(texts)
+        return len(texts), len(hashes) == BATCH
 
     async def _index(self, model: ModelInUse) -> None:
         if model not in self._indexed:

@@ -27,8 +27,8 @@ REAL: Tables = {
 # All of a row of history but what the database made of it for searching.
 COLUMNS = """
     h.tenant_id, h.world_id, h.branch, h.emo_id, h.emo_version, h.since AS sequence, h.since, h.until, h.change_id,
-    h.operation_type, h.idempotency_key, h.diff, h.rationale, h.emo_type, h.base_version, h.mime_type, h.content, h.tags,
-    h.facets, h.parents, h.links, h.subject_id, h.source_kind, h.source_uri, h.vector_meta, h.content_hash,
+    h.operation_type, h.idempotency_key, h.diff, h.rationale, h.emo_type, h.base_version, h.mime_type, h.content,
+    h.tags, h.facets, h.parents, h.links, h.subject_id, h.source_kind, h.source_uri, h.vector_meta, h.content_hash,
     h.determinism_hash, h.created_at, h.updated_at, h.updated_by, h.deleted, h.deleted_at, h.deletion_reason,
     h.compacted_by
 """
@@ -43,17 +43,16 @@ WITH RECURSIVE line AS (
 SELECT branch, parent, fork_sequence, status FROM line ORDER BY level
 """
 # The nearest branch that has the object decides, even if it has it as deleted.
-RESOLVE = """
-SELECT found.* FROM unnest(%(ids)s::uuid[]) AS wanted (emo_id)
- CROSS JOIN LATERAL (
+SHOWN_OF_ONE = """
     SELECT h.* FROM unnest(%(branches)s::text[], %(bounds)s::bigint[]) WITH ORDINALITY AS line (branch, bound, level)
      CROSS JOIN LATERAL (
         SELECT {columns} FROM {emo_history} h
          WHERE h.tenant_id = %(tenant)s AND h.world_id = %(world)s AND h.branch = line.branch
-           AND h.emo_id = wanted.emo_id AND h.since <= line.bound
+           AND h.emo_id = {emo_id} AND h.since <= line.bound
          ORDER BY h.emo_version DESC LIMIT 1) h
-     ORDER BY line.level LIMIT 1) found
+     ORDER BY line.level LIMIT 1
 """
+RESOLVE = "SELECT found.* FROM unnest(%(ids)s::uuid[]) AS wanted (emo_id) CROSS JOIN LATERAL ({one}) AS found"
 # The same as a set: rows of a table with branch, emo_id (here named by `owner`), since and until.
 SHOWN = """
     EXISTS (SELECT FROM unnest(%(branches)s::text[], %(bounds)s::bigint[]) WITH ORDINALITY
@@ -129,7 +128,8 @@ async def find_in(
     if not ids:
         return {}
     values = view.values | {"ids": list(ids)}
-    rows = await (await connection.execute(RESOLVE.format(columns=COLUMNS, **tables), values)).fetchall()
+    one = SHOWN_OF_ONE.format(columns=COLUMNS, emo_id="wanted.emo_id", **tables)
+    rows = await (await connection.execute(RESOLVE.format(one=one), values)).fetchall()
     return {row["emo_id"]: row for row in rows}
 
 
