@@ -262,6 +262,7 @@ class Changes:
         subject_id: str | None,
     ) -> Changed:
         event = event_of(tenant, place, author, emo_id, seen, operation, data, subject_id)
+        await self._reading.prepare(tenant)
         try:
             [appended] = await self._log.append(tenant, [event])
         except (VersionConflict, KeyConflict, OutOfOrder) as refusal:

@@ -81,12 +81,12 @@ class Reading:
 
     def __init__(self, log: EventLog, prepare: Callable[[UUID], Awaitable[None]]) -> None:
         self._log = log
-        self._prepare = prepare
+        self.prepare = prepare
 
     @asynccontextmanager
     async def transaction(self, tenant: UUID) -> AsyncIterator[Connection]:
         """A tenant's transaction in which the lens is as this program writes it."""
-        await self._prepare(tenant)
+        await self.prepare(tenant)
         async with self._log.database.transaction(tenant) as connection:
             yield connection
 
