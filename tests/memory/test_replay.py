@@ -1,11 +1,16 @@
 """The lens is what the log says: made anew, it has the same rows and the same hashes."""
 
+import asyncio
+from dataclasses import replace
 from uuid import UUID
 
 import psycopg
 import pytest
 
+from mnemon.log.projector import Projector
+from mnemon.log.store import EventLog
 from mnemon.memory.gateway import Memory
+from mnemon.memory.lens import LENS
 from mnemon.memory.objects import Link, Parent, Place
 from mnemon.memory.views import REAL
 from tests.memory.conftest import ADA
@@ -62,3 +67,43 @@ async def test_nobody_but_the_projector_writes_the_lens(memory: Memory, tenant: 
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             async with memory.log.database.transaction(tenant) as connection:
                 await connection.execute(statement)
+
+
+async def test_a_new_version_of_the_projector_makes_the_rows_anew_on_first_use(
+    memory: Memory, tenant: UUID, place: Place
+) -> None:
+    [first, *_] = await some_history(memory, tenant, place)
+    hashes = await memory.replay.branch_hashes(tenant)
+    async with memory.log.database.owner() as owner:
+        await owner.execute("UPDATE mnemon.emo_current SET content = 'as an older program wrote it'")
+    async with EventLog(memory.log.database, seal=memory.log.reader._seal) as log:
+        projector = Projector(log)
+        newer = replace(LENS, version=LENS.version + 1)
+        projector.add(newer)
+        upgraded = Memory(log, projector)
+        assert (await upgraded.reading.get(tenant, place, first)).object.content == "first\nagain\n"
+        async with log.database.transaction(tenant) as connection:
+            row = await (
+                await connection.execute("SELECT content FROM mnemon.emo_current WHERE emo_id = %s", (first,))
+            ).fetchone()
+        assert row == {"content": "first\nagain\n"}
+        assert await upgraded.replay.branch_hashes(tenant) == hashes
+
+
+async def test_readers_and_writers_go_on_during_a_rebuild(memory: Memory, tenant: UUID, place: Place) -> None:
+    ids = await some_history(memory, tenant, place)
+    seen: list[int] = []
+
+    async def look(done: asyncio.Event) -> None:
+        while not done.is_set():
+            seen.append(await memory.reading.count(tenant, place))
+            await memory.changes.set_facet(tenant, place, ADA, ids[0], "beat", str(len(seen)))
+
+    done = asyncio.Event()
+    looking = asyncio.create_task(look(done))
+    for _ in range(3):
+        await memory.replay.rebuild(tenant)
+    done.set()
+    await looking
+    assert set(seen) == {2}
+    assert (await memory.replay.verify(tenant)).same
