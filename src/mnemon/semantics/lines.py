@@ -146,7 +146,7 @@ def speakers_of(lines: list[Line], source_type: str, participants: tuple[str, ..
         if label in stamped
         or (label in speaking and is_given_name(label.split()[0]))
         or (talk and label.lower() in known)
-        or (count >= 2 and section_of(label) is None and _name_like(label) and _may_talk(label, talk))
+        or (section_of(label) is None and _name_like(label) and _may_talk(label, talk, count))
     )
 
 
@@ -180,8 +180,10 @@ def _numbered_heading(line: str, following: str) -> bool:
     return below is None or re.match(r"\s*\d+\.\d+", following) is not None
 
 
-def _may_talk(label: str, talk: bool) -> bool:
-    return talk or label.isupper() or is_given_name(label.split()[0])
+def _may_talk(label: str, talk: bool, count: int) -> bool:
+    """In talk one line is enough for whoever is plainly a person; elsewhere two lines make a speaker."""
+    person = label.isupper() or is_given_name(label.split()[0]) or (talk and " " in label)
+    return person if talk and count == 1 else count >= 2 and (talk or person)
 
 
 def _name_like(label: str) -> bool:

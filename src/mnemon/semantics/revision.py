@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 
 from mnemon.semantics.layout import Layout, read_layout
 from mnemon.semantics.people import People
-from mnemon.semantics.verify import Haystack
 
 SourceType = Literal["email", "doc", "chat", "transcript", "note"]
 
@@ -45,10 +44,6 @@ class Revision:
         speakers = tuple(unit.speaker for unit in self.layout.units if unit.speaker)
         given = (*self.participants, *((self.sender,) if self.sender else ()))
         return People.known_from(self.text, (*given, *self.layout.preamble.people, *speakers))
-
-    @cached_property
-    def haystack(self) -> Haystack:
-        return Haystack(self.text)
 
     @cached_property
     def zone(self) -> ZoneInfo:

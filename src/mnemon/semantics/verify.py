@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -123,5 +122,4 @@ def _joined(text: str, border: int) -> bool:
 
 def _cluster_end(text: str, end: int) -> int:
     """The end moved back to where no written character is cut."""
-    borders = [border for border in range(max(1, end - 50), end + 1) if not _joined(text, border)]
-    return borders[bisect_left(borders, end) - 1] if borders else end
+    return max((border for border in range(max(1, end - 50), end + 1) if not _joined(text, border)), default=end)

@@ -1,0 +1,108 @@
+"""Dates as people write them, resolved against the day of writing."""
+
+from datetime import date
+
+import pytest
+
+from mnemon.semantics.dates import read_dates
+
+WEDNESDAY = date(2025, 3, 5)
+
+
+def last_day(text: str, today: date = WEDNESDAY) -> str:
+    """The day by which "by ..." has to be done."""
+    mentions = read_dates(text, today, "future")
+    assert len(mentions) == 1, mentions
+    return mentions[0].period.last.isoformat()
+
+
+@pytest.mark.parametrize(
+    ("words", "due"),
+    [
+        ("by 2025-04-01", "2025-04-01"),
+        ("by 12 March", "2025-03-12"),
+        ("by March 12th, 2026", "2026-03-12"),
+        ("by the 12th of March", "2025-03-12"),
+        ("by 4 March", "2026-03-04"),
+        ("by 26 Sept", "2025-09-26"),
+        ("by 14.03.2025", "2025-03-14"),
+        ("by 3/25/2025", "2025-03-25"),
+        ("by Friday", "2025-03-07"),
+        ("by Wednesday", "2025-03-12"),
+        ("on Fri", "2025-03-07"),
+        ("next Tuesday", "2025-03-11"),
+        ("this Thursday", "2025-03-06"),
+        ("tomorrow", "2025-03-06"),
+        ("tonight", "2025-03-05"),
+        ("this afternoon", "2025-03-05"),
+        ("the day after tomorrow", "2025-03-07"),
+        ("next week", "2025-03-16"),
+        ("by the end of the week", "2025-03-07"),
+        ("by the end of next week", "2025-03-14"),
+        ("by the end of the month", "2025-03-31"),
+        ("by the end of the quarter", "2025-03-31"),
+        ("by end of year", "2025-12-31"),
+        ("by the end of July", "2025-07-31"),
+        ("by EOW", "2025-03-07"),
+        ("by COB", "2025-03-05"),
+        ("by Q3", "2025-09-30"),
+        ("by the end of Q1 2026", "2026-03-31"),
+        ("in the second quarter", "2025-06-30"),
+        ("in H2", "2025-12-31"),
+        ("within two weeks", "2025-03-19"),
+        ("in three days", "2025-03-08"),
+        ("within ten business days", "2025-03-19"),
+        ("in a month", "2025-04-05"),
+        ("by June", "2025-06-30"),
+        ("in June 2026", "2026-06-30"),
+        ("before the 20th", "2025-03-20"),
+        ("by the 3rd", "2025-04-03"),
+    ],
+)
+def test_a_deadline_is_its_last_day(words: str, due: str) -> None:
+    assert last_day(f"I will send it {words}.") == due
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("on Friday", "2025-02-28"),
+        ("yesterday", "2025-03-04"),
+        ("last week", "2025-02-24"),
+        ("last Tuesday", "2025-02-25"),
+        ("two weeks ago", "2025-02-19"),
+        ("on 28 February", "2025-02-28"),
+        ("on 30 December", "2024-12-30"),
+        ("this morning", "2025-03-05"),
+        ("last month", "2025-02-01"),
+    ],
+)
+def test_the_past_begins_on_its_first_day(words: str, first: str) -> None:
+    mentions = read_dates(f"We met {words}.", WEDNESDAY, "past")
+    assert [each.period.first.isoformat() for each in mentions] == [first]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "We sat down with them.",
+        "You may go.",
+        "The sun is out.",
+        "I march on.",
+        "Version 2.3.1",
+        "the January figures",
+        "30 February",
+        "in 14 minutes",
+    ],
+)
+def test_other_words_are_no_dates(words: str) -> None:
+    assert read_dates(words, WEDNESDAY) == []
+
+
+def test_a_month_ends_where_its_shorter_neighbour_does() -> None:
+    assert last_day("in a month", date(2025, 1, 31)) == "2025-02-28"
+
+
+def test_the_word_before_a_date_tells_a_deadline_from_a_beginning() -> None:
+    leads = [each.lead for each in read_dates("from 1 June, by 3 June, no later than 5 June", WEDNESDAY, "future")]
+    assert leads == ["from", "by", "no later than"]
