@@ -129,7 +129,7 @@ async def test_a_long_sentence_is_quoted_around_its_cue() -> None:
 
 async def test_where_chunks_are_cut_does_not_change_what_is_found() -> None:
     whole = revision(
-        "## Decisions\n\n- Postgres 17 for all services.\n- No deploys on Fridays.\n\nBen will call the vendor by Friday.\n"
+        "## Decisions\n\n- Postgres 17 for all services.\n- No deploys on Fridays.\n\nBen will call Ann by Friday.\n"
     )
     once = await in_chunks(whole, [])
     for border in range(1, len(whole.text), 7):

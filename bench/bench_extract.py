@@ -1,0 +1,162 @@
+"""How well and how fast the rules read: sentence intent, the gold set, claims to quotes, proof of every quote."""
+
+import asyncio
+import json
+import os
+import random
+import sys
+import time
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+import intent_training
+import numpy as np
+from claim_ranking import Ranking, lexical_ranking, recall_at_10
+from extraction_gold import Score, load_documents, score
+from meeting_texts import meeting_texts
+
+from mnemon.semantics.extractor import extract_revision
+from mnemon.semantics.intent import LIKELY
+from mnemon.semantics.revision import Revision, SourceType
+from mnemon.semantics.rules import RulesExtractor
+from mnemon.semantics.verify import holds
+
+QUICK = bool(os.environ.get("QUICK"))
+ROOT = Path(__file__).parents[1]
+DATA = intent_training.DATA
+MEETINGS = 4 if QUICK else None
+FUZZED = 200 if QUICK else 2000
+CONFIDENCE_STEPS = (0.0, 0.5, 0.7, 0.85, 1.0)
+
+
+def intent() -> dict[str, float]:
+    """Ten folds: each sentence is judged by a model that has not seen it."""
+    data = intent_training.load()
+    if data is None:
+        print(f"intent: no labelled sentences in {DATA}; set MNEMON_EVAL_DATA")
+        return {}
+    sentences, labels = data
+    likely = intent_training.cross_validate(sentences, labels) >= LIKELY
+    right = float((likely & (labels > 0)).sum())
+    precision, recall = right / likely.sum(), right / labels.sum()
+    f1 = 2 * precision * recall / (precision + recall)
+    print(
+        f"intent, {len(sentences)} sentences, 10 folds     precision {precision:.3f}  recall {recall:.3f}  F1 {f1:.3f}"
+    )
+    return {"intent_f1": round(f1, 3), "intent_precision": round(precision, 3)}
+
+
+def gold() -> dict[str, float]:
+    dev, held = (score(RulesExtractor(), load_documents(split)) for split in ("dev", "held"))
+    print(f"\n{'gold set':<16}{'dev: P':>8}{'R':>6}{'F1':>6}{'n':>5}   {'held back: P':>12}{'R':>6}{'F1':>6}{'n':>5}")
+    for category in (*sorted(dev.labelled), None):
+        cells = [f"{category or 'all':<16}"]
+        for part, width in ((dev, 8), (held, 15)):
+            count = part.labelled[category] if category else part.labelled.total()
+            cells.append(
+                f"{part.precision(category):>{width}.2f}{part.recall(category):>6.2f}{part.f1(category):>6.2f}{count:>5}"
+            )
+        print("".join(cells))
+    for name, part in (("dev", dev), ("held", held)):
+        shares = "  ".join(f"{detail} {part.share(detail):.2f}" for detail in ("actor", "due", "time", "subject"))
+        print(f"of the events found, right ({name}): {shares}")
+        print(f"confidence ({name}): {_calibration(part)}")
+    if os.environ.get("SHOW"):
+        print("\n".join(dev.remarks))
+    return {
+        "gold_f1": round(held.f1(), 3),
+        "gold_precision": round(held.precision(), 3),
+        "gold_dev_f1": round(dev.f1(), 3),
+    }
+
+
+def _calibration(part: Score) -> str:
+    said = np.array([event.confidence for event, _ in part.pairs])
+    right = np.array([right for _, right in part.pairs], float)
+    bins = []
+    for low, high in pairwise(CONFIDENCE_STEPS):
+        inside = (said >= low) & (said < high)
+        if inside.any():
+            bins.append(f"{said[inside].mean():.2f} said, {right[inside].mean():.2f} right ({inside.sum()})")
+    return f"{'; '.join(bins)}; Brier {((said - right) ** 2).mean():.3f}"
+
+
+def claims() -> dict[str, float]:
+    ranking, name = claim_ranking()
+    found = recall_at_10(DATA / "explainmeetsum", ranking, MEETINGS)
+    if found is None:
+        print(f"claims: no meetings in {DATA}; set MNEMON_EVAL_DATA")
+        return {}
+    recall, count = found
+    print(f"\nclaim to quote, {count} claims, {name}: recall@10 {recall:.3f}")
+    return {"claims_r10": round(recall, 3)}
+
+
+def claim_ranking() -> tuple[Ranking, str]:
+    """The ranking that search offers goes here once it is there."""
+    return lexical_ranking, "lexical stand-in"
+
+
+def proof_and_speed() -> dict[str, float]:
+    revisions = [document.revision for document in load_documents()]
+    revisions += [_revision(text, "transcript") for text in meeting_texts(DATA / "explainmeetsum", MEETINGS)]
+    revisions += [
+        _revision(path.read_text(), "doc") for path in sorted((ROOT / "examples").glob("*/*/*.[tme][xdm][tl]*"))
+    ]
+    spans, valid = 0, 0
+    began, sentences = time.perf_counter(), 0
+    for revision in revisions:
+        extraction = asyncio.run(extract_revision(RulesExtractor(), revision))
+        sentences += len(revision.layout.units)
+        evidence = [each for event in extraction.events for each in event.evidence]
+        spans, valid = spans + len(evidence), valid + sum(holds(revision.text, each) for each in evidence)
+    rate = sentences / (time.perf_counter() - began)
+    shaken = shaken_texts([document.revision.text for document in load_documents()])
+    for text in shaken:
+        for event in asyncio.run(extract_revision(RulesExtractor(), _revision(text, "chat"))).events:
+            spans, valid = spans + len(event.evidence), valid + sum(holds(text, each) for each in event.evidence)
+    print(f"\n{len(revisions)} texts, {sentences} sentences: {rate:,.0f} sentences/s")
+    print(f"{spans} quotes, {len(shaken)} shaken Unicode texts included: {valid} stand in their text")
+    return {"evidence_valid": valid / spans if spans else 0.0, "sentences_per_s": round(rate)}
+
+
+def shaken_texts(texts: list[str]) -> list[str]:
+    """Gold documents with marks, joiners, other line ends and other scripts strewn in."""
+    dice = random.Random(0)
+    noise = [
+        "e\u0301",
+        "👩‍👩‍👧",
+        "\r\n",
+        "\r",
+        "\u200f",
+        "\u00a0",
+        "שלום",
+        "مرحبا",
+        "漢字",
+        "\u00ad",
+        "“",
+        "—",
+        "\u2028",
+    ]
+    shaken = []
+    for number in range(FUZZED):
+        letters = list(texts[number % len(texts)])
+        for _ in range(dice.randint(1, 40)):
+            letters.insert(dice.randint(0, len(letters)), dice.choice(noise))
+        shaken.append("".join(letters))
+    return shaken
+
+
+def _revision(text: str, source_type: SourceType) -> Revision:
+    return Revision("rev_bench", text, source_type, datetime(2025, 3, 5, tzinfo=UTC))
+
+
+def main() -> int:
+    results = {**intent(), **gold(), **claims(), **proof_and_speed()}
+    print(json.dumps({"bench": "extract", "results": results}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

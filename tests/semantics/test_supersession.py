@@ -1,0 +1,90 @@
+"""A later decision ends an earlier one on its subject, a report of work fulfils a promise, nothing else does."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mnemon.semantics.changes import changes
+from mnemon.semantics.supersession import Link, Placed, link_events
+from tests.semantics.reading import events
+
+START = datetime(2025, 3, 5, tzinfo=UTC)
+
+
+async def links(*texts: str, one_document: bool = False) -> list[Link]:
+    placed = []
+    for day, text in enumerate(texts):
+        for event in await events(text, "note"):
+            place = "doc" if one_document else f"doc_{day}"
+            unique = event.__class__(**{**event.__dict__, "event_id": f"{day}:{event.event_id}"})
+            placed.append(Placed(unique, START + timedelta(days=day), place, f"rev_{day}"))
+    return link_events(placed)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("We decided to use MySQL for billing.", "We're going with Postgres instead of MySQL."),
+        (
+            "We will use MySQL for the booking engine.",
+            "Decision: We use PostgreSQL instead of MySQL for the booking engine.",
+        ),
+        ("Decision: launch on 3 May.", "Decision: launch on 10 June."),
+        ("Decision: no deploys on Fridays.", "Decision: deploys on Fridays are allowed now."),
+    ],
+)
+async def test_a_decision_ends_an_earlier_one_on_its_subject(earlier: str, later: str) -> None:
+    (link,) = await links(earlier, later)
+    assert link.kind == "supersedes"
+    assert link.later.startswith("1:")
+    assert link.earlier.startswith("0:")
+
+
+async def test_another_revision_may_change_its_mind_without_saying_of_what() -> None:
+    texts = ("Decision: Use MySQL.", "Decision: Actually, use Postgres instead.")
+    (link,) = await links(*texts, one_document=True)
+    assert link.kind == "supersedes"
+    assert await links(*texts) == []
+
+
+async def test_a_report_of_the_work_fulfils_the_promise_of_its_owner_only() -> None:
+    (link,) = await links("Alice will write the postmortem by Friday.", "Alice wrote the postmortem.")
+    assert link.kind == "fulfils"
+    assert await links("Alice will write the postmortem by Friday.", "Bob wrote the postmortem.") == []
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("We agreed to hire two testers.", "We decided to paint the office blue."),
+        ("We decided to use MySQL for billing.", "We decided to use MySQL for billing."),
+        ("Alice will write the postmortem by Friday.", "We decided to sell the boat instead."),
+    ],
+)
+async def test_unrelated_or_repeated_events_are_not_linked(earlier: str, later: str) -> None:
+    assert await links(earlier, later) == []
+
+
+async def test_an_earlier_decision_is_ended_once_and_by_what_came_after_it() -> None:
+    found = await links("Decision: launch on 3 May.", "Decision: launch on 10 June.", "Decision: launch on 1 July.")
+    assert [(link.earlier[:2], link.later[:2]) for link in found] == [("0:", "1:"), ("1:", "2:")]
+
+
+async def test_changes_between_revisions_are_added_dropped_and_changed() -> None:
+    before = await events("Decision: Use MySQL.\n\nBen will call the vendor by Friday.\n\nWe decided to move house.")
+    text = "Intro.\n\nDecision: Actually, use Postgres instead.\n\nBen will call the vendor by Monday.\n\n"
+    after = await events(text + "Users reported that login is slow.")
+    found = changes(before, after)
+    assert [event.category.value for event in found.added] == ["Feedback"]
+    assert ["move house" in event.narrative for event in found.dropped] == [True]
+    assert [(pair.after.category.value, "due" in pair.fields) for pair in found.changed] == [
+        ("Decision", False),
+        ("Commitment", True),
+    ]
+
+
+async def test_text_that_only_moved_is_no_change() -> None:
+    before = await events("We decided to wait.")
+    after = await events("A new first line.\n\nWe decided to wait.")
+    found = changes(before, after)
+    assert (found.added, found.dropped, found.changed) == ((), (), ())
