@@ -223,6 +223,9 @@ class Settings(BaseSettings):
         "LANGUAGE_MODEL",
         "OPENAI_EVENT_MODEL",
     )
+    extraction_engine: Literal["rules", "llm"] = _setting(
+        "rules", "What reads semantic events from texts: `rules`, with no model, or `llm`, with the language model."
+    )
     language_model_requests_per_minute: int = _setting(
         60, "Most requests to the language model that one process makes in a minute. 0: no limit.", ge=0, le=100_000
     )

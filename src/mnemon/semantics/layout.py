@@ -15,6 +15,8 @@ from mnemon.semantics.tables import Row, Table, is_ruler, read_row, table_openin
 Form = Literal["sentence", "item", "row"]
 
 _PREAMBLE_LINES = 40
+# "The Harbour shall", and then a list of what.
+_LEAD_IN = re.compile(r"\b(?:shall|will|must|agrees to|undertakes to)\s*:?\s*$")
 _SIGNATURE = re.compile(r"--\s*$")
 _RUN_IN = re.compile(r"[A-Z][\w '’#-]{2,40}[.:]\s+(?=\S)")
 
@@ -142,6 +144,11 @@ class _Reader:
     def _flush(self) -> Iterator[Unit]:
         if self.block and (span := trim(self.text, *self.block)):
             start, end = span
+            if self.form == "sentence" and _LEAD_IN.search(self.text, start, end):
+                self._enter(self.text[start:end])
+                self.section = Section.ACTIONS
+                self.block = None
+                return
             section, form = self.section, self.form
             if self.form == "sentence" and (run_in := _RUN_IN.match(self.text, start, end)):
                 announced = section_of(run_in[0].rstrip(" .:\n"))

@@ -55,6 +55,7 @@ _IN_PASSING = re.compile(
     r"\b(?:after|before|when|whenever|once|until|while|so\s+that|in\s+order\s+to)\b[^,]*$", re.IGNORECASE
 )
 _REPORTS = frozenset({Category.EXECUTION, Category.QUALITY_RISK, Category.CHANGE})
+_LEAD_IN = re.compile(r"(?P<who>.{2,60}?)\s+(?:shall|will|must|agrees to|undertakes to)$")
 _VAGUE = re.compile(r"\b(?:someone|somebody|anyone|one\s+day|some\s?day|at\s+some\s+point)\b", re.IGNORECASE)
 
 
@@ -81,7 +82,7 @@ def best_match(clause: str, sentence: str, unit: Unit, people: People, clipped: 
     scores: dict[Category, float] = {}
     for match in sorted(found, key=lambda match: -match.score):
         scores[match.category] = scores.get(match.category, match.score - _SECOND_CUE) + _SECOND_CUE
-    promised = _promised(clause, unit, mood, bool(found))
+    promised = _promised(clause, unit, mood, bool(found), people)
     if promised:
         scores[promised.category] = max(promised.score, scores.get(promised.category, -_BONUS) + _BONUS)
     if not scores:
@@ -169,7 +170,7 @@ def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> Found | 
     return Found(Category.COMMITMENT, "owned_item", 3.0, 0, match.end(), agent, "after", "assignment")
 
 
-def _promised(clause: str, unit: Unit, mood: Mood, any_cue: bool) -> Found | None:
+def _promised(clause: str, unit: Unit, mood: Mood, any_cue: bool, people: People) -> Found | None:
     """What the heading says about a line that says it in other words, or in none we know."""
     promise = _PROMISED.get(unit.section) if unit.section else None
     if not promise or not unit.leads or mood.question or mood.conditional or len(clause.split()) < 2:
@@ -184,4 +185,6 @@ def _promised(clause: str, unit: Unit, mood: Mood, any_cue: bool) -> Found | Non
     if unit.form == "sentence" and (category is Category.COMMITMENT or any_cue):
         score -= 1.0
     kind: Kind | None = "assignment" if category is Category.COMMITMENT else None
-    return Found(category, f"under_{unit.section}", score, 0, 0, NOBODY, "after", kind)
+    lead_in = _LEAD_IN.match(unit.heading)
+    agent = agent_in(lead_in["who"], people) if lead_in else NOBODY
+    return Found(category, f"under_{unit.section}", score, 0, 0, agent, "after", kind)

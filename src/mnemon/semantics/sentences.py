@@ -10,7 +10,7 @@ _ABBREVIATIONS = words(
     """dr mr mrs ms prof st jr sr inc ltd corp co no nos vs etc approx dept est fig vol art sec cf al resp incl e.g i.e
     a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun u.s u.k"""
 )
-_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|(?<=[。！？؟])|\n[ \t]*\n")
+_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?:\[\^?\w{1,3}\])?(?=\s|$)|(?<=[。！？؟])|\n[ \t]*\n")
 _LAST_WORD = re.compile(r"([\w.]+)\.$")
 _LIST_NUMBER = re.compile(r"\d{1,2}\.")
 _CLAUSE_SUBJECT = (

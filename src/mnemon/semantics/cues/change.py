@@ -26,7 +26,7 @@ CHANGE_CUES = (
         r"|we|I|have|has) (?:moved|switched|updated|changed) (?:the )?|changed (?:to|the|our)|moved to"
         r"|switched to|increased (?:to|by)|raised to"
         r"|reduced (?:to|by)|cut (?:to|by)|lowered to|extended (?:to|by|until)|shortened to|pivoted"
-        r"|amended)(?!\w)",
+        r"|(?<!as\ )amended)(?!\w)",
         strength=3,
         about="before",
     ),
