@@ -7,6 +7,7 @@ import uuid
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ULID_LENGTH = 26
 _PAIRS = [first + second for first in _CROCKFORD for second in _CROCKFORD]
+_LETTER_OF_BYTE = "".join(_CROCKFORD[byte % 32] for byte in range(256)).encode()
 
 
 def new_uuid() -> uuid.UUID:
@@ -27,9 +28,15 @@ def new_time_ordered_uuid() -> uuid.UUID:
 
 
 def new_ulid() -> str:
-    """48 bits of milliseconds and 80 random bits, in Crockford's base 32."""
-    number = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10))
-    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
+    return new_ulids(1)[0]
+
+
+def new_ulids(count: int) -> list[str]:
+    """48 bits of milliseconds, the same for all, and 80 random bits each, in Crockford's base 32."""
+    milliseconds = time.time_ns() // 1_000_000
+    moment = "".join([_PAIRS[milliseconds >> shift & 1023] for shift in (40, 30, 20, 10, 0)])
+    letters = os.urandom(16 * count).translate(_LETTER_OF_BYTE).decode()
+    return [moment + letters[start : start + 16] for start in range(0, 16 * count, 16)]
 
 
 def is_ulid(text: str) -> bool:

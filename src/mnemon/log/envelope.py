@@ -1,17 +1,15 @@
 """The envelope: every attested field of an event that is known before it is appended, but its data."""
 
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import date
 from typing import Any
-from uuid import UUID
 
 from mnemon.log.events import PLAIN_SOURCE, Actor, NewEvent, Scope, Source
-from mnemon.log.moments import written
 from mnemon.log.seal import Draft
 
 
 def envelope_of(
-    tenant: UUID, made: Draft, occurred_at: datetime, effective_date: date, correlation_id: str
+    tenant: str, made: Draft, occurred_at: str, effective_date: date, correlation_id: str
 ) -> dict[str, Any]:
     """Every attested field that is known before the append, less what is not there."""
     event = made.event
@@ -19,7 +17,7 @@ def envelope_of(
         "id": made.id,
         "type": event.type,
         "schema_version": made.declaration.schema_version,
-        "occurred_at": written(occurred_at),
+        "occurred_at": occurred_at,
         "effective_date": effective_date.isoformat(),
         "correlation_id": correlation_id,
         "scope": _scope(tenant, event.scope),
@@ -48,10 +46,10 @@ def envelope_of(
     return envelope
 
 
-def _scope(tenant: UUID, scope: Scope) -> dict[str, Any]:
-    if not (scope.division or scope.region or scope.site or scope.custom_scopes):
-        return {"tenant_id": str(tenant), "legal_entity": scope.legal_entity}
-    return _present(tenant_id=str(tenant), legal_entity=scope.legal_entity, division=scope.division,
+def _scope(tenant: str, scope: Scope) -> dict[str, Any]:
+    if scope.is_plain:
+        return {"tenant_id": tenant, "legal_entity": scope.legal_entity}
+    return _present(tenant_id=tenant, legal_entity=scope.legal_entity, division=scope.division,
                     region=scope.region, site=scope.site, custom_scopes=scope.custom_scopes)  # fmt: skip
 
 
@@ -73,6 +71,8 @@ def _actor(actor: Actor) -> dict[str, Any]:
 
 def person_of(actor: Actor) -> dict[str, Any]:
     """What `_actor` leaves out."""
+    if not (actor.name or actor.ip_address or actor.on_behalf_of):
+        return {}
     delegator = actor.on_behalf_of
     return _present(name=actor.name, ip_address=actor.ip_address,
                     on_behalf_of=delegator and delegator.name and {"name": delegator.name})  # fmt: skip
@@ -82,7 +82,14 @@ def _present(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
-def labels_of(event: NewEvent) -> Iterator[tuple[str, str]]:
+def labels_of(event: NewEvent) -> tuple[tuple[str, str], ...]:
+    """What the event's streams beside those of its entities are named by."""
+    if not event.tags and not event.intent_id and event.scope.is_plain:
+        return ()
+    return tuple(_labels(event))
+
+
+def _labels(event: NewEvent) -> Iterator[tuple[str, str]]:
     for tag in sorted(set(event.tags)):
         yield "tag", tag
     scope = event.scope

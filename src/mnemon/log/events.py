@@ -62,6 +62,11 @@ class Scope:
     site: str | None = None
     custom_scopes: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_plain(self) -> bool:
+        """Nothing but a legal entity is named."""
+        return not (self.division or self.region or self.site or self.custom_scopes)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

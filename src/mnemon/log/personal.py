@@ -30,6 +30,8 @@ class PersonalValue:
 
 def personal_values(draft: Draft) -> list[PersonalValue]:
     """Every personal value of an event, deepest first, or the reason why it cannot be said whose one is."""
+    if "actor" not in draft.payload and not draft.declaration.personal_fields:
+        return []
     problems: list[str] = []
     found = [*_of_actor(draft, problems), *_of_data(draft, problems)]
     values = {one.place: one for one in found}

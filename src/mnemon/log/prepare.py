@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -13,7 +13,7 @@ from mnemon.log.chain import digest
 from mnemon.log.envelope import envelope_of, labels_of, person_of
 from mnemon.log.errors import InvalidEvent
 from mnemon.log.events import ACTOR_TYPES, NewEvent
-from mnemon.log.moments import now
+from mnemon.log.moments import now, written
 from mnemon.log.paths import values_at, without
 from mnemon.log.registry import CompiledType
 from mnemon.log.seal import Draft, Sealed, Subject, canonical
@@ -32,9 +32,18 @@ class Key:
     meaning: str
 
 
-@dataclass(slots=True)
-class Prepared:
-    """An event with all that is written for it, but for its place in the chain. Nobody changes it."""
+class Occasion:
+    """The request that events come in: whose it is and when, in the forms that each of them needs."""
+
+    def __init__(self, tenant: UUID, key_life: timedelta) -> None:
+        self.tenant = str(tenant)
+        self.moment = now()
+        self.moment_text = written(self.moment)
+        self.key_expiry = self.moment + key_life
+
+
+class Prepared(NamedTuple):
+    """An event with all that is written for it, but for its place in the chain."""
 
     event: NewEvent
     id: str
@@ -52,7 +61,7 @@ class Prepared:
     subjects: Sequence[Subject]
 
 
-def draft(event: NewEvent, compiled: CompiledType) -> Draft:
+def draft(event: NewEvent, compiled: CompiledType, fresh_id: str | None = None) -> Draft:
     """Refuse an event that does not fit its type; otherwise give it its id and plain payload."""
     if not _fits(event, compiled) and (problems := list(_violations(event, compiled))):
         raise InvalidEvent(
@@ -63,16 +72,19 @@ def draft(event: NewEvent, compiled: CompiledType) -> Draft:
         payload["actor"] = person
     if event.rules_evaluated:
         payload["rules_evaluated"] = list(event.rules_evaluated)
-    return Draft(event.id or new_ulid(), compiled.declaration, event, payload)
+    return Draft(event.id or fresh_id or new_ulid(), compiled.declaration, event, payload)
 
 
-def prepare(tenant: UUID, made: Draft, sealed: Sealed, compiled: CompiledType, key_life: timedelta) -> Prepared:
+def prepare(occasion: Occasion, made: Draft, sealed: Sealed, compiled: CompiledType) -> Prepared:
     """Fix the bytes of an event, and hash them."""
     event = made.event
-    occurred_at = event.occurred_at or now()
+    if event.occurred_at is None:
+        occurred_at, occurred_text = occasion.moment, occasion.moment_text
+    else:
+        occurred_at, occurred_text = event.occurred_at, written(event.occurred_at)
     effective_date = event.effective_date or occurred_at.astimezone(UTC).date()
     correlation_id = event.correlation_id or made.id
-    envelope = _encoded(envelope_of(tenant, made, occurred_at, effective_date, correlation_id), event)
+    envelope = _encoded(envelope_of(occasion.tenant, made, occurred_text, effective_date, correlation_id), event)
     if len(envelope) > LONGEST_NAME:
         _refuse_long_names(event)
     return Prepared(
@@ -87,8 +99,8 @@ def prepare(tenant: UUID, made: Draft, sealed: Sealed, compiled: CompiledType, k
         payload=sealed.payload,
         digests=digest(envelope) + digest(sealed.payload),
         entities=tuple(dict.fromkeys([(one.entity_type, one.entity_id) for one in event.entities])),
-        labels=tuple(labels_of(event)),
-        keys=tuple(_keys(event, compiled, key_life)) if event.idempotency_key or compiled.business_key else (),
+        labels=labels_of(event),
+        keys=tuple(_keys(occasion, event, compiled)) if event.idempotency_key or compiled.business_key else (),
         subjects=sealed.subjects,
     )
 
@@ -160,15 +172,16 @@ def _refuse_long_names(event: NewEvent) -> None:
                 )
 
 
-def _keys(event: NewEvent, compiled: CompiledType, key_life: timedelta) -> Iterator[Key]:
+def _keys(occasion: Occasion, event: NewEvent, compiled: CompiledType) -> Iterator[Key]:
     if event.idempotency_key is not None:
         secret = digest(b"idempotency\n" + event.idempotency_key.encode())
-        yield Key(secret, _content_of(event, compiled), now() + key_life, f"idempotency key {event.idempotency_key!r}")
+        meaning = f"idempotency key {event.idempotency_key!r}"
+        yield Key(secret, _content_of(event, compiled), occasion.key_expiry, meaning)
     if business_key := compiled.business_key:
         values = [list(values_at(event.data, path)) for path in business_key.paths]
         secret = digest(b"business\n" + canonical([event.type, values]))
         content = digest(_plain_data(event, compiled))
-        expires_at = now() + business_key.window if business_key.window else None
+        expires_at = occasion.moment + business_key.window if business_key.window else None
         yield Key(secret, content, expires_at, f"business key {orjson.dumps(values).decode()} of {event.type}")
 
 

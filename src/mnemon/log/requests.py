@@ -10,10 +10,11 @@ from uuid import UUID
 import orjson
 
 from mnemon.db.database import Connection
+from mnemon.ids import new_ulids
 from mnemon.log.append import Request, key_conflict
 from mnemon.log.errors import BatchRefused, InvalidEvent, SubjectErased
 from mnemon.log.events import NewEvent
-from mnemon.log.prepare import Key, Prepared, draft, prepare
+from mnemon.log.prepare import Key, Occasion, Prepared, draft, prepare
 from mnemon.log.registry import CompiledType, Registry
 from mnemon.log.seal import Seal
 from mnemon.settings import Settings
@@ -45,14 +46,14 @@ class RequestMaker:
         """The request, or the reason why not. A caller's connection also finds types that it has just declared."""
         self._check_batch(events)
         compiled = await self._compiled(tenant, events, connection)
-        drafts = [draft(event, one) for event, one in zip(events, compiled, strict=True)]
+        drafts = list(map(draft, events, compiled, new_ulids(len(events))))
         try:
             sealed = await self._seal.seal(tenant, drafts)
         except orjson.JSONEncodeError as failure:
             raise InvalidEvent(f"The data of {events[0].type} cannot be written as JSON: {failure}.") from None
+        occasion = Occasion(tenant, self._limits.key_life)
         prepared = [
-            prepare(tenant, made, closed, one, self._limits.key_life)
-            for made, closed, one in zip(drafts, sealed, compiled, strict=True)
+            prepare(occasion, made, closed, one) for made, closed, one in zip(drafts, sealed, compiled, strict=True)
         ]
         _check_keys(prepared)
         return Request(prepared)

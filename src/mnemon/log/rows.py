@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from mnemon.log.arrays import ByteaArray, DateArray, IntegerArray, MomentArray, TextArray
+from mnemon.log.arrays import (
+    ByteaArray,
+    DateArray,
+    EncodedTextArray,
+    IntegerArray,
+    MomentArray,
+    SparseTextArray,
+    TextArray,
+)
 from mnemon.log.prepare import Prepared
 
 
@@ -43,9 +51,9 @@ def arguments(partition_id: int, events: Sequence[Prepared], expectations: Seque
         DateArray([one.effective_date for one in events]),
         TextArray([one.event.actor.id for one in events]),
         TextArray([one.correlation_id for one in events]),
-        TextArray([one.event.caused_by for one in events]),
-        TextArray([one.envelope for one in events]),
-        TextArray([one.payload for one in events]),
+        SparseTextArray([one.event.caused_by for one in events]),
+        EncodedTextArray([one.envelope for one in events]),
+        EncodedTextArray([one.payload for one in events]),
         b"".join([one.digests for one in events]),
         *_entities(events),
         *_labels(events),
@@ -60,17 +68,19 @@ def arguments(partition_id: int, events: Sequence[Prepared], expectations: Seque
 
 def _entities(events: Sequence[Prepared]) -> tuple[Any, ...]:
     """One row per entity of an event, with how often the entity came up in this call so far."""
-    places, kinds, entities, ranks = [], [], [], []
+    rows, ranks = [], []
     seen: dict[tuple[str, str], int] = {}
-    for place, prepared in enumerate(events):
+    for place, prepared in enumerate(events, 1):
         for entity in prepared.entities:
-            rank = seen.get(entity, 0) + 1
-            seen[entity] = rank
-            places.append(place)
-            kinds.append(entity[0])
-            entities.append(entity[1])
+            rank = seen[entity] = seen.get(entity, 0) + 1
+            rows.append((place, entity))
             ranks.append(rank)
-    return IntegerArray([place + 1 for place in places]), TextArray(kinds), TextArray(entities), IntegerArray(ranks)
+    return (
+        IntegerArray([place for place, _ in rows]),
+        TextArray([entity[0] for _, entity in rows]),
+        TextArray([entity[1] for _, entity in rows]),
+        IntegerArray(ranks),
+    )
 
 
 def _labels(events: Sequence[Prepared]) -> tuple[Any, ...]:
