@@ -9,11 +9,13 @@ from uuid import UUID
 
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.abc import PQGen
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import external_server
+from mnemon.db.waiting import Result, eagerly
 from mnemon.errors import DatabaseUnavailable
 from mnemon.settings import Settings
 from mnemon.telemetry import logger
@@ -131,6 +133,9 @@ def _connection_class(server: Server) -> type[Connection]:
                     if not _may_pass(server, failure) or asyncio.get_running_loop().time() > deadline:
                         raise
                     await asyncio.sleep(0.05)
+
+        async def wait(self, gen: PQGen[Result], *how: Any, **options: Any) -> Result:
+            return await super().wait(eagerly(gen, self.pgconn.socket), *how, **options)
 
     return SelfStartingConnection
 
