@@ -104,7 +104,7 @@ COLUMN_EDITS = [
     ("events", "caused_by = 'nothing'", "columns"),
     ("event_payloads", "payload = replace(payload, '2-1', '9-9')", "payload"),
     ("event_entities", "entity_id = 'another'", "stream"),
-    ("event_entities", "version = version + 1", "version"),
+    ("event_entities", "version = 99", "version"),
     ("event_labels", "value = 'hidden'", "stream"),
 ]
 
