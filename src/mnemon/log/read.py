@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,7 @@ from psycopg.rows import tuple_row
 
 from mnemon.db.database import Connection, Database
 from mnemon.errors import InvalidRequest
+from mnemon.log.ahead import ITEMS_PER_TURN, pages_ahead
 from mnemon.log.cursor import read_cursor, write_cursor
 from mnemon.log.errors import EventNotFound
 from mnemon.log.events import MAIN, Event
@@ -21,9 +22,7 @@ from mnemon.log.select import COLUMNS, select_stream
 from mnemon.log.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream
 
 LARGEST_PAGE = 1000
-SCAN_BATCH = 1000
-# A reader that never waits would keep the event loop to itself, and the next page from arriving.
-EVENTS_PER_TURN = 4
+SCAN_BATCH = 500
 
 BY_ID = f"""
 SELECT {COLUMNS} FROM mnemon.events e
@@ -36,11 +35,7 @@ SELECT set_config('mnemon.tenant', %s, true), set_config('enable_sort', 'off', t
        set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
 """
-VERSION = """
-SELECT version FROM mnemon.event_entities
- WHERE tenant_id = %s AND partition_id = %s AND entity_id = %s AND entity_type = %s
- ORDER BY sequence DESC LIMIT 1
-"""
+VERSION = "SELECT mnemon.entity_version(%s, %s, %s, %s) AS version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,30 +133,21 @@ class Reader:
                     legal_entity=legal_entity, start=sequence, limit=SCAN_BATCH,
                 )  # fmt: skip
 
-        ahead = asyncio.create_task(page_after(after))
-        try:
-            while True:
-                events: Sequence[Event] = await ahead
-                more = len(events) == SCAN_BATCH
-                if more:
-                    ahead = asyncio.create_task(page_after(events[-1].sequence))
-                for number, event in enumerate(await self._seal.open(tenant, events) if opened else events):
-                    if number % EVENTS_PER_TURN == 0:
+        async with aclosing(pages_ahead(page_after, _sequence, after, SCAN_BATCH)) as pages:
+            async for page in pages:
+                for number, event in enumerate(await self._seal.open(tenant, page) if opened else page):
+                    if number % ITEMS_PER_TURN == 0:
                         await asyncio.sleep(0)
                     yield event
-                if not more:
-                    return
-        finally:
-            ahead.cancel()
-            await asyncio.gather(ahead, return_exceptions=True)
 
     async def version(self, tenant: UUID, entity_type: str, entity_id: str, *, legal_entity: str = MAIN) -> int:
         """How many events an entity has had: what `expected_versions` is compared with."""
         async with self.transaction(tenant) as connection:
             names = await self._partitions.names_in(connection, tenant, legal_entity)
-            values = (tenant, next(iter(names), 0), entity_id, entity_type)
+            values = (tenant, next(iter(names), 0), entity_type, entity_id)
             row = await (await connection.execute(VERSION, values)).fetchone()
-        return row["version"] if row else 0
+        assert row is not None
+        return int(row["version"])
 
     async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
         """Events that were read sealed, as their readers may see them."""
@@ -181,3 +167,7 @@ class Reader:
             await cursor.execute(statement, values)
             rows = await cursor.fetchall()
         return [Event(tenant, names[row[0]], *row, lift) for row in rows]  # type: ignore[call-arg]
+
+
+def _sequence(event: Event) -> int:
+    return event.sequence

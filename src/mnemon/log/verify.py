@@ -1,9 +1,12 @@
 """Verifying: recomputes a partition's chain from what is stored, and names every place where it does not hold."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from hashlib import sha256
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +15,7 @@ from psycopg.rows import tuple_row
 
 from mnemon.db.database import Connection
 from mnemon.log import chain
+from mnemon.log.ahead import ITEMS_PER_TURN, pages_ahead
 from mnemon.log.checkpoint import Checkpoint, faults_of
 from mnemon.log.events import MAIN
 from mnemon.log.merkle import Frontier
@@ -21,7 +25,7 @@ from mnemon.log.read import Reader
 from mnemon.log.redacted import Redacted, is_attested, note_redaction
 from mnemon.log.sidetables import Row, attested_rows, side_rows, wrong_versions
 
-BATCH = 2_000
+BATCH = 500
 PAYLOAD = 6
 # A log that is wrong throughout would fill the report; the first places are what matters.
 MOST_FAULTS = 1_000
@@ -131,10 +135,15 @@ async def verify(
     report = Report(walk.position, found[0].sequence if found else 0, faults=walk.faults)
     if found:
         attested = {one.sequence for one in checkpoints}
-        async with side_rows(reader, tenant, found[0], begun) as beside:
-            async for rows in _batches(reader, tenant, found[0], begun):
+        async with (
+            side_rows(reader, tenant, found[0], begun) as beside,
+            aclosing(_batches(reader, tenant, found[0], begun)) as batches,
+        ):
+            async for rows in batches:
                 streams = await beside.upto(rows[-1][0])
-                for row in rows:
+                for number, row in enumerate(rows):
+                    if number % ITEMS_PER_TURN == 0:
+                        await asyncio.sleep(0)
                     _check_row(walk, row, streams.pop(row[0], []), attested)
                 _check_strays(walk, streams)
                 report.position, report.checked = walk.position, walk.position.sequence - begun
@@ -169,16 +178,15 @@ def _start(tenant: UUID, legal_entity: str, since: Checkpoint | Position | None)
     return _Walk(str(tenant), legal_entity, since, None)
 
 
-async def _batches(
+def _batches(
     reader: Reader, tenant: UUID, partition: Partition, after: int
-) -> AsyncIterator[list[tuple[Any, ...]]]:
-    while True:
+) -> AsyncGenerator[Sequence[tuple[Any, ...]], None]:
+    async def rows_after(sequence: int) -> list[tuple[Any, ...]]:
         async with reader.transaction(tenant) as connection:
-            rows = await _rows(connection, tenant, partition, after)
-        if not rows:
-            return
-        yield await _with_archived(reader, tenant, partition, rows)
-        after = rows[-1][0]
+            rows = await _rows(connection, tenant, partition, sequence)
+        return await _with_archived(reader, tenant, partition, rows)
+
+    return pages_ahead(rows_after, itemgetter(0), after, BATCH)
 
 
 async def _with_archived(
