@@ -10,27 +10,24 @@ import sys
 import tempfile
 import time
 import venv
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from log_workload import DATA_BYTES, ORDER, order
+from log_copy import BareCopy
+from log_processes import Process, opened_mnemon
+from log_workload import CLERK, DATA_BYTES, LONG, MAIN, NAMED_CLERK, ORDER, Orders
 from psycopg.conninfo import conninfo_to_dict
 
-from mnemon.db.database import Connection, Database, connect
-from mnemon.db.embedded import EmbeddedServer
-from mnemon.db.migrate import migrate
+from mnemon.db.database import Database
 from mnemon.ids import new_uuid
-from mnemon.log.events import NewEvent, Scope
-from mnemon.log.registry import Registry
-from mnemon.log.requests import Limits
+from mnemon.log.events import Actor, NewEvent, Scope
 from mnemon.log.store import EventLog
 from mnemon.log.streams import Stream
 from mnemon.log.verify import verify
-from mnemon.log.wake import CHANNEL
 from mnemon.telemetry import configure_logging
 
 QUICK = bool(os.environ.get("QUICK"))
@@ -43,21 +40,6 @@ READS = 300 if QUICK else 2_000
 ROOT = Path(__file__).parents[1]
 PEER_FOLDER = ROOT / ".make" / "bench-log"
 PEER_PACKAGES = ("eventsourcing[postgres]==9.5.6",)
-MAIN, LONG = Scope(), Scope("long")
-
-SCRATCH = """
-DROP SCHEMA IF EXISTS scratch CASCADE;
-CREATE SCHEMA scratch;
-CREATE TABLE scratch.events (LIKE mnemon.events_{number} INCLUDING ALL);
-CREATE TABLE scratch.event_payloads (LIKE mnemon.event_payloads_{number} INCLUDING ALL);
-CREATE TABLE scratch.event_entities (LIKE mnemon.event_entities INCLUDING ALL);
-"""
-COPIED = {
-    "events": ["uuid", "int4", "int8", "text", "text", "timestamptz", "date", "timestamptz", "text", "text", "text",
-               "text", "bytea", "bytea", "bytea"],
-    "event_payloads": ["uuid", "int4", "int8", "text"],
-    "event_entities": ["uuid", "int4", "int4", "int8", "text", "text"],
-}  # fmt: skip
 
 
 @dataclass
@@ -78,31 +60,20 @@ class Rates:
         return statistics.median(one / two for one, two in pairs)
 
 
-class Orders:
-    """Numbers every order, so that no two are the same."""
-
-    def __init__(self) -> None:
-        self.number = 0
-
-    def take(self, count: int, scope: Scope = MAIN) -> list[NewEvent]:
-        self.number += count
-        return [order(number, scope) for number in range(self.number - count, self.number)]
-
-
 @dataclass
 class Bench:
     """What all measurements share."""
 
-    server: EmbeddedServer
+    home: Path
     database: Database
     log: EventLog
     tenant: UUID
     orders: Orders = field(default_factory=Orders)
     rates: Rates = field(default_factory=Rates)
 
-    async def batches(self, count: int, size: int = 100, scope: Scope = MAIN) -> float:
+    async def batches(self, count: int, size: int = 100, scope: Scope = MAIN, actor: Actor = CLERK) -> float:
         """Events per second of one caller that appends batch after batch."""
-        work = [self.orders.take(size, scope) for _ in range(count)]
+        work = [self.orders.take(size, scope, actor) for _ in range(count)]
         began = time.perf_counter()
         for batch in work:
             await self.log.append(self.tenant, batch)
@@ -123,17 +94,12 @@ class Bench:
 
 @asynccontextmanager
 async def opened() -> AsyncIterator[Bench]:
-    """A new embedded server with its default configuration, removed afterwards."""
+    """The product as it is opened anywhere, in a home of its own that is removed afterwards."""
     home = Path(tempfile.mkdtemp(prefix="mnemon-bench-"))
     home.chmod(0o755)
-    server = EmbeddedServer(home, 0)
     try:
-        async with Database(server) as database:
-            async with database.owner() as owner:
-                await migrate(owner)
-            limits = Limits(batch_events=1_000)
-            async with EventLog(database, registry=Registry(database, [ORDER]), limits=limits) as log:
-                yield Bench(server, database, log, new_uuid())
+        async with opened_mnemon(home) as mnemon:
+            yield Bench(home, mnemon.database, mnemon.log, new_uuid())
     finally:
         await asyncio.to_thread(_until_gone, home)
 
@@ -150,8 +116,8 @@ def _until_gone(home: Path) -> None:
 class Peer:
     """pyeventsourcing in a process and an environment of its own."""
 
-    def __init__(self, server: EmbeddedServer) -> None:
-        where = conninfo_to_dict(server.owner_conninfo)
+    def __init__(self, database: Database) -> None:
+        where = conninfo_to_dict(database.server.owner_conninfo)
         command = [_peer_python(), str(ROOT / "bench" / "log_peer.py"), where["host"], where["port"], where["dbname"],
                    where["user"], str(DATA_BYTES)]  # fmt: skip
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -178,62 +144,10 @@ def _peer_python() -> str:
     return str(python)
 
 
-class BareCopy:
-    """The same rows into tables of the same form by COPY, with nothing checked, hashed or looked up."""
-
-    def __init__(self, connection: Connection, rows: dict[str, list[list[tuple[Any, ...]]]]) -> None:
-        self._connection = connection
-        self._rows = rows
-        self._next = 0
-
-    @classmethod
-    async def prepare(cls, bench: Bench, batches: int) -> "BareCopy":
-        """Rows as the log itself wrote them."""
-        connection = await connect(bench.server, bench.server.owner_conninfo)
-        rows: dict[str, list[list[tuple[Any, ...]]]] = {}
-        number = await bench.log.partitions.number(bench.tenant, "main")
-        await connection.execute(SCRATCH.format(number=number))
-        for table in COPIED:
-            found = await connection.execute(
-                f"SELECT * FROM mnemon.{table} WHERE partition_id = {number} AND sequence <= {batches * 100} "
-                "ORDER BY sequence", binary=True
-            )  # fmt: skip
-            split: list[list[tuple[Any, ...]]] = [[] for _ in range(batches)]
-            for row in await found.fetchall():
-                split[(row["sequence"] - 1) // 100].append(tuple(row.values()))
-            rows[table] = split
-        return cls(connection, rows)
-
-    async def batches(self, count: int) -> float:
-        """Events per second; starts over in empty tables when all rows are in."""
-        if self._next + count > len(self._rows["events"]):
-            await self.empty()
-        began = time.perf_counter()
-        for number in range(self._next, self._next + count):
-            async with self._connection.transaction():
-                for table, types in COPIED.items():
-                    await self._copy(table, types, self._rows[table][number])
-        self._next += count
-        return count * 100 / (time.perf_counter() - began)
-
-    async def empty(self) -> None:
-        await self._connection.execute("TRUNCATE scratch.events, scratch.event_payloads, scratch.event_entities")
-        self._next = 0
-
-    async def _copy(self, table: str, types: list[str], rows: Iterable[tuple[Any, ...]]) -> None:
-        statement = f"COPY scratch.{table} FROM STDIN (FORMAT BINARY)"
-        async with self._connection.cursor() as cursor, cursor.copy(statement) as copy:
-            copy.set_types(types)
-            for row in rows:
-                await copy.write_row(row)
-
-    async def close(self) -> None:
-        await self._connection.close()
-
-
 async def measure_appends(bench: Bench, copy: BareCopy, peer: Peer) -> None:
     for _ in range(ROUNDS):
         bench.rates.add("mnemon", "batch", await bench.batches(BATCHES))
+        bench.rates.add("sealed", "batch", await bench.batches(BATCHES, actor=NAMED_CLERK))
         bench.rates.add("copy", "batch", await copy.batches(BATCHES))
         took = await asyncio.to_thread(peer.ask, do="batch", batches=BATCHES, size=100)
         bench.rates.add("peer", "batch", BATCHES * 100 / took)
@@ -244,7 +158,7 @@ async def measure_appends(bench: Bench, copy: BareCopy, peer: Peer) -> None:
 
 async def measure_two_processes(bench: Bench) -> None:
     """One process into one partition, then two processes into two."""
-    writers = [await _Writer.start(bench, name) for name in ("one", "two")]
+    writers = [await Process.start("writer", bench.home, bench.tenant, name) for name in ("one", "two")]
     for _ in range(ROUNDS):
         bench.rates.add("one", "processes", await _together(writers[:1], BATCHES))
         bench.rates.add("two", "processes", await _together(writers, BATCHES))
@@ -252,59 +166,17 @@ async def measure_two_processes(bench: Bench) -> None:
         await writer.stop()
 
 
-@dataclass
-class _Writer:
-    """Another process with a log of its own, which appends to one partition when told."""
-
-    process: asyncio.subprocess.Process
-
-    @classmethod
-    async def start(cls, bench: Bench, legal_entity: str) -> "_Writer":
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, __file__, "writer", str(bench.server._home), str(bench.tenant), legal_entity,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        )  # fmt: skip
-        writer = cls(process)
-        await writer.tell(2)
-        await writer.answer()
-        return writer
-
-    async def tell(self, batches: int) -> None:
-        assert self.process.stdin
-        self.process.stdin.write(f"{batches}\n".encode())
-        await self.process.stdin.drain()
-
-    async def answer(self) -> None:
-        assert self.process.stdout
-        assert await self.process.stdout.readline() == b"done\n"
-
-    async def stop(self) -> None:
-        assert self.process.stdin
-        self.process.stdin.close()
-        await self.process.wait()
-
-
-async def _together(writers: list[_Writer], batches: int) -> float:
+async def _together(writers: list[Process], batches: int) -> float:
     """Events per second of all of them, by the clock of the slowest. Each makes its events before it is told to go."""
     began = time.perf_counter()
     for writer in writers:
         await writer.tell(batches)
     for writer in writers:
-        await writer.answer()
-    return len(writers) * batches * 100 / (time.perf_counter() - began)
-
-
-async def run_writer(home: str, tenant: str, legal_entity: str) -> None:
-    async with Database(EmbeddedServer(Path(home), 0)) as database:
-        log = EventLog(database, registry=Registry(database, [ORDER]))
-        bench = Bench(EmbeddedServer(Path(home), 0), database, log, UUID(tenant))
-        scope = Scope(legal_entity)
-        work = [bench.orders.take(100, scope) for _ in range(BATCHES)]
-        while line := await asyncio.to_thread(sys.stdin.readline):
-            for batch in work[: int(line)]:
-                await log.append(bench.tenant, batch)
-            print("done", flush=True)
-        await log.close()
+        assert await writer.answer() == "done"
+    rate = len(writers) * batches * 100 / (time.perf_counter() - began)
+    for writer in writers:
+        assert await writer.answer() == "ready"
+    return rate
 
 
 async def measure_growth(bench: Bench, copy: BareCopy) -> float:
@@ -366,30 +238,16 @@ async def measure_reads(bench: Bench) -> dict[str, float]:
 
 
 async def measure_delivery(bench: Bench) -> float:
-    """From the acknowledgement of a commit until a listener in another connection has read the event."""
+    """From the acknowledgement of a commit until a subscription's handler in another process has the event."""
+    subscriber = await Process.start("subscriber", bench.home, bench.tenant, "long")
     committed: dict[str, float] = {}
-    seen: dict[str, float] = {}
-    listener = await connect(bench.server, bench.server.app_conninfo)
-    await listener.execute(f"LISTEN {CHANNEL}")
-    position = await _length(bench)
-
-    async def follow() -> None:
-        nonlocal position
-        while len(seen) < READS // 4:
-            async for _ in listener.notifies(timeout=0.5, stop_after=1):
-                pass
-            async for event in bench.log.scan(bench.tenant, legal_entity="long", after=position):
-                seen[event.id] = time.perf_counter()
-                position = event.sequence
-
-    following = asyncio.create_task(follow())
     for _ in range(READS // 4):
         [appended] = await bench.log.append(bench.tenant, bench.orders.take(1, LONG))
-        committed[appended.id] = time.perf_counter()
+        committed[appended.id] = time.monotonic()
         await asyncio.sleep(0.005)
-    await following
-    await listener.close()
-    return _p99([seen[event_id] - moment for event_id, moment in committed.items()])
+    handled = dict([(await subscriber.answer()).split() for _ in committed])
+    await subscriber.stop()
+    return _p99([float(handled[event_id]) - moment for event_id, moment in committed.items()])
 
 
 async def measure_replay(bench: Bench) -> float:
@@ -416,8 +274,9 @@ async def main() -> None:
         async with bench.database.owner() as owner:
             await owner.execute("CREATE SCHEMA peer")
         await bench.batches(max(BATCHES * 2, 40))
-        copy = await BareCopy.prepare(bench, BATCHES * 2)
-        peer = Peer(bench.server)
+        number = await bench.log.partitions.number(bench.tenant, "main")
+        copy = await BareCopy.prepare(bench.database, number, BATCHES * 2)
+        peer = Peer(bench.database)
         say("growth: filling the long partition")
         results = {"append_growth_1m": await measure_growth(bench, copy)}
         say("appends beside COPY and the peer")
@@ -452,6 +311,7 @@ def report(rates: Rates, results: dict[str, float], length: int) -> None:
     print(f"{'':44}{'events/s':>10}")
     for (who, what), label in {
         ("mnemon", "batch"): "batches of 100, Mnemon",
+        ("sealed", "batch"): "batches of 100, Mnemon, actor's name sealed",
         ("copy", "batch"): "batches of 100, bare COPY, same tables",
         ("peer", "batch"): "batches of 100, pyeventsourcing",
         ("mnemon", "single"): f"{CALLERS} callers, single events, Mnemon",
@@ -472,4 +332,4 @@ def report(rates: Rates, results: dict[str, float], length: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(run_writer(*sys.argv[2:]) if sys.argv[1:2] == ["writer"] else main())
+    asyncio.run(main())

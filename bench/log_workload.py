@@ -5,36 +5,41 @@ import random
 import orjson
 
 from mnemon.log.events import Actor, EntityReference, NewEvent, Scope
-from mnemon.log.types import EventType
+from mnemon.log.types import EventType, declare
 
 CUSTOMERS = 5_000
 
-ORDER = EventType(
-    type="bench.order.placed",
-    data_schema={
-        "type": "object",
-        "required": ["number", "customer", "lines"],
-        "properties": {
-            "number": {"type": "string", "maxLength": 40},
-            "customer": {"type": "string"},
-            "currency": {"type": "string", "pattern": "^[A-Z]{3}$"},
-            "lines": {
-                "type": "array",
-                "minItems": 1,
-                "items": {
-                    "type": "object",
-                    "required": ["line", "amount"],
-                    "properties": {
-                        "line": {"type": "integer"},
-                        "amount": {"type": "number"},
-                        "text": {"type": "string"},
+ORDER = declare(
+    EventType(
+        type="bench.order.placed",
+        data_schema={
+            "type": "object",
+            "required": ["number", "customer", "lines"],
+            "properties": {
+                "number": {"type": "string", "maxLength": 40},
+                "customer": {"type": "string"},
+                "currency": {"type": "string", "pattern": "^[A-Z]{3}$"},
+                "lines": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {
+                        "type": "object",
+                        "required": ["line", "amount"],
+                        "properties": {
+                            "line": {"type": "integer"},
+                            "amount": {"type": "number"},
+                            "text": {"type": "string"},
+                        },
                     },
                 },
             },
         },
-    },
+    )
 )
-CLERK = Actor("human", "clerk-7", "A. Clerk")
+# As the doors make it: who acts is an id. A name is personal, and would be sealed.
+CLERK = Actor("human", "clerk-7")
+NAMED_CLERK = Actor("human", "clerk-7", "A. Clerk")
+MAIN, LONG = Scope(), Scope("long")
 
 
 def order_data(number: int) -> dict[str, object]:
@@ -44,16 +49,27 @@ def order_data(number: int) -> dict[str, object]:
     return {"number": f"ORD-{number}", "customer": f"C-{number % CUSTOMERS}", "currency": "EUR", "lines": lines}
 
 
-def order(number: int, scope: Scope) -> NewEvent:
+def order(number: int, scope: Scope, actor: Actor = CLERK) -> NewEvent:
     customer = f"C-{random.randrange(CUSTOMERS)}"
     return NewEvent(
         type=ORDER.type,
         data=order_data(number),
-        actor=CLERK,
+        actor=actor,
         scope=scope,
         entities=[EntityReference("order", f"ORD-{number}"), EntityReference("customer", customer, "buyer")],
         correlation_id=f"process-{number // 3}",
     )
+
+
+class Orders:
+    """Numbers every order, so that no two are the same."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def take(self, count: int, scope: Scope = MAIN, actor: Actor = CLERK) -> list[NewEvent]:
+        self.number += count
+        return [order(number, scope, actor) for number in range(self.number - count, self.number)]
 
 
 DATA_BYTES = len(orjson.dumps(order_data(123_456)))
