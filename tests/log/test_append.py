@@ -274,6 +274,25 @@ class TestExpectedVersions:
         with pytest.raises(VersionConflict, match="version 3 but is at 4"):
             await log.append(tenant, [order_placed(), order_placed(expected_versions={("order", "A-1"): 3})])
 
+    async def test_events_that_expect_nothing_count_too(self, log: EventLog, tenant: UUID) -> None:
+        await log.append(tenant, [order_placed() for _ in range(3)])
+        await log.append(tenant, [order_placed(expected_versions={("order", "A-1"): 3}), order_placed()])
+        await log.append(tenant, [order_placed(), order_placed("A-2")])
+        assert await log.entity_version(tenant, "order", "A-1") == 6
+        await log.append(tenant, [order_placed(expected_versions={("order", "A-1"): 6})])
+        assert await log.entity_version(tenant, "order", "A-1") == 7
+        assert await log.entity_version(tenant, "order", "A-2") == 1
+
+    async def test_a_version_is_kept_once_someone_expected_it(
+        self, log: EventLog, tenant: UUID, database: Database
+    ) -> None:
+        """So the rows before it are never counted again."""
+        await log.append(tenant, [order_placed(), order_placed()])
+        await log.append(tenant, [order_placed(expected_versions={("order", "A-1"): 2}), order_placed()])
+        async with database.transaction(tenant) as connection:
+            rows = await connection.execute("SELECT version FROM mnemon.event_entities ORDER BY sequence")
+            assert [row["version"] for row in await rows.fetchall()] == [None, None, 3, 4]
+
     async def test_other_entities_do_not_conflict(self, log: EventLog, tenant: UUID) -> None:
         results = await asyncio.gather(
             *(
