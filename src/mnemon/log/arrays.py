@@ -30,7 +30,7 @@ class Array:
 
     def __init__(self, elements: Iterable[bytes], count: int) -> None:
         header = _HEADER.pack(1, 1, self.element_oid, count, 1) if count else _EMPTY.pack(0, 0, self.element_oid)
-        self.image = header + b"".join(elements)
+        self.image = b"".join([header, *elements])
 
 
 class ByteaArray(Array):
@@ -66,7 +66,9 @@ class IntegerArray(Array):
     oid, element_oid = 1007, 23
 
     def __init__(self, values: Sequence[int]) -> None:
-        super().__init__([_INTEGER.pack(4, value) for value in values], len(values))
+        pieces = [4] * (2 * len(values))
+        pieces[1::2] = values
+        super().__init__([struct.pack(f"!{len(pieces)}i", *pieces)], len(values))
 
 
 class MomentArray(Array):

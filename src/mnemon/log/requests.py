@@ -86,7 +86,9 @@ class RequestMaker:
 
         For it may have been declared, or a field added to it, by another process since we looked.
         """
-        known = [self._registry.known(tenant, event.type, event.schema_version) for event in events]
+        named = {(event.type, event.schema_version) for event in events}
+        found = {one: self._registry.known(tenant, *one) for one in named}
+        known = [found[event.type, event.schema_version] for event in events]
         if all(
             one is not None and (one.built_in or one.is_valid(event.data))
             for event, one in zip(events, known, strict=True)

@@ -68,19 +68,16 @@ def arguments(partition_id: int, events: Sequence[Prepared], expectations: Seque
 
 def _entities(events: Sequence[Prepared]) -> tuple[Any, ...]:
     """One row per entity of an event, with how often the entity came up in this call so far."""
-    rows, ranks = [], []
+    places, kinds, names, ranks = [], [], [], []
     seen: dict[tuple[str, str], int] = {}
     for place, prepared in enumerate(events, 1):
         for entity in prepared.entities:
             rank = seen[entity] = seen.get(entity, 0) + 1
-            rows.append((place, entity))
+            places.append(place)
+            kinds.append(entity[0])
+            names.append(entity[1])
             ranks.append(rank)
-    return (
-        IntegerArray([place for place, _ in rows]),
-        TextArray([entity[0] for _, entity in rows]),
-        TextArray([entity[1] for _, entity in rows]),
-        IntegerArray(ranks),
-    )
+    return IntegerArray(places), TextArray(kinds), TextArray(names), IntegerArray(ranks)
 
 
 def _labels(events: Sequence[Prepared]) -> tuple[Any, ...]:
