@@ -20,8 +20,8 @@ from mnemon.log.wrapping_keys import NONCE_LENGTH
 SEALED = "[SEALED]"
 REDACTED = "[REDACTED]"
 PART = "sealed"
-# In canonical text the part comes last, so this says quickly that an event has nothing to open.
-MARK = f'"{PART}":{{'
+# In canonical text the part comes last, so these say quickly that an event has nothing to open.
+MARK, END = f'"{PART}":{{', "}}}"
 
 
 class PayloadStore(Protocol):
@@ -51,7 +51,11 @@ class CryptoSeal:
         """Erased values read as `[REDACTED]`. The events keep their text as it was hashed."""
         if self._elsewhere is not None and any(event.payload_text is None for event in events):
             events = await self._elsewhere.fill(tenant, events)
-        closed = {n: orjson.loads(text) for n, event in enumerate(events) if MARK in (text := event.payload_text or "")}
+        closed = {
+            number: orjson.loads(text)
+            for number, event in enumerate(events)
+            if (text := event.payload_text or "").endswith(END) and MARK in text
+        }
         subjects = {subject for payload in closed.values() for subject in payload.get(PART, ())}
         if not subjects:
             return events
