@@ -9,7 +9,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -62,6 +62,16 @@ class Outcome:
     ranked: Ranked
     names: Mapping[Place, str]
     seconds: float
+    _parts: dict[int, dict[str, Floats]] = field(default_factory=dict)
+
+    def parts(self, ranking: Ranking) -> dict[str, Floats]:
+        """Of the candidates. Weights do not change them, so they are made once for all weights."""
+        key = ranking.radius
+        if key not in self._parts:
+            parts = parts_of(self.ranked.measures, self.ranked.terms, self.ranked.corpus, ranking)
+            rows = np.flatnonzero(self.ranked.measures.candidate)
+            self._parts[key] = {name: values[rows] for name, values in parts.items()}
+        return self._parts[key]
 
     def names_by(self, score: Floats) -> list[str]:
         rows = np.flatnonzero(self.ranked.measures.candidate)
@@ -159,10 +169,7 @@ def reciprocal_rank(outcome: Outcome, found: Sequence[str]) -> float:
 
 def found_by(outcome: Outcome, ranking: Ranking) -> list[str]:
     """The passages in the order of these settings, from what the search had measured."""
-    ranked = outcome.ranked
-    parts = parts_of(ranked.measures, ranked.terms, ranked.corpus, ranking)
-    rows = np.flatnonzero(ranked.measures.candidate)
-    return outcome.names_by(fuse({name: values[rows] for name, values in parts.items()}, ranking)[0])
+    return outcome.names_by(fuse(outcome.parts(ranking), ranking)[0])
 
 
 def recalls(outcomes: Sequence[Outcome], ranking: Ranking) -> Floats:
