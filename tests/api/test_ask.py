@@ -108,3 +108,15 @@ async def test_a_question_that_is_none_is_refused(
 async def test_an_odd_date_is_refused_by_name(client: httpx.AsyncClient, user: Person) -> None:
     answer = await client.get("/v1/search", params={"q": "x", "from_date": "May"}, headers=user.headers)
     assert (answer.status_code, "'May'" in answer.json()["error"]) == (422, True)
+
+
+async def test_search_and_ask_work_while_no_worker_runs(
+    client: httpx.AsyncClient, user: Person, mnemon: Mnemon, revision: UUID
+) -> None:
+    sent = await client.post("/v1/ingest", files={"file": ("new.txt", b"A new budget.")}, headers=user.headers)
+    run = (await client.get(f"/v1/ingestion-runs/{sent.json()['run_id']}", headers=user.headers)).json()
+    assert run["status"] == "queued"
+    search = await client.get("/v1/search", params={"q": "budget"}, headers=user.headers)
+    assert [hit["doc_version_id"] for hit in search.json()["items"]] == [str(revision)] * 2
+    answer = await client.post("/v1/ask", json={"question": QUESTION}, headers=user.headers)
+    assert answer.json()["outcome"] == "answered"

@@ -1,0 +1,41 @@
+"""`mnemon search` and `mnemon ask` print passages, answers and refusals."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from mnemon.cli.main import app
+
+MINUTES = "The board approved the budget of 40,000 euros on 3 May.\n\nThe violin concert was moved to June.\n"
+
+
+@pytest.fixture
+def command(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
+    """A home with one document in it, read by `mnemon add`."""
+    monkeypatch.setenv("MNEMON_HOME", str(home))
+    monkeypatch.setenv("MNEMON_EMBEDDER", "none")
+    monkeypatch.setenv("MNEMON_DATABASE_LINGER_SECONDS", "0")
+    file = tmp_path / "minutes.txt"
+    file.write_text(MINUTES)
+    runner = CliRunner()
+    added = runner.invoke(app, ["add", str(file)], catch_exceptions=False)
+    assert added.exit_code == 0, added.output
+    return runner
+
+
+@pytest.mark.slow
+def test_a_file_is_added_found_asked_about_and_refused(command: CliRunner) -> None:
+    found = command.invoke(app, ["search", "budget", "approved", "--json"], catch_exceptions=False)
+    hit = json.loads(found.stdout)["items"][0]
+    assert MINUTES[hit["snippet"]["start"] : hit["snippet"]["end"]] == hit["snippet"]["text"]
+    shown = command.invoke(app, ["search", "budget", "--explain"], catch_exceptions=False)
+    assert "words_nearby" in shown.stdout
+
+    answered = command.invoke(app, ["ask", "When", "was", "the", "budget", "approved?"], catch_exceptions=False)
+    assert "40,000 euros on 3 May. [1]" in answered.stdout
+    assert "/v1/evidence/" in answered.stdout
+
+    refused = command.invoke(app, ["ask", "Which", "submarine", "sank", "in", "Peru?"], catch_exceptions=False)
+    assert refused.stdout.startswith("No answer.")
