@@ -21,6 +21,9 @@ from mnemon.log.events import SYSTEM
 from mnemon.log.privacy import Privacy
 from mnemon.log.wrapping_keys import FileKeys, KeyRing
 from mnemon.settings import Settings
+from mnemon.work.line import Line
+from mnemon.work.queue import claim_jobs
+from mnemon.work.turns import Turns
 from tests.api.conftest import KEY
 from tests.conftest import make_tenant
 from tests.documents.conftest import rows
@@ -51,8 +54,10 @@ async def queued(mnemon: Mnemon) -> tuple[UUID, UUID]:
 async def claimed(mnemon: Mnemon, *, silent: timedelta, lease: timedelta = timedelta(0)) -> tuple[UUID, UUID]:
     """The same, taken by a worker that gave its last sign so long ago."""
     tenant, run_id = await queued(mnemon)
+    line = Line(mnemon.database.server)
+    assert len(await claim_jobs(line, "w", Turns([INGEST]), 1, lease)) == 1
+    await line.close()
     async with mnemon.database.owner() as owner:
-        await owner.execute("SELECT * FROM mnemon.claim_jobs('w', %s, %s, 1, %s)", ([INGEST.name], [None], lease))
         await owner.execute("UPDATE mnemon.jobs SET updated_at = now() - %s WHERE status = 'PROCESSING'", (silent,))
     return tenant, run_id
 
