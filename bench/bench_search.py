@@ -73,9 +73,9 @@ class Outcome:
             self._parts[key] = {name: values[rows] for name, values in parts.items()}
         return self._parts[key]
 
-    def names_by(self, score: Floats) -> list[str]:
+    def names_by(self, score: Floats, most: int | None = None) -> list[str]:
         rows = np.flatnonzero(self.ranked.measures.candidate)
-        best = rows[np.argsort(-score, kind="stable")]
+        best = rows[np.argsort(-score, kind="stable")[:most]]
         return [self.names[self.ranked.measures.places[row]] for row in best]
 
 
@@ -167,13 +167,13 @@ def reciprocal_rank(outcome: Outcome, found: Sequence[str]) -> float:
     return next((1 / place for place, name in enumerate(found, 1) if name in outcome.query.gold), 0.0)
 
 
-def found_by(outcome: Outcome, ranking: Ranking) -> list[str]:
+def found_by(outcome: Outcome, ranking: Ranking, most: int | None = None) -> list[str]:
     """The passages in the order of these settings, from what the search had measured."""
-    return outcome.names_by(fuse(outcome.parts(ranking), ranking)[0])
+    return outcome.names_by(fuse(outcome.parts(ranking), ranking)[0], most)
 
 
 def recalls(outcomes: Sequence[Outcome], ranking: Ranking) -> Floats:
-    return np.array([recall(one, found_by(one, ranking)) for one in outcomes])
+    return np.array([recall(one, found_by(one, ranking, AT)) for one in outcomes])
 
 
 def cross_validated(outcomes: Sequence[Outcome]) -> tuple[Floats, Floats]:

@@ -21,7 +21,7 @@ WORDS, WORDS_NEARBY, MEANING, MEANING_NEARBY, HEADINGS = (
 )
 PARTS = (WORDS, WORDS_NEARBY, MEANING, MEANING_NEARBY, HEADINGS)
 # Chosen by cross-validation over conversations: docs/decisions has the measurements.
-WEIGHTS = {WORDS: 0.5, WORDS_NEARBY: 1.0, MEANING: 1.0, MEANING_NEARBY: 0.25, HEADINGS: 0.25}
+WEIGHTS = {WORDS: 0.5, WORDS_NEARBY: 1.0, MEANING: 1.0, MEANING_NEARBY: 0.5, HEADINGS: 0.5}
 
 
 @dataclass(frozen=True)
