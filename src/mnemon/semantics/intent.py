@@ -32,7 +32,7 @@ _COMPILED = {name: re.compile(pattern) for name, pattern in _SHAPES.items()}
 def features(sentence: str) -> set[str]:
     """Words, neighbouring words, shapes and length; numbers, links and addresses as one sign each."""
     text = sentence.lower().replace("’", "'")
-    text = _NUMBER.sub("0", _ADDRESS.sub(" <mail> ", _LINK.sub(" <url> ", text)))
+    text = _NUMBER.sub("0", _LINK.sub(" <url> ", _ADDRESS.sub(" <mail> ", text)))
     tokens = _TOKEN.findall(text)
     framed = ["<s>", *tokens, "</s>"]
     found = {*tokens, *(f"{first} {second}" for first, second in pairwise(framed))}

@@ -65,6 +65,7 @@ class _Reader:
         self.block: tuple[int, int] | None = None
         self.form: Form = "sentence"
         self.ticked: bool | None = None
+        self.begun = False
 
     def read(self, lines: list[Line]) -> Iterator[Unit]:
         in_code = False
@@ -78,6 +79,7 @@ class _Reader:
             if kinds.starts_old_mail(line.text) or _SIGNATURE.match(line.text):
                 break
             yield from self._line(line, previous, following)
+            self.begun = self.begun or not line.blank
         yield from self._flush()
 
     def _line(self, line: Line, previous: str, following: str) -> Iterator[Unit]:
@@ -112,8 +114,9 @@ class _Reader:
 
     def _is_title(self, line: Line, following: str) -> bool:
         """The first line, unfinished, above an empty one and more text."""
-        above, below = self.text[: line.start], self.text[line.end :]
-        return not above.strip() and not following.strip() and bool(below.strip()) and kinds.is_title(line.text)
+        if self.begun or following.strip() or not kinds.is_title(line.text):
+            return False
+        return bool(self.text[line.end :].strip())
 
     def _words(self, line: Line) -> Iterator[Unit]:
         match = kinds.bullet(line.text)

@@ -1,5 +1,7 @@
 """Canonicalises: findings that clearly say the same become one semantic event that keeps all their evidence."""
 
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -19,17 +21,37 @@ def merge_candidates(revision: Revision, candidates: Iterable[Candidate]) -> lis
 
 def group_candidates(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
     """A finding joins a group only where it is the same occurrence as every member."""
+    ordered = sorted(candidates, key=_place)
+    frequency = Counter(word for each in ordered for word in content_words(each.evidence.quote))
     groups: list[list[Candidate]] = []
-    by_category: dict[Category, list[list[Candidate]]] = {}
-    for candidate in sorted(candidates, key=_place):
-        near = by_category.setdefault(candidate.category, [])
-        home = next((group for group in near if all(same_occurrence(candidate, other) for other in group)), None)
+    shelves: dict[tuple[Category, str], list[int]] = defaultdict(list)
+    for position, candidate in enumerate(ordered):
+        keys = [(candidate.category, word) for word in _rarest(candidate, frequency)]
+        near = sorted({number for key in keys for number in shelves[key]})
+        home = next((number for number in near if _belongs(candidate, groups[number])), None)
+        if home is None and groups and position and _belongs(candidate, groups[-1]):
+            home = len(groups) - 1
         if home is None:
-            groups.append([candidate])
-            near.append(groups[-1])
-        else:
-            home.append(candidate)
+            home = len(groups)
+            groups.append([])
+        groups[home].append(candidate)
+        for key in keys:
+            if home not in shelves[key][-1:]:
+                shelves[key].append(home)
     return groups
+
+
+def _belongs(candidate: Candidate, group: Sequence[Candidate]) -> bool:
+    return all(same_occurrence(candidate, other) for other in group)
+
+
+def _rarest(candidate: Candidate, frequency: Counter[str]) -> list[str]:
+    """The words of which two quotes share at least one if they share enough: all but the commonest few.
+
+    Of n words that overlap by the least share s, at most n - s * n are missing in the other quote.
+    """
+    words = sorted(content_words(candidate.evidence.quote), key=lambda word: (frequency[word], word))
+    return words[: len(words) - math.ceil(_SAME_SUBJECT_WORDS * len(words)) + 1]
 
 
 def may_be_same(first: Candidate, second: Candidate) -> bool:
@@ -38,18 +60,16 @@ def may_be_same(first: Candidate, second: Candidate) -> bool:
 
 
 def same_occurrence(first: Candidate, second: Candidate) -> bool:
-    if not may_be_same(first, second):
-        return False
-    if _overlapping(first.evidence, second.evidence):
-        return True
-    if same_statement(first.evidence.quote, second.evidence.quote, _SAME_WORDS):
-        return True
-    subjects = content_words(first.subject.ref), content_words(second.subject.ref)
-    return (
-        bool(subjects[0])
-        and subjects[0] == subjects[1]
-        and same_statement(first.evidence.quote, second.evidence.quote, _SAME_SUBJECT_WORDS)
+    least = _SAME_SUBJECT_WORDS if _one_subject(first, second) else _SAME_WORDS
+    alike = _overlapping(first.evidence, second.evidence) or same_statement(
+        first.evidence.quote, second.evidence.quote, least
     )
+    return alike and may_be_same(first, second)
+
+
+def _one_subject(first: Candidate, second: Candidate) -> bool:
+    words = content_words(first.subject.ref)
+    return bool(words) and words == content_words(second.subject.ref)
 
 
 def as_event(revision_id: str, group: Sequence[Candidate]) -> SemanticEvent:

@@ -1,6 +1,7 @@
 """The rules engine: reads events from a text with no model, no network and no guess."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -51,14 +52,13 @@ class RulesExtractor:
 
 def _read_chunk(revision: Revision, chunk: Chunk) -> Iterator[Candidate]:
     units = revision.layout.units
-    inside = [position for position, unit in enumerate(units) if chunk.start <= unit.start < chunk.end]
-    if not inside:
-        return
+    first = bisect_left(units, chunk.start, key=lambda unit: unit.start)
+    last = bisect_left(units, chunk.end, key=lambda unit: unit.start)
     cast = Cast(revision)
-    for unit in units[max(0, inside[0] - _LOOK_BACK_UNITS) : inside[0]]:
-        cast.hear(unit.text)
-    for position in inside:
-        yield from _read_unit(revision, units[position], cast, chunk.chunk_id)
+    for unit in units[max(0, first - _LOOK_BACK_UNITS) : first]:
+        cast.hear(plain(unit.text))
+    for unit in units[first:last]:
+        yield from _read_unit(revision, unit, cast, chunk.chunk_id)
 
 
 def _read_unit(revision: Revision, unit: Unit, cast: Cast, chunk_id: str | None) -> Iterator[Candidate]:

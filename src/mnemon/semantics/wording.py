@@ -22,11 +22,13 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(_stem(word) for word in found if word not in _STOP and len(word) > 1)
 
 
+@lru_cache(maxsize=4096)
 def values(text: str) -> frozenset[str]:
     """Numbers, amounts and times: two quotes with other values do not say the same."""
     return frozenset(match[0].strip(".,:") for match in _VALUE.finditer(text))
 
 
+@lru_cache(maxsize=4096)
 def is_negative(text: str) -> bool:
     return _NEGATIVE.search(text) is not None
 
@@ -39,9 +41,9 @@ def overlap(first: frozenset[str], second: frozenset[str]) -> float:
 def same_statement(first: str, second: str, least: float) -> bool:
     """Nearly the same words, the same values, and the same yes or no."""
     return (
-        is_negative(first) == is_negative(second)
+        overlap(content_words(first), content_words(second)) >= least
+        and is_negative(first) == is_negative(second)
         and values(first) == values(second)
-        and overlap(content_words(first), content_words(second)) >= least
     )
 
 
