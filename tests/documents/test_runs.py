@@ -205,6 +205,23 @@ async def test_without_workers_a_run_waits_and_the_rest_works(
     assert (await client.get("/v1/documents", headers=user.headers)).json()["total"] == 3
 
 
+async def test_a_file_that_comes_while_every_slot_is_taken_waits_its_turn(
+    upload: Upload, work: Work, run_reaches: RunReaches, mnemon: Mnemon
+) -> None:
+    gate = mnemon.__dict__["embedder"] = Gate()
+    first = (await upload("First.")).json()
+    await work(slots=1)
+    async with asyncio.timeout(20):
+        await gate.reached.wait()
+    answer = await upload("Second.")
+    assert answer.status_code == 202
+    waiting = await run_reaches(answer.json()["run_id"], "queued")
+    assert (waiting["attempts"], waiting["error"]) == (0, None)
+    gate.open.set()
+    for one in (first, answer.json()):
+        assert (await run_reaches(one["run_id"], "succeeded", "failed"))["status"] == "succeeded"
+
+
 async def test_runs_are_listed_newest_first_in_pages_with_a_total(
     upload: Upload, client: httpx.AsyncClient, user: Person, mnemon: Mnemon, other_tenant: UUID
 ) -> None:
