@@ -8,8 +8,7 @@ import numpy as np
 
 from mnemon.ask.hits import Hit
 from mnemon.ask.search import Ranked
-from mnemon.ask.terms import Term
-from mnemon.ask.wording import says, words_of
+from mnemon.ask.wording import Listener, words_of
 from mnemon.documents.sentences import sentences
 from mnemon.models.embedder import Embedder
 
@@ -80,13 +79,14 @@ def _weighed(ranked: Ranked, hits: Sequence[Hit], weights: dict[str, float]) -> 
     total = sum(weights.values()) or 1.0
     scores = np.array([hit.score for hit in hits])
     spread = float(np.ptp(scores)) if len(scores) else 0.0
+    listener = Listener(weights)
     found = []
     for hit in hits:
         standing = (hit.score - float(scores.min())) / spread if spread else 1.0
         for start, end in sentences(hit.text):
             if _is_heading(hit, hit.text[start:end]):
                 continue
-            said = _said(hit.text[start:end], hit.speaker, ranked.terms)
+            said = listener.heard_in(f"{hit.text[start:end]} {hit.speaker or ''}")
             share = sum(weights[lexeme] for lexeme in said) / total
             bonus = 0.15 if _as_expected(ranked.asked.question, hit.text[start:end]) else 0.0
             found.append(Sentence(hit, hit.start + start, hit.start + end, said, 0.5 * share + 0.35 * standing + bonus))
@@ -105,11 +105,6 @@ async def _compared(found: Sequence[Sentence], ranked: Ranked, embedder: Embedde
         for one, value in zip(best, near, strict=True)
     ]
     return sorted(again, key=lambda one: (-one.score, one.start))
-
-
-def _said(text: str, speaker: str | None, terms: Sequence[Term]) -> frozenset[str]:
-    words = words_of(text) + words_of(speaker or "")
-    return frozenset(term.lexeme for term in terms if says(words, term.lexeme))
 
 
 def _is_heading(hit: Hit, text: str) -> bool:

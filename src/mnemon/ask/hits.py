@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from mnemon.ask.snippets import Snippet, snippet_of
+from mnemon.ask.wording import Listener
 from mnemon.db.database import Connection
 
 if TYPE_CHECKING:
@@ -76,13 +77,14 @@ async def read_hits(tx: Connection, ranked: "Ranked", rows: Sequence[int], expla
     places = [ranked.measures.places[row] for row in rows]
     found = await tx.execute(DETAILS, ([one for one, _ in places], [ordinal for _, ordinal in places]))
     row_of = dict(zip(places, rows, strict=True))
+    listener = Listener(term.lexeme for term in ranked.terms)
     return [
-        _hit(ranked, row_of[detail["doc_version_id"], detail["ordinal"]], detail, explain)
+        _hit(ranked, row_of[detail["doc_version_id"], detail["ordinal"]], detail, explain, listener)
         for detail in await found.fetchall()
     ]
 
 
-def _hit(ranked: "Ranked", row: int, detail: dict[str, Any], explain: bool) -> Hit:
+def _hit(ranked: "Ranked", row: int, detail: dict[str, Any], explain: bool, listener: Listener) -> Hit:
     return Hit(
         chunk_id=detail["chunk_id"],
         doc_id=detail["doc_id"],
@@ -101,7 +103,7 @@ def _hit(ranked: "Ranked", row: int, detail: dict[str, Any], explain: bool) -> H
         start=detail["start_offset"],
         end=detail["end_offset"],
         text=detail["text"],
-        snippet=snippet_of(detail["text"], detail["start_offset"], ranked.terms),
+        snippet=snippet_of(detail["text"], detail["start_offset"], ranked.terms, listener),
         score=float(ranked.score[row]),
         explanation=_explanation(ranked, row) if explain else None,
     )

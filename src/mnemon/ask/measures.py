@@ -19,8 +19,10 @@ from mnemon.models.vectors import as_vector
 
 Place = tuple[UUID, int]
 
-# Neighbours that can matter: those next to a hit, and those whose text lies near it.
+# Neighbours that can matter: those whose middles are little more than a radius from the hit's, so that the short
+# passages next to it are judged with their own neighbours too. Long chunks have none.
 REACH = 9
+NEARBY = 1.2
 # Every step looks up few rows by their whole key. OFFSET 0 holds the planner to that: without statistics it would
 # rather read all of a tenant's rows once per row.
 MEASURE = sql.SQL("""
@@ -36,9 +38,8 @@ WITH near AS MATERIALIZED (
         WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = h.revision
           AND ordinal BETWEEN h.ordinal - %(reach)s::integer AND h.ordinal + %(reach)s::integer
         OFFSET 0) AS t
-    WHERE abs(t.ordinal - h.ordinal) <= 1
-       OR (t.start_offset < hit.end_offset + %(radius)s::integer
-           AND t.end_offset > hit.start_offset - %(radius)s::integer)
+    WHERE t.ordinal = h.ordinal
+       OR abs(t.start_offset + t.end_offset - hit.start_offset - hit.end_offset) / 2 < %(nearby)s::integer
     GROUP BY t.doc_version_id, t.ordinal
 ), titles AS MATERIALIZED (
     SELECT one.revision, to_tsvector('english', d.title) AS terms
@@ -80,7 +81,7 @@ class Measures:
     """Passages in the order of their documents; row `n` of each array is passage `n`."""
 
     places: Sequence[Place]
-    # Hits and the passages beside them. The others are there for their words only.
+    # Hits, and the short passages beside them. The others are there for their words only.
     candidate: NDArray[np.bool_]
     centre: Floats
     length: Floats
@@ -101,7 +102,7 @@ async def measure(
         "revisions": [revision for revision, _ in places],
         "ordinals": [ordinal for _, ordinal in places],
         "reach": REACH,
-        "radius": radius,
+        "nearby": round(NEARBY * radius),
         "vector": as_vector(vector) if vector is not None else None,
         "model": model.model_id if model else None,
     }

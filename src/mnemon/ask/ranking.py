@@ -38,7 +38,7 @@ class Ranking:
     # each other, chunks of a page each stand for themselves.
     radius: int = 700
     # Passages taken from each of the two searches into the ranking.
-    candidates: int = 80
+    candidates: int = 50
 
     @classmethod
     def of(cls, settings: Settings) -> "Ranking":

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnemon.ask.terms import Term
-from mnemon.ask.wording import says, words_of
+from mnemon.ask.wording import Listener
 from mnemon.documents.sentences import sentences
 
 LONGEST = 300
@@ -19,10 +19,10 @@ class Snippet:
     text: str
 
 
-def snippet_of(passage: str, offset: int, terms: Sequence[Term]) -> Snippet:
+def snippet_of(passage: str, offset: int, terms: Sequence[Term], listener: Listener) -> Snippet:
     """Taken from the passage, which stands at `offset` in its revision."""
     spans = sentences(passage) or [(0, len(passage))]
-    found = [{term.lexeme for term in terms if says(words_of(passage[start:end]), term.lexeme)} for start, end in spans]
+    found = [listener.heard_in(passage[start:end]) for start, end in spans]
     weight = {term.lexeme: term.weight for term in terms}
     best, best_weight = (spans[0][0], _cut(passage, *spans[0])), -1.0
     for first, (start, _) in enumerate(spans):

@@ -9,7 +9,7 @@ from mnemon.db.database import Connection
 
 MOST_TERMS = 24
 # More chunks than this are not scored for one question; rare words are looked up first.
-SCORED = 2_000
+SCORED = 1_000
 PAIRED = 5
 
 TERMS = "SELECT lexeme, query, term_key, chunks FROM mnemon.question_terms(%s)"

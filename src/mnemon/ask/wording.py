@@ -1,4 +1,4 @@
-"""Whether a word of a text is a word of the question, judged by its stem."""
+"""Which words of the question a text says, judged by their stems."""
 
 import re
 from collections.abc import Iterable
@@ -10,8 +10,25 @@ def words_of(text: str) -> list[str]:
     return WORD.findall(text.lower())
 
 
-def says(words: Iterable[str], lexeme: str) -> bool:
-    """Whether one of these words has this stem. Stems are cut at the end, and may end in i where words have a y."""
+class Listener:
+    """Hears a question's stems in texts. It remembers each word that it has judged."""
+
+    def __init__(self, lexemes: Iterable[str]) -> None:
+        self._lexemes = tuple(lexemes)
+        self._heard: dict[str, frozenset[str]] = {}
+
+    def heard_in(self, text: str) -> frozenset[str]:
+        """The stems that the text says."""
+        said: set[str] = set()
+        for word in words_of(text):
+            heard = self._heard.get(word)
+            if heard is None:
+                heard = self._heard[word] = frozenset(lexeme for lexeme in self._lexemes if says(word, lexeme))
+            said |= heard
+        return frozenset(said)
+
+
+def says(word: str, lexeme: str) -> bool:
+    """Whether the word has this stem. Stems are cut at the end, and may end in i where words have a y."""
     stem = lexeme[:-1] if lexeme.endswith("i") and len(lexeme) > 3 else lexeme
-    longest = len(lexeme) + 4
-    return any(word == lexeme or (word.startswith(stem) and len(stem) > 2 and len(word) <= longest) for word in words)
+    return word == lexeme or (len(stem) > 2 and word.startswith(stem) and len(word) <= len(lexeme) + 4)
