@@ -12,7 +12,7 @@ from mnemon.log.events import Actor
 from mnemon.log.privacy import Privacy
 from mnemon.log.projector import Projector
 from mnemon.log.wrapping_keys import KeyRing
-from mnemon.memory.changes import Author
+from mnemon.memory.change_events import Author
 from mnemon.memory.gateway import Memory
 from mnemon.memory.lens import LENS
 from mnemon.memory.objects import Place

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from mnemon.ids import new_uuid
-from mnemon.memory.changes import Author
+from mnemon.memory.change_events import Author
 from mnemon.memory.errors import DuplicateChange, MemoryConflict, MemoryDeleted, MemoryNotFound
 from mnemon.memory.gateway import Memory
 from mnemon.memory.objects import Link, Parent, Place

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Principal
 from mnemon.log.errors import InvalidEvent
-from mnemon.memory.changes import Author
+from mnemon.memory.change_events import Author
 from mnemon.memory.errors import InvalidMemory
 from mnemon.memory.fold import links_of, parents_of
 from mnemon.memory.objects import EmoType, LinkKind, Place, Relation, SourceKind

@@ -27,7 +27,7 @@ from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.events import MAIN
 from mnemon.memory.answers import object_as_json, version_as_json
-from mnemon.memory.changes import Author
+from mnemon.memory.change_events import Author
 from mnemon.memory.objects import EMO_TYPES, EmoType, Link, Parent, Relation
 from mnemon.memory.reading import Wanted
 from mnemon.memory.relations import difference

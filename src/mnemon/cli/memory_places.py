@@ -9,7 +9,7 @@ import typer
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import say, table
 from mnemon.errors import InvalidRequest
-from mnemon.memory.changes import Author
+from mnemon.memory.change_events import Author
 from mnemon.memory.gateway import Memory
 from mnemon.memory.objects import MemoryObject, Place
 from mnemon.memory.reading import Version

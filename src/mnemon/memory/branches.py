@@ -11,7 +11,7 @@ from mnemon.errors import InvalidRequest
 from mnemon.log.events import MAIN, EntityReference, NewEvent, Source
 from mnemon.log.moments import written
 from mnemon.log.store import EventLog
-from mnemon.memory.changes import Author
+from mnemon.memory.change_events import Author
 from mnemon.memory.errors import BranchClosed, BranchNotFound
 from mnemon.memory.events import BRANCH_ABANDONED, BRANCH_CREATED, BRANCH_ENTITY
 from mnemon.memory.objects import Place

@@ -8,18 +8,26 @@ from uuid import UUID
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.ids import new_time_ordered_uuid
 from mnemon.log.errors import KeyConflict, TransactionConflict, VersionConflict
-from mnemon.log.events import Actor, Appended, EntityReference, NewEvent, Source
+from mnemon.log.events import Appended
 from mnemon.log.retry import retry_on_conflict
 from mnemon.log.store import EventLog
+from mnemon.memory.change_events import (
+    Author,
+    because,
+    change_id_of,
+    duplicate,
+    event_of,
+    refuse_if_gone,
+    relations_as_data,
+    version_conflict,
+)
 from mnemon.memory.diffs import diff_texts
 from mnemon.memory.drafts import Draft, check_facet, check_links, check_text, source_kind_of
-from mnemon.memory.errors import DuplicateChange, MemoryConflict, MemoryDeleted
-from mnemon.memory.events import OBJECT
+from mnemon.memory.errors import MemoryConflict
 from mnemon.memory.fold import Change, OutOfOrder, fold
 from mnemon.memory.objects import EmoType, Link, MemoryObject, Parent, Place, SourceKind, clean_tags, name_of
-from mnemon.memory.personal import disclose, enclose
+from mnemon.memory.personal import disclose
 from mnemon.memory.reading import Reading, not_found
-from mnemon.memory.views import View
 
 CHANGE_MADE = """
 SELECT emo_id, emo_version FROM mnemon.emo_history
@@ -27,17 +35,6 @@ SELECT emo_id, emo_version FROM mnemon.emo_history
 """
 
 Decide = Callable[[MemoryObject], tuple[str, dict[str, Any]] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """Who changes something, through which door, and under which key of their own, so that a repeat is known."""
-
-    actor: Actor
-    channel: str = "api"
-    key: str | None = None
-    caused_by: str | None = None
-    correlation_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,9 @@ class Changes:
         check_text("content", content)
         for name, value in (facets or {}).items():
             check_facet(name, value)
-        identity = emo_id or (name_of(tenant, place, author.key) if author.key else new_time_ordered_uuid())
+        identity = emo_id or (
+            name_of(tenant, place.world_id, place.branch, author.key) if author.key else new_time_ordered_uuid()
+        )
         await self._refuse_repeat(tenant, place, author)
         if emo_id is not None or author.key is not None:
             # An id of our own making is nobody else's, and the projector knows whether the branch is open.
@@ -93,7 +92,7 @@ class Changes:
         data |= {"facets": dict(facets)} if facets else {}
         data |= {"source_uri": source_uri} if source_uri else {}
         data |= {"rationale": rationale} if rationale else {}
-        data |= _relations(parents, links) | self._vectors()
+        data |= relations_as_data(parents, links) | self._vectors()
         return await self._append(tenant, place, author, identity, None, "created", data, subject_id)
 
     async def update(
@@ -119,7 +118,7 @@ class Changes:
                 return None
             data: dict[str, Any] = {"content": new, "content_diff": diff_texts(seen.content, new)}
             data |= {"tags": list(kept)} if kept != seen.tags else {}
-            return "updated", data | _because(rationale) | self._vectors()
+            return "updated", data | because(rationale) | self._vectors()
 
         return await self._change(tenant, place, author, emo_id, decide, expected_version)
 
@@ -150,7 +149,9 @@ class Changes:
             )
             if not any((*added, *gone)):
                 return None
-            return "linked", _relations(*added) | _relations(*gone, prefix="removed_") | _because(rationale)
+            return "linked", relations_as_data(*added) | relations_as_data(*gone, prefix="removed_") | because(
+                rationale
+            )
 
         return await self._change(tenant, place, author, emo_id, decide, expected_version)
 
@@ -173,7 +174,7 @@ class Changes:
             if seen.facets.get(name) == value:
                 return None
             operation = "facet.replaced" if name in seen.facets else "facet.added"
-            return operation, {"facet": {"name": name, "value": value}} | _because(rationale)
+            return operation, {"facet": {"name": name, "value": value}} | because(rationale)
 
         return await self._change(tenant, place, author, emo_id, decide, expected_version)
 
@@ -191,7 +192,7 @@ class Changes:
         def decide(seen: MemoryObject) -> tuple[str, dict[str, Any]] | None:
             if name not in seen.facets:
                 return None
-            return "facet.removed", {"facet": {"name": name}} | _because(rationale)
+            return "facet.removed", {"facet": {"name": name}} | because(rationale)
 
         return await self._change(tenant, place, author, emo_id, decide, expected_version)
 
@@ -220,7 +221,7 @@ class Changes:
         expected_version: int | None = None,
     ) -> Changed:
         def decide(seen: MemoryObject) -> tuple[str, dict[str, Any]] | None:
-            return ("restored", _because(rationale)) if seen.deleted else None
+            return ("restored", because(rationale)) if seen.deleted else None
 
         return await self._change(tenant, place, author, emo_id, decide, expected_version, deleted=True)
 
@@ -269,7 +270,7 @@ class Changes:
             raise await self._conflict(tenant, place, emo_id, seen, refusal) from None
         change_id = UUID(event.data["change_id"])
         if appended.duplicate:
-            raise _duplicate(emo_id, event.data["emo_version"])
+            raise duplicate(emo_id, event.data["emo_version"])
         change = Change(operation, disclose(event.data), appended.recorded_at, author.actor.id, appended.sequence)
         return Changed(fold(seen, change), change_id, appended)
 
@@ -279,25 +280,25 @@ class Changes:
         """What the log's refusal means for the object: another change came first."""
         _, now = await self._reading.find(tenant, place, emo_id)
         if seen is None:
-            return _duplicate(emo_id, now.emo_version if now else 0)
+            return duplicate(emo_id, now.emo_version if now else 0)
         current = now.emo_version if now else 0
         return version_conflict(emo_id, seen.emo_version, current)
 
     async def _refuse_repeat(self, tenant: UUID, place: Place, author: Author) -> None:
         if author.key is None:
             return
-        change_id = name_of(tenant, place, author.key, "change")
+        change_id = change_id_of(tenant, place, author.key)
         async with self._log.database.transaction(tenant) as connection:
             values = (tenant, place.world_id, place.branch, change_id)
             row = await (await connection.execute(CHANGE_MADE, values)).fetchone()
         if row is not None:
-            raise _duplicate(row["emo_id"], row["emo_version"])
+            raise duplicate(row["emo_id"], row["emo_version"])
 
     async def _refuse_taken(self, tenant: UUID, place: Place, emo_id: UUID) -> None:
         view, there = await self._reading.find(tenant, place, emo_id)
         view.refuse_changes_if_closed()
         if there is not None:
-            raise _duplicate(emo_id, there.emo_version)
+            raise duplicate(emo_id, there.emo_version)
 
     async def _check_targets(
         self, tenant: UUID, place: Place, emo_id: UUID, parents: Sequence[Parent], links: Sequence[Link]
@@ -317,83 +318,6 @@ class Changes:
     def _vectors(self) -> dict[str, Any]:
         meta = self._vector_meta()
         return {"vector_meta": dict(meta)} if meta else {}
-
-
-def event_of(
-    tenant: UUID,
-    place: Place,
-    author: Author,
-    emo_id: UUID,
-    seen: MemoryObject | None,
-    operation: str,
-    data: dict[str, Any],
-    subject_id: str | None,
-) -> NewEvent:
-    """The event of a change to what was seen. The log takes it only if the object is still there."""
-    version = seen.emo_version + 1 if seen else 1
-    key = f"{emo_id}:{version}:{operation}"
-    own_key = name_of(tenant, place, author.key, "change") if author.key else name_of(tenant, place, key, "change")
-    whole = data | {
-        "emo_id": str(emo_id),
-        "emo_version": version,
-        "world_id": str(place.world_id),
-        "branch": place.branch,
-        "idempotency_key": key,
-        "change_id": str(own_key),
-    }
-    entity = place.entity(emo_id)
-    own = seen.emo_version - seen.base_version if seen and seen.place == place else 0
-    return NewEvent(
-        type=f"emo.{operation}",
-        data=enclose(whole, subject_id),
-        actor=author.actor,
-        entities=[EntityReference(OBJECT, entity)],
-        source=Source(channel=author.channel),
-        idempotency_key=f"{place.world_id}/{place.branch}/{key}",
-        expected_versions={(OBJECT, entity): own},
-        caused_by=author.caused_by,
-        correlation_id=author.correlation_id,
-    )
-
-
-def refuse_if_gone(view: View, seen: MemoryObject, expected: int | None, *, deleted: bool = False) -> None:
-    """What speaks against a change before it is made; only a restore wants the object deleted."""
-    view.refuse_changes_if_closed()
-    if seen.deleted and not deleted:
-        raise MemoryDeleted(f"{seen.emo_id} is deleted: restore it first.", emo_id=str(seen.emo_id))
-    if expected is not None and expected != seen.emo_version:
-        raise version_conflict(seen.emo_id, expected, seen.emo_version)
-
-
-def version_conflict(emo_id: UUID, expected: int, current: int) -> MemoryConflict:
-    return MemoryConflict(
-        f"{emo_id} was expected at version {expected} but is at {current}: read it again and retry.",
-        emo_id=str(emo_id),
-        expected_version=expected,
-        current_version=current,
-    )
-
-
-def _duplicate(emo_id: UUID, version: int) -> DuplicateChange:
-    return DuplicateChange(
-        f"This was done before: {emo_id} is there, and the key stands for its version {version}.",
-        emo_id=str(emo_id),
-        emo_version=version,
-    )
-
-
-def _because(rationale: str | None) -> dict[str, str]:
-    return {"rationale": rationale} if rationale else {}
-
-
-def _relations(parents: Sequence[Parent], links: Sequence[Link], prefix: str = "") -> dict[str, Any]:
-    """References to the outside stand apart: they may be personal."""
-    parts = {
-        f"{prefix}parents": [one.as_json() for one in parents],
-        f"{prefix}links": [one.as_json() for one in links if one.kind == "emo"],
-        f"{prefix}outside_links": [one.as_json() for one in links if one.kind == "uri"],
-    }
-    return {name: values for name, values in parts.items() if values}
 
 
 async def _patiently(attempt: Callable[[], Awaitable[Changed]]) -> Changed:

@@ -13,7 +13,7 @@ from mnemon.db.database import Connection
 from mnemon.log.events import EntityReference, NewEvent, Source
 from mnemon.log.seal import canonical
 from mnemon.log.store import EventLog
-from mnemon.memory.changes import Author
+from mnemon.memory.change_events import Author
 from mnemon.memory.determinism import content_hash, object_hash
 from mnemon.memory.errors import CompactionRefused
 from mnemon.memory.events import HISTORY, SNAPSHOT_COMPACTED
@@ -167,7 +167,7 @@ def _event(
         "world_id": str(place.world_id),
         "branch": place.branch,
         "idempotency_key": key,
-        "change_id": str(name_of(tenant, place, key, going[-1])),
+        "change_id": str(name_of(tenant, place.world_id, place.branch, key, *going[-1])),
         "state": snapshot,
         "start_seq": going[0][1],
         "end_seq": full.sequence,

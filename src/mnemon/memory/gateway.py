@@ -3,9 +3,9 @@
 `Mnemon.memory` is an instance. All functions take the tenant first, and those about a branch take a `Place` next:
 `Place(world_id, branch)`, or `memory.place(tenant, world_id, branch)` for the default world and trunk.
 
-Objects (`mnemon.memory.changes`, with an `Author` that says who does it, through which door, under which key):
+Objects (`memory.changes`, with a `change_events.Author` that says who does it, through which door, under which key):
     create update link set_facet remove_facet delete restore      -> Changed(object, change_id, appended)
-Reading (`mnemon.memory.reading`): `as_of` is `"v3"`, a sequence or a moment
+Reading (`memory.reading`): `as_of` is `"v3"`, a sequence or a moment
     get history page count                                        -> Version, with .object .diff .rationale …
 Branches (`memory.branches`, `memory.merging`)
     create list get abandon; compare merge

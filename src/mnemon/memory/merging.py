@@ -11,7 +11,7 @@ from mnemon.log.events import Actor, NewEvent
 from mnemon.log.moments import now
 from mnemon.log.store import EventLog
 from mnemon.memory.branches import Branch, branch_event, branch_in, refuse_if_closed
-from mnemon.memory.changes import Author, event_of
+from mnemon.memory.change_events import Author, event_of
 from mnemon.memory.diffs import diff_texts
 from mnemon.memory.errors import MemoryConflict, MergeConflicts, PersonNeeded
 from mnemon.memory.events import BRANCH_MERGED
@@ -140,7 +140,10 @@ async def _compared(connection: Connection, tenant: UUID, place: Place, branch: 
 
 
 def _settled(compared: Sequence[Compared], resolutions: Mapping[UUID, Resolution]) -> list[Compared]:
-    settled = [replace(one, outcome=resolve(one.outcome, one.theirs, resolutions.get(one.emo_id))) for one in compared]
+    settled = [
+        replace(one, outcome=resolve(one.outcome, one.ours, one.theirs, resolutions.get(one.emo_id)))
+        for one in compared
+    ]
     if open_ones := [one for one in settled if one.outcome.clashes]:
         raise MergeConflicts(
             f"{len(open_ones)} objects were changed on both sides: send a resolution for each.",

@@ -41,8 +41,8 @@ class Projection:
         seen = self._states.get(key)
         after = self._states[key] = fold(seen, change)
         own = seen if seen is not None and seen.place == change.place else None
-        self._write_current(key, after)
-        self._write_history(change, seen, own, after)
+        row = self._current[key] = as_json(after) | _hashes(after)
+        self._write_history(change, difference(seen, after, change.data.get("content_diff")), own, row)
         self._write_links(change, own, after)
         self._write_texts(change, own, after)
         self._write_graph(change, own, after)
@@ -61,22 +61,15 @@ class Projection:
         for version in change.data["compacted_versions"]:
             self._rows["compacted"].append(_key(key) | {"emo_version": version, "change_id": change.data["change_id"]})
 
-    def _write_current(self, key: Key, after: MemoryObject) -> None:
-        self._current[key] = as_json(after) | _hashes(after)
-
-    def _write_history(
-        self, change: Change, seen: MemoryObject | None, own: MemoryObject | None, after: MemoryObject
-    ) -> None:
+    def _write_history(self, change: Change, diff: Row, own: MemoryObject | None, current: Row) -> None:
         key = change.place, change.emo_id
-        row = as_json(after) | _hashes(after)
-        del row["sequence"]
-        row |= {
+        row = current | {
             "since": change.sequence,
             "until": STILL,
             "change_id": change.data["change_id"],
             "operation_type": change.operation,
             "idempotency_key": change.data["idempotency_key"],
-            "diff": difference(seen, after, change.data.get("content_diff")),
+            "diff": diff,
             "rationale": change.data.get("rationale"),
         }
         if own is not None:

@@ -59,9 +59,11 @@ def merge_objects(base: MemoryObject | None, ours: MemoryObject | None, theirs: 
     return Outcome(merged, clashes + clashing)
 
 
-def resolve(outcome: Outcome, theirs: MemoryObject, resolution: Resolution | None) -> Outcome:
+def resolve(
+    outcome: Outcome, ours: MemoryObject | None, theirs: MemoryObject, resolution: Resolution | None
+) -> Outcome:
     """Settle clashes as the caller says; what it leaves open stays one."""
-    if resolution is None or not outcome.clashes:
+    if resolution is None or not outcome.clashes or ours is None:
         return outcome
     if isinstance(resolution, str):
         if resolution not in ("ours", "theirs"):
@@ -69,8 +71,7 @@ def resolve(outcome: Outcome, theirs: MemoryObject, resolution: Resolution | Non
         resolution = {clash.field: getattr(clash, resolution) for clash in outcome.clashes}
         if "deleted" in resolution and not resolution["deleted"]:
             # Keeping it means keeping it as the side has it that did not delete it.
-            kept = theirs if outcome.object.deleted and not theirs.deleted else outcome.object
-            return Outcome(replace(_like(outcome.object, kept), deleted=False, deleted_at=None), [])
+            return Outcome(_like(outcome.object, theirs if ours.deleted else ours), [])
     settled = outcome.object
     left = []
     for clash in outcome.clashes:

@@ -13,7 +13,8 @@ from mnemon.log.pattern import Pattern
 from mnemon.log.store import EventLog
 from mnemon.log.streams import Filter
 from mnemon.log.subscriptions import Subscription
-from mnemon.memory.changes import Author, Changed, Changes
+from mnemon.memory.change_events import Author
+from mnemon.memory.changes import Changed, Changes
 from mnemon.memory.errors import DuplicateChange
 from mnemon.memory.events import ITEM_DELETED, ITEM_UPSERTED
 from mnemon.memory.objects import MARKDOWN, MemoryObject, Place, name_of
