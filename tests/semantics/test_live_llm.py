@@ -31,7 +31,7 @@ async def test_inventions_of_a_live_model_are_caught(text: str, live: LiveServer
         extraction = await extract_revision(engine, revision(text))
     except MnemonError as failure:
         assert failure.code in ("INVALID_JSON_SCHEMA", "OPENAI_ANSWER_TRUNCATED", "OPENAI_TIMEOUT")
-        return
+        pytest.skip(f"The model gave no answer that could be held against the text: {failure.message}")
     said = [event for chunk in extraction.by_chunk for answer in chunk.answers for event in answer.said["events"]]
     assert extraction.unproven == len(said) - sum(len(chunk.candidates) for chunk in extraction.by_chunk)
     assert all(holds(text, evidence) for event in extraction.events for evidence in event.evidence)
