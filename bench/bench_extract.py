@@ -123,9 +123,8 @@ def proof_and_speed() -> dict[str, float]:
     for text in shaken:
         for event in asyncio.run(extract_revision(RulesExtractor(), _revision(text, "chat"))).events:
             spans, valid = spans + len(event.evidence), valid + sum(holds(text, each) for each in event.evidence)
-    print(
-        f"\n{len(revisions)} texts, {sentences} sentences: {rate:,.0f} sentences/s, {of_processor:,.0f} for each second of processor"
-    )
+    print(f"\n{len(revisions)} texts, {sentences} sentences: {rate:,.0f} sentences/s")
+    print(f"{of_processor:,.0f} sentences for each second of processor time")
     print(f"{spans} quotes, {len(shaken)} shaken Unicode texts included: {valid} stand in their text")
     return {"evidence_valid": valid / spans if spans else 0.0, "sentences_per_s": round(rate)}
 
