@@ -16,6 +16,9 @@ ITEMS = "SELECT DISTINCT tenant_id FROM mnemon.tenants_behind(%s)"
 TEXTS = "SELECT tenant_id FROM mnemon.tenants_with_pending_texts() AS tenant_id"
 # After a failure, such as a model that does not answer, it is not asked again at once.
 PAUSE = 5.0
+# Every commit wakes both. A text should be found by meaning at once; items can wait until a few commits have gathered.
+REST_OF_EMBEDDING = 0.0
+REST_OF_TRANSLATION = 0.2
 
 log = logger(__name__)
 
@@ -33,7 +36,8 @@ class MemoryFollower:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        self._tasks = [asyncio.create_task(self._for_ever(work)) for work in (self.translate, self.embed)]
+        work = ((self.translate, REST_OF_TRANSLATION), (self.embed, REST_OF_EMBEDDING))
+        self._tasks = [asyncio.create_task(self._for_ever(*one)) for one in work]
         return self
 
     async def __aexit__(self, *failure: object) -> None:
@@ -53,7 +57,7 @@ class MemoryFollower:
         for tenant in await self._tenants(TEXTS, ()):
             await self._vectors.catch_up(tenant, self._embedder)
 
-    async def _for_ever(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def _for_ever(self, work: Callable[[], Awaitable[None]], rest: float) -> None:
         with self._events.arrivals.watch() as signal:
             while True:
                 signal.clear()
@@ -62,6 +66,7 @@ class MemoryFollower:
                 except Exception as failure:
                     log.warning("memory.following_failed", error=str(failure))
                     await asyncio.sleep(PAUSE)
+                await asyncio.sleep(rest)
                 await signal.wait(self._events.delivery.poll_seconds)
 
     async def _tenants(self, statement: str, values: tuple[object, ...]) -> list[UUID]:

@@ -36,8 +36,6 @@ SELECT rationale FROM mnemon.emo_history
    AND emo_version = %(version)s AND rationale IS NOT NULL LIMIT 1
 """
 MOST = 200
-# Several texts of one object, and the object itself, may be among the nearest.
-SPARE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +107,13 @@ class Semantic:
             else:
                 self._check(model)
             view, _ = await self._reading.view_in(connection, tenant, place)
-            values = view.values | wanted.values | {"kinds": list(kinds), "most": k * SPARE + 1}
+            # One more, as the object that is asked about is nearest to itself.
+            values = view.values | wanted.values | {"kinds": list(kinds), "most": k + 1}
             values |= {"question": question, "model": model.model_id, "dimension": model.dimension}
             rows = await (await connection.execute(NEAREST, values)).fetchall()
             near = [row for row in rows if row["similarity"] >= threshold and row["emo_id"] != like]
             near.sort(key=lambda row: (-row["similarity"], row["emo_id"], row["name"]))
-            return await _described(connection, view, _best_of_each(near, kinds)[:k])
+            return await _described(connection, view, near[:k])
 
     async def _vector_of(self, text: str) -> str:
         embedder = self._embedder()
@@ -147,16 +146,6 @@ class Semantic:
                 f"The stored vectors are of {model.model_id}, and that model is not at hand just now.",
                 model_id=model.model_id,
             )
-
-
-def _best_of_each(rows: Sequence[dict[str, Any]], kinds: Sequence[str]) -> list[dict[str, Any]]:
-    """One line per object; facets and rationales are found one by one."""
-    if "content" not in kinds:
-        return list(rows)
-    best: dict[UUID, dict[str, Any]] = {}
-    for row in rows:
-        best.setdefault(row["emo_id"], row)
-    return list(best.values())
 
 
 async def _described(connection: Connection, view: View, rows: Sequence[dict[str, Any]]) -> list[Near]:
