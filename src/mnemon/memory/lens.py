@@ -34,7 +34,7 @@ UNSEEN = """
 SELECT FROM {emo_history} WHERE tenant_id = %s AND world_id = %s AND branch = %s AND since > %s LIMIT 1
 """
 PROJECT = "SELECT mnemon.project_memory(%s)"
-PROJECT_INTO_COPIES = "SELECT mnemon.write_memory('pg_temp', %s)"
+PROJECT_INTO_COPIES = "SELECT mnemon.project_memory_copies(%s)"
 
 
 async def project(connection: Connection, events: Sequence[Event], tables: Tables) -> None:
