@@ -12,16 +12,17 @@ from vector_cache import CachedEmbedder
 
 from mnemon.models.embedder import Vectors
 
-SHORTEST, LONGEST = 8, 24
-NOISE = 0.02
+SHORTEST, LONGEST = 4, 12
+# A tenth of a vector's length over all its numbers.
+NOISE = 0.005
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Passages of consecutive sentences; a passage's vector is the mean of its sentences' vectors, slightly moved.
+    """Passages of two stretches of sentences each; a passage's vector is the mean of its sentences', slightly moved.
 
-    So neighbours in meaning are neighbours in space, as in a real corpus and unlike random vectors. Windows overlap:
-    the 100,000 passages are cut from 35,000 sentences.
+    So neighbours in meaning are neighbours in space, as in a real corpus and unlike random vectors. Two stretches, from
+    anywhere, because 100,000 cut from 35,000 sentences would otherwise be copies of each other.
     """
 
     passages: list[Passage]
@@ -45,11 +46,15 @@ async def make_corpus(data: Path, embedder: CachedEmbedder, size: int, questions
     names = sorted(name for name, sentences in meetings.items() if len(sentences) > LONGEST)
     passages, vectors = [], np.empty((size, embedded.shape[1]), np.float32)
     for number in range(size):
-        meeting = names[random.integers(len(names))]
-        length = int(random.integers(SHORTEST, LONGEST + 1))
-        first = int(random.integers(len(meetings[meeting]) - length))
-        passages.append(Passage(str(number), " ".join(meetings[meeting][first : first + length])))
-        vectors[number] = vectors_of[meeting][first : first + length].mean(axis=0)
+        texts, parts = [], []
+        for _ in range(2):
+            meeting = names[random.integers(len(names))]
+            length = int(random.integers(SHORTEST, LONGEST + 1))
+            first = int(random.integers(len(meetings[meeting]) - length))
+            texts += meetings[meeting][first : first + length]
+            parts.append(vectors_of[meeting][first : first + length])
+        passages.append(Passage(str(number), " ".join(texts)))
+        vectors[number] = np.concatenate(parts).mean(axis=0)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors += random.normal(scale=NOISE, size=vectors.shape).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

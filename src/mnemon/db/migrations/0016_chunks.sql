@@ -205,8 +205,7 @@ GRANT EXECUTE ON FUNCTION mnemon.lexical_search TO mnemon_app;
 CREATE FUNCTION mnemon.nearest_chunks(question vector, revisions uuid[], exhaustive boolean, most integer)
     RETURNS TABLE (doc_version_id uuid, ordinal integer, similarity float8)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path = mnemon, public, pg_temp
-    SET hnsw.iterative_scan = 'relaxed_order' SET hnsw.ef_search = 100 SET enable_seqscan = off AS $$
+    SET search_path = mnemon, public, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     model record;
     distance text := 'embedding <=> $2';
@@ -219,8 +218,10 @@ BEGIN
     END IF;
     IF NOT exhaustive THEN
         distance := format('embedding::halfvec(%s) <=> $2::halfvec(%1$s)', model.dimension);
-        -- Sorting would mean that the index was not used.
-        PERFORM set_config('enable_sort', 'off', true);
+        -- Here and not in the function's head, where only a superuser could restore them from a backup. Sorting would
+        -- mean that the index was not used.
+        PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '100', true),
+            set_config('enable_sort', 'off', true);
     END IF;
     IF revisions IS NOT NULL THEN
         scope := 'c.doc_version_id = ANY ($3)';
@@ -231,6 +232,7 @@ BEGIN
          WHERE v.tenant_id = $1 AND v.model_id = %L AND %s
          ORDER BY v.%1$s LIMIT $4', distance, model.model_id, scope)
     USING current_tenant(), question, revisions, most;
+    PERFORM set_config('enable_sort', 'on', true);
 END $$;
 REVOKE ALL ON FUNCTION mnemon.nearest_chunks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemon.nearest_chunks TO mnemon_app;
