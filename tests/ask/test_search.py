@@ -148,14 +148,17 @@ async def test_snippets_are_the_text_at_their_offsets(database: Database, tenant
 
 
 async def test_pages_follow_each_other_without_repeating(database: Database, tenant: UUID, searcher: Searcher) -> None:
-    await put_embedded(database, tenant, [f"Ferret number {number}." for number in range(25)])
+    await put_embedded(
+        database, tenant, [f"Ferret number {number}." + " Walk." * (number % 7) for number in range(120)]
+    )
     seen: list[UUID] = []
     offset: int | None = 0
     while offset is not None:
         found = await searcher.search(tenant, "ferret", limit=10, offset=offset)
         seen += [hit.chunk_id for hit in found.hits]
         offset = found.next_offset
-    assert len(seen) == len(set(seen)) == found.total == 25
+    assert len(seen) == len(set(seen)) == found.total
+    assert found.total >= 50
 
 
 @pytest.mark.parametrize("question", ["", "  \n", "\0", "x" * 2001])

@@ -24,7 +24,6 @@ from mnemon.models.embedder import Embedder, Vectors
 from mnemon.telemetry import counter, histogram
 
 LONGEST_QUESTION = 2_000
-MOST_RANKED = 1_000
 RERANKED = 30
 
 SEARCHES = counter("mnemon_searches_total", "Searches, by whether meaning took part.", ("mode",))
@@ -116,7 +115,8 @@ class Searcher:
         began = time.perf_counter()
         asked = await self.prepare(tenant, question)
         async with self.database.transaction(tenant) as tx:
-            ranked = await self.rank(tx, asked, filters, offset + limit)
+            # Not by the offset: every page is cut from the same order.
+            ranked = await self.rank(tx, asked, filters, limit)
             first, last = (0, max(RERANKED, offset + limit)) if self._reranker else (offset, offset + limit)
             hits: Sequence[Hit] = await read_hits(tx, ranked, ranked.order[first:last], explain)
         hits, reranked = await self._rerank(question, hits)
@@ -148,7 +148,7 @@ class Searcher:
     async def rank(self, tx: Connection, asked: Asked, filters: Filters = EVERYTHING, wanted: int = 10) -> Ranked:
         """Find candidates, measure them with their neighbours, and put them in order."""
         vector = asked.vector
-        most = min(max(self.ranking.candidates, wanted), MOST_RANKED)
+        most = max(self.ranking.candidates, wanted)
         terms, corpus = await read_terms(tx, asked.question)
         scope = await scope_of(tx, await revisions_of(tx, filters), corpus)
         places = await by_words(tx, scope, terms, corpus, self.ranking, most)
@@ -181,12 +181,9 @@ class Searcher:
             vector = (await embedder.embed([question], purpose="query"))[0]
         except MnemonError as failure:
             return None, failure.message
-        if len(vector) != model.dimension:
-            return (
-                None,
-                f"{model.model_id} gives {len(vector)} numbers now, and the stored vectors have {model.dimension}.",
-            )
-        return vector, None
+        if len(vector) == model.dimension:
+            return vector, None
+        return None, f"{model.model_id} now gives {len(vector)} numbers, and the stored vectors have {model.dimension}."
 
     async def _rerank(self, question: str, hits: Sequence[Hit]) -> tuple[Sequence[Hit], bool]:
         if self._reranker is None or not hits:
