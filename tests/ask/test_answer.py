@@ -67,6 +67,27 @@ async def test_a_heading_is_no_answer(database: Database, tenant: UUID, searcher
     assert [citation.quote for citation in answer.citations] == ["It was set at 900 euros for the concert."]
 
 
+async def test_the_header_of_a_mail_is_no_answer(
+    database: Database, tenant: UUID, searcher: Searcher, log: EventLog
+) -> None:
+    passages = [
+        "From: Ada <ada@example.org>\nTo: all\nSubject: The budget of the concert\n\nThe budget is 900 euros.",
+    ]
+    await put(database, tenant, passages, await TopicEmbedder().embed(passages))
+    answer = await asking(searcher, log).ask(tenant, ADA, "What is the budget of the concert?")
+    assert [citation.quote for citation in answer.citations] == ["The budget is 900 euros."]
+
+
+async def test_how_long_is_answered_by_a_time_and_not_by_the_word_long(
+    database: Database, tenant: UUID, searcher: Searcher, log: EventLog
+) -> None:
+    passages = ["- Bo to measure how long it takes at the office.", "- Contracts are kept for 12 months."]
+    await put(database, tenant, passages, await TopicEmbedder().embed(passages))
+    answer = await asking(searcher, log).ask(tenant, ADA, "How long is a contract kept?")
+    assert [citation.quote for citation in answer.citations] == ["Contracts are kept for 12 months."]
+    await assert_opens(database, tenant, answer)
+
+
 async def test_without_a_model_the_answer_is_the_sentence_that_says_it(
     database: Database, tenant: UUID, searcher: Searcher, log: EventLog
 ) -> None:

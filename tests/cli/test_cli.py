@@ -167,13 +167,25 @@ def test_the_demo_tells_its_story_and_leaves_nothing(environment: dict[str, str]
     done = mnemon(environment, "demo")
     assert done.returncode == 0, done.stderr
     assert "All of it works." in done.stdout
-    assert "gus@globex.example, and nobody else's" in done.stdout
-    as_json = json.loads(mnemon(environment, "demo", "--json").stdout)
-    assert as_json["works"] is True
-    assert len(as_json["steps"]) >= 5
-    assert "VERSION_CONFLICT, decision D-2 was expected at version 0 but is at 1" in done.stdout
+    assert "already ingested, no changes" in done.stdout
+    assert "→ Bookings are kept for 12 months after the night of departure. [1]" in done.stdout
+    assert "→ Bookings are kept for 24 months after the night of departure. [1]" in done.stdout
+    assert "→ Priya revoked the key at 16:44 and issued a new one. [1]" in done.stdout
+    assert "→ Decision: We leave Paynet and use Nordpay for payments. [1]" in done.stdout
+    assert "none has berlin" in done.stdout
+    assert "No answer. Nothing is stored here yet." in done.stdout
     assert "first try: UPDATE on mnemon.event_payloads" in done.stdout
     assert done.stdout.count("caught: ") == 1
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_the_demo_tells_programs_too(environment: dict[str, str]) -> None:
+    told = json.loads(mnemon(environment, "demo", "--json").stdout)
+    assert told["works"] is True
+    results = [result for step in told["steps"] for result in step["results"] if isinstance(result, dict)]
+    assert any(result.get("files") == 26 for result in results)
+    assert sum("citations" in result for result in results) >= 4
+    assert sum("refusal" in result for result in results) == 1
 
 
 def test_every_command_explains_itself(environment: dict[str, str]) -> None:

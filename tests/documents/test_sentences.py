@@ -30,6 +30,7 @@ def parted(text: str) -> list[str]:
         ["Am 3. März beginnt es.", "Danach z.B. die Feier."],
         ["Acme Inc. and Beta Ltd. merged.", "We wait."],
         ["It costs 5.", "Then it costs 6."],
+        ["## 2. Models are compared.", "We wait."],
         ["会議は終わりました。", "次は月曜日です！", "良いですか？"],
         ["यह पहला है।", "यह दूसरा है।"],
     ],

@@ -8,6 +8,7 @@ import numpy as np
 
 from mnemon.ask.hits import Hit
 from mnemon.ask.search import Ranked
+from mnemon.ask.terms import Term
 from mnemon.ask.wording import Listener, words_of
 from mnemon.documents.sentences import sentences
 from mnemon.models.embedder import Embedder
@@ -26,9 +27,13 @@ _TIME = re.compile(
 _NUMBER = re.compile(
     r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million)\b", re.IGNORECASE
 )
+# Who wrote to whom and when: it answers no question, though its subject says the words of many.
+_MAIL_HEADER = re.compile(r"(?:From|To|Cc|Date|Subject): [^\n]*\n(?:From|To|Cc|Date|Subject): ")
+_BULLET = re.compile(r"[-*•‣◦▪–—·]\s+(?=\S)")
+_HOW = re.compile(r"\bhow (many|much|long|often|old|far|big|large)\b", re.IGNORECASE)
 _EXPECTED = (
     (re.compile(r"^\W*(when|what (time|date|day|month|year)|since when|until when)\b", re.IGNORECASE), _TIME),
-    (re.compile(r"\bhow (many|much|long|often|old|far|big|large)\b", re.IGNORECASE), _NUMBER),
+    (_HOW, _NUMBER),
 )
 
 
@@ -49,7 +54,7 @@ class Sentence:
 
 async def choose_sentences(ranked: Ranked, hits: Sequence[Hit], embedder: Embedder | None) -> list[Sentence]:
     """The sentences that answer, in reading order."""
-    weights = {term.lexeme: term.weight for term in ranked.terms}
+    weights = {term.lexeme: term.weight for term in _told(ranked)}
     found = _weighed(ranked, hits[:PASSAGES], weights)
     if embedder is not None and ranked.asked.vector is not None:
         found = await _compared(found, ranked, embedder)
@@ -69,7 +74,7 @@ def in_reading_order(chosen: Sequence[Sentence]) -> list[Sentence]:
 
     def place(one: Sentence) -> tuple[str, str, int]:
         written = one.hit.written_at.isoformat() if one.hit.written_at else ""
-        return written, str(one.hit.doc_version_id), one.start
+        return written, f"{one.hit.title} {one.hit.doc_version_id}", one.start
 
     return sorted(chosen, key=place)
 
@@ -84,8 +89,9 @@ def _weighed(ranked: Ranked, hits: Sequence[Hit], weights: dict[str, float]) -> 
     for hit in hits:
         standing = (hit.score - float(scores.min())) / spread if spread else 1.0
         for start, end in sentences(hit.text):
-            if _is_heading(hit, hit.text[start:end]):
+            if _is_heading(hit, hit.text[start:end]) or _MAIL_HEADER.match(hit.text[start:end]):
                 continue
+            start += _bullet(hit.text[start:end])
             said = listener.heard_in(f"{hit.text[start:end]} {hit.speaker or ''}")
             share = sum(weights[lexeme] for lexeme in said) / total
             bonus = 0.15 if _as_expected(ranked.asked.question, hit.text[start:end]) else 0.0
@@ -105,6 +111,18 @@ async def _compared(found: Sequence[Sentence], ranked: Ranked, embedder: Embedde
         for one, value in zip(best, near, strict=True)
     ]
     return sorted(again, key=lambda one: (-one.score, one.start))
+
+
+def _told(ranked: Ranked) -> Sequence[Term]:
+    """The words that an answer may say again. Of "how long" the answer is a time, not the word long."""
+    asks = Listener(term.lexeme for term in ranked.terms).heard_in(" ".join(_HOW.findall(ranked.asked.question)))
+    return [term for term in ranked.terms if term.lexeme not in asks] or ranked.terms
+
+
+def _bullet(text: str) -> int:
+    """How much of an item is the mark before it."""
+    mark = _BULLET.match(text)
+    return mark.end() if mark else 0
 
 
 def _is_heading(hit: Hit, text: str) -> bool:

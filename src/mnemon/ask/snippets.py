@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from mnemon.ask.terms import Term
 from mnemon.ask.wording import Listener
-from mnemon.documents.sentences import sentences
+from mnemon.documents.sentences import Span, sentences
 
 LONGEST = 300
+# Less than this, such as a mere heading, tells a reader too little: the sentences after it are shown too.
+SHORTEST = 100
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,17 @@ def snippet_of(passage: str, offset: int, terms: Sequence[Term], listener: Liste
             total = sum(weight[lexeme] for lexeme in said)
             if total > best_weight + 1e-9:
                 best, best_weight = (start, _cut(passage, start, end)), total
-    return Snippet(offset + best[0], offset + best[1], passage[best[0] : best[1]])
+    end = _far_enough(spans, *best)
+    return Snippet(offset + best[0], offset + end, passage[best[0] : end])
+
+
+def _far_enough(spans: Sequence[Span], start: int, end: int) -> int:
+    for _, further in spans:
+        if end - start >= SHORTEST:
+            break
+        if further > end and further - start <= LONGEST:
+            end = further
+    return end
 
 
 def _cut(passage: str, start: int, end: int) -> int:

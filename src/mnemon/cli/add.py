@@ -34,6 +34,9 @@ class Added:
 
     path: Path
     status: str
+    # As a person knows it: within the folder that was given.
+    name: str = ""
+    title: str | None = None
     doc_id: UUID | None = None
     run_id: UUID | None = None
     error_code: str | None = None
@@ -119,17 +122,17 @@ async def _take_in(
 
 async def _take_in_one(mnemon: Mnemon, tenant: UUID, found: Found, origin: Origin) -> Added:
     if found.reason is not None:
-        return Added(found.path, "refused" if found.named else "left_out", reason=found.reason)
+        return Added(found.path, "refused" if found.named else "left_out", found.name, reason=found.reason)
     files: Files = mnemon.files
     try:
         received = await asyncio.to_thread(files.take_copy, tenant, found.path)
         outcome = await accept(mnemon.log, files, tenant, OPERATOR, received, origin)
     except MnemonError as refusal:
-        return Added(found.path, "refused", error_code=refusal.code, reason=refusal.message)
+        return Added(found.path, "refused", found.name, error_code=refusal.code, reason=refusal.message)
     except OSError as failure:
-        return Added(found.path, "refused", reason=failure.strerror or str(failure))
+        return Added(found.path, "refused", found.name, reason=failure.strerror or str(failure))
     reason = None if outcome.run_id else "already ingested, no changes"
-    return Added(found.path, outcome.status, outcome.doc_id, outcome.run_id, reason=reason)
+    return Added(found.path, outcome.status, found.name, outcome.title, outcome.doc_id, outcome.run_id, reason=reason)
 
 
 def _with_path(origin: Origin, path: Path) -> Origin:
@@ -180,14 +183,24 @@ def _progress(as_json: bool) -> AbstractContextManager[Progress]:
 
 
 def _tell(added: Sequence[Added], interrupted: bool) -> None:
-    rows = [(one.path, one.status, one.doc_id, one.reason) for one in added if one.status != "left_out"]
-    table(["File", "Status", "Document", "Reason"], rows, "No files.")
+    shown = [one for one in added if one.status != "left_out"]
+    _table(shown)
     for line in _left_out(added):
         say(line)
     if interrupted:
         say("Stopped. What is queued will be read by the next worker; the rest was not looked at.")
     elif any(one.status == "queued" for one in added):
         say("Queued files are read by the next worker: `mnemon runs list` shows how far they are.")
+
+
+def _table(shown: Sequence[Added]) -> None:
+    """Titles and reasons only where there is one that says more than the file's name."""
+    columns = {"File": [one.name for one in shown], "Status": [one.status for one in shown]}
+    if any(one.title not in (None, one.path.name) for one in shown):
+        columns["Title"] = [one.title or "" for one in shown]
+    if any(one.reason for one in shown):
+        columns["Reason"] = [one.reason or "" for one in shown]
+    table(list(columns), zip(*columns.values(), strict=True), "No files.")
 
 
 def _left_out(added: Sequence[Added]) -> Iterator[str]:

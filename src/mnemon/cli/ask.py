@@ -11,7 +11,7 @@ from mnemon.ask.filters import Filters
 from mnemon.ask.hits import Hit
 from mnemon.ask.search import Found
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
-from mnemon.cli.output import Json, TenantOption, counted, say, show
+from mnemon.cli.output import Json, TenantOption, counted, one_line, say, show
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.query import end_of, start_of
 
@@ -91,13 +91,13 @@ def print_answer(answer: Answer) -> None:
     for sentence in answer.sentences:
         marks = "".join(f"[{number + place}]" for place in range(1, len(sentence.citations) + 1))
         number += len(sentence.citations)
-        say(f"{sentence.text} {marks}")
+        say(f"{one_line(sentence.text)} {marks}")
     say("")
     for place, one in enumerate(answer.citations, 1):
         where = "".join(
             (f", page {one.first_page}" if one.first_page else "", f", {one.speaker}" if one.speaker else "")
         )
-        say(f"[{place}] {one.title}, version {one.version_number}{where}: “{one.quote}”")
+        say(f"[{place}] {one.title}, version {one.version_number}{where}: “{one_line(one.quote)}”")
         say(f"    {one.link}", "dim")
     if answer.lexical_only:
         say(f"Searched by words only. {answer.lexical_only}", "dim")
@@ -111,14 +111,14 @@ def _print_refusal(answer: Answer) -> None:
     unknown = f"; no passage has {', '.join(searched.unknown_words)}" if searched.unknown_words else ""
     say(f"Searched {counted(searched.chunks, 'passage')}{unknown}.")
     for miss in refusal.near_misses:
-        say(f"  near: {miss.title}: “{miss.snippet}”")
+        say(f"  near: {miss.title}: “{one_line(miss.snippet)}”")
 
 
 def _print_found(found: Found) -> None:
     for place, hit in enumerate(found.hits, 1):
         page = f", page {hit.first_page}" if hit.first_page else ""
         say(f"{place}. {' > '.join([hit.title, *hit.headings])}{page}", "bold")
-        say(f"   {' '.join(hit.snippet.text.split())}")
+        say(f"   {one_line(hit.snippet.text)}")
         say(f"   /v1/evidence/{hit.doc_version_id}/{hit.snippet.start}-{hit.snippet.end}  score {hit.score:.2f}", "dim")
         if hit.explanation:
             say(f"   {_parts(hit)}", "dim")

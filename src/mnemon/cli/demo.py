@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from mnemon import __version__
-from mnemon.app import Mnemon, open_mnemon
+from mnemon.app import Mnemon, open_mnemon, working_inside
 from mnemon.cli.context import OPERATOR, run_async, settings_for_command
-from mnemon.cli.demo_log import record_decisions, tamper
+from mnemon.cli.demo_documents import QUESTIONS, UNANSWERABLE, ask, open_old_version, sample_corpus, take_in
+from mnemon.cli.demo_log import record_a_decision, tamper
 from mnemon.cli.demo_stage import Caller, result, step, told
-from mnemon.cli.output import Json, console, show
-from mnemon.identity.roles import Role
+from mnemon.cli.output import Json, console, say, show
 from mnemon.identity.tenants import add_tenant
-from mnemon.identity.users import add_user
 
 
 def demo(as_json: Json = False) -> None:
@@ -28,26 +27,36 @@ def demo(as_json: Json = False) -> None:
         ready = run_async(_tour(home))
     finally:
         shutil.rmtree(home, ignore_errors=True)
-    show({"works": True, "ready": ready, "steps": told.steps}, as_json, lambda: _farewell(ready))
+    show({"works": True, "ready": ready, "steps": told.steps}, as_json, _farewell)
 
 
-def _farewell(ready: dict[str, Any]) -> None:
-    parts = ", ".join(ready["parts"])
-    console.print(f"\n[bold green]All of it works.[/] The server is {ready['status']}: {parts}.")
-    console.print(
-        "The demo's data is gone again. To keep yours: [bold]make serve[/], then open the link that it prints."
-    )
+def _farewell() -> None:
+    console.print("\n[bold green]All of it works.[/] The demo's data is gone again. To go on with yours:\n")
+    for command, meaning in (
+        ("mnemon serve", "the web page; prints a login link"),
+        (f"mnemon add {_short(sample_corpus())}", "take these files in, or your own"),
+        ("mnemon ask WORDS…", "an answer with citations, or a refusal"),
+    ):
+        say(f"  {command:<29} {meaning}")
+    say("\nIn the repository `make serve` does the first; docs/guide/start.md goes on.")
+
+
+def _short(path: Path) -> str:
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 async def _tour(home: Path) -> dict[str, Any]:
     if not told.quiet:
-        console.print(f"[bold]Mnemon {__version__}[/]: evidence-first memory for teams and their AI agents.\n")
+        console.print(f"[bold]Mnemon {__version__}[/]: evidence-first memory for teams and their AI agents.")
     async with _running(home) as (mnemon, caller):
-        session = await _log_in(mnemon, caller)
-        await _let_an_agent_in(caller, session)
-        await _keep_tenants_apart(mnemon, caller)
-        await _refuse_a_forgery(caller, session)
-        await record_decisions(caller, session)
+        await _log_in(mnemon, caller)
+        policy = await take_in(caller)
+        for question in QUESTIONS:
+            await ask(caller, question)
+        await ask(caller, UNANSWERABLE)
+        await open_old_version(caller, policy)
+        await _keep_tenants_apart(mnemon)
+        await record_a_decision(caller)
         await tamper(mnemon)
         ready: dict[str, Any] = await caller.get("/ready")
         return ready
@@ -59,11 +68,12 @@ async def _running(home: Path) -> AsyncIterator[tuple[Mnemon, Caller]]:
 
     began = time.perf_counter()
     settings = settings_for_command(
-        home=home, host="127.0.0.1", port=0, auth_enabled=True, database_linger_seconds=0, log_level="WARNING"
-    ).model_copy(update={"database_url": None})
+        home=home, host="127.0.0.1", port=0, auth_enabled=True, database_linger_seconds=0, log_level="WARNING",
+        worker_inside=True,
+    ).model_copy(update={"database_url": None, "language_model": None})  # fmt: skip
     with listening_socket(settings) as listener:
         settings = settings.model_copy(update={"port": listener.getsockname()[1]})
-        async with open_mnemon(settings) as mnemon:
+        async with open_mnemon(settings) as mnemon, working_inside(mnemon):
             server = site_server(mnemon)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             caller = Caller(f"http://127.0.0.1:{settings.port}")
@@ -73,43 +83,23 @@ async def _running(home: Path) -> AsyncIterator[tuple[Mnemon, Caller]]:
             try:
                 yield mnemon, caller
             finally:
+                await caller.close()
                 server.should_exit = True
                 await serving
 
 
-async def _log_in(mnemon: Mnemon, caller: Caller) -> str:
+async def _log_in(mnemon: Mnemon, caller: Caller) -> None:
     assert mnemon.first_start is not None
-    secret = mnemon.first_start.link_secret
-    step("Log in", "with the one-time link of the first start")
-    session = await caller.post("/v1/auth/link", {"link": secret})
-    me = await caller.get("/v1/me", session["access_token"])
-    result(f"GET /v1/me: {me['email']}, {me['role']} of {me['tenant']}")
-    again = await caller.post("/v1/auth/link", {"link": secret})
-    result(f"the same link again: {again['error_code']}")
-    return str(session["access_token"])
+    session = await caller.post("/v1/auth/link", {"link": mnemon.first_start.link_secret})
+    caller.log_in(session["access_token"])
+    me = await caller.get("/v1/me")
+    result(f"logged in with the link of the first start: {me['email']}, {me['role']}")
 
 
-async def _let_an_agent_in(caller: Caller, session: str) -> None:
-    step("Let an agent in", "with an access token that may only read")
-    token = await caller.post("/v1/tokens", {"name": "notes agent", "scope": "read", "days": 30}, session)
-    me = await caller.get("/v1/me", token["secret"])
-    result(f"it reads: scope {me['scope']}, for {me['email']}")
-    refused = await caller.post("/v1/events", {"events": []}, token["secret"])
-    result(f"it cannot write: {refused['error']}")
-
-
-async def _keep_tenants_apart(mnemon: Mnemon, caller: Caller) -> None:
-    step("Add a second tenant", "and look at its users with no WHERE clause")
+async def _keep_tenants_apart(mnemon: Mnemon) -> None:
+    step("Ask", "the same as another tenant of the same server")
     async with mnemon.database.owner() as owner, owner.transaction():
-        tenant, transaction = await add_tenant(mnemon.log, owner, OPERATOR, "globex", "Globex")
-        await add_user(transaction, OPERATOR, "gus@globex.example", Role.ADMIN)
-    async with mnemon.database.transaction(tenant.tenant_id) as tx:
-        rows = await (await tx.execute("SELECT email FROM mnemon.users")).fetchall()
-    result(f"SELECT email FROM mnemon.users: {', '.join(row['email'] for row in rows)}, and nobody else's")
-
-
-async def _refuse_a_forgery(caller: Caller, session: str) -> None:
-    step("Forge a session", "by changing the payload of a signed one")
-    head, payload, signature = session.split(".")
-    forged = await caller.get("/v1/me", f"{head}.{payload[::-1]}.{signature}")
-    result(f"{forged['error_code']}: {forged['error']}")
+        tenant, _ = await add_tenant(mnemon.log, owner, OPERATOR, "globex", "Globex")
+    answer = await mnemon.asking.ask(tenant.tenant_id, OPERATOR, QUESTIONS[0])
+    assert answer.refusal is not None, "a tenant was answered from another one's files"
+    result(f"No answer. {answer.refusal.message}")

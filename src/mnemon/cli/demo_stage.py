@@ -1,40 +1,58 @@
 """What the parts of the demo share: a caller over HTTP, and how steps and results are told."""
 
 import asyncio
+import textwrap
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
-from urllib import error, request
-
-import orjson
 
 from mnemon.cli.output import console
+
+NARROWEST, WIDEST = 40, 100
+POLL_SECONDS = 0.2
+# A busy machine may take its time; a run that never ends would be a fault.
+LONGEST_WAIT = 240.0
 
 
 class Caller:
     """Talks to the running server over HTTP, as any program would."""
 
     def __init__(self, url: str) -> None:
+        import httpx
+
         self.url = url
         # A proxy for the outside world is no way to this machine.
-        self._open = request.build_opener(request.ProxyHandler({})).open
+        self._client = httpx.AsyncClient(base_url=url, timeout=30, trust_env=False)
+        self._credential: dict[str, str] = {}
 
-    async def get(self, path: str, credential: str | None = None) -> Any:
-        return await asyncio.to_thread(self._call, "GET", path, None, credential)
+    def log_in(self, credential: str) -> None:
+        self._credential = {"Authorization": f"Bearer {credential}"}
 
-    async def post(self, path: str, body: dict[str, Any], credential: str | None = None) -> Any:
-        return await asyncio.to_thread(self._call, "POST", path, body, credential)
+    async def get(self, path: str, **query: Any) -> Any:
+        return (await self._client.get(path, params=query, headers=self._credential)).json()
 
-    def _call(self, method: str, path: str, body: dict[str, Any] | None, credential: str | None) -> Any:
-        headers = {"Content-Type": "application/json"}
-        if credential:
-            headers["Authorization"] = f"Bearer {credential}"
-        data = orjson.dumps(body) if body is not None else None
-        asked = request.Request(self.url + path, data, headers, method=method)  # noqa: S310  our own loopback address
-        try:
-            with self._open(asked, timeout=20) as answer:
-                return orjson.loads(answer.read())
-        except error.HTTPError as refusal:
-            return orjson.loads(refusal.read())
+    async def post(self, path: str, body: dict[str, Any]) -> Any:
+        return (await self._client.post(path, json=body, headers=self._credential)).json()
+
+    async def upload(self, paths: Sequence[Path], **fields: str) -> Any:
+        parts = [("file", (path.name, await asyncio.to_thread(path.read_bytes))) for path in paths]
+        return (await self._client.post("/v1/ingest", files=parts, data=fields, headers=self._credential)).json()
+
+    async def until_read(self) -> dict[str, Any]:
+        """Wait until no run is queued or running; all runs, newest first."""
+        end = time.monotonic() + LONGEST_WAIT
+        while True:
+            runs: dict[str, Any] = await self.get("/v1/ingestion-runs", limit=200)
+            if all(run["status"] in ("succeeded", "failed") for run in runs["items"]):
+                return runs
+            if time.monotonic() > end:
+                raise TimeoutError(f"The files were not read within {LONGEST_WAIT:g} s.")
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def close(self) -> None:
+        await self._client.aclose()
 
 
 @dataclass
@@ -50,11 +68,27 @@ told = Transcript()
 
 def step(title: str, rest: str) -> None:
     told.steps.append({"step": f"{title} {rest}", "results": []})
-    if not told.quiet:
-        console.print(f"[bold]{title}[/] {rest}")
+    if told.quiet:
+        return
+    lines = _wrapped(f"{title} {rest}", "", "  ")
+    console.print(f"\n[bold]{title}[/]{lines[0][len(title) :]}", emoji=False)
+    _print(lines[1:])
 
 
-def result(text: str) -> None:
-    told.steps[-1]["results"].append(text)
+def result(text: str, **facts: Any) -> None:
+    """One thing that came of the step; `facts` are for programs that read the JSON."""
+    told.steps[-1]["results"].append({"text": text, **facts} if facts else text)
     if not told.quiet:
-        console.print(f"  → {text}", markup=False)
+        _print(_wrapped(text, "  → ", "    "))
+
+
+def _wrapped(text: str, first: str, others: str) -> list[str]:
+    width = max(NARROWEST, min(WIDEST, console.width))
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=others, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _print(lines: Sequence[str]) -> None:
+    for line in lines:
+        console.print(line, markup=False, emoji=False)

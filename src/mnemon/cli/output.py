@@ -44,6 +44,14 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], empty: str)
     console.print(grid if grid.row_count else empty)
 
 
+def one_line(text: str, most: int | None = None) -> str:
+    """For a quote in running text: white space collapsed, and cut between two words where it is too long."""
+    line = " ".join(text.split())
+    if most is None or len(line) <= most:
+        return line
+    return line[:most].rpartition(" ")[0].rstrip(" ,;:") + " …"
+
+
 def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 

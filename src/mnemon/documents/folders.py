@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mnemon.documents.extraction.sniff import EXTENSIONS
@@ -15,6 +15,13 @@ class Found:
     path: Path
     named: bool
     reason: str | None = None
+    # What was asked for: a folder, or the file itself.
+    given: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """Within the folder that was given; a file that was named, as it was."""
+        return str(self.path if self.named or self.given is None else self.path.relative_to(self.given))
 
 
 def find_files(paths: Sequence[Path]) -> Iterator[Found]:
@@ -34,17 +41,17 @@ def _in_folder(folder: Path) -> Iterator[Found]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             if not name.startswith("."):
-                yield Found(Path(place) / name, named=False)
+                yield Found(Path(place) / name, named=False, given=folder)
 
 
 def _checked(found: Found) -> Found:
     path = found.path
     if not path.exists():
-        return Found(path, found.named, "there is no such file")
+        return replace(found, reason="there is no such file")
     if not path.is_file() or (path.is_symlink() and not found.named):
-        return Found(path, found.named, "not a plain file")
+        return replace(found, reason="not a plain file")
     if path.suffix.lower() not in EXTENSIONS:
-        return Found(path, found.named, f"not one of {', '.join(EXTENSIONS)}")
+        return replace(found, reason=f"not one of {', '.join(EXTENSIONS)}")
     if not os.access(path, os.R_OK):
-        return Found(path, found.named, "not readable")
+        return replace(found, reason="not readable")
     return found

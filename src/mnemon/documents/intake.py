@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
@@ -72,7 +72,7 @@ class Outcome:
     filename: str
     content_hash: str
     source_uri: str
-    details: dict[str, Any] = field(default_factory=dict)
+    title: str
 
     @property
     def status(self) -> str:
@@ -126,7 +126,7 @@ async def _settle(
         await lock_document(tx, known["doc_id"])
         known = await _find(tx, source_uri)
     if known is not None and known["active_hash"] == received.content_hash:
-        return _outcome(known["doc_id"], None, "skipped", received, source_uri)
+        return _outcome(known["doc_id"], None, "skipped", received, source_uri, known["title"])
     doc_id = known["doc_id"] if known else new_uuid()
     title = origin.title or (known["title"] if known else received.filename)
     tags = list(origin.tags) if origin.tags is not None else (known["tags"] if known else [])
@@ -141,15 +141,17 @@ async def _settle(
     )  # fmt: skip
     await transaction.append([event])
     dedup: DedupResult = "new" if known is None else "new_version" if known["active_hash"] else "reprocess"
-    return _outcome(doc_id, received.run_id, dedup, received, source_uri)
+    return _outcome(doc_id, received.run_id, dedup, received, source_uri, title)
 
 
 async def _find(tx: Connection, source_uri: str) -> dict[str, Any] | None:
     return await (await tx.execute(FIND, (source_uri,))).fetchone()
 
 
-def _outcome(doc_id: UUID, run_id: UUID | None, dedup: DedupResult, received: Received, source_uri: str) -> Outcome:
-    return Outcome(doc_id, run_id, dedup, received.filename, received.content_hash, source_uri)
+def _outcome(
+    doc_id: UUID, run_id: UUID | None, dedup: DedupResult, received: Received, source_uri: str, title: str
+) -> Outcome:
+    return Outcome(doc_id, run_id, dedup, received.filename, received.content_hash, source_uri, title)
 
 
 def _config(

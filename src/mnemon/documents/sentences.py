@@ -14,7 +14,7 @@ CANDIDATE = re.compile(
 )
 WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘«„/]+\Z")
 NEXT_WORD = re.compile(r"\s*[\"'“‘«„(\[*_]*([^\s.,;:!?\"'”’»)\]*_]*)")
-LIST_NUMBER = re.compile(r"(?:\A|\n)[ \t]*\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})(?:\.\d{1,3})*\Z")
+LIST_NUMBER = re.compile(r"(?:\A|\n)[ \t]*(?:#{1,6}[ \t]+)?\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})(?:\.\d{1,3})*\Z")
 
 
 def _words(listed: str) -> frozenset[str]:
