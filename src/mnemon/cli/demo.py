@@ -37,7 +37,8 @@ def _farewell() -> None:
         (f"mnemon add {_short(sample_corpus())}", "take these files in, or your own"),
         ("mnemon ask WORDS…", "an answer with citations, or a refusal"),
     ):
-        say(f"  {command:<29} {meaning}")
+        # A long path has a line of its own.
+        say(f"  {command:<29} {meaning}" if len(command) < 30 else f"  {command}\n{'':32}{meaning}")
     say("\nIn the repository `make serve` does the first; docs/guide/start.md goes on.")
 
 

@@ -4,42 +4,34 @@ from importlib import resources
 from typing import Annotated
 
 from fastapi import APIRouter, FastAPI, Form, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from mnemon import __version__
-from mnemon.api.access import SESSION_COOKIE, MnemonPart, principal_of, refuse_foreign_pages
+from mnemon.api.access import SESSION_COOKIE, MnemonPart, refuse_foreign_pages
 from mnemon.api.auth import address_of
 from mnemon.app import Mnemon
-from mnemon.errors import MnemonError, NotAuthenticated
+from mnemon.errors import MnemonError
 from mnemon.identity.login import login_with_link, login_with_password
+from mnemon.identity.roles import Action
 from mnemon.identity.sessions import Session
-from mnemon.identity.tenants import DEFAULT_SLUG, own_tenant
-from mnemon.identity.users import user_by_id
+from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.web import document_page, library_pages, question_pages
+from mnemon.web.rendering import as_page, render, visit
 
 router = APIRouter(include_in_schema=False)
-templates = Environment(
-    loader=PackageLoader("mnemon.web"), autoescape=select_autoescape(), undefined=StrictUndefined, trim_blocks=True
-)
 
 
 def add_pages(site: FastAPI) -> None:
-    site.include_router(router)
+    for part in (router, question_pages.router, library_pages.router, document_page.router):
+        site.include_router(part)
     site.mount("/static", StaticFiles(directory=str(resources.files("mnemon.web") / "static")), name="static")
 
 
-@router.get("/")
-async def home(request: Request, mnemon: MnemonPart) -> Response:
-    try:
-        principal = await principal_of(request)
-    except NotAuthenticated:
-        return RedirectResponse("/login", 303)
-    async with mnemon.database.transaction(principal.tenant_id) as tx:
-        user = await user_by_id(tx, principal.user_id)
-        tenant = await own_tenant(tx, principal.tenant_id)
-    parts = await mnemon.readiness()
-    return _page("home.html", user=user, tenant=tenant, parts=parts, signed_in=mnemon.settings.auth_enabled)
+@router.get("/server")
+@as_page
+async def server_page(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, Action.VIEW_OWN_ACCOUNT)
+    return render("server.html", here="server", visitor=visitor, parts=await mnemon.readiness())
 
 
 @router.get("/login")
@@ -96,9 +88,6 @@ async def _session(mnemon: Mnemon, request: Request, email: str, password: str, 
 
 
 def _login_form(problem: str = "", *, email: str = "", tenant: str = DEFAULT_SLUG, status: int = 200) -> Response:
-    return _page("login.html", status=status, problem=problem, email=email, tenant_slug=tenant)
-
-
-def _page(name: str, status: int = 200, **values: object) -> Response:
-    text = templates.get_template(name).render(version=__version__, **values)
-    return HTMLResponse(text, status, {"Cache-Control": "no-store"})
+    return render(
+        "login.html", status_code=status, here="login", visitor=None, problem=problem, email=email, tenant_slug=tenant
+    )

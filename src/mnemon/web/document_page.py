@@ -1,0 +1,81 @@
+"""The page of one document: its versions, its text with the cited words marked, and what administrators may do."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import RedirectResponse
+
+from mnemon.api.access import MnemonPart
+from mnemon.ask.citations import open_evidence
+from mnemon.documents.activation import deactivate, reactivate
+from mnemon.documents.library import DocumentStatus, document_by_id, version_of, versions_of, which_version
+from mnemon.documents.revision_texts import read_text
+from mnemon.errors import InvalidRequest
+from mnemon.identity.roles import Action
+from mnemon.web.passages import View, view_of
+from mnemon.web.rendering import as_page, id_of, query_of, render, visit
+
+router = APIRouter(include_in_schema=False)
+# What one has to write to purge a document.
+PURGE_WORD = "purge"
+
+
+@router.get("/documents/{doc_id}")
+@as_page
+async def document_page(
+    request: Request, mnemon: MnemonPart, doc_id: str, version: str = "", start: int = 0, end: int = 0, at: int = -1
+) -> Response:
+    visitor = await visit(request, Action.VIEW_DOCUMENTS)
+    view: View | None = None
+    async with mnemon.database.transaction(visitor.tenant_id) as tx:
+        document = await document_by_id(tx, id_of(doc_id))
+        versions = await versions_of(tx, document.doc_id)
+        chosen = None
+        if document.status not in (DocumentStatus.PURGED, DocumentStatus.UNREAD):
+            chosen = await version_of(tx, document.doc_id, which_version(version or None))
+            view = view_of(await read_text(tx, chosen.doc_version_id), start, end, at)
+    return render(
+        "document.html", here="documents", visitor=visitor, document=document, versions=versions, chosen=chosen,
+        view=view, purge_word=PURGE_WORD,
+    )  # fmt: skip
+
+
+@router.get("/evidence/{doc_version_id}/{start}-{end}")
+@as_page
+async def evidence_page(request: Request, mnemon: MnemonPart, doc_version_id: str, start: int, end: int) -> Response:
+    """A citation's link for people: the document at these words."""
+    visitor = await visit(request, Action.VIEW_DOCUMENTS)
+    async with mnemon.database.transaction(visitor.tenant_id) as tx:
+        evidence = await open_evidence(tx, id_of(doc_version_id), start, end)
+    place = query_of(version=evidence.doc_version_id, start=start, end=end)
+    return RedirectResponse(f"/documents/{evidence.doc_id}{place}#cited", 303)
+
+
+@router.post("/documents/{doc_id}/deactivate")
+@as_page
+async def take_out_of_service(request: Request, mnemon: MnemonPart, doc_id: str) -> Response:
+    visitor = await visit(request, Action.DEACTIVATE_DOCUMENTS)
+    await deactivate(mnemon.log, visitor.tenant_id, visitor.principal.actor, id_of(doc_id))
+    return RedirectResponse(f"/documents/{id_of(doc_id)}", 303)
+
+
+@router.post("/documents/{doc_id}/reactivate")
+@as_page
+async def put_into_service(
+    request: Request, mnemon: MnemonPart, doc_id: str, version: Annotated[str, Form()] = ""
+) -> Response:
+    visitor = await visit(request, Action.DEACTIVATE_DOCUMENTS)
+    await reactivate(
+        mnemon.log, visitor.tenant_id, visitor.principal.actor, id_of(doc_id), which_version(version or None)
+    )
+    return RedirectResponse(f"/documents/{id_of(doc_id)}", 303)
+
+
+@router.post("/documents/{doc_id}/purge")
+@as_page
+async def purge(request: Request, mnemon: MnemonPart, doc_id: str, confirm: Annotated[str, Form()] = "") -> Response:
+    visitor = await visit(request, Action.MANAGE_PRIVACY)
+    if confirm.strip().lower() != PURGE_WORD:
+        raise InvalidRequest(f"Nothing was purged: write {PURGE_WORD} to confirm that this document is destroyed.")
+    await mnemon.purge_document(visitor.tenant_id, visitor.principal.actor, id_of(doc_id))
+    return RedirectResponse(f"/documents/{id_of(doc_id)}", 303)

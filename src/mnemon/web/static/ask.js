@@ -1,0 +1,126 @@
+// Asks, and shows the answer as it comes: the passages found, each proven sentence, or the refusal.
+import { call, element, placeOf, reasonOf } from "./page.js";
+
+const form = document.getElementById("ask");
+const progress = document.getElementById("progress");
+const shown = document.getElementById("answer");
+let asking = null;
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const question = form.elements.q.value.trim();
+  if (!question) return;
+  history.replaceState(null, "", `/?q=${encodeURIComponent(question)}`);
+  ask(question);
+});
+
+async function ask(question) {
+  asking?.abort();
+  asking = new AbortController();
+  shown.replaceChildren();
+  progress.textContent = "Searching …";
+  try {
+    const answer = await call("/v1/ask", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
+      body: JSON.stringify({ question }),
+      signal: asking.signal,
+    });
+    if (!answer.ok) return fail(await reasonOf(answer));
+    const page = new AnswerPage();
+    for await (const [name, data] of messages(answer.body)) page.take(name, data);
+  } catch (problem) {
+    if (problem.name !== "AbortError") fail("The connection to the server was lost: ask again.");
+  }
+}
+
+function fail(reason) {
+  progress.textContent = "";
+  shown.replaceChildren(element("p", { class: "problem", role: "alert" }, reason));
+}
+
+class AnswerPage {
+  constructor() {
+    this.number = 0;
+    this.text = element("div", { class: "answer" });
+    this.sources = element("ol", { class: "sources" });
+  }
+
+  take(name, data) {
+    if (name === "evidence") progress.textContent = `${data.passages.length} passages found, weighing them …`;
+    if (name === "sentence") this.addSentence(data);
+    if (name === "refusal") shown.append(refusalOf(data));
+    if (name === "done") progress.textContent = summaryOf(data);
+    if (name === "error") fail(data.error);
+  }
+
+  addSentence(sentence) {
+    if (!this.text.isConnected) shown.append(this.text, element("h2", {}, "Sources"), this.sources);
+    const paragraph = element("p", {}, oneLine(sentence.text), " ");
+    for (const citation of sentence.citations) {
+      this.number += 1;
+      const label = `Source ${this.number}: ${citation.title}`;
+      const link = element("a", { href: placeOf(citation), class: "cite", "aria-label": label }, `[${this.number}]`);
+      paragraph.append(link);
+      this.sources.append(sourceOf(citation));
+    }
+    this.text.append(paragraph);
+  }
+}
+
+function sourceOf(citation) {
+  const where = [`version ${citation.version_number}`];
+  if (citation.first_page) where.push(`page ${citation.first_page}`);
+  if (citation.headings.length) where.push(citation.headings.at(-1));
+  if (citation.speaker) where.push(citation.speaker);
+  return element(
+    "li", {},
+    element("a", { href: placeOf(citation) }, citation.title), " ",
+    element("small", {}, where.join(" · ")),
+    element("blockquote", {}, oneLine(citation.quote)),
+  );
+}
+
+function refusalOf(refusal) {
+  const { searched } = refusal;
+  const unknown = searched.unknown_words.length ? ` None of them has ${searched.unknown_words.join(", ")}.` : "";
+  const box = element(
+    "div", { class: "refusal" },
+    element("p", {}, element("strong", {}, "No answer. "), refusal.message),
+    element("p", { class: "hint" }, `${searched.chunks} passages searched.${unknown}`),
+  );
+  if (refusal.near_misses.length) box.append(element("h2", {}, "What came nearest"));
+  const misses = refusal.near_misses.map((miss) =>
+    element("li", {}, element("a", { href: placeOf(miss) }, miss.title), element("blockquote", {}, oneLine(miss.snippet))),
+  );
+  box.append(element("ul", { class: "sources" }, ...misses));
+  return box;
+}
+
+function summaryOf(answer) {
+  const words = answer.model ? `Written by ${answer.model}, every quote checked` : "In the sources' own words";
+  const dropped = answer.dropped ? `; ${answer.dropped} unproven sentences left out` : "";
+  const search = answer.lexical_only ? "; searched by words only" : "";
+  return `${answer.outcome === "answered" ? words + dropped : "Refused"}${search} · ${answer.seconds.toFixed(2)} s`;
+}
+
+const oneLine = (text) => text.replace(/\s+/g, " ").trim();
+
+// Server-sent events from a POST, which EventSource cannot send.
+async function* messages(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    rest += value;
+    const blocks = rest.split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const [first, second] = block.split("\n");
+      yield [first.slice("event: ".length), JSON.parse(second.slice("data: ".length))];
+    }
+  }
+}
+
+if (form.elements.q.value.trim()) ask(form.elements.q.value.trim());

@@ -1,0 +1,32 @@
+// What the pages' scripts share: elements made of text, and requests to the API.
+
+// Everything that comes from a document is set as text, never as HTML.
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== null) made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  return made;
+}
+
+export async function call(path, options = {}) {
+  const answer = await fetch(path, { credentials: "same-origin", ...options });
+  if (answer.status === 401) location.assign("/login");
+  return answer;
+}
+
+export async function reasonOf(answer) {
+  try {
+    return (await answer.json()).error ?? answer.statusText;
+  } catch {
+    return answer.statusText || "The server did not answer.";
+  }
+}
+
+// Where the document is open at exactly these words.
+export function placeOf({ doc_id, doc_version_id, start, end }) {
+  return `/documents/${doc_id}?version=${doc_version_id}&start=${start}&end=${end}#cited`;
+}
+
+export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
