@@ -33,6 +33,9 @@ from mnemon.log.store import EventLog
 from mnemon.log.strong_reads import StrongReads
 from mnemon.memory import lens as memory_lens
 from mnemon.memory.gateway import Memory
+from mnemon.semantics.event_vectors import on_purge as drop_event_vectors
+from mnemon.semantics.jobs import semantic_schedules
+from mnemon.semantics.lens import SEMANTICS
 from mnemon.settings import Settings
 from mnemon.work.jobs import list_workers
 from mnemon.work.kinds import Kind, declared_kinds, use_default_attempts
@@ -73,7 +76,7 @@ class Mnemon:
     first_start: FirstStart | None = None
     checks: dict[str, Callable[[], Awaitable[PartState]]] = field(default_factory=dict)
     # Who keeps words of documents outside the documents' own tables, and is asked to let go of them.
-    on_purge: list[OnPurge] = field(default_factory=list)
+    on_purge: list[OnPurge] = field(default_factory=lambda: [drop_event_vectors])
     _embedder_state: tuple[float, PartState] | None = None
     _other_embedders: "dict[str, Embedder | None]" = field(default_factory=dict)
 
@@ -91,6 +94,7 @@ class Mnemon:
         """The lenses of this program."""
         projector = Projector(self.log)
         projector.add(DOCUMENTS)
+        projector.add(SEMANTICS)
         projector.add(memory_lens.LENS)
         return projector
 
@@ -275,6 +279,7 @@ def worker_of(
             *log_schedules(settings),
             *model_schedules(settings),
             *document_schedules(settings),
+            *semantic_schedules(),
         ],
         lease=settings.worker_lease_seconds,
         poll=settings.worker_poll_ms / 1000,

@@ -11,6 +11,7 @@ from mnemon.documents import events as happened
 from mnemon.documents.chunk_store import activate_chunks, store_chunks
 from mnemon.documents.described import described
 from mnemon.documents.errors import DocumentPurged, NothingActive, TextDiffers
+from mnemon.documents.extract_job import enqueue_extraction
 from mnemon.documents.files import Files
 from mnemon.documents.locks import lock_blob, lock_document
 from mnemon.documents.reading import ReadFile
@@ -97,6 +98,8 @@ async def record(job: Job[Any], events: EventLog, files: Files, made: Made, path
             )  # fmt: skip
         with job.stage("db_write"):
             again = run.run_type == "rebuild" and document["known_number"] is not None
+            if document["known_number"] is None:
+                await enqueue_extraction(tx, made.revision_id)
             await transaction.append([_rebuilt(made) if again else _ingested(made, document)])
         stats = {"docs_processed": 1, "chunks_created": len(made.read.chunks), "tokens_total": made.tokens}
         stats |= job.stage_milliseconds()

@@ -1,0 +1,59 @@
+"""Vectors of semantic events: stored beside the events, found again by their words when the model changes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from mnemon.db.database import Connection
+from mnemon.models.active import ModelInUse, model_to_write
+from mnemon.models.embedder import Vectors
+from mnemon.models.vector_tables import VectorTable, register_vector_table
+from mnemon.models.vectors import as_vector
+from mnemon.semantics.semantic_event import SemanticEvent
+
+VECTORS = "mnemon.semantic_event_vectors"
+
+TEXTS = """
+SELECT event_id, narrative, subject_ref FROM mnemon.semantic_events
+ WHERE tenant_id = mnemon.current_tenant() AND event_id = ANY(%s)
+"""
+DROP = """
+DELETE FROM mnemon.semantic_event_vectors v USING mnemon.semantic_events e
+ WHERE v.tenant_id = mnemon.current_tenant() AND e.tenant_id = v.tenant_id AND e.event_id = v.event_id
+   AND e.doc_version_id = ANY(%s)
+"""
+STORE = """
+INSERT INTO mnemon.semantic_event_vectors (tenant_id, event_id, model_id, embedding)
+SELECT mnemon.current_tenant(), unnest(%s::text[]), %s, unnest(%s::text[])::vector
+ON CONFLICT DO NOTHING
+"""
+
+
+def text_to_embed(narrative: str, subject: str) -> str:
+    return narrative if subject.casefold() in narrative.casefold() else f"{subject}: {narrative}"
+
+
+async def store_vectors(
+    tx: Connection, revision: UUID, events: Sequence[SemanticEvent], vectors: Vectors, model_id: str
+) -> None:
+    """In the place of the revision's earlier ones, before the events themselves change."""
+    await drop_vectors(tx, [revision])
+    await model_to_write(tx, VECTORS, ModelInUse(model_id, vectors.shape[1]))
+    await tx.execute(STORE, ([event.event_id for event in events], model_id, [as_vector(row) for row in vectors]))
+
+
+async def drop_vectors(tx: Connection, revisions: Sequence[UUID]) -> None:
+    await tx.execute(DROP, (list(revisions),))
+
+
+async def on_purge(tx: Connection, doc_id: UUID, revisions: Sequence[UUID]) -> None:
+    """A purge takes the vectors along while the events still say which they are."""
+    await drop_vectors(tx, revisions)
+
+
+async def _texts(tx: Connection, keys: Sequence[Any]) -> Mapping[Any, str]:
+    rows = await (await tx.execute(TEXTS, (list(keys),))).fetchall()
+    return {row["event_id"]: text_to_embed(row["narrative"], row["subject_ref"]) for row in rows}
+
+
+register_vector_table(VectorTable(VECTORS, "event_id", _texts))

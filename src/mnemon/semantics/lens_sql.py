@@ -1,0 +1,137 @@
+"""The statements of the semantics lens; each names its tables in braces, for the real ones or those of a rebuild."""
+
+ACCEPT = """
+INSERT INTO {artifacts} AS a
+       (tenant_id, doc_id, artifact_uid, artifact_type, source_system, title, owner, created_at)
+VALUES (%(tenant)s, %(doc)s, %(upload_uid)s, %(upload_type)s, %(source_type)s, %(title)s, %(by)s, %(at)s)
+ON CONFLICT (tenant_id, doc_id) DO UPDATE SET title = excluded.title
+"""
+DESCRIBE = """
+UPDATE {artifacts}
+   SET artifact_uid = %(artifact_uid)s, artifact_type = %(artifact_type)s, source_system = %(source_system)s,
+       source_id = %(source_id)s, source_url = %(source_url)s, sensitivity = %(sensitivity)s,
+       visibility_scope = %(visibility_scope)s, owner = %(owner)s, readers = %(readers)s::text[],
+       retention_policy = %(retention_policy)s, retain_until = %(retain_until)s
+ WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
+"""
+READERS_OF_REVISIONS = """
+UPDATE {artifact_revisions} SET readers = %(readers)s::text[] WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
+"""
+READERS_OF_EVENTS = """
+UPDATE {semantic_events} SET readers = %(readers)s::text[] WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
+"""
+STOP_SERVING = """
+UPDATE {artifact_revisions}
+   SET is_latest = false, served = served * tstzmultirange(tstzrange(NULL, %(at)s))
+ WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s AND is_latest
+   AND (%(serve)s::uuid IS NULL OR doc_version_id <> %(serve)s)
+"""
+INGEST = """
+INSERT INTO {artifact_revisions} AS r
+       (tenant_id, doc_version_id, doc_id, revision_id, version_number, source_ts, token_count, chunk_count, is_latest,
+        served, readers, ingested_at)
+SELECT %(tenant)s, %(doc_version_id)s, %(doc)s, %(revision_id)s, %(version_number)s, %(written_at)s, %(token_count)s,
+       %(chunk_count)s, true, tstzmultirange(tstzrange(%(at)s, NULL)), a.readers, %(at)s
+  FROM {artifacts} a WHERE a.tenant_id = %(tenant)s AND a.doc_id = %(doc)s
+ON CONFLICT (tenant_id, doc_version_id) DO UPDATE SET is_latest = true, served = r.served + excluded.served
+"""
+SERVE_AGAIN = """
+UPDATE {artifact_revisions} SET is_latest = true, served = served + tstzmultirange(tstzrange(%(at)s, NULL))
+ WHERE tenant_id = %(tenant)s AND doc_version_id = %(serve)s
+"""
+SWITCH_EVENTS = """
+UPDATE {semantic_events} e SET active = r.is_latest
+  FROM {artifact_revisions} r
+ WHERE e.tenant_id = %(tenant)s AND e.doc_id = %(doc)s
+   AND r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id AND e.active <> r.is_latest
+"""
+# What the document's events say of others, and what is said of them.
+TOUCHED = """
+SELECT e.event_id FROM {semantic_events} e WHERE e.tenant_id = %(tenant)s AND e.doc_id = %(doc)s
+UNION
+SELECT l.earlier FROM {semantic_events} e
+  JOIN {event_links} l ON l.tenant_id = e.tenant_id AND l.later = e.event_id
+ WHERE e.tenant_id = %(tenant)s AND e.doc_id = %(doc)s
+UNION
+SELECT l.earlier FROM {semantic_events} e
+  JOIN {event_links} l ON l.tenant_id = e.tenant_id AND l.doc_version_id = e.doc_version_id
+ WHERE e.tenant_id = %(tenant)s AND e.doc_id = %(doc)s
+"""
+SETTLE = """
+UPDATE {semantic_events} e SET status = now.status
+  FROM (SELECT o.event_id, coalesce((
+            SELECT CASE l.kind WHEN 'fulfils' THEN 'done' ELSE 'superseded' END
+              FROM {event_links} l
+              JOIN {semantic_events} later ON later.tenant_id = l.tenant_id AND later.event_id = l.later AND later.active
+             WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id ORDER BY l.kind LIMIT 1), 'open') AS status
+          FROM {semantic_events} o WHERE o.tenant_id = %(tenant)s AND o.event_id = ANY(%(touched)s)) AS now
+ WHERE e.tenant_id = %(tenant)s AND e.event_id = now.event_id AND e.status <> now.status
+"""
+ADD_EXTRACTION = """
+INSERT INTO {extractions} (tenant_id, extraction_id, doc_version_id, doc_id, engine, events, unproven, model, extracted_at)
+VALUES (%(tenant)s, %(extraction_id)s, %(doc_version_id)s, %(doc)s, %(engine)s, %(event_count)s, %(unproven)s,
+        %(model)s, %(at)s)
+ON CONFLICT DO NOTHING
+"""
+FIRST_EXTRACTED = """
+UPDATE {artifact_revisions} SET extracted_at = coalesce(extracted_at, %(at)s)
+ WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s
+"""
+DROP_EVIDENCE = "DELETE FROM {event_evidence} WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s"
+DROP_LINKS = "DELETE FROM {event_links} WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s"
+DROP_EVENTS = "DELETE FROM {semantic_events} WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s"
+ADD_EVENTS = """
+INSERT INTO {semantic_events}
+       (tenant_id, event_id, doc_version_id, doc_id, extraction_id, position, category, narrative, subject_type,
+        subject_ref, actors, event_time, happened_at, due, kind, origin, confidence, active, readers, created_at,
+        terms, lookup)
+SELECT r.tenant_id, g.event_id, r.doc_version_id, r.doc_id, %(extraction_id)s, g.position, g.category, g.narrative,
+       g.subject ->> 'type', g.subject ->> 'ref', g.actors, g.event_time, g.happened_at, g.due, g.kind, g.origin,
+       g.confidence, r.is_latest, r.readers, %(at)s, words.terms,
+       mnemon.event_lookup(r.tenant_id, words.terms, words.names, to_tsvector('english', g.subject ->> 'ref'))
+  FROM {artifact_revisions} r,
+       jsonb_to_recordset(%(events)s) AS g (
+           event_id text, position integer, category text, narrative text, subject jsonb, actors jsonb,
+           event_time timestamptz, happened_at timestamptz, due date, kind text, origin text, confidence float8,
+           evidence jsonb),
+       LATERAL (
+           SELECT setweight(to_tsvector('english', g.narrative || ' ' || (g.subject ->> 'ref')), 'A')
+               || setweight(to_tsvector('english', coalesce((
+                      SELECT string_agg(one ->> 'quote', ' ') FROM jsonb_array_elements(g.evidence) AS one), '')), 'B')
+               || setweight(to_tsvector('english', coalesce((
+                      SELECT string_agg(one ->> 'ref', ' ') FROM jsonb_array_elements(g.actors) AS one), '')), 'C')
+               || setweight(to_tsvector('english', regexp_replace(g.category, '(?<=[a-z])(?=[A-Z])', ' ')), 'D') AS terms,
+              ARRAY(SELECT DISTINCT name FROM jsonb_array_elements(g.actors) AS one,
+                           unnest(lower(one ->> 'ref') || regexp_split_to_array(lower(one ->> 'ref'), '\\s+')) AS name
+                     ORDER BY name) AS names) AS words
+ WHERE r.tenant_id = %(tenant)s AND r.doc_version_id = %(doc_version_id)s
+ON CONFLICT (tenant_id, event_id) DO NOTHING
+"""
+ADD_EVIDENCE = """
+INSERT INTO {event_evidence} (tenant_id, event_id, evidence_id, doc_version_id, start_char, end_char, quote, chunk)
+SELECT %(tenant)s, g.event_id, e.evidence_id, %(doc_version_id)s, e.start_char, e.end_char, e.quote, e.chunk
+  FROM jsonb_to_recordset(%(events)s) AS g (event_id text, evidence jsonb),
+       jsonb_to_recordset(g.evidence) AS e (evidence_id text, start_char integer, end_char integer, quote text, chunk integer)
+ON CONFLICT DO NOTHING
+"""
+ADD_LINKS = """
+INSERT INTO {event_links} (tenant_id, later, earlier, doc_version_id, kind, reason, linked_at)
+SELECT %(tenant)s, g.later, g.earlier, %(doc_version_id)s, g.kind, g.reason, %(at)s
+  FROM jsonb_to_recordset(%(links)s) AS g (later text, earlier text, kind text, reason text)
+ON CONFLICT DO NOTHING
+"""
+# Links that other documents' revisions found stay with those, and lead nowhere: so replay gives them too.
+PURGE_LINKS = """
+DELETE FROM {event_links} l USING {artifact_revisions} r
+ WHERE l.tenant_id = %(tenant)s AND r.tenant_id = l.tenant_id AND r.doc_id = %(doc)s
+   AND l.doc_version_id = r.doc_version_id
+"""
+PURGE_EVIDENCE = """
+DELETE FROM {event_evidence} g USING {artifact_revisions} r
+ WHERE g.tenant_id = %(tenant)s AND r.tenant_id = g.tenant_id AND r.doc_id = %(doc)s
+   AND g.doc_version_id = r.doc_version_id
+"""
+PURGE_EVENTS = "DELETE FROM {semantic_events} WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"
+PURGE_EXTRACTIONS = "DELETE FROM {extractions} WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"
+PURGE_REVISIONS = "DELETE FROM {artifact_revisions} WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"
+PURGE_ARTIFACT = "DELETE FROM {artifacts} WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"

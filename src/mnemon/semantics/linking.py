@@ -1,0 +1,70 @@
+"""Finds the stored events that new ones replace or fulfil, or that replace or fulfil them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from mnemon.db.database import Connection
+from mnemon.semantics.semantic_event import Actor, Category, Evidence, SemanticEvent, Subject
+from mnemon.semantics.source import SourceRevision
+from mnemon.semantics.supersession import Link, Placed, link_events
+
+# Events that share a word of their subject; more than these would be a word that says nothing.
+MOST_CANDIDATES = 400
+LINKABLE = frozenset({Category.DECISION, Category.COMMITMENT, Category.EXECUTION, Category.CHANGE})
+
+CANDIDATES = "SELECT mnemon.events_to_link(%s, %s, %s, %s::text[], %s) AS event_id"
+EVENTS = """
+SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subject_type, e.subject_ref, e.actors,
+       e.event_time, e.happened_at, e.due, e.kind, e.origin, e.confidence,
+       (SELECT jsonb_agg(jsonb_build_array(g.start_char, g.end_char, g.quote) ORDER BY g.start_char)
+          FROM mnemon.event_evidence g WHERE g.tenant_id = e.tenant_id AND g.event_id = e.event_id) AS evidence
+  FROM mnemon.semantic_events e
+ WHERE e.tenant_id = mnemon.current_tenant() AND e.event_id = ANY(%s)
+"""
+
+
+async def links_of(tx: Connection, source: SourceRevision, events: Sequence[SemanticEvent]) -> list[Link]:
+    """Every link that one of these events is part of, within the revision and across documents."""
+    new = [placed_now(source, event) for event in events if event.category in LINKABLE]
+    if not new:
+        return []
+    known = await _candidates(tx, source, [one.event.subject.ref for one in new])
+    own = {one.event.event_id for one in new}
+    return [link for link in link_events([*known, *new]) if link.later in own or link.earlier in own]
+
+
+def placed_now(source: SourceRevision, event: SemanticEvent) -> Placed:
+    return Placed(event, _said(event, source.said_at), str(source.doc_id), str(source.doc_version_id))
+
+
+async def _candidates(tx: Connection, source: SourceRevision, subjects: list[str]) -> list[Placed]:
+    values = (subjects, source.doc_id, source.doc_version_id, source.readers, MOST_CANDIDATES)
+    ids = [row["event_id"] for row in await (await tx.execute(CANDIDATES, values)).fetchall()]
+    rows = await (await tx.execute(EVENTS, (ids,))).fetchall()
+    return [
+        Placed(event_of(row), row["happened_at"], str(row["doc_id"]), str(row["doc_version_id"]))
+        for row in rows
+        if row["evidence"]
+    ]
+
+
+def event_of(row: dict[str, Any]) -> SemanticEvent:
+    """A stored event in the shape that extraction gave it."""
+    return SemanticEvent(
+        row["event_id"],
+        Category(row["category"]),
+        row["narrative"],
+        Subject(row["subject_ref"], row["subject_type"]),
+        tuple(Actor(one["ref"], one["role"]) for one in row["actors"]),
+        tuple(Evidence(start, end, quote) for start, end, quote in row["evidence"] or ()),
+        row["confidence"],
+        row["event_time"],
+        row["due"],
+        row["kind"],
+        row["origin"],
+    )
+
+
+def _said(event: SemanticEvent, said_at: datetime) -> datetime:
+    return event.event_time or said_at

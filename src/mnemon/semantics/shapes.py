@@ -1,0 +1,104 @@
+"""Stored events as callers get them: the fields and the ids that tools and REST promise."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from mnemon.db.database import Connection
+from mnemon.semantics.names import artifact_name, chunk_name, job_name
+
+EVENTS = """
+SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subject_type, e.subject_ref, e.actors,
+       e.event_time, e.happened_at, e.due, e.kind, e.origin, e.confidence, e.status, e.extraction_id, e.created_at,
+       a.artifact_uid, a.title, r.revision_id, r.is_latest
+  FROM mnemon.semantic_events e
+  JOIN mnemon.artifacts a ON a.tenant_id = e.tenant_id AND a.doc_id = e.doc_id
+  JOIN mnemon.artifact_revisions r ON r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id
+ WHERE e.tenant_id = mnemon.current_tenant() AND e.event_id = ANY(%s) AND mnemon.may_read(e.readers)
+"""
+EVIDENCE = """
+SELECT event_id, evidence_id, doc_version_id, start_char, end_char, quote, chunk FROM mnemon.event_evidence
+ WHERE tenant_id = mnemon.current_tenant() AND event_id = ANY(%s) ORDER BY event_id, start_char
+"""
+# Only between events that the reader may both see.
+LINKS = """
+SELECT DISTINCT l.later, l.earlier, l.kind, l.reason
+  FROM mnemon.event_links l
+  JOIN mnemon.semantic_events later ON later.tenant_id = l.tenant_id AND later.event_id = l.later
+  JOIN mnemon.semantic_events earlier ON earlier.tenant_id = l.tenant_id AND earlier.event_id = l.earlier
+ WHERE l.tenant_id = mnemon.current_tenant() AND (l.later = ANY(%(ids)s) OR l.earlier = ANY(%(ids)s))
+   AND mnemon.may_read(later.readers) AND mnemon.may_read(earlier.readers)
+ ORDER BY l.later, l.earlier
+"""
+
+Shape = dict[str, Any]
+
+
+async def read_events(tx: Connection, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of these events, in this order; without those that the reader may not see."""
+    rows = await (await tx.execute(EVENTS, (list(ids),))).fetchall()
+    found = {row["event_id"]: row for row in rows}
+    return [found[one] for one in ids if one in found]
+
+
+async def read_evidence(
+    tx: Connection, rows: Sequence[dict[str, Any]], *, whole: bool = False
+) -> dict[str, list[Shape]]:
+    """The quotes of these events; `whole` with the ids that one event alone is shown with."""
+    documents = {row["event_id"]: row["doc_id"] for row in rows}
+    found = await (await tx.execute(EVIDENCE, (list(documents),))).fetchall()
+    by_event: dict[str, list[Shape]] = {event_id: [] for event_id in documents}
+    for one in found:
+        doc_id = documents[one["event_id"]]
+        chunk = None if one["chunk"] is None else chunk_name(doc_id, one["doc_version_id"], one["chunk"])
+        shape = {name: one[name] for name in ("quote", "start_char", "end_char")} | {"chunk_id": chunk}
+        if whole:
+            shape = {"evidence_id": one["evidence_id"], **shape, "artifact_id": artifact_name(doc_id)}
+        by_event[one["event_id"]].append(shape)
+    return by_event
+
+
+async def read_links(tx: Connection, ids: Sequence[str]) -> dict[str, list[Shape]]:
+    rows = await (await tx.execute(LINKS, {"ids": list(ids)})).fetchall()
+    return {
+        one: [{"kind": row["kind"], "later": row["later"], "earlier": row["earlier"], "reason": row["reason"]}
+              for row in rows if one in (row["later"], row["earlier"])]
+        for one in ids
+    }  # fmt: skip
+
+
+def event_shape(row: dict[str, Any]) -> Shape:
+    """What every list of events shows of one."""
+    return {
+        "event_id": row["event_id"],
+        "artifact_uid": row["artifact_uid"],
+        "revision_id": row["revision_id"],
+        "category": row["category"],
+        "event_time": moment(row["event_time"]),
+        "narrative": row["narrative"],
+        "subject": {"type": row["subject_type"], "ref": row["subject_ref"]},
+        "actors": row["actors"],
+        "confidence": row["confidence"],
+        "status": row["status"],
+        "due": row["due"].isoformat() if row["due"] else None,
+        "kind": row["kind"],
+        "origin": row["origin"],
+        "happened_at": moment(row["happened_at"]),
+        "title": row["title"],
+    }
+
+
+def whole_shape(row: dict[str, Any], evidence: list[Shape], links: list[Shape]) -> Shape:
+    return event_shape(row) | {
+        "evidence": evidence,
+        "links": links,
+        "is_latest": row["is_latest"],
+        "doc_version_id": str(row["doc_version_id"]),
+        "extraction_run_id": job_name(row["extraction_id"]),
+        "created_at": moment(row["created_at"]),
+    }
+
+
+def moment(value: datetime | None) -> str | None:
+    """In universal time, as the tools write it."""
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if value else None

@@ -1,0 +1,45 @@
+"""Claims about searching semantic events of uploaded documents."""
+
+from collections.abc import Awaitable, Callable
+from uuid import UUID
+
+from mnemon.app import Mnemon
+from mnemon.documents.readers import Reader
+from mnemon.documents.revision_texts import read_text
+from mnemon.semantics.query import EventFilters, event_get, event_search
+from tests.semantics.conftest import Added
+
+MINUTES = """Weekly meeting
+
+Date: 2026-03-02
+Present: Ada Byron, Ben Okafor
+
+Decisions
+- We decided to use Postgres for event storage.
+
+Action items
+- Ada Byron will send the pricing table to Ben by 9 March 2026.
+"""
+
+Done = Callable[[], Awaitable[None]]
+
+
+async def test_an_uploaded_document_is_searched_for_what_was_decided(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, added: Added, all_done: Done
+) -> None:
+    await added(MINUTES)
+    await all_done()
+
+    found = await event_search(mnemon.database, tenant, reader, EventFilters(query="Postgres", category="Decision"))
+
+    assert found["total"] == 1
+    event = found["events"][0]
+    assert "Postgres" in event["evidence"][0]["quote"]
+    assert found["filters_applied"] == {"query": "Postgres", "category": "Decision"}
+    whole = await event_get(mnemon.database, tenant, reader, event["event_id"])
+    async with mnemon.database.transaction(tenant) as tx:
+        text = (await read_text(tx, UUID(whole["doc_version_id"]))).text
+    for evidence in whole["evidence"]:
+        assert text[evidence["start_char"] : evidence["end_char"]] == evidence["quote"]
+        assert evidence["evidence_id"].startswith("evi_")
+    assert whole["extraction_run_id"].startswith("job_")
