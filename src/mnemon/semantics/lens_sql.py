@@ -68,7 +68,8 @@ UPDATE {semantic_events} e SET status = now.status
  WHERE e.tenant_id = %(tenant)s AND e.event_id = now.event_id AND e.status <> now.status
 """
 ADD_EXTRACTION = """
-INSERT INTO {extractions} (tenant_id, extraction_id, doc_version_id, doc_id, engine, events, unproven, model, extracted_at)
+INSERT INTO {extractions}
+       (tenant_id, extraction_id, doc_version_id, doc_id, engine, events, unproven, model, extracted_at)
 VALUES (%(tenant)s, %(extraction_id)s, %(doc_version_id)s, %(doc)s, %(engine)s, %(event_count)s, %(unproven)s,
         %(model)s, %(at)s)
 ON CONFLICT DO NOTHING
@@ -100,7 +101,7 @@ SELECT r.tenant_id, g.event_id, r.doc_version_id, r.doc_id, %(extraction_id)s, g
                       SELECT string_agg(one ->> 'quote', ' ') FROM jsonb_array_elements(g.evidence) AS one), '')), 'B')
                || setweight(to_tsvector('english', coalesce((
                       SELECT string_agg(one ->> 'ref', ' ') FROM jsonb_array_elements(g.actors) AS one), '')), 'C')
-               || setweight(to_tsvector('english', regexp_replace(g.category, '(?<=[a-z])(?=[A-Z])', ' ')), 'D') AS terms,
+               || setweight(to_tsvector('english', replace(g.category, 'yR', 'y R')), 'D') AS terms,
               ARRAY(SELECT DISTINCT name FROM jsonb_array_elements(g.actors) AS one,
                            unnest(lower(one ->> 'ref') || regexp_split_to_array(lower(one ->> 'ref'), '\\s+')) AS name
                      ORDER BY name) AS names) AS words
@@ -111,7 +112,8 @@ ADD_EVIDENCE = """
 INSERT INTO {event_evidence} (tenant_id, event_id, evidence_id, doc_version_id, start_char, end_char, quote, chunk)
 SELECT %(tenant)s, g.event_id, e.evidence_id, %(doc_version_id)s, e.start_char, e.end_char, e.quote, e.chunk
   FROM jsonb_to_recordset(%(events)s) AS g (event_id text, evidence jsonb),
-       jsonb_to_recordset(g.evidence) AS e (evidence_id text, start_char integer, end_char integer, quote text, chunk integer)
+       jsonb_to_recordset(g.evidence) AS e (
+           evidence_id text, start_char integer, end_char integer, quote text, chunk integer)
 ON CONFLICT DO NOTHING
 """
 ADD_LINKS = """

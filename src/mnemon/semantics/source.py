@@ -18,7 +18,7 @@ from mnemon.semantics.revision import Chunk, Revision, SourceType
 # The lens row is locked by nobody: whoever writes takes the document's lock and looks again.
 KNOWN = """
 SELECT r.doc_id, r.ingested_at, r.readers, a.artifact_type, a.source_id, a.source_system, a.title,
-       coalesce(r.source_ts, v.written_at) AS written_at, v.authors, v.participants, v.details, v.media_type, r.chunk_count
+       coalesce(r.source_ts, v.written_at) AS written_at, v.authors, v.participants, v.details
   FROM mnemon.artifact_revisions r
   JOIN mnemon.artifacts a ON a.tenant_id = r.tenant_id AND a.doc_id = r.doc_id
   JOIN mnemon.document_versions v ON v.tenant_id = r.tenant_id AND v.doc_version_id = r.doc_version_id

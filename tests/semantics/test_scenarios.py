@@ -1,0 +1,131 @@
+"""The five stories of the tools' contract, from an artifact to its events, with the real worker."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mnemon.app import Mnemon
+from mnemon.documents.readers import Reader
+from mnemon.models.failures import ModelKeyRefused
+from mnemon.semantics import extraction_job
+from mnemon.semantics.artifact_fields import NewArtifact
+from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.extraction_status import event_reextract, job_status
+from mnemon.semantics.query import EventFilters, event_list_for_revision, event_search
+from tests.semantics.conftest import ADA
+
+Done = Callable[[], Awaitable[None]]
+Ingest = Callable[..., Awaitable[dict[str, Any]]]
+FILLER = "The committee went through the figures of the quarter line by line and found them in good order. "
+
+
+@pytest.fixture
+def ingest(mnemon: Mnemon, tenant: UUID) -> Ingest:
+    async def take(content: str, artifact_type: str = "note", **fields: Any) -> dict[str, Any]:
+        new = NewArtifact(artifact_type=artifact_type, source_system="test", content=content, **fields)
+        return (await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, tenant, ADA, new)).as_json()
+
+    return take
+
+
+async def test_a_small_artifact_becomes_an_event_with_its_words(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, ingest: Ingest, all_done: Done
+) -> None:
+    result = await ingest("Decision: We will use Postgres for event storage starting Monday.")
+    assert (result["is_chunked"], result["job_status"]) == (False, "PENDING")
+    job = await job_status(mnemon.database, tenant, reader, result["artifact_uid"])
+    assert (job["status"], job["job_id"]) == ("PENDING", result["job_id"])
+
+    await all_done()
+
+    found = await event_search(mnemon.database, tenant, reader, EventFilters(query="Postgres", category="Decision"))
+    event = found["events"][0]
+    assert "Postgres" in event["narrative"]
+    assert "Postgres" in event["evidence"][0]["quote"]
+    assert event["evidence"][0]["chunk_id"] is None
+    job = await job_status(mnemon.database, tenant, reader, result["artifact_uid"])
+    assert (job["status"], job["attempts"], job["next_run_at"], job["last_error_code"]) == ("DONE", 1, None, None)
+
+
+async def test_a_large_artifact_is_chunked_and_every_quote_names_its_chunk(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, ingest: Ingest, all_done: Done
+) -> None:
+    said = (
+        "We decided to move the archive to Oslo.", "We decided to close the Bergen office.",
+        "We decided to buy two more servers.", "Ada Byron will send the budget by 9 March 2026.",
+        "Ben Okafor will call the landlord by 12 March 2026.",
+    )  # fmt: skip
+    result = await ingest("\n\n".join(FILLER * 30 + one for one in said), "doc")
+    assert result["is_chunked"]
+    assert result["num_chunks"] >= 3
+    assert len(result["stored_ids"]) == result["num_chunks"] + 1
+
+    await all_done()
+
+    listed = await event_list_for_revision(
+        mnemon.database, tenant, reader, result["artifact_uid"], include_evidence=True
+    )
+    assert listed["total"] >= 5
+    decisions = [event for event in listed["events"] if event["category"] == "Decision"]
+    assert len(decisions) >= 3
+    chunks = {one["chunk_id"] for event in decisions for one in event["evidence"]}
+    assert len(chunks) >= 3
+    assert chunks <= set(result["stored_ids"])
+
+
+async def test_the_same_content_again_changes_nothing(
+    mnemon: Mnemon, tenant: UUID, ingest: Ingest, all_done: Done
+) -> None:
+    first = await ingest("Decision: Use Postgres.", source_id="test_doc_1")
+    await all_done()
+    second = await ingest("Decision: Use Postgres.", source_id="test_doc_1")
+
+    assert second["revision_id"] == first["revision_id"]
+    assert (second["status"], second["job_status"], second["job_id"]) == ("unchanged", "N/A", None)
+    async with mnemon.database.transaction(tenant) as tx:
+        jobs = await (await tx.execute("SELECT FROM mnemon.jobs WHERE kind = 'semantics.extract'")).fetchall()
+    assert len(jobs) == 1
+
+
+async def test_a_new_revision_has_events_of_its_own_and_the_old_ones_stay(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, ingest: Ingest, all_done: Done
+) -> None:
+    first = await ingest("Decision: Use MySQL.", source_id="test_doc_1")
+    await all_done()
+    second = await ingest("Decision: Actually, use Postgres instead.", source_id="test_doc_1")
+    await all_done()
+
+    assert second["artifact_uid"] == first["artifact_uid"]
+    assert second["revision_id"] != first["revision_id"]
+    uid = first["artifact_uid"]
+    old = await event_list_for_revision(mnemon.database, tenant, reader, uid, first["revision_id"])
+    new = await event_list_for_revision(mnemon.database, tenant, reader, uid)
+    assert (old["is_latest"], new["is_latest"]) == (False, True)
+    assert any("MySQL" in event["narrative"] for event in old["events"])
+    assert any("Postgres" in event["narrative"] for event in new["events"])
+    assert {event["status"] for event in old["events"]} == {"superseded"}
+
+
+async def test_a_failed_model_leaves_no_events_and_a_forced_extraction_mends_it(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, ingest: Ingest, all_done: Done, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> object:
+        raise ModelKeyRefused("The key sk-invalid is not accepted.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(extraction_job, "choose_extractor", refused)
+        result = await ingest("Decision: Test failure handling.")
+        await all_done()
+        job = await job_status(mnemon.database, tenant, reader, result["artifact_uid"])
+        assert (job["status"], job["last_error_code"]) == ("FAILED", "OPENAI_INVALID_KEY")
+        assert "sk-invalid" in job["last_error_message"]
+        listed = await event_list_for_revision(mnemon.database, tenant, reader, result["artifact_uid"])
+        assert listed["total"] == 0
+
+    again = await event_reextract(mnemon.database, tenant, reader, result["artifact_uid"], force=True)
+    assert again["status"] == "PENDING"
+    await all_done()
+    listed = await event_list_for_revision(mnemon.database, tenant, reader, result["artifact_uid"])
+    assert listed["total"] >= 1
