@@ -12,6 +12,7 @@ from mnemon.api.access import MnemonPart, allow
 from mnemon.api.ask_models import AnswerOut, AskIn, EvidenceOut, SearchOut, SearchQuery
 from mnemon.ask.citations import open_evidence
 from mnemon.ask.search import checked_question
+from mnemon.documents.readers import Reader, open_revision_as
 from mnemon.errors import MnemonError
 from mnemon.identity.roles import Action, Principal
 
@@ -24,7 +25,13 @@ EVENT_STREAM = "text/event-stream"
 @router.get("/search", summary="Find passages by words and meaning", response_model=SearchOut)
 async def get_search(query: Annotated[SearchQuery, Query()], mnemon: MnemonPart, principal: Asker) -> Response:
     found = await mnemon.searcher.search(
-        principal.tenant_id, query.q, query.filters, limit=query.limit, offset=query.offset, explain=query.explain
+        principal.tenant_id,
+        query.q,
+        query.filters,
+        limit=query.limit,
+        offset=query.offset,
+        explain=query.explain,
+        reader=Reader.of(principal.actor),
     )
     return _json(found.as_json())
 
@@ -59,6 +66,7 @@ async def get_evidence(
     principal: Viewer,
 ) -> Response:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
+        await open_revision_as(tx, Reader.of(principal.actor), doc_version_id)
         evidence = await open_evidence(tx, doc_version_id, start, end)
     return _json(evidence.as_json())
 

@@ -25,6 +25,7 @@ from mnemon.documents import activation, library, rebuild
 from mnemon.documents.errors import FileGone
 from mnemon.documents.library import ALL, Document, DocumentStatus, Version, which_version
 from mnemon.documents.purge import Purged
+from mnemon.documents.readers import Reader, open_as, read_as
 from mnemon.documents.revision_texts import read_span, read_text
 from mnemon.identity.roles import Action, Principal
 
@@ -61,6 +62,7 @@ async def list_documents(
 ) -> Numbered[DocumentOut]:
     statuses = (status,) if status else ALL if every else (DocumentStatus.ACTIVE,)
     async with mnemon.database.transaction(principal.tenant_id) as tx:
+        await read_as(tx, Reader.of(principal.actor))
         listed = await library.list_documents(
             tx, page=page, limit=limit, search=search, statuses=statuses, tag=tag, source_type=source_type
         )
@@ -71,12 +73,14 @@ async def list_documents(
 @router.get("/documents/{doc_id}", summary="One document", response_model=DocumentOut)
 async def get_document(doc_id: UUID, mnemon: MnemonPart, principal: Viewer) -> Document:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
+        await open_as(tx, Reader.of(principal.actor), doc_id)
         return await library.document_by_id(tx, doc_id)
 
 
 @router.get("/documents/{doc_id}/versions", summary="Its versions, newest first", response_model=list[VersionOut])
 async def list_versions(doc_id: UUID, mnemon: MnemonPart, principal: Viewer) -> list[Version]:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
+        await open_as(tx, Reader.of(principal.actor), doc_id)
         return await library.versions_of(tx, doc_id)
 
 
@@ -90,6 +94,7 @@ async def get_text(
     end: Annotated[int | None, Query(ge=0, description="One past the last code point. Default: the end.")] = None,
 ) -> TextOut:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
+        await open_as(tx, Reader.of(principal.actor), doc_id)
         chosen = await library.version_of(tx, doc_id, which_version(version))
         last = min(chosen.char_count if end is None else end, chosen.char_count)
         text = await read_span(tx, chosen.doc_version_id, start, last)
@@ -109,6 +114,7 @@ async def get_structure(
     doc_id: UUID, mnemon: MnemonPart, principal: Viewer, version: WhichVersion = None
 ) -> StructureOut:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
+        await open_as(tx, Reader.of(principal.actor), doc_id)
         chosen = await library.version_of(tx, doc_id, which_version(version))
         read = await read_text(tx, chosen.doc_version_id)
     return StructureOut(
@@ -129,6 +135,7 @@ async def list_chunks(
     limit: PageSize = 100,
 ) -> Numbered[ChunkOut]:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
+        await open_as(tx, Reader.of(principal.actor), doc_id)
         chosen = await library.version_of(tx, doc_id, which_version(version))
         found = await library.chunks_of(tx, chosen, page=page, limit=limit)
     items = [ChunkOut.model_validate(one) for one in found]
@@ -138,6 +145,7 @@ async def list_chunks(
 @router.get("/documents/{doc_id}/download", summary="The raw file of a version", response_class=FileResponse)
 async def download(doc_id: UUID, mnemon: MnemonPart, principal: Viewer, version: WhichVersion = None) -> FileResponse:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
+        await open_as(tx, Reader.of(principal.actor), doc_id)
         chosen = await library.version_of(tx, doc_id, which_version(version))
     file = mnemon.files.blob(principal.tenant_id, chosen.content_hash)
     if not await asyncio.to_thread(file.exists):

@@ -15,6 +15,7 @@ from mnemon.ask.refusal import Refusal, refuse_no_proof, refuse_nothing_found, r
 from mnemon.ask.search import Ranked, Searcher
 from mnemon.ask.strength import strength_of
 from mnemon.ask.written import ProvenSentence, Written, write_answer
+from mnemon.documents.readers import Reader, read_as
 from mnemon.errors import MnemonError
 from mnemon.ids import new_uuid
 from mnemon.log.events import Actor
@@ -77,7 +78,7 @@ class Asking:
     async def ask(self, tenant: UUID, actor: Actor, question: str, filters: Filters = EVERYTHING) -> Answer:
         """Search, weigh, answer or refuse, record."""
         began = time.perf_counter()
-        ranked, hits = await self._find(tenant, question, filters)
+        ranked, hits = await self._find(tenant, actor, question, filters)
         return await self._conclude(tenant, actor, ranked, hits, began)
 
     async def stream(
@@ -88,7 +89,7 @@ class Asking:
         A model's words are shown only after their quotes were found, so they come sentence by sentence.
         """
         began = time.perf_counter()
-        ranked, hits = await self._find(tenant, question, filters)
+        ranked, hits = await self._find(tenant, actor, question, filters)
         yield "evidence", {"passages": [_brief(hit) for hit in hits], "mode": _mode(ranked)}
         answer = await self._conclude(tenant, actor, ranked, hits, began)
         for sentence in answer.sentences:
@@ -97,9 +98,10 @@ class Asking:
             yield "refusal", answer.refusal.as_json()
         yield "done", answer.as_json()
 
-    async def _find(self, tenant: UUID, question: str, filters: Filters) -> tuple[Ranked, list[Hit]]:
+    async def _find(self, tenant: UUID, actor: Actor, question: str, filters: Filters) -> tuple[Ranked, list[Hit]]:
         asked = await self._searcher.prepare(tenant, question)
         async with self._searcher.database.transaction(tenant) as tx:
+            await read_as(tx, Reader.of(actor))
             ranked = await self._searcher.rank(tx, asked, filters)
             return ranked, await read_hits(tx, ranked, ranked.order[:SHOWN])
 

@@ -18,6 +18,7 @@ from mnemon.ask.scoring import parts_of
 from mnemon.ask.terms import Corpus, Term, read_terms
 from mnemon.db.database import Connection, Database
 from mnemon.documents.chunk_store import VECTORS
+from mnemon.documents.readers import ANYONE, Reader, read_as
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.models.active import ModelInUse, active_model
 from mnemon.models.embedder import Embedder, Vectors
@@ -109,12 +110,13 @@ class Searcher:
 
     async def search(
         self, tenant: UUID, question: str, filters: Filters = EVERYTHING, *, limit: int = 10, offset: int = 0,
-        explain: bool = False,
+        explain: bool = False, reader: Reader = ANYONE,
     ) -> Found:  # fmt: skip
-        """The best passages for a question, a page at a time."""
+        """The best passages for a question that the reader may see, a page at a time."""
         began = time.perf_counter()
         asked = await self.prepare(tenant, question)
         async with self.database.transaction(tenant) as tx:
+            await read_as(tx, reader)
             # Not by the offset: every page is cut from the same order.
             ranked = await self.rank(tx, asked, filters, limit)
             first, last = (0, max(RERANKED, offset + limit)) if self._reranker else (offset, offset + limit)

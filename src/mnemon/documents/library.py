@@ -49,6 +49,8 @@ WANTED = """
         OR array_to_string(d.tags, ' ') ILIKE %(search)s)
    AND (%(tag)s::text IS NULL OR %(tag)s = ANY(d.tags))
    AND (%(source_type)s::text IS NULL OR d.source_type = %(source_type)s)
+   AND NOT EXISTS (SELECT FROM mnemon.artifacts a WHERE a.tenant_id = d.tenant_id AND a.doc_id = d.doc_id
+                      AND a.readers IS NOT NULL AND NOT mnemon.may_read(a.readers))
 """
 ORDER = "ORDER BY d.created_at DESC, d.doc_id LIMIT %(limit)s OFFSET %(offset)s"
 PAGE = f"SELECT {COLUMNS} {DOCUMENTS} {IN_STATUS} {WANTED} {ORDER}"

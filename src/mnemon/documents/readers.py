@@ -1,11 +1,18 @@
 """Who reads: the person behind a request, known to the database for one transaction."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from mnemon.db.database import Connection
+from mnemon.errors import NotFound
 from mnemon.log.events import Actor
 
 SET = "SELECT set_config('mnemon.reader', %s, true)"
+HIDDEN = """
+SELECT FROM mnemon.artifacts
+ WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s AND NOT mnemon.may_read(readers)
+"""
+HIDDEN_REVISION = "SELECT mnemon.is_hidden(%s) AS hidden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +33,17 @@ ANYONE = Reader()
 async def read_as(tx: Connection, reader: Reader) -> None:
     """Until the transaction ends, searches show what this reader may see."""
     await tx.execute(SET, (reader.name or "",))
+
+
+async def open_as(tx: Connection, reader: Reader, doc_id: UUID) -> None:
+    """Let the reader at a document; one that is not for them looks like one that is not there."""
+    await read_as(tx, reader)
+    if await (await tx.execute(HIDDEN, (doc_id,))).fetchone() is not None:
+        raise NotFound(f"There is no document {doc_id}.", doc_id=str(doc_id))
+
+
+async def open_revision_as(tx: Connection, reader: Reader, revision: UUID) -> None:
+    await read_as(tx, reader)
+    row = await (await tx.execute(HIDDEN_REVISION, (revision,))).fetchone()
+    if row is None or row["hidden"]:
+        raise NotFound(f"There is no version {revision}, or it was purged.", doc_version_id=str(revision))

@@ -48,7 +48,7 @@ def checked(new: NewArtifact) -> NewArtifact:
         raise InvalidRequest("content is empty: there is nothing to read.", field="content")
     if len(new.content) > LONGEST_CONTENT:
         raise InvalidRequest(
-            f"content has {len(new.content)} characters: at most {LONGEST_CONTENT} are taken inline. Upload it as a file.",
+            f"content has {len(new.content)} characters, more than {LONGEST_CONTENT}: upload it as a file.",
             field="content",
         )
     if not new.source_system.strip():
@@ -68,7 +68,7 @@ def checked(new: NewArtifact) -> NewArtifact:
 
 
 def readers_of(new: NewArtifact, owner: str) -> list[str] | None:
-    """None for everyone of the tenant. There are no teams of their own: a team is whom the sender lists, or everyone."""
+    """None for everyone of the tenant. A team is whom the sender lists, or else everyone."""
     if new.visibility_scope == "org" or (new.visibility_scope == "team" and not new.readers):
         return None
     listed = () if new.visibility_scope == "me" else new.readers

@@ -42,7 +42,8 @@ MEDIA_TYPE = "text/plain"
 SOURCE_TYPE = "artifact"
 
 FIND = """
-SELECT d.doc_id, a.owner, a.readers, a.sensitivity, a.visibility_scope, a.retention_policy, a.retain_until, v.doc_version_id, v.content_hash, v.is_active, v.chunk_count,
+SELECT d.doc_id, a.owner, a.readers, a.sensitivity, a.visibility_scope, a.retention_policy, a.retain_until,
+       v.doc_version_id, v.content_hash, v.is_active, v.chunk_count,
        (SELECT max(version_number) FROM mnemon.document_versions o
          WHERE o.tenant_id = d.tenant_id AND o.doc_id = d.doc_id) AS last_number,
        (SELECT doc_version_id FROM mnemon.document_versions o
@@ -210,7 +211,8 @@ async def _enqueue_indexing(tx: Connection, doc_id: UUID, actor: Actor, prepared
     config = {
         "source_type": SOURCE_TYPE,
         "source_uri": prepared.source_uri,
-        "title": _title(prepared),
+        # Everyone may follow runs: what the artifact is called is not for them.
+        "title": f"{prepared.new.artifact_type} from {prepared.new.source_system}",
         "tags": [],
         "original_filename": "artifact.txt",
         "kind": "txt",

@@ -1,10 +1,11 @@
 """What a worker does for semantic events: the kinds of jobs, and what comes again by the clock."""
 
 from mnemon.semantics.extraction_job import EXTRACT
+from mnemon.semantics.retention import EXPIRE
 from mnemon.work.schedule import Schedule
 
-KINDS = (EXTRACT,)
+KINDS = (EXTRACT, EXPIRE)
 
 
 def semantic_schedules() -> list[Schedule]:
-    return []
+    return [Schedule("semantics.expire", EXPIRE, "41 * * * *")]

@@ -99,7 +99,7 @@ async def _settle(connection: Connection, values: Values, tables: Tables, touche
 
 
 async def forget(connection: Connection, subject_id: str, tables: Tables) -> None:
-    """The rows hold nothing of a person's own key; a document's key is destroyed together with the event that says so."""
+    """A document's key is destroyed together with the event that says so; no other key seals what is here."""
 
 
 STEPS: dict[str, Callable[[Connection, Values, Tables], Awaitable[None]]] = {

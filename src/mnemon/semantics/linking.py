@@ -8,12 +8,14 @@ from mnemon.db.database import Connection
 from mnemon.semantics.semantic_event import Actor, Category, Evidence, SemanticEvent, Subject
 from mnemon.semantics.source import SourceRevision
 from mnemon.semantics.supersession import Link, Placed, link_events
+from mnemon.semantics.wording import content_words, overlap
 
-# Events that share a word of their subject; more than these would be a word that says nothing.
-MOST_CANDIDATES = 400
+# Looked at because they share a word; compared in full, each with each, only the likeliest of them.
+MOST_CANDIDATES = 1_000
+MOST_COMPARED = 150
 LINKABLE = frozenset({Category.DECISION, Category.COMMITMENT, Category.EXECUTION, Category.CHANGE})
 
-CANDIDATES = "SELECT mnemon.events_to_link(%s, %s, %s, %s::text[], %s) AS event_id"
+CANDIDATES = "SELECT mnemon.events_to_link(%s, %s, %s, %s, %s::text[], %s) AS event_id"
 EVENTS = """
 SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subject_type, e.subject_ref, e.actors,
        e.event_time, e.happened_at, e.due, e.kind, e.origin, e.confidence,
@@ -29,7 +31,7 @@ async def links_of(tx: Connection, source: SourceRevision, events: Sequence[Sema
     new = [placed_now(source, event) for event in events if event.category in LINKABLE]
     if not new:
         return []
-    known = await _candidates(tx, source, [one.event.subject.ref for one in new])
+    known = _likeliest(new, await _candidates(tx, source, new))
     own = {one.event.event_id for one in new}
     return [link for link in link_events([*known, *new]) if link.later in own or link.earlier in own]
 
@@ -38,8 +40,9 @@ def placed_now(source: SourceRevision, event: SemanticEvent) -> Placed:
     return Placed(event, _said(event, source.said_at), str(source.doc_id), str(source.doc_version_id))
 
 
-async def _candidates(tx: Connection, source: SourceRevision, subjects: list[str]) -> list[Placed]:
-    values = (subjects, source.doc_id, source.doc_version_id, source.readers, MOST_CANDIDATES)
+async def _candidates(tx: Connection, source: SourceRevision, new: list[Placed]) -> list[Placed]:
+    subjects, quotes = " ".join(one.event.subject.ref for one in new), " ".join(one.words for one in new)
+    values = (subjects, quotes, source.doc_id, source.doc_version_id, source.readers, MOST_CANDIDATES)
     ids = [row["event_id"] for row in await (await tx.execute(CANDIDATES, values)).fetchall()]
     rows = await (await tx.execute(EVENTS, (ids,))).fetchall()
     return [
@@ -47,6 +50,17 @@ async def _candidates(tx: Connection, source: SourceRevision, subjects: list[str
         for row in rows
         if row["evidence"]
     ]
+
+
+def _likeliest(new: list[Placed], known: list[Placed]) -> list[Placed]:
+    """Those that share most words with one of the new events. Ties are settled by id, so that the choice is one."""
+    words = [content_words(one.words) for one in new]
+
+    def likeness(placed: Placed) -> float:
+        own = content_words(placed.words)
+        return max(overlap(own, each) for each in words)
+
+    return sorted(known, key=lambda one: (-likeness(one), one.event.event_id))[:MOST_COMPARED]
 
 
 def event_of(row: dict[str, Any]) -> SemanticEvent:

@@ -262,15 +262,17 @@ CREATE FUNCTION mnemon.status_as_of(event text, as_of timestamptz, known_at time
          ORDER BY link.kind LIMIT 1), 'open')
 $$;
 
--- Earlier or later events that may be tied to new ones: those that share a word of the subject, or of the quote.
--- A link never tells the readers of one event about another that they may not read.
-CREATE FUNCTION mnemon.events_to_link(subjects text[], document uuid, own_revision uuid, own_readers text[], most integer)
+-- Earlier or later events that may be tied to new ones: their subject has a word of the new ones' quotes, or their text
+-- has a word of the new ones' subjects. A link never tells the readers of one event about another's.
+CREATE FUNCTION mnemon.events_to_link(
+    subjects text, quotes text, document uuid, own_revision uuid, own_readers text[], most integer)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     tenant uuid := current_tenant();
-    keys   bigint[] := ARRAY(SELECT DISTINCT term_key(tenant, 'subject ' || lexeme)
-                               FROM unnest(subjects) AS one, unnest(tsvector_to_array(to_tsvector('english', one))) AS lexeme);
+    keys   bigint[] := ARRAY(SELECT term_key(tenant, 'subject ' || lexeme)
+                               FROM unnest(tsvector_to_array(to_tsvector('english', quotes))) AS lexeme)
+                    || term_keys(tenant, to_tsvector('english', subjects));
 BEGIN
     RETURN QUERY
         (SELECT e.event_id FROM semantic_events e
@@ -285,14 +287,124 @@ BEGIN
           LIMIT most);
 END $$;
 
+-- Whether an artifact's time is over: a year after its latest revision came, on its date, or once it promised something
+-- and nothing that it promised is open any more.
+CREATE FUNCTION mnemon.is_expired(artifact mnemon.artifacts) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+    SELECT CASE artifact.retention_policy
+        WHEN '1y' THEN coalesce((SELECT max(r.ingested_at) FROM artifact_revisions r
+                                  WHERE r.tenant_id = artifact.tenant_id AND r.doc_id = artifact.doc_id),
+                                artifact.created_at) < now() - interval '1 year'
+        WHEN 'custom' THEN artifact.retain_until < now()
+        WHEN 'until_resolved' THEN (
+            SELECT count(*) > 0 AND count(*) FILTER (WHERE e.status = 'open') = 0
+              FROM semantic_events e
+             WHERE e.tenant_id = artifact.tenant_id AND e.doc_id = artifact.doc_id
+               AND e.active AND e.category = 'Commitment')
+        ELSE false END
+$$;
+-- For the job that serves all tenants: only their ids cross.
+CREATE FUNCTION mnemon.tenants_with_expired_artifacts() RETURNS SETOF uuid
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+    SELECT DISTINCT a.tenant_id FROM artifacts a WHERE a.retention_policy <> 'forever' AND is_expired(a)
+$$;
+
+-- Whether the tenant has anything that the transaction's reader may not see: most have not, and pay nothing.
+CREATE FUNCTION mnemon.something_is_hidden() RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM artifact_revisions r
+                    WHERE r.tenant_id = current_tenant() AND r.readers IS NOT NULL AND NOT may_read(r.readers))
+$$;
+CREATE FUNCTION mnemon.is_hidden(revision uuid) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM artifact_revisions r
+                    WHERE r.tenant_id = current_tenant() AND r.doc_version_id = revision
+                      AND r.readers IS NOT NULL AND NOT may_read(r.readers))
+$$;
+
+-- As before, without the passages that the reader may not see.
+CREATE OR REPLACE FUNCTION mnemon.lexical_search(
+    keys bigint[], pairs boolean, revisions uuid[], lexemes text[], weights float8[],
+    k1 float8, b float8, average float8, scored integer, most integer)
+    RETURNS TABLE (doc_version_id uuid, ordinal integer, score float8)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = mnemon, public, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    formula text;
+    wanted text := 'mnemon.term_keys(tenant_id, terms) && $2';
+    found text;
+    visible text := '';
+BEGIN
+    IF something_is_hidden() THEN
+        visible := ' AND NOT is_hidden(doc_version_id)';
+    END IF;
+    -- tf * (k1 + 1) / (tf + norm), written so that the occurrences are counted once.
+    SELECT string_agg(format('%s * (1 - norm / (norm + occurrences(terms, %L::tsquery)))',
+        weights[n] * (k1 + 1), lexeme_query(lexemes[n])), ' + ')
+    INTO formula FROM generate_subscripts(lexemes, 1) AS n;
+    IF pairs THEN
+        SELECT string_agg(format('mnemon.term_keys(tenant_id, terms) @> ARRAY[%s, %s]::bigint[]', one, other), ' OR ')
+        INTO wanted FROM unnest(keys) AS one, unnest(keys) AS other WHERE one < other;
+    END IF;
+    found := format('SELECT doc_version_id, ordinal, terms, %s * (1 - %s + %s * length / %s) AS norm FROM chunk_terms
+        WHERE tenant_id = $1 AND %%s AND (%s)%s', k1, b, b, greatest(average, 1), wanted, visible);
+    IF revisions IS NULL THEN
+        found := format(found, 'active');
+    ELSE
+        found := format(found, 'active AND doc_version_id = ANY ($3)') || ' UNION ALL '
+            || format(found, 'NOT active AND doc_version_id = ANY ($3)');
+    END IF;
+    RETURN QUERY EXECUTE format(
+        'SELECT doc_version_id, ordinal, (%s)::float8 AS score FROM (SELECT * FROM (%s) AS matching LIMIT $4) AS scored
+         ORDER BY score DESC, doc_version_id, ordinal LIMIT $5', formula, found)
+    USING current_tenant(), keys, revisions, scored, most;
+END $$;
+CREATE OR REPLACE FUNCTION mnemon.nearest_chunks(question vector, revisions uuid[], exhaustive boolean, most integer)
+    RETURNS TABLE (doc_version_id uuid, ordinal integer, similarity float8)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = mnemon, public, pg_temp
+    SET hnsw.iterative_scan = 'relaxed_order' SET hnsw.ef_search = 100 SET enable_seqscan = off AS $$
+DECLARE
+    model record;
+    distance text := 'embedding <=> $2';
+    scope text := 'c.active';
+BEGIN
+    SELECT model_id, dimension INTO model FROM embedding_models
+    WHERE tenant_id = current_tenant() AND relation = 'mnemon.chunk_vectors' AND state = 'active';
+    IF NOT FOUND OR model.dimension <> vector_dims(question) THEN
+        RETURN;
+    END IF;
+    IF NOT exhaustive THEN
+        distance := format('embedding::halfvec(%s) <=> $2::halfvec(%1$s)', model.dimension);
+        -- Sorting would mean that the index was not used.
+        PERFORM set_config('enable_sort', 'off', true);
+    END IF;
+    IF revisions IS NOT NULL THEN
+        scope := 'c.doc_version_id = ANY ($3)';
+    END IF;
+    IF something_is_hidden() THEN
+        scope := scope || ' AND NOT is_hidden(c.doc_version_id)';
+    END IF;
+    RETURN QUERY EXECUTE format(
+        'SELECT c.doc_version_id, c.ordinal, 1 - (v.%s) AS similarity
+         FROM chunk_vectors AS v JOIN chunks AS c ON c.tenant_id = v.tenant_id AND c.chunk_id = v.chunk_id
+         WHERE v.tenant_id = $1 AND v.model_id = %L AND %s
+         ORDER BY v.%1$s LIMIT $4', distance, model.model_id, scope)
+    USING current_tenant(), question, revisions, most;
+END $$;
+
 DO $$
 DECLARE
     callable regprocedure;
 BEGIN
     FOREACH callable IN ARRAY ARRAY[
+        'mnemon.is_expired(mnemon.artifacts)',
+        'mnemon.tenants_with_expired_artifacts()',
+        'mnemon.something_is_hidden()',
+        'mnemon.is_hidden(uuid)',
         'mnemon.find_semantic_events(jsonb, vector, integer)',
         'mnemon.status_as_of(text, timestamptz, timestamptz)',
-        'mnemon.events_to_link(text[], uuid, uuid, text[], integer)']::regprocedure[]
+        'mnemon.events_to_link(text, text, uuid, uuid, text[], integer)']::regprocedure[]
     LOOP
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', callable);
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO mnemon_app', callable);

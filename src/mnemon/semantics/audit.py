@@ -1,0 +1,76 @@
+"""Checks every stored quote against the text that it was taken from."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from mnemon.db.database import Database
+from mnemon.documents.revision_texts import read_text
+from mnemon.errors import NotFound
+from mnemon.semantics.semantic_event import Evidence
+from mnemon.semantics.verify import holds
+from mnemon.telemetry import counter
+
+REVISIONS = """
+SELECT DISTINCT doc_version_id FROM mnemon.semantic_events
+ WHERE tenant_id = mnemon.current_tenant() AND doc_version_id > %s ORDER BY doc_version_id LIMIT 200
+"""
+EVIDENCE = """
+SELECT e.event_id, g.start_char, g.end_char, g.quote
+  FROM mnemon.semantic_events e
+  LEFT JOIN mnemon.event_evidence g ON g.tenant_id = e.tenant_id AND g.event_id = e.event_id
+ WHERE e.tenant_id = mnemon.current_tenant() AND e.doc_version_id = %s ORDER BY e.event_id, g.start_char
+"""
+MOST_NAMED = 100
+
+BROKEN = counter("mnemon_broken_evidence_total", "Stored quotes that did not stand in their text when checked.")
+
+
+@dataclass
+class Audited:
+    """How much was checked, and what does not hold."""
+
+    revisions: int = 0
+    events: int = 0
+    quotes: int = 0
+    broken: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        return not self.broken
+
+    def as_json(self) -> dict[str, Any]:
+        return vars(self) | {"holds": self.holds}
+
+
+async def verify_evidence(database: Database, tenant: UUID) -> Audited:
+    """Every quote of every event of the tenant. An event without a quote is broken too."""
+    audited = Audited()
+    last = UUID(int=0)
+    while True:
+        async with database.transaction(tenant) as tx:
+            found = [row["doc_version_id"] for row in await (await tx.execute(REVISIONS, (last,))).fetchall()]
+        for revision in found:
+            await _check(database, tenant, revision, audited)
+        if not found:
+            return audited
+        last = found[-1]
+
+
+async def _check(database: Database, tenant: UUID, revision: UUID, audited: Audited) -> None:
+    async with database.transaction(tenant) as tx:
+        rows = await (await tx.execute(EVIDENCE, (revision,))).fetchall()
+        try:
+            text = (await read_text(tx, revision)).text
+        except NotFound:
+            text = ""
+    audited.revisions += 1
+    audited.events += len({row["event_id"] for row in rows})
+    for row in rows:
+        audited.quotes += row["quote"] is not None
+        quoted = Evidence(row["start_char"], row["end_char"], row["quote"]) if row["quote"] is not None else None
+        if quoted is None or not holds(text, quoted):
+            BROKEN.inc()
+            if len(audited.broken) < MOST_NAMED:
+                place = {"start_char": row["start_char"], "end_char": row["end_char"]}
+                audited.broken.append({"event_id": row["event_id"], "doc_version_id": str(revision), **place})

@@ -1,0 +1,47 @@
+"""Retention: artifacts whose time is over are purged, by a job that comes again every hour."""
+
+from typing import Protocol, cast
+from uuid import UUID
+
+from mnemon.documents.purge import Purged
+from mnemon.log.events import SYSTEM, Actor
+from mnemon.telemetry import counter, logger
+from mnemon.work.job import Job
+from mnemon.work.kinds import Kind, NoPayload
+
+MOST = 500
+TENANTS = "SELECT tenant_id FROM mnemon.tenants_with_expired_artifacts() AS tenant_id"
+# Resolved: it promised something, was read, and nothing that it promised is open any more.
+EXPIRED = """
+SELECT a.doc_id FROM mnemon.artifacts a
+ WHERE a.tenant_id = mnemon.current_tenant() AND a.retention_policy <> 'forever' AND mnemon.is_expired(a)
+ ORDER BY a.doc_id LIMIT %s
+"""
+
+EXPIRATIONS = counter("mnemon_artifacts_expired_total", "Artifacts purged because their time was over.")
+
+log = logger(__name__)
+
+
+class Context(Protocol):
+    """The running Mnemon, as far as it is needed."""
+
+    async def purge_document(self, tenant: UUID, actor: Actor, doc_id: UUID) -> Purged: ...
+
+
+EXPIRE = Kind("semantics.expire", NoPayload, attempts=5, time_limit=3600)
+
+
+@EXPIRE.handler
+async def expire(job: Job[NoPayload]) -> None:
+    """Of all tenants. Each purge stands by itself: what a crash leaves undone is found again."""
+    context = cast(Context, job.context)
+    async with job.database.session() as session:
+        tenants = [row["tenant_id"] for row in await (await session.execute(TENANTS)).fetchall()]
+    for tenant in tenants:
+        async with job.database.transaction(tenant) as tx:
+            expired = [row["doc_id"] for row in await (await tx.execute(EXPIRED, (MOST,))).fetchall()]
+        for doc_id in expired:
+            await context.purge_document(tenant, SYSTEM, doc_id)
+            EXPIRATIONS.inc()
+            log.info("artifact_expired", tenant_id=tenant, doc_id=doc_id)

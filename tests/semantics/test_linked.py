@@ -1,0 +1,237 @@
+"""Claims about what later events do to earlier ones, and about the past: changes, both clocks, replay and purge."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, date, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mnemon.app import Mnemon
+from mnemon.documents.readers import Reader
+from mnemon.errors import NotFound
+from mnemon.semantics.artifact_fields import NewArtifact
+from mnemon.semantics.artifacts import Ingested, ingest_artifact
+from mnemon.semantics.audit import verify_evidence
+from mnemon.semantics.export import as_csv, as_markdown
+from mnemon.semantics.extraction_status import event_reextract
+from mnemon.semantics.lens import SEMANTICS
+from mnemon.semantics.query import EventFilters, event_get, event_search
+from mnemon.semantics.revision_changes import changes_between
+from mnemon.semantics.views import open_commitments, people_topics
+from tests.documents.conftest import rows
+from tests.semantics.conftest import ADA
+
+Done = Callable[[], Awaitable[None]]
+Take = Callable[..., Awaitable[Ingested]]
+MARCH, APRIL, MAY = (datetime(2026, month, 2, 9, tzinfo=UTC) for month in (3, 4, 5))
+
+
+@pytest.fixture
+def take(mnemon: Mnemon, tenant: UUID) -> Take:
+    async def ingest(content: str, ts: datetime, **fields: Any) -> Ingested:
+        new = NewArtifact(artifact_type="note", source_system="test", content=content, ts=ts, **fields)
+        return await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, tenant, ADA, new)
+
+    return ingest
+
+
+async def found(mnemon: Mnemon, tenant: UUID, reader: Reader, **filters: Any) -> list[dict[str, Any]]:
+    answer = await event_search(mnemon.database, tenant, reader, EventFilters(**filters))
+    events: list[dict[str, Any]] = answer["events"]
+    return events
+
+
+async def test_a_later_decision_in_another_document_supersedes_the_earlier_one(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take("We decided to use MySQL for the event store.", MARCH)
+    await take("We decided to use Postgres instead of MySQL for the event store.", APRIL)
+    await all_done()
+
+    [old] = await found(mnemon, tenant, reader, category="Decision", status="superseded")
+    assert "MySQL" in old["narrative"]
+    whole = await event_get(mnemon.database, tenant, reader, old["event_id"])
+    [link] = whole["links"]
+    assert (link["kind"], link["earlier"]) == ("supersedes", old["event_id"])
+    later = await event_get(mnemon.database, tenant, reader, link["later"])
+    assert "Postgres" in later["evidence"][0]["quote"]
+
+
+async def test_the_order_of_ingestion_does_not_matter_only_the_dates_do(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take("We decided to use Postgres instead of MySQL for the event store.", APRIL)
+    await all_done()
+    await take("We decided to use MySQL for the event store.", MARCH)
+    await all_done()
+
+    [old] = await found(mnemon, tenant, reader, status="superseded")
+    assert "Postgres" not in old["narrative"]
+
+
+async def test_a_promise_that_was_kept_is_done_and_the_others_are_open(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take("Ada Byron will send the invoice by 9 March 2026.", MARCH)
+    await take("Ben Okafor will call the landlord by 12 March 2026.", MARCH)
+    await take("Ada Byron has sent the invoice.", APRIL)
+    await all_done()
+
+    view = await open_commitments(mnemon.database, tenant, reader, today=date(2026, 3, 20))
+    [one] = view["commitments"]
+    assert (one["owners"], one["due"], one["days_left"], one["overdue"]) == (["Ben Okafor"], "2026-03-12", -8, True)
+    assert (await open_commitments(mnemon.database, tenant, reader, owner="Ada"))["total"] == 0
+    [done] = await found(mnemon, tenant, reader, category="Commitment", status="done")
+    assert "invoice" in done["narrative"]
+
+
+async def test_as_of_tells_what_stood_then_and_known_at_what_we_knew_then(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take("We decided to use MySQL for the event store.", MARCH)
+    await all_done()
+    before = (await rows(mnemon, tenant, "SELECT clock_timestamp() AS now"))[0]["now"]
+    await take("We decided to use Postgres instead of MySQL for the event store.", MAY)
+    await all_done()
+
+    async def standing(**clock: Any) -> list[str]:
+        return [event["narrative"] for event in await found(mnemon, tenant, reader, status="open", **clock)]
+
+    assert ["Postgres" in one for one in await standing()] == [True]
+    assert ["Postgres" in one for one in await standing(as_of=APRIL)] == [False]
+    assert ["Postgres" in one for one in await standing(known_at=before)] == [False]
+    assert ["Postgres" in one for one in await standing(known_at=datetime.now(UTC))] == [True]
+
+
+async def test_changes_between_revisions_are_added_dropped_and_changed(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    first = "We decided to close the Bergen office.\n\nAda Byron will send the budget by 9 March 2026.\n"
+    second = "We decided to buy two servers.\n\nAda Byron will send the budget by 16 March 2026.\n"
+    one = await take(first, MARCH, source_id="minutes")
+    await take(second, APRIL, source_id="minutes")
+    await all_done()
+
+    told = await changes_between(mnemon.database, tenant, reader, one.artifact_uid)
+
+    assert ["servers" in event["narrative"] for event in told["added"]] == [True]
+    assert ["Bergen" in event["narrative"] for event in told["dropped"]] == [True]
+    [changed] = told["changed"]
+    assert "due" in changed["fields"]
+    assert (changed["before"]["due"], changed["after"]["due"]) == ("2026-03-09", "2026-03-16")
+
+
+async def test_a_content_that_comes_back_is_the_latest_again(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    first = await take("We decided to use MySQL.", MARCH, source_id="page")
+    await take("We decided to use Postgres.", APRIL, source_id="page")
+    await all_done()
+    again = await take("We decided to use MySQL.", MAY, source_id="page")
+
+    assert (again.status, again.revision_id) == ("restored", first.revision_id)
+    [now] = await found(mnemon, tenant, reader, category="Decision")
+    assert "MySQL" in now["narrative"]
+
+
+async def test_people_and_topics_say_who_was_involved(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take("Ada Byron will send the invoice by 9 March 2026.", MARCH)
+    await all_done()
+    view = await people_topics(mnemon.database, tenant, reader, person="ada")
+    assert [(row["person"], row["events"]) for row in view["people"]] == [("Ada Byron", 1)]
+    assert (await people_topics(mnemon.database, tenant, reader, topic="landlord"))["people"] == []
+
+
+async def test_a_repeated_extraction_gives_the_same_events_and_keeps_the_history(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    one = await take("We decided to use Postgres.", MARCH)
+    await all_done()
+    before = await found(mnemon, tenant, reader)
+    done = await event_reextract(mnemon.database, tenant, reader, one.artifact_uid)
+    assert done["status"] == "DONE"
+    await event_reextract(mnemon.database, tenant, reader, one.artifact_uid, force=True)
+    await all_done()
+    assert await found(mnemon, tenant, reader) == before
+    assert (await rows(mnemon, tenant, "SELECT count(*) AS n FROM mnemon.extractions"))[0]["n"] == 2
+
+
+async def test_replay_gives_the_same_rows_also_after_a_purge(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take("We decided to use MySQL for the event store.", MARCH)
+    later = await take("We decided to use Postgres instead of MySQL for the event store.", APRIL)
+    await all_done()
+    hashed = await mnemon.projector.state_hash(tenant, SEMANTICS.name)
+    assert (await mnemon.projector.rebuild(tenant, SEMANTICS.name)).state_hash == hashed
+
+    await mnemon.purge_document(tenant, ADA, later.doc_id)
+
+    hashed = await mnemon.projector.state_hash(tenant, SEMANTICS.name)
+    assert (await mnemon.projector.rebuild(tenant, SEMANTICS.name)).state_hash == hashed
+    [left] = await found(mnemon, tenant, reader)
+    assert (left["status"], "MySQL" in left["narrative"]) == ("open", True)
+    for table in ("semantic_events", "event_evidence", "event_links", "extractions", "artifacts"):
+        whole = str(await rows(mnemon, tenant, f"SELECT * FROM mnemon.{table}"))
+        assert "Postgres" not in whole, table
+
+
+async def test_another_tenant_finds_nothing(
+    mnemon: Mnemon, tenant: UUID, other_tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    one = await take("We decided to use Postgres.", MARCH, visibility_scope="org")
+    await all_done()
+    [event] = await found(mnemon, tenant, reader)
+    assert await found(mnemon, other_tenant, reader) == []
+    assert await found(mnemon, other_tenant, reader, query="Postgres") == []
+    with pytest.raises(NotFound):
+        await event_get(mnemon.database, other_tenant, reader, event["event_id"])
+    with pytest.raises(NotFound):
+        await changes_between(mnemon.database, other_tenant, reader, one.artifact_uid)
+
+
+async def test_pages_follow_each_other_without_a_gap(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take(
+        "\n\n".join(f"We decided to open office number {number} in town {number}." for number in range(7)), MARCH
+    )
+    await all_done()
+    for query in (None, "office"):
+        seen, cursor = [], None
+        while True:
+            page = await event_search(
+                mnemon.database, tenant, reader, EventFilters(query=query), limit=3, cursor=cursor
+            )
+            assert page["total"] == 7
+            seen += [event["event_id"] for event in page["events"]]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                break
+        assert len(seen) == len(set(seen)) == 7
+
+
+async def test_an_audit_finds_a_quote_that_was_tampered_with(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done
+) -> None:
+    await take("We decided to use Postgres.", MARCH)
+    await all_done()
+    audited = await verify_evidence(mnemon.database, tenant)
+    assert (audited.holds, audited.events, audited.quotes) == (True, 1, 1)
+    async with mnemon.database.transaction(tenant) as tx:
+        await tx.execute("UPDATE mnemon.event_evidence SET quote = replace(quote, 'Postgres', 'Mongo-db')")
+    assert not (await verify_evidence(mnemon.database, tenant)).holds
+
+
+async def test_exports_hold_every_quote_and_no_formula(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take("We decided to use *Postgres* <b>now</b>.", MARCH, title="=HYPERLINK(1)")
+    await all_done()
+    events = await found(mnemon, tenant, reader)
+    assert "'=HYPERLINK(1)" in as_csv(events)
+    assert events[0]["evidence"][0]["quote"] in as_csv(events)
+    assert "<b>" not in as_markdown(events).replace("\\<b", "")

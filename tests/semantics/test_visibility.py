@@ -1,0 +1,154 @@
+"""Claims about who sees an artifact, wherever its words could turn up, and about how long it is kept."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mnemon.app import Mnemon
+from mnemon.ask.answer import Asking
+from mnemon.documents.library import list_documents
+from mnemon.documents.readers import ANYONE, Reader, open_as, read_as
+from mnemon.errors import NotAllowed, NotFound
+from mnemon.log.events import Actor
+from mnemon.semantics.artifact_fields import NewArtifact
+from mnemon.semantics.artifacts import Ingested, ingest_artifact
+from mnemon.semantics.query import EventFilters, event_get, event_list_for_revision, event_search
+from mnemon.semantics.retention import EXPIRE
+from mnemon.work.enqueue import enqueue
+from mnemon.work.kinds import NoPayload
+from tests.api.conftest import Person
+from tests.semantics.conftest import ADA, BEN
+
+Done = Callable[[], Awaitable[None]]
+Take = Callable[..., Awaitable[Ingested]]
+SECRET = "Decision: We will buy the zeppelin factory in Friedrichshafen."
+
+
+@pytest.fixture
+def take(mnemon: Mnemon, tenant: UUID) -> Take:
+    async def ingest(content: str = SECRET, actor: Actor = ADA, **fields: Any) -> Ingested:
+        new = NewArtifact(artifact_type="note", source_system="test", content=content, **fields)
+        return await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, tenant, actor, new)
+
+    return ingest
+
+
+async def sees(mnemon: Mnemon, tenant: UUID, actor: Actor | None) -> set[str]:
+    """Every way in which the reader can come upon the zeppelins."""
+    reader = Reader.of(actor) if actor else ANYONE
+    seen = set()
+    if (await event_search(mnemon.database, tenant, reader, EventFilters(query="zeppelin")))["total"]:
+        seen.add("event search")
+    if (await event_search(mnemon.database, tenant, reader, EventFilters(category="Decision")))["events"]:
+        seen.add("event list")
+    if (await mnemon.searcher.search(tenant, "zeppelin factory", reader=reader)).hits:
+        seen.add("search")
+    asking: Asking = mnemon.asking
+    answer = await asking.ask(tenant, actor or Actor("system", "nobody"), "Who will buy the zeppelin factory?")
+    if "zeppelin" in str(answer.as_json()["sentences"]) or (answer.refusal and answer.refusal.near_misses):
+        seen.add("ask")
+    async with mnemon.database.transaction(tenant) as tx:
+        await read_as(tx, reader)
+        if (await list_documents(tx)).total:
+            seen.add("library")
+    return seen
+
+
+EVERYWHERE = {"event search", "event list", "search", "ask", "library"}
+
+
+@pytest.mark.parametrize(
+    ("scope", "readers", "ada", "ben", "nobody"),
+    [
+        ("me", (), EVERYWHERE, set(), set()),
+        ("custom", ("user:ben",), EVERYWHERE, EVERYWHERE, set()),
+        ("team", ("user:eve",), EVERYWHERE, set(), set()),
+        ("team", (), EVERYWHERE, EVERYWHERE, EVERYWHERE),
+        ("org", (), EVERYWHERE, EVERYWHERE, EVERYWHERE),
+    ],
+)
+async def test_an_artifact_is_seen_by_those_it_is_for_and_by_nobody_else(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done,
+    scope: str, readers: tuple[str, ...], ada: set[str], ben: set[str], nobody: set[str],
+) -> None:  # fmt: skip
+    await take(visibility_scope=scope, readers=readers)
+    await all_done()
+
+    assert await sees(mnemon, tenant, ADA) == ada
+    assert await sees(mnemon, tenant, BEN) == ben
+    assert await sees(mnemon, tenant, None) == nobody
+
+
+async def test_what_is_not_for_the_reader_looks_as_if_it_were_not_there(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done
+) -> None:
+    kept = await take()
+    await all_done()
+    listed = await event_list_for_revision(mnemon.database, tenant, Reader.of(ADA), kept.artifact_uid)
+    event_id = listed["events"][0]["event_id"]
+
+    ben = Reader.of(BEN)
+    with pytest.raises(NotFound):
+        await event_get(mnemon.database, tenant, ben, event_id)
+    with pytest.raises(NotFound):
+        await event_list_for_revision(mnemon.database, tenant, ben, kept.artifact_uid)
+    found = await event_search(mnemon.database, tenant, ben, EventFilters(artifact_uid=kept.artifact_uid))
+    assert found["events"] == []
+    async with mnemon.database.transaction(tenant) as tx:
+        with pytest.raises(NotFound):
+            await open_as(tx, ben, kept.doc_id)
+
+
+async def test_an_administrator_cannot_read_a_private_document_over_rest(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, client: Any, admin: Person
+) -> None:
+    kept = await take()
+    await all_done()
+    for path in ("", "/versions", "/text", "/structure", "/chunks", "/download"):
+        answer = await client.get(f"/v1/documents/{kept.doc_id}{path}", headers=admin.headers)
+        assert answer.status_code == 404, path
+    answer = await client.get(f"/v1/evidence/{kept.doc_version_id}/0-8", headers=admin.headers)
+    assert answer.status_code == 404
+
+
+async def test_a_stranger_cannot_add_a_revision_to_a_private_artifact(take: Take) -> None:
+    await take(source_id="page-1")
+    with pytest.raises(NotAllowed):
+        await take("Decision: We sell everything.", BEN, source_id="page-1", visibility_scope="org")
+
+
+async def test_somebody_elses_revision_does_not_change_who_may_read(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done
+) -> None:
+    await take(source_id="page-1", visibility_scope="custom", readers=("user:ben",))
+    await take(SECRET + " Soon.", BEN, source_id="page-1", visibility_scope="org")
+    await all_done()
+    assert await sees(mnemon, tenant, None) == set()
+
+
+async def test_expired_artifacts_are_purged_and_the_others_stay(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, reader: Reader
+) -> None:
+    past, future = datetime(2020, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
+    await take("Decision: We stop the newsletter.", retention_policy="custom", retain_until=past)
+    await take("Decision: We keep the newsroom.", retention_policy="custom", retain_until=future)
+    await take("Decision: We keep the library.", retention_policy="1y")
+    await take("Ada Byron will write the report by 9 March 2026.", retention_policy="until_resolved")
+    done = "Ada Byron will send the invoice by 9 March 2026.\n\nAda Byron has sent the invoice."
+    await take(done, retention_policy="until_resolved", ts=datetime(2026, 3, 1, tzinfo=UTC))
+    await all_done()
+
+    async with mnemon.database.transaction(tenant) as tx:
+        await enqueue(tx, EXPIRE, NoPayload())
+    await all_done()
+
+    found = await event_search(mnemon.database, tenant, reader, EventFilters(all_revisions=True))
+    narratives = " ".join(event["narrative"] for event in found["events"])
+    assert "newsletter" not in narratives
+    assert "newsroom" in narratives
+    assert "library" in narratives
+    assert "report" in narratives
+    assert "invoice" not in narratives
