@@ -2,39 +2,31 @@
 
 import functools
 import inspect
-import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from mnemon.app import Mnemon
-from mnemon.errors import MnemonError, NotAuthenticated
+from mnemon.errors import NotAuthenticated
 from mnemon.identity.roles import Action, Principal, authorise
+from mnemon.mcp.caller import Caller, QuestionToPerson
+from mnemon.mcp.links import Linked
+from mnemon.mcp.refusals import as_mnemon_error, failed, text_of
 from mnemon.telemetry import bind, counter
 
-Profile = Literal["core", "full"]
+__all__ = ["PRINCIPAL_KEY", "Caller", "Door", "Profile"]
+
+# `conformance` is `full` with the fixtures of the public conformance suite beside it: for its test, never for use.
+Profile = Literal["core", "full", "conformance"]
 Tool = Callable[..., Awaitable[Any]]
 
 # Where the HTTP side leaves the caller that it has authenticated.
 PRINCIPAL_KEY = "mnemon.principal"
 
 calls_total = counter("mnemon_mcp_calls", "Calls of MCP tools by outcome.", ["tool", "outcome"])
-
-
-@dataclass(frozen=True)
-class Caller:
-    """Who calls a tool, and the way back to their client."""
-
-    mnemon: Mnemon
-    principal: Principal
-    context: Context[Any, Any]
-
-    async def progress(self, done: float, total: float | None, message: str) -> None:
-        """Shown by clients that asked for it; others never hear of it."""
-        await self.context.report_progress(done, total, message)
 
 
 class Door:
@@ -60,7 +52,7 @@ class Door:
         """`async def name(caller: Caller, …) -> Model`: the rest of its parameters are the tool's input."""
 
         def add(function: Tool) -> Tool:
-            if core or self.profile == "full":
+            if core or self.profile != "core":
                 hints = ToolAnnotations(
                     title=title,
                     read_only_hint=read_only,
@@ -69,6 +61,9 @@ class Door:
                     open_world_hint=False,
                 )
                 self.server.add_tool(self._guarded(function, action), title=title, annotations=hints)
+                tool = self.server._tool_manager.get_tool(function.__name__)
+                assert tool is not None
+                tool.parameters["additionalProperties"] = False
             return function
 
         return add
@@ -92,21 +87,28 @@ class Door:
         async def guarded(context: Context[Any, Any], **arguments: Any) -> Any:
             try:
                 answer = await function(self.caller(context, action), **arguments)
-            except MnemonError as failure:
-                calls_total.labels(name, failure.code).inc()
-                return failed(failure)
+            except QuestionToPerson as question:
+                calls_total.labels(name, "asked").inc()
+                return question.result
+            except MCPError:
+                raise
+            except Exception as failure:
+                known = as_mnemon_error(failure, name)
+                calls_total.labels(name, known.code).inc()
+                return failed(known)
             calls_total.labels(name, "ok").inc()
-            return answer
+            return _with_links(answer)
 
         return _with_context_for_caller(guarded, function)
 
 
-def failed(failure: MnemonError) -> CallToolResult:
-    """An error is a result too: the model reads it, and can mend its call."""
-    body = failure.as_json()
-    text = json.dumps(body, ensure_ascii=False, default=str)
+def _with_links(answer: Any) -> Any:
+    """The structured answer, its text for older clients, and links to what it quotes."""
+    if not isinstance(answer, Linked):
+        return answer
+    text = TextContent(type="text", text=text_of(answer))
     return CallToolResult(
-        content=[TextContent(type="text", text=text)], structured_content=json.loads(text), is_error=True
+        content=[text, *answer.link_blocks()], structured_content=answer.model_dump(mode="json", by_alias=True)
     )
 
 

@@ -4,7 +4,8 @@ from pydantic import BaseModel, Field
 
 from mnemon import __version__
 from mnemon.identity.roles import Action
-from mnemon.mcp.door import Caller, Door
+from mnemon.mcp.caller import Caller
+from mnemon.mcp.door import Door
 from mnemon.models.embedder import embedding_health as ask_embedder
 
 

@@ -1,0 +1,72 @@
+"""How a failure reaches an agent: as a result with a code, which the model reads and can mend its call by."""
+
+import json
+from typing import Any
+
+import psycopg
+from mcp_types import CallToolResult, TextContent
+from pydantic import ValidationError
+
+from mnemon.errors import DatabaseUnavailable, InvalidRequest, MnemonError
+from mnemon.telemetry import logger
+
+log = logger(__name__)
+
+
+class InvalidArguments(InvalidRequest):
+    """The arguments of a tool do not have the form that its schema describes."""
+
+    code = "VALIDATION_ERROR"
+
+
+class ConfirmationNeeded(MnemonError):
+    """A deletion that nobody has confirmed; nothing was changed."""
+
+    code = "CONFIRMATION_NEEDED"
+    status = 409
+
+
+def failed(failure: MnemonError) -> CallToolResult:
+    """An error is a result too. What is wrong with a request has one code here, whoever found it."""
+    if failure.code == InvalidRequest.code:
+        failure = InvalidArguments(failure.message, **failure.details)
+    text = json.dumps(failure.as_json(), ensure_ascii=False, default=str)
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)], structured_content=json.loads(text), is_error=True
+    )
+
+
+def invalid_arguments(tool: str, failure: ValidationError) -> InvalidArguments:
+    """Every problem with its place, without the value: it may be long, or secret."""
+    problems = [
+        {"field": ".".join(str(part) for part in one["loc"]) or "arguments", "problem": one["msg"]}
+        for one in failure.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    first = problems[0]
+    return InvalidArguments(f"{tool}: {first['field']}: {first['problem']}", problems=problems)
+
+
+def unknown_arguments(tool: str, given: set[str], known: list[str]) -> InvalidArguments:
+    """A misspelt filter must not vanish: the answer would look like one to the question that was meant."""
+    names = ", ".join(sorted(given))
+    taken = ", ".join(known) or "none"
+    return InvalidArguments(f"{tool} does not take {names}. It takes: {taken}.", unknown=sorted(given), known=known)
+
+
+def as_mnemon_error(failure: Exception, tool: str) -> MnemonError:
+    """What an unexpected failure may say to a stranger; the log has the rest."""
+    if isinstance(failure, MnemonError):
+        return failure
+    if isinstance(failure, psycopg.DataError):
+        return InvalidArguments("A value cannot be stored or searched for: text has no zero bytes.")
+    if isinstance(failure, psycopg.OperationalError):
+        log.error("database_failed", tool=tool, error=str(failure).strip())
+        return DatabaseUnavailable("The database does not answer just now: try again.")
+    log.error("tool_failed", tool=tool, exc_info=failure)
+    return MnemonError("Something went wrong here; the server's log has the details.", tool=tool)
+
+
+def text_of(answer: Any) -> str:
+    """A model as the JSON that clients without structured results read."""
+    dumped: str = answer.model_dump_json(by_alias=True)
+    return dumped

@@ -1,0 +1,97 @@
+"""Resources: what the addresses in results open, for the caller and nobody else."""
+
+from collections.abc import Awaitable
+from typing import Any, TypeVar
+from uuid import UUID
+
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+
+from mnemon.documents.library import document_by_id, version_of
+from mnemon.documents.revision_texts import read_span
+from mnemon.errors import MnemonError, NotFound
+from mnemon.identity.roles import Action
+from mnemon.mcp.caller import Caller
+from mnemon.mcp.door import Door
+from mnemon.mcp.links import ARTIFACT, MEMORY
+from mnemon.mcp.refusals import InvalidArguments, as_mnemon_error
+
+Opened = TypeVar("Opened")
+# A client that opens a whole revision gets its beginning; a span says which part of the rest.
+LONGEST = 100_000
+
+
+def add(door: Door) -> None:
+    @door.server.resource(
+        ARTIFACT,
+        name="artifact",
+        title="The words of a document",
+        description="A version of a document, or with #start-end the exact span that a result quotes. "
+        "Offsets count code points of the version's text, which never changes.",
+        mime_type="text/plain",
+    )
+    async def artifact(artifact: str, revision: str, span: str, context: Context[Any, Any]) -> str:
+        caller = _caller(door, context, Action.VIEW_DOCUMENTS)
+        return await _opened(open_artifact(caller, artifact, revision, span))
+
+    @door.server.resource(
+        MEMORY, name="memory", title="A memory", description="The whole text of a memory.", mime_type="text/markdown"
+    )
+    async def memory(memory_id: str, context: Context[Any, Any]) -> str:
+        caller = _caller(door, context, Action.READ_MEMORY)
+        return await _opened(open_memory(caller, memory_id))
+
+
+async def open_artifact(caller: Caller, artifact: str, revision: str, span: str) -> str:
+    """The text of a version of a document of the caller's, or a span of it."""
+    start, end = read_span_of(span)
+    async with caller.mnemon.database.transaction(caller.tenant) as tx:
+        await document_by_id(tx, _id(artifact))
+        version = await version_of(tx, _id(artifact), _id(revision))
+        text = await read_span(tx, version.doc_version_id, start, start + LONGEST if end is None else end)
+    if end is not None and len(text) != end - start:
+        raise NotFound(f"{span} is no span of this text of {version.char_count} characters.")
+    return text
+
+
+async def open_memory(caller: Caller, memory_id: str) -> str:
+    memory = caller.mnemon.memory
+    found = await memory.reading.get(caller.tenant, memory.place(caller.tenant), _id(memory_id))
+    return found.object.content
+
+
+def read_span_of(span: str) -> tuple[int, int | None]:
+    """`12-80` as offsets; nothing means from the beginning."""
+    if not span:
+        return 0, None
+    first, _, last = span.partition("-")
+    if not (first.isdecimal() and last.isdecimal() and first.isascii() and last.isascii()) or len(span) > 20:
+        raise InvalidArguments(f"{span[:40]!r} is no span: write #start-end.")
+    start, end = int(first), int(last)
+    if not start < end <= start + LONGEST or end >= 1 << 31:
+        raise InvalidArguments(f"{span} is no span: start comes before end, at most {LONGEST} apart.")
+    return start, end
+
+
+def _caller(door: Door, context: Context[Any, Any], action: Action) -> Caller:
+    try:
+        return door.caller(context, action)
+    except MnemonError as refusal:
+        raise ResourceError(refusal.message) from None
+
+
+async def _opened(opening: Awaitable[Opened]) -> Opened:
+    """A resource has no error codes of ours: what is not there, or not for this caller, is not found."""
+    try:
+        return await opening
+    except Exception as failure:
+        known = as_mnemon_error(failure, "resources/read")
+        missing = isinstance(known, NotFound | InvalidArguments)
+        raise (ResourceNotFoundError if missing else ResourceError)(known.message) from None
+
+
+def _id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise NotFound(f"{text[:60]!r} names nothing here.") from None
