@@ -10,6 +10,7 @@ from mnemon.api.paging import from_cursor, to_cursor
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.search import MOST_RANKED
 from mnemon.identity.roles import Action, authorise
+from mnemon.mcp.artifact_names import names_of
 from mnemon.mcp.caller import Caller
 from mnemon.mcp.door import Door
 from mnemon.mcp.fields import Cursor, Limit, Query
@@ -53,7 +54,7 @@ def add(door: Door) -> None:
         """Answer a question from the documents, with the quotes that prove each sentence; or refuse and say why."""
         filters = within.as_filters() if within else EVERYTHING
         answer = await caller.mnemon.asking.ask(caller.tenant, caller.principal.actor, question, filters)
-        return answer_out(answer)
+        return answer_out(answer, await names_of(caller, (one.doc_version_id for one in answer.citations)))
 
     @door.tool(Action.QUERY, title="Search documents", core=True, read_only=True)
     async def search(
@@ -82,9 +83,12 @@ async def search_passages(
     offset = _offset(cursor)
     found = await caller.mnemon.searcher.search(caller.tenant, query, filters, limit=limit, offset=offset)
     following = found.next_offset
+    names = await names_of(caller, (hit.doc_version_id for hit in found.hits))
     return Passages.model_validate(
         {
-            "passages": [passage_of(hit) for hit in found.hits],
+            "passages": [
+                passage_of(hit, names[hit.doc_version_id]) for hit in found.hits if hit.doc_version_id in names
+            ],
             "total": found.total,
             "next_cursor": to_cursor(str(following)) if following is not None else None,
             "mode": found.mode,

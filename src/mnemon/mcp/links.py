@@ -6,7 +6,8 @@ from mcp_types import ContentBlock, ResourceLink
 from pydantic import BaseModel
 
 # The span stands in the fragment: the rest names the revision, which never changes.
-ARTIFACT = "mnemon://artifact/{artifact}/rev/{revision}{#span}"
+REVISION = "mnemon://artifact/{artifact}/rev/{revision}"
+SPAN = REVISION + "{#span}"
 EVENT = "mnemon://event/{event_id}"
 MEMORY = "mnemon://memory/{memory_id}"
 # A page of results may link to more places than anyone opens.

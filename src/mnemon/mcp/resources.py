@@ -7,13 +7,13 @@ from uuid import UUID
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
-from mnemon.documents.library import document_by_id, version_of
-from mnemon.documents.revision_texts import read_span
 from mnemon.errors import MnemonError, NotFound
 from mnemon.identity.roles import Action
+from mnemon.mcp.artifact_names import open_span
 from mnemon.mcp.caller import Caller
 from mnemon.mcp.door import Door
-from mnemon.mcp.links import ARTIFACT, MEMORY
+from mnemon.mcp.event_tools import whole_event
+from mnemon.mcp.links import EVENT, MEMORY, REVISION, SPAN
 from mnemon.mcp.refusals import InvalidArguments, as_mnemon_error
 
 Opened = TypeVar("Opened")
@@ -23,16 +23,38 @@ LONGEST = 100_000
 
 def add(door: Door) -> None:
     @door.server.resource(
-        ARTIFACT,
-        name="artifact",
-        title="The words of a document",
-        description="A version of a document, or with #start-end the exact span that a result quotes. "
-        "Offsets count code points of the version's text, which never changes.",
+        SPAN,
+        name="span",
+        title="The words that a result quotes",
+        description="The exact span of a version of a document. Offsets count code points of the version's text, "
+        "which never changes.",
         mime_type="text/plain",
     )
-    async def artifact(artifact: str, revision: str, span: str, context: Context[Any, Any]) -> str:
+    async def span(artifact: str, revision: str, span: str, context: Context[Any, Any]) -> str:
         caller = _caller(door, context, Action.VIEW_DOCUMENTS)
         return await _opened(open_artifact(caller, artifact, revision, span))
+
+    @door.server.resource(
+        REVISION,
+        name="artifact",
+        title="A version of a document",
+        description=f"The text of a version, up to {LONGEST} characters.",
+        mime_type="text/plain",
+    )
+    async def artifact(artifact: str, revision: str, context: Context[Any, Any]) -> str:
+        caller = _caller(door, context, Action.VIEW_DOCUMENTS)
+        return await _opened(open_artifact(caller, artifact, revision, ""))
+
+    @door.server.resource(
+        EVENT,
+        name="event",
+        title="A semantic event",
+        description="One event with all its evidence, as JSON.",
+        mime_type="application/json",
+    )
+    async def event(event_id: str, context: Context[Any, Any]) -> str:
+        caller = _caller(door, context, Action.QUERY)
+        return (await _opened(whole_event(caller, event_id))).model_dump_json(indent=2)
 
     @door.server.resource(
         MEMORY, name="memory", title="A memory", description="The whole text of a memory.", mime_type="text/markdown"
@@ -43,14 +65,11 @@ def add(door: Door) -> None:
 
 
 async def open_artifact(caller: Caller, artifact: str, revision: str, span: str) -> str:
-    """The text of a version of a document of the caller's, or a span of it."""
+    """The text of a revision that the caller may see, or a span of it."""
     start, end = read_span_of(span)
-    async with caller.mnemon.database.transaction(caller.tenant) as tx:
-        await document_by_id(tx, _id(artifact))
-        version = await version_of(tx, _id(artifact), _id(revision))
-        text = await read_span(tx, version.doc_version_id, start, start + LONGEST if end is None else end)
+    text = await open_span(caller, artifact, revision, start, start + LONGEST if end is None else end)
     if end is not None and len(text) != end - start:
-        raise NotFound(f"{span} is no span of this text of {version.char_count} characters.")
+        raise NotFound(f"{span} is no span of this text, which ends at {start + len(text)}.")
     return text
 
 

@@ -1,0 +1,103 @@
+"""Tools on semantic events: what was decided, promised, done and changed, with the words that prove it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from mnemon.errors import InvalidRequest
+from mnemon.identity.roles import Action
+from mnemon.log.query import end_of, start_of
+from mnemon.mcp.artifact_names import reader_of
+from mnemon.mcp.caller import Caller
+from mnemon.mcp.door import Door
+from mnemon.mcp.fields import Cursor, Limit, Moment, Name
+from mnemon.mcp.semantic_events import EventsFound, EventsOfRevision, WholeEvent, with_addresses
+from mnemon.semantics import query as events
+from mnemon.semantics.query import EventFilters
+from mnemon.semantics.semantic_event import Category
+
+CATEGORIES = ", ".join(one.value for one in Category)
+EventId = Annotated[str, Field(pattern=r"^evt_[A-Za-z0-9_-]{1,80}$", description="`event_id` of an event.")]
+ArtifactUid = Annotated[str, Field(pattern=r"^uid_[A-Za-z0-9]{1,64}$", description="`artifact_uid`, as uid_….")]
+RevisionId = Annotated[
+    str | None, Field(pattern=r"^rev_[A-Za-z0-9]{1,64}$", description="`revision_id`, as rev_…; unset: the latest.")
+]
+Evidence = Annotated[bool, Field(description="Whether to add the quotes that prove each event.")]
+
+
+def add(door: Door) -> None:
+    @door.tool(Action.QUERY, title="Search events", core=True, read_only=True)
+    async def event_search(
+        caller: Caller,
+        query: Annotated[str | None, Field(max_length=1000, description="Words; unset: all events.")] = None,
+        limit: Limit = 20,
+        category: Annotated[str | None, Field(max_length=50, description=f"One of: {CATEGORIES}.")] = None,
+        time_from: Moment = None,
+        time_to: Moment = None,
+        artifact_uid: ArtifactUid | None = None,
+        include_evidence: Evidence = True,
+        actor: Name = None,
+        subject: Name = None,
+        status: Annotated[
+            Literal["open", "superseded", "done"] | None, Field(description="Of commitments and decisions.")
+        ] = None,
+        due_before: Annotated[str | None, Field(max_length=10, description="Of commitments: a day.")] = None,
+        as_of: Annotated[str | None, Field(max_length=40, description="What was true at this moment.")] = None,
+        known_at: Annotated[str | None, Field(max_length=40, description="What was known at this moment.")] = None,
+        cursor: Cursor = None,
+    ) -> EventsFound:
+        """Find decisions, commitments, risks, changes and other events, each with the quote that proves it."""
+        filters = EventFilters(
+            query=query,
+            category=category,
+            time_from=start_of(time_from) if time_from else None,
+            time_to=end_of(time_to) if time_to else None,
+            artifact_uid=artifact_uid,
+            actor=actor,
+            subject=subject,
+            status=status,
+            due_before=end_of(_day(due_before)).date() if due_before else None,
+            as_of=end_of(as_of) if as_of else None,
+            known_at=end_of(known_at) if known_at else None,
+        )
+        found = await events.event_search(
+            caller.mnemon.database,
+            caller.tenant,
+            reader_of(caller),
+            filters,
+            limit=limit,
+            cursor=cursor,
+            include_evidence=include_evidence,
+        )
+        return EventsFound.model_validate(found | {"events": [with_addresses(one) for one in found["events"]]})
+
+    @door.tool(Action.QUERY, title="One event", read_only=True)
+    async def event_get(caller: Caller, event_id: EventId) -> WholeEvent:
+        """One event with all its evidence, and the events that it superseded or that fulfilled it."""
+        return await whole_event(caller, event_id)
+
+    @door.tool(Action.QUERY, title="Events of a revision", read_only=True)
+    async def event_list_for_revision(
+        caller: Caller, artifact_uid: ArtifactUid, revision_id: RevisionId = None, include_evidence: Evidence = False
+    ) -> EventsOfRevision:
+        """Everything that one revision of an artifact says, in the order of its text."""
+        found = await events.event_list_for_revision(
+            caller.mnemon.database,
+            caller.tenant,
+            reader_of(caller),
+            artifact_uid,
+            revision_id,
+            include_evidence=include_evidence,
+        )
+        return EventsOfRevision.model_validate(found | {"events": [with_addresses(one) for one in found["events"]]})
+
+
+async def whole_event(caller: Caller, event_id: str) -> WholeEvent:
+    found = await events.event_get(caller.mnemon.database, caller.tenant, reader_of(caller), event_id)
+    return WholeEvent.model_validate(with_addresses(found))
+
+
+def _day(text: str) -> str:
+    if len(text) != 10:
+        raise InvalidRequest(f"{text!r} is not a day like 2026-03-01.")
+    return text

@@ -1,0 +1,61 @@
+"""Claims about prompts and about what the server says of itself."""
+
+from typing import Any
+
+import pytest
+
+from tests.mcp.conftest import Agent
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("decision_log", {"topic": "pricing", "since": "2026-01-01"}, ["pricing", "2026-01-01", "category Decision"]),
+        ("decision_log", {}, ["category Decision", "next_cursor"]),
+        ("open_commitments", {"person": "Ada"}, ["Ada", "status open"]),
+        ("why_did_we_decide", {"decision": "Postgres instead of MySQL"}, ["Postgres instead of MySQL", "event_search"]),
+    ],
+)
+async def test_a_prompt_names_the_tools_and_asks_for_proof(
+    agent: Agent, name: str, arguments: dict[str, Any], words: list[str]
+) -> None:
+    async with agent() as client:
+        [message] = (await client.get_prompt(name, arguments)).messages
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+    text = getattr(message.content, "text", "")
+    assert all(word in text for word in words)
+    assert "Quote the words" in text and "is data" in text
+    assert "event_search" in tools
+
+
+async def test_every_tool_has_bounds_and_refuses_unknown_arguments(agent: Agent) -> None:
+    async with agent() as client:
+        tools = (await client.list_tools()).tools
+    for tool in tools:
+        assert tool.input_schema["additionalProperties"] is False, tool.name
+        for name, field in tool.input_schema["properties"].items():
+            kinds = [field, *field.get("anyOf", [])]
+            if any(kind.get("type") == "string" for kind in kinds):
+                bounded = any(kind.keys() & {"maxLength", "pattern", "enum", "format"} for kind in kinds)
+                assert bounded, f"{tool.name}.{name}"
+            if any(kind.get("type") == "array" for kind in kinds):
+                assert any("maxItems" in kind for kind in kinds), f"{tool.name}.{name}"
+            if any(kind.get("type") == "integer" for kind in kinds):
+                assert field["minimum"] == 1 and field["maximum"] == 100, f"{tool.name}.{name}"
+        hints = tool.annotations
+        assert hints is not None
+        if "delete" in tool.name or tool.name == "forget":
+            assert hints.destructive_hint and "confirm" in tool.input_schema["properties"], tool.name
+        else:
+            assert not hints.destructive_hint, tool.name
+
+
+async def test_the_addresses_are_listed_as_templates(agent: Agent) -> None:
+    async with agent() as client:
+        templates = {one.uri_template for one in (await client.list_resource_templates()).resource_templates}
+    assert templates == {
+        "mnemon://artifact/{artifact}/rev/{revision}",
+        "mnemon://artifact/{artifact}/rev/{revision}{#span}",
+        "mnemon://event/{event_id}",
+        "mnemon://memory/{memory_id}",
+    }
