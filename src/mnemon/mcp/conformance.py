@@ -242,8 +242,9 @@ def _add_methods(door: Door) -> None:
     for method, parameters in handlers.items():
         server._lowlevel_server.add_request_handler(method, parameters, accept)
 
-    @server.completion()
     async def complete(reference: Any, argument: Any, context: Any) -> Completion:
         cities = ["paris", "park", "party"]
         values = [one for one in cities if one.startswith(argument.value)]
         return Completion(values=values, total=len(values), has_more=False)
+
+    server.completion()(complete)  # type: ignore[no-untyped-call]

@@ -11,7 +11,15 @@ from mnemon.mcp.artifact_names import reader_of
 from mnemon.mcp.caller import Caller
 from mnemon.mcp.door import Door
 from mnemon.mcp.fields import Cursor, Limit, Moment, Name
-from mnemon.mcp.semantic_events import EventsFound, EventsOfRevision, WholeEvent, with_addresses
+from mnemon.mcp.semantic_events import (
+    EventsFound,
+    EventsOfRevision,
+    JobOut,
+    Reextraction,
+    WholeEvent,
+    with_addresses,
+)
+from mnemon.semantics import extraction_status
 from mnemon.semantics import query as events
 from mnemon.semantics.query import EventFilters
 from mnemon.semantics.semantic_event import Category
@@ -26,6 +34,12 @@ Evidence = Annotated[bool, Field(description="Whether to add the quotes that pro
 
 
 def add(door: Door) -> None:
+    _add_search(door)
+    _add_reading(door)
+    _add_jobs(door)
+
+
+def _add_search(door: Door) -> None:
     @door.tool(Action.QUERY, title="Search events", core=True, read_only=True)
     async def event_search(
         caller: Caller,
@@ -71,6 +85,8 @@ def add(door: Door) -> None:
         )
         return EventsFound.model_validate(found | {"events": [with_addresses(one) for one in found["events"]]})
 
+
+def _add_reading(door: Door) -> None:
     @door.tool(Action.QUERY, title="One event", read_only=True)
     async def event_get(caller: Caller, event_id: EventId) -> WholeEvent:
         """One event with all its evidence, and the events that it superseded or that fulfilled it."""
@@ -90,6 +106,29 @@ def add(door: Door) -> None:
             include_evidence=include_evidence,
         )
         return EventsOfRevision.model_validate(found | {"events": [with_addresses(one) for one in found["events"]]})
+
+
+def _add_jobs(door: Door) -> None:
+    @door.tool(Action.VIEW_RUNS, title="State of an extraction", read_only=True)
+    async def job_status(caller: Caller, artifact_uid: ArtifactUid, revision_id: RevisionId = None) -> JobOut:
+        """Whether the events of a revision have been read yet, and if not, why."""
+        found = await extraction_status.job_status(
+            caller.mnemon.database, caller.tenant, reader_of(caller), artifact_uid, revision_id
+        )
+        return JobOut.model_validate(found)
+
+    @door.tool(Action.UPLOAD_DOCUMENTS, title="Read events anew")
+    async def event_reextract(
+        caller: Caller,
+        artifact_uid: ArtifactUid,
+        revision_id: RevisionId = None,
+        force: Annotated[bool, Field(description="Also if they were read already.")] = False,
+    ) -> Reextraction:
+        """Read the events of a revision again. The old ones stay until the new ones replace them."""
+        found = await extraction_status.event_reextract(
+            caller.mnemon.database, caller.tenant, reader_of(caller), artifact_uid, revision_id, force=force
+        )
+        return Reextraction.model_validate(found)
 
 
 async def whole_event(caller: Caller, event_id: str) -> WholeEvent:

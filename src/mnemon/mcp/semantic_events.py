@@ -144,6 +144,13 @@ class JobOut(BaseModel):
     last_error_message: str | None
     next_run_at: str | None
 
+    @model_serializer(mode="wrap")
+    def _locked_only_while_processing(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        shown: dict[str, Any] = handler(self)
+        if self.status != "PROCESSING":
+            del shown["locked_at"]
+        return shown
+
 
 class Reextraction(BaseModel):
     """The job that reads the revision anew. The events of before stay until the new ones replace them."""

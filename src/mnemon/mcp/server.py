@@ -12,7 +12,16 @@ from pydantic import ValidationError
 from mnemon import __version__
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Principal
-from mnemon.mcp import ask_tools, event_tools, history_tools, memory_tools, prompts, resources, status_tools
+from mnemon.mcp import (
+    artifact_tools,
+    ask_tools,
+    event_tools,
+    history_tools,
+    memory_tools,
+    prompts,
+    resources,
+    status_tools,
+)
 from mnemon.mcp.door import Door, Profile, calls_total
 from mnemon.mcp.refusals import InvalidArguments, failed, invalid_arguments, unknown_arguments
 
@@ -36,6 +45,7 @@ ROOMS: Sequence[Callable[[Door], None]] = (
     memory_tools.add,
     history_tools.add,
     ask_tools.add,
+    artifact_tools.add,
     event_tools.add,
     resources.add,
     prompts.add,

@@ -1,0 +1,156 @@
+"""Tools on artifacts: take a text in, find it, read it, destroy it."""
+
+import asyncio
+import time
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from mnemon.documents.readers import Reader, read_as
+from mnemon.documents.revision_texts import read_span
+from mnemon.identity.roles import Action, authorise
+from mnemon.log.query import end_of, start_of
+from mnemon.mcp.artifact_names import open_revision, reader_of
+from mnemon.mcp.artifacts import ArtifactDeleted, ArtifactIngested, ArtifactOut, artifact_out
+from mnemon.mcp.ask_tools import search_passages
+from mnemon.mcp.caller import Caller
+from mnemon.mcp.door import Door
+from mnemon.mcp.event_tools import ArtifactUid, RevisionId
+from mnemon.mcp.fields import Confirm, Cursor, Limit, Moment, Query
+from mnemon.mcp.passages import Passages, Within
+from mnemon.semantics.artifact_fields import LONGEST_CONTENT, LONGEST_NAME, MOST_PEOPLE, NewArtifact
+from mnemon.semantics.artifact_lookup import find_artifact, revisions_of
+from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.extraction_status import job_status
+
+Short = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+People = Annotated[list[Short], Field(max_length=MOST_PEOPLE)]
+# How often a waiting call looks whether the events are read.
+LOOK_AGAIN = 0.25
+ENDED = ("DONE", "FAILED")
+
+
+def add(door: Door) -> None:
+    _add_ingest(door)
+    _add_reading(door)
+    _add_delete(door)
+
+
+def _add_ingest(door: Door) -> None:
+    @door.tool(Action.UPLOAD_DOCUMENTS, title="Take an artifact in", idempotent=True)
+    async def artifact_ingest(
+        caller: Caller,
+        artifact_type: Literal["email", "doc", "chat", "transcript", "note"],
+        source_system: Annotated[Short, Field(description="Where it comes from, as gmail or slack.")],
+        content: Annotated[str, Field(min_length=1, max_length=LONGEST_CONTENT)],
+        source_id: Annotated[
+            Short | None, Field(description="Its id there: the same id with another text is a new revision.")
+        ] = None,
+        source_url: Short | None = None,
+        title: Short | None = None,
+        author: Short | None = None,
+        participants: People = [],  # noqa: B006
+        ts: Annotated[Moment, Field(description="When it was written.")] = None,
+        sensitivity: Literal["normal", "sensitive", "highly_sensitive"] = "normal",
+        visibility_scope: Annotated[
+            Literal["me", "team", "org", "custom"],
+            Field(description="me: you alone; org: everyone here; team and custom: you and the readers."),
+        ] = "me",
+        readers: Annotated[People, Field(description="Who else may read it, as user:….")] = [],  # noqa: B006
+        retention_policy: Literal["forever", "1y", "until_resolved", "custom"] = "forever",
+        retain_until: Annotated[Moment, Field(description="With retention_policy custom: when it is purged.")] = None,
+        wait_seconds: Annotated[
+            int, Field(ge=0, le=100, description="How long to wait until its events are read; 0: do not wait.")
+        ] = 0,
+    ) -> ArtifactIngested:
+        """Keep a document, mail or chat. Its text is there at once; search and events follow within moments."""
+        new = NewArtifact(
+            artifact_type=artifact_type,
+            source_system=source_system,
+            content=content,
+            source_id=source_id,
+            source_url=source_url,
+            title=title,
+            author=author,
+            participants=tuple(participants),
+            ts=start_of(ts) if ts else None,
+            sensitivity=sensitivity,
+            visibility_scope=visibility_scope,
+            readers=tuple(readers),
+            retention_policy=retention_policy,
+            retain_until=end_of(retain_until) if retain_until else None,
+        )
+        return await _ingest(caller, new, wait_seconds)
+
+
+async def _ingest(caller: Caller, new: NewArtifact, wait_seconds: int) -> ArtifactIngested:
+    mnemon = caller.mnemon
+    await caller.progress(0, 2, "Reading the text")
+    taken = await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, caller.tenant, caller.principal.actor, new)
+    shape = taken.as_json()
+    await caller.progress(1, 2, "The text is kept; its events are being read")
+    if taken.job_id is not None and wait_seconds:
+        shape["job_status"] = await _waited(caller, taken.artifact_uid, taken.revision_id, wait_seconds)
+    await caller.progress(2, 2, f"Events: {shape['job_status']}")
+    return ArtifactIngested.model_validate(shape)
+
+
+async def _waited(caller: Caller, artifact_uid: str, revision_id: str, seconds: int) -> str:
+    """The state of the extraction when it ends, or when the time is over."""
+    until = time.monotonic() + seconds
+    while True:
+        job = await job_status(caller.mnemon.database, caller.tenant, reader_of(caller), artifact_uid, revision_id)
+        if job["status"] in ENDED or time.monotonic() > until:
+            return str(job["status"])
+        await asyncio.sleep(LOOK_AGAIN)
+
+
+def _add_reading(door: Door) -> None:
+    @door.tool(Action.QUERY, title="Search artifacts", read_only=True)
+    async def artifact_search(
+        caller: Caller,
+        query: Query,
+        limit: Limit = 10,
+        cursor: Cursor = None,
+        artifact_uid: ArtifactUid | None = None,
+        within: Within | None = None,
+    ) -> Passages:
+        """Find passages of artifacts by words and meaning, in all of them or in one."""
+        if artifact_uid is not None:
+            async with caller.mnemon.database.transaction(caller.tenant) as tx:
+                await read_as(tx, reader_of(caller))
+                found = await find_artifact(tx, artifact_uid)
+            within = (within or Within()).model_copy(update={"doc_id": found.doc_id})
+        return await search_passages(caller, query, limit, cursor, within)
+
+    @door.tool(Action.VIEW_DOCUMENTS, title="Read an artifact", read_only=True)
+    async def artifact_get(
+        caller: Caller,
+        artifact_uid: ArtifactUid,
+        revision_id: RevisionId = None,
+        start_char: Annotated[int, Field(ge=0, le=LONGEST_CONTENT, description="From here on.")] = 0,
+        max_chars: Annotated[int, Field(ge=1, le=100_000, description="Most characters of the text.")] = 20_000,
+    ) -> ArtifactOut:
+        """The text of an artifact, a part at a time, with its revisions and what is known of it."""
+        async with caller.mnemon.database.transaction(caller.tenant) as tx:
+            await read_as(tx, reader_of(caller))
+            artifact, revision = await open_revision(tx, artifact_uid, revision_id)
+            revisions = await revisions_of(tx, artifact)
+            # One more than is shown tells whether there is more.
+            text = await read_span(tx, revision.doc_version_id, start_char, start_char + max_chars + 1)
+        return artifact_out(artifact, revision, revisions, text, start_char, max_chars)
+
+
+def _add_delete(door: Door) -> None:
+    @door.tool(Action.UPLOAD_DOCUMENTS, title="Destroy an artifact", destructive=True)
+    async def artifact_delete(caller: Caller, artifact_uid: ArtifactUid, confirm: Confirm = False) -> ArtifactDeleted:
+        """Destroy an artifact for good, with its revisions, vectors and events. For its owner or an administrator."""
+        async with caller.mnemon.database.transaction(caller.tenant) as tx:
+            await read_as(tx, reader_of(caller))
+            artifact = await find_artifact(tx, artifact_uid)
+        actor = caller.principal.actor
+        if artifact.owner != Reader.of(actor).name:
+            authorise(caller.principal, Action.MANAGE_PRIVACY)
+        await caller.confirm(f"Destroy the artifact {artifact_uid} (“{artifact.title}”) for good?", confirm)
+        purged = await caller.mnemon.purge_document(caller.tenant, actor, artifact.doc_id)
+        return ArtifactDeleted(artifact_uid=artifact_uid, deleted=True, revisions=purged.versions)
