@@ -2,21 +2,23 @@
 
 from typing import Any
 
-from mnemon.documents.content import Details
+from mnemon.documents.content import Extraction
+from mnemon.documents.dating import written_at
 
 LONGEST = 500
 MOST = 50
 
 
-def described(details: Details) -> dict[str, Any]:
+def described(extraction: Extraction, filename: str) -> dict[str, Any]:
     """The fields of the event that a version is made of."""
+    details, written = extraction.details, written_at(extraction, filename)
     more = {_cut(name, 100): _cut(value) for name, value in list(details.more.items())[:MOST]}
     if details.title:
         more["title"] = _cut(details.title)
     if details.language:
         more["language"] = _cut(details.language, 35)
     return {
-        "written_at": details.written_at.isoformat() if details.written_at else None,
+        "written_at": written.isoformat() if written else None,
         "authors": [_cut(name) for name in details.authors[:MOST]],
         "participants": [_cut(name) for name in details.participants[:MOST]],
         "details": more,

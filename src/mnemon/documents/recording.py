@@ -144,7 +144,7 @@ def _ingested(made: Made, document: dict[str, Any]) -> NewEvent:
         page_count=len(extraction.pages) or None,
         chunk_count=len(made.read.chunks),
         token_count=made.tokens,
-        **described(extraction.details),
+        **described(extraction, run.config["original_filename"]),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from mnemon.documents.extraction.decoding import decode
 from mnemon.documents.extraction.hygiene import one_line
 from mnemon.documents.extraction.limits import Limits
 from mnemon.documents.extraction.lines import BULLET, QUOTED, Line, after, block_of, lines_of
+from mnemon.documents.extraction.minutes import date_in, participants_in
 from mnemon.documents.headings import heading_title
 
 VERSION = "md/1"
@@ -120,8 +121,8 @@ def _details(text: str, front: list[Line], blocks: list[Block]) -> Details:
     return Details(
         title=one_line(fields.pop("title", None)) or one_line(heading and heading_title(heading)),
         authors=_names(fields.pop("authors", "") or fields.pop("author", "")),
-        participants=_names(fields.pop("participants", "") or fields.pop("attendees", "")),
-        written_at=moment(fields.get("date")),
+        participants=_names(fields.pop("participants", "") or fields.pop("attendees", "")) or participants_in(text),
+        written_at=moment(fields.get("date")) or date_in(text),
         language=one_line(fields.pop("lang", None) or fields.pop("language", None)),
         more=fields,
     )

@@ -12,6 +12,7 @@ DATED = re.compile(
     r"^[ \t>*#-]*(?:\*\*)?(?:date|meeting date|held on|datum)(?:\*\*)?[ \t]*:(?:\*\*)?[ \t]*(\S.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
+ASIDE = re.compile(r"\s*\([^()]*\)")
 HEAD = 3_000
 ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -23,17 +24,18 @@ def participants_in(text: str) -> list[str]:
     match = PRESENT.search(text, 0, HEAD)
     if not match:
         return []
-    parts = re.split(r"[,;]| and | und | et ", match[1])
+    parts = re.split(r"[,;]| and | und | et ", ASIDE.sub("", match[1]))
     return [name for part in parts if 1 < len(name := part.strip(" .*_")) <= 80][:100]
 
 
 def date_in(text: str) -> datetime | None:
     """The date in a `Date:` line. Orders such as 03/04/2026 say two things and are not read."""
     match = DATED.search(text, 0, HEAD)
-    return match and _date(match[1])
+    return match and date_within(match[1])
 
 
-def _date(words: str) -> datetime | None:
+def date_within(words: str) -> datetime | None:
+    """The first whole date that the words name, its day, month and year."""
     if found := ISO.search(words):
         return _moment(found[1], int(found[2]), found[3])
     if (found := DAY_FIRST.search(words)) and found[2].lower() in MONTHS:
