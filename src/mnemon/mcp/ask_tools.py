@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field
 
 from mnemon.api.paging import from_cursor, to_cursor
 from mnemon.ask.filters import EVERYTHING
-from mnemon.ask.search import MOST_RANKED
 from mnemon.identity.roles import Action, authorise
 from mnemon.mcp.artifact_names import names_of
 from mnemon.mcp.caller import Caller
@@ -24,6 +23,8 @@ from mnemon.memory.objects import Place
 
 # Lists of different kinds have no common score: their ranks are added, and a first place counts for much.
 RANK_OFFSET = 10
+# A cursor of our own never points further.
+FURTHEST = 1_000
 Kind = Literal["document", "memory", "history"]
 
 
@@ -129,6 +130,6 @@ def _offset(cursor: str | None) -> int:
     position = from_cursor(cursor)
     if position is None:
         return 0
-    if not position.isdecimal() or int(position) > MOST_RANKED:
+    if not position.isdecimal() or int(position) > FURTHEST:
         raise InvalidArguments("This cursor is not one that a page of `search` gave: leave it out to start over.")
     return int(position)

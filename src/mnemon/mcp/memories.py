@@ -11,7 +11,7 @@ from mnemon.api.paging import from_cursor, to_cursor
 from mnemon.log.moments import read_moment, written
 from mnemon.mcp.caller import Caller
 from mnemon.mcp.links import Linked, link, memory_uri
-from mnemon.memory.changes import Author
+from mnemon.memory.change_events import Author
 from mnemon.memory.errors import DuplicateChange
 from mnemon.memory.objects import EmoType, MemoryObject, Place
 from mnemon.memory.reading import Version, Wanted

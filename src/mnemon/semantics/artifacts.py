@@ -252,7 +252,7 @@ def _happenings(
         extractor=extraction.extractor, media_type=MEDIA_TYPE, original_filename="artifact.txt",
         size_bytes=received.size, char_count=len(extraction.text), page_count=None,
         chunk_count=len(prepared.chunks), token_count=sum(one.tokens for one in prepared.chunks),
-        **described(extraction.details),
+        **described(extraction, "artifact.txt"),
     )  # fmt: skip
     return [accepted, origin, ingested]
 

@@ -1,6 +1,7 @@
 """What a worker does for semantic events: the kinds of jobs, and what comes again by the clock."""
 
-from mnemon.semantics.extraction_job import EXTRACT
+from mnemon.documents.extract_job import EXTRACT
+from mnemon.semantics import extraction_job as extraction_job  # Gives the kind its handler.
 from mnemon.semantics.retention import EXPIRE
 from mnemon.work.schedule import Schedule
 
