@@ -6,6 +6,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from mnemon import __version__
 from mnemon.api import (
     archives,
+    artifacts,
     ask,
     auth,
     delivery,
@@ -25,6 +26,7 @@ from mnemon.api import (
     privacy,
     redactions,
     runs,
+    semantic_events,
     subscriptions,
     tokens,
     users,
@@ -54,6 +56,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     ingest.router,
     documents.router,
     runs.router,
+    artifacts.router,
+    semantic_events.router,
     memory.router,
     memory_similar.router,
     memory_graph.router,

@@ -12,6 +12,7 @@ from mnemon.ask.hits import Hit
 from mnemon.ask.search import Found
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, counted, one_line, say, show
+from mnemon.documents.readers import Reader
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.query import end_of, start_of
 
@@ -50,7 +51,13 @@ def search(
     async def find() -> Found:
         async with tenant_of(tenant) as (mnemon, tenant_id):
             return await mnemon.searcher.search(
-                tenant_id, " ".join(words), filters, limit=limit, offset=offset, explain=explain
+                tenant_id,
+                " ".join(words),
+                filters,
+                limit=limit,
+                offset=offset,
+                explain=explain,
+                reader=Reader.of(OPERATOR),
             )
 
     found = run_async(find())

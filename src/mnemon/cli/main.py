@@ -8,6 +8,7 @@ import typer
 from mnemon import __version__
 from mnemon.cli import (
     add,
+    artifact,
     ask,
     database,
     demo,
@@ -19,6 +20,7 @@ from mnemon.cli import (
     models,
     privacy,
     runs,
+    semantic_events,
     serve,
     settings,
     subscription,
@@ -53,6 +55,8 @@ app.add_typer(user.app, name="user")
 app.add_typer(token.app, name="token")
 app.add_typer(documents.app, name="documents")
 app.add_typer(runs.app, name="runs")
+app.add_typer(artifact.app, name="artifact")
+app.add_typer(semantic_events.app, name="events")
 app.add_typer(log.app, name="log")
 app.add_typer(memory.app, name="memory")
 app.add_typer(privacy.app, name="privacy")

@@ -1,0 +1,110 @@
+"""Artifacts over REST: take in, open, history, events, extraction, deletion."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from mnemon.api.access import MnemonPart, allow
+from mnemon.documents.readers import Reader
+from mnemon.identity.roles import Action, Principal
+from mnemon.semantics.artifact_fields import LONGEST_CONTENT, NewArtifact
+from mnemon.semantics.artifact_reading import artifact_delete, artifact_get, artifact_revisions
+from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.extraction_status import event_reextract, job_status
+from mnemon.semantics.query import event_list_for_revision
+from mnemon.semantics.revision_changes import changes_between
+
+router = APIRouter(tags=["artifacts"])
+Viewer = Annotated[Principal, allow(Action.VIEW_DOCUMENTS)]
+Uploader = Annotated[Principal, allow(Action.UPLOAD_DOCUMENTS)]
+Uid = Annotated[str, Path(max_length=100, description="Such as uid_…")]
+WhichRevision = Annotated[str | None, Query(max_length=100, description="Such as rev_…; the latest unless given.")]
+
+
+class ArtifactIn(BaseModel):
+    """A text and where it comes from."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    artifact_type: str = Field(max_length=50, description="email, doc, chat, transcript or note.")
+    source_system: str = Field(max_length=500)
+    content: str = Field(max_length=LONGEST_CONTENT)
+    source_id: str | None = Field(None, max_length=500, description="The same source, the same artifact.")
+    source_url: str | None = Field(None, max_length=500)
+    title: str | None = Field(None, max_length=500)
+    author: str | None = Field(None, max_length=500)
+    participants: list[str] = Field(default_factory=list, max_length=200)
+    ts: AwareDatetime | None = Field(None, description="When it was written or said.")
+    sensitivity: str = "normal"
+    visibility_scope: str = "me"
+    readers: list[str] = Field(default_factory=list, max_length=200, description="Who may read it, as user:…")
+    retention_policy: str = "forever"
+    retain_until: AwareDatetime | None = None
+
+
+@router.post("/artifacts", summary="Take a text in", status_code=202)
+async def post_artifact(given: ArtifactIn, mnemon: MnemonPart, principal: Uploader) -> dict[str, Any]:
+    fields = given.model_dump() | {"participants": tuple(given.participants), "readers": tuple(given.readers)}
+    ingested = await ingest_artifact(
+        mnemon.log, mnemon.files, mnemon.settings, principal.tenant_id, principal.actor, NewArtifact(**fields)
+    )
+    return ingested.as_json()
+
+
+@router.get("/artifacts/{artifact_uid}", summary="What is known of an artifact, with the text of a revision if wanted")
+async def get_artifact(
+    artifact_uid: Uid, mnemon: MnemonPart, principal: Viewer, revision_id: WhichRevision = None,
+    include_text: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    return await artifact_get(
+        mnemon.database, principal.tenant_id, _reader(principal), artifact_uid, revision_id, include_text=include_text
+    )
+
+
+@router.get("/artifacts/{artifact_uid}/revisions", summary="Its revisions, the latest first")
+async def get_revisions(artifact_uid: Uid, mnemon: MnemonPart, principal: Viewer) -> dict[str, Any]:
+    return await artifact_revisions(mnemon.database, principal.tenant_id, _reader(principal), artifact_uid)
+
+
+@router.get("/artifacts/{artifact_uid}/events", summary="What one revision says")
+async def get_revision_events(
+    artifact_uid: Uid, mnemon: MnemonPart, principal: Viewer, revision_id: WhichRevision = None,
+    include_evidence: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    return await event_list_for_revision(
+        mnemon.database, principal.tenant_id, _reader(principal), artifact_uid, revision_id,
+        include_evidence=include_evidence,
+    )  # fmt: skip
+
+
+@router.get("/artifacts/{artifact_uid}/changes", summary="What changed between two revisions")
+async def get_changes(
+    artifact_uid: Uid, mnemon: MnemonPart, principal: Viewer, before: WhichRevision = None, after: WhichRevision = None
+) -> dict[str, Any]:
+    return await changes_between(mnemon.database, principal.tenant_id, _reader(principal), artifact_uid, before, after)
+
+
+@router.get("/artifacts/{artifact_uid}/job", summary="How the extraction of a revision stands")
+async def get_job(
+    artifact_uid: Uid, mnemon: MnemonPart, principal: Viewer, revision_id: WhichRevision = None
+) -> dict[str, Any]:
+    return await job_status(mnemon.database, principal.tenant_id, _reader(principal), artifact_uid, revision_id)
+
+
+@router.post("/artifacts/{artifact_uid}/reextract", summary="Read a revision again", status_code=202)
+async def post_reextract(
+    artifact_uid: Uid, mnemon: MnemonPart, principal: Uploader, revision_id: WhichRevision = None, force: bool = False
+) -> dict[str, Any]:
+    return await event_reextract(
+        mnemon.database, principal.tenant_id, _reader(principal), artifact_uid, revision_id, force=force
+    )
+
+
+@router.delete("/artifacts/{artifact_uid}", summary="Destroy an artifact of one's own for good")
+async def delete_artifact(artifact_uid: Uid, mnemon: MnemonPart, principal: Uploader) -> dict[str, Any]:
+    return await artifact_delete(mnemon, principal.tenant_id, principal.actor, artifact_uid)
+
+
+def _reader(principal: Principal) -> Reader:
+    return Reader.of(principal.actor)

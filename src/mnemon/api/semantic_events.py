@@ -1,0 +1,114 @@
+"""Semantic events over REST: search, one event, repetition, and the views made of them."""
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from mnemon.api.access import MnemonPart, allow
+from mnemon.documents.readers import Reader
+from mnemon.identity.roles import Action, Principal
+from mnemon.semantics.collect import collect
+from mnemon.semantics.export import as_csv, as_markdown
+from mnemon.semantics.query import MOST, EventFilters, Status, event_get, event_search
+from mnemon.semantics.views import open_commitments, people_topics
+
+router = APIRouter(tags=["semantic events"])
+Asker = Annotated[Principal, allow(Action.QUERY)]
+EventId = Annotated[str, Path(max_length=100, description="Such as evt_…, from a search.")]
+Name = Annotated[str | None, Query(max_length=500)]
+
+
+class EventQuery(BaseModel):
+    """What to look for; whatever is left out is not asked for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str | None = Field(None, max_length=1_000, description="Words of the event, its subject or its quotes.")
+    category: str | None = Field(None, max_length=50, description="Such as Decision or Commitment.")
+    time_from: AwareDatetime | None = Field(None, description="Happened at this time or later.")
+    time_to: AwareDatetime | None = Field(None, description="Happened at this time or earlier.")
+    artifact_uid: str | None = Field(None, max_length=100)
+    actor: str | None = Field(None, max_length=200, description="A person, by the whole name or one word of it.")
+    subject: str | None = Field(None, max_length=200, description="Words of the subject.")
+    status: Status | None = Field(None, description="Whether it still stands.")
+    as_of: AwareDatetime | None = Field(None, description="What was true then.")
+    known_at: AwareDatetime | None = Field(None, description="What we knew then.")
+    all_revisions: bool = Field(False, description="Also revisions that are no longer served.")
+
+    @property
+    def filters(self) -> EventFilters:
+        names = EventQuery.model_fields
+        return EventFilters(**{name: getattr(self, name) for name in names})
+
+
+class EventPage(EventQuery):
+    """A search, a page at a time."""
+
+    include_evidence: bool = True
+    limit: int = Field(20, ge=1, le=MOST)
+    cursor: str | None = Field(None, max_length=2_000, description="`next_cursor` of the page before.")
+
+
+class EventExport(EventQuery):
+    """All that a search finds, as one text."""
+
+    format: Literal["markdown", "csv"] = "markdown"
+
+
+@router.get("/semantic-events", summary="Search what was decided, promised, done and said")
+async def search_events(asked: Annotated[EventPage, Query()], mnemon: MnemonPart, principal: Asker) -> dict[str, Any]:
+    return await event_search(
+        mnemon.database, principal.tenant_id, _reader(principal), asked.filters,
+        limit=asked.limit, cursor=asked.cursor, include_evidence=asked.include_evidence,
+    )  # fmt: skip
+
+
+@router.get("/semantic-events/commitments", summary="What was promised and is still open, the most urgent first")
+async def list_commitments(
+    mnemon: MnemonPart,
+    principal: Asker,
+    owner: Name = None,
+    due_before: date | None = None,
+    overdue: bool = False,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+) -> dict[str, Any]:
+    return await open_commitments(
+        mnemon.database, principal.tenant_id, _reader(principal),
+        owner=owner, due_before=due_before, overdue=overdue, limit=limit,
+    )  # fmt: skip
+
+
+@router.get("/semantic-events/people", summary="Who was involved in what")
+async def list_people(
+    mnemon: MnemonPart,
+    principal: Asker,
+    person: Name = None,
+    topic: Name = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+) -> dict[str, Any]:
+    return await people_topics(
+        mnemon.database, principal.tenant_id, _reader(principal), person=person, topic=topic, limit=limit
+    )
+
+
+@router.get(
+    "/semantic-events/export",
+    summary="All that a search finds, as Markdown or CSV",
+    response_class=Response,
+    responses={200: {"content": {"text/markdown": {}, "text/csv": {}}}},
+)
+async def export_events(asked: Annotated[EventExport, Query()], mnemon: MnemonPart, principal: Asker) -> Response:
+    events = await collect(mnemon.database, principal.tenant_id, _reader(principal), asked.filters)
+    text = as_csv(events) if asked.format == "csv" else as_markdown(events)
+    return Response(text, media_type=f"text/{asked.format}; charset=utf-8")
+
+
+@router.get("/semantic-events/{event_id}", summary="One event with all its evidence")
+async def get_event(event_id: EventId, mnemon: MnemonPart, principal: Asker) -> dict[str, Any]:
+    return await event_get(mnemon.database, principal.tenant_id, _reader(principal), event_id)
+
+
+def _reader(principal: Principal) -> Reader:
+    return Reader.of(principal.actor)

@@ -1,0 +1,133 @@
+"""`mnemon artifact`: texts taken in as they are, their revisions, and what changed between them."""
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mnemon.cli.context import OPERATOR, run_async, tenant_of
+from mnemon.cli.output import Json, TenantOption, say, show, table
+from mnemon.cli.semantic_events import READER, OneRevision, Uid, print_event
+from mnemon.errors import InvalidRequest
+from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.log.query import start_of
+from mnemon.semantics.artifact_fields import NewArtifact
+from mnemon.semantics.artifact_reading import artifact_get, artifact_revisions
+from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.revision_changes import changes_between
+
+app = typer.Typer(help="Artifacts: texts with an origin, readers and a history.", no_args_is_help=True)
+
+
+@app.command()
+def add(
+    path: Annotated[Path, typer.Argument(help="A text file; - reads standard input.")],
+    artifact_type: Annotated[str, typer.Option("--type", help="email, doc, chat, transcript or note.")] = "note",
+    source: Annotated[str, typer.Option("--source", help="The system that it comes from.")] = "cli",
+    source_id: Annotated[str | None, typer.Option("--source-id", help="The same id, the same artifact.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="What it is called.")] = None,
+    author: Annotated[str | None, typer.Option("--author", help="Who wrote it.")] = None,
+    written: Annotated[str | None, typer.Option("--date", help="When it was written or said.")] = None,
+    scope: Annotated[str, typer.Option("--scope", help="Who may read it: me, team, org or custom.")] = "org",
+    reader: Annotated[list[str] | None, typer.Option("--reader", help="user:… who may read it; repeat it.")] = None,
+    retention: Annotated[str, typer.Option("--retention", help="forever, 1y, until_resolved or custom.")] = "forever",
+    retain_until: Annotated[str | None, typer.Option("--until", help="The day that a custom retention ends.")] = None,
+    tenant: TenantOption = DEFAULT_SLUG,
+    as_json: Json = False,
+) -> None:
+    """Take a text in: mnemon artifact add notes.txt --type note --source-id meeting-7"""
+    new = NewArtifact(
+        artifact_type=artifact_type, source_system=source, content=_read(path), source_id=source_id, title=title,
+        author=author, ts=_moment(written), visibility_scope=scope, readers=tuple(reader or ()),
+        retention_policy=retention, retain_until=_moment(retain_until),
+    )  # fmt: skip
+
+    async def take() -> dict[str, Any]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            taken = await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, tenant_id, OPERATOR, new)
+            return taken.as_json()
+
+    taken = run_async(take())
+    show(taken, as_json, lambda: say(f"{taken['artifact_uid']} {taken['revision_id']}: {taken['status']}"))
+
+
+@app.command("show")
+def show_one(
+    artifact_uid: Uid, revision: OneRevision = None,
+    text: Annotated[bool, typer.Option("--text", help="The text too.")] = False,
+    tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
+) -> None:  # fmt: skip
+    """What is known of an artifact."""
+
+    async def find() -> dict[str, Any]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await artifact_get(mnemon.database, tenant_id, READER, artifact_uid, revision, include_text=text)
+
+    found = run_async(find())
+
+    def human() -> None:
+        for name, value in found.items():
+            if name != "text" and value not in (None, ""):
+                say(f"{name}: {value}")
+        if text:
+            say(f"\n{found['text']}")
+
+    show(found, as_json, human)
+
+
+@app.command()
+def revisions(artifact_uid: Uid, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
+    """Its history, the latest first."""
+
+    async def find() -> dict[str, Any]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await artifact_revisions(mnemon.database, tenant_id, READER, artifact_uid)
+
+    found = run_async(find())
+    rows = [
+        (one["version_number"], one["revision_id"], "latest" if one["is_latest"] else "", one["ingested_at"][:19])
+        for one in found["revisions"]
+    ]
+    show(found, as_json, lambda: table(["Number", "Revision", "", "Ingested"], rows, "It was not read yet."))
+
+
+@app.command()
+def changes(
+    artifact_uid: Uid,
+    before: Annotated[str | None, typer.Option("--before", help="rev_… or a number; the one before.")] = None,
+    after: Annotated[str | None, typer.Option("--after", help="rev_… or a number; the latest.")] = None,
+    tenant: TenantOption = DEFAULT_SLUG,
+    as_json: Json = False,
+) -> None:
+    """What changed between two revisions: events added, dropped and changed."""
+
+    async def find() -> dict[str, Any]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await changes_between(mnemon.database, tenant_id, READER, artifact_uid, before, after)
+
+    told = run_async(find())
+
+    def human() -> None:
+        for name in ("added", "dropped"):
+            for event in told[name]:
+                say(f"{name}:", "dim")
+                print_event(event)
+        for one in told["changed"]:
+            say(f"changed ({', '.join(one['fields'])}):", "dim")
+            print_event(one["before"])
+            print_event(one["after"])
+
+    show(told, as_json, human)
+
+
+def _read(path: Path) -> str:
+    try:
+        return sys.stdin.read() if str(path) == "-" else path.read_text()
+    except (OSError, UnicodeDecodeError) as failure:
+        raise InvalidRequest(f"{path} cannot be read as text: {failure}.") from None
+
+
+def _moment(text: str | None) -> datetime | None:
+    return start_of(text) if text else None

@@ -1,0 +1,63 @@
+"""Claims about artifacts and semantic events over REST."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.conftest import Person
+from tests.semantics.conftest import all_done, quick_retries, settings, work
+from tests.work.conftest import eventually
+
+__all__ = ["all_done", "eventually", "quick_retries", "settings", "work"]
+
+Done = Callable[[], Awaitable[None]]
+NOTE = {"artifact_type": "note", "source_system": "test", "ts": "2026-03-02T09:00:00Z"}
+
+
+@pytest.fixture
+def call(client: httpx.AsyncClient, user: Person) -> Callable[..., Awaitable[httpx.Response]]:
+    async def send(method: str, path: str, **options: Any) -> httpx.Response:
+        return await client.request(method, f"/v1{path}", headers=user.headers, **options)
+
+    return send
+
+
+async def test_an_artifact_goes_in_and_its_events_come_out(
+    call: Callable[..., Awaitable[httpx.Response]], client: httpx.AsyncClient, admin: Person, all_done: Done
+) -> None:
+    first = "We decided to close the Bergen office.\n\nAda Byron will send the budget by 9 March 2026."
+    answer = await call("POST", "/artifacts", json=NOTE | {"content": first, "source_id": "m"})
+    assert answer.status_code == 202, answer.text
+    uid = answer.json()["artifact_uid"]
+    await call("POST", "/artifacts", json=NOTE | {"content": first.replace("9 March", "16 March"), "source_id": "m"})
+    await all_done()
+
+    found = (await call("GET", "/semantic-events", params={"query": "Bergen", "category": "Decision"})).json()
+    assert found["total"] == 1
+    event_id = found["events"][0]["event_id"]
+    assert (await call("GET", f"/semantic-events/{event_id}")).json()["evidence"][0]["artifact_id"].startswith("art_")
+    assert (await call("GET", "/semantic-events/commitments")).json()["commitments"][0]["overdue"]
+    assert (await call("GET", "/semantic-events/people")).json()["people"][0]["person"] == "Ada Byron"
+    csv = await call("GET", "/semantic-events/export", params={"format": "csv"})
+    assert csv.headers["content-type"].startswith("text/csv")
+    assert event_id in csv.text
+    assert (await call("GET", f"/artifacts/{uid}", params={"include_text": True})).json()["text"].startswith("We dec")
+    assert (await call("GET", f"/artifacts/{uid}/revisions")).json()["total"] == 2
+    assert (await call("GET", f"/artifacts/{uid}/events")).json()["total"] == 2
+    assert len((await call("GET", f"/artifacts/{uid}/changes")).json()["changed"]) == 1
+    assert (await call("GET", f"/artifacts/{uid}/job")).json()["status"] == "DONE"
+    assert (await call("POST", f"/artifacts/{uid}/reextract")).json()["status"] == "DONE"
+    # Its default is private: another person does not find it, nor may they delete it.
+    hidden = await client.get(f"/v1/artifacts/{uid}", headers=admin.headers)
+    assert (hidden.status_code, hidden.json()["error_code"]) == (404, "ARTIFACT_NOT_FOUND")
+    assert (await client.delete(f"/v1/artifacts/{uid}", headers=admin.headers)).status_code == 404
+    assert (await call("DELETE", f"/artifacts/{uid}")).json()["deleted"]
+    assert (await call("GET", "/semantic-events")).json()["total"] == 0
+
+
+async def test_an_unknown_category_is_refused(call: Callable[..., Awaitable[httpx.Response]]) -> None:
+    answer = await call("GET", "/semantic-events", params={"category": "Song"})
+    assert answer.status_code == 400
+    assert "Must be one of: Commitment" in answer.json()["error"]
