@@ -59,5 +59,5 @@ async def test_an_artifact_goes_in_and_its_events_come_out(
 
 async def test_an_unknown_category_is_refused(call: Callable[..., Awaitable[httpx.Response]]) -> None:
     answer = await call("GET", "/semantic-events", params={"category": "Song"})
-    assert answer.status_code == 400
+    assert answer.status_code == 422
     assert "Must be one of: Commitment" in answer.json()["error"]
