@@ -1,4 +1,4 @@
-"""Semantic events at one million: search of every kind, the acknowledgement of an ingest, and a long document's reading.
+"""Semantic events at one million: every kind of search, the answer to an ingest, the reading of a long document.
 
 The million is written straight into the lens tables, with words drawn from a Zipf-like list, so that some are in a
 hundred thousand events and most in few. Searches are the product's own, evidence included, one caller at a time.
@@ -103,7 +103,7 @@ async def fill(mnemon: Mnemon, tenant: UUID) -> None:
     began = time.perf_counter()
     chance = random.Random(7)
     async with mnemon.database.owner() as owner:
-        await owner.execute("CREATE TEMPORARY TABLE words (n integer PRIMARY KEY, word text)")
+        await owner.execute("CREATE TEMPORARY TABLE words (number integer PRIMARY KEY, word text)")
         async with owner.cursor() as cursor, cursor.copy("COPY words FROM STDIN") as copy:
             for number in range(WORDS):
                 await copy.write_row((number, "".join(chance.choices("abcdefghiklmnoprstuvz", k=7))))
@@ -118,7 +118,8 @@ async def fill(mnemon: Mnemon, tenant: UUID) -> None:
 
 ARTIFACTS = """
 INSERT INTO mnemon.artifacts
-       (tenant_id, doc_id, artifact_uid, artifact_type, source_system, title, owner, visibility_scope, readers, created_at)
+       (tenant_id, doc_id, artifact_uid, artifact_type, source_system, title, owner, visibility_scope, readers,
+        created_at)
 SELECT %(tenant)s, md5('d' || n)::uuid, 'uid_bench' || n, 'doc', 'bench', 'Document ' || n, 'user:ada',
        CASE WHEN n %% 10 = 0 THEN 'me' ELSE 'org' END, CASE WHEN n %% 10 = 0 THEN ARRAY['user:ada'] END, now()
   FROM generate_series(%(first)s::int, %(last)s::int) AS n
@@ -134,7 +135,8 @@ SELECT %(tenant)s, md5('v' || n)::uuid, md5('d' || n)::uuid, 'rev_' || left(md5(
 FILL_EVENTS = """
 INSERT INTO mnemon.semantic_events
        (tenant_id, event_id, doc_version_id, doc_id, extraction_id, position, category, narrative, subject_type,
-        subject_ref, actors, event_time, happened_at, due, origin, confidence, active, readers, created_at, terms, lookup)
+        subject_ref, actors, event_time, happened_at, due, origin, confidence, active, readers, created_at, terms,
+        lookup)
 SELECT %(tenant)s, 'evt_' || md5(n || '-' || k), md5('v' || n)::uuid, md5('d' || n)::uuid, md5('x' || n)::uuid, k,
        (ARRAY['Commitment', 'Execution', 'Decision', 'Collaboration', 'QualityRisk', 'Feedback', 'Change',
               'Stakeholder'])[1 + (n * 7 + k) %% 8],
@@ -143,11 +145,13 @@ SELECT %(tenant)s, 'evt_' || md5(n || '-' || k), md5('v' || n)::uuid, md5('d' ||
        CASE WHEN n %% 10 = 0 THEN ARRAY['user:ada'] END, now(), said.terms,
        mnemon.event_lookup(%(tenant)s, said.terms, ARRAY[said.person], to_tsvector('english', said.subject))
   FROM generate_series(%(first)s::int, %(last)s::int) AS n, generate_series(1, %(per)s::int) AS k,
-       LATERAL (SELECT string_agg(w.word, ' ' ORDER BY w.n) AS text, min(w.word) AS subject,
-                       'person' || (n * 31 + k) %% 5000 AS person, to_tsvector('english', string_agg(w.word, ' ')) AS terms
+       LATERAL (SELECT string_agg(w.word, ' ' ORDER BY w.number) AS text, min(w.word) AS subject,
+                       'person' || (n * 31 + k) %% 5000 AS person,
+                       to_tsvector('english', string_agg(w.word, ' ')) AS terms
                   FROM (SELECT DISTINCT floor(20000 ^ ((hashint8(n::bigint * 1000003 + k * 1009 + place)
-                                        & 1073741823) / 1073741824.0))::int AS n
-                          FROM generate_series(1, 12) AS place) AS drawn JOIN words w USING (n)) AS said
+                                        & 1073741823) / 1073741824.0))::int AS number
+                          FROM generate_series(1, 12) AS place) AS drawn
+                  JOIN words w ON w.number = drawn.number) AS said
 """
 EVIDENCE = """
 INSERT INTO mnemon.event_evidence (tenant_id, event_id, evidence_id, doc_version_id, start_char, end_char, quote)
