@@ -13,6 +13,7 @@ from mnemon.cli import reference as cli_reference
 from mnemon.errors import error_types
 from mnemon.identity.roles import RULES, Role
 from mnemon.log.types import built_in_types
+from mnemon.mcp import reference as mcp_reference
 from mnemon.settings import described_settings
 from mnemon.telemetry import REGISTRY
 
@@ -121,6 +122,29 @@ def metrics_page() -> str:
     return _page("Metrics", "`GET /metrics`, in Prometheus' text form.", ["metric", "kind", "meaning"], rows)
 
 
+def mcp_page() -> str:
+    """Tools, then what the addresses in their results open, then prompts."""
+    tools = (
+        [f"`{one.name}`", one.profile, f"{one.action} ({RULES[one.action].scope})", one.hints, one.inputs, one.meaning]
+        for one in mcp_reference.tools()
+    )
+    page = _page(
+        "MCP tools",
+        "What agents can call. `core` is the default profile; `MNEMON_MCP_TOOLS=full` offers all. A star marks what is "
+        "required. Every tool answers with structured content of a published schema; a failure is a result with "
+        "`error_code`. [The guide](../guide/mcp.md) shows how to connect.",
+        ["tool", "profile", "action (scope)", "hints", "arguments", "what it does"],
+        tools,
+    )
+    resources = [[f"`{uri}`", kind, meaning] for uri, kind, meaning in mcp_reference.resources()]
+    prompts = [[f"`{name}`", arguments, meaning] for name, arguments, meaning in mcp_reference.prompts()]
+    return (
+        page
+        + _section("Resources", ["address", "type", "what it opens"], resources)
+        + _section("Prompts", ["prompt", "arguments", "what it asks for"], prompts)
+    )
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings_page,
     "routes.md": routes_page,
@@ -128,6 +152,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors_page,
     "events.md": events_page,
     "metrics.md": metrics_page,
+    "mcp-tools.md": mcp_page,
 }
 
 
@@ -143,6 +168,10 @@ def _page(title: str, lead: str, headings: Sequence[str], rows: Iterable[Sequenc
     lines = [f"# {title}", "", lead, "", INTRODUCTION, "", _row(headings), _row(["---"] * len(headings))]
     lines += [_row(row) for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def _section(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(["", f"## {title}", "", _row(headings), _row(["---"] * len(headings)), *map(_row, rows)]) + "\n"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -25,6 +25,13 @@ from mnemon.mcp.server import create_server
 from mnemon.settings import Settings
 from mnemon.web.site import listening_socket, site_server
 
+CORE = {"remember", "recall", "forget", "ask", "search", "event_search", "status"}
+FULL = {
+    "memory_store", "memory_search", "memory_list", "memory_delete", "history_append", "history_get", "hybrid_search",
+    "artifact_ingest", "artifact_search", "artifact_get", "artifact_delete", "embedding_health", "event_get",
+    "event_list_for_revision", "event_reextract", "job_status",
+}  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 async def site(open_folder: Path) -> AsyncIterator[Mnemon]:
@@ -64,8 +71,7 @@ async def test_a_token_opens_the_tools_over_http_in_both_eras(site: Mnemon, mode
         assert answer.structured_content is not None
         assert answer.structured_content["parts"]["database"]["ok"] is True
         names = {tool.name for tool in (await client.list_tools()).tools}
-    assert "status" in names
-    assert "embedding_health" not in names, "only the core profile is offered by default"
+    assert names == CORE, "only the core profile is offered by default"
 
 
 async def test_without_a_credential_nothing_is_said(site: Mnemon) -> None:
@@ -135,10 +141,25 @@ async def test_the_full_profile_has_every_tool(site: Mnemon) -> None:
     whole = Mnemon(full, site.database, site.privacy, site.sessions)
     async with Client(create_server(whole, local=admin)) as client:
         tools = (await client.list_tools()).tools
-    assert {"status", "embedding_health"} <= {tool.name for tool in tools}
+    assert {tool.name for tool in tools} == CORE | FULL
     for tool in tools:
         assert tool.description and tool.output_schema, tool.name
         assert tool.annotations is not None and tool.annotations.title, tool.name
+
+
+async def test_a_crash_says_nothing_of_its_cause(site: Mnemon) -> None:
+    server: MCPServer[Any] = MCPServer("test")
+    door = Door(site, server, "core", await administrator_without_login(site.database))
+
+    @door.tool(Action.QUERY, title="Crash", core=True)
+    async def crash(caller: Caller) -> str:
+        raise RuntimeError("the secret is 1234")
+
+    async with Client(server) as client:
+        answer = await client.call_tool("crash", {})
+    assert answer.is_error and answer.structured_content is not None
+    assert answer.structured_content["error_code"] == "INTERNAL"
+    assert "1234" not in str(answer)
 
 
 async def test_a_client_talks_to_the_command_over_standard_input(home: Path) -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from mnemon.api.paging import from_cursor, to_cursor
 from mnemon.ask.filters import EVERYTHING
 from mnemon.identity.roles import Action, authorise
-from mnemon.mcp.artifact_names import names_of
+from mnemon.mcp.artifact_names import names_of, reader_of
 from mnemon.mcp.caller import Caller
 from mnemon.mcp.door import Door
 from mnemon.mcp.fields import Cursor, Limit, Query
@@ -82,7 +82,9 @@ async def search_passages(
 ) -> Passages:
     filters = within.as_filters() if within else EVERYTHING
     offset = _offset(cursor)
-    found = await caller.mnemon.searcher.search(caller.tenant, query, filters, limit=limit, offset=offset)
+    found = await caller.mnemon.searcher.search(
+        caller.tenant, query, filters, limit=limit, offset=offset, reader=reader_of(caller)
+    )
     following = found.next_offset
     names = await names_of(caller, (hit.doc_version_id for hit in found.hits))
     return Passages.model_validate(

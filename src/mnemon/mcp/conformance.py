@@ -26,7 +26,7 @@ from mcp_types import (
 )
 from pydantic import BaseModel, Field
 
-from mnemon.mcp import conformance_questions
+from mnemon.mcp import conformance_protocol, conformance_questions
 from mnemon.mcp.door import Door
 
 # One pixel, and a tenth of a millisecond of silence.
@@ -77,6 +77,7 @@ def add(door: Door) -> None:
     _add_resources(door)
     _add_prompts(door)
     _add_methods(door)
+    conformance_protocol.add(door)
     conformance_questions.add(door)
 
 

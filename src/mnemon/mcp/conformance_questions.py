@@ -30,7 +30,7 @@ def add(door: Door) -> None:
     _add_prompt(door)
 
 
-def _form(message: str, **fields: str) -> ElicitRequest:
+def form(message: str, **fields: str) -> ElicitRequest:
     schema = {
         "type": "object",
         "properties": {name: {"type": kind} for name, kind in fields.items()},
@@ -63,7 +63,7 @@ def _add_single(door: Door) -> None:
         """Fixture: asks the person for a name."""
         name = _filled(context, "user_name", "name")
         if name is None:
-            return Asked(input_requests={"user_name": _form("What is your name?", name="string")})
+            return Asked(input_requests={"user_name": form("What is your name?", name="string")})
         return TextContent(text=f"Hello, {name}!")
 
     @tool()
@@ -90,7 +90,7 @@ def _add_several(door: Door) -> None:
     async def test_input_required_result_multiple_inputs(context: Context[Any, Any]) -> TextContent | Asked:
         """Fixture: three questions at once."""
         questions: dict[str, InputRequest] = {
-            "user_name": _form("What is your name?", name="string"),
+            "user_name": form("What is your name?", name="string"),
             "greeting": _sample("Generate a greeting", 50),
             "client_roots": ListRootsRequest(),
         }
@@ -106,11 +106,9 @@ def _add_several(door: Door) -> None:
         if state.startswith("named:") and color is not None:
             return TextContent(text=f"{state.removeprefix('named:')} likes {color}.")
         if state == "begun" and name is not None:
-            question = _form("Step 2: What is your favorite color?", color="string")
+            question = form("Step 2: What is your favorite color?", color="string")
             return Asked(input_requests={"step2": question}, request_state=f"named:{name}")
-        return Asked(
-            input_requests={"step1": _form("Step 1: What is your name?", name="string")}, request_state="begun"
-        )
+        return Asked(input_requests={"step1": form("Step 1: What is your name?", name="string")}, request_state="begun")
 
     @tool()
     async def test_input_required_result_capabilities(context: Context[Any, Any]) -> TextContent | Asked:
@@ -118,7 +116,7 @@ def _add_several(door: Door) -> None:
         able = context.client_capabilities
         questions: dict[str, InputRequest] = {}
         if able and able.elicitation is not None:
-            questions["user_name"] = _form("What is your name?", name="string")
+            questions["user_name"] = form("What is your name?", name="string")
         if able and able.sampling is not None:
             questions["greeting"] = _sample("Generate a greeting", 50)
         if able and able.roots is not None:
@@ -135,7 +133,7 @@ def _add_states(door: Door) -> None:
     async def confirmed(context: Context[Any, Any]) -> TextContent | Asked:
         if context.request_state == "kept" and _answer(context, "confirm") is not None:
             return TextContent(text="state-ok")
-        return Asked(input_requests={"confirm": _form("Please confirm", ok="boolean")}, request_state="kept")
+        return Asked(input_requests={"confirm": form("Please confirm", ok="boolean")}, request_state="kept")
 
     @tool()
     async def test_input_required_result_request_state(context: Context[Any, Any]) -> TextContent | Asked:
@@ -154,6 +152,6 @@ def _add_prompt(door: Door) -> None:
         """Fixture: a prompt that asks first."""
         given = _filled(context, "user_context", "context")
         if given is None:
-            question = _form("What context should the prompt use?", context="string")
+            question = form("What context should the prompt use?", context="string")
             return Asked(input_requests={"user_context": question})
         return f"Use this context: {given}"

@@ -3,6 +3,7 @@
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -17,7 +18,7 @@ from mnemon.mcp.links import Linked
 from mnemon.mcp.refusals import as_mnemon_error, failed, text_of
 from mnemon.telemetry import bind, counter
 
-__all__ = ["PRINCIPAL_KEY", "Caller", "Door", "Profile"]
+__all__ = ["PRINCIPAL_KEY", "Caller", "Door", "Offered", "Profile"]
 
 # `conformance` is `full` with the fixtures of the public conformance suite beside it: for its test, never for use.
 Profile = Literal["core", "full", "conformance"]
@@ -29,6 +30,15 @@ PRINCIPAL_KEY = "mnemon.principal"
 calls_total = counter("mnemon_mcp_calls", "Calls of MCP tools by outcome.", ["tool", "outcome"])
 
 
+@dataclass(frozen=True)
+class Offered:
+    """A tool of the server, and what its caller needs."""
+
+    name: str
+    action: Action
+    core: bool
+
+
 class Door:
     """Tools are added to it; each becomes part of the server if the chosen profile has it."""
 
@@ -38,6 +48,7 @@ class Door:
         self.profile = profile
         # On stdio the caller is whoever started the program; over HTTP each request proves its own.
         self.local = local
+        self.offered: list[Offered] = []
 
     def tool(
         self,
@@ -64,6 +75,7 @@ class Door:
                 tool = self.server._tool_manager.get_tool(function.__name__)
                 assert tool is not None
                 tool.parameters["additionalProperties"] = False
+                self.offered.append(Offered(tool.name, action, core))
             return function
 
         return add
