@@ -133,7 +133,7 @@ def test_backup_and_restore_by_command(environment: dict[str, str], folder: Path
     refused = mnemon(environment, "db", "restore", str(file))
     assert "give --replace" in refused.stderr
     restored = mnemon(environment, "db", "restore", str(file), "--replace")
-    assert "every row matches" in restored.stdout, restored.stderr
+    assert "every row and every byte matches" in restored.stdout, restored.stderr
     users = result(environment, "user", "list")
     assert "later@example.org" not in [user["email"] for user in users]  # type: ignore[attr-defined]
     status = result(environment, "db", "status")

@@ -12,6 +12,7 @@ from mnemon.cli.context import run_async, settings_for_command
 from mnemon.cli.output import Json, say, show, table
 from mnemon.db.backup import Manifest, backup, restore
 from mnemon.db.migrate import SchemaState, migrate, schema_state
+from mnemon.documents.files import Files
 
 app = typer.Typer(help="The database: state, migrations, backup, restore.", no_args_is_help=True)
 
@@ -64,7 +65,7 @@ def backup_(
     file: Annotated[Path | None, typer.Argument(help="New file; by default mnemon-DATE.backup here.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Write the whole database to one file, while it is in use.
+    """Write the whole database and the files of its documents to one file, while they are in use.
 
     The keys in the home folder are not in it: keep a copy of them apart.
 
@@ -73,15 +74,16 @@ def backup_(
     target = (file or Path(f"mnemon-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.backup")).absolute()
 
     async def work() -> Manifest:
-        async with open_database(settings_for_command()) as database:
-            return await backup(database.server, target)
+        settings = settings_for_command()
+        async with open_database(settings) as database:
+            return await backup(database.server, target, Files.of(settings).folders)
 
     manifest = run_async(work())
     size = target.stat().st_size
     show(
         _result(target, manifest),
         as_json,
-        lambda: say(f"Wrote {target} ({size:,} bytes, {len(manifest.tables)} tables)."),
+        lambda: say(f"Wrote {target} ({size:,} bytes, {len(manifest.tables)} tables, {manifest.files} files)."),
     )
 
 
@@ -91,21 +93,25 @@ def restore_(
     replace: Annotated[bool, typer.Option("--replace", help="Give up what the database holds now.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Put a backup into the database: all of it, compared row by row, or nothing.
+    """Put a backup's rows and files back: all of them, compared one by one, or nothing.
 
     Example: mnemon db restore /backups/monday.backup --replace
     """
     target = file.absolute()
 
     async def work() -> Manifest:
-        async with open_database(settings_for_command()) as database:
-            return await restore(database.server, target, replace=replace)
+        settings = settings_for_command()
+        async with open_database(settings) as database:
+            return await restore(database.server, target, Files.of(settings).folders, replace=replace)
 
     manifest = run_async(work())
     show(
         _result(target, manifest),
         as_json,
-        lambda: say(f"Restored {len(manifest.tables)} tables as of {manifest.taken_at}; every row matches."),
+        lambda: say(
+            f"Restored {len(manifest.tables)} tables and {manifest.files} files as of {manifest.taken_at}; "
+            "every row and every byte matches."
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""Backup and restore: PostgreSQL's own dump, and a manifest that proves the restored rows are the same ones."""
+"""Backup and restore: PostgreSQL's own dump, the files that its rows need, and a manifest that proves both."""
 
 import asyncio
 import hashlib
@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,12 +20,14 @@ from psycopg import sql
 
 from mnemon import __version__
 from mnemon.db.database import Connection, Server, connect
+from mnemon.db.kept_files import Folders, Kept, pack_files, put_in_place, staged_files
 from mnemon.db.migrate import packaged_migrations, schema_state
 from mnemon.db.programs import environment_for, program
 from mnemon.db.suitability import make_suitable
 from mnemon.errors import BackupFailed
 
-FORMAT = 1
+FORMAT = 2
+NO_FOLDERS: Folders = {}
 MANIFEST = "manifest.json"
 DUMP = "database.dump"
 BLOCK = 1 << 20
@@ -43,6 +47,8 @@ DO $$ BEGIN
     IF to_regnamespace('mnemon') IS NOT NULL THEN ALTER SCHEMA mnemon RENAME TO mnemon_replaced; END IF;
 END $$;
 """
+# Functions that set pgvector's parameters can be made only where its library has been loaded.
+LOAD_VECTOR = b"DO $$ BEGIN PERFORM '[1]'::vector; END $$;\n"
 DROP_REPLACED = b"DROP SCHEMA IF EXISTS mnemon_replaced CASCADE;\n"
 MAJOR = "SELECT current_setting('server_version_num')::int / 10000 AS major"
 HAS_TENANTS = "SELECT EXISTS (SELECT FROM mnemon.tenants) AS any"
@@ -63,10 +69,20 @@ class Manifest:
     taken_at: str
     dump_sha256: str
     tables: dict[str, str]
+    files: int
+    files_size: int
+    files_sha256: str
+
+    @property
+    def kept(self) -> Kept:
+        return Kept(self.files, self.files_size, self.files_sha256)
 
 
-async def backup(server: Server, file: Path) -> Manifest:
-    """Write one consistent moment of the database to a new file, readable by its owner only."""
+async def backup(server: Server, file: Path, folders: Folders = NO_FOLDERS) -> Manifest:
+    """Write one consistent moment of the database, and the files that it needs, to a new file of its owner's only.
+
+    The files are read after the rows: what the rows name is there, moved on, or was purged meanwhile.
+    """
     if not file.parent.is_dir():
         raise BackupFailed(f"There is no folder {file.parent}: make it first.", file=str(file))
     try:
@@ -74,12 +90,12 @@ async def backup(server: Server, file: Path) -> Manifest:
             raise BackupFailed(f"{file} exists already: choose another name.", file=str(file))
         # A folder of our own beside the file: in /tmp, say, someone could have put a link where the dump goes.
         with tempfile.TemporaryDirectory(prefix=".mnemon-backup-", dir=file.parent) as folder:
-            return await _write(server, file, Path(folder))
+            return await _write(server, file, Path(folder), folders)
     except OSError as failure:
         raise BackupFailed(f"{file} cannot be written: {failure.strerror or failure}.", file=str(file)) from failure
 
 
-async def _write(server: Server, file: Path, folder: Path) -> Manifest:
+async def _write(server: Server, file: Path, folder: Path, folders: Folders) -> Manifest:
     draft, dump = folder / "backup.tar", folder / DUMP
     async with await connect(server, server.owner_conninfo) as owner, owner.transaction():
         await owner.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -92,14 +108,22 @@ async def _write(server: Server, file: Path, folder: Path) -> Manifest:
         tables = await _fingerprints(owner)
     digest = await asyncio.to_thread(_sha256, dump)
     taken = datetime.now(UTC).isoformat(timespec="seconds")
-    manifest = Manifest(FORMAT, __version__, major, state.applied, taken, digest, tables)
-    await asyncio.to_thread(_pack, draft, manifest, dump)
+    with _new_archive(draft) as archive:
+        await asyncio.to_thread(archive.add, dump, DUMP)
+        kept = await asyncio.to_thread(pack_files, archive, folders)
+        manifest = Manifest(
+            FORMAT, __version__, major, state.applied, taken, digest, tables, kept.files, kept.size, kept.sha256
+        )
+        _pack_manifest(archive, manifest)
     _publish(draft, file)
     return manifest
 
 
-async def restore(server: Server, file: Path, *, replace: bool = False) -> Manifest:
-    """Put a backup's rows in place of this database's, in one transaction that also checks them."""
+async def restore(server: Server, file: Path, folders: Folders = NO_FOLDERS, *, replace: bool = False) -> Manifest:
+    """Put a backup's rows in place of this database's, in one transaction that also checks them.
+
+    Its files come first: without their rows they are left-overs that the sweep removes, the rows without them a loss.
+    """
     manifest = await asyncio.to_thread(read_manifest, file)
     async with await connect(server, server.owner_conninfo) as owner:
         await make_suitable(owner)
@@ -109,12 +133,23 @@ async def restore(server: Server, file: Path, *, replace: bool = False) -> Manif
                 f"The backup is of PostgreSQL {manifest.server_major}; this server is {major}: use a newer one."
             )
         await _check_target(owner, manifest, replace)
-    # Not beside the backup, which may stand on a disk that cannot be written.
-    with tempfile.TemporaryDirectory(prefix="mnemon-restore-") as folder:
-        dump = Path(folder) / DUMP
-        await asyncio.to_thread(_unpack, file, manifest, dump)
-        await asyncio.to_thread(_load, server.owner_conninfo, major, manifest, dump)
+    try:
+        await asyncio.to_thread(_put_back, server, file, folders, major, manifest)
+    except (OSError, tarfile.TarError) as failure:
+        raise BackupFailed(f"{file} cannot be restored: {failure}", file=str(file)) from failure
     return manifest
+
+
+def _put_back(server: Server, file: Path, folders: Folders, major: int, manifest: Manifest) -> None:
+    # The dump not beside the backup, which may stand on a disk that cannot be written.
+    with (
+        tempfile.TemporaryDirectory(prefix="mnemon-restore-") as folder,
+        staged_files(file, folders, manifest.kept) as staged,
+    ):
+        dump = Path(folder) / DUMP
+        _unpack(file, manifest, dump)
+        put_in_place(staged)
+        _load(server.owner_conninfo, major, manifest, dump)
 
 
 def read_manifest(file: Path) -> Manifest:
@@ -191,7 +226,7 @@ def _load(conninfo: str, major: int, manifest: Manifest, dump: Path) -> None:
     ):
         assert reader.stdout and loader.stdin
         try:
-            loader.stdin.write(SET_ASIDE)
+            loader.stdin.write(SET_ASIDE + LOAD_VECTOR)
             shutil.copyfileobj(reader.stdout, loader.stdin, BLOCK)
             if reader.wait():
                 loader.kill()
@@ -228,16 +263,21 @@ async def _major(owner: Connection) -> int:
     return int(row["major"])
 
 
-def _pack(draft: Path, manifest: Manifest, dump: Path) -> None:
+@contextmanager
+def _new_archive(draft: Path) -> Iterator[tarfile.TarFile]:
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as output:
         with tarfile.open(fileobj=output, mode="w") as archive:
-            text = orjson.dumps(asdict(manifest), option=orjson.OPT_INDENT_2)
-            member = tarfile.TarInfo(MANIFEST)
-            member.size = len(text)
-            archive.addfile(member, io.BytesIO(text))
-            archive.add(dump, DUMP)
+            yield archive
         output.flush()
         os.fsync(output.fileno())
+
+
+def _pack_manifest(archive: tarfile.TarFile, manifest: Manifest) -> None:
+    """Last, since it tells what stands before it."""
+    text = orjson.dumps(asdict(manifest), option=orjson.OPT_INDENT_2)
+    member = tarfile.TarInfo(MANIFEST)
+    member.size = len(text)
+    archive.addfile(member, io.BytesIO(text))
 
 
 def _publish(draft: Path, file: Path) -> None:

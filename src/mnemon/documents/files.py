@@ -95,6 +95,11 @@ class Files:
             settings.upload_max_size_mb << 20,
         )
 
+    @property
+    def folders(self) -> dict[str, Path]:
+        """What a backup holds, in the order that files move in: an upload becomes a blob before it is removed."""
+        return {"uploads": self.uploads, "blobs": self.blobs}
+
     def receive(self, tenant: UUID, filename: str) -> Incoming:
         """Begin an upload, under the id that its run will have."""
         run_id = new_uuid()
