@@ -84,7 +84,7 @@ def _pack_file(archive: tarfile.TarFile, inside: str, path: Path, tally: Tally) 
         member = tarfile.TarInfo(inside)
         member.size = os.fstat(file.fileno()).st_size
         hashing = _Hashing(file)
-        archive.addfile(member, hashing)  # type: ignore[arg-type]
+        archive.addfile(member, hashing)
         tally.add(inside, member.size, hashing.hash.hexdigest())
 
 
