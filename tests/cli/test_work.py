@@ -138,5 +138,6 @@ def test_vectors_are_looked_for_at_once_when_asked(environment: dict[str, str]) 
 def test_unknown_kinds_and_jobs_are_errors_with_a_remedy(environment: dict[str, str]) -> None:
     unknown = mnemon(environment, "work", "--kinds", "nope")
     assert unknown.returncode == 1
-    assert "known are: log.checkpoint, log.forget_keys, log.verify, models." in unknown.stderr
+    assert "known are: documents.ingest, " in unknown.stderr
+    assert "log.checkpoint, log.forget_keys, log.verify, models." in unknown.stderr
     assert mnemon(environment, "jobs", "show", str(new_uuid())).stderr.startswith("NOT_FOUND")
