@@ -1,13 +1,20 @@
 """Claims about searching semantic events of uploaded documents."""
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, cast
 from uuid import UUID
+
+import pytest
 
 from mnemon.app import Mnemon
 from mnemon.documents.readers import Reader
 from mnemon.documents.revision_texts import read_text
 from mnemon.semantics.query import EventFilters, event_get, event_search
+from tests.ask.conftest import TopicEmbedder
 from tests.semantics.conftest import Added
+
+if TYPE_CHECKING:
+    from mnemon.models.embedder import Embedder
 
 MINUTES = """Weekly meeting
 
@@ -43,3 +50,20 @@ async def test_an_uploaded_document_is_searched_for_what_was_decided(
         assert text[evidence["start_char"] : evidence["end_char"]] == evidence["quote"]
         assert evidence["evidence_id"].startswith("evi_")
     assert whole["extraction_run_id"].startswith("job_")
+
+
+async def test_an_event_is_found_by_what_it_means(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, added: Added, all_done: Done, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = TopicEmbedder()
+    monkeypatch.setitem(vars(mnemon), "embedder", embedder)
+    await added("We decided to give the ferret a bigger cage.\n\nWe decided to raise the budget.", "pets.txt")
+    await all_done()
+
+    found = await event_search(
+        mnemon.database, tenant, reader, EventFilters(query="which animal"), embedder=cast("Embedder", embedder)
+    )
+
+    assert ["ferret" in event["narrative"] for event in found["events"]] == [True]
+    words_only = await event_search(mnemon.database, tenant, reader, EventFilters(query="which animal"))
+    assert words_only["events"] == []

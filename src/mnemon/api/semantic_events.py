@@ -61,7 +61,7 @@ class EventExport(EventQuery):
 async def search_events(asked: Annotated[EventPage, Query()], mnemon: MnemonPart, principal: Asker) -> dict[str, Any]:
     return await event_search(
         mnemon.database, principal.tenant_id, _reader(principal), asked.filters,
-        limit=asked.limit, cursor=asked.cursor, include_evidence=asked.include_evidence,
+        limit=asked.limit, cursor=asked.cursor, include_evidence=asked.include_evidence, embedder=mnemon.embedder,
     )  # fmt: skip
 
 

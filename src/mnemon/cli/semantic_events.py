@@ -48,7 +48,9 @@ def search(
 
     async def find() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await event_search(mnemon.database, tenant_id, READER, filters, limit=limit)
+            return await event_search(
+                mnemon.database, tenant_id, READER, filters, limit=limit, embedder=mnemon.embedder
+            )
 
     found = run_async(find())
 

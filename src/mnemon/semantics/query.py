@@ -12,8 +12,12 @@ from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents.readers import Reader, read_as
-from mnemon.errors import InvalidRequest, NotFound
+from mnemon.errors import InvalidRequest, MnemonError, NotFound
+from mnemon.models.active import active_model
+from mnemon.models.embedder import Embedder
+from mnemon.models.vectors import as_vector
 from mnemon.semantics.artifact_lookup import find_artifact, find_revision
+from mnemon.semantics.event_vectors import VECTORS
 from mnemon.semantics.semantic_event import Category
 from mnemon.semantics.shapes import Shape, event_shape, read_events, read_evidence, read_links, whole_shape
 from mnemon.telemetry import histogram
@@ -22,7 +26,7 @@ MOST = 100
 # Counted exactly up to here; a search that finds more says so instead of reading them all.
 COUNTED = 10_000
 LONGEST_QUERY = 1_000
-FIND = "SELECT event_id, happened_at, score, total FROM mnemon.find_semantic_events(%s, NULL, %s)"
+FIND = "SELECT event_id, happened_at, score, total FROM mnemon.find_semantic_events(%s, %s::vector, %s)"
 
 SECONDS = histogram("mnemon_event_search_seconds", "Time of one search among semantic events.")
 
@@ -57,16 +61,22 @@ class EventFilters:
 
 async def event_search(
     database: Database, tenant: UUID, reader: Reader, filters: EventFilters | None = None, *, limit: int = 20,
-    cursor: str | None = None, include_evidence: bool = True,
+    cursor: str | None = None, include_evidence: bool = True, embedder: Embedder | None = None,
 ) -> Shape:  # fmt: skip
-    """One page. With words the best first, else the latest; `total` counts all matches, up to a bound."""
+    """One page: with words the best first, else the latest; `total` counts all matches, up to a bound.
+
+    With an embedder, events that say it in other words are found too.
+    """
     filters = filters or EventFilters()
     _check(filters, limit)
     with SECONDS.time():
+        vector = await _embed(embedder, filters.query)
         async with database.transaction(tenant) as tx:
             await read_as(tx, reader)
             wanted = await _wanted(tx, filters, limit, cursor)
-            rows = await _find(tx, wanted) if wanted is not None else []
+            if vector is not None and not await _comparable(tx, embedder):
+                vector = None
+            rows = await _find(tx, wanted, vector) if wanted is not None else []
             found = await read_events(tx, [row["event_id"] for row in rows[:limit]])
             shapes = [event_shape(row) for row in found]
             if include_evidence:
@@ -157,13 +167,29 @@ async def _wanted(tx: Connection, filters: EventFilters, limit: int, cursor: str
     return wanted | _read_cursor(cursor)
 
 
-async def _find(tx: Connection, wanted: dict[str, Any]) -> list[dict[str, Any]]:
+async def _embed(embedder: Embedder | None, query: str | None) -> str | None:
+    """The query's vector; none where there is no model, or it fails: words alone find events too."""
+    if embedder is None or embedder.source == "none" or not query or not query.strip():
+        return None
+    try:
+        return as_vector((await embedder.embed([query], purpose="query"))[0])
+    except MnemonError:
+        return None
+
+
+async def _comparable(tx: Connection, embedder: Embedder | None) -> bool:
+    """Whether the stored vectors are of the same model."""
+    active = await active_model(tx, VECTORS)
+    return active is not None and embedder is not None and active.model_id == embedder.model_id
+
+
+async def _find(tx: Connection, wanted: dict[str, Any], vector: str | None) -> list[dict[str, Any]]:
     """Events with all the words; where there are none, those with some of them."""
-    rows = await (await tx.execute(FIND, (Jsonb(wanted), COUNTED + 1))).fetchall()
+    rows = await (await tx.execute(FIND, (Jsonb(wanted), vector, COUNTED + 1))).fetchall()
     if rows or "query" not in wanted or wanted.get("offset"):
         return rows
     wanted["any_word"] = True
-    return await (await tx.execute(FIND, (Jsonb(wanted), COUNTED + 1))).fetchall()
+    return await (await tx.execute(FIND, (Jsonb(wanted), vector, COUNTED + 1))).fetchall()
 
 
 def _next(wanted: dict[str, Any] | None, rows: list[dict[str, Any]], limit: int) -> str | None:

@@ -163,6 +163,8 @@ CREATE TABLE mnemon.semantic_event_vectors (
 );
 CALL mnemon.isolate_by_tenant('mnemon.semantic_event_vectors');
 GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.semantic_event_vectors TO mnemon_app;
+CREATE INDEX semantic_event_vectors_near_c76aa13391 ON mnemon.semantic_event_vectors
+    USING hnsw ((embedding::halfvec(384)) halfvec_cosine_ops) WHERE model_id = 'all-MiniLM-L6-v2@1';
 
 -- The job of a revision, also after its end.
 CREATE INDEX jobs_of_extractions ON mnemon.jobs (tenant_id, dedupe_key, created_at DESC) WHERE kind = 'semantics.extract';
@@ -175,14 +177,17 @@ CREATE FUNCTION mnemon.event_lookup(tenant_id uuid, terms tsvector, names text[]
         || ARRAY(SELECT mnemon.term_key(event_lookup.tenant_id, 'subject ' || lexeme)
                    FROM unnest(tsvector_to_array(subject)) AS lexeme);
 
--- The events that fit, best or latest first, with their number up to a bound. Whatever is NULL is not asked for.
--- Words that nobody has are no match; `any_word` takes events with some of the words when none has them all.
+-- The events that fit, best or latest first, with their number up to a bound. Whatever is left out is not asked for.
+-- `any_word` takes events with some of the words. With the question's vector, events about the same matter are found too.
 CREATE FUNCTION mnemon.find_semantic_events(wanted jsonb, question vector, bound integer)
     RETURNS TABLE (event_id text, happened_at timestamptz, score float8, total bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path = mnemon, public, pg_temp SET enable_seqscan = off AS $$
+    SET search_path = mnemon, public, pg_temp SET enable_seqscan = off
+    SET hnsw.iterative_scan = 'relaxed_order' SET hnsw.ef_search = 100 AS $$
 DECLARE
     tenant  uuid := current_tenant();
+    near    text := 'SELECT NULL::text AS event_id, NULL::timestamptz AS happened_at, NULL::float8 AS similarity WHERE false';
+    model   record;
     keys    bigint[] := ARRAY(SELECT term_key(tenant, lexeme)
                                 FROM unnest(tsvector_to_array(to_tsvector('english', wanted ->> 'query'))) AS lexeme);
     must    bigint[] := ARRAY(SELECT term_key(tenant, 'actor ' || lower(wanted ->> 'actor')) WHERE wanted ? 'actor')
@@ -231,20 +236,38 @@ BEGIN
         USING tenant, bound, (wanted ->> 'limit')::integer;
         RETURN;
     END IF;
-    IF cardinality(keys) = 0 THEN
-        RETURN;
+    IF question IS NOT NULL THEN
+        SELECT model_id, dimension INTO model FROM embedding_models
+         WHERE tenant_id = tenant AND relation = 'mnemon.semantic_event_vectors' AND state = 'active';
+        IF FOUND AND model.dimension = vector_dims(question) THEN
+            -- Nearer than this is about the same matter; farther away everything is near to something.
+            near := format(
+                'SELECT * FROM (
+                    SELECT e.event_id, e.happened_at, 1 - (v.embedding::halfvec(%1$s) <=> $5::halfvec(%1$s)) AS similarity
+                      FROM semantic_event_vectors v JOIN %2$s ON e.tenant_id = v.tenant_id AND e.event_id = v.event_id
+                     WHERE v.tenant_id = $1 AND v.model_id = %3$L AND %4$s
+                     ORDER BY v.embedding::halfvec(%1$s) <=> $5::halfvec(%1$s) LIMIT 100) AS nearest
+                  WHERE similarity >= 0.45', model.dimension, source, model.model_id, scope);
+        END IF;
     END IF;
     words := CASE WHEN coalesce((wanted ->> 'any_word')::boolean, false)
                   THEN format(' AND e.lookup && %L::bigint[]', keys) ELSE format(' AND e.lookup @> %L::bigint[]', keys) END;
-    SELECT string_agg(lexeme_query(lexeme)::text, ' | ')::tsquery INTO asked
+    IF cardinality(keys) = 0 THEN
+        words := ' AND false';
+    END IF;
+    SELECT coalesce(string_agg(lexeme_query(lexeme)::text, ' | '), '')::tsquery INTO asked
       FROM unnest(tsvector_to_array(to_tsvector('english', wanted ->> 'query'))) AS lexeme;
-    scoring := format('ts_rank(''{0.2,0.4,0.7,1}'', f.terms, %L::tsquery, 1)::float8', asked);
+    scoring := format('ts_rank(''{0.2,0.4,0.7,1}'', e.terms, %L::tsquery, 1)::float8 * (0.5 + e.confidence / 2)', asked);
     RETURN QUERY EXECUTE format(
-        'WITH found AS MATERIALIZED (SELECT e.event_id, e.happened_at, e.terms, e.confidence FROM %s WHERE %s%s LIMIT $2)
-         SELECT f.event_id, f.happened_at, %s * (0.5 + f.confidence / 2) AS score, (SELECT count(*) FROM found)
-           FROM found f ORDER BY score DESC, f.happened_at DESC, f.event_id DESC LIMIT $3 OFFSET $4',
-        source, scope, words, scoring)
-    USING tenant, bound, (wanted ->> 'limit')::integer, coalesce((wanted ->> 'offset')::integer, 0);
+        'WITH found AS MATERIALIZED (SELECT e.event_id, e.happened_at, %s AS score FROM %s WHERE %s%s LIMIT $2),
+              near AS MATERIALIZED (%s),
+              whole AS (SELECT event_id, coalesce(f.happened_at, n.happened_at) AS happened_at,
+                               coalesce(f.score, 0) + 0.6 * coalesce(n.similarity, 0) AS score
+                          FROM found f FULL JOIN near n USING (event_id))
+         SELECT w.event_id, w.happened_at, w.score, (SELECT count(*) FROM whole)
+           FROM whole w ORDER BY w.score DESC, w.happened_at DESC, w.event_id DESC LIMIT $3 OFFSET $4',
+        scoring, source, scope, words, near)
+    USING tenant, bound, (wanted ->> 'limit')::integer, coalesce((wanted ->> 'offset')::integer, 0), question;
 END $$;
 
 -- What became of an event as of a time on the event's clock, a time on ours, or both: only links from then count.
