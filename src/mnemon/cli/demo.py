@@ -13,6 +13,7 @@ from mnemon import __version__
 from mnemon.app import Mnemon, open_mnemon, working_inside
 from mnemon.cli.context import OPERATOR, run_async, settings_for_command
 from mnemon.cli.demo_documents import QUESTIONS, UNANSWERABLE, ask, open_old_version, sample_corpus, take_in
+from mnemon.cli.demo_events import read_events
 from mnemon.cli.demo_log import record_a_decision, tamper
 from mnemon.cli.demo_stage import Caller, result, step, told
 from mnemon.cli.output import Json, console, say, show
@@ -56,6 +57,7 @@ async def _tour(home: Path) -> dict[str, Any]:
             await ask(caller, question)
         await ask(caller, UNANSWERABLE)
         await open_old_version(caller, policy)
+        await read_events(caller)
         await _keep_tenants_apart(mnemon)
         await record_a_decision(caller)
         await tamper(mnemon)

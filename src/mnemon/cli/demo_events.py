@@ -1,0 +1,36 @@
+"""The demo's part about semantic events: what was decided, replaced and promised in the files, with the words."""
+
+import asyncio
+
+from mnemon.cli.demo_stage import LONGEST_WAIT, POLL_SECONDS, Caller, result, step
+from mnemon.cli.output import counted, one_line
+
+SHOWN = 3
+
+
+async def read_events(caller: Caller) -> None:
+    step("Read out", "what was decided and promised, with the words that prove it and no model")
+    await _until_extracted(caller)
+    every = await caller.get("/v1/semantic-events", limit=1)
+    result(f"{counted(every['total'], 'event')} in the files, each with its quote", events=every["total"])
+    replaced = await caller.get("/v1/semantic-events", status="superseded", category="Decision", limit=SHOWN)
+    for event in replaced["events"]:
+        whole = await caller.get(f"/v1/semantic-events/{event['event_id']}")
+        result(f"replaced: “{_quote(event)}” ({whole['links'][0]['reason']})", superseded=whole)
+    promised = await caller.get("/v1/semantic-events/commitments")
+    for one in promised["commitments"][:SHOWN]:
+        late = f", {-one['days_left']} days late" if one["overdue"] else ""
+        result(f"open: {', '.join(one['owners'])}, due {one['due']}{late}: “{_quote(one)}”", commitment=one)
+
+
+def _quote(event: dict[str, list[dict[str, str]]]) -> str:
+    return one_line(event["evidence"][0]["quote"])
+
+
+async def _until_extracted(caller: Caller) -> None:
+    async with asyncio.timeout(LONGEST_WAIT):
+        while any(
+            [(await caller.get("/v1/jobs", kind="semantics.extract", status=status, limit=1))["jobs"]
+             for status in ("PENDING", "PROCESSING")]
+        ):  # fmt: skip
+            await asyncio.sleep(POLL_SECONDS)
