@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 CHECK_LIMIT = 2.0
 EMBEDDER_STATE_LIVES = 60.0
+# Requests are answered without these: their silence takes no server out of service.
+NOT_NEEDED = frozenset({"queue", "embedder"})
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,7 @@ class Mnemon:
     async def readiness(self) -> dict[str, PartState]:
         """Ask every part at once, each within its time."""
         names = list(self.checks)
-        states = await asyncio.gather(*(_within_limit(self.checks[name]()) for name in names))
+        states = await asyncio.gather(*(_within_limit(self.checks[name](), name not in NOT_NEEDED) for name in names))
         return dict(zip(names, states, strict=True))
 
 
@@ -336,10 +338,10 @@ async def check_migrations(database: Database) -> PartState:
     return PartState(state.current, f"step {state.applied} of {state.latest}")
 
 
-async def _within_limit(check: Awaitable[PartState]) -> PartState:
+async def _within_limit(check: Awaitable[PartState], needed: bool) -> PartState:
     try:
         return await asyncio.wait_for(check, CHECK_LIMIT)
     except TimeoutError:
-        return PartState(False, f"no answer within {CHECK_LIMIT:.0f} s")
+        return PartState(False, f"no answer within {CHECK_LIMIT:.0f} s", needed)
     except (psycopg.Error, MnemonError) as failure:
-        return PartState(False, str(failure).strip())
+        return PartState(False, str(failure).strip(), needed)
