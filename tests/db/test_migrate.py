@@ -36,10 +36,10 @@ async def test_a_database_upgraded_step_by_step_equals_a_fresh_one(
     server: EmbeddedServer, empty_server: ExternalServer, database: Database
 ) -> None:
     steps = packaged_migrations()
-    async with Database(empty_server) as opened:
-        for count in range(1, len(steps) + 1):
-            async with opened.owner() as owner:
-                assert await migrate(owner, steps[:count]) == SchemaState(count, count)
+    for count in range(1, len(steps) + 1):
+        # Each program that brings a step opens a session of its own, which has used nothing yet.
+        async with Database(empty_server) as opened, opened.owner() as owner:
+            assert await migrate(owner, steps[:count]) == SchemaState(count, count)
     fresh = ExternalServer(server.owner_conninfo, server.app_conninfo)
     assert schema_of(empty_server, server.cluster.binaries) == schema_of(fresh, server.cluster.binaries)
 

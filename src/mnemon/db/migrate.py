@@ -13,6 +13,8 @@ from mnemon.errors import MigrationFailed
 
 # Any constant will do; this one spells "mnemon" in ASCII.
 LOCK_KEY = 0x6D6E656D6F6E
+# A session knows the extension's own settings only once it has used it, and functions of later steps set some.
+USE_VECTORS = "SELECT '[0]'::vector"
 
 CREATE_RECORD = """
 CREATE SCHEMA IF NOT EXISTS mnemon;
@@ -72,6 +74,7 @@ async def migrate(owner: Connection, migrations: Sequence[Migration] | None = No
     await owner.execute("SELECT pg_advisory_lock(%s)", (LOCK_KEY,))
     try:
         await make_suitable(owner)
+        await owner.execute(USE_VECTORS)
         await owner.execute(CREATE_RECORD)
         done = await _check_history(owner, steps)
         for migration in steps[done:]:
