@@ -44,6 +44,12 @@ async def test_a_database_upgraded_step_by_step_equals_a_fresh_one(
     assert schema_of(empty_server, server.cluster.binaries) == schema_of(fresh, server.cluster.binaries)
 
 
+async def test_a_step_may_use_the_settings_of_the_extension_in_a_new_session(empty_server: ExternalServer) -> None:
+    body = "CREATE FUNCTION mnemon.near() RETURNS int LANGUAGE sql SET hnsw.ef_search = 100 AS 'SELECT 1'"
+    async with Database(empty_server) as opened, opened.owner() as owner:
+        assert await migrate(owner, [Migration(1, "near", body)]) == SchemaState(1, 1)
+
+
 async def test_ten_processes_at_once_apply_each_step_once(empty_server: ExternalServer) -> None:
     async with Database(empty_server) as opened:
 
