@@ -1,5 +1,7 @@
 """Diffs lead from the old text to the new one and back; merges keep what both sides did."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,3 +53,20 @@ def test_a_large_change_takes_no_time() -> None:
     old = "".join(f"{n}\n" for n in range(30_000))
     new = "".join(f"{n * 7}\n" for n in range(30_000))
     assert apply_diff(old, diff_texts(old, new)) == new
+
+
+def test_lines_that_repeat_take_no_time_either() -> None:
+    old = "q\n" + "a\nb\nb\n" * 1_300 + "r\n"
+    new = "s\n" + "a\na\nb\n" * 1_300 + "t\n"
+    started = time.process_time()
+    diff = diff_texts(old, new)
+    assert time.process_time() - started < 5
+    assert apply_diff(old, diff) == new
+    assert revert_diff(new, diff) == old
+
+
+def test_a_line_that_both_sides_have_once_stays_out_of_a_diff_too_large_to_search() -> None:
+    filling = "a\nb\nb\n" * 1_300
+    old, new = f"x\n{filling}anchor\n{filling}y\n", f"X\nb\n{filling}anchor\na\n{filling}Y\n"
+    touched = [line for hunk in diff_texts(old, new)["hunks"] for line in hunk["removed"] + hunk["added"]]
+    assert "anchor\n" not in touched
