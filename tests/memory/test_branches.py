@@ -1,10 +1,10 @@
 """A branch costs nothing, keeps to itself, and comes back whole or with its conflicts named."""
 
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
-from mnemon.errors import Conflict
+from mnemon.errors import Conflict, InvalidRequest
 from mnemon.log.events import MAIN
 from mnemon.memory.errors import (
     BranchClosed,
@@ -197,3 +197,74 @@ async def test_the_graph_of_a_branch_is_its_own(memory: Memory, tenant: UUID, pl
     assert len((await memory.graph.lineage(tenant, place, first)).nodes) == 1
     await memory.changes.delete(tenant, away, BOT, second)
     assert len((await memory.graph.lineage(tenant, away, first)).nodes) == 1
+
+
+async def test_a_branch_cannot_begin_where_the_log_has_not_come_to(memory: Memory, tenant: UUID, place: Place) -> None:
+    await new(memory, tenant, place)
+    [log] = await memory.log.list_partitions(tenant)
+    with pytest.raises(InvalidRequest):
+        await memory.branches.create(tenant, branch(place), BOT, at=log.sequence + 1)
+    await memory.branches.create(tenant, branch(place), BOT, at=log.sequence)
+    later = await new(memory, tenant, place)
+    with pytest.raises(MemoryNotFound):
+        await memory.reading.get(tenant, branch(place), later)
+
+
+async def test_a_merged_deletion_keeps_its_reason(memory: Memory, tenant: UUID, place: Place) -> None:
+    emo_id, changed = await new(memory, tenant, place), await new(memory, tenant, place)
+    away = branch(place)
+    await memory.branches.create(tenant, away, BOT)
+    for one in (emo_id, changed):
+        await memory.changes.delete(tenant, away, BOT, one, reason="twice there")
+    await memory.changes.update(tenant, place, ADA, changed, content="went on")
+    await memory.merging.merge(tenant, away, ADA, resolutions={changed: "theirs"})
+    for one in (emo_id, changed):
+        last = (await memory.reading.history(tenant, place, one))[-1].object
+        assert (last.deleted, last.deletion_reason) == (True, "twice there")
+
+
+async def test_what_both_began_and_one_deleted_is_a_conflict(memory: Memory, tenant: UUID, place: Place) -> None:
+    away, emo_id = branch(place), uuid4()
+    await memory.branches.create(tenant, away, BOT)
+    await memory.changes.create(tenant, place, ADA, emo_id=emo_id, content="here")
+    await memory.changes.delete(tenant, place, ADA, emo_id)
+    await memory.changes.create(tenant, away, BOT, emo_id=emo_id, content="there")
+    with pytest.raises(MergeConflicts):
+        await memory.merging.merge(tenant, away, ADA)
+    await memory.merging.merge(tenant, away, ADA, resolutions={emo_id: {"deleted": False}})
+    assert await content_of(memory, tenant, place, emo_id) == "there"
+
+
+async def test_keeping_what_the_parent_changed_and_deleted_keeps_the_branch_s_text(
+    memory: Memory, tenant: UUID, place: Place
+) -> None:
+    emo_id, away = await new(memory, tenant, place, "a"), branch(place)
+    await memory.branches.create(tenant, away, BOT)
+    await memory.changes.update(tenant, place, ADA, emo_id, content="ours")
+    await memory.changes.delete(tenant, place, ADA, emo_id)
+    await memory.changes.update(tenant, away, BOT, emo_id, content="theirs")
+    await memory.merging.merge(tenant, away, ADA, resolutions={emo_id: {"deleted": False}})
+    assert await content_of(memory, tenant, place, emo_id) == "theirs"
+
+
+async def test_objects_about_two_people_are_never_merged_into_one(memory: Memory, tenant: UUID, place: Place) -> None:
+    away, emo_id = branch(place), uuid4()
+    await memory.branches.create(tenant, away, BOT)
+    await memory.changes.create(tenant, place, ADA, emo_id=emo_id, content="of one", subject_id="person-1")
+    await memory.changes.create(tenant, away, BOT, emo_id=emo_id, content="of nobody")
+    with pytest.raises(MergeConflicts):
+        await memory.merging.merge(tenant, away, ADA)
+    with pytest.raises(InvalidRequest):
+        await memory.merging.merge(tenant, away, ADA, resolutions={emo_id: "theirs"})
+    await memory.merging.merge(tenant, away, ADA, resolutions={emo_id: "ours"})
+    assert await content_of(memory, tenant, place, emo_id) == "of one"
+
+
+async def test_a_conflict_is_settled_by_text_alone(memory: Memory, tenant: UUID, place: Place) -> None:
+    emo_id, away = await new(memory, tenant, place), branch(place)
+    await memory.branches.create(tenant, away, BOT)
+    await memory.changes.set_facet(tenant, place, ADA, emo_id, "colour", "red")
+    await memory.changes.set_facet(tenant, away, BOT, emo_id, "colour", "blue")
+    for value in (7, {"a": 1}, "x\x00"):
+        with pytest.raises(InvalidRequest):
+            await memory.merging.merge(tenant, away, ADA, resolutions={emo_id: {"facets.colour": value}})

@@ -12,6 +12,7 @@ from mnemon.log.events import MAIN, EntityReference, NewEvent, Source
 from mnemon.log.moments import written
 from mnemon.log.store import EventLog
 from mnemon.memory.change_events import Author
+from mnemon.memory.drafts import check_characters
 from mnemon.memory.errors import BranchClosed, BranchNotFound
 from mnemon.memory.events import BRANCH_ABANDONED, BRANCH_CREATED, BRANCH_ENTITY
 from mnemon.memory.objects import Place
@@ -23,6 +24,7 @@ COLUMNS = """branch, parent, fork_sequence, status, purpose, needs_person, creat
            AND c.branch = b.branch) AS objects"""
 ONE = f"SELECT {COLUMNS} FROM mnemon.emo_branches b WHERE tenant_id = %s AND world_id = %s AND branch = %s"
 ALL = f"SELECT {COLUMNS} FROM mnemon.emo_branches b WHERE tenant_id = %s AND world_id = %s ORDER BY created_at, branch"
+HEAD = "SELECT sequence FROM mnemon.partitions WHERE tenant_id = %s AND legal_entity = %s"
 # Versions whose content is only in the log cannot be seen by a branch.
 COMPACTED = """
 SELECT FROM unnest(%(branches)s::text[], %(bounds)s::bigint[]) AS line (branch, bound)
@@ -99,9 +101,11 @@ class Branches:
             raise InvalidRequest("main is there from the beginning: choose another name.")
         if read_version(at) is not None:
             raise InvalidRequest("A branch begins at a sequence or a moment, not at a version.")
+        check_characters("purpose", purpose)
         async with self._reading.transaction(tenant) as connection:
             view, _ = await self._reading.view_in(connection, tenant, Place(place.world_id, parent), at)
             if at is not None:
+                await _refuse_future(connection, tenant, view.as_of)
                 await self._check_past(connection, view.values)
         data: dict[str, Any] = {"parent": parent, "purpose": purpose, "needs_person": needs_person}
         if at is not None:
@@ -121,6 +125,7 @@ class Branches:
 
     async def abandon(self, tenant: UUID, place: Place, author: Author, *, reason: str = "") -> Branch:
         """Close it. What was done in it stays readable, and goes nowhere."""
+        check_characters("reason", reason)
         refuse_if_closed(await self.get(tenant, place))
         await self._log.append(tenant, [branch_event(BRANCH_ABANDONED.type, place, author, {"reason": reason})])
         return await self.get(tenant, place)
@@ -131,6 +136,14 @@ class Branches:
                 "Some of what was there at that point has been compacted: begin the branch at a later point."
             )
         await connection.execute(QUEUE, values)
+
+
+async def _refuse_future(connection: Connection, tenant: UUID, sequence: int | None) -> None:
+    """A fork that the log has not come to yet would let the branch see what its parent does from now on."""
+    row = await (await connection.execute(HEAD, (tenant, MAIN))).fetchone()
+    head = int(row["sequence"]) if row else 0
+    if sequence is not None and sequence > head:
+        raise InvalidRequest(f"The log has come to {head} so far: a branch cannot begin at {sequence}.", at=sequence)
 
 
 async def branch_in(connection: Connection, tenant: UUID, place: Place) -> Branch:

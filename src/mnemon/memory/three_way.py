@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from mnemon.errors import InvalidRequest
 from mnemon.memory.diffs import merge_texts
+from mnemon.memory.drafts import check_text
 from mnemon.memory.objects import MemoryObject, clean_tags
 
 Item = TypeVar("Item")
@@ -15,7 +16,7 @@ Resolution = str | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A field that both sides changed, each in its own way: `content`, `deleted`, or `facets.NAME`."""
+    """A field that both sides changed, each in its own way: `content`, `deleted`, `subject_id` or `facets.NAME`."""
 
     field: str
     base: Any
@@ -38,6 +39,9 @@ def merge_objects(base: MemoryObject | None, ours: MemoryObject | None, theirs: 
     """`ours` is the parent's, `theirs` the branch's."""
     if ours is None:
         return Outcome(theirs, [])
+    if ours.subject_id != theirs.subject_id:
+        # Each side began one under the same id. What is said of one person must not be sealed with another's key.
+        return Outcome(ours, [Clash("subject_id", None, ours.subject_id, theirs.subject_id)])
     if base is not None and _same(ours, base):
         return Outcome(_like(ours, theirs), [])
     began = base or _empty(theirs)
@@ -52,6 +56,7 @@ def merge_objects(base: MemoryObject | None, ours: MemoryObject | None, theirs: 
         parents=_merge_sets(began.parents, ours.parents, theirs.parents),
         links=_merge_sets(began.links, ours.links, theirs.links),
         deleted=theirs.deleted if ours.deleted == began.deleted else ours.deleted,
+        deletion_reason=theirs.deletion_reason if theirs.deleted else ours.deletion_reason,
     )
     if merged.deleted and (_changed(base, ours) or _changed(base, theirs)):
         # One side took away what the other went on with.
@@ -69,9 +74,9 @@ def resolve(
         if resolution not in ("ours", "theirs"):
             raise InvalidRequest(f"{resolution!r} settles nothing: say ours, theirs, or a value per field.")
         resolution = {clash.field: getattr(clash, resolution) for clash in outcome.clashes}
-        if "deleted" in resolution and not resolution["deleted"]:
-            # Keeping it means keeping it as the side has it that did not delete it.
-            return Outcome(_like(outcome.object, theirs if ours.deleted else ours), [])
+    if resolution.get("deleted") is False and outcome.clashes[0].field == "deleted":
+        # Keeping it means keeping it as the side has it that did not delete it.
+        return Outcome(_like(outcome.object, theirs if ours.deleted else ours), [])
     settled = outcome.object
     left = []
     for clash in outcome.clashes:
@@ -84,6 +89,10 @@ def resolve(
 
 def _with(one: MemoryObject, field: str, value: Any) -> MemoryObject:
     name = field.partition(".")[2]
+    if field == "subject_id":
+        if value != one.subject_id:
+            raise InvalidRequest("An object stays about the person it was made about: settle it with ours.")
+        return one
     if field == "deleted":
         if not isinstance(value, bool):
             raise InvalidRequest("`deleted` is settled by true or false.")
@@ -91,9 +100,15 @@ def _with(one: MemoryObject, field: str, value: Any) -> MemoryObject:
     if not name:
         if not isinstance(value, str):
             raise InvalidRequest(f"`{field}` is settled by a text.")
+        check_text(field, value)
         return replace(one, content=value)
     others = {key: kept for key, kept in one.facets.items() if key != name}
-    return replace(one, facets=others if value is None else others | {name: str(value)})
+    if value is None:
+        return replace(one, facets=others)
+    if not isinstance(value, str):
+        raise InvalidRequest(f"`{field}` is settled by a text, or by null to take it away.")
+    check_text(field, value)
+    return replace(one, facets=others | {name: value})
 
 
 def _merge_facets(
@@ -123,7 +138,7 @@ def _merge_sets(base: Sequence[Item], ours: Sequence[Item], theirs: Sequence[Ite
 
 def _changed(base: MemoryObject | None, side: MemoryObject) -> bool:
     """Something else than its deletion."""
-    return base is not None and not side.deleted and not _same(replace(side, deleted=base.deleted), base)
+    return not side.deleted and (base is None or not _same(replace(side, deleted=base.deleted), base))
 
 
 def _same(one: MemoryObject, other: MemoryObject) -> bool:
@@ -141,6 +156,7 @@ def _like(one: MemoryObject, model: MemoryObject) -> MemoryObject:
         parents=model.parents,
         links=model.links,
         deleted=model.deleted,
+        deletion_reason=model.deletion_reason,
     )
 
 

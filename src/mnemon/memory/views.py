@@ -104,7 +104,7 @@ class View:
 async def view_in(
     connection: Connection, tenant: UUID, place: Place, as_of: int | None = None, tables: Tables = REAL
 ) -> View:
-    last = STILL - 1 if as_of is None else as_of
+    last = STILL - 1 if as_of is None else min(as_of, STILL - 1)
     if place.branch == MAIN:
         return View(tenant, place, ((MAIN, last),), as_of=as_of)
     values = {"tenant": tenant, "world": place.world_id, "branch": place.branch}
