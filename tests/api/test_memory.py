@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
+from mnemon.api.paging import to_cursor
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Role, Scope
 from tests.api.conftest import Person, person, token_for
@@ -211,3 +212,39 @@ async def test_an_object_is_read_as_it_was_at_a_version_a_time_or_a_sequence(
         assert found.json()["content"] == "first\n", as_of
     before = await client.get(url, params={"as_of": "2001-01-01"}, headers=user.headers)
     assert before.status_code == 404
+
+
+@pytest.mark.parametrize("position", ["garbage", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z nobody"])
+async def test_a_cursor_of_another_list_is_answered_with_400(
+    client: httpx.AsyncClient, user: Person, position: str
+) -> None:
+    answer = await client.get(OBJECTS, params={"cursor": to_cursor(position)}, headers=user.headers)
+    assert (answer.status_code, answer.json()["error_code"]) == (400, "MEMORY_INVALID")
+
+
+async def test_what_no_column_can_hold_is_answered_with_400(client: httpx.AsyncClient, user: Person) -> None:
+    url = f"{OBJECTS}/{(await created(client, user))['emo_id']}"
+    asked = [
+        client.get(OBJECTS, params={"text": "a\0b"}, headers=user.headers),
+        client.get(OBJECTS, params={"tag": "a\0b"}, headers=user.headers),
+        client.get(OBJECTS, params={"as_of": "v1"}, headers=user.headers),
+        client.put(f"{url}/content", json={"content": "new", "rationale": "a\0b"}, headers=user.headers),
+        client.request("DELETE", url, json={"deletion_reason": "a\0b"}, headers=user.headers),
+        client.post("/v1/memory/branches", json={"branch": "b", "purpose": "a\0b"}, headers=user.headers),
+        client.post(OBJECTS, content=b'{"content": "x", "facets": {"\\ud800": "v"}}', headers=user.headers),
+    ]
+    for answer in [await one for one in asked]:
+        assert (answer.status_code, answer.json()["error_code"]) == (400, "MEMORY_INVALID"), answer.text
+
+
+async def test_a_facet_s_name_may_hold_a_slash(client: httpx.AsyncClient, user: Person) -> None:
+    url = f"{OBJECTS}/{(await created(client, user))['emo_id']}/facets/in%2Fout"
+    assert (await client.put(url, json={"value": "x"}, headers=user.headers)).json()["facets"] == {"in/out": "x"}
+    assert (await client.delete(url, headers=user.headers)).json()["facets"] == {}
+
+
+async def test_the_history_says_why_an_object_was_deleted(client: httpx.AsyncClient, user: Person) -> None:
+    url = f"{OBJECTS}/{(await created(client, user))['emo_id']}"
+    await client.request("DELETE", url, json={"deletion_reason": "outdated"}, headers=user.headers)
+    versions = (await client.get(f"{url}/history", headers=user.headers)).json()["versions"]
+    assert [one["deletion_reason"] for one in versions] == [None, "outdated"]

@@ -1,9 +1,14 @@
 """Objects begin, change, are linked, deleted and restored; each change is one version."""
 
-from uuid import UUID
+import asyncio
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
+from mnemon.errors import InvalidRequest
 from mnemon.ids import new_uuid
 from mnemon.memory.change_events import Author
 from mnemon.memory.errors import DuplicateChange, MemoryConflict, MemoryDeleted, MemoryNotFound
@@ -97,3 +102,53 @@ async def test_an_id_or_a_key_creates_one_object(memory: Memory, tenant: UUID, p
         await memory.changes.create(tenant, place, keyed, content="b")
     assert refused.value.details["emo_id"] == str(made.object.emo_id)
     assert await memory.reading.count(tenant, place) == 2
+
+
+async def test_a_caller_s_key_takes_no_version_of_another_object(memory: Memory, tenant: UUID, place: Place) -> None:
+    victim = (await memory.changes.create(tenant, place, ADA, content="a")).object.emo_id
+    await memory.changes.create(tenant, place, replace(ADA, key=f"{victim}:2:updated"), content="b")
+    changed = await memory.changes.update(tenant, place, ADA, victim, content="c")
+    assert changed.object.emo_version == 2
+
+
+async def test_a_key_in_the_form_of_the_log_s_own_is_known_as_a_repeat(
+    memory: Memory, tenant: UUID, place: Place
+) -> None:
+    emo_id = (await memory.changes.create(tenant, place, ADA, content="a")).object.emo_id
+    await memory.changes.update(tenant, place, ADA, emo_id, content="b")
+    with pytest.raises(DuplicateChange):
+        await memory.changes.update(tenant, place, replace(ADA, key=f"{emo_id}:2:updated"), emo_id, content="c")
+
+
+async def test_of_calls_with_one_key_for_many_objects_one_is_done(memory: Memory, tenant: UUID, place: Place) -> None:
+    author = replace(ADA, key="once")
+    calls = [memory.changes.create(tenant, place, author, emo_id=uuid4(), content="a") for _ in range(6)]
+    done = await asyncio.gather(*calls, return_exceptions=True)
+    assert sorted(type(one).__name__ for one in done) == ["Changed"] + ["DuplicateChange"] * 5
+    assert await memory.reading.count(tenant, place) == 1
+
+
+async def test_an_object_is_linked_once_however_its_id_is_spelt(memory: Memory, tenant: UUID, place: Place) -> None:
+    target = (await memory.changes.create(tenant, place, ADA, content="a")).object.emo_id
+    spelt = [Link("emo", str(target).upper()), Link("emo", str(target))]
+    made = await memory.changes.create(tenant, place, ADA, content="b", links=spelt)
+    assert made.object.links == (Link("emo", str(target)),)
+    again = await memory.changes.link(tenant, place, ADA, made.object.emo_id, links=spelt[:1])
+    assert again.appended is None
+
+
+@pytest.mark.parametrize("bad", ["a\x00b", "a\ud800b"])
+async def test_text_that_cannot_be_stored_is_refused_wherever_it_stands(
+    memory: Memory, tenant: UUID, place: Place, bad: str
+) -> None:
+    create = partial(memory.changes.create, tenant, place, ADA)
+    fields: list[dict[str, Any]] = [
+        {"content": bad}, {"content": "x", "tags": [bad]}, {"content": "x", "rationale": bad},
+        {"content": "x", "facets": {bad: "v"}}, {"content": "x", "facets": {"v": bad}},
+        {"content": "x", "mime_type": bad}, {"content": "x", "source_uri": bad},
+        {"content": "x", "links": [Link("uri", bad)]},
+    ]  # fmt: skip
+    for given in fields:
+        with pytest.raises(InvalidRequest):
+            await create(**given)
+    assert await memory.reading.count(tenant, place) == 0

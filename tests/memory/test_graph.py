@@ -120,3 +120,15 @@ async def test_exports_name_every_node_and_edge(memory: Memory, tenant: UUID, pl
     mermaid = as_mermaid(graph)
     assert mermaid.startswith("flowchart LR\n")
     assert mermaid.count("-->|") == 2 and mermaid.count("|SUPERSEDED_BY|") == 1
+
+
+async def test_exports_stay_whole_whatever_an_address_is_made_of(memory: Memory, tenant: UUID, place: Place) -> None:
+    made = await chain(memory, tenant, place, 2)
+    strange = [Link("uri", "https://example.org/\x01"), Link("uri", str(made[1]))]
+    await memory.changes.link(tenant, place, ADA, made[0], links=strange)
+    graph = await memory.graph.whole(tenant, place)
+    root = ElementTree.fromstring(as_graphml(graph))
+    names = [node.get("id") for node in root.findall(".//{http://graphml.graphdrawing.org/xmlns}node")]
+    assert len(names) == len(set(names)) == 4
+    mermaid = as_mermaid(graph)
+    assert len({line.split()[-1] for line in mermaid.splitlines() if "-->|" in line}) == 3

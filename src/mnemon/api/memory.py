@@ -203,7 +203,7 @@ async def post_links(
     return object_as_json(changed.object)
 
 
-@router.put("/memory/objects/{emo_id}/facets/{name}", summary="Add or replace a facet", response_model=ObjectOut)
+@router.put("/memory/objects/{emo_id}/facets/{name:path}", summary="Add or replace a facet", response_model=ObjectOut)
 async def put_facet(
     emo_id: UUID,
     name: FacetName,
@@ -226,7 +226,7 @@ async def put_facet(
     return object_as_json(changed.object)
 
 
-@router.delete("/memory/objects/{emo_id}/facets/{name}", summary="Take a facet away", response_model=ObjectOut)
+@router.delete("/memory/objects/{emo_id}/facets/{name:path}", summary="Take a facet away", response_model=ObjectOut)
 async def delete_facet(
     emo_id: UUID,
     name: FacetName,
@@ -322,4 +322,7 @@ def _position(cursor: str | None) -> tuple[datetime, UUID] | None:
     if text is None:
         return None
     moment, _, emo_id = text.partition(" ")
-    return read_moment(moment), UUID(emo_id)
+    try:
+        return read_moment(moment), UUID(emo_id)
+    except ValueError:
+        raise InvalidMemory("This cursor is of another list: leave it out to start over.", cursor=cursor) from None

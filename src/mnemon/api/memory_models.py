@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+import psycopg
 from fastapi import Depends, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
@@ -54,6 +55,10 @@ class MemoryRoute(APIRoute):
                 raise
             except (InvalidRequest, InvalidEvent) as failure:
                 raise InvalidMemory(failure.message, **failure.details) from None
+            except psycopg.DataError:
+                raise InvalidMemory(
+                    "A value in this request is none that is ever stored: see its characters."
+                ) from None
 
         return answered
 

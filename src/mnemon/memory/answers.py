@@ -39,6 +39,7 @@ def version_as_json(one: Version) -> dict[str, Any]:
         "updated_at": written(one.object.updated_at),
         "updated_by": one.object.updated_by,
         "rationale": one.rationale,
+        "deletion_reason": one.object.deletion_reason,
         "content_hash": one.content_hash,
         "determinism_hash": one.determinism_hash,
         "compacted": one.compacted,

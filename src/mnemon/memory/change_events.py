@@ -43,7 +43,9 @@ def event_of(
         "world_id": str(place.world_id),
         "branch": place.branch,
         "idempotency_key": key,
-        "change_id": str(change_id_of(tenant, place, author.key or key)),
+        "change_id": str(
+            change_id_of(tenant, place, author.key) if author.key else name_of(*_in(tenant, place), key, "change")
+        ),
     }
     entity = place.entity(emo_id)
     own = seen.emo_version - seen.base_version if seen and seen.place == place else 0
@@ -101,5 +103,9 @@ def relations_as_data(parents: Sequence[Parent], links: Sequence[Link], prefix: 
 
 
 def change_id_of(tenant: UUID, place: Place, key: str) -> UUID:
-    """A change has the same id however often it is tried."""
-    return name_of(tenant, place.world_id, place.branch, key, "change")
+    """A change under a caller's key has the same id however often it is tried, and no other change can have it."""
+    return name_of(*_in(tenant, place), key, "keyed change")
+
+
+def _in(tenant: UUID, place: Place) -> tuple[object, ...]:
+    return tenant, place.world_id, place.branch

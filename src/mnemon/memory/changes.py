@@ -22,7 +22,7 @@ from mnemon.memory.change_events import (
     version_conflict,
 )
 from mnemon.memory.diffs import diff_texts
-from mnemon.memory.drafts import Draft, check_facet, check_links, check_text, source_kind_of
+from mnemon.memory.drafts import Draft, canonical_links, check_characters, check_facet, check_text, source_kind_of
 from mnemon.memory.errors import MemoryConflict
 from mnemon.memory.fold import Change, OutOfOrder, fold
 from mnemon.memory.objects import EmoType, Link, MemoryObject, Parent, Place, SourceKind, clean_tags, name_of
@@ -31,7 +31,9 @@ from mnemon.memory.reading import Reading, not_found
 
 CHANGE_MADE = """
 SELECT emo_id, emo_version FROM mnemon.emo_history
- WHERE tenant_id = %s AND world_id = %s AND branch = %s AND change_id = %s
+ WHERE tenant_id = %(tenant)s AND world_id = %(world)s AND branch = %(branch)s
+   AND (change_id = %(change_id)s OR idempotency_key = %(key)s)
+ LIMIT 1
 """
 
 Decide = Callable[[MemoryObject], tuple[str, dict[str, Any]] | None]
@@ -77,6 +79,7 @@ class Changes:
     ) -> Changed:
         """A new object at version 1. An id or a key that was used before is a `DuplicateChange`."""
         check_text("content", content)
+        links = canonical_links(links)
         for name, value in (facets or {}).items():
             check_facet(name, value)
         identity = emo_id or (
@@ -139,6 +142,7 @@ class Changes:
         """Add relations, or take some away."""
         if not (parents or links or removed_parents or removed_links):
             raise InvalidRequest("Name at least one parent or link.")
+        links, removed_links = canonical_links(links), canonical_links(removed_links)
         await self._check_targets(tenant, place, emo_id, parents, links)
 
         def decide(seen: MemoryObject) -> tuple[str, dict[str, Any]] | None:
@@ -262,12 +266,17 @@ class Changes:
         data: dict[str, Any],
         subject_id: str | None,
     ) -> Changed:
+        check_characters(operation, data)
         event = event_of(tenant, place, author, emo_id, seen, operation, data, subject_id)
         await self._reading.prepare(tenant)
         try:
             [appended] = await self._log.append(tenant, [event])
         except (VersionConflict, KeyConflict, OutOfOrder) as refusal:
             raise await self._conflict(tenant, place, emo_id, seen, refusal) from None
+        except Conflict:
+            # Another call with the same key may have come first, for another object.
+            await self._refuse_repeat(tenant, place, author)
+            raise
         change_id = UUID(event.data["change_id"])
         if appended.duplicate:
             raise duplicate(emo_id, event.data["emo_version"])
@@ -289,7 +298,8 @@ class Changes:
             return
         change_id = change_id_of(tenant, place, author.key)
         async with self._log.database.transaction(tenant) as connection:
-            values = (tenant, place.world_id, place.branch, change_id)
+            values = {"tenant": tenant, "world": place.world_id, "branch": place.branch}
+            values |= {"change_id": change_id, "key": author.key}
             row = await (await connection.execute(CHANGE_MADE, values)).fetchone()
         if row is not None:
             raise duplicate(row["emo_id"], row["emo_version"])
@@ -304,7 +314,6 @@ class Changes:
         self, tenant: UUID, place: Place, emo_id: UUID, parents: Sequence[Parent], links: Sequence[Link]
     ) -> None:
         """Relations lead to objects that the branch shows, and never to the object itself."""
-        check_links(links)
         targets = [one.emo_id for one in parents] + [UUID(one.ref) for one in links if one.kind == "emo"]
         if emo_id in targets:
             raise InvalidRequest(f"{emo_id} cannot be related to itself.", emo_id=str(emo_id))

@@ -1,6 +1,6 @@
 """What a caller hands in, checked before anything is recorded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -32,8 +32,23 @@ def check_text(name: str, text: str) -> None:
         raise InvalidRequest(
             f"The {name} has {len(text):,} characters, more than {MOST_CHARACTERS:,}: split it, or store a document."
         )
-    if "\x00" in text:
-        raise InvalidRequest(f"The {name} holds a zero byte, which no text has.")
+    check_characters(name, text)
+
+
+def check_characters(name: str, value: Any) -> None:
+    """Every text in a value can be stored; one with a zero byte or half a character cannot."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            check_characters(name, key)
+            check_characters(str(key), part)
+    elif isinstance(value, str):
+        if "\x00" in value:
+            raise InvalidRequest(f"The {name} holds a zero byte, which no text has.")
+        if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+            raise InvalidRequest(f"The {name} holds half a character (a lone surrogate): send proper Unicode.")
+    elif isinstance(value, Sequence):
+        for part in value:
+            check_characters(name, part)
 
 
 def check_facet(name: str, value: str) -> None:
@@ -42,11 +57,18 @@ def check_facet(name: str, value: str) -> None:
     check_text(f"facet {name}", value)
 
 
-def check_links(links: Sequence[Link]) -> None:
-    for link in links:
-        check_text("link", link.ref)
-        if link.kind == "emo" and not _is_uuid(link.ref):
-            raise InvalidRequest(f"{link.ref!r} is not the id of an object.", ref=link.ref)
+def canonical_links(links: Sequence[Link]) -> tuple[Link, ...]:
+    """Each link once, with ids of objects in their one spelling."""
+    return tuple(dict.fromkeys(_canonical(link) for link in links))
+
+
+def _canonical(link: Link) -> Link:
+    check_text("link", link.ref)
+    if link.kind == "uri":
+        return link
+    if not _is_uuid(link.ref):
+        raise InvalidRequest(f"{link.ref!r} is not the id of an object.", ref=link.ref)
+    return Link("emo", link.ref.lower())
 
 
 def source_kind_of(actor: Actor) -> SourceKind:

@@ -130,7 +130,7 @@ class Graphs:
         as_of: AsOf = None,
     ) -> Graph:
         async with self._reading.transaction(tenant) as connection:
-            view, _ = await self._reading.view_in(connection, tenant, place, as_of)
+            view = await self._reading.view_of_all(connection, tenant, place, as_of)
             nodes = await _nodes_in(connection, view, [emo_id])
             if emo_id not in nodes:
                 raise not_found(place, emo_id, as_of)
@@ -188,7 +188,7 @@ class Graphs:
     async def whole(self, tenant: UUID, place: Place, *, as_of: AsOf = None) -> Graph:
         """Everything that the branch shows."""
         async with self._reading.transaction(tenant) as connection:
-            view, _ = await self._reading.view_in(connection, tenant, place, as_of)
+            view = await self._reading.view_of_all(connection, tenant, place, as_of)
             nodes = await _nodes_in(connection, view, None)
             edges = await _edges_in(connection, view, None, "both", None)
         return Graph(place.graph, nodes, [edge for edge in edges if _is_shown(edge, nodes)])

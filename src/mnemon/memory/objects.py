@@ -21,7 +21,7 @@ MARKDOWN = "text/markdown"
 # "Still": the end of what holds now. The largest sequence a partition can have is one less.
 STILL = 2**63 - 1
 BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-FACET = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
+FACET = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,100}")
 # Names made from other names are the same at every replay.
 NAMES = UUID("5f6a1f0e-6d1b-5d0c-9a66-1c6b7a0c5e04")
 

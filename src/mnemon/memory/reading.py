@@ -130,7 +130,7 @@ class Reading:
     ) -> list[Version]:
         """Newest first, beyond the place of the last one of the page before."""
         async with self.transaction(tenant) as connection:
-            view, _ = await self.view_in(connection, tenant, place, as_of)
+            view = await self.view_of_all(connection, tenant, place, as_of)
             values = view.values | wanted.values | {"limit": limit}
             values |= {"before": before[0] if before else None, "before_id": before[1] if before else None}
             rows = await (
@@ -140,7 +140,7 @@ class Reading:
 
     async def count(self, tenant: UUID, place: Place, wanted: Wanted = EVERY_OBJECT, *, as_of: AsOf = None) -> int:
         async with self.transaction(tenant) as connection:
-            view, _ = await self.view_in(connection, tenant, place, as_of)
+            view = await self.view_of_all(connection, tenant, place, as_of)
             rows = await connection.execute(COUNT.format(shown=view.shows("h")), view.values | wanted.values)
             row = await rows.fetchone()
         assert row is not None
@@ -157,6 +157,13 @@ class Reading:
         if isinstance(position, datetime):
             position = await sequence_at(connection, tenant, position)
         return await view_in(connection, tenant, place, position), None
+
+    async def view_of_all(self, connection: Connection, tenant: UUID, place: Place, as_of: AsOf) -> View:
+        """The view of more than one object, each of which has its own versions."""
+        view, version = await self.view_in(connection, tenant, place, as_of)
+        if version is not None:
+            raise InvalidRequest(f"{as_of!r} is a version of one object: name a sequence or a moment.", as_of=as_of)
+        return view
 
     async def _filled(self, rows: Sequence[dict[str, Any]]) -> list[Version]:
         return [version_of(row if row["content"] is not None else await self._from_log(row)) for row in rows]
