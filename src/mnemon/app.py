@@ -12,6 +12,8 @@ from uuid import UUID
 
 import psycopg
 
+# Declares its event type, which must be known before the log is opened; the rest of ask loads on first use.
+from mnemon.ask import query_log as _query_log  # noqa: F401
 from mnemon.db.database import Database, connect, server_for
 from mnemon.db.migrate import migrate, schema_state
 from mnemon.db.suitability import check_used_role

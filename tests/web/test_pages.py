@@ -1,53 +1,28 @@
 """The pages in a real browser: log in by link and by password, see the state, log out."""
 
-import asyncio
-import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
 import pytest
-from playwright.async_api import Browser, async_playwright
 
-from mnemon.app import Mnemon, open_mnemon
+from mnemon.app import Mnemon
 from mnemon.identity.roles import Role
 from mnemon.identity.users import add_user
+from mnemon.ids import new_uuid
 from mnemon.log.events import SYSTEM
-from mnemon.settings import Settings
-from mnemon.web.site import listening_socket, site_server
 
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+from .browser import chromium, needs_chromium, problems_of, serving
 
 
 @pytest.fixture
 async def site(home: Path) -> AsyncIterator[Mnemon]:
-    """The server on a real port, on a home of its own, as `mnemon serve` runs it."""
-    settings = Settings(home=home, port=0, database_linger_seconds=0)
-    with listening_socket(settings) as listener:
-        chosen = settings.model_copy(update={"port": listener.getsockname()[1]})
-        async with open_mnemon(chosen) as mnemon:
-            server = site_server(mnemon)
-            serving = asyncio.create_task(server.serve(sockets=[listener]))
-            yield mnemon
-            server.should_exit = True
-            await serving
-
-
-@asynccontextmanager
-async def chromium() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        await browser.close()
+    async with serving(home) as mnemon:
+        yield mnemon
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed: apt-get install chromium")
+@needs_chromium
 async def test_a_newcomer_logs_in_by_the_printed_link_and_later_by_password(site: Mnemon) -> None:
     assert site.first_start is not None
     async with site.log.transaction(site.first_start.tenant_id) as transaction:
@@ -56,13 +31,13 @@ async def test_a_newcomer_logs_in_by_the_printed_link_and_later_by_password(site
         )
     async with chromium() as browser:
         page = await browser.new_page()
-        problems: list[str] = []
-        page.on("pageerror", lambda failure: problems.append(str(failure)))
-        page.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
+        problems = problems_of(page)
         await page.goto(f"{site.url}/login")
         await page.goto(site.login_url(site.first_start.link_secret))
         await page.wait_for_url(f"{site.url}/")
         assert "Administrator" in await page.inner_text("header")
+        assert "Nothing is stored here yet" in await page.inner_text("main")
+        await page.click("nav >> text=Server")
         assert "works" in await page.inner_text("tr:has-text('database')")
         assert site.url in await page.inner_text("main")
         await page.click("text=Log out")
@@ -80,8 +55,9 @@ async def test_a_newcomer_logs_in_by_the_printed_link_and_later_by_password(site
 
 async def test_pages_without_a_session_lead_to_the_login_and_a_used_link_says_so(site: Mnemon) -> None:
     async with httpx.AsyncClient(base_url=site.url) as client:
-        home = await client.get("/")
-        assert (home.status_code, home.headers["location"]) == (303, "/login")
+        for path in ("/", "/search", "/documents", f"/documents/{new_uuid()}", "/upload", "/runs", "/server"):
+            asked = await client.get(path)
+            assert (asked.status_code, asked.headers["location"]) == (303, "/login"), path
         own = {"Origin": site.url}
         used = await client.post("/login", data={"link": "never-existed"}, headers=own)
         assert used.status_code == 401

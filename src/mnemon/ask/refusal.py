@@ -8,6 +8,7 @@ from uuid import UUID
 from mnemon.ask.hits import Hit
 from mnemon.ask.search import Ranked
 from mnemon.ask.strength import Strength
+from mnemon.ask.wording import says, words_of
 
 MISSES = 3
 
@@ -73,12 +74,17 @@ def refuse_no_proof(ranked: Ranked, dropped: int, hits: Sequence[Hit]) -> Refusa
 def _refusal(code: Code, message: str, ranked: Ranked, hits: Sequence[Hit]) -> Refusal:
     searched = Searched(
         chunks=ranked.scope.chunks,
-        words=[term.lexeme for term in ranked.terms if term.chunks],
-        unknown_words=[term.lexeme for term in ranked.terms if not term.chunks],
+        words=[_as_asked(ranked, term.lexeme) for term in ranked.terms if term.chunks],
+        unknown_words=[_as_asked(ranked, term.lexeme) for term in ranked.terms if not term.chunks],
         by_meaning=ranked.lexical_only is None,
         filters=ranked.filters.applied(),
     )
     return Refusal(code, message, searched, [_near_miss(hit) for hit in hits])
+
+
+def _as_asked(ranked: Ranked, lexeme: str) -> str:
+    """The word of the question behind a stem, which may be no word at all."""
+    return next((word for word in words_of(ranked.asked.question) if says([word], lexeme)), lexeme)
 
 
 def _near_miss(hit: Hit) -> NearMiss:

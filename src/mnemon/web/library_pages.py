@@ -1,15 +1,18 @@
 """The pages about what is stored: documents, uploads, runs."""
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 
 from mnemon.api.access import MnemonPart
+from mnemon.app import Mnemon
 from mnemon.documents.extraction.sniff import EXTENSIONS
+from mnemon.documents.ingest import INGEST
 from mnemon.documents.library import ALL, DocumentStatus, list_documents
 from mnemon.documents.runs import RunStatus, list_runs, retry_run
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
 from mnemon.web.rendering import as_page, id_of, render, visit
+from mnemon.work.jobs import list_workers
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 20
@@ -43,6 +46,14 @@ async def upload_page(request: Request, mnemon: MnemonPart) -> Response:
     )  # fmt: skip
 
 
+@router.get("/upload/worker")
+@as_page
+async def worker_state(request: Request, mnemon: MnemonPart) -> Response:
+    """For the script of the upload page: whether what waits will be read."""
+    await visit(request, Action.VIEW_RUNS)
+    return JSONResponse({"alive": await _has_worker(mnemon)})
+
+
 @router.get("/runs")
 @as_page
 async def runs_page(request: Request, mnemon: MnemonPart, status: str = "", page: int = 1) -> Response:
@@ -51,10 +62,9 @@ async def runs_page(request: Request, mnemon: MnemonPart, status: str = "", page
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
         listed = await list_runs(tx, page=number, limit=ON_A_PAGE, status=_run_status(status))
     waits = any(run.status == RunStatus.QUEUED for run in listed.runs)
-    queue = (await mnemon.readiness())["queue"] if waits else None
     return render(
         "runs.html", here="runs", visitor=visitor, listed=listed, status=status, page=number,
-        pages=_pages(listed.total), statuses=list(RunStatus), no_worker=queue is not None and not queue.ok,
+        pages=_pages(listed.total), statuses=list(RunStatus), no_worker=waits and not await _has_worker(mnemon),
     )  # fmt: skip
 
 
@@ -64,6 +74,11 @@ async def retry(request: Request, mnemon: MnemonPart, run_id: str) -> Response:
     visitor = await visit(request, Action.UPLOAD_DOCUMENTS)
     await retry_run(mnemon.database, mnemon.files, visitor.tenant_id, id_of(run_id))
     return RedirectResponse("/runs", 303)
+
+
+async def _has_worker(mnemon: Mnemon) -> bool:
+    async with mnemon.database.session() as session:
+        return any(one.alive and INGEST.name in one.kinds for one in await list_workers(session))
 
 
 def _statuses(named: str) -> tuple[DocumentStatus, ...]:

@@ -57,20 +57,23 @@ async def visit(request: Request, action: Action) -> Visitor:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         user = await user_by_id(tx, principal.user_id)
         tenant = await own_tenant(tx, principal.tenant_id)
-    return Visitor(principal, user, tenant, mnemon.settings.auth_enabled)
+    visitor = Visitor(principal, user, tenant, mnemon.settings.auth_enabled)
+    request.state.visitor = visitor
+    return visitor
 
 
 def as_page(handler: Handler) -> Handler:
     """A visitor who is not known is led to the login; what is refused is said on a page."""
 
     @wraps(handler)
-    async def shown(*positions: Any, **values: Any) -> Response:
+    async def shown(**values: Any) -> Response:
         try:
-            return await handler(*positions, **values)
+            return await handler(**values)
         except NotAuthenticated:
             return RedirectResponse("/login", 303)
         except MnemonError as refusal:
-            return render("problem.html", status_code=refusal.status, here="", visitor=None, message=refusal.message)
+            visitor = getattr(values["request"].state, "visitor", None)
+            return render("problem.html", status_code=refusal.status, here="", visitor=visitor, message=refusal.message)
 
     return shown
 

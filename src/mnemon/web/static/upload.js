@@ -104,6 +104,7 @@ class Row {
 
   async tell(run) {
     if (run.status === "queued") return this.show("queued", (await hasWorker()) ? "" : "queued: no worker is running");
+    foundWorker();
     if (run.status === "running") return this.show("running", run.stage ?? "");
     this.runId = null;
     if (run.status === "failed") return this.show("failed", run.error ?? "");
@@ -119,10 +120,16 @@ let asked = 0, known = true;
 async function hasWorker() {
   if (Date.now() - asked < 1000) return known;
   asked = Date.now();
-  const answer = await call("/ready").catch(() => null);
-  if (answer) known = (await answer.json()).parts.queue.ok;
+  const answer = await call("/upload/worker").catch(() => null);
+  if (answer?.ok) known = (await answer.json()).alive;
   worker.hidden = known;
   return known;
+}
+
+// A run that was begun had one.
+function foundWorker() {
+  known = true;
+  worker.hidden = true;
 }
 
 hasWorker();
