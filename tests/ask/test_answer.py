@@ -117,7 +117,7 @@ async def test_a_refusal_says_what_was_searched_and_lists_near_misses(
     assert answer.refusal is not None
     assert answer.refusal.code == "weak_evidence"
     assert answer.refusal.searched.chunks == 2
-    assert {"submarin", "peruvian", "navi"} <= set(answer.refusal.searched.unknown_words)
+    assert {"submarine", "peruvian", "navy"} <= set(answer.refusal.searched.unknown_words)
     text = "\n\n".join(MINUTES)
     assert answer.refusal.near_misses
     for miss in answer.refusal.near_misses:
