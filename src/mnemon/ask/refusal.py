@@ -84,7 +84,7 @@ def _refusal(code: Code, message: str, ranked: Ranked, hits: Sequence[Hit]) -> R
 
 def _as_asked(ranked: Ranked, lexeme: str) -> str:
     """The word of the question behind a stem, which may be no word at all."""
-    return next((word for word in words_of(ranked.asked.question) if says([word], lexeme)), lexeme)
+    return next((word for word in words_of(ranked.asked.question) if says(word, lexeme)), lexeme)
 
 
 def _near_miss(hit: Hit) -> NearMiss:

@@ -29,8 +29,9 @@ def _quote(event: dict[str, list[dict[str, str]]]) -> str:
 
 async def _until_extracted(caller: Caller) -> None:
     async with asyncio.timeout(LONGEST_WAIT):
-        while any(
-            [(await caller.get("/v1/jobs", kind="semantics.extract", status=status, limit=1))["jobs"]
-             for status in ("PENDING", "PROCESSING")]
-        ):  # fmt: skip
+        while True:
+            stats = await caller.get("/v1/jobs/stats")
+            waiting = [kind for kind in stats["kinds"] if kind["kind"] == "semantics.extract"]
+            if not any(kind["waiting"] + kind["delayed"] + kind["running"] for kind in waiting):
+                return
             await asyncio.sleep(POLL_SECONDS)
