@@ -21,8 +21,9 @@ class Snippet:
     text: str
 
 
-def snippet_of(passage: str, offset: int, terms: Sequence[Term], listener: Listener) -> Snippet:
-    """Taken from the passage, which stands at `offset` in its revision."""
+def snippet_of(passage: str, offset: int, terms: Sequence[Term], listener: Listener | None = None) -> Snippet:
+    """Taken from the passage, which stands at `offset` in its revision. Several passages may share a listener."""
+    listener = listener or Listener(term.lexeme for term in terms)
     spans = sentences(passage) or [(0, len(passage))]
     found = [listener.heard_in(passage[start:end]) for start, end in spans]
     weight = {term.lexeme: term.weight for term in terms}
