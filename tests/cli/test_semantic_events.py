@@ -1,0 +1,71 @@
+"""Claims about `mnemon artifact` and `mnemon events`."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+from typer.testing import CliRunner
+
+from mnemon.app import open_mnemon, worker_of
+from mnemon.cli.main import app
+from mnemon.settings import load_settings
+from tests.work.conftest import Eventually, eventually, running
+
+__all__ = ["eventually"]
+UNFINISHED = "SELECT count(*) AS n FROM mnemon.jobs WHERE status IN ('PENDING', 'PROCESSING') AND kind = ANY(%s)"
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def own_logging() -> Iterator[None]:
+    """A command sets up logging for its process, which here is everybody's."""
+    handlers, level = logging.root.handlers, logging.root.level
+    yield
+    logging.root.handlers = handlers
+    logging.root.setLevel(level)
+    structlog.reset_defaults()
+
+
+async def work(eventually: Eventually) -> None:
+    """As `mnemon work` would, until nothing is left."""
+    async with open_mnemon(load_settings()) as mnemon, running(worker_of(mnemon)):
+
+        async def done() -> bool:
+            async with mnemon.database.owner() as owner:
+                kinds = ["documents.ingest", "semantics.extract"]
+                row = await (await owner.execute(UNFINISHED, (kinds,))).fetchone()
+            return row is not None and row["n"] == 0
+
+        await eventually(done)
+
+
+def call(*words: str) -> str:
+    answer = CliRunner().invoke(app, list(words), catch_exceptions=False)
+    assert answer.exit_code == 0, answer.output
+    return answer.stdout
+
+
+def test_a_note_is_added_and_read_on_the_terminal(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Eventually
+) -> None:
+    monkeypatch.setenv("MNEMON_HOME", str(home))
+    monkeypatch.setenv("MNEMON_EMBEDDER", "none")
+    note = tmp_path / "note.txt"
+    note.write_text("We decided to use Postgres.\n\nAda Byron will send the budget by 9 March 2026.")
+    taken = json.loads(call("artifact", "add", str(note), "--source-id", "n", "--date", "2026-03-02", "--json"))
+    uid = taken["artifact_uid"]
+    asyncio.run(work(eventually))
+
+    assert "Postgres" in call("events", "search", "Postgres")
+    assert json.loads(call("events", "list", uid, "--json"))["total"] == 2
+    assert "Ada Byron" in call("events", "commitments", "--today", "2026-03-20")
+    assert "Ada Byron" in call("events", "people")
+    assert "Every quote stands in its text." in call("events", "verify")
+    assert call("events", "export", "--format", "csv").startswith("event_id,category")
+    assert json.loads(call("artifact", "revisions", uid, "--json"))["total"] == 1
+    assert "DONE" in call("events", "reextract", uid)

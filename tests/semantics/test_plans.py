@@ -1,0 +1,59 @@
+"""Searches among many events go through their indexes, as the application role."""
+
+from uuid import UUID
+
+import pytest
+
+from mnemon.app import Mnemon
+from mnemon.db.database import Database
+from mnemon.documents.readers import Reader
+from mnemon.semantics.query import EventFilters, event_search
+
+FILL = """
+INSERT INTO mnemon.semantic_events
+       (tenant_id, event_id, doc_version_id, doc_id, extraction_id, position, category, narrative, subject_type,
+        subject_ref, actors, happened_at, origin, confidence, active, created_at, terms, lookup)
+SELECT %(tenant)s, 'evt_' || md5(%(tenant)s::text || n), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), n,
+       (ARRAY['Decision', 'Commitment'])[1 + n %% 2], 'word' || n, 'object', 'thing', '[]',
+       now() - n * interval '1 hour', 'stated', 0.9, true, now(), terms,
+       mnemon.event_lookup(%(tenant)s, terms, ARRAY['person' || n], terms)
+  FROM generate_series(1, 5000) AS n, to_tsvector('english', 'word' || n) AS terms
+"""
+SEEN = "SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'semantic_events'"
+FIND = "SELECT event_id FROM mnemon.find_semantic_events(%s::jsonb, NULL, 10001)"
+
+
+@pytest.fixture
+async def filled(database: Database, tenant: UUID) -> None:
+    async with database.owner() as owner:
+        await owner.execute(FILL, {"tenant": tenant})
+        await owner.execute("ANALYZE mnemon.semantic_events")
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        '{"query": "word77", "limit": 20}',
+        '{"category": "Decision", "limit": 20}',
+        '{"limit": 20}',
+        '{"actor": "person5", "limit": 20}',
+        '{"category": "Commitment", "status": "open", "limit": 20}',
+    ],
+)
+@pytest.mark.usefixtures("filled")
+async def test_a_search_reads_no_table_from_end_to_end(database: Database, tenant: UUID, wanted: str) -> None:
+    async with database.transaction(tenant) as tx:
+        before = await (await tx.execute(SEEN)).fetchone()
+        rows = await (await tx.execute(FIND, (wanted,))).fetchall()
+        after = await (await tx.execute(SEEN)).fetchone()
+    assert rows
+    assert before is not None
+    assert after is not None
+    assert after["seq_scan"] == before["seq_scan"]
+    assert after["idx_scan"] > before["idx_scan"]
+
+
+@pytest.mark.usefixtures("filled")
+async def test_another_tenants_words_are_not_found(mnemon: Mnemon, other_tenant: UUID, reader: Reader) -> None:
+    found = await event_search(mnemon.database, other_tenant, reader, EventFilters(query="word77"))
+    assert found["total"] == 0
