@@ -216,6 +216,8 @@ class Mnemon:
         return self._embedder_state[1]
 
     async def close_models(self) -> None:
+        if "asking" in vars(self):
+            await self.asking.close()
         for name in {"embedder", "language_model", "searcher"} & vars(self).keys():
             await vars(self)[name].close()
         for embedder in self._other_embedders.values():

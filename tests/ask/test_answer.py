@@ -1,12 +1,14 @@
 """An answer has proof for every sentence and opens it for ever; what cannot be proven is not said."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from mnemon.ask.answer import Answer, Asking
 from mnemon.ask.citations import open_evidence
+from mnemon.ask.filters import Filters
 from mnemon.ask.query_log import ASKED
 from mnemon.ask.search import Searcher
 from mnemon.ask.written import Quote, WrittenAnswer, WrittenSentence
@@ -19,11 +21,13 @@ from mnemon.log.streams import Stream
 from mnemon.models.failures import LanguageModelUnavailable
 from mnemon.models.language import LanguageModel, NoLanguageModel
 from mnemon.models.scripted import Line, ScriptedSpeaker, scripted_model
+from mnemon.models.speaker import Spoken
 from tests.documents.sample_chunks import put
 
 from .conftest import TopicEmbedder, searcher_of
 
 ADA = Actor("human", "user:ada")
+PURGE = "UPDATE mnemon.document_versions SET purged_at = now(), is_active = false WHERE doc_version_id = %s"
 MINUTES = [
     "The weather was bad. The board approved the budget of 40,000 euros on 3 May. Coffee was served.",
     "The violin concert was moved to June. Ada promised to call the lawyer about the contract.",
@@ -242,3 +246,52 @@ async def test_evidence_of_another_tenant_is_not_there(database: Database, tenan
         async with database.transaction(tenant) as tx:
             with pytest.raises(NotFound):
                 await open_evidence(tx, unknown, 0, 5)
+
+
+async def test_what_is_purged_while_the_model_writes_is_not_shown(
+    database: Database, tenant: UUID, searcher: Searcher, log: EventLog
+) -> None:
+    revision = await put_minutes(database, tenant)
+
+    class Purging(ScriptedSpeaker):
+        async def say(self, *values: Any, **options: Any) -> Spoken:
+            async with database.owner() as owner:
+                await owner.execute(PURGE, (revision,))
+            return await super().say(*values, **options)
+
+    line = written(("The board approved the budget of 40,000 euros.", "approved the budget of 40,000 euros"))
+    answer = await Asking(searcher, log, scripted_model(Purging(line))).ask(tenant, ADA, "Who approved the budget?")
+    assert (answer.outcome, answer.dropped, answer.text) == ("refused", 1, "")
+
+
+async def test_a_question_whose_asker_hangs_up_is_recorded(
+    database: Database, tenant: UUID, searcher: Searcher, log: EventLog
+) -> None:
+    await put_minutes(database, tenant)
+    asked = asking(searcher, log)
+    steps = asked.stream(tenant, ADA, "When did the board approve the budget?")
+    name, _ = await anext(steps)
+    await steps.aclose()  # type: ignore[attr-defined]
+    await asked.close()
+    async with database.transaction(tenant) as tx:
+        found = await (await tx.execute("SELECT FROM mnemon.events WHERE type = %s", (ASKED.type,))).fetchall()
+    assert (name, len(found)) == ("evidence", 1)
+
+
+async def test_where_the_filters_leave_nothing_the_refusal_says_so(
+    database: Database, tenant: UUID, searcher: Searcher, log: EventLog
+) -> None:
+    await put_minutes(database, tenant)
+    answer = await asking(searcher, log).ask(tenant, ADA, "Who approved the budget?", Filters(tag="absent"))
+    assert answer.refusal is not None
+    assert answer.refusal.message == "Nothing passes the filters."
+
+
+async def test_a_near_miss_shows_more_than_a_number(
+    database: Database, tenant: UUID, searcher: Searcher, log: EventLog
+) -> None:
+    passages = ["## 1. Where we stand\n\nThe account covers fourteen months. Three harbours answered."]
+    await put(database, tenant, passages, await TopicEmbedder().embed(passages))
+    answer = await asking(searcher, log).ask(tenant, ADA, "Who won the football match of the ferret?")
+    assert answer.refusal is not None
+    assert "fourteen months" in answer.refusal.near_misses[0].snippet

@@ -1,5 +1,6 @@
 """A reranker changes the order when it answers, and nothing when it does not."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from mnemon.db.database import Database
 from tests.documents.sample_chunks import put
 
 ENDPOINT = RerankEndpoint("http://rerank.test/v1/rerank", "a-model", "a-key", 1.0)
+NO_NUMBERS = '{"results": [' + ", ".join(f'{{"index": {n}, "relevance_score": NaN}}' for n in range(3)) + "]}"
 PASSAGES = ["A ferret, a ferret.", "One ferret sleeps.", "This ferret is the one."]
 
 
@@ -56,6 +58,7 @@ def broken(_: httpx.Request) -> httpx.Response:
         lambda _: httpx.Response(200, text="not JSON"),
         lambda _: httpx.Response(200, json={"results": [{"index": 0, "relevance_score": 1}]}),
         lambda _: httpx.Response(200, json=[1, 2]),
+        lambda _: httpx.Response(200, text=NO_NUMBERS),
     ],
 )
 async def test_when_it_fails_the_order_stays(
@@ -68,3 +71,31 @@ async def test_when_it_fails_the_order_stays(
     assert not found.reranked
     assert [hit.chunk_id for hit in found.hits] == [hit.chunk_id for hit in plain.hits]
     assert RERANKS.labels("failed")._value.get() == before + 1
+
+
+async def test_one_that_sends_byte_by_byte_is_not_waited_for(database: Database, tenant: UUID) -> None:
+    """Each byte comes in time, the answer never does."""
+    asked = asyncio.Event()
+
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        asked.set()
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+        try:
+            while True:
+                writer.write(b" ")
+                await writer.drain()
+                await asyncio.sleep(0.05)
+        except ConnectionError:
+            writer.close()
+
+    await put(database, tenant, PASSAGES)
+    async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        reranker = HttpReranker(RerankEndpoint(f"http://127.0.0.1:{port}/", None, None, 0.3))
+        async with asyncio.timeout(20):
+            found = await Searcher(database, lambda _: None, Ranking(), reranker).search(tenant, "ferret")
+        await reranker.close()
+    assert asked.is_set()
+    assert not found.reranked
+    assert len(found.hits) == 3

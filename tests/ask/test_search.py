@@ -103,6 +103,7 @@ async def test_only_the_newest_version_is_searched_unless_an_old_one_is_asked_fo
         {"written_from": datetime(2026, 5, 1, tzinfo=UTC)},
         {"written_from": datetime(2026, 5, 1, tzinfo=UTC), "written_to": datetime(2026, 7, 1, tzinfo=UTC)},
         {"media_type": "plain", "tag": "board"},
+        {"media_type": "txt", "tag": "board"},
     ],
 )
 async def test_filters_leave_what_matches(
@@ -122,6 +123,7 @@ async def test_a_filter_that_matches_nothing_finds_nothing(
 ) -> None:
     await put_embedded(database, tenant, ["The budget of March."])
     assert await titles(searcher, tenant, "budget", tag="none such") == []
+    assert await titles(searcher, tenant, "budget", media_type="%") == []
 
 
 async def test_the_parts_of_a_score_add_up_to_it(database: Database, tenant: UUID, searcher: Searcher) -> None:

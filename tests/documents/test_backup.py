@@ -13,7 +13,7 @@ from mnemon.app import Mnemon
 from mnemon.db import backup as backing
 from mnemon.db.backup import backup, read_manifest, restore
 from mnemon.db.external import ExternalServer
-from mnemon.db.kept_files import Folders
+from mnemon.db.kept_files import Folders, pack_files
 from mnemon.documents.files import Files
 from mnemon.errors import BackupFailed
 from tests.api.conftest import Person
@@ -85,7 +85,7 @@ async def test_a_file_that_becomes_a_blob_during_the_backup_is_in_it(
     """The rows are read before the files: a run that ends in between moves its file on."""
     [waiting] = files_below(mnemon.files.uploads)
     tenant = next(iter(mnemon.files.blobs_of_tenants()))[0]
-    pack = backing.pack_files
+    pack = pack_files
 
     def moved_on(archive: tarfile.TarFile, folders: Folders) -> object:
         mnemon.files.keep(tenant, waiting, "sha256:" + "0" * 64)

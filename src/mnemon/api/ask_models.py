@@ -18,7 +18,7 @@ class FilterFields(BaseModel):
     doc_id: UUID | None = Field(None, description="Only this document.")
     doc_version_id: UUID | None = Field(None, description="Only this version, also if it is an old one.")
     source: str | None = Field(None, max_length=2000, description="A kind of source, or the beginning of its address.")
-    type: str | None = Field(None, max_length=200, description="A media type, whole or its second half.")
+    type: str | None = Field(None, max_length=200, description="A kind of file, such as docx, or a media type.")
     tag: str | None = Field(None, max_length=200)
     person: str | None = Field(None, max_length=200, description="Wrote it, took part in it or speaks in it.")
     from_date: str | None = Field(None, description="Written at or after this day or moment.")

@@ -1,12 +1,13 @@
 """Answers a question from the sources, with proof for every sentence, or refuses and says what was searched."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 from uuid import UUID
 
-from mnemon.ask.citations import Citation, cite
+from mnemon.ask.citations import Citation, cite, purged_among
 from mnemon.ask.extractive import PASSAGES, choose_sentences
 from mnemon.ask.filters import EVERYTHING, Filters
 from mnemon.ask.hits import Hit, read_hits
@@ -74,6 +75,11 @@ class Asking:
         self._searcher = searcher
         self._events = events
         self._model = model
+        self._unfinished: set[asyncio.Task[Answer]] = set()
+
+    async def close(self) -> None:
+        """Wait for answers whose askers have hung up: they are recorded too."""
+        await asyncio.gather(*self._unfinished, return_exceptions=True)
 
     async def ask(self, tenant: UUID, actor: Actor, question: str, filters: Filters = EVERYTHING) -> Answer:
         """Search, weigh, answer or refuse, record."""
@@ -90,13 +96,21 @@ class Asking:
         """
         began = time.perf_counter()
         ranked, hits = await self._find(tenant, actor, question, filters)
+        concluding = asyncio.create_task(self._conclude(tenant, actor, ranked, hits, began))
+        self._unfinished.add(concluding)
+        concluding.add_done_callback(self._finished)
         yield "evidence", {"passages": [_brief(hit) for hit in hits], "mode": _mode(ranked)}
-        answer = await self._conclude(tenant, actor, ranked, hits, began)
+        answer = await asyncio.shield(concluding)
         for sentence in answer.sentences:
             yield "sentence", sentence_as_json(sentence)
         if answer.refusal:
             yield "refusal", answer.refusal.as_json()
         yield "done", answer.as_json()
+
+    def _finished(self, task: asyncio.Task[Answer]) -> None:
+        self._unfinished.discard(task)
+        if not task.cancelled() and (failure := task.exception()):
+            log.warning("answer_failed", error=type(failure).__name__)
 
     async def _find(self, tenant: UUID, actor: Actor, question: str, filters: Filters) -> tuple[Ranked, list[Hit]]:
         asked = await self._searcher.prepare(tenant, question)
@@ -130,13 +144,22 @@ class Asking:
         """In the model's words where there is a model that answers, else in the sources' own."""
         if self._model.available:
             try:
-                return await write_answer(self._model, tenant, ranked.asked.question, hits[:PASSAGES])
+                written = await write_answer(self._model, tenant, ranked.asked.question, hits[:PASSAGES])
+                return await self._without_purged(tenant, written)
             except MnemonError as failure:
                 UNAVAILABLE.inc()
                 log.warning("answer_without_model", error_code=failure.code)
         chosen = await choose_sentences(ranked, hits, self._searcher.embedder_in_use(ranked.asked))
         proven = [ProvenSentence(one.text, [cite(one.hit, one.start, one.end)]) for one in chosen]
         return Written(proven, 0, "")
+
+    async def _without_purged(self, tenant: UUID, written: Written) -> Written:
+        """A model takes its time: what was purged meanwhile is not shown any more."""
+        cited = {citation.doc_version_id for sentence in written.sentences for citation in sentence.citations}
+        async with self._searcher.database.transaction(tenant) as tx:
+            gone = await purged_among(tx, cited)
+        kept = [one for one in written.sentences if gone.isdisjoint(proof.doc_version_id for proof in one.citations)]
+        return replace(written, sentences=kept, dropped=written.dropped + len(written.sentences) - len(kept))
 
 
 def _mode(ranked: Ranked) -> str:

@@ -1,6 +1,6 @@
 """Citations: the exact span of an exact revision, and the page they open on, now and after any newer version."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -21,6 +21,10 @@ SELECT v.doc_id, v.doc_version_id, v.version_number, v.is_active, v.media_type, 
 FROM mnemon.document_versions AS v
 JOIN mnemon.documents AS d ON d.tenant_id = v.tenant_id AND d.doc_id = v.doc_id
 WHERE v.tenant_id = mnemon.current_tenant() AND v.doc_version_id = %s
+"""
+PURGED = """
+SELECT doc_version_id FROM mnemon.document_versions
+WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = ANY(%s) AND purged_at IS NOT NULL
 """
 
 
@@ -104,6 +108,12 @@ def cite(hit: Hit, start: int, end: int) -> Citation:
         last_page=hit.last_page,
         written_at=hit.written_at,
     )
+
+
+async def purged_among(tx: Connection, revisions: Collection[UUID]) -> set[UUID]:
+    """Those of these revisions whose words are gone."""
+    rows = await (await tx.execute(PURGED, (list(revisions),))).fetchall()
+    return {row["doc_version_id"] for row in rows}
 
 
 async def open_evidence(tx: Connection, revision: UUID, start: int, end: int) -> Evidence:

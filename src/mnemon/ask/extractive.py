@@ -2,21 +2,26 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 
 import numpy as np
 
 from mnemon.ask.hits import Hit
 from mnemon.ask.search import Ranked
-from mnemon.ask.terms import Term
+from mnemon.ask.units import Unit, subject_of, units_of
 from mnemon.ask.wording import Listener, words_of
-from mnemon.documents.sentences import sentences
 from mnemon.models.embedder import Embedder
 
 # Passages whose sentences are weighed, sentences whose meaning is compared, and the most that an answer has.
 PASSAGES, COMPARED, MOST_SENTENCES = 8, 8, 4
 # Another sentence must say this share of the question anew, and be nearly as good as the best.
 NEW_SHARE, NEARLY = 0.15, 0.55
+# What a newer document says of the same matter stands beside the best sentence if it is this good and says as much.
+AS_GOOD, AS_MUCH = 0.8, 0.9
+# What a sentence is worth: the question's words in it and in its headings, its passage's standing, a time or a number
+# where one is asked for, and how new it is; less for what only repeats or asks itself.
+WORDS, CONTEXT, STANDING, EXPECTED, NEWER, NO_ANSWER = 0.5, 0.25, 0.35, 0.15, 0.1, 0.15
 
 _TIME = re.compile(
     r"\d{1,4}[./:-]\d|\b(19|20)\d\d\b|\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|"
@@ -27,14 +32,15 @@ _TIME = re.compile(
 _NUMBER = re.compile(
     r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million)\b", re.IGNORECASE
 )
-# Who wrote to whom and when: it answers no question, though its subject says the words of many.
-_MAIL_HEADER = re.compile(r"(?:From|To|Cc|Date|Subject): [^\n]*\n(?:From|To|Cc|Date|Subject): ")
-_BULLET = re.compile(r"[-*•‣◦▪–—·]\s+(?=\S)")
-_HOW = re.compile(r"\bhow (many|much|long|often|old|far|big|large)\b", re.IGNORECASE)
 _EXPECTED = (
     (re.compile(r"^\W*(when|what (time|date|day|month|year)|since when|until when)\b", re.IGNORECASE), _TIME),
-    (_HOW, _NUMBER),
+    (re.compile(r"\bhow (many|much|long|often|old|far|big|large)\b", re.IGNORECASE), _NUMBER),
+    (re.compile(r"\bhours\b", re.IGNORECASE), re.compile(r"\b\d{1,2}[:.]\d\d\b")),
+    (re.compile(r"^\W*why\b", re.IGNORECASE), re.compile(r"\b(because|since|due to|so that|reason)\b", re.IGNORECASE)),
 )
+_BULLET = re.compile(r"[-*•‣◦▪–—·]\s+(?=\S)")
+# They ask, and are not what is asked about.
+_ASKING = re.compile(r"\bhow (many|much|long|often|old|far|big|large)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -44,8 +50,16 @@ class Sentence:
     hit: Hit
     start: int
     end: int
+    # The question's words in it, and with those in its headings.
     said: frozenset[str]
+    covers: frozenset[str]
     score: float
+    # The part of the score that is its passage's.
+    standing: float
+
+    @property
+    def own_score(self) -> float:
+        return self.score - self.standing
 
     @property
     def text(self) -> str:
@@ -54,7 +68,7 @@ class Sentence:
 
 async def choose_sentences(ranked: Ranked, hits: Sequence[Hit], embedder: Embedder | None) -> list[Sentence]:
     """The sentences that answer, in reading order."""
-    weights = {term.lexeme: term.weight for term in _told(ranked)}
+    weights = _weights(ranked)
     found = _weighed(ranked, hits[:PASSAGES], weights)
     if embedder is not None and ranked.asked.vector is not None:
         found = await _compared(found, ranked, embedder)
@@ -63,10 +77,34 @@ async def choose_sentences(ranked: Ranked, hits: Sequence[Hit], embedder: Embedd
     for sentence in found:
         if len(chosen) == MOST_SENTENCES or (chosen and sentence.score < NEARLY * chosen[0].score):
             break
-        before = frozenset[str]().union(*(one.said for one in chosen))
+        before = frozenset[str]().union(*(one.covers for one in chosen))
         if not chosen or sum(weights[lexeme] for lexeme in sentence.said - before) / total >= NEW_SHARE:
             chosen.append(sentence)
+    if chosen and len(chosen) < MOST_SENTENCES and not _TIME.search(ranked.asked.question):
+        chosen += _later(chosen, found, weights)
     return in_reading_order(chosen)
+
+
+def _later(chosen: Sequence[Sentence], found: Sequence[Sentence], weights: dict[str, float]) -> list[Sentence]:
+    """The newest sentence that may replace the best one, where no newer document was chosen: a decision may have been
+    revised, and who reads both in their order sees it."""
+
+    def weight(lexemes: frozenset[str]) -> float:
+        return sum(weights[lexeme] for lexeme in lexemes)
+
+    def day(one: Sentence) -> date:
+        return one.hit.written_at.date() if one.hit.written_at else date.min
+
+    best, last = chosen[0], max(day(one) for one in chosen)
+    rivals = [
+        one
+        for one in found
+        if day(one) > last
+        and one.own_score >= AS_GOOD * best.own_score
+        and weight(one.said & best.said) >= AS_MUCH * weight(best.said)
+        and weight(one.covers & best.covers) >= AS_MUCH * weight(best.covers)
+    ]
+    return [max(rivals, key=lambda one: (day(one), one.own_score))] if rivals else []
 
 
 def in_reading_order(chosen: Sequence[Sentence]) -> list[Sentence]:
@@ -79,24 +117,53 @@ def in_reading_order(chosen: Sequence[Sentence]) -> list[Sentence]:
     return sorted(chosen, key=place)
 
 
+def _weights(ranked: Ranked) -> dict[str, float]:
+    """What each word of the question counts, without those that only ask."""
+    weights = {term.lexeme: term.weight for term in ranked.terms}
+    asking = " ".join(found[1] for found in _ASKING.finditer(ranked.asked.question))
+    only_ask = Listener(weights).heard_in(asking)
+    return {lexeme: weight for lexeme, weight in weights.items() if lexeme not in only_ask} or weights
+
+
 def _weighed(ranked: Ranked, hits: Sequence[Hit], weights: dict[str, float]) -> list[Sentence]:
     """Every sentence by the words it says and the passage it stands in, best first."""
-    total = sum(weights.values()) or 1.0
-    scores = np.array([hit.score for hit in hits])
-    spread = float(np.ptp(scores)) if len(scores) else 0.0
+    question, total = ranked.asked.question, sum(weights.values()) or 1.0
+    standing, newness = _spread([hit.score for hit in hits], 1.0), _newness(question, hits)
     listener = Listener(weights)
     found = []
-    for hit in hits:
-        standing = (hit.score - float(scores.min())) / spread if spread else 1.0
-        for start, end in sentences(hit.text):
-            if _is_heading(hit, hit.text[start:end]) or _MAIL_HEADER.match(hit.text[start:end]):
+    for hit, stands, newer in zip(hits, standing, newness, strict=True):
+        context = listener.heard_in(" ".join([*hit.headings, subject_of(hit.text, hit.media_type)]))
+        for unit in units_of(hit.text, hit.media_type):
+            text = hit.text[unit.start : unit.end]
+            if _is_heading(hit, text):
                 continue
-            start += _bullet(hit.text[start:end])
-            said = listener.heard_in(f"{hit.text[start:end]} {hit.speaker or ''}")
-            share = sum(weights[lexeme] for lexeme in said) / total
-            bonus = 0.15 if _as_expected(ranked.asked.question, hit.text[start:end]) else 0.0
-            found.append(Sentence(hit, hit.start + start, hit.start + end, said, 0.5 * share + 0.35 * standing + bonus))
+            said = listener.heard_in(f"{text} {unit.speaker or hit.speaker or ''}")
+            score = WORDS * sum(weights[lexeme] for lexeme in said) / total
+            score += CONTEXT * sum(weights[lexeme] for lexeme in context - said) / total
+            score += STANDING * stands + NEWER * newer + _bonus(question, text, unit)
+            start, end = hit.start + unit.start + _bullet(text), hit.start + unit.end
+            found.append(Sentence(hit, start, end, said, said | context, score, STANDING * stands))
     return sorted(found, key=lambda one: (-one.score, one.start))
+
+
+def _newness(question: str, hits: Sequence[Hit]) -> list[float]:
+    """From the oldest passage to the newest: what was said last holds, unless the question is about a time."""
+    if _TIME.search(question):
+        return [0.0] * len(hits)
+    dated = [hit.written_at.timestamp() for hit in hits if hit.written_at]
+    oldest = min(dated, default=0.0)
+    return _spread([hit.written_at.timestamp() if hit.written_at else oldest for hit in hits], 0.0)
+
+
+def _spread(values: Sequence[float], alike: float) -> list[float]:
+    """From 0 for the least to 1 for the greatest; `alike` where all are the same."""
+    least, span = min(values, default=0.0), float(np.ptp(values)) if values else 0.0
+    return [(value - least) / span if span else alike for value in values]
+
+
+def _bonus(question: str, text: str, unit: Unit) -> float:
+    expected = EXPECTED if _as_expected(question, text) else 0.0
+    return expected - (NO_ANSWER if unit.quoted or text.rstrip().endswith("?") else 0.0)
 
 
 async def _compared(found: Sequence[Sentence], ranked: Ranked, embedder: Embedder) -> list[Sentence]:
@@ -106,17 +173,8 @@ async def _compared(found: Sequence[Sentence], ranked: Ranked, embedder: Embedde
         return best
     vectors = await embedder.embed([one.text for one in best], purpose="query")
     near = vectors @ np.asarray(ranked.asked.vector)
-    again = [
-        Sentence(one.hit, one.start, one.end, one.said, one.score + 0.5 * float(value))
-        for one, value in zip(best, near, strict=True)
-    ]
+    again = [replace(one, score=one.score + 0.5 * float(value)) for one, value in zip(best, near, strict=True)]
     return sorted(again, key=lambda one: (-one.score, one.start))
-
-
-def _told(ranked: Ranked) -> Sequence[Term]:
-    """The words that an answer may say again. Of "how long" the answer is a time, not the word long."""
-    asks = Listener(term.lexeme for term in ranked.terms).heard_in(" ".join(_HOW.findall(ranked.asked.question)))
-    return [term for term in ranked.terms if term.lexeme not in asks] or ranked.terms
 
 
 def _bullet(text: str) -> int:

@@ -5,6 +5,10 @@ from datetime import datetime
 from uuid import UUID
 
 from mnemon.db.database import Connection
+from mnemon.documents.extraction.sniff import MEDIA_TYPES
+
+# People say docx, md or eml, and know no media type.
+KINDS: dict[str, str] = {str(kind): media_type for kind, media_type in MEDIA_TYPES.items()}
 
 # A person is found as author, participant or speaker, by the whole name or by one word of it, in any case.
 REVISIONS = """
@@ -19,7 +23,7 @@ WHERE v.tenant_id = mnemon.current_tenant() AND v.purged_at IS NULL
       ELSE v.is_active END
   AND (%(document)s::uuid IS NULL OR v.doc_id = %(document)s)
   AND (%(source)s::text IS NULL OR d.source_type = %(source)s OR starts_with(d.source_uri, %(source)s))
-  AND (%(media_type)s::text IS NULL OR v.media_type = %(media_type)s OR v.media_type LIKE '%%/' || %(media_type)s)
+  AND (%(media_type)s::text IS NULL OR %(media_type)s IN (v.media_type, split_part(v.media_type, '/', 2)))
   AND (%(tag)s::text IS NULL OR %(tag)s = ANY (d.tags))
   AND (%(written_from)s::timestamptz IS NULL OR coalesce(v.written_at, v.created_at) >= %(written_from)s)
   AND (%(written_to)s::timestamptz IS NULL OR coalesce(v.written_at, v.created_at) <= %(written_to)s)
@@ -60,5 +64,6 @@ async def revisions_of(tx: Connection, filters: Filters) -> list[UUID] | None:
     """The revisions to search; None when nothing is filtered and the active ones are meant."""
     if not filters.applied():
         return None
-    rows = await (await tx.execute(REVISIONS, vars(filters))).fetchall()
+    values = vars(filters) | {"media_type": KINDS.get(filters.media_type or "", filters.media_type)}
+    rows = await (await tx.execute(REVISIONS, values)).fetchall()
     return [row["doc_version_id"] for row in rows]

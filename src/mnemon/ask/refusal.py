@@ -53,7 +53,10 @@ class Refusal:
 
 
 def refuse_nothing_found(ranked: Ranked) -> Refusal:
-    where = "Nothing is stored here yet" if not ranked.scope.chunks else "No passage has anything of the question"
+    if ranked.scope.chunks:
+        where = "No passage has anything of the question"
+    else:
+        where = "Nothing passes the filters" if ranked.filters.applied() else "Nothing is stored here yet"
     return _refusal("nothing_found", f"{where}.", ranked, ())
 
 

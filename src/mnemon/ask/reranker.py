@@ -1,5 +1,7 @@
 """An optional model behind HTTP that orders the best passages anew. When it fails, the order stays as it was."""
 
+import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -45,11 +47,13 @@ class HttpReranker:
         if self._endpoint.model:
             body["model"] = self._endpoint.model
         try:
-            with SECONDS.time():
-                answer = await self._client.post(self._endpoint.url, json=body)
+            # The client's own limit is for each read: a server that sends byte by byte would never meet it.
+            async with asyncio.timeout(self._endpoint.timeout):
+                with SECONDS.time():
+                    answer = await self._client.post(self._endpoint.url, json=body)
             answer.raise_for_status()
             scores = _scores(answer.json(), len(texts))
-        except (httpx.HTTPError, ValueError, KeyError, TypeError, IndexError) as failure:
+        except (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, IndexError) as failure:
             RERANKS.labels("failed").inc()
             log.warning("rerank_failed", error=type(failure).__name__)
             return None
@@ -79,6 +83,6 @@ def _scores(answer: Any, wanted: int) -> list[float]:
     scores: dict[int, float] = {}
     for one in answer["results"]:
         scores[int(one["index"])] = float(one["relevance_score"])
-    if sorted(scores) != list(range(wanted)):
+    if sorted(scores) != list(range(wanted)) or not all(map(math.isfinite, scores.values())):
         raise ValueError("not one score per text")
     return [scores[number] for number in range(wanted)]

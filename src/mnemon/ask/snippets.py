@@ -27,7 +27,7 @@ def snippet_of(passage: str, offset: int, terms: Sequence[Term], listener: Liste
     spans = sentences(passage) or [(0, len(passage))]
     found = [listener.heard_in(passage[start:end]) for start, end in spans]
     weight = {term.lexeme: term.weight for term in terms}
-    best, best_weight = (spans[0][0], _cut(passage, *spans[0])), -1.0
+    best, best_weight = (spans[0][0], _opening(passage, spans)), 0.0
     for first, (start, _) in enumerate(spans):
         said: set[str] = set()
         for last in range(first, len(spans)):
@@ -49,6 +49,12 @@ def _far_enough(spans: Sequence[Span], start: int, end: int) -> int:
         if further > end and further - start <= LONGEST:
             end = further
     return end
+
+
+def _opening(passage: str, spans: Sequence[tuple[int, int]]) -> int:
+    """Where nothing of the question is said: the end of as many sentences from the beginning as may be shown."""
+    start, end = spans[0]
+    return max([last for _, last in spans if last - start <= LONGEST], default=_cut(passage, start, end))
 
 
 def _cut(passage: str, start: int, end: int) -> int:

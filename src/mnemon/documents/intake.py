@@ -1,6 +1,7 @@
 """Intake: a received file becomes a document, a run, a job and an event in one transaction, or is known already."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -28,6 +29,8 @@ LONGEST_TITLE = 500
 LONGEST_URI = 2_000
 LONGEST_TAG = 100
 MOST_TAGS = 50
+# They would break lines, colour terminals, or turn the letters after them around.
+CONTROL = re.compile(r"[\x01-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 UPLOAD = "upload"
 
 DedupResult = Literal["new", "new_version", "reprocess", "skipped"]
@@ -193,6 +196,8 @@ def check_origin(origin: Origin) -> None:
         len(origin.tags) > MOST_TAGS or not all(1 <= len(tag) <= LONGEST_TAG for tag in origin.tags)
     ):
         raise UnfitField(f"At most {MOST_TAGS} tags, of 1 to {LONGEST_TAG} characters each.", field="tags")
+    if any(CONTROL.search(text) for text in (origin.title, *(origin.tags or ())) if text):
+        raise UnfitField("Titles and tags are one line each, without control characters.")
     for text in (origin.title, uri, *(origin.tags or ())):
         if text is not None and ("\x00" in text or (not text.isascii() and _has_halves(text))):
             raise InvalidRequest("Text has no zero bytes and no halves of characters.")

@@ -88,7 +88,7 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
     if later.event.category not in _STANDING or earlier.event.category is not Category.DECISION:
         return None
     named = _NAMES_OLD.search(later.words)
-    if named and content_words(named["old"]) and _mostly_in(content_words(named["old"]), content_words(earlier.words)):
+    if named and _names(named["old"], earlier.words):
         return f'names what it replaces: "{named["old"].strip()}"'
     if later.event.category is not Category.DECISION:
         return None
@@ -146,6 +146,12 @@ def _fulfils(later: Placed, earlier: Placed) -> bool:
         return False
     promised = content_words(earlier.event.subject.ref)
     return bool(promised) and promised <= content_words(later.words)
+
+
+def _names(old: str, earlier: str) -> bool:
+    """Version 1 is not version 2, however alike the words around the numbers."""
+    words = content_words(old)
+    return bool(words) and values(old) <= values(earlier) and _mostly_in(words, content_words(earlier))
 
 
 def _mostly_in(part: frozenset[str], whole: frozenset[str]) -> bool:

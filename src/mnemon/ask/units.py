@@ -1,0 +1,61 @@
+"""The parts of a passage that can be quoted as an answer: sentences, turns of a talk, what a mail says itself."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mnemon.documents.extraction.lines import lines_of
+from mnemon.documents.extraction.transcript import talk_blocks
+from mnemon.documents.sentences import sentences
+
+MAIL = "message/rfc822"
+# A turn up to this long is quoted whole: its sentences lean on each other.
+WHOLE_TURN = 300
+
+_HEADER = re.compile(r"From: .*(?:\n.+)*")
+_SUBJECT = re.compile(r"^Subject: (.*)$", re.MULTILINE)
+# What somebody else wrote, with the line that says who.
+_QUOTED = re.compile(r"^(?:On .{5,200}wrote:\n+)?(?:>.*(?:\n|\Z))+", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """`passage[start:end]`, who says it where the passage tells, and whether it repeats another's words."""
+
+    start: int
+    end: int
+    speaker: str | None = None
+    quoted: bool = False
+
+
+def units_of(passage: str, media_type: str) -> list[Unit]:
+    """In reading order. The headers of a mail are none."""
+    if media_type == MAIL:
+        header = _HEADER.match(passage)
+        return list(_of_mail(passage, header.end() if header else 0))
+    turns = [block for block in talk_blocks(lines_of(passage)) if block.kind == "message"]
+    if not turns:
+        return [Unit(start, end) for start, end in sentences(passage)]
+    before = [Unit(start, end) for start, end in sentences(passage, 0, turns[0].start)]
+    return before + [unit for turn in turns for unit in _of_turn(passage, turn.start, turn.end, turn.speaker)]
+
+
+def subject_of(passage: str, media_type: str) -> str:
+    """What a mail is about: it names the matter, and answers nothing."""
+    header = _HEADER.match(passage) if media_type == MAIL else None
+    found = _SUBJECT.search(header[0]) if header else None
+    return found[1] if found else ""
+
+
+def _of_turn(passage: str, start: int, end: int, speaker: str | None) -> Iterator[Unit]:
+    parts = [(start, end)] if end - start <= WHOLE_TURN else sentences(passage, start, end)
+    for first, last in parts:
+        yield Unit(first, last, speaker)
+
+
+def _of_mail(passage: str, start: int) -> Iterator[Unit]:
+    for found in _QUOTED.finditer(passage, start):
+        yield from (Unit(*span) for span in sentences(passage, start, found.start()))
+        yield from (Unit(*span, quoted=True) for span in sentences(passage, *found.span()))
+        start = found.end()
+    yield from (Unit(*span) for span in sentences(passage, start))
