@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := .make/ready
 BROWSER := .make/browser
+# Files of tests run side by side, each process with a server of its own.
+SIDE_BY_SIDE ?= -n 2 --dist loadfile
 
 .PHONY: help setup demo serve test test-all lint bench build reference examples lock clean
 .DEFAULT_GOAL := help
@@ -28,7 +30,7 @@ lint: $(READY) ## style, types and layers
 	@$(BIN)/lint-imports --no-cache | tail -n 3
 
 test: $(READY) $(BROWSER) lint ## lint, then all tests but the long suites
-	@$(BIN)/pytest -m "not slow"
+	@$(BIN)/pytest -m "not slow" $(SIDE_BY_SIDE)
 
 test-all: $(READY) $(BROWSER) lint ## everything, the long suites included
 	@$(BIN)/pytest

@@ -65,6 +65,11 @@ async def test_unrelated_or_repeated_events_are_not_linked(earlier: str, later: 
     assert await links(earlier, later) == []
 
 
+async def test_another_version_is_not_the_one_that_is_replaced() -> None:
+    adopted = "Decision: Version 2 of the retention policy applies from 15 May 2026."
+    assert await links(adopted, "The policy was changed. It replaces version 1 of 1 February 2026.") == []
+
+
 async def test_an_earlier_decision_is_ended_once_and_by_what_came_after_it() -> None:
     found = await links("Decision: launch on 3 May.", "Decision: launch on 10 June.", "Decision: launch on 1 July.")
     assert [(link.earlier[:2], link.later[:2]) for link in found] == [("0:", "1:"), ("1:", "2:")]
