@@ -154,8 +154,11 @@ def _add_questions_of_old(door: Door) -> None:
         """Fixture: asks the client's model."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MCPDeprecationWarning)
+            # On the stream of this call: the client may not have opened one of its own yet.
             answer = await context.request_context.session.create_message(
-                [SamplingMessage(role="user", content=TextContent(text=prompt))], max_tokens=100
+                [SamplingMessage(role="user", content=TextContent(text=prompt))],
+                max_tokens=100,
+                related_request_id=context.request_id,
             )
         return f"LLM response: {getattr(answer.content, 'text', '')}"
 
