@@ -114,6 +114,24 @@ async def test_an_administrator_cannot_read_a_private_document_over_rest(
     assert answer.status_code == 404
 
 
+async def test_the_log_tells_others_that_something_happened_and_not_what(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, client: Any, admin: Person
+) -> None:
+    kept = await take()
+    shared = await take("Decision: We keep the canteen.", visibility_scope="org")
+    await all_done()
+    answer = await client.get("/v1/events", params={"limit": 100}, headers=admin.headers)
+    assert answer.status_code == 200
+    assert "zeppelin" not in answer.text
+    assert "canteen" in answer.text
+    about = [one for one in answer.json()["events"] if one["data"].get("subject") == f"document:{kept.doc_id}"]
+    assert {one["data"].get("withheld") for one in about} == {"not for this reader"}
+    assert {one["type"] for one in about} >= {"document.ingested", "semantic.extracted"}
+    one = await client.get(f"/v1/events/{about[0]['id']}", headers=admin.headers)
+    assert "withheld" in one.json()["event"]["data"]
+    assert shared.doc_id != kept.doc_id
+
+
 async def test_a_stranger_cannot_add_a_revision_to_a_private_artifact(take: Take) -> None:
     await take(source_id="page-1")
     with pytest.raises(NotAllowed):

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -12,7 +12,8 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from mnemon.api.access import MnemonPart, allow, principal_of
-from mnemon.api.event_models import EventOut, Shape, answer, events_as_json
+from mnemon.api.event_models import EventOut, Shape, answer
+from mnemon.api.shown_events import shown_events
 from mnemon.app import Mnemon
 from mnemon.errors import NotAllowed, NotAuthenticated
 from mnemon.identity.following import refuse_strangers
@@ -110,7 +111,7 @@ async def poll(
     wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait for the first event.")] = 0,
 ) -> Response:
     batch = await mnemon.log.pull.fetch(principal.tenant_id, subscription_id, limit=limit, wait_seconds=wait)
-    return _answered(batch)
+    return await _answered(mnemon, principal, batch)
 
 
 @router.post(
@@ -129,7 +130,7 @@ async def claim(subscription_id: SubscriptionId, wanted: NewClaim, mnemon: Mnemo
         limit=wanted.limit,
         wait_seconds=wanted.wait,
     )
-    return _answered(batch)
+    return await _answered(mnemon, principal, batch)
 
 
 @router.get(
@@ -145,7 +146,11 @@ async def stream(
     await mnemon.log.subscriptions.find(principal.tenant_id, subscription_id)
     events = mnemon.log.pull.stream(principal.tenant_id, subscription_id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    messages = _messages(events, lambda: _may_go_on(request))
+
+    async def shown(event: Event) -> dict[str, Any]:
+        return (await shown_events(mnemon, principal, [event]))[0]
+
+    messages = _messages(events, shown, lambda: _may_go_on(request))
     return StreamingResponse(messages, media_type="text/event-stream", headers=headers)
 
 
@@ -175,10 +180,10 @@ async def _own(mnemon: Mnemon, principal: Principal, subscription_id: str) -> No
     refuse_strangers(principal, await mnemon.log.subscriptions.find(principal.tenant_id, subscription_id))
 
 
-def _answered(batch: Batch) -> Response:
+async def _answered(mnemon: Mnemon, principal: Principal, batch: Batch) -> Response:
     return answer(
         {
-            "events": events_as_json(batch.events),
+            "events": await shown_events(mnemon, principal, batch.events),
             "has_more": batch.has_more,
             "tokens": {name: str(token) for name, token in batch.tokens.items()},
             "failures": batch.failures,
@@ -197,7 +202,11 @@ async def _may_go_on(request: Request) -> bool:
     return True
 
 
-async def _messages(events: AsyncIterator[Event], may_go_on: Callable[[], Awaitable[bool]]) -> AsyncIterator[bytes]:
+async def _messages(
+    events: AsyncIterator[Event],
+    shown: Callable[[Event], Awaitable[dict[str, Any]]],
+    may_go_on: Callable[[], Awaitable[bool]],
+) -> AsyncIterator[bytes]:
     """Each event as a message, and a comment now and then, so that both sides notice when the other is gone."""
     yield b": connected\n\n"
     clock = asyncio.get_running_loop().time
@@ -214,7 +223,7 @@ async def _messages(events: AsyncIterator[Event], may_go_on: Callable[[], Awaita
                 yield b": still here\n\n"
             if done:
                 event, following = following.result(), None
-                yield _message(event)
+                yield _message(event, await shown(event))
     finally:
         if following is not None:
             following.cancel()
@@ -228,5 +237,5 @@ async def _next(events: AsyncIterator[Event]) -> Event:
     return await anext(events)
 
 
-def _message(event: Event) -> bytes:
-    return b"id: %s\nevent: %s\ndata: %s\n\n" % (event.id.encode(), event.type.encode(), orjson.dumps(event.as_json()))
+def _message(event: Event, shown: dict[str, Any]) -> bytes:
+    return b"id: %s\nevent: %s\ndata: %s\n\n" % (event.id.encode(), event.type.encode(), orjson.dumps(shown))

@@ -1,6 +1,5 @@
 """How events look in answers, for the OpenAPI document; the answers themselves are written without a detour."""
 
-from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -8,7 +7,6 @@ import orjson
 from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnemon.log.events import Event
 from mnemon.log.incoming import DECISION, IncomingEvent
 
 RECORDED: dict[str, Any] = {
@@ -110,7 +108,3 @@ class TraceOut(Shape):
 def answer(document: Any, status: int = 200) -> Response:
     """The document as it is: a page of a thousand events is not rebuilt field by field to be described."""
     return Response(orjson.dumps(document), status, media_type="application/json")
-
-
-def events_as_json(events: Sequence[Event]) -> list[dict[str, Any]]:
-    return [event.as_json() for event in events]

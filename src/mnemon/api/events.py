@@ -16,8 +16,8 @@ from mnemon.api.event_models import (
     OneEvent,
     TraceOut,
     answer,
-    events_as_json,
 )
+from mnemon.api.shown_events import shown_events
 from mnemon.identity.recording import record_events
 from mnemon.identity.roles import Action, Principal
 from mnemon.log.events import MAIN
@@ -124,12 +124,14 @@ async def get_events(mnemon: MnemonPart, principal: Reader, query: Annotated[Str
         cursor=query.cursor,
         limit=query.limit,
     )
-    return answer({"events": events_as_json(page.events), "has_more": page.has_more, "next_cursor": page.next_cursor})
+    shown = await shown_events(mnemon, principal, page.events)
+    return answer({"events": shown, "has_more": page.has_more, "next_cursor": page.next_cursor})
 
 
 @router.get("/events/process/{correlation_id}", summary="All events of a business process", response_model=TraceOut)
 async def get_process(correlation_id: EventId, mnemon: MnemonPart, principal: Reader) -> Response:
-    return answer((await mnemon.log.read_trace(principal.tenant_id, correlation_id)).as_json())
+    trace = await mnemon.log.read_trace(principal.tenant_id, correlation_id)
+    return answer(trace.as_json() | {"events": await shown_events(mnemon, principal, trace.events)})
 
 
 @router.get("/events/{event_id}", summary="One event", response_model=OneEvent)
@@ -137,17 +139,17 @@ async def get_event(
     event_id: EventId, mnemon: MnemonPart, principal: Reader, legal_entity: LegalEntity = None
 ) -> Response:
     event = await mnemon.log.read_event(principal.tenant_id, event_id, legal_entity)
-    return answer({"event": event.as_json()})
+    return answer({"event": (await shown_events(mnemon, principal, [event]))[0]})
 
 
 @router.get("/events/{event_id}/lineage", summary="What led to an event", response_model=LineageOut)
 async def get_lineage(event_id: EventId, mnemon: MnemonPart, principal: Reader, depth: Depth = DEEPEST) -> Response:
     lineage = await mnemon.log.read_lineage(principal.tenant_id, event_id, depth)
-    return answer({"lineage": events_as_json(lineage), "depth": len(lineage) - 1})
+    return answer({"lineage": await shown_events(mnemon, principal, lineage), "depth": len(lineage) - 1})
 
 
 @router.get("/events/{event_id}/descendants", summary="What followed from an event", response_model=DescendantsOut)
 async def get_descendants(event_id: EventId, mnemon: MnemonPart, principal: Reader, depth: Depth = DEEPEST) -> Response:
     await mnemon.log.read_event(principal.tenant_id, event_id)
     descendants = await mnemon.log.read_descendants(principal.tenant_id, event_id, depth)
-    return answer({"descendants": events_as_json(descendants), "count": len(descendants)})
+    return answer({"descendants": await shown_events(mnemon, principal, descendants), "count": len(descendants)})

@@ -1,5 +1,6 @@
 """Who reads: the person behind a request, known to the database for one transaction."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -11,6 +12,10 @@ SET = "SELECT set_config('mnemon.reader', %s, true)"
 HIDDEN = """
 SELECT FROM mnemon.artifacts
  WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s AND NOT mnemon.may_read(readers)
+"""
+HIDDEN_OF = """
+SELECT doc_id FROM mnemon.artifacts
+ WHERE tenant_id = mnemon.current_tenant() AND doc_id = ANY(%s) AND NOT mnemon.may_read(readers)
 """
 HIDDEN_REVISION = "SELECT mnemon.is_hidden(%s) AS hidden"
 
@@ -47,3 +52,10 @@ async def open_revision_as(tx: Connection, reader: Reader, revision: UUID) -> No
     row = await (await tx.execute(HIDDEN_REVISION, (revision,))).fetchone()
     if row is None or row["hidden"]:
         raise NotFound(f"There is no version {revision}, or it was purged.", doc_version_id=str(revision))
+
+
+async def hidden_documents(tx: Connection, reader: Reader, documents: Sequence[UUID]) -> set[UUID]:
+    """Those of these documents that the reader may not see."""
+    await read_as(tx, reader)
+    rows = await (await tx.execute(HIDDEN_OF, (list(documents),))).fetchall()
+    return {row["doc_id"] for row in rows}
