@@ -20,3 +20,8 @@ async def lock_document(tx: Connection, doc_id: UUID) -> None:
 async def lock_blob(tx: Connection, content_hash: str) -> None:
     """Until the transaction ends, nobody else decides whether the file of this content is kept."""
     await tx.execute(LOCK, (f"blob {content_hash}",))
+
+
+async def lock_linking(tx: Connection) -> None:
+    """Until the transaction ends, nobody else ties events of the tenant: of two at once, one sees the other's."""
+    await tx.execute(LOCK, ("links",))

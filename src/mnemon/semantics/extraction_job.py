@@ -7,7 +7,7 @@ from uuid import UUID
 
 from mnemon.documents import events as documents
 from mnemon.documents.extract_job import EXTRACT, RevisionToExtract
-from mnemon.documents.locks import lock_document
+from mnemon.documents.locks import lock_document, lock_linking
 from mnemon.log.events import SYSTEM, NewEvent
 from mnemon.log.store import EventLog
 from mnemon.models.embedder import Embedder, Vectors
@@ -85,6 +85,7 @@ async def _record(
         await lock_document(tx, source.doc_id)
         if await (await tx.execute(STILL_THERE, (source.doc_version_id,))).fetchone() is None:
             raise ArtifactNotFound(f"Version {source.doc_version_id} was purged while it was read.")
+        await lock_linking(tx)
         links = await links_of(tx, source, found.events)
         if vectors is not None:
             await store_vectors(tx, source.doc_version_id, found.events, vectors, context.embedder.model_id)
