@@ -56,6 +56,53 @@ async def test_a_replay_finds_a_row_that_someone_changed(memory: Memory, tenant:
     assert (await memory.replay.verify(tenant)).same
 
 
+FORGERIES = {
+    "emo_branches": "UPDATE mnemon.emo_branches SET purpose = 'forged' WHERE tenant_id = %s",
+    "emo_history": "UPDATE mnemon.emo_history SET rationale = 'forged' WHERE tenant_id = %s AND emo_version = 2",
+    "emo_links": "UPDATE mnemon.emo_links SET created_at = created_at + interval '1 microsecond' WHERE tenant_id = %s",
+    "emo_texts": "UPDATE mnemon.emo_texts SET text_hash = sha256('forged') WHERE tenant_id = %s",
+    "emo_graph_nodes": "UPDATE mnemon.emo_graph_nodes SET tags = '{forged}' WHERE tenant_id = %s",
+    "emo_graph_edges": """UPDATE mnemon.emo_graph_edges SET properties = '{"forged": 1}' WHERE tenant_id = %s""",
+    # The same number to the database's equality, but not the same text.
+    "emo_current": """UPDATE mnemon.emo_current SET vector_meta = '{"model_id": "m", "embed_dim": 384.0}'
+                       WHERE tenant_id = %s""",
+}
+
+
+@pytest.mark.parametrize("table", sorted(FORGERIES))
+async def test_a_replay_finds_and_mends_a_forgery_in_any_table(
+    memory: Memory, tenant: UUID, place: Place, table: str
+) -> None:
+    meta = {"model_id": "m", "embed_dim": 384}
+    memory = Memory(memory.log, memory.projector)
+    memory.changes._vector_meta = lambda: meta
+    await some_history(memory, tenant, place)
+    await memory.branches.create(tenant, Place(place.world_id, "away"), ADA, purpose="true")
+    async with memory.log.database.owner() as owner:
+        assert (await owner.execute(FORGERIES[table], (tenant,))).rowcount
+    report = await memory.replay.verify(tenant)
+    assert {one.table for one in report.differences} == {table}
+    assert (await memory.replay.verify(tenant)).same
+
+
+async def test_a_rebuild_leaves_rows_alone_that_are_as_they_should_be(
+    memory: Memory, tenant: UUID, place: Place
+) -> None:
+    [first, *_] = await some_history(memory, tenant, place)
+    where = "SELECT emo_id, ctid::text AS at FROM mnemon.emo_current WHERE tenant_id = %s"
+
+    async def places() -> dict[UUID, str]:
+        async with memory.log.database.transaction(tenant) as connection:
+            return {row["emo_id"]: row["at"] for row in await (await connection.execute(where, (tenant,))).fetchall()}
+
+    async with memory.log.database.owner() as owner:
+        await owner.execute("UPDATE mnemon.emo_current SET content = 'forged' WHERE emo_id = %s", (first,))
+    before = await places()
+    await memory.replay.rebuild(tenant)
+    after = await places()
+    assert {emo_id for emo_id in before if before[emo_id] != after[emo_id]} == {first}
+
+
 @pytest.mark.parametrize("table", sorted(REAL.values()))
 async def test_nobody_but_the_projector_writes_the_lens(memory: Memory, tenant: UUID, place: Place, table: str) -> None:
     await some_history(memory, tenant, place)

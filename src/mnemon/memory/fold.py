@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -21,9 +22,9 @@ class OutOfOrder(Conflict):
     retry = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
-    """An event of a memory object, as the fold sees it."""
+    """An event of a memory object, as the fold sees it. Its ids are read once: a projection asks for them often."""
 
     operation: str
     data: Mapping[str, Any]
@@ -36,11 +37,11 @@ class Change:
         data = disclose(event.data)
         return cls(event.type.removeprefix("emo."), data, event.recorded_at, event.actor_id, event.sequence)
 
-    @property
+    @cached_property
     def place(self) -> Place:
         return Place(UUID(self.data["world_id"]), self.data["branch"])
 
-    @property
+    @cached_property
     def emo_id(self) -> UUID:
         return UUID(self.data["emo_id"])
 
