@@ -295,3 +295,23 @@ async def test_a_near_miss_shows_more_than_a_number(
     answer = await asking(searcher, log).ask(tenant, ADA, "Who won the football match of the ferret?")
     assert answer.refusal is not None
     assert "fourteen months" in answer.refusal.near_misses[0].snippet
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence", "quote", "kept"),
+    [
+        ("The board did not approve the big plan.", "The board approved the big plan.", "approve the big plan", False),
+        ("The board approved the big plan.", "The board never approved the big plan.", "approved the big plan", False),
+        ("The board did not approve the big plan.", "The board did not approve the plan.", "not approve the big", True),
+        ("The board did not approve the big plan.", "The big plan was not approved.", "approve the big plan", True),
+        ("Nobody objected. The board approved the big plan.", "The board approved the plan.", "approved the big", True),
+        ("The board approved the big plan, not the small.", "The big plan is approved.", "approved the big", True),
+    ],
+)  # fmt: skip
+async def test_a_no_that_is_on_one_side_only_drops_the_sentence(
+    database: Database, tenant: UUID, searcher: Searcher, log: EventLog,
+    source: str, sentence: str, quote: str, kept: bool,
+) -> None:  # fmt: skip
+    await put(database, tenant, [source], await TopicEmbedder().embed([source]))
+    answer = await asking(searcher, log, written((sentence, quote))).ask(tenant, ADA, "Is the big plan approved?")
+    assert (len(answer.sentences), answer.dropped) == ((1, 0) if kept else (0, 1))

@@ -13,6 +13,8 @@ from tests.documents.sample_chunks import put
 
 from .conftest import TopicEmbedder, searcher_of
 
+PURGE = "UPDATE mnemon.document_versions SET purged_at = now(), is_active = false WHERE doc_version_id = %s"
+
 
 async def titles(searcher: Searcher, tenant: UUID, question: str, **filters: object) -> list[str]:
     found = await searcher.search(tenant, question, Filters(**filters))  # type: ignore[arg-type]
@@ -173,3 +175,17 @@ async def test_a_question_that_cannot_be_searched_is_refused(searcher: Searcher,
 async def test_any_text_can_be_asked(database: Database, tenant: UUID, searcher: Searcher, question: str) -> None:
     await put_embedded(database, tenant, ["The budget of March, it's a\\b & c."])
     await searcher.search(tenant, question)
+
+
+async def test_a_filter_brings_no_old_and_no_purged_version_back(
+    database: Database, tenant: UUID, searcher: Searcher
+) -> None:
+    doc_id, _ = await put_embedded(database, tenant, ["The old budget."], tags=["board"])
+    _, newest = await put_embedded(database, tenant, ["The new budget."], doc_id=doc_id)
+    for filters in (Filters(tag="board"), Filters(document=doc_id), Filters(media_type="txt")):
+        found = await searcher.search(tenant, "budget", filters)
+        assert [hit.text for hit in found.hits] == ["The new budget."]
+    async with database.owner() as owner:
+        await owner.execute(PURGE, (newest,))
+    for filters in (Filters(tag="board"), Filters(revision=newest), Filters(as_of=datetime.now(UTC))):
+        assert (await searcher.search(tenant, "budget", filters)).hits == []

@@ -11,6 +11,7 @@ from mnemon.ask.citations import Citation, cite
 from mnemon.ask.hits import Hit
 from mnemon.ask.quotes import find_quote
 from mnemon.ask.wording import words_of
+from mnemon.documents.sentences import sentences
 from mnemon.models.language import LanguageModel, Prompt
 from mnemon.telemetry import counter
 
@@ -26,6 +27,9 @@ LONGER = 4
 
 DROPPED = counter("mnemon_unproven_sentences_total", "Sentences of a language model that were dropped.", ("why",))
 
+# A no this far before a quote, in the same sentence, may be meant for it.
+BEFORE = 40
+_NO = re.compile(r"\b(?:not|no|never|nobody|none|nothing|neither|without|cannot)\b|n['’]t\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -99,9 +103,24 @@ def why_unproven(text: str, citations: Sequence[Citation], hits: Sequence[Hit]) 
     around = " ".join(hit.text for hit in hits if any(_holds(hit, *place) for place in cited))
     if not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(around)):
         return "number_not_in_source"
+    if not any(_agrees(text, one, hits) for one in citations):
+        return "negation"
     longer = {word[:5] for word in words_of(text) if len(word) >= LONGER}
     known = {word[:5] for word in words_of(around)}
     return "other_words" if longer and len(longer & known) / len(longer) < SHARED else None
+
+
+def _agrees(text: str, citation: Citation, hits: Sequence[Hit]) -> bool:
+    """Whether a no is on both sides: one that the source does not have, or that the quote cut off, turns it around."""
+    for hit in hits:
+        if _holds(hit, citation.doc_version_id, citation.start):
+            at = citation.start - hit.start
+            begin = max((start for start, _ in sentences(hit.text) if start <= at), default=0)
+            cut_off = bool(_NO.search(hit.text[max(begin, at - BEFORE) : at]))
+            if _NO.search(text):
+                return cut_off or bool(_NO.search(hit.text[at : at + len(citation.quote) + BEFORE]))
+            return not cut_off
+    return True
 
 
 def _holds(hit: Hit, revision: UUID, at: int) -> bool:
