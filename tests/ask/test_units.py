@@ -52,8 +52,8 @@ def test_the_headers_of_a_mail_answer_nothing_and_its_quotations_are_told_apart(
     repeated = " ".join(MAIL_TEXT[unit.start : unit.end] for unit in units if unit.quoted)
     assert own == ["-1 for now.", "We need every day."]
     assert repeated.startswith("On Mon, 4 May 2026") and repeated.endswith("that we stop.")
-    assert subject_of(MAIL_TEXT, MAIL) == "Re: No releases on Fridays"
-    assert subject_of(MAIL_TEXT, "text/plain") == ""
+    assert subject_of(MAIL_TEXT) == "Re: No releases on Fridays"
+    assert subject_of(CHAT) == ""
 
 
 def test_a_later_part_of_a_mail_has_no_headers_to_lose() -> None:

@@ -132,7 +132,7 @@ def _weighed(ranked: Ranked, hits: Sequence[Hit], weights: dict[str, float]) -> 
     listener = Listener(weights)
     found = []
     for hit, stands, newer in zip(hits, standing, newness, strict=True):
-        context = listener.heard_in(" ".join([*hit.headings, subject_of(hit.text, hit.media_type)]))
+        context = listener.heard_in(" ".join([*hit.headings, subject_of(hit.text)]))
         for unit in units_of(hit.text, hit.media_type):
             text = hit.text[unit.start : unit.end]
             if _is_heading(hit, text):

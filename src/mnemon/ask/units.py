@@ -30,8 +30,9 @@ class Unit:
 
 def units_of(passage: str, media_type: str) -> list[Unit]:
     """In reading order. The headers of a mail are none."""
-    if media_type == MAIL:
-        header = _HEADER.match(passage)
+    header = _HEADER.match(passage)
+    # A mail that was saved as a text is one too.
+    if media_type == MAIL or (header and _SUBJECT.search(header[0])):
         return list(_of_mail(passage, header.end() if header else 0))
     turns = [block for block in talk_blocks(lines_of(passage)) if block.kind == "message"]
     if not turns:
@@ -40,9 +41,9 @@ def units_of(passage: str, media_type: str) -> list[Unit]:
     return before + [unit for turn in turns for unit in _of_turn(passage, turn.start, turn.end, turn.speaker)]
 
 
-def subject_of(passage: str, media_type: str) -> str:
+def subject_of(passage: str) -> str:
     """What a mail is about: it names the matter, and answers nothing."""
-    header = _HEADER.match(passage) if media_type == MAIL else None
+    header = _HEADER.match(passage)
     found = _SUBJECT.search(header[0]) if header else None
     return found[1] if found else ""
 
