@@ -1,11 +1,12 @@
 """A branch costs nothing, keeps to itself, and comes back whole or with its conflicts named."""
 
+from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 import pytest
 
 from mnemon.errors import Conflict, InvalidRequest
-from mnemon.log.events import MAIN
+from mnemon.log.events import MAIN, NewEvent
 from mnemon.memory.errors import (
     BranchClosed,
     BranchNotFound,
@@ -268,3 +269,24 @@ async def test_a_conflict_is_settled_by_text_alone(memory: Memory, tenant: UUID,
     for value in (7, {"a": 1}, "x\x00"):
         with pytest.raises(InvalidRequest):
             await memory.merging.merge(tenant, away, ADA, resolutions={emo_id: {"facets.colour": value}})
+
+
+async def test_a_change_of_the_branch_during_its_merge_is_not_lost(
+    memory: Memory, tenant: UUID, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emo_id, away = await new(memory, tenant, place, "a"), branch(place)
+    await memory.branches.create(tenant, away, BOT)
+    await memory.changes.update(tenant, away, BOT, emo_id, content="b")
+    append = memory.merging._append
+
+    async def after_a_late_change(tenant: UUID, events: Sequence[NewEvent]) -> None:
+        monkeypatch.undo()
+        await memory.changes.update(tenant, away, BOT, emo_id, content="c")
+        await append(tenant, events)
+
+    monkeypatch.setattr(memory.merging, "_append", after_a_late_change)
+    with pytest.raises(Conflict):
+        await memory.merging.merge(tenant, away, ADA)
+    assert await content_of(memory, tenant, place, emo_id) == "a"
+    await memory.merging.merge(tenant, away, ADA)
+    assert await content_of(memory, tenant, place, emo_id) == "c"

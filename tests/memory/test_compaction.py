@@ -7,7 +7,7 @@ import pytest
 from mnemon.errors import InvalidRequest
 from mnemon.memory.errors import CompactionRefused
 from mnemon.memory.gateway import Memory
-from mnemon.memory.objects import Place
+from mnemon.memory.objects import MemoryObject, Place
 from tests.memory.conftest import ADA, BOT
 
 
@@ -92,3 +92,22 @@ async def test_all_objects_with_a_long_history_are_compacted(memory: Memory, ten
     done = await memory.compaction.compact_all(tenant, place, ADA, versions=5)
     assert [one.emo_id for one in done] == [long]
     assert (await memory.reading.get(tenant, place, short, "v1")).object.content == "1"
+
+
+async def test_a_change_during_a_compaction_refuses_it(
+    memory: Memory, tenant: UUID, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emo_id = (await memory.changes.create(tenant, place, ADA, content="a")).object.emo_id
+    await memory.changes.update(tenant, place, ADA, emo_id, content="b")
+    replayed = memory.compaction._replayed
+
+    async def before_a_late_change(tenant: UUID, place: Place, emo_id: UUID) -> MemoryObject:
+        full = await replayed(tenant, place, emo_id)
+        await memory.changes.update(tenant, place, ADA, emo_id, content="c")
+        return full
+
+    monkeypatch.setattr(memory.compaction, "_replayed", before_a_late_change)
+    with pytest.raises(CompactionRefused):
+        await memory.compaction.compact(tenant, place, emo_id, ADA)
+    assert (await memory.reading.get(tenant, place, emo_id)).object.content == "c"
+    assert not any(one.compacted for one in await memory.reading.history(tenant, place, emo_id))
