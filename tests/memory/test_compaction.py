@@ -111,3 +111,25 @@ async def test_a_change_during_a_compaction_refuses_it(
         await memory.compaction.compact(tenant, place, emo_id, ADA)
     assert (await memory.reading.get(tenant, place, emo_id)).object.content == "c"
     assert not any(one.compacted for one in await memory.reading.history(tenant, place, emo_id))
+
+
+async def test_a_branch_that_begins_during_a_compaction_keeps_what_it_looks_at(
+    memory: Memory, tenant: UUID, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await memory.changes.create(tenant, place, ADA, content="a")
+    emo_id, past = made.object.emo_id, Place(place.world_id, "past")
+    await memory.changes.update(tenant, place, ADA, emo_id, content="b")
+    replayed = memory.compaction._replayed
+
+    async def before_a_branch(tenant: UUID, place: Place, emo_id: UUID) -> MemoryObject:
+        full = await replayed(tenant, place, emo_id)
+        await memory.branches.create(tenant, past, BOT, at=made.object.sequence)
+        return full
+
+    monkeypatch.setattr(memory.compaction, "_replayed", before_a_branch)
+    with pytest.raises(CompactionRefused):
+        await memory.compaction.compact(tenant, place, emo_id, ADA)
+    assert (await memory.reading.find(tenant, past, emo_id))[1] is not None
+    changed = await memory.changes.update(tenant, past, BOT, emo_id, content="c")
+    assert changed.object.emo_version == 2
+    assert (await memory.replay.verify(tenant)).same

@@ -81,6 +81,10 @@ class Compaction:
             # The projector has compared the snapshot with what it had; compare what it has now, before anyone sees it.
             after = await _own_in(transaction.connection, tenant, place, emo_id)
             _refuse_drift(emo_id, "the compacted lens", full, after)
+            # The append holds the head of the log: a branch that began meanwhile is seen here, and none begins now.
+            seen_up_to = await _bounds_in(transaction.connection, tenant, place)
+            if any(since <= bound < until for _, since, until in going for bound in seen_up_to):
+                raise CompactionRefused(f"A branch has begun to look at {emo_id}: compact it anew.", emo_id=str(emo_id))
         versions = [version for version, _, _ in going]
         return Compacted(emo_id, full.emo_version, versions, object_hash(full))
 
