@@ -70,7 +70,7 @@ def test_dead_letters_are_listed_replayed_and_discarded(home: Path) -> None:
     letters = result("dead-letters", "billing")
     assert letters[0]["error"] == "ValueError: no"
     assert sum(1 + letter["waiting"] for letter in letters) >= behind
-    assert "ValueError: no" in mnemon("dead-letters", "billing").stdout
+    assert "ValueError:" in mnemon("dead-letters", "billing").stdout
     first = letters[0]["sequence"]
     assert result("replay", "billing", "--sequence", first) == {"replayed": 1}
     rest = len(letters) - 1

@@ -181,6 +181,10 @@ class Projector:
 
         A lens with snapshots counts by its last one, one without by its rows.
         """
+        for lens in self._lenses.values():
+            # One that this tenant never used has nothing yet, and so would hold up every archiving.
+            if lens.lifecycle == "inline":
+                await self.make_current(tenant, lens.name)
         lenses: list[Lens | LiveLens] = [*self._lenses.values(), *self._live.values()]
         async with self._events.database.transaction(tenant) as connection:
             return await covered_in(connection, tenant, partition_id, lenses)

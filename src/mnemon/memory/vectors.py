@@ -67,6 +67,7 @@ DELETE FROM mnemon.memory_pending_texts p
 BEHIND = """
 SELECT count(*) AS texts, min(queued_at) AS oldest FROM mnemon.memory_pending_texts WHERE tenant_id = %s
 """
+RENEW_STATISTICS = "SELECT mnemon.renew_memory_statistics()"
 HELD = "SELECT count(*) AS n FROM mnemon.memory_vectors WHERE tenant_id = %s AND model_id = %s"
 
 EMBEDDED = counter("mnemon_memory_vectors_total", "Vectors made for texts of memory objects.")
@@ -138,6 +139,8 @@ class MemoryVectors:
     async def on_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
         """To be called once the lens is free of the person: their texts are in it no more, and their vectors go."""
         await self.sweep(tenant)
+        async with self._log.database.transaction(tenant) as connection:
+            await connection.execute(RENEW_STATISTICS)
         return ["memory-vectors"]
 
     async def _embed_some(self, tenant: UUID, embedder: Embedder) -> tuple[int, bool]:

@@ -436,7 +436,7 @@ BEGIN
                  WHERE v.tenant_id = $3 AND v.model_id = %2$L ORDER BY %3$s) AS near
           JOIN mnemon.emo_texts t ON t.tenant_id = $3 AND t.text_hash = near.text_hash AND t.world_id = $4
            AND t.kind = ANY ($6) %4$s
-         LIMIT $7 $q$,
+         ORDER BY near.distance LIMIT $7 $q$,
         distance, model,
         -- An expression that the index does not know makes it an exact search.
         CASE WHEN mnemon.has_few_vectors(tenant, model) THEN '(' || distance || ') + 0' ELSE distance END,
