@@ -164,7 +164,7 @@ def test_serve_greets_answers_and_stops_cleanly_on_ctrl_c(environment: dict[str,
 
 
 def test_the_demo_tells_its_story_and_leaves_nothing(environment: dict[str, str]) -> None:
-    done = mnemon(environment, "demo")
+    done = mnemon({**environment, "COLUMNS": "80"}, "demo")
     assert done.returncode == 0, done.stderr
     assert "All of it works." in done.stdout
     assert "already ingested, no changes" in done.stdout

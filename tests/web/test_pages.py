@@ -39,7 +39,7 @@ async def test_a_newcomer_logs_in_by_the_printed_link_and_later_by_password(site
         assert "Nothing is stored here yet" in await page.inner_text("main")
         await page.click("nav >> text=Server")
         assert "works" in await page.inner_text("tr:has-text('database')")
-        assert site.url in await page.inner_text("main")
+        await page.locator(f"main >> text={site.url}").wait_for()
         await page.click("text=Log out")
         await page.fill("input[name=email]", "ana@example.org")
         await page.fill("input[name=password]", "wrong password")

@@ -214,7 +214,8 @@ DECLARE
     relation text;
 BEGIN
     FOREACH relation IN ARRAY ARRAY['documents', 'document_versions', 'revision_texts', 'ingestion_runs', 'jobs',
-                                    'chunks', 'chunk_terms'] LOOP
+                                    'chunks', 'chunk_terms', 'artifacts', 'artifact_revisions', 'extractions',
+                                    'semantic_events', 'event_evidence', 'event_links'] LOOP
         IF to_regclass('mnemon.' || relation) IS NOT NULL THEN
             EXECUTE format('ANALYZE mnemon.%I', relation);
         END IF;
