@@ -18,7 +18,8 @@ async def read_events(caller: Caller) -> None:
         whole = await caller.get(f"/v1/semantic-events/{event['event_id']}")
         result(f"replaced: “{_quote(event)}” ({whole['links'][0]['reason']})", superseded=whole)
     promised = await caller.get("/v1/semantic-events/commitments")
-    for one in promised["commitments"][-SHOWN:]:
+    # The latest of those with a date: the corpus is of the past.
+    for one in [each for each in promised["commitments"] if each["due"]][-SHOWN:]:
         late = f", {-one['days_left']} days late" if one["overdue"] else ""
         result(f"open: {', '.join(one['owners'])}, due {one['due']}{late}: “{_quote(one)}”", commitment=one)
 
