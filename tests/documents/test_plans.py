@@ -21,6 +21,9 @@ SELECT %(tenant)s::uuid, gen_random_uuid(), md5(%(salt)s || n)::uuid, 1, 'sha256
 INSERT INTO mnemon.ingestion_runs (tenant_id, run_id, doc_id, run_type, initiated_by, config, created_at)
 SELECT %(tenant)s::uuid, gen_random_uuid(), md5(%(salt)s || n)::uuid, 'manual_upload', 'me', '{}',
        now() - n * interval '1 minute'
+  FROM generate_series(1, 5000) AS n;
+INSERT INTO mnemon.artifacts (tenant_id, doc_id, artifact_uid, artifact_type, source_system, owner, readers, created_at)
+SELECT %(tenant)s::uuid, md5(%(salt)s || n)::uuid, 'uid_' || n, 'note', 'test', 'me', ARRAY['me'], now()
   FROM generate_series(1, 5000) AS n
 """
 ANY: dict[str, Any] = {"search": None, "tag": None, "source_type": None, "limit": 20, "offset": 0}
@@ -29,8 +32,8 @@ RUNS: dict[str, Any] = {"doc": None, "run_type": None, "limit": 20, "offset": 0}
 STATEMENTS = [
     (intake.FIND, ("upload://17",), {"documents_by_source"}),
     (recording.DOCUMENT, {"doc": new_uuid(), "revision": new_uuid()}, {"documents_pkey", "document_versions_pkey"}),
-    (library.ACTIVE_PAGE, ANY | {"statuses": ["active"]}, {"documents_by_age"}),
-    (library.PAGE, ANY | {"statuses": ["active", "inactive"]}, {"documents_by_age"}),
+    (library.ACTIVE_PAGE, ANY | {"statuses": ["active"]}, {"documents_by_age", "artifacts_pkey"}),
+    (library.PAGE, ANY | {"statuses": ["active", "inactive"]}, {"documents_by_age", "artifacts_pkey"}),
     (library.ONE, (new_uuid(),), {"documents_pkey"}),
     (runs.PAGE, RUNS | {"status": None}, {"ingestion_runs_by_age"}),
     (runs.ONE, (new_uuid(),), {"ingestion_runs_pkey"}),
@@ -47,7 +50,9 @@ async def large_tenant(database: Database) -> UUID:
         )
         for statement in FILL.split(";"):
             await owner.execute(statement, {"tenant": tenant, "salt": tenant.hex})
-        await owner.execute("ANALYZE mnemon.documents, mnemon.document_versions, mnemon.ingestion_runs")
+        await owner.execute(
+            "ANALYZE mnemon.documents, mnemon.document_versions, mnemon.ingestion_runs, mnemon.artifacts"
+        )
     return tenant
 
 
