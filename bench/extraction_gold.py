@@ -11,7 +11,7 @@ from typing import Any
 from mnemon.semantics.extractor import Extractor, extract_revision
 from mnemon.semantics.revision import Revision
 from mnemon.semantics.semantic_event import SemanticEvent
-from mnemon.semantics.verify import find_quote
+from mnemon.semantics.verify import find_evidence
 
 FOLDER = Path(__file__).parents[1] / "tests" / "semantics" / "gold"
 
@@ -158,7 +158,7 @@ def _document(path: Path) -> Document:
 
 
 def _label(text: str, event: dict[str, Any]) -> Label:
-    found = find_quote(text, event["quote"])
+    found = find_evidence(text, event["quote"])
     if found is None:
         raise ValueError(f"A label quotes what the text does not say: {event['quote']!r}")
     return Label(

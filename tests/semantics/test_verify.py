@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mnemon.semantics.semantic_event import Evidence
-from mnemon.semantics.verify import MOST_CHARACTERS, MOST_WORDS, evidence_at, find_quote, holds
+from mnemon.semantics.verify import MOST_CHARACTERS, MOST_WORDS, evidence_at, find_evidence, holds
 
 # Combining marks, emoji with joiners, right-to-left letters and marks, CRLF, odd spaces, quotes and dashes.
 PIECES = [
@@ -17,38 +17,38 @@ texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=6) | st.just(" "), m
 
 def test_an_exact_quote_is_found_where_it_stands() -> None:
     text = "Minutes. We will use Postgres for billing. Thanks."
-    assert find_quote(text, "use Postgres") == Evidence(17, 29, "use Postgres")
+    assert find_evidence(text, "use Postgres") == Evidence(17, 29, "use Postgres")
 
 
 def test_a_quote_is_given_in_the_words_of_the_text() -> None:
     text = "She said:\r\n“we’re  going –\tfor now – with\u00a0tiers”."
-    found = find_quote(text, '"we\'re going - for now - with tiers"')
+    found = find_evidence(text, '"we\'re going - for now - with tiers"')
     assert found
     assert found.quote == text[found.start : found.end] == "“we’re  going –\tfor now – with\u00a0tiers”"
 
 
 @pytest.mark.parametrize("quote", ["", "   ", "we will use MySQL", "USE POSTGRES", "\u200b", "he will pay"])
 def test_what_the_text_does_not_say_is_not_found(quote: str) -> None:
-    assert find_quote("We will use Postgres, and she will pay.", quote) is None
+    assert find_evidence("We will use Postgres, and she will pay.", quote) is None
 
 
 def test_a_letter_is_not_cut_from_its_accents() -> None:
-    assert find_quote("the cafe\u0301 opens", "the cafe") is None
-    assert find_quote("a 👩‍👩‍👧 family", "a 👩") is None
+    assert find_evidence("the cafe\u0301 opens", "the cafe") is None
+    assert find_evidence("a 👩‍👩‍👧 family", "a 👩") is None
 
 
 def test_scripts_without_spaces_are_searched_within_their_runs() -> None:
-    assert find_quote("我们决定使用数据库", "决定使用") == Evidence(2, 6, "决定使用")
+    assert find_evidence("我们决定使用数据库", "决定使用") == Evidence(2, 6, "决定使用")
 
 
 def test_the_nearest_occurrence_to_the_hint_is_taken() -> None:
     text = "I agree. No. I agree. Yes. I agree."
-    assert [find_quote(text, "I agree", hint).start for hint in (None, 0, 12, 22, 999)] == [0, 0, 13, 27, 27]  # type: ignore[union-attr]
+    assert [find_evidence(text, "I agree", hint).start for hint in (None, 0, 12, 22, 999)] == [0, 0, 13, 27, 27]  # type: ignore[union-attr]
 
 
 def test_a_long_quote_is_cut_after_its_limit_of_words() -> None:
     text = " ".join(f"word{number}" for number in range(40))
-    found = find_quote(text, text)
+    found = find_evidence(text, text)
     assert found
     assert found.quote.split()[-1] == f"word{MOST_WORDS - 1}"
 
@@ -76,7 +76,7 @@ def test_any_span_of_any_text_is_found_again_word_for_word(
 ) -> None:
     """Whatever is asked for, what comes back stands in the text at the place it names."""
     quote = text[min(first, second) : max(first, second)]
-    found = find_quote(text, quote, hint)
+    found = find_evidence(text, quote, hint)
     if found:
         assert holds(text, found)
     whole = evidence_at(text, min(first, second), max(first, second))
@@ -88,14 +88,14 @@ def test_any_span_of_any_text_is_found_again_word_for_word(
 def test_a_whole_text_is_found_in_itself_however_its_spaces_and_quotes_were_changed(text: str) -> None:
     told = " ".join(text.replace("’", "'").replace("“", '"').replace("”", '"').replace("–", "-").split())
     if told and len(told.split()) <= MOST_WORDS and len(text) <= MOST_CHARACTERS:
-        found = find_quote(text, told)
+        found = find_evidence(text, told)
         assert found
         assert holds(text, found)
 
 
 @given(texts, texts)
 def test_a_quote_that_is_not_in_the_text_is_never_found(text: str, quote: str) -> None:
-    found = find_quote(text, quote)
+    found = find_evidence(text, quote)
     letters = {letter for letter in quote if letter.isalnum()}
     if found:
         assert letters <= set(text)

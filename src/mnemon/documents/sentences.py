@@ -58,19 +58,19 @@ def sentences(text: str, start: int = 0, end: int | None = None) -> list[Span]:
         if match.lastgroup == "stop" and not _ends_here(text, begin, match, end):
             continue
         cut = match.end() if match.lastgroup in ("stop", "wide") else match.start()
-        _keep(text, begin, cut, spans)
+        spans.append((begin, cut))
         begin = cut
-    _keep(text, begin, end, spans)
-    return spans
+    spans.append((begin, end))
+    return [span for one in spans if (span := trimmed(text, *one))]
 
 
-def _keep(text: str, start: int, end: int, spans: list[Span]) -> None:
+def trimmed(text: str, start: int, end: int) -> Span | None:
+    """The span without white space at its edges; None where nothing is left."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
-    if start < end:
-        spans.append((start, end))
+    return (start, end) if start < end else None
 
 
 def _ends_here(text: str, begin: int, match: re.Match[str], end: int) -> bool:

@@ -8,7 +8,7 @@ from mnemon.semantics.revision import Chunk, Revision
 from mnemon.semantics.said import SaidEvent
 from mnemon.semantics.semantic_event import Actor, Candidate, Category, Evidence, Origin, Subject
 from mnemon.semantics.times import due_of, event_time_of
-from mnemon.semantics.verify import Haystack
+from mnemon.semantics.verify import find_evidence
 from mnemon.semantics.wording import content_words, values
 
 # Nobody has measured how sure this model is: without a rule that agrees, it is at most half sure.
@@ -20,7 +20,7 @@ _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’'-]+")
 def ground(said: SaidEvent, revision: Revision, chunk: Chunk, rule_findings: tuple[Candidate, ...]) -> Candidate | None:
     """A candidate whose every part stands in the chunk, or None where its quote does not."""
     passage = revision.text[chunk.start : chunk.end]
-    found = Haystack(passage).find(said.quote)
+    found = find_evidence(passage, said.quote)
     if found is None or len(content_words(found.quote)) < _FEWEST_WORDS:
         return None
     evidence = Evidence(found.start + chunk.start, found.end + chunk.start, found.quote, chunk.chunk_id)

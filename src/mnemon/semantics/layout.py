@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from mnemon.documents.sentences import trimmed
 from mnemon.semantics import lines as kinds
 from mnemon.semantics.lines import Line, neighbours, speakers_of, split_lines
 from mnemon.semantics.preamble import Preamble, is_field, read_preamble
 from mnemon.semantics.sections import Section, section_of
-from mnemon.semantics.sentences import split_sentences, trim
+from mnemon.semantics.sentences import split_sentences
 from mnemon.semantics.tables import Row, Table, is_ruler, read_row, table_opening
 
 Form = Literal["sentence", "item", "row"]
@@ -145,7 +146,7 @@ class _Reader:
         self.speaker = None
 
     def _flush(self) -> Iterator[Unit]:
-        if self.block and (span := trim(self.text, *self.block)):
+        if self.block and (span := trimmed(self.text, *self.block)):
             start, end = span
             if self.form == "sentence" and _LEAD_IN.search(self.text, start, end):
                 self._enter(self.text[start:end])

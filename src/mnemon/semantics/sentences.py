@@ -2,9 +2,8 @@
 
 import re
 
+from mnemon.documents.sentences import Span, trimmed
 from mnemon.semantics.word_lists import words
-
-Span = tuple[int, int]
 
 _ABBREVIATIONS = words(
     """dr mr mrs ms prof st jr sr inc ltd corp co no nos vs etc approx dept est fig vol art sec cf al resp incl e.g i.e
@@ -33,7 +32,7 @@ def split_sentences(text: str, start: int, end: int) -> list[Span]:
             spans.append((begin, match.end()))
             begin = match.end()
     spans.append((begin, end))
-    return [trimmed for span in spans if (trimmed := trim(text, *span))]
+    return [kept for span in spans if (kept := trimmed(text, *span))]
 
 
 def split_clauses(text: str, start: int, end: int) -> list[Span]:
@@ -44,14 +43,6 @@ def split_clauses(text: str, start: int, end: int) -> list[Span]:
             spans.append((begin, match.start()))
             begin = match.end()
     return [*spans, (begin, end)]
-
-
-def trim(text: str, start: int, end: int) -> Span | None:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return (start, end) if start < end else None
 
 
 def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
