@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from mnemon.cli.output import console, say
+from mnemon.cli.output import say, screen_width
 from mnemon.errors import InvalidRequest
 from mnemon.log.events import Event
 
@@ -17,13 +17,13 @@ LEAST_DATA = 20
 
 
 def print_events(events: Sequence[Event], empty: str = "No events.") -> None:
-    """A line each. Ids are to be copied, so they are never cut; the data takes what width is left."""
+    """A line each. Ids are to be copied, so they are never cut; the data takes what width the screen leaves."""
     if not events:
         say(empty)
         return
     cells = [cells_of(event) for event in events]
     widths = [max(len(heading), *(len(row[place]) for row in cells)) for place, heading in enumerate(HEADINGS[:-1])]
-    room = max(console.width - sum(widths) - GAP * len(widths), LEAST_DATA)
+    room = max(screen_width() - sum(widths) - GAP * len(widths), LEAST_DATA)
     for place, row in enumerate([tuple(HEADINGS), *cells]):
         fixed = "".join(cell.ljust(width + GAP) for cell, width in zip(row, widths, strict=False))
         say(fixed + cut(row[-1], room), "bold" if place == 0 else None)

@@ -10,6 +10,7 @@ import orjson
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from mnemon.errors import MnemonError
@@ -20,6 +21,8 @@ TenantOption = Annotated[str, typer.Option("--tenant", help="The tenant's short 
 
 console = Console(highlight=False, soft_wrap=True)
 complaints = Console(stderr=True, highlight=False, soft_wrap=True)
+
+UNBOUNDED = 1_000_000
 
 
 def show(result: Any, as_json: bool, human: Callable[[], None]) -> None:
@@ -37,11 +40,20 @@ def say(text: str, style: str | None = None) -> None:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
-    """A table, or a sentence where there is nothing to show."""
-    grid = Table(*headings, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    """A table, or a sentence where there is nothing to show. Nothing is cut: what is too wide goes on below."""
+    grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for heading in headings:
+        grid.add_column(heading, overflow="fold")
     for row in rows:
         grid.add_row(*(escape(_text(cell)) for cell in row))
+    if not console.is_terminal:
+        grid.width = Measurement.get(console, console.options.update(max_width=UNBOUNDED), grid).maximum
     console.print(grid if grid.row_count else empty)
+
+
+def screen_width() -> int:
+    """A person's screen has one; a file or a program gets each row on one line, as long as it is."""
+    return console.width if console.is_terminal else UNBOUNDED
 
 
 def one_line(text: str, most: int | None = None) -> str:
