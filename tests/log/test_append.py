@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -292,6 +293,24 @@ class TestExpectedVersions:
         async with database.transaction(tenant) as connection:
             rows = await connection.execute("SELECT version FROM mnemon.event_entities ORDER BY sequence")
             assert [row["version"] for row in await rows.fetchall()] == [None, None, 3, 4]
+
+    async def test_no_walk_to_a_version_is_long_though_nobody_ever_expected_one(
+        self, log: EventLog, tenant: UUID, database: Database
+    ) -> None:
+        """Of every second event too, which the entity is in."""
+        events = [order_placed() if number % 2 else noted() for number in range(1_000)]
+        for _ in range(4):
+            await log.append(tenant, events)
+        assert await log.entity_version(tenant, "order", "A-1") == 2_000
+        async with database.transaction(tenant) as connection:
+            rows = await (
+                await connection.execute("SELECT version FROM mnemon.event_entities ORDER BY sequence")
+            ).fetchall()
+        kept = {place: row["version"] for place, row in enumerate(rows, 1) if row["version"] is not None}
+        assert all(place == version for place, version in kept.items())
+        ends = [0, *kept, 2_000]
+        assert max(later - earlier for earlier, later in pairwise(ends)) < 1_000
+        await log.append(tenant, [order_placed(expected_versions={("order", "A-1"): 2_000})])
 
     async def test_other_entities_do_not_conflict(self, log: EventLog, tenant: UUID) -> None:
         results = await asyncio.gather(

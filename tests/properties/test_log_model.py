@@ -224,7 +224,7 @@ class LogMachine(RuleBasedStateMachine):
         except NotFound:
             assert not known
             return
-        # One whom only a refused append named has a key too, and may be forgotten as well.
+        assert known
         done = self.run(self.privacy.erasures.approve(self.tenant, asked.erasure_id, approved_by="u-8"))
         assert done.status == "completed"
         if person not in self.erased:

@@ -15,7 +15,8 @@ from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.chain import DIGEST_LENGTH
 from mnemon.log.query import read_sequence
-from mnemon.log.verify import Position, Report
+from mnemon.log.verify import Report
+from mnemon.log.walk import Position
 
 OnePartition = Annotated[
     str | None, typer.Option("--legal-entity", help="Only this partition; all of them unless given.", metavar="NAME")

@@ -1,7 +1,7 @@
 """Reading ahead: each page is fetched while the one before it is used."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -12,9 +12,12 @@ ITEMS_PER_TURN = 32
 
 
 async def pages_ahead(
-    page_after: Callable[[int], Awaitable[Sequence[Item]]], place_of: Callable[[Item], int], after: int, full: int
-) -> AsyncGenerator[Sequence[Item], None]:
-    """Page after page, up to the first with less than `full` items. `page_after` gets the place of the last item."""
+    page_after: Callable[[int], Awaitable[list[Item]]], place_of: Callable[[Item], int], after: int, full: int
+) -> AsyncGenerator[list[Item], None]:
+    """Page after page, up to the first with less than `full` items. `page_after` gets the place of the last item.
+
+    A page is its reader's to take apart.
+    """
     ahead = asyncio.ensure_future(page_after(after))
     try:
         while True:

@@ -1,7 +1,7 @@
 """Appending: hands the requests of one partition to the database and turns its answer into a result for each."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -10,12 +10,12 @@ from uuid import UUID
 from mnemon.db.database import Connection
 from mnemon.errors import MnemonError
 from mnemon.log import chain
-from mnemon.log.errors import KeyConflict, PeriodClosed, VersionConflict
+from mnemon.log.errors import KeyConflict, NotNew, PeriodClosed, VersionConflict
 from mnemon.log.events import Appended, Event
 from mnemon.log.prepare import Key, Prepared
 from mnemon.log.rows import Expectation, arguments, expectations_of
 
-_CALL = f"mnemon.append_events({', '.join(['%s'] * 30)})"
+_CALL = f"mnemon.append_events({', '.join(['%s'] * 33)})"
 _RESULT = "refusals, first_sequence, recorded_at, previous, hashes"
 WRITE = f"SELECT {_RESULT} FROM {_CALL}"
 # One round trip for a transaction of its own: the tenant is set in the same statement, before the call.
@@ -36,6 +36,12 @@ class Request:
     results: dict[int, Appended] = field(default_factory=dict)
     failure: MnemonError | None = None
     written: list[tuple[Prepared, Appended]] = field(default_factory=list)
+
+    @property
+    def newcomers(self) -> set[str]:
+        """Who gets a first key by what is still to be written."""
+        return {one.subject_id for place, event in enumerate(self.events) if event.newcomers
+                and place not in self.results for one in event.newcomers}  # fmt: skip
 
     def forget(self) -> None:
         """What was settled in a transaction that did not commit is open again."""
@@ -97,17 +103,20 @@ async def write(call: Call, partition_id: int, requests: Sequence[Request]) -> N
         expectations = expectations_of(events)
         answer = await call(arguments(partition_id, events, expectations))
         if answer["refusals"] is None:
+            admitted = {one.subject_id for event in events for one in event.newcomers}
             _settle(live, answer)
+            _refuse_newcomers([request for request in waiting if not request.settled], admitted)
         else:
             _refuse(answer["refusals"], ready, live, expectations)
 
 
 def _without_shared_keys(requests: Sequence[Request]) -> list[Request]:
-    """Leave for the next call who shares a key with an earlier caller: by then it is known what the key stands for."""
-    taken: set[bytes] = set()
+    """Leave for the next call who shares a key, or a newcomer, with an earlier caller: by then it is known what the
+    key stands for, and the newcomer has theirs."""
+    taken: set[bytes | str] = set()
     ready = []
     for request in requests:
-        keys = {key.digest for prepared in request.events for key in prepared.keys}
+        keys = request.newcomers | {key.digest for prepared in request.events for key in prepared.keys}
         if keys.isdisjoint(taken):
             ready.append(request)
         taken |= keys
@@ -148,7 +157,9 @@ def _refuse(
     refusals: dict[str, Any], requests: Sequence[Request], live: Sequence[Live], expectations: Sequence[Expectation]
 ) -> None:
     """Settle what the refusals settle. Keys come first: a retry of what succeeded must not fail for its version."""
-    if "keys" in refusals:
+    if "newcomers" in refusals:
+        _refuse_newcomers(requests, {name for request in requests for name in request.newcomers})
+    elif "keys" in refusals:
         _refuse_keys(refusals["keys"], live)
     elif "periods" in refusals:
         hard_last = sorted(refusals["periods"], key=lambda one: str(one["status"]), reverse=True)
@@ -156,6 +167,15 @@ def _refuse(
     else:
         stored = dict(zip([one.entity for one in expectations], refusals["versions"], strict=True))
         _refuse_versions(stored, requests)
+
+
+def _refuse_newcomers(requests: Iterable[Request], known: set[str]) -> None:
+    for request in requests:
+        if names := request.newcomers & known:
+            request.failure = NotNew(
+                f"{', '.join(sorted(names))} got a key from another append at the same time: retry it.",
+                subjects=sorted(names),
+            )
 
 
 def _refuse_keys(taken: dict[str, dict[str, Any]], live: Sequence[Live]) -> None:

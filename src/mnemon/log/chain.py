@@ -1,6 +1,7 @@
 """The hash chain: what is hashed, in which order. The database computes the same in `append_events`."""
 
 import hashlib
+import struct
 from datetime import datetime
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from mnemon.log.moments import EPOCH_1970, microseconds_since
 GENESIS_DOMAIN = b"mnemon/genesis/1\n"
 EVENT_DOMAIN = b"mnemon/event/1\n"
 DIGEST_LENGTH = 32
+_PLACE = struct.Struct("!qq")
 
 
 def digest(text: bytes) -> bytes:
@@ -22,9 +24,13 @@ def genesis(tenant: UUID, legal_entity: str) -> bytes:
 
 def link(previous: bytes, sequence: int, recorded_at: datetime, envelope_digest: bytes, payload_digest: bytes) -> bytes:
     """The hash of an event: its place, its time and its contents, on top of all that came before."""
-    place = sequence.to_bytes(8)
-    stamp = microseconds_since(EPOCH_1970, recorded_at).to_bytes(8)
-    return digest(EVENT_DOMAIN + previous + place + stamp + envelope_digest + payload_digest)
+    return link_at(previous, sequence, microseconds_since(EPOCH_1970, recorded_at), envelope_digest, payload_digest)
+
+
+def link_at(previous: bytes, sequence: int, stamp: int, envelope_digest: bytes, payload_digest: bytes) -> bytes:
+    """The same, with the time in microseconds since 1970."""
+    place = _PLACE.pack(sequence, stamp)
+    return hashlib.sha256(EVENT_DOMAIN + previous + place + envelope_digest + payload_digest).digest()
 
 
 def split(hashes: bytes) -> list[bytes]:

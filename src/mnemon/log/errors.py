@@ -115,6 +115,10 @@ class SubjectErased(Conflict):
     code = "SUBJECT_ERASED"
 
 
+class NotNew(TransactionConflict):
+    """Someone whom an append brought a first key for has one by now; details name them. Seal again and retry."""
+
+
 class KeyUnavailable(MnemonError):
     """The key-encryption key that wraps a person's key is not at hand; nothing is lost as long as it exists."""
 

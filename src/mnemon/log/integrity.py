@@ -13,7 +13,8 @@ from mnemon.log.export import export_lines
 from mnemon.log.handover import rotate_signing_key
 from mnemon.log.read import Reader
 from mnemon.log.receipt import Receipt, make_receipt
-from mnemon.log.verify import Position, Report, verify
+from mnemon.log.verify import Report, verify
+from mnemon.log.walk import Position
 from mnemon.telemetry import counter, logger
 
 SIGNED = counter("mnemon_log_checkpoints_total", "Checkpoints signed.")

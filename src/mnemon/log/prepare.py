@@ -16,7 +16,7 @@ from mnemon.log.events import ACTOR_TYPES, NewEvent
 from mnemon.log.moments import now, written
 from mnemon.log.paths import values_at, without
 from mnemon.log.registry import CompiledType
-from mnemon.log.seal import Draft, Sealed, Subject, canonical
+from mnemon.log.seal import Draft, Newcomer, Sealed, Subject, canonical
 
 # In bytes. Two of them still fit an entry of a B-tree.
 LONGEST_NAME = 1_000
@@ -59,6 +59,7 @@ class Prepared(NamedTuple):
     labels: tuple[tuple[str, str], ...]
     keys: tuple[Key, ...]
     subjects: Sequence[Subject]
+    newcomers: Sequence[Newcomer]
 
 
 def draft(event: NewEvent, compiled: CompiledType, fresh_id: str | None = None) -> Draft:
@@ -102,6 +103,7 @@ def prepare(occasion: Occasion, made: Draft, sealed: Sealed, compiled: CompiledT
         labels=labels_of(event),
         keys=tuple(_keys(occasion, event, compiled)) if event.idempotency_key or compiled.business_key else (),
         subjects=sealed.subjects,
+        newcomers=sealed.newcomers,
     )
 
 

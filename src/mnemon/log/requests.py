@@ -12,7 +12,7 @@ import orjson
 from mnemon.db.database import Connection
 from mnemon.ids import new_ulids
 from mnemon.log.append import Request, key_conflict
-from mnemon.log.errors import BatchRefused, InvalidEvent, SubjectErased
+from mnemon.log.errors import BatchRefused, InvalidEvent, NotNew, SubjectErased
 from mnemon.log.events import NewEvent
 from mnemon.log.prepare import Key, Occasion, Prepared, draft, prepare
 from mnemon.log.registry import CompiledType, Registry
@@ -48,7 +48,7 @@ class RequestMaker:
         compiled = await self._compiled(tenant, events, connection)
         drafts = list(map(draft, events, compiled, new_ulids(len(events))))
         try:
-            sealed = await self._seal.seal(tenant, drafts)
+            sealed = await self._seal.seal(tenant, drafts, connection)
         except orjson.JSONEncodeError as failure:
             raise InvalidEvent(f"The data of {events[0].type} cannot be written as JSON: {failure}.") from None
         occasion = Occasion(tenant, self._limits.key_life)
@@ -58,8 +58,8 @@ class RequestMaker:
         _check_keys(prepared)
         return Request(prepared)
 
-    def forget(self, tenant: UUID, refusal: SubjectErased) -> None:
-        """Seal no more with keys that turned out to be destroyed."""
+    def forget(self, tenant: UUID, refusal: SubjectErased | NotNew) -> None:
+        """Seal no more with keys that turned out to be destroyed, or not to be the person's."""
         self._seal.forget(tenant, refusal.details["subjects"])
 
     def _check_batch(self, events: Sequence[NewEvent]) -> None:

@@ -63,6 +63,7 @@ def arguments(partition_id: int, events: Sequence[Prepared], expectations: Seque
         IntegerArray([one.stored for one in expectations]),
         *_keys(events),
         *_dates(events),
+        *_newcomers(events),
     )
 
 
@@ -115,3 +116,12 @@ def _dates(events: Sequence[Prepared]) -> tuple[Any, ...]:
         if one.bound_to_periods:
             (unapproved if one.event.approved_by is None else approved).add(one.effective_date)
     return DateArray(sorted(unapproved)), DateArray(sorted(approved))
+
+
+def _newcomers(events: Sequence[Prepared]) -> tuple[Any, ...]:
+    rows = {one.subject_id: one for prepared in events for one in prepared.newcomers}.values()
+    return (
+        TextArray([one.subject_id for one in rows]),
+        TextArray([one.wrapping_key for one in rows]),
+        ByteaArray([one.wrapped_key for one in rows]),
+    )

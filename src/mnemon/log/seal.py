@@ -6,6 +6,7 @@ from uuid import UUID
 
 import orjson
 
+from mnemon.db.database import Connection
 from mnemon.log.events import Event, NewEvent
 from mnemon.log.types import EventType
 
@@ -26,17 +27,30 @@ class Subject(NamedTuple):
     field: str
 
 
+class Newcomer(NamedTuple):
+    """The first key of a person whom nothing named before, wrapped. It is kept only if what names them is."""
+
+    subject_id: str
+    wrapping_key: str
+    wrapped_key: bytes
+
+
 class Sealed(NamedTuple):
-    """The payload as it is hashed and stored, and whose personal fields are in it."""
+    """The payload as it is hashed and stored, whose personal fields are in it, and who of them is new."""
 
     payload: bytes
     subjects: Sequence[Subject] = ()
+    newcomers: Sequence[Newcomer] = ()
 
 
 class Seal(Protocol):
     """Encrypts personal fields before anything is written, and decrypts them for readers."""
 
-    async def seal(self, tenant: UUID, drafts: Sequence[Draft]) -> Sequence[Sealed]: ...
+    async def seal(
+        self, tenant: UUID, drafts: Sequence[Draft], connection: Connection | None = None
+    ) -> Sequence[Sealed]:
+        """A caller's connection also finds the keys of those whom its transaction has just named."""
+        ...
 
     async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]: ...
 
@@ -52,7 +66,9 @@ class Seal(Protocol):
 class PlainSeal:
     """Stores payloads as they are."""
 
-    async def seal(self, tenant: UUID, drafts: Sequence[Draft]) -> Sequence[Sealed]:
+    async def seal(
+        self, tenant: UUID, drafts: Sequence[Draft], connection: Connection | None = None
+    ) -> Sequence[Sealed]:
         return [Sealed(canonical(draft.payload)) for draft in drafts]
 
     async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:

@@ -10,10 +10,11 @@ from uuid import UUID
 import orjson
 from cryptography.exceptions import InvalidTag
 
+from mnemon.db.database import Connection
 from mnemon.log.errors import KeyUnavailable, SealBroken, erased
 from mnemon.log.events import Event
 from mnemon.log.personal import PersonalValue, personal_values, replaced, steps_of_pointer
-from mnemon.log.seal import Draft, Sealed, Subject, canonical
+from mnemon.log.seal import Draft, Newcomer, Sealed, Subject, canonical
 from mnemon.log.subjects import DataKey, Keys, SubjectKeys
 from mnemon.log.wrapping_keys import NONCE_LENGTH
 
@@ -39,12 +40,14 @@ class CryptoSeal:
         self._keys = keys
         self._elsewhere = elsewhere
 
-    async def seal(self, tenant: UUID, drafts: Sequence[Draft]) -> Sequence[Sealed]:
+    async def seal(
+        self, tenant: UUID, drafts: Sequence[Draft], connection: Connection | None = None
+    ) -> Sequence[Sealed]:
         """Refuses an event about an erased person. What an event says of its actor is only left out: who was
         forgotten may still act."""
         values = [personal_values(draft) for draft in drafts]
         subjects = {one.subject_id for personal in values for one in personal}
-        keys = await self._keys.to_seal_with(tenant, subjects) if subjects else {}
+        keys = await self._keys.to_seal_with(tenant, subjects, connection) if subjects else {}
         return [_sealed(tenant, draft, personal, keys) for draft, personal in zip(drafts, values, strict=True)]
 
     async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
@@ -80,8 +83,10 @@ def _sealed(tenant: UUID, draft: Draft, values: Sequence[PersonalValue], keys: M
     payload: Any = draft.payload
     boxes: dict[str, dict[str, Any]] = {}
     subjects = []
+    newcomers: dict[str, Newcomer] = {}
     for one in values:
-        key = keys[one.subject_id].living
+        known = keys[one.subject_id]
+        key = known.living
         if key is None:
             if not one.courtesy:
                 raise erased([one.subject_id])
@@ -92,7 +97,9 @@ def _sealed(tenant: UUID, draft: Draft, values: Sequence[PersonalValue], keys: M
         part["fields"][one.field] = _box(key, tenant, draft.id, one.field, _at(payload, one))
         payload = replaced(payload, one.place, SEALED)
         subjects.append(Subject(one.subject_id, one.field))
-    return Sealed(canonical({**payload, PART: boxes} if boxes else payload), subjects)
+        if known.newcomer is not None:
+            newcomers[one.subject_id] = known.newcomer
+    return Sealed(canonical({**payload, PART: boxes} if boxes else payload), subjects, tuple(newcomers.values()))
 
 
 def _at(payload: Any, value: PersonalValue) -> Any:

@@ -3,8 +3,11 @@
 An event that is left out of a stream is hidden, though its own row is whole.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -34,7 +37,8 @@ SELECT sequence, entity_type, entity_id, version, place
  ORDER BY sequence LIMIT 100
 """
 
-Row = tuple[str, str]
+# Sequence, kind, value.
+SideRow = tuple[Any, ...]
 
 
 class SideRows:
@@ -42,20 +46,24 @@ class SideRows:
 
     def __init__(self, cursor: AsyncServerCursor[TupleRow]) -> None:
         self._cursor = cursor
-        self._ahead: list[TupleRow] = []
+        self._rows: list[SideRow] = []
+        self._coming = self._fetch()
 
-    async def upto(self, sequence: int) -> dict[int, list[Row]]:
+    def _fetch(self) -> asyncio.Task[list[TupleRow]]:
+        return asyncio.create_task(self._cursor.fetchmany(FETCH))
+
+    async def upto(self, sequence: int) -> list[SideRow]:
         """The rows of all events up to a sequence that were not given out before."""
-        groups: dict[int, list[Row]] = {}
-        while True:
-            if not self._ahead:
-                self._ahead = await self._cursor.fetchmany(FETCH)
-                self._ahead.reverse()
-            if not self._ahead or self._ahead[-1][0] > sequence:
-                return groups
-            while self._ahead and self._ahead[-1][0] <= sequence:
-                place, kind, value = self._ahead.pop()
-                groups.setdefault(place, []).append((kind, value))
+        while (more := not self._rows or self._rows[-1][0] <= sequence) and (fetched := await self._coming):
+            self._rows += fetched
+            self._coming = self._fetch()
+        end = bisect_right(self._rows, sequence, key=itemgetter(0)) if not more else len(self._rows)
+        found, self._rows = self._rows[:end], self._rows[end:]
+        return found
+
+    async def aclose(self) -> None:
+        self._coming.cancel()
+        await asyncio.gather(self._coming, return_exceptions=True)
 
 
 @asynccontextmanager
@@ -65,21 +73,26 @@ async def side_rows(reader: Reader, tenant: UUID, partition: Partition, after: i
         reader.transaction(tenant) as connection,
         connection.cursor("side_rows", row_factory=tuple_row) as cursor,
     ):
-        await cursor.execute(SIDE_ROWS, values)
-        yield SideRows(cursor)
+        await cursor.execute(SIDE_ROWS, values, binary=True)
+        async with aclosing(SideRows(cursor)) as rows:
+            yield rows
 
 
-def attested_rows(envelope: dict[str, Any]) -> set[Row]:
+def attested_rows(sequence: int, envelope: dict[str, Any]) -> Iterator[SideRow]:
     """The side rows that an envelope calls for."""
-    rows = {(f"entity {one['entity_type']}", one["entity_id"]) for one in envelope.get("entities", ())}
-    rows.update([("tag", tag) for tag in envelope.get("tags", ())])
+    for one in envelope.get("entities", ()):
+        yield sequence, f"entity {one['entity_type']}", one["entity_id"]
+    for tag in envelope.get("tags", ()):
+        yield sequence, "tag", tag
     scope = envelope["scope"]
     if len(scope) > 2:
-        rows.update([(name, scope[name]) for name in ("division", "region", "site") if name in scope])
-        rows.update([(f"scope.{name}", value) for name, value in scope.get("custom_scopes", {}).items()])
+        for name in ("division", "region", "site"):
+            if name in scope:
+                yield sequence, name, scope[name]
+        for name, value in scope.get("custom_scopes", {}).items():
+            yield sequence, f"scope.{name}", value
     if "intent_id" in envelope:
-        rows.add(("intent", envelope["intent_id"]))
-    return rows
+        yield sequence, "intent", envelope["intent_id"]
 
 
 async def wrong_versions(

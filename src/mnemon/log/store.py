@@ -9,7 +9,7 @@ from mnemon.db.database import Connection, Database
 from mnemon.log.arrivals import Arrivals
 from mnemon.log.builtin import TYPE_REGISTERED
 from mnemon.log.dead_letters import DeadLetters
-from mnemon.log.errors import SubjectErased
+from mnemon.log.errors import NotNew, SubjectErased
 from mnemon.log.events import MAIN, Actor, Appended, EntityReference, Event, NewEvent
 from mnemon.log.group import Groups
 from mnemon.log.limits import DEFAULT_LIMITS, DeliveryLimits
@@ -25,7 +25,7 @@ from mnemon.log.requests import Limits, RequestMaker
 from mnemon.log.seal import PlainSeal, Seal
 from mnemon.log.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream
 from mnemon.log.subscriptions import Subscriptions
-from mnemon.log.transaction import LogTransaction
+from mnemon.log.transaction import SEALINGS, LogTransaction
 from mnemon.log.types import EventType
 from mnemon.log.wake import Waker
 from mnemon.log.writer import InlineLens, Writer
@@ -82,15 +82,16 @@ class EventLog:
 
     async def append(self, tenant: UUID, events: Sequence[NewEvent]) -> list[Appended]:
         """Record events of one partition, all or none, together with whoever else is appending to it now."""
-        request = await self._maker.make(tenant, events)
-        try:
-            await self._groups.submit(tenant, events[0].scope.legal_entity, request)
-        except SubjectErased as refusal:
-            # Someone was erased between the sealing and the write: seal once more, knowing that.
-            self._maker.forget(tenant, refusal)
+        for _ in range(SEALINGS):
             request = await self._maker.make(tenant, events)
-            await self._groups.submit(tenant, events[0].scope.legal_entity, request)
-        return request.appended
+            try:
+                await self._groups.submit(tenant, events[0].scope.legal_entity, request)
+                return request.appended
+            except (SubjectErased, NotNew) as refusal:
+                # Someone was erased, or named by another, between the sealing and the write: seal again, knowing that.
+                self._maker.forget(tenant, refusal)
+                outdated = refusal
+        raise outdated
 
     @asynccontextmanager
     async def transaction(self, tenant: UUID) -> AsyncIterator[LogTransaction]:

@@ -16,8 +16,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemon.db.database import SET_TENANT, Connection, Database, connect
 from mnemon.errors import DatabaseUnavailable, NotFound
-from mnemon.log.errors import KeyUnavailable
-from mnemon.log.seal import canonical
+from mnemon.log.seal import Newcomer, canonical
 from mnemon.log.wrapping_keys import KEY_LENGTH, KeyRing, Wrapper
 from mnemon.telemetry import counter
 
@@ -27,7 +26,6 @@ FIND = """
 SELECT subject_id, generation, key_id, wrapped_key FROM mnemon.subject_keys
  WHERE tenant_id = %s AND subject_id = ANY(%s)
 """
-ADD = "SELECT subject_id FROM mnemon.add_subject_keys(%s, %s, %s) AS subject_id"
 READMIT = "SELECT mnemon.readmit_subject(%s, %s, %s, %s) AS generation"
 WRAPPING_KEYS = "SELECT key_id FROM mnemon.wrapping_keys"
 ANNOUNCE = "INSERT INTO mnemon.wrapping_keys (key_id) VALUES (%s) ON CONFLICT DO NOTHING"
@@ -44,9 +42,13 @@ class DataKey:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """All keys that a person ever had, by generation; None stands for a destroyed one."""
+    """All keys that a person ever had, by generation; None stands for a destroyed one.
+
+    With `newcomer` the one key is not in the database yet: the append that names the person brings it along.
+    """
 
     generations: Mapping[int, DataKey | None]
+    newcomer: Newcomer | None = None
 
     @property
     def living(self) -> DataKey | None:
@@ -91,6 +93,8 @@ class SubjectKeys:
             await self._connection.close()
 
     def forget(self, tenant: UUID, subjects: Iterable[str]) -> None:
+        # A rotation may have retired the wrapping key too: it is looked at again before someone new gets a key.
+        self._announced.clear()
         for subject in subjects:
             self._memory.pop((tenant, subject), None)
 
@@ -114,12 +118,18 @@ class SubjectKeys:
             found |= {subject: read.get(subject, NOBODY) for subject in missing}
         return found
 
-    async def to_seal_with(self, tenant: UUID, subjects: Collection[str]) -> dict[str, Keys]:
-        """The same, with a first key made for everyone who never had one."""
+    async def to_seal_with(
+        self, tenant: UUID, subjects: Collection[str], connection: Connection | None = None
+    ) -> dict[str, Keys]:
+        """The same, with a first key for everyone who never had one; it counts once an append has brought it in."""
         found = await self.of(tenant, subjects)
-        if strangers := [subject for subject, keys in found.items() if keys is NOBODY]:
-            found |= await self._make(tenant, strangers)
-        return found
+        strangers = [subject for subject, keys in found.items() if keys is NOBODY]
+        if strangers and connection is not None:
+            # Whom an earlier append of the same transaction named. It may yet be undone: nothing is remembered.
+            rows = await (await connection.execute(FIND, (tenant, strangers))).fetchall()
+            found |= await self._unwrapped(tenant, rows)
+            strangers = [subject for subject in strangers if found[subject] is NOBODY]
+        return found | await self._newcomers(tenant, strangers) if strangers else found
 
     async def readmit(self, tenant: UUID, subject: str, connection: Connection) -> int:
         """A new generation for a person whose keys are all destroyed, in the caller's transaction."""
@@ -138,26 +148,14 @@ class SubjectKeys:
         self.forget(tenant, [subject])
         return int(row["generation"])
 
-    async def _make(self, tenant: UUID, subjects: list[str]) -> dict[str, Keys]:
-        for _ in range(2):
-            wrapper = await self._announce()
-            secrets = {subject: os.urandom(KEY_LENGTH) for subject in subjects}
-            wrapped = await asyncio.gather(
-                *(wrapper.wrap(secret, context_of(tenant, subject)) for subject, secret in secrets.items())
-            )
-            try:
-                async with self._transaction(tenant) as connection:
-                    rows = await connection.execute(ADD, (list(secrets), wrapper.key_id, wrapped))
-                    ours = {row["subject_id"] for row in await rows.fetchall()}
-            except psycopg.errors.ForeignKeyViolation:
-                # A rotation has just retired this wrapping key: the next try uses its successor.
-                self._announced.discard(wrapper.key_id)
-                continue
-            made = {one: Keys({1: DataKey(one, 1, AESGCM(secrets[one]))}) for one in ours}
-            self._remember(tenant, made)
-            others = [subject for subject in subjects if subject not in ours]
-            return made | (await self.of(tenant, others) if others else {})
-        raise KeyUnavailable("The key-encryption key was retired twice while a person's key was made: try again.")
+    async def _newcomers(self, tenant: UUID, subjects: list[str]) -> dict[str, Keys]:
+        wrapper = await self._announce()
+        secrets = [os.urandom(KEY_LENGTH) for _ in subjects]
+        wrapped = await asyncio.gather(*map(wrapper.wrap, secrets, [context_of(tenant, one) for one in subjects]))
+        return {
+            one: Keys({1: DataKey(one, 1, AESGCM(secret))}, Newcomer(one, wrapper.key_id, closed))
+            for one, secret, closed in zip(subjects, secrets, wrapped, strict=True)
+        }
 
     async def check(self) -> list[str]:
         """The key-encryption keys in use, or an error that says which is not at hand."""

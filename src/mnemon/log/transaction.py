@@ -7,10 +7,13 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.log.append import Request
-from mnemon.log.errors import SubjectErased
+from mnemon.log.errors import NotNew, SubjectErased
 from mnemon.log.events import Appended, NewEvent
 from mnemon.log.requests import RequestMaker
 from mnemon.log.writer import Writer
+
+# How often events are sealed before their append gives up: each time, someone was erased or first named meanwhile.
+SEALINGS = 3
 
 
 @dataclass
@@ -28,14 +31,20 @@ class LogTransaction:
 
         A refusal leaves the transaction usable; what it means for the other writes is the caller's to decide.
         """
-        request = await self._maker.make(self.tenant, events, self.connection)
-        try:
-            await self._writer.write_in(self.connection, self.tenant, events[0].scope.legal_entity, request)
-        except SubjectErased as refusal:
-            self._maker.forget(self.tenant, refusal)
-            raise
-        self.requests.append(request)
-        return request.appended
+        for _ in range(SEALINGS):
+            request = await self._maker.make(self.tenant, events, self.connection)
+            try:
+                await self._writer.write_in(self.connection, self.tenant, events[0].scope.legal_entity, request)
+                self.requests.append(request)
+                return request.appended
+            except SubjectErased as refusal:
+                # The transaction is lost.
+                self._maker.forget(self.tenant, refusal)
+                raise
+            except NotNew as refusal:
+                self._maker.forget(self.tenant, refusal)
+                outdated = refusal
+        raise outdated
 
 
 Begin = Callable[[UUID], AbstractAsyncContextManager[LogTransaction]]

@@ -3,8 +3,8 @@
 -- NULL where nobody asked: such a row adds one to the last version before it.
 ALTER TABLE mnemon.event_entities ALTER COLUMN version DROP NOT NULL;
 
--- How many events an entity has had. It walks back to the last row with a version, which is the row of the last
--- event that expected one; so whoever appends with expectations walks over each row at most once.
+-- How many events an entity has had. It walks back to the last row with a version: that of the last event that
+-- expected one, or of the last milestone.
 CREATE FUNCTION mnemon.entity_version(tenant uuid, partition integer, kind text, entity text) RETURNS integer
     LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE
@@ -23,6 +23,11 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION mnemon.entity_version FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemon.entity_version TO mnemon_app;
+
+-- One event in 256 carries the versions of its entities though nobody asked, so that no walk is long. A hash of the
+-- sequence picks them: an entity that comes up in every second event must meet one too.
+CREATE FUNCTION mnemon.is_milestone(sequence bigint) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN hashint8(sequence) & 255 = 0;
 
 -- As before, but for the versions, and with one look where nothing is closed.
 CREATE OR REPLACE FUNCTION mnemon.refusals_of(
@@ -71,9 +76,27 @@ BEGIN
         'keys', taken, 'versions', CASE WHEN failing THEN actual END, 'periods', closed));
 END $$;
 
+-- The first keys of people whom nothing named before, all or none: {"newcomers": true} if one of them has a key by
+-- now, or the wrapping key was retired. Whoever adds the same person waits here for the other to commit.
+CREATE FUNCTION mnemon.admit_newcomers(tenant uuid, newcomers text[], wrapping_keys text[], wrapped_keys bytea[])
+    RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    INSERT INTO mnemon.subject_keys (tenant_id, subject_id, generation, key_id, wrapped_key)
+    SELECT tenant, subject_id, 1, key_id, wrapped_key
+      FROM unnest(newcomers, wrapping_keys, wrapped_keys) AS row (subject_id, key_id, wrapped_key)
+     ORDER BY subject_id;
+    RETURN NULL;
+EXCEPTION WHEN unique_violation OR foreign_key_violation THEN
+    RETURN jsonb_build_object('newcomers', true);
+END $$;
+REVOKE EXECUTE ON FUNCTION mnemon.admit_newcomers FROM PUBLIC;
+-- From here on a key comes with the append that needs it, so a refused one leaves none behind.
+DROP FUNCTION mnemon.add_subject_keys;
+
 -- What it takes, promises and returns is as in step 3. Functions that return sets stand in select lists: there they
 -- hand on row by row, where in FROM each of them would first fill a store of its own.
-CREATE OR REPLACE FUNCTION mnemon.append_events(
+DROP FUNCTION mnemon.append_events;
+CREATE FUNCTION mnemon.append_events(
     partition integer, ids text[], types text[], occurred timestamptz[], effective date[], actors text[],
     correlations text[], causes text[], envelopes text[], payloads text[], digests bytea,
     entity_events integer[], entity_types text[], entity_ids text[], entity_ranks integer[],
@@ -81,7 +104,7 @@ CREATE OR REPLACE FUNCTION mnemon.append_events(
     subject_events integer[], subject_ids text[], subject_fields text[],
     expected_types text[], expected_ids text[], expected_versions integer[],
     key_events integer[], key_digests bytea[], key_contents bytea[], key_expiries timestamptz[],
-    unapproved_dates date[], approved_dates date[],
+    unapproved_dates date[], approved_dates date[], newcomers text[], wrapping_keys text[], wrapped_keys bytea[],
     OUT refusals jsonb, OUT first_sequence bigint, OUT recorded_at timestamptz, OUT previous bytea, OUT hashes bytea)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
     -- A plan made while the tables were small must still be right when they are not, and is not made anew each time.
@@ -105,6 +128,9 @@ BEGIN
 
     refusals := mnemon.refusals_of(tenant, partition, head.legal_entity, expected_types, expected_ids,
         expected_versions, key_digests, unapproved_dates, approved_dates);
+    IF refusals IS NULL AND cardinality(newcomers) > 0 THEN
+        refusals := mnemon.admit_newcomers(tenant, newcomers, wrapping_keys, wrapped_keys);
+    END IF;
     IF refusals IS NOT NULL THEN
         RETURN;
     END IF;
@@ -135,11 +161,18 @@ BEGIN
     INSERT INTO mnemon.event_payloads (tenant_id, partition_id, sequence, payload)
     SELECT tenant, partition, head.sequence + generate_series(1, amount), unnest(payloads);
     IF cardinality(expected_versions) = 0 THEN
-        INSERT INTO mnemon.event_entities (tenant_id, partition_id, sequence, entity_id, entity_type)
-        SELECT tenant, partition, head.sequence + unnest(entity_events), unnest(entity_ids), unnest(entity_types);
+        INSERT INTO mnemon.event_entities (tenant_id, partition_id, version, sequence, entity_id, entity_type)
+        SELECT tenant, partition, CASE WHEN mnemon.is_milestone(sequence)
+                                       THEN rank + mnemon.entity_version(tenant, partition, kind, entity) END,
+               sequence, entity, kind
+          FROM (SELECT head.sequence + unnest(entity_events) AS sequence, unnest(entity_ids) AS entity,
+                       unnest(entity_types) AS kind, unnest(entity_ranks) AS rank) AS row;
     ELSE
         INSERT INTO mnemon.event_entities (tenant_id, partition_id, version, sequence, entity_id, entity_type)
-        SELECT tenant, partition, row.rank + expected.version, head.sequence + row.event, row.entity, row.kind
+        SELECT tenant, partition,
+               rank + coalesce(expected.version, CASE WHEN mnemon.is_milestone(head.sequence + event)
+                                                      THEN mnemon.entity_version(tenant, partition, kind, entity) END),
+               head.sequence + event, entity, kind
           FROM unnest(entity_events, entity_types, entity_ids, entity_ranks) AS row (event, kind, entity, rank)
           LEFT JOIN (SELECT DISTINCT kind, entity, version
                        FROM unnest(expected_types, expected_ids, expected_versions) AS one (kind, entity, version)
@@ -166,3 +199,5 @@ BEGIN
        SET sequence = head.sequence + amount, hash = link, recorded_at = append_events.recorded_at
      WHERE p.tenant_id = tenant AND p.legal_entity = head.legal_entity;
 END $$;
+REVOKE EXECUTE ON FUNCTION mnemon.append_events FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mnemon.append_events TO mnemon_app;
