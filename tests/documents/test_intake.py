@@ -261,6 +261,7 @@ REFUSALS = [
     ("a.txt", b"a", {"tags": "turned\u202ednuora"}, 400, "UNFIT_FIELD", "without control characters"),
     ("a.txt", b"a", {"source_uri": "nowhere"}, 400, "UNFIT_FIELD", "scheme://path"),
     ("a.txt", b"a", {"source_uri": "upload://sha256:00"}, 400, "UNFIT_FIELD", "leave it out"),
+    ("a.txt", b"a", {"source_uri": "artifact://uid_0123456789abcdef"}, 400, "UNFIT_FIELD", "leave it out"),
     ("a.txt", b"a", {"tags": ",".join(map(str, range(51)))}, 400, "UNFIT_FIELD", "At most 50 tags"),
     ("a.txt", b"a", {"colour": "red"}, 400, "UNFIT_FIELD", "unknown field 'colour'"),
 ]

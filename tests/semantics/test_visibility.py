@@ -20,6 +20,7 @@ from mnemon.semantics.retention import EXPIRE
 from mnemon.work.enqueue import enqueue
 from mnemon.work.kinds import NoPayload
 from tests.api.conftest import Person
+from tests.documents.conftest import rows
 from tests.semantics.conftest import ADA, BEN
 
 Done = Callable[[], Awaitable[None]]
@@ -114,6 +115,42 @@ async def test_an_administrator_cannot_read_a_private_document_over_rest(
     assert answer.status_code == 404
 
 
+async def test_no_page_and_no_answer_to_an_administrator_shows_a_private_document(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, client: Any, admin: Person
+) -> None:
+    kept = await take(title="Zeppelin plans", source_id="z-1")
+    await all_done()
+
+    async def asked(method: str, path: str) -> Any:
+        answer = await client.request(method, path, headers=admin.headers)
+        assert not words_of(answer.text), path
+        return answer
+
+    def words_of(text: str) -> set[str]:
+        return {word for word in ("zeppelin", kept.artifact_uid, kept.revision_id[4:]) if word in text.lower()}
+
+    document, span = f"/documents/{kept.doc_id}", f"/evidence/{kept.doc_version_id}/0-8"
+    for path in (document, span, f"/v1/privacy/data?subject_id=document:{kept.doc_id}"):
+        assert (await asked("GET", path)).status_code == 404, path
+    for act in ("deactivate", "reactivate"):
+        assert (await asked("POST", f"/v1{document}/{act}")).status_code == 404, act
+    [run] = (await asked("GET", "/v1/ingestion-runs")).json()["items"]
+    for path in (f"/v1/ingestion-runs/{run['run_id']}", "/runs", "/documents", "/search?q=factory", "/"):
+        assert (await asked("GET", path)).status_code == 200, path
+
+
+async def test_the_pages_show_a_person_what_is_for_them_alone(
+    take: Take, all_done: Done, client: Any, user: Person
+) -> None:
+    me = Actor("human", f"user:{user.user_id}")
+    kept = await take(actor=me, title="Zeppelin plans")
+    await all_done()
+    for path in ("/documents", "/search?q=zeppelin", f"/documents/{kept.doc_id}"):
+        assert "Zeppelin plans" in (await client.get(path, headers=user.headers)).text, path
+    opened = await client.get(f"/evidence/{kept.doc_version_id}/0-8", headers=user.headers)
+    assert opened.status_code == 303
+
+
 async def test_the_log_tells_others_that_something_happened_and_not_what(
     mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, client: Any, admin: Person
 ) -> None:
@@ -170,3 +207,70 @@ async def test_expired_artifacts_are_purged_and_the_others_stay(
     assert "library" in narratives
     assert "report" in narratives
     assert "invoice" not in narratives
+
+
+@pytest.mark.parametrize(
+    ("scope", "readers"), [("org", ()), ("custom", ("user:ben", "user:eve"))], ids=["for everyone", "for three"]
+)
+async def test_nobodys_words_reach_more_readers_than_they_named(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, scope: str, readers: tuple[str, ...]
+) -> None:
+    first = await take("Decision: We keep the canteen.", source_id="page-1", visibility_scope=scope, readers=readers)
+    with pytest.raises(NotAllowed, match="another source_id"):
+        await take(SECRET, BEN, source_id="page-1", visibility_scope="me")
+    with pytest.raises(NotAllowed, match="another source_id"):
+        await take(SECRET, BEN, source_id="page-1", visibility_scope="custom", readers=("user:ben",))
+    await all_done()
+    assert not {"search", "event search"} & await sees(mnemon, tenant, ADA)
+    again = await take("Decision: We keep the kitchen.", BEN, source_id="page-1", visibility_scope="org")
+    assert (again.status, again.artifact_uid) == ("new_revision", first.artifact_uid)
+
+
+async def test_an_owner_changes_the_readers_also_where_the_content_is_the_same(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done
+) -> None:
+    await take(source_id="page-1", visibility_scope="org")
+    await all_done()
+    assert await sees(mnemon, tenant, BEN) == EVERYWHERE
+
+    again = await take(source_id="page-1", visibility_scope="me")
+    assert (again.status, again.job_id) == ("unchanged", None)
+    assert await sees(mnemon, tenant, BEN) == set()
+    assert await sees(mnemon, tenant, ADA) == EVERYWHERE
+    # Somebody else who says the same text changes nothing.
+    await take(source_id="page-1", visibility_scope="custom", readers=("user:ben",))
+    await take(SECRET, BEN, source_id="page-1", visibility_scope="org")
+    assert await sees(mnemon, tenant, None) == set()
+
+
+async def test_the_same_terms_again_are_no_event(mnemon: Mnemon, tenant: UUID, take: Take) -> None:
+    terms = {"retention_policy": "custom", "retain_until": datetime(2999, 1, 1, 12, tzinfo=UTC)}
+    await take(source_id="page-1", **terms)
+    before = await rows(mnemon, tenant, "SELECT count(*) AS n FROM mnemon.events")
+    await take(source_id="page-1", **terms)
+    assert await rows(mnemon, tenant, "SELECT count(*) AS n FROM mnemon.events") == before
+
+
+async def test_an_artifact_that_cannot_be_purged_keeps_no_other_waiting(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = {"retention_policy": "custom", "retain_until": datetime(2020, 1, 1, tzinfo=UTC)}
+    kept = [await take(f"Decision: We stop newsletter number {number}.", **over) for number in range(3)]
+    await all_done()
+    stubborn = min(one.doc_id for one in kept)
+    purge = mnemon.purge_document
+
+    async def fails(tenant_id: UUID, actor: Actor, doc_id: UUID) -> Any:
+        if doc_id == stubborn:
+            raise RuntimeError("the disk is full")
+        return await purge(tenant_id, actor, doc_id)
+
+    monkeypatch.setattr(mnemon, "purge_document", fails)
+    async with mnemon.database.transaction(tenant) as tx:
+        job = await enqueue(tx, EXPIRE, NoPayload())
+    await all_done()
+
+    left = await rows(mnemon, tenant, "SELECT doc_id FROM mnemon.artifacts")
+    assert [row["doc_id"] for row in left] == [stubborn]
+    [told] = await rows(mnemon, tenant, f"SELECT status FROM mnemon.jobs WHERE job_id = '{job.job_id}'")
+    assert told["status"] == "FAILED", "a job that left something undone says so"

@@ -21,6 +21,7 @@ from mnemon.api.document_models import (
     VersionOut,
 )
 from mnemon.api.paging import Numbered, PageNumber, PageSize
+from mnemon.app import Mnemon
 from mnemon.documents import activation, library, rebuild
 from mnemon.documents.errors import FileGone
 from mnemon.documents.library import ALL, Document, DocumentStatus, Version, which_version
@@ -155,11 +156,13 @@ async def download(doc_id: UUID, mnemon: MnemonPart, principal: Viewer, version:
 
 @router.post("/documents/{doc_id}/deactivate", summary="Serve no version any more", response_model=DocumentOut)
 async def deactivate(doc_id: UUID, mnemon: MnemonPart, principal: Admin) -> Document:
+    await _refuse_hidden(mnemon, principal, doc_id)
     return await activation.deactivate(mnemon.log, principal.tenant_id, principal.actor, doc_id)
 
 
 @router.post("/documents/{doc_id}/reactivate", summary="Serve a version again", response_model=DocumentOut)
 async def reactivate(doc_id: UUID, mnemon: MnemonPart, principal: Admin, version: WhichVersion = None) -> Document:
+    await _refuse_hidden(mnemon, principal, doc_id)
     return await activation.reactivate(mnemon.log, principal.tenant_id, principal.actor, doc_id, which_version(version))
 
 
@@ -172,3 +175,9 @@ async def rebuild_document(doc_id: UUID, mnemon: MnemonPart, principal: Admin) -
 @router.post("/documents/{doc_id}/purge", summary="Destroy content, names and files for good", response_model=PurgedOut)
 async def purge(doc_id: UUID, mnemon: MnemonPart, principal: Purger) -> Purged:
     return await mnemon.purge_document(principal.tenant_id, principal.actor, doc_id)
+
+
+async def _refuse_hidden(mnemon: Mnemon, principal: Principal, doc_id: UUID) -> None:
+    """The answer would tell an administrator what a private document is called."""
+    async with mnemon.database.transaction(principal.tenant_id) as tx:
+        await open_as(tx, Reader.of(principal.actor), doc_id)

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.paging import Cursor, Limit, Page, from_cursor, to_cursor
+from mnemon.documents.events import document_of
+from mnemon.documents.readers import Reader, open_as
 from mnemon.identity.roles import Action, Principal, user_actor_id
 from mnemon.log.affected import Person
 from mnemon.log.erasure import Erasure
@@ -84,6 +86,10 @@ async def list_people(
 
 @router.get("/privacy/data", summary="All that the log holds about a person")
 async def list_personal_data(mnemon: MnemonPart, principal: Admin, subject_id: SubjectId) -> list[PersonalDataOut]:
+    if (doc_id := document_of(subject_id)) is not None:
+        # A document has a key of its own here, and readers that a role does not add to.
+        async with mnemon.database.transaction(principal.tenant_id) as tx:
+            await open_as(tx, Reader.of(principal.actor), doc_id)
     return [
         PersonalDataOut(legal_entity=one.legal_entity, sequence=str(one.sequence), field=one.field, value=one.value)
         async for one in mnemon.privacy.data_of(principal.tenant_id, subject_id)

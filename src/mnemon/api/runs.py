@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.paging import Numbered, PageNumber, PageSize
 from mnemon.documents import runs
+from mnemon.documents.readers import Reader, read_as
 from mnemon.documents.runs import Run, RunStatus
 from mnemon.identity.roles import Action, Principal
 
@@ -53,6 +54,7 @@ async def list_runs(
     run_type: Annotated[str | None, Query(max_length=50)] = None,
 ) -> Numbered[RunOut]:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
+        await read_as(tx, Reader.of(principal.actor))
         listed = await runs.list_runs(tx, page=page, limit=limit, status=status, doc_id=doc_id, run_type=run_type)
     items = [RunOut.model_validate(one) for one in listed.runs]
     return Numbered[RunOut](items=items, total=listed.total, page=page, limit=limit)
@@ -61,6 +63,7 @@ async def list_runs(
 @router.get("/ingestion-runs/{run_id}", summary="One ingestion run, with its timings", response_model=RunOut)
 async def get_run(run_id: UUID, mnemon: MnemonPart, principal: Viewer) -> Run:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
+        await read_as(tx, Reader.of(principal.actor))
         return await runs.run_by_id(tx, run_id)
 
 

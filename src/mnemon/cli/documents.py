@@ -15,6 +15,7 @@ from mnemon.documents import activation, library
 from mnemon.documents.errors import FileGone
 from mnemon.documents.library import ALL, Document, DocumentStatus, Listed, StoredChunk, Version, which_version
 from mnemon.documents.purge import Purged
+from mnemon.documents.readers import Reader, open_as, read_as
 from mnemon.documents.rebuild import active_documents, rebuild
 from mnemon.documents.revision_texts import read_span
 from mnemon.errors import Conflict, InvalidRequest
@@ -22,6 +23,8 @@ from mnemon.identity.tenants import DEFAULT_SLUG
 
 app = typer.Typer(help="Documents: what has been read, in which versions.", no_args_is_help=True)
 
+# Whoever runs the command owns the machine, and still is shown no document that is for others alone.
+READER = Reader.of(OPERATOR)
 DocumentId = Annotated[UUID, typer.Argument(help="From `mnemon documents list`.")]
 WhichVersion = Annotated[
     str | None, typer.Option("--version", help="A version by its number or id. Default: the active one.")
@@ -47,6 +50,7 @@ def list_(
 
     async def work() -> Listed:
         async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
+            await read_as(tx, READER)
             return await library.list_documents(tx, page=page, limit=limit, search=search, statuses=statuses)
 
     listed = run_async(work())
@@ -66,6 +70,7 @@ def show_(doc_id: DocumentId, tenant: TenantOption = DEFAULT_SLUG, as_json: Json
 
     async def work() -> Document:
         async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
+            await open_as(tx, READER, doc_id)
             return await library.document_by_id(tx, doc_id)
 
     one = run_async(work())
@@ -94,6 +99,7 @@ def versions(doc_id: DocumentId, tenant: TenantOption = DEFAULT_SLUG, as_json: J
 
     async def work() -> list[Version]:
         async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
+            await open_as(tx, READER, doc_id)
             return await library.versions_of(tx, doc_id)
 
     found = run_async(work())
@@ -118,6 +124,7 @@ def text(
 
     async def work() -> tuple[Version, str]:
         async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
+            await open_as(tx, READER, doc_id)
             chosen = await library.version_of(tx, doc_id, which_version(version))
             return chosen, await read_span(tx, chosen.doc_version_id, 0, chosen.char_count)
 
@@ -134,6 +141,7 @@ def chunks(
 
     async def work() -> list[StoredChunk]:
         async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
+            await open_as(tx, READER, doc_id)
             chosen = await library.version_of(tx, doc_id, which_version(version))
             return await library.chunks_of(tx, chosen, limit=max(chosen.chunk_count, 1))
 
@@ -162,6 +170,7 @@ def download(
     async def work() -> Path:
         async with tenant_of(tenant) as (mnemon, tenant_id):
             async with mnemon.database.transaction(tenant_id) as tx:
+                await open_as(tx, READER, doc_id)
                 chosen = await library.version_of(tx, doc_id, which_version(version))
             blob = mnemon.files.blob(tenant_id, chosen.content_hash)
             target = to or Path(chosen.original_filename)

@@ -190,8 +190,9 @@ def check_origin(origin: Origin) -> None:
         raise UnfitField(
             f"A source_uri looks like scheme://path and has at most {LONGEST_URI} bytes.", field="source_uri"
         )
-    if uri is not None and uri.startswith(("upload://", "purged:")):
-        raise UnfitField("A source_uri of upload:// is made from the content: leave it out.", field="source_uri")
+    # A file under an artifact's address would be a revision of it that its readers never allowed.
+    if uri is not None and uri.startswith(("upload://", "artifact://", "purged:")):
+        raise UnfitField("A source_uri of upload:// or artifact:// is made here: leave it out.", field="source_uri")
     if origin.tags is not None and (
         len(origin.tags) > MOST_TAGS or not all(1 <= len(tag) <= LONGEST_TAG for tag in origin.tags)
     ):

@@ -16,8 +16,13 @@ from mnemon.documents.ingest import INGEST, Reading
 from mnemon.errors import NotFound
 from mnemon.work.enqueue import enqueue
 
-COLUMNS = """tenant_id, run_id, doc_id, doc_version_id, job_id, status, run_type, source_id, initiated_by, config,
-       stats, stage, attempts, error_code, error, created_at, started_at, updated_at, finished_at"""
+# That a private document was read is no secret; its address and its content's digest would let others guess at it.
+CONFIG_SHOWN = """CASE WHEN EXISTS (
+           SELECT FROM mnemon.artifacts a WHERE a.tenant_id = r.tenant_id AND a.doc_id = r.doc_id
+              AND a.readers IS NOT NULL AND NOT mnemon.may_read(a.readers))
+       THEN config - '{source_uri,content_hash,file_size_bytes}'::text[] ELSE config END AS config"""
+COLUMNS = f"""tenant_id, run_id, doc_id, doc_version_id, job_id, status, run_type, source_id, initiated_by,
+       {CONFIG_SHOWN}, stats, stage, attempts, error_code, error, created_at, started_at, updated_at, finished_at"""
 WANTED = """
  WHERE tenant_id = mnemon.current_tenant()
    AND (%(status)s::text IS NULL OR status = %(status)s)
@@ -25,11 +30,15 @@ WANTED = """
    AND (%(run_type)s::text IS NULL OR run_type = %(run_type)s)
 """
 PAGE = f"""
-SELECT {COLUMNS} FROM mnemon.ingestion_runs {WANTED}
+SELECT {COLUMNS} FROM mnemon.ingestion_runs r {WANTED}
  ORDER BY created_at DESC, run_id LIMIT %(limit)s OFFSET %(offset)s
 """
 COUNT = f"SELECT count(*) AS total FROM mnemon.ingestion_runs {WANTED}"
-ONE = f"SELECT {COLUMNS} FROM mnemon.ingestion_runs WHERE tenant_id = mnemon.current_tenant() AND run_id = %s"
+ONE = f"SELECT {COLUMNS} FROM mnemon.ingestion_runs r WHERE tenant_id = mnemon.current_tenant() AND run_id = %s"
+CONTENT = """
+SELECT config ->> 'content_hash' AS content_hash FROM mnemon.ingestion_runs
+ WHERE tenant_id = mnemon.current_tenant() AND run_id = %s
+"""
 RETRY = "SELECT mnemon.retry_job(%s) AS done"
 
 
@@ -111,7 +120,8 @@ async def retry_run(database: Database, files: Files, tenant: UUID, run_id: UUID
     """Start a failed run over, with all its attempts and with the file that it was given."""
     async with database.transaction(tenant) as tx:
         run = await run_by_id(tx, run_id)
-        await _check_retriable(files, tenant, run)
+        content = await (await tx.execute(CONTENT, (run_id,))).fetchone()
+        await _check_retriable(files, tenant, run, content["content_hash"] if content else None)
         row = await (await tx.execute(RETRY, (run.job_id,))).fetchone()
         if row is None or not row["done"]:
             # The job was cleaned up long ago: another takes its place.
@@ -119,13 +129,13 @@ async def retry_run(database: Database, files: Files, tenant: UUID, run_id: UUID
         return await run_by_id(tx, run_id)
 
 
-async def _check_retriable(files: Files, tenant: UUID, run: Run) -> None:
+async def _check_retriable(files: Files, tenant: UUID, run: Run, content_hash: str | None) -> None:
     if run.status != RunStatus.FAILED:
         raise RunNotRetriable(f"Run {run.run_id} is {run.status}: only a failed one can be retried.", status=run.status)
-    if "content_hash" not in run.config:
+    if content_hash is None:
         raise DocumentPurged("The document was purged: upload the file again.", doc_id=str(run.doc_id))
     upload = await asyncio.to_thread(files.upload, tenant, run.run_id)
-    blob = files.blob(tenant, run.config["content_hash"])
+    blob = files.blob(tenant, content_hash)
     if upload is None and not await asyncio.to_thread(blob.exists):
         raise FileGone(f"The file of run {run.run_id} is no longer kept: upload it again.", run_id=str(run.run_id))
 

@@ -54,7 +54,10 @@ def _add_ingest(door: Door) -> None:
         sensitivity: Literal["normal", "sensitive", "highly_sensitive"] = "normal",
         visibility_scope: Annotated[
             Literal["me", "team", "org", "custom"],
-            Field(description="me: you alone; org: everyone here; team and custom: you and the readers."),
+            Field(
+                description="me: you alone; custom: you and the readers; team: the same, without readers everyone "
+                "here; org: everyone here."
+            ),
         ] = "me",
         readers: Annotated[People, Field(description="Who else may read it, as user:….")] = [],  # noqa: B006
         retention_policy: Literal["forever", "1y", "until_resolved", "custom"] = "forever",

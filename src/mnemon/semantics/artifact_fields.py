@@ -100,6 +100,28 @@ def refuse_stranger(actor: Actor, known: dict[str, Any]) -> None:
         raise NotAllowed("An artifact of this source exists and is not yours to read: give another source_id.")
 
 
+def refuse_wider(new: NewArtifact, actor: Actor, known: dict[str, Any]) -> None:
+    """Nobody's words reach more readers than they named: who reads an artifact is for its owner to choose."""
+    me = Reader.of(actor).name
+    assert me is not None
+    named = readers_of(new, me)
+    if known["owner"] == me or named is None:
+        return
+    if known["readers"] is None or not {*known["readers"]} <= {*named}:
+        whom = "everyone here" if known["readers"] is None else "more people than you name"
+        raise NotAllowed(
+            f"The artifact of this source belongs to {known['owner']} and is read by {whom}: "
+            "say visibility_scope org to add a revision for them all, or give another source_id.",
+            field="visibility_scope",
+        )
+
+
+def says_otherwise(terms: dict[str, Any], known: dict[str, Any]) -> bool:
+    """Whether these terms are other than those that hold."""
+    holding = known | {"retain_until": _written(known["retain_until"])}
+    return any(holding[name] != value for name, value in terms.items())
+
+
 def _one_of(field: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
         raise InvalidRequest(f"Invalid {field}: {value}. Must be one of: {', '.join(known)}", field=field)
@@ -118,4 +140,4 @@ def _aware(value: datetime | None) -> datetime | None:
 
 
 def _written(value: datetime | None) -> str | None:
-    return value.isoformat() if value else None
+    return value.astimezone(UTC).isoformat() if value else None

@@ -32,7 +32,14 @@ from mnemon.log.store import EventLog
 from mnemon.log.transaction import LogTransaction
 from mnemon.models.tokens import count_tokens, find_tokenizer
 from mnemon.semantics import events as happened
-from mnemon.semantics.artifact_fields import NewArtifact, checked, refuse_stranger, terms_of
+from mnemon.semantics.artifact_fields import (
+    NewArtifact,
+    checked,
+    refuse_stranger,
+    refuse_wider,
+    says_otherwise,
+    terms_of,
+)
 from mnemon.semantics.names import artifact_name, artifact_uid_of, chunk_name, job_name, revision_name
 from mnemon.settings import Settings
 from mnemon.telemetry import counter, histogram
@@ -173,6 +180,8 @@ async def _settle(transaction: LogTransaction, files: Files, actor: Actor, prepa
         refuse_stranger(actor, known)
     if known is not None and known["doc_version_id"] is not None:
         return await _known_content(transaction, actor, prepared, known)
+    if known is not None:
+        refuse_wider(prepared.new, actor, known)
     doc_id = known["doc_id"] if known else new_uuid()
     revision = revision_of(doc_id, prepared.content_hash, prepared.extraction.extractor)
     await lock_blob(tx, prepared.content_hash)
@@ -189,9 +198,13 @@ async def _settle(transaction: LogTransaction, files: Files, actor: Actor, prepa
 async def _known_content(
     transaction: LogTransaction, actor: Actor, prepared: _Prepared, known: dict[str, Any]
 ) -> Ingested:
-    """The same content: nothing happens; unless it is an earlier one, which is the latest again from now on."""
+    """No revision and no job; an earlier content is the latest again. What its owner says of its readers holds."""
     doc_id, revision = known["doc_id"], known["doc_version_id"]
+    terms = terms_of(prepared.new, actor, known)
+    said = [_described(doc_id, actor, prepared, terms)] if says_otherwise(terms, known) else []
     if known["is_active"]:
+        if said:
+            await transaction.append(said)
         return _ingested(prepared, doc_id, revision, "unchanged", known["chunk_count"])
     tx, before = transaction.connection, known["active_version_id"]
     if before is not None:
@@ -201,7 +214,7 @@ async def _known_content(
         documents.REACTIVATED, doc_id, actor,
         doc_version_id=str(revision), deactivated_version_id=str(before) if before else None,
     )  # fmt: skip
-    await transaction.append([event])
+    await transaction.append([event, *said])
     return _ingested(prepared, doc_id, revision, "restored", known["chunk_count"])
 
 
@@ -228,21 +241,16 @@ async def _enqueue_indexing(tx: Connection, doc_id: UUID, actor: Actor, prepared
 def _happenings(
     doc_id: UUID, revision: UUID, run_id: UUID, actor: Actor, prepared: _Prepared, known: dict[str, Any] | None
 ) -> list[NewEvent]:
-    new, extraction, received = prepared.new, prepared.extraction, prepared.received
+    extraction, received = prepared.extraction, prepared.received
     number = (known["last_number"] or 0) + 1 if known else 1
     before = known["active_version_id"] if known else None
-    terms = terms_of(new, actor, known)
     accepted = documents.about(
         documents.ACCEPTED, doc_id, actor, run_id,
         source_type=SOURCE_TYPE, source_uri=prepared.source_uri, title=_title(prepared), tags=[],
         media_type=MEDIA_TYPE, original_filename="artifact.txt", size_bytes=received.size,
         content_hash=received.content_hash,
     )  # fmt: skip
-    origin = documents.about(
-        happened.DESCRIBED, doc_id, actor,
-        artifact_uid=prepared.artifact_uid, artifact_type=new.artifact_type, source_system=new.source_system,
-        source_id=new.source_id, source_url=new.source_url, **terms,
-    )  # fmt: skip
+    origin = _described(doc_id, actor, prepared, terms_of(prepared.new, actor, known))
     ingested = documents.about(
         documents.INGESTED, doc_id, actor, run_id,
         doc_version_id=str(revision), version_number=number, version_label=str(number),
@@ -255,6 +263,15 @@ def _happenings(
         **described(extraction, "artifact.txt"),
     )  # fmt: skip
     return [accepted, origin, ingested]
+
+
+def _described(doc_id: UUID, actor: Actor, prepared: _Prepared, terms: dict[str, Any]) -> NewEvent:
+    new = prepared.new
+    return documents.about(
+        happened.DESCRIBED, doc_id, actor,
+        artifact_uid=prepared.artifact_uid, artifact_type=new.artifact_type, source_system=new.source_system,
+        source_id=new.source_id, source_url=new.source_url, **terms,
+    )  # fmt: skip
 
 
 def _ingested(

@@ -35,13 +35,27 @@ EXPIRE = Kind("semantics.expire", NoPayload, attempts=5, time_limit=3600)
 @EXPIRE.handler
 async def expire(job: Job[NoPayload]) -> None:
     """Of all tenants. Each purge stands by itself: what a crash leaves undone is found again."""
-    context = cast(Context, job.context)
     async with job.database.session() as session:
         tenants = [row["tenant_id"] for row in await (await session.execute(TENANTS)).fetchall()]
-    for tenant in tenants:
-        async with job.database.transaction(tenant) as tx:
-            expired = [row["doc_id"] for row in await (await tx.execute(EXPIRED, (MOST,))).fetchall()]
-        for doc_id in expired:
+    failures = [failure for tenant in tenants for failure in await _expire_of(job, tenant)]
+    if failures:
+        # The others are gone; these are tried again.
+        raise failures[0]
+
+
+async def _expire_of(job: Job[NoPayload], tenant: UUID) -> list[Exception]:
+    """Purge what is over; what cannot be purged keeps no other waiting, and is told."""
+    context = cast(Context, job.context)
+    async with job.database.transaction(tenant) as tx:
+        expired = [row["doc_id"] for row in await (await tx.execute(EXPIRED, (MOST,))).fetchall()]
+    failures: list[Exception] = []
+    for doc_id in expired:
+        try:
             await context.purge_document(tenant, SYSTEM, doc_id)
-            EXPIRATIONS.inc()
-            log.info("artifact_expired", tenant_id=tenant, doc_id=doc_id)
+        except Exception as failure:
+            failures.append(failure)
+            log.error("artifact_not_expired", tenant_id=tenant, doc_id=doc_id, exc_info=failure)
+            continue
+        EXPIRATIONS.inc()
+        log.info("artifact_expired", tenant_id=tenant, doc_id=doc_id)
+    return failures

@@ -9,6 +9,7 @@ from mnemon.api.access import MnemonPart
 from mnemon.ask.citations import open_evidence
 from mnemon.documents.activation import deactivate, reactivate
 from mnemon.documents.library import DocumentStatus, document_by_id, version_of, versions_of, which_version
+from mnemon.documents.readers import open_as, open_revision_as
 from mnemon.documents.revision_texts import read_text
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
@@ -28,6 +29,7 @@ async def document_page(
     visitor = await visit(request, Action.VIEW_DOCUMENTS)
     view: View | None = None
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
+        await open_as(tx, visitor.reader, id_of(doc_id))
         document = await document_by_id(tx, id_of(doc_id))
         versions = await versions_of(tx, document.doc_id)
         chosen = None
@@ -46,6 +48,7 @@ async def evidence_page(request: Request, mnemon: MnemonPart, doc_version_id: st
     """A citation's link for people: the document at these words."""
     visitor = await visit(request, Action.VIEW_DOCUMENTS)
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
+        await open_revision_as(tx, visitor.reader, id_of(doc_version_id))
         evidence = await open_evidence(tx, id_of(doc_version_id), start, end)
     place = query_of(version=evidence.doc_version_id, start=start, end=end)
     return RedirectResponse(f"/documents/{evidence.doc_id}{place}#cited", 303)

@@ -8,6 +8,7 @@ from mnemon.app import Mnemon
 from mnemon.documents.extraction.sniff import EXTENSIONS
 from mnemon.documents.ingest import INGEST
 from mnemon.documents.library import ALL, DocumentStatus, list_documents
+from mnemon.documents.readers import read_as
 from mnemon.documents.runs import RunStatus, list_runs, retry_run
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
@@ -28,6 +29,7 @@ async def documents_page(
     visitor = await visit(request, Action.VIEW_DOCUMENTS)
     number = min(max(page, 1), LAST_PAGE)
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
+        await read_as(tx, visitor.reader)
         listed = await list_documents(
             tx, page=number, limit=ON_A_PAGE, search=search.strip()[:200] or None, statuses=_statuses(status)
         )
@@ -60,6 +62,7 @@ async def runs_page(request: Request, mnemon: MnemonPart, status: str = "", page
     visitor = await visit(request, Action.VIEW_RUNS)
     number = min(max(page, 1), LAST_PAGE)
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
+        await read_as(tx, visitor.reader)
         listed = await list_runs(tx, page=number, limit=ON_A_PAGE, status=_run_status(status))
     waits = any(run.status == RunStatus.QUEUED for run in listed.runs)
     return render(

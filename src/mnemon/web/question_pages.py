@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from mnemon.api.access import MnemonPart
 from mnemon.documents.library import list_documents
+from mnemon.documents.readers import read_as
 from mnemon.identity.roles import Action
 from mnemon.web.rendering import as_page, render, visit
 
@@ -18,6 +19,7 @@ FURTHEST = 900
 async def ask_page(request: Request, mnemon: MnemonPart, q: str = "") -> Response:
     visitor = await visit(request, Action.QUERY)
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
+        await read_as(tx, visitor.reader)
         documents = (await list_documents(tx, limit=1)).total
     return render("ask.html", here="ask", visitor=visitor, question=q, documents=documents)
 
@@ -29,7 +31,7 @@ async def search_page(request: Request, mnemon: MnemonPart, q: str = "", offset:
     first = min(max(offset, 0), FURTHEST)
     found = None
     if q.strip():
-        found = await mnemon.searcher.search(visitor.tenant_id, q, limit=ON_A_PAGE, offset=first)
+        found = await mnemon.searcher.search(visitor.tenant_id, q, limit=ON_A_PAGE, offset=first, reader=visitor.reader)
     return render(
         "search.html",
         here="search",

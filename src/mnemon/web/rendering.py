@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from mnemon import __version__
 from mnemon.api.access import mnemon_of, principal_of
+from mnemon.documents.readers import Reader
 from mnemon.errors import InvalidRequest, MnemonError, NotAuthenticated
 from mnemon.identity.roles import Action, Principal, Role, authorise
 from mnemon.identity.tenants import Tenant, own_tenant
@@ -43,6 +44,10 @@ class Visitor:
     @property
     def tenant_id(self) -> UUID:
         return self.principal.tenant_id
+
+    @property
+    def reader(self) -> Reader:
+        return Reader.of(self.principal.actor)
 
     @property
     def is_admin(self) -> bool:
