@@ -104,6 +104,52 @@ async def test_as_of_tells_what_stood_then_and_known_at_what_we_knew_then(
     assert ["Postgres" in one for one in await standing(known_at=datetime.now(UTC))] == [True]
 
 
+@pytest.mark.parametrize("clock", ["as_of", "known_at"])
+async def test_a_status_is_that_of_the_time_that_is_asked_about(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done, clock: str
+) -> None:
+    await take("We decided to use MySQL for the event store.", MARCH)
+    await all_done()
+    [row] = await rows(mnemon, tenant, "SELECT clock_timestamp() AS now")
+    await take("We decided to use Postgres instead of MySQL for the event store.", MAY)
+    await all_done()
+
+    moment = APRIL if clock == "as_of" else row["now"]
+    then = await found(mnemon, tenant, reader, query="MySQL", **{clock: moment})
+    assert [(event["status"], "Postgres" in event["narrative"]) for event in then] == [("open", False)]
+    [old] = [event for event in await found(mnemon, tenant, reader) if "Postgres" not in event["narrative"]]
+    assert old["status"] == "superseded"
+
+
+@pytest.mark.parametrize("number", range(4))
+async def test_of_two_revisions_of_one_day_the_one_that_came_later_supersedes(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done, number: int
+) -> None:
+    await take(f"Decision: launch {number} on 3 May.", MARCH, source_id="plan")
+    await all_done()
+    await take(f"Decision: launch {number} on 10 June.", MARCH, source_id="plan")
+    await all_done()
+
+    [old] = await found(mnemon, tenant, reader, status="superseded")
+    assert "3 May" in old["narrative"]
+
+
+async def test_a_link_keeps_no_words_of_a_document_that_was_purged(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    later = await take("We decided to use Postgres instead of the zeppelin database.", APRIL)
+    await all_done()
+    await take("We decided to use the zeppelin database.", MARCH)
+    await all_done()
+    [link] = await rows(mnemon, tenant, "SELECT * FROM mnemon.event_links")
+    assert link["kind"] == "supersedes"
+    assert "zeppelin" not in link["reason"], "these words are of the other document, which may go"
+
+    await mnemon.purge_document(tenant, ADA, later.doc_id)
+    [left] = await found(mnemon, tenant, reader)
+    assert left["status"] == "open"
+
+
 async def test_changes_between_revisions_are_added_dropped_and_changed(
     mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
 ) -> None:

@@ -1,6 +1,7 @@
 """Finds the stored events that new ones replace or fulfil, or that replace or fulfil them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -18,10 +19,11 @@ LINKABLE = frozenset({Category.DECISION, Category.COMMITMENT, Category.EXECUTION
 CANDIDATES = "SELECT mnemon.events_to_link(%s, %s, %s, %s, %s::text[], %s) AS event_id"
 EVENTS = """
 SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subject_type, e.subject_ref, e.actors,
-       e.event_time, e.happened_at, e.due, e.kind, e.origin, e.confidence,
+       e.event_time, e.happened_at, e.due, e.kind, e.origin, e.confidence, r.ingested_at,
        (SELECT jsonb_agg(jsonb_build_array(g.start_char, g.end_char, g.quote) ORDER BY g.start_char)
           FROM mnemon.event_evidence g WHERE g.tenant_id = e.tenant_id AND g.event_id = e.event_id) AS evidence
   FROM mnemon.semantic_events e
+  JOIN mnemon.artifact_revisions r ON r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id
  WHERE e.tenant_id = mnemon.current_tenant() AND e.event_id = ANY(%s)
 """
 
@@ -33,11 +35,19 @@ async def links_of(tx: Connection, source: SourceRevision, events: Sequence[Sema
         return []
     known = _likeliest(new, await _candidates(tx, source, new))
     own = {one.event.event_id for one in new}
-    return [link for link in link_events([*known, *new]) if link.later in own or link.earlier in own]
+    links = [link for link in link_events([*known, *new]) if link.later in own or link.earlier in own]
+    elsewhere = {one.event.event_id for one in known if one.document != str(source.doc_id)}
+    return [_without_words(link) if link.later in elsewhere else link for link in links]
 
 
 def placed_now(source: SourceRevision, event: SemanticEvent) -> Placed:
-    return Placed(event, _said(event, source.said_at), str(source.doc_id), str(source.doc_version_id))
+    said_at = _said(event, source.said_at)
+    return Placed(event, said_at, str(source.doc_id), str(source.doc_version_id), source.ingested_at)
+
+
+def _without_words(link: Link) -> Link:
+    """A link is kept with the revision that found it: another document's words would outlive that document there."""
+    return replace(link, reason=link.reason.partition(":")[0])
 
 
 async def _candidates(tx: Connection, source: SourceRevision, new: list[Placed]) -> list[Placed]:
@@ -46,7 +56,7 @@ async def _candidates(tx: Connection, source: SourceRevision, new: list[Placed])
     ids = [row["event_id"] for row in await (await tx.execute(CANDIDATES, values)).fetchall()]
     rows = await (await tx.execute(EVENTS, (ids,))).fetchall()
     return [
-        Placed(event_of(row), row["happened_at"], str(row["doc_id"]), str(row["doc_version_id"]))
+        Placed(event_of(row), row["happened_at"], str(row["doc_id"]), str(row["doc_version_id"]), row["ingested_at"])
         for row in rows
         if row["evidence"]
     ]

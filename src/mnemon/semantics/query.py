@@ -27,6 +27,10 @@ MOST = 100
 COUNTED = 10_000
 LONGEST_QUERY = 1_000
 FIND = "SELECT event_id, happened_at, score, total FROM mnemon.find_semantic_events(%s, %s::vector, %s)"
+STATUS_THEN = """
+SELECT event_id, mnemon.status_as_of(event_id, %s::timestamptz, %s::timestamptz) AS status
+  FROM unnest(%s::text[]) AS event_id
+"""
 
 SECONDS = histogram("mnemon_event_search_seconds", "Time of one search among semantic events.")
 
@@ -78,6 +82,8 @@ async def event_search(
                 vector = None
             rows = await _find(tx, wanted, vector) if wanted is not None else []
             found = await read_events(tx, [row["event_id"] for row in rows[:limit]])
+            if filters.as_of or filters.known_at:
+                found = await _as_they_stood(tx, found, filters)
             shapes = [event_shape(row) for row in found]
             if include_evidence:
                 evidence = await read_evidence(tx, found)
@@ -181,6 +187,13 @@ async def _comparable(tx: Connection, embedder: Embedder | None) -> bool:
     """Whether the stored vectors are of the same model."""
     active = await active_model(tx, VECTORS)
     return active is not None and embedder is not None and active.model_id == embedder.model_id
+
+
+async def _as_they_stood(tx: Connection, rows: list[dict[str, Any]], filters: EventFilters) -> list[dict[str, Any]]:
+    """With the status of that time: what ended them later had not happened, or was not known."""
+    values = (filters.as_of, filters.known_at, [row["event_id"] for row in rows])
+    then = {one["event_id"]: one["status"] for one in await (await tx.execute(STATUS_THEN, values)).fetchall()}
+    return [row | {"status": then[row["event_id"]]} for row in rows]
 
 
 async def _find(tx: Connection, wanted: dict[str, Any], vector: str | None) -> list[dict[str, Any]]:

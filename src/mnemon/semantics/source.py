@@ -47,6 +47,7 @@ class SourceRevision:
     chunks: tuple[Chunk, ...]
     # When it was said, where an event tells no time of its own.
     said_at: datetime
+    ingested_at: datetime
     readers: list[str] | None
 
 
@@ -68,7 +69,7 @@ async def read_source(
     )
     return SourceRevision(
         known["doc_id"], revision_id, _revision(revision_id, text, known), chunks,
-        known["written_at"] or known["ingested_at"], known["readers"],
+        known["written_at"] or known["ingested_at"], known["ingested_at"], known["readers"],
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal
 
 from mnemon.semantics.semantic_event import Category, SemanticEvent
@@ -28,16 +28,19 @@ _CHANGE_OF_MIND = re.compile(
 _STANDING = frozenset({Category.DECISION, Category.CHANGE})
 _SAME_TOPIC = 0.34
 _SAME_SUBJECT = 0.5
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Placed:
-    """An event with what places it: when it was said, in which document, and in which order it was read."""
+    """An event with what places it: when it was said, in which document, and when that came to us."""
 
     event: SemanticEvent
     said_at: datetime
     document: str
     revision_id: str = ""
+    # Settles what was said on the same day, as two revisions of the same minutes were.
+    came_at: datetime = _NEVER
 
     @property
     def words(self) -> str:
@@ -56,7 +59,7 @@ class Link:
 
 def link_events(placed: Sequence[Placed]) -> list[Link]:
     """Each later event ends at most one earlier one, and each earlier one ends once. Ties go to the latest."""
-    ordered = sorted(placed, key=lambda each: (each.said_at, each.event.evidence[0].start, each.event.event_id))
+    ordered = sorted(placed, key=_place_in_time)
     links: list[Link] = []
     ended: set[str] = set()
     for position, later in enumerate(ordered):
@@ -69,6 +72,10 @@ def link_events(placed: Sequence[Placed]) -> list[Link]:
                 ended.add(earlier.event.event_id)
                 break
     return links
+
+
+def _place_in_time(placed: Placed) -> tuple[datetime, datetime, int, str]:
+    return placed.said_at, placed.came_at, placed.event.evidence[0].start, placed.event.event_id
 
 
 def link_between(later: Placed, earlier: Placed) -> Link | None:
