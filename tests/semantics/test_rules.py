@@ -65,6 +65,15 @@ async def test_older_mail_below_the_answer_is_left_to_its_own_document() -> None
     assert await events(forwarded, "email") == ()
 
 
+async def test_a_rule_or_two_dashes_in_a_note_end_nothing() -> None:
+    for line in ("______________________", "--", "-- "):
+        text = f"We decided to buy two servers.\n\n{line}\n\nWe decided to hire Eve."
+        assert len(await events(text, "note")) == 2, line
+    below = "Thanks!\n\n________________________________\nFrom: Ann\nSent: today\n\nWe decided to drop the clause."
+    assert await events(below, "email") == ()
+    assert await events("Thanks!\n\n-- \nEve, we decided to be brief since 1990", "email") == ()
+
+
 async def test_code_blocks_and_glossaries_report_nothing() -> None:
     assert await events("Setup\n\n```\nWe decided to fail\n```\n\n# Glossary\n\n- Commitment: we will pay.\n") == ()
 

@@ -50,14 +50,15 @@ def read_layout(text: str, source_type: str = "doc", participants: tuple[str, ..
     lines = split_lines(text)
     preamble = read_preamble([line.text for line in lines[:_PREAMBLE_LINES]])
     speakers = speakers_of(lines, source_type, (*participants, *preamble.people))
-    return Layout(tuple(_Reader(text, speakers).read(lines)), preamble)
+    return Layout(tuple(_Reader(text, source_type, speakers).read(lines)), preamble)
 
 
 class _Reader:
     """Goes down the lines and remembers what holds for the next one."""
 
-    def __init__(self, text: str, speakers: frozenset[str]) -> None:
+    def __init__(self, text: str, source_type: str, speakers: frozenset[str]) -> None:
         self.text = text
+        self.source_type = source_type
         self.speakers = speakers
         self.heading = ""
         self.section: Section | None = None
@@ -77,7 +78,8 @@ class _Reader:
                 continue
             if in_code:
                 continue
-            if kinds.starts_old_mail(line.text) or _SIGNATURE.match(line.text):
+            signed = self.source_type == "email" and _SIGNATURE.match(line.text)
+            if signed or kinds.starts_old_mail(line.text, following):
                 break
             yield from self._line(line, previous, following)
             self.begun = self.begun or not line.blank
@@ -93,6 +95,7 @@ class _Reader:
             or is_field(line.text)
             or is_ruler(line.text)
             or kinds.is_underline(line.text)
+            or kinds.is_rule(line.text)
         ):
             yield from self._flush()
         elif self.table or table_opening(line.text):

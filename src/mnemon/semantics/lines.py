@@ -20,9 +20,10 @@ _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*$")
 _NUMBERED = re.compile(r"\s*\d{1,2}[.)]?\s+[A-Z]")
 _TERMINAL = re.compile(r"[.!?;,]\s*$")
 _ATTRIBUTION = re.compile(r"\s*(?:On\b.{4,120}\bwrote|Le\b.{4,100}\ba écrit|Am\b.{4,100}\bschrieb)[^:]{0,40}:\s*$")
-_OLD_MAIL = re.compile(
-    r"\s*(?:-{2,}\s*(?:Original Message|Forwarded message)|Begin forwarded message|_{10,}\s*$)", re.IGNORECASE
-)
+_OLD_MAIL = re.compile(r"\s*(?:-{2,}\s*(?:Original Message|Forwarded message)|Begin forwarded message)", re.IGNORECASE)
+# A rule of underscores: older mail where a sender stands below it, and in any other text just a rule.
+_RULE = re.compile(r"\s*_{3,}\s*$")
+_SENDER = re.compile(r"\s*\*?(?:From|Von|De|Da|Van)\s*:", re.IGNORECASE)
 _SIGN_OFF = re.compile(
     r"\s*(?:(?:best|kind|warm|many)\s+)*(?:regards|wishes|cheers|thanks(?: again| a lot)?|thank you"
     r"|sincerely|yours(?: truly| sincerely)?|best|br|rgds|love)\s*[,.!]?\s*[\w.]{0,20}\s*",
@@ -90,8 +91,12 @@ def is_sign_off(line: str) -> bool:
     return _SIGN_OFF.fullmatch(line) is not None
 
 
-def starts_old_mail(line: str) -> bool:
-    return _OLD_MAIL.match(line) is not None
+def starts_old_mail(line: str, following: str) -> bool:
+    return bool(_OLD_MAIL.match(line) or (is_rule(line) and _SENDER.match(following)))
+
+
+def is_rule(line: str) -> bool:
+    return _RULE.match(line) is not None
 
 
 def is_underline(line: str) -> bool:
