@@ -8,7 +8,9 @@ from uuid import UUID
 import pytest
 from mcp_types import ResourceLink
 
+from mnemon.app import Mnemon
 from mnemon.identity.roles import Principal
+from tests.ask.conftest import TopicEmbedder
 from tests.mcp.conftest import Agent, content, reading, refusal
 from tests.semantics.conftest import Added
 
@@ -175,3 +177,14 @@ async def test_a_span_that_is_none_opens_nothing(agent: Agent, minutes: UUID, sp
         [event] = content(await client.call_tool("event_search", {"category": "Decision"}))["events"]
         with pytest.raises(Exception, match="no span"):
             await client.read_resource(event["evidence"][0]["uri"].partition("#")[0] + "#" + span)
+
+
+async def test_an_event_is_found_by_what_it_means(
+    agent: Agent, mnemon: Mnemon, added: Added, all_done: Done, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(vars(mnemon), "embedder", TopicEmbedder())
+    await added("We decided to give the ferret a bigger cage.\n\nWe decided to raise the budget.", "pets.txt")
+    await all_done()
+    async with agent() as client:
+        found = content(await client.call_tool("event_search", {"query": "which animal"}))
+    assert ["ferret" in event["narrative"] for event in found["events"]] == [True]

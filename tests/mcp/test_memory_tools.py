@@ -116,6 +116,19 @@ async def test_turns_come_back_in_their_order_and_apart_from_memories(agent: Age
     assert memories["total"] == 0
 
 
+async def test_a_long_turn_can_be_opened_as_a_whole(agent: Agent) -> None:
+    said = "The ferry leaves at noon. " * 400
+    async with agent() as client:
+        await client.call_tool("history_append", {"conversation_id": "c", "role": "user", "content": said})
+        [turn] = content(await client.call_tool("history_get", {"conversation_id": "c"}))["turns"]
+        assert turn["truncated"] and said.startswith(turn["content"])
+        opened = await client.read_resource(turn["uri"])
+        asked = {"query": "when does the ferry leave", "include_memory": False, "include_history": True}
+        [found] = content(await client.call_tool("hybrid_search", asked))["results"]
+        assert found["memory"]["uri"] == turn["uri"]
+    assert opened.contents[0].text == said
+
+
 WRITES: list[tuple[str, dict[str, Any]]] = [
     ("remember", {"text": "x"}),
     ("forget", {"memory_id": str(uuid4()), "confirm": True}),
@@ -169,6 +182,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("remember", {"text": "zero \x00 byte"}, "zero"),
     ("forget", {"memory_id": "not-an-id"}, "memory_id"),
     ("memory_list", {"cursor": "nonsense"}, "cursor"),
+    ("memory_list", {"cursor": "ImFiYyI"}, "cursor"),
     ("memory_list", {"updated_since": "yesterday"}, "yesterday"),
     ("search", {"query": "x", "cursor": "IjkwMDAwMDAwMDAwMDAi"}, "cursor"),
 ]

@@ -82,6 +82,7 @@ def _add_search(door: Door) -> None:
             limit=limit,
             cursor=cursor,
             include_evidence=include_evidence,
+            embedder=caller.mnemon.embedder,
         )
         return EventsFound.model_validate(found | {"events": [with_addresses(one) for one in found["events"]]})
 

@@ -12,6 +12,7 @@ from mnemon.mcp import memories
 from mnemon.mcp.caller import Caller
 from mnemon.mcp.door import Door
 from mnemon.mcp.fields import Cursor, Key, Limit, Text
+from mnemon.mcp.links import memory_uri
 from mnemon.memory.objects import MemoryObject, Place, name_of
 from mnemon.memory.reading import Wanted
 
@@ -27,8 +28,9 @@ class Turn(BaseModel):
     turn_id: UUID
     role: str
     content: str
-    truncated: bool
+    truncated: bool = Field(description="Whether `content` is only the beginning; `uri` has the whole.")
     at: datetime
+    uri: str
 
 
 class Appended(BaseModel):
@@ -92,4 +94,5 @@ def _turn(one: MemoryObject) -> Turn:
         content=one.content[: memories.EXCERPT],
         truncated=len(one.content) > memories.EXCERPT,
         at=one.created_at,
+        uri=memory_uri(one.emo_id),
     )

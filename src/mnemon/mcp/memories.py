@@ -8,6 +8,7 @@ from mcp_types import ResourceLink
 from pydantic import BaseModel, Field
 
 from mnemon.api.paging import from_cursor, to_cursor
+from mnemon.errors import InvalidRequest
 from mnemon.log.moments import read_moment, written
 from mnemon.mcp.caller import Caller
 from mnemon.mcp.links import Linked, link, memory_uri
@@ -157,4 +158,7 @@ def _position(cursor: str | None) -> tuple[datetime, UUID] | None:
     if text is None:
         return None
     moment, _, emo_id = text.partition(" ")
-    return read_moment(moment), UUID(emo_id)
+    try:
+        return read_moment(moment), UUID(emo_id)
+    except ValueError:
+        raise InvalidRequest("This cursor is not one that a page gave: leave it out to start over.") from None

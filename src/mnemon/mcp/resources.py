@@ -13,8 +13,11 @@ from mnemon.mcp.artifact_names import open_span
 from mnemon.mcp.caller import Caller
 from mnemon.mcp.door import Door
 from mnemon.mcp.event_tools import whole_event
+from mnemon.mcp.history_tools import history_place
 from mnemon.mcp.links import EVENT, MEMORY, REVISION, SPAN
+from mnemon.mcp.memory_tools import place_of
 from mnemon.mcp.refusals import InvalidArguments, as_mnemon_error
+from mnemon.memory.errors import MemoryNotFound
 
 Opened = TypeVar("Opened")
 # A client that opens a whole revision gets its beginning; a span says which part of the rest.
@@ -74,8 +77,12 @@ async def open_artifact(caller: Caller, artifact: str, revision: str, span: str)
 
 
 async def open_memory(caller: Caller, memory_id: str) -> str:
-    memory = caller.mnemon.memory
-    found = await memory.reading.get(caller.tenant, memory.place(caller.tenant), _id(memory_id))
+    """A memory, or a turn of a conversation: their ids are of one kind, whichever world holds them."""
+    reading, known = caller.mnemon.memory.reading, _id(memory_id)
+    try:
+        found = await reading.get(caller.tenant, place_of(caller), known)
+    except MemoryNotFound:
+        found = await reading.get(caller.tenant, history_place(caller), known)
     return found.object.content
 
 
