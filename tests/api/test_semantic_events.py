@@ -39,6 +39,10 @@ async def test_an_artifact_goes_in_and_its_events_come_out(
     event_id = found["events"][0]["event_id"]
     assert (await call("GET", f"/semantic-events/{event_id}")).json()["evidence"][0]["artifact_id"].startswith("art_")
     assert (await call("GET", "/semantic-events/commitments")).json()["commitments"][0]["overdue"]
+    due = {"due_before": "2026-03-17", "kind": "promise"}
+    assert (await call("GET", "/semantic-events", params=due)).json()["total"] == 1
+    assert (await call("GET", "/semantic-events", params=due | {"due_before": "2026-03-16"})).json()["total"] == 0
+    assert (await call("GET", "/semantic-events", params=due | {"kind": "request"})).json()["total"] == 0
     assert (await call("GET", "/semantic-events/people")).json()["people"][0]["person"] == "Ada Byron"
     csv = await call("GET", "/semantic-events/export", params={"format": "csv"})
     assert csv.headers["content-type"].startswith("text/csv")

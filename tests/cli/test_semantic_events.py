@@ -59,6 +59,8 @@ def test_a_note_is_added_and_read_on_the_terminal(
     note.write_text("We decided to use Postgres.\n\nAda Byron will send the budget by 9 March 2026.")
     taken = json.loads(call("artifact", "add", str(note), "--source-id", "n", "--date", "2026-03-02", "--json"))
     uid = taken["artifact_uid"]
+    assert "waits for a worker" in call("artifact", "job", uid)
+    assert "artifact job" in call("events", "list", uid)
     asyncio.run(work(eventually))
 
     assert "Postgres" in call("events", "search", "Postgres")
@@ -69,3 +71,9 @@ def test_a_note_is_added_and_read_on_the_terminal(
     assert call("events", "export", "--format", "csv").startswith("event_id,category")
     assert json.loads(call("artifact", "revisions", uid, "--json"))["total"] == 1
     assert "DONE" in call("events", "reextract", uid)
+    assert json.loads(call("events", "search", "--artifact", "uid_0", "--json"))["total"] == 0
+    due = json.loads(call("events", "search", "--artifact", uid, "--due-before", "2026-03-10", "--json"))
+    assert [event["due"] for event in due["events"]] == ["2026-03-09"]
+    assert json.loads(call("artifact", "job", uid, "--json"))["status"] == "DONE"
+    assert call("artifact", "delete", uid, "--yes") == "Gone: 1 revision.\n"
+    assert json.loads(call("events", "search", "--json"))["total"] == 0

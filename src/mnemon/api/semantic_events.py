@@ -33,6 +33,8 @@ class EventQuery(BaseModel):
     actor: str | None = Field(None, max_length=200, description="A person, by the whole name or one word of it.")
     subject: str | None = Field(None, max_length=200, description="Words of the subject.")
     status: Status | None = Field(None, description="Whether it still stands.")
+    kind: Literal["promise", "assignment", "request"] | None = Field(None, description="Of commitments.")
+    due_before: date | None = Field(None, description="Of commitments: due before this day.")
     as_of: AwareDatetime | None = Field(None, description="What was true then.")
     known_at: AwareDatetime | None = Field(None, description="What we knew then.")
     all_revisions: bool = Field(False, description="Also revisions that are no longer served.")

@@ -8,14 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
-from mnemon.cli.output import Json, TenantOption, say, show, table
+from mnemon.cli.documents import Yes
+from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.cli.semantic_events import READER, OneRevision, Uid, print_event
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.query import start_of
 from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifact_reading import artifact_get, artifact_revisions
+from mnemon.semantics.artifact_reading import artifact_delete, artifact_get, artifact_revisions
 from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.extraction_status import job_status
 from mnemon.semantics.revision_changes import changes_between
 
 app = typer.Typer(help="Artifacts: texts with an origin, readers and a history.", no_args_is_help=True)
@@ -29,9 +31,14 @@ def add(
     source_id: Annotated[str | None, typer.Option("--source-id", help="The same id, the same artifact.")] = None,
     title: Annotated[str | None, typer.Option("--title", help="What it is called.")] = None,
     author: Annotated[str | None, typer.Option("--author", help="Who wrote it.")] = None,
+    participant: Annotated[list[str] | None, typer.Option("--participant", help="Who took part; repeat it.")] = None,
+    url: Annotated[str | None, typer.Option("--url", help="Where it can be opened.")] = None,
     written: Annotated[str | None, typer.Option("--date", help="When it was written or said.")] = None,
     scope: Annotated[str, typer.Option("--scope", help="Who may read it: me, team, org or custom.")] = "org",
     reader: Annotated[list[str] | None, typer.Option("--reader", help="user:… who may read it; repeat it.")] = None,
+    sensitivity: Annotated[
+        str, typer.Option("--sensitivity", help="normal, sensitive or highly_sensitive.")
+    ] = "normal",
     retention: Annotated[str, typer.Option("--retention", help="forever, 1y, until_resolved or custom.")] = "forever",
     retain_until: Annotated[str | None, typer.Option("--until", help="The day that a custom retention ends.")] = None,
     tenant: TenantOption = DEFAULT_SLUG,
@@ -40,7 +47,8 @@ def add(
     """Take a text in: mnemon artifact add notes.txt --type note --source-id meeting-7"""
     new = NewArtifact(
         artifact_type=artifact_type, source_system=source, content=_read(path), source_id=source_id, title=title,
-        author=author, ts=_moment(written), visibility_scope=scope, readers=tuple(reader or ()),
+        author=author, participants=tuple(participant or ()), source_url=url, ts=_moment(written),
+        sensitivity=sensitivity, visibility_scope=scope, readers=tuple(reader or ()),
         retention_policy=retention, retain_until=_moment(retain_until),
     )  # fmt: skip
 
@@ -118,13 +126,52 @@ def changes(
             say(f"changed ({', '.join(one['fields'])}):", "dim")
             print_event(one["before"])
             print_event(one["after"])
+        if not (told["added"] or told["dropped"] or told["changed"]):
+            say(f"Nothing that counts as an event changed from {told['before']} to {told['after']}.", "dim")
 
     show(told, as_json, human)
 
 
+@app.command()
+def job(
+    artifact_uid: Uid, revision: OneRevision = None, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False
+) -> None:
+    """How the reading of its events stands: mnemon artifact job uid_0123456789abcdef"""
+
+    async def find() -> dict[str, Any]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await job_status(mnemon.database, tenant_id, READER, artifact_uid, revision)
+
+    found = run_async(find())
+
+    def human() -> None:
+        say(f"{found['job_id']} {found['status']}, attempt {found['attempts']} of {found['max_attempts']}")
+        if found["last_error_message"]:
+            say(f"{found['last_error_code']}: {found['last_error_message']}", "bold red")
+        if found["status"] == "PENDING":
+            say("It waits for a worker: `mnemon work` starts one.", "dim")
+
+    show(found, as_json, human)
+
+
+@app.command()
+def delete(artifact_uid: Uid, yes: Yes = False, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
+    """Destroy an artifact of one's own for good: mnemon artifact delete uid_0123456789abcdef"""
+
+    async def destroy() -> dict[str, Any]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await artifact_delete(mnemon, tenant_id, OPERATOR, artifact_uid)
+
+    if not yes:
+        typer.confirm(f"Destroy the artifact {artifact_uid} for good?", abort=True, err=True)
+    gone = run_async(destroy())
+    show(gone, as_json, lambda: say(f"Gone: {counted(gone['revisions'], 'revision')}."))
+
+
 def _read(path: Path) -> str:
     try:
-        return sys.stdin.read() if str(path) == "-" else path.read_text()
+        # As it is: a line's end is part of what is quoted.
+        return (sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()).decode()
     except (OSError, UnicodeDecodeError) as failure:
         raise InvalidRequest(f"{path} cannot be read as text: {failure}.") from None
 

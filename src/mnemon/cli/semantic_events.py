@@ -22,6 +22,8 @@ from mnemon.semantics.views import open_commitments, people_topics
 app = typer.Typer(help="Semantic events: decisions, commitments, risks, each with its proof.", no_args_is_help=True)
 # Whoever runs the command owns the machine, and still reads no artifact that is for others alone.
 READER = Reader.of(OPERATOR)
+# Also before a worker has come to it.
+NOTHING_READ = "No events here. `mnemon artifact job UID` tells whether the text was read yet."
 
 Words = Annotated[list[str] | None, typer.Argument(help="Words of the event, its subject or its quotes.")]
 Category = Annotated[str | None, typer.Option("--category", help="Such as Decision or Commitment.")]
@@ -32,6 +34,8 @@ From = Annotated[str | None, typer.Option("--from", help="Happened on or after t
 To = Annotated[str | None, typer.Option("--to", help="Happened on or before this day.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="What was true on this day.")]
 KnownAt = Annotated[str | None, typer.Option("--known-at", help="What was known here on this day.")]
+DueBefore = Annotated[str | None, typer.Option("--due-before", help="Due before this day, YYYY-MM-DD.")]
+OfArtifact = Annotated[str | None, typer.Option("--artifact", help="Only this artifact, uid_…")]
 Uid = Annotated[str, typer.Argument(help="The artifact, uid_…")]
 OneRevision = Annotated[str | None, typer.Option("--revision", help="rev_…; the latest unless given.")]
 Limit = Annotated[int, typer.Option(min=1, max=100, help="How many.")]
@@ -41,10 +45,12 @@ Limit = Annotated[int, typer.Option(min=1, max=100, help="How many.")]
 def search(
     words: Words = None, category: Category = None, actor: ActorName = None, subject: Subject = None,
     status: State = None, time_from: From = None, time_to: To = None, as_of: AsOf = None, known_at: KnownAt = None,
+    due_before: DueBefore = None, artifact: OfArtifact = None,
     limit: Limit = 20, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Find events: mnemon events search pricing --category Decision"""
-    filters = _filters(words, category, actor, subject, status, time_from, time_to, as_of, known_at)
+    clocks = (time_from, time_to, as_of, known_at, due_before)
+    filters = _filters(words, category, actor, subject, status, artifact, clocks)
 
     async def find() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
@@ -99,6 +105,8 @@ def list_(
     def human() -> None:
         for event in listed["events"]:
             print_event(event)
+        if not listed["events"]:
+            say(NOTHING_READ, "dim")
 
     show(listed, as_json, human)
 
@@ -144,11 +152,13 @@ def verify(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
 def export(
     words: Words = None, category: Category = None, actor: ActorName = None, subject: Subject = None,
     status: State = None, time_from: From = None, time_to: To = None, as_of: AsOf = None, known_at: KnownAt = None,
+    due_before: DueBefore = None, artifact: OfArtifact = None,
     form: Annotated[Format, typer.Option("--format", help="markdown or csv.")] = "markdown",
     tenant: TenantOption = DEFAULT_SLUG,
 ) -> None:  # fmt: skip
     """All that a search finds, on standard output: mnemon events export --category Decision --format csv"""
-    filters = _filters(words, category, actor, subject, status, time_from, time_to, as_of, known_at)
+    clocks = (time_from, time_to, as_of, known_at, due_before)
+    filters = _filters(words, category, actor, subject, status, artifact, clocks)
 
     async def find() -> list[dict[str, Any]]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
@@ -161,7 +171,7 @@ def export(
 @app.command()
 def commitments(
     owner: Annotated[str | None, typer.Option("--owner", help="Who promised it.")] = None,
-    due_before: Annotated[str | None, typer.Option("--due-before", help="Due before this day, YYYY-MM-DD.")] = None,
+    due_before: DueBefore = None,
     overdue: Annotated[bool, typer.Option("--overdue", help="Only what is late.")] = False,
     today: Annotated[str | None, typer.Option("--today", help="Count days from this day.")] = None,
     tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
@@ -220,11 +230,13 @@ def print_commitments(view: dict[str, Any]) -> None:
 
 def _filters(
     words: list[str] | None, category: str | None, actor: str | None, subject: str | None, status: str | None,
-    time_from: str | None, time_to: str | None, as_of: str | None, known_at: str | None,
+    artifact: str | None, clocks: tuple[str | None, str | None, str | None, str | None, str | None],
 ) -> EventFilters:  # fmt: skip
+    time_from, time_to, as_of, known_at, due_before = clocks
     return EventFilters(
         query=" ".join(words) if words else None, category=category, actor=actor, subject=subject,
         status=status,  # type: ignore[arg-type]
+        artifact_uid=artifact, due_before=_day(due_before),
         time_from=start_of(time_from) if time_from else None, time_to=end_of(time_to) if time_to else None,
         as_of=end_of(as_of) if as_of else None, known_at=_known(known_at),
     )  # fmt: skip
