@@ -285,7 +285,7 @@ def worker_of(
             *log_schedules(settings),
             *model_schedules(settings),
             *document_schedules(settings),
-            *semantic_schedules(),
+            *semantic_schedules(settings),
         ],
         lease=settings.worker_lease_seconds,
         poll=settings.worker_poll_ms / 1000,

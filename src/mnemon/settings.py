@@ -228,6 +228,10 @@ class Settings(BaseSettings):
     extraction_engine: Literal["rules", "llm"] = _setting(
         "rules", "What reads semantic events from texts: `rules`, with no model, or `llm`, with the language model."
     )
+    evidence_check_schedule: str = _setting(
+        "37 2 * * *",
+        "When workers check every stored quote against its text, as a cron rule in UTC; `off` for never.",
+    )
     language_model_requests_per_minute: int = _setting(
         60, "Most requests to the language model that one process makes in a minute. 0: no limit.", ge=0, le=100_000
     )

@@ -169,6 +169,94 @@ async def test_the_log_tells_others_that_something_happened_and_not_what(
     assert shared.doc_id != kept.doc_id
 
 
+async def test_the_pages_show_a_private_document_to_its_reader_alone(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, client: Any, admin: Person, user: Person
+) -> None:
+    kept = await take(actor=Actor("human", f"user:{user.user_id}"))
+    await all_done()
+    pages = (
+        f"/documents/{kept.doc_id}",
+        f"/evidence/{kept.doc_version_id}/0-8",
+        "/documents",
+        "/search?q=zeppelin+factory",
+    )
+    shown = {}
+    for person in (user, admin):
+        answers = [await client.get(page, headers=person.headers, follow_redirects=True) for page in pages]
+        shown[person.email] = [answer.status_code == 200 and "zeppelin" in answer.text for answer in answers]
+    assert shown[user.email] == [True, True, False, True]
+    assert shown[admin.email] == [False, False, False, False]
+
+
+async def test_a_private_document_is_listed_on_the_page_of_its_owner_alone(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, client: Any, admin: Person, user: Person
+) -> None:
+    await take(actor=Actor("human", f"user:{user.user_id}"), title="Zeppelin plan")
+    await all_done()
+    listed = {}
+    for person in (user, admin):
+        listed[person.email] = "Zeppelin plan" in (await client.get("/documents", headers=person.headers)).text
+    assert listed == {user.email: True, admin.email: False}
+
+
+async def test_a_private_document_is_nobodys_personal_data_but_its_readers(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, client: Any, admin: Person
+) -> None:
+    kept = await take()
+    shared = await take("Decision: We keep the canteen.", visibility_scope="org")
+    await all_done()
+    path = "/v1/privacy/data"
+    private = await client.get(path, params={"subject_id": f"document:{kept.doc_id}"}, headers=admin.headers)
+    assert (private.status_code, "zeppelin" in private.text) == (404, False)
+    open_to_all = await client.get(path, params={"subject_id": f"document:{shared.doc_id}"}, headers=admin.headers)
+    assert (open_to_all.status_code, "canteen" in open_to_all.text) == (200, True)
+
+
+async def test_what_somebody_asked_is_for_them_alone(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, client: Any, admin: Person, user: Person
+) -> None:
+    await take(actor=Actor("human", f"user:{user.user_id}"))
+    await all_done()
+    question = {"question": "Who will buy the zeppelin factory?"}
+    asked = await client.post("/v1/ask", json=question, headers=user.headers)
+    assert "zeppelin" in asked.text
+    wanted = {"type": "question.asked"}
+    mine = await client.get("/v1/events", params=wanted, headers=user.headers)
+    assert mine.json()["events"][0]["data"]["question"] == question["question"]
+    theirs = await client.get("/v1/events", params=wanted, headers=admin.headers)
+    [event] = theirs.json()["events"]
+    assert "zeppelin" not in theirs.text
+    assert (event["data"]["withheld"], event["data"]["outcome"]) == ("not for this reader", "answered")
+
+
+async def test_an_export_of_the_log_and_a_receipt_hold_private_words_only_encrypted(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, client: Any, admin: Person
+) -> None:
+    await take(title="Zeppelin plan")
+    await all_done()
+    exported = await client.get("/v1/integrity/export", headers=admin.headers)
+    assert exported.status_code == 200
+    assert "semantic.extracted" in exported.text
+    assert "zeppelin" not in exported.text.lower()
+    for name in ("/v1/jobs", "/v1/ingestion-runs"):
+        assert "zeppelin" not in (await client.get(name, headers=admin.headers)).text.lower(), name
+
+
+async def test_subscribers_are_told_what_they_may_read(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, client: Any, admin: Person
+) -> None:
+    await take()
+    await take("Decision: We keep the canteen.", visibility_scope="org")
+    await all_done()
+    await client.post("/v1/subscriptions", json={"id": "bot"}, headers=admin.headers)
+    polled = await client.get("/v1/subscriptions/bot/poll", params={"limit": 100}, headers=admin.headers)
+    assert "canteen" in polled.text
+    assert "zeppelin" not in polled.text
+    claimed = await client.post("/v1/subscriptions/bot/claim", json={"limit": 100}, headers=admin.headers)
+    assert "canteen" in claimed.text
+    assert "zeppelin" not in claimed.text
+
+
 async def test_a_stranger_cannot_add_a_revision_to_a_private_artifact(take: Take) -> None:
     await take(source_id="page-1")
     with pytest.raises(NotAllowed):

@@ -18,6 +18,7 @@ class FilterFields(BaseModel):
     doc_id: UUID | None = Field(None, description="Only this document.")
     doc_version_id: UUID | None = Field(None, description="Only this version, also if it is an old one.")
     source: str | None = Field(None, max_length=2000, description="A kind of source, or the beginning of its address.")
+    artifact_type: Literal["email", "doc", "chat", "transcript", "note"] | None = None
     type: str | None = Field(None, max_length=200, description="A kind of file, such as docx, or a media type.")
     tag: str | None = Field(None, max_length=200)
     person: str | None = Field(None, max_length=200, description="Wrote it, took part in it or speaks in it.")
@@ -31,6 +32,7 @@ class FilterFields(BaseModel):
             document=self.doc_id,
             revision=self.doc_version_id,
             source=self.source,
+            artifact_type=self.artifact_type,
             media_type=self.type,
             tag=self.tag,
             person=self.person,

@@ -49,8 +49,8 @@ class VersionOut(BaseModel):
     size_bytes: int
     char_count: int
     page_count: int | None
-    chunk_count: int
-    token_count: int
+    chunk_count: int | None
+    token_count: int | None
     is_active: bool
     written_at: datetime | None
     authors: list[str]

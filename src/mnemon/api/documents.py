@@ -140,7 +140,7 @@ async def list_chunks(
         chosen = await library.version_of(tx, doc_id, which_version(version))
         found = await library.chunks_of(tx, chosen, page=page, limit=limit)
     items = [ChunkOut.model_validate(one) for one in found]
-    return Numbered[ChunkOut](items=items, total=chosen.chunk_count, page=page, limit=limit)
+    return Numbered[ChunkOut](items=items, total=chosen.chunk_count or 0, page=page, limit=limit)
 
 
 @router.get("/documents/{doc_id}/download", summary="The raw file of a version", response_class=FileResponse)

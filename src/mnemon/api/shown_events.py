@@ -1,30 +1,47 @@
-"""Events of the log as a caller may see them: what came from a document that is not for them is withheld."""
+"""Events of the log as a caller may see them: what came from a document that is not for them is withheld, and what
+others asked."""
 
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 from mnemon.app import Mnemon
+from mnemon.ask.query_log import ASKED
 from mnemon.documents.events import document_of
 from mnemon.documents.readers import Reader, hidden_documents
 from mnemon.identity.roles import Principal
 from mnemon.log.events import Event
 
 WITHHELD = "not for this reader"
+# A question often holds the very words that the asker alone may read.
+ASKED_WORDS = frozenset({"question", "filters"})
 
 
 async def shown_events(mnemon: Mnemon, principal: Principal, events: Sequence[Event]) -> list[dict[str, Any]]:
     """In the same order, all of them: that something happened is no secret, what it says may be."""
-    shapes = [event.as_json() for event in events]
+    reader = Reader.of(principal.actor)
+    shapes = [_without_questions_of_others(event.as_json(), reader) for event in events]
     documents = {place: doc for place, shape in enumerate(shapes) if (doc := _document(shape)) is not None}
     if not documents:
         return shapes
     async with mnemon.database.transaction(principal.tenant_id) as tx:
-        hidden = await hidden_documents(tx, Reader.of(principal.actor), sorted(set(documents.values())))
+        hidden = await hidden_documents(tx, reader, sorted(set(documents.values())))
     for place, doc_id in documents.items():
         if doc_id in hidden:
             shapes[place]["data"] = {"subject": shapes[place]["data"]["subject"], "withheld": WITHHELD}
     return shapes
+
+
+def _without_questions_of_others(shape: dict[str, Any], reader: Reader) -> dict[str, Any]:
+    if shape["type"] != ASKED.type or _asker(shape) == reader.name or not isinstance(shape["data"], dict):
+        return shape
+    kept = {name: value for name, value in shape["data"].items() if name not in ASKED_WORDS}
+    return shape | {"data": kept | {"withheld": WITHHELD}}
+
+
+def _asker(shape: dict[str, Any]) -> str:
+    actor = shape["actor"]
+    return str(actor.get("on_behalf_of", actor)["id"])
 
 
 def _document(shape: dict[str, Any]) -> UUID | None:

@@ -23,6 +23,9 @@ WHERE v.tenant_id = mnemon.current_tenant() AND v.purged_at IS NULL
       ELSE v.is_active END
   AND (%(document)s::uuid IS NULL OR v.doc_id = %(document)s)
   AND (%(source)s::text IS NULL OR d.source_type = %(source)s OR starts_with(d.source_uri, %(source)s))
+  AND (%(artifact_type)s::text IS NULL
+      OR EXISTS (SELECT FROM mnemon.artifacts AS a
+                 WHERE a.tenant_id = v.tenant_id AND a.doc_id = v.doc_id AND a.artifact_type = %(artifact_type)s))
   AND (%(media_type)s::text IS NULL OR %(media_type)s IN (v.media_type, split_part(v.media_type, '/', 2)))
   AND (%(tag)s::text IS NULL OR %(tag)s = ANY (d.tags))
   AND (%(written_from)s::timestamptz IS NULL OR coalesce(v.written_at, v.created_at) >= %(written_from)s)
@@ -45,6 +48,8 @@ class Filters:
     document: UUID | None = None
     revision: UUID | None = None
     source: str | None = None
+    # email, doc, chat, transcript or note
+    artifact_type: str | None = None
     media_type: str | None = None
     tag: str | None = None
     person: str | None = None

@@ -143,7 +143,7 @@ def chunks(
         async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
             await open_as(tx, READER, doc_id)
             chosen = await library.version_of(tx, doc_id, which_version(version))
-            return await library.chunks_of(tx, chosen, limit=max(chosen.chunk_count, 1))
+            return await library.chunks_of(tx, chosen, limit=max(chosen.chunk_count or 0, 1))
 
     found = run_async(work())
 

@@ -11,6 +11,8 @@ ID = {"type": "string", "format": "uuid"}
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
 COUNT = {"type": "integer", "minimum": 0}
+# Null where nobody has counted yet.
+COUNTED = {"type": ["integer", "null"], "minimum": 0}
 MOMENT = {"type": ["string", "null"], "format": "date-time"}
 
 _DOCUMENT = "3f0d2f6e-86f5-4a52-8d24-0d6c1f5a9b10"
@@ -79,8 +81,8 @@ INGESTED = _type(
         "size_bytes": COUNT,
         "char_count": COUNT,
         "page_count": {"type": ["integer", "null"], "minimum": 1},
-        "chunk_count": COUNT,
-        "token_count": COUNT,
+        "chunk_count": COUNTED,
+        "token_count": COUNTED,
     },
     {"run_id": _RUN, "doc_version_id": _REVISION, "version_number": 1, "deactivated_version_id": None}
     | {"extractor": "pdf/1", "media_type": "application/pdf", "size_bytes": 1_234, "char_count": 900}
@@ -117,8 +119,8 @@ REACTIVATED = _type(
 REBUILT = _type(
     "rebuilt",
     "Text, chunks and vectors of a version were made again from its file; they are the same.",
-    {"run_id": ID, "doc_version_id": ID, "extractor": TEXT},
-    {"run_id": _RUN, "doc_version_id": _REVISION, "extractor": "pdf/1"},
+    {"run_id": ID, "doc_version_id": ID, "extractor": TEXT, "chunk_count": COUNT, "token_count": COUNT},
+    {"run_id": _RUN, "doc_version_id": _REVISION, "extractor": "pdf/1", "chunk_count": 3, "token_count": 220},
 )
 PURGED = _type(
     "purged",

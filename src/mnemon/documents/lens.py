@@ -46,6 +46,11 @@ UPDATE {document_versions}
        served = served + tstzmultirange(tstzrange(%(at)s, NULL))
  WHERE tenant_id = %(tenant)s AND doc_version_id = %(but)s
 """
+COUNT = """
+UPDATE {document_versions} SET chunk_count = coalesce(%(chunk_count)s, chunk_count),
+       token_count = coalesce(%(token_count)s, token_count)
+ WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s
+"""
 TOUCH = "UPDATE {documents} SET updated_at = %(at)s WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"
 # The same as replay gives once the key is gone, so that a rebuild comes to the same rows.
 FORGET_DOCUMENT = """
@@ -97,6 +102,10 @@ async def _reactivate(connection: Connection, values: Values, tables: Tables) ->
     await connection.execute(TOUCH.format(**tables), values)
 
 
+async def _rebuild(connection: Connection, values: Values, tables: Tables) -> None:
+    await connection.execute(COUNT.format(**tables), values)
+
+
 async def _purge(connection: Connection, values: Values, tables: Tables) -> None:
     await connection.execute(FORGET_VERSIONS.format(**tables), values)
     await connection.execute(FORGET_DOCUMENT.format(**tables), values)
@@ -111,6 +120,7 @@ STEPS: dict[str, Callable[[Connection, Values, Tables], Awaitable[None]]] = {
     happened.INGESTED.type: _ingest,
     happened.DEACTIVATED.type: _deactivate,
     happened.REACTIVATED.type: _reactivate,
+    happened.REBUILT.type: _rebuild,
     happened.PURGED.type: _purge,
 }
 

@@ -152,4 +152,5 @@ def _rebuilt(made: Made) -> NewEvent:
     return happened.about(
         happened.REBUILT, made.run.doc_id, SYSTEM, made.run.run_id,
         doc_version_id=str(made.revision_id), extractor=made.read.extraction.extractor,
+        chunk_count=len(made.read.chunks), token_count=made.tokens,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from mnemon.mcp.ask_tools import search_passages
 from mnemon.mcp.caller import Caller
 from mnemon.mcp.door import Door
 from mnemon.mcp.event_tools import ArtifactUid, RevisionId
-from mnemon.mcp.fields import Confirm, Cursor, Limit, Moment, Query
+from mnemon.mcp.fields import ArtifactType, Confirm, Cursor, Limit, Moment, Query
 from mnemon.mcp.passages import Passages, Within
 from mnemon.semantics.artifact_fields import LONGEST_CONTENT, LONGEST_NAME, MOST_PEOPLE, NewArtifact
 from mnemon.semantics.artifact_lookup import find_artifact, revisions_of
@@ -40,7 +40,7 @@ def _add_ingest(door: Door) -> None:
     @door.tool(Action.UPLOAD_DOCUMENTS, title="Take an artifact in", idempotent=True)
     async def artifact_ingest(
         caller: Caller,
-        artifact_type: Literal["email", "doc", "chat", "transcript", "note"],
+        artifact_type: ArtifactType,
         source_system: Annotated[Short, Field(description="Where it comes from, as gmail or slack.")],
         content: Annotated[str, Field(min_length=1, max_length=LONGEST_CONTENT)],
         source_id: Annotated[
@@ -116,9 +116,12 @@ def _add_reading(door: Door) -> None:
         limit: Limit = 10,
         cursor: Cursor = None,
         artifact_uid: ArtifactUid | None = None,
+        artifact_type: ArtifactType | None = None,
         within: Within | None = None,
     ) -> Passages:
-        """Find passages of artifacts by words and meaning, in all of them or in one."""
+        """Find passages of artifacts by words and meaning, in all of them, in those of one type, or in one."""
+        if artifact_type is not None:
+            within = (within or Within()).model_copy(update={"artifact_type": artifact_type})
         if artifact_uid is not None:
             async with caller.mnemon.database.transaction(caller.tenant) as tx:
                 await read_as(tx, reader_of(caller))

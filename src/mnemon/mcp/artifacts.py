@@ -17,7 +17,7 @@ class ArtifactIngested(Linked):
     artifact_uid: str
     revision_id: str
     is_chunked: bool
-    num_chunks: int
+    num_chunks: int | None = Field(description="Null for a long text: its chunks are counted when they are made.")
     stored_ids: list[str]
     status: Literal["new", "new_revision", "unchanged", "restored"]
     job_id: str | None
@@ -33,9 +33,9 @@ class RevisionOut(BaseModel):
     is_latest: bool
     source_ts: str | None
     ingested_at: str | None
-    token_count: int
+    token_count: int | None
     is_chunked: bool
-    chunk_count: int
+    chunk_count: int | None
 
 
 class ArtifactOut(Linked):

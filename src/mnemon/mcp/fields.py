@@ -1,6 +1,6 @@
 """The inputs that tools share, each with its bounds."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -13,6 +13,7 @@ Cursor = Annotated[
 Moment = Annotated[
     str | None, Field(max_length=40, description="A day or a moment, as 2026-03-01 or 2026-03-01T09:30Z.")
 ]
+ArtifactType = Literal["email", "doc", "chat", "transcript", "note"]
 Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=50)]
 Name = Annotated[str | None, Field(min_length=1, max_length=200)]
 Key = Annotated[

@@ -15,6 +15,7 @@ from mnemon.ask.hits import Hit
 from mnemon.ask.refusal import Refusal
 from mnemon.log.query import end_of, start_of
 from mnemon.mcp.artifact_names import Named
+from mnemon.mcp.fields import ArtifactType
 from mnemon.mcp.links import Linked, link
 
 
@@ -25,6 +26,7 @@ class Within(BaseModel):
 
     doc_id: UUID | None = Field(None, description="Only this document.")
     source: str | None = Field(None, max_length=2000, description="A kind of source, or the beginning of its address.")
+    artifact_type: ArtifactType | None = None
     media_type: str | None = Field(None, max_length=200)
     tag: str | None = Field(None, max_length=200)
     person: str | None = Field(None, max_length=200, description="Wrote it, took part in it or speaks in it.")
@@ -36,6 +38,7 @@ class Within(BaseModel):
         return Filters(
             document=self.doc_id,
             source=self.source,
+            artifact_type=self.artifact_type,
             media_type=self.media_type,
             tag=self.tag,
             person=self.person,

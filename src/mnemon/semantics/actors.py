@@ -7,7 +7,7 @@ from mnemon.semantics.layout import Unit
 from mnemon.semantics.match import Found
 from mnemon.semantics.people import NAME, People
 from mnemon.semantics.revision import Revision
-from mnemon.semantics.semantic_event import Actor, Category, Role
+from mnemon.semantics.semantic_event import Actor, Candidate, Category, Role
 
 _VOCATIVE = re.compile(
     rf"^\W*(?:(?:hi|dear|hey|and|also|ok|okay)\s+)?(?:(?P<name>@?{NAME})\s*,"
@@ -28,6 +28,12 @@ class Cast:
         self.people: People = revision.people
         self.last_person: str | None = None
         self.last_group: str | None = None
+        # The last promise of each who speaks, until they report on it.
+        self.promises: dict[str, Candidate] = {}
+
+    def note_promise(self, unit: Unit, candidate: Candidate) -> None:
+        if unit.speaker and candidate.category is Category.COMMITMENT and candidate.kind == "promise":
+            self.promises[unit.speaker] = candidate
 
     def actors(self, clause: str, unit: Unit, found: Found) -> tuple[Actor, ...]:
         """The one who acts first; then others whom the clause names."""

@@ -71,15 +71,16 @@ class ArtifactRevision:
     revision_id: str
     version_number: int
     source_ts: datetime | None
-    token_count: int
-    chunk_count: int
+    # None while the run that makes the chunks of a long text has not counted them.
+    token_count: int | None
+    chunk_count: int | None
     is_latest: bool
     ingested_at: datetime
     extracted_at: datetime | None
 
     @property
     def is_chunked(self) -> bool:
-        return self.chunk_count > 1
+        return self.chunk_count is None or self.chunk_count > 1
 
     def as_json(self) -> dict[str, Any]:
         return vars(self) | {

@@ -2,8 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +12,7 @@ from mnemon.db.database import Connection
 from mnemon.documents import events as documents
 from mnemon.documents.chunk_store import activate_chunks
 from mnemon.documents.chunking import chunk
-from mnemon.documents.content import Chunk, Extraction
+from mnemon.documents.content import Extraction
 from mnemon.documents.described import described
 from mnemon.documents.extract_job import enqueue_extraction
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS
@@ -47,6 +46,9 @@ from mnemon.work.enqueue import enqueue
 
 MEDIA_TYPE = "text/plain"
 SOURCE_TYPE = "artifact"
+# Letters of the longest text whose chunks are counted while its sender waits. No chunk holds as many: what is longer
+# has more than one.
+COUNTED_AT_ONCE = 24_000
 
 FIND = """
 SELECT d.doc_id, a.owner, a.readers, a.sensitivity, a.visibility_scope, a.retention_policy, a.retain_until,
@@ -77,17 +79,18 @@ class Ingested:
     revision_id: str
     # new, new_revision, unchanged; or restored, where an earlier content is the latest again
     status: str
-    chunk_count: int
+    # None for a long text until its chunks are made: more than one, that is certain.
+    chunk_count: int | None
     job_id: UUID | None = None
 
     @property
     def is_chunked(self) -> bool:
-        return self.chunk_count > 1
+        return self.chunk_count is None or self.chunk_count > 1
 
     def as_json(self) -> dict[str, Any]:
         """As the tools answer."""
         artifact_id = artifact_name(self.doc_id)
-        chunks = range(self.chunk_count) if self.is_chunked else ()
+        chunks = range(self.chunk_count or 0) if self.is_chunked else ()
         return {
             "artifact_id": artifact_id,
             "artifact_uid": self.artifact_uid,
@@ -110,7 +113,8 @@ class _Prepared:
     source_uri: str
     received: Received
     extraction: Extraction
-    chunks: Sequence[Chunk] = field(repr=False)
+    chunk_count: int | None
+    token_count: int | None
 
     @property
     def content_hash(self) -> str:
@@ -141,8 +145,7 @@ def _prepare(files: Files, settings: Settings, tenant: UUID, new: NewArtifact) -
     content = new.content.encode()
     extraction = extract_plain(content, DEFAULT_LIMITS)
     check_text(extraction.text)
-    tokenizer = find_tokenizer(settings.embedder_folder)
-    chunks = chunk(extraction, lambda words: count_tokens(tokenizer, words))
+    chunk_count, token_count = _count(extraction, settings)
     uid = artifact_uid_of(new.source_system, new.source_id)
     incoming = files.receive(tenant, "artifact.txt")
     try:
@@ -151,7 +154,16 @@ def _prepare(files: Files, settings: Settings, tenant: UUID, new: NewArtifact) -
     except BaseException:
         incoming.abandon()
         raise
-    return _Prepared(new, uid, f"artifact://{uid}", received, _told(extraction, new), chunks)
+    return _Prepared(new, uid, f"artifact://{uid}", received, _told(extraction, new), chunk_count, token_count)
+
+
+def _count(extraction: Extraction, settings: Settings) -> tuple[int | None, int | None]:
+    """Chunks and tokens; of a long text neither, so that its sender does not wait for them."""
+    if len("".join(extraction.text.split())) > COUNTED_AT_ONCE:
+        return None, None
+    tokenizer = find_tokenizer(settings.embedder_folder)
+    chunks = chunk(extraction, lambda words: count_tokens(tokenizer, words))
+    return len(chunks), sum(one.tokens for one in chunks)
 
 
 def _told(extraction: Extraction, new: NewArtifact) -> Extraction:
@@ -192,7 +204,7 @@ async def _settle(transaction: LogTransaction, files: Files, actor: Actor, prepa
     run_id = await _enqueue_indexing(tx, doc_id, actor, prepared)
     job = await enqueue_extraction(tx, revision)
     await transaction.append(_happenings(doc_id, revision, run_id, actor, prepared, known))
-    return _ingested(prepared, doc_id, revision, "new_revision" if known else "new", len(prepared.chunks), job.job_id)
+    return _ingested(prepared, doc_id, revision, "new_revision" if known else "new", prepared.chunk_count, job.job_id)
 
 
 async def _known_content(
@@ -259,7 +271,7 @@ def _happenings(
         text_hash="sha256:" + hashlib.sha256(extraction.text.encode()).hexdigest(),
         extractor=extraction.extractor, media_type=MEDIA_TYPE, original_filename="artifact.txt",
         size_bytes=received.size, char_count=len(extraction.text), page_count=None,
-        chunk_count=len(prepared.chunks), token_count=sum(one.tokens for one in prepared.chunks),
+        chunk_count=prepared.chunk_count, token_count=prepared.token_count,
         **described(extraction, "artifact.txt"),
     )  # fmt: skip
     return [accepted, origin, ingested]
@@ -275,7 +287,7 @@ def _described(doc_id: UUID, actor: Actor, prepared: _Prepared, terms: dict[str,
 
 
 def _ingested(
-    prepared: _Prepared, doc_id: UUID, revision: UUID, status: str, chunks: int, job_id: UUID | None = None
+    prepared: _Prepared, doc_id: UUID, revision: UUID, status: str, chunks: int | None, job_id: UUID | None = None
 ) -> Ingested:
     name = revision_name(prepared.content_hash)
     return Ingested(doc_id, revision, prepared.artifact_uid, name, status, chunks, job_id)

@@ -23,6 +23,7 @@ SELECT e.event_id, g.start_char, g.end_char, g.quote
 """
 MOST_NAMED = 100
 
+CHECKED = counter("mnemon_evidence_checked_total", "Stored quotes that were compared with their text.")
 BROKEN = counter("mnemon_broken_evidence_total", "Stored quotes that did not stand in their text when checked.")
 
 
@@ -33,11 +34,13 @@ class Audited:
     revisions: int = 0
     events: int = 0
     quotes: int = 0
+    broken_quotes: int = 0
+    # The first of them, by place.
     broken: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def holds(self) -> bool:
-        return not self.broken
+        return not self.broken_quotes
 
     def as_json(self) -> dict[str, Any]:
         return vars(self) | {"holds": self.holds}
@@ -68,9 +71,11 @@ async def _check(database: Database, tenant: UUID, revision: UUID, audited: Audi
     audited.events += len({row["event_id"] for row in rows})
     for row in rows:
         audited.quotes += row["quote"] is not None
+        CHECKED.inc(row["quote"] is not None)
         quoted = Evidence(row["start_char"], row["end_char"], row["quote"]) if row["quote"] is not None else None
         if quoted is None or not holds(text, quoted):
             BROKEN.inc()
+            audited.broken_quotes += 1
             if len(audited.broken) < MOST_NAMED:
                 place = {"start_char": row["start_char"], "end_char": row["end_char"]}
                 audited.broken.append({"event_id": row["event_id"], "doc_version_id": str(revision), **place})

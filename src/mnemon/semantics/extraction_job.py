@@ -94,7 +94,7 @@ async def _record(
 
 
 def _extracted(job_id: UUID, source: SourceRevision, engine: str, found: Extraction, links: list[Link]) -> NewEvent:
-    answers = [answer for chunk in found.by_chunk for answer in chunk.answers]
+    answers = found.answers
     return documents.about(
         happened.EXTRACTED, source.doc_id, SYSTEM,
         doc_version_id=str(source.doc_version_id),

@@ -10,6 +10,7 @@ from mnemon.errors import NotFound
 from mnemon.semantics.artifact_lookup import find_artifact, find_revision
 from mnemon.semantics.names import job_name
 from mnemon.semantics.shapes import Shape, moment
+from mnemon.work.jobs import retry_job
 
 JOB = """
 SELECT job_id, status, attempts, max_attempts, created_at, updated_at, locked_by, locked_at, last_error_code,
@@ -63,6 +64,9 @@ async def _again(tx: Connection, revision: UUID, job: dict[str, Any] | None, for
         return job["job_id"], job["status"], "Job already in progress (use force=true to override)"
     if job and state == "DONE" and not force:
         return job["job_id"], "DONE", "Events were extracted already (use force=true to extract again)"
+    if job and state == "PENDING":
+        # It may wait for the end of a pause that a model's server asked for.
+        await retry_job(tx, job["job_id"])
     enqueued = await enqueue_extraction(tx, revision, again=state == "PROCESSING")
     message = "Job reset and re-enqueued (force=true)" if force and job else "Re-extraction job enqueued"
     return enqueued.job_id, "PENDING", message

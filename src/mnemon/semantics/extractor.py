@@ -42,12 +42,27 @@ class ChunkExtraction:
 
 
 @dataclass(frozen=True)
+class Merged:
+    """The events of a revision, and what a model said of those that are the same."""
+
+    events: list[SemanticEvent]
+    answers: tuple[ModelAnswer, ...] = ()
+
+
+@dataclass(frozen=True)
 class Extraction:
     """What a revision gave. `unproven` counts what was said and could not be proven."""
 
     events: tuple[SemanticEvent, ...]
     unproven: int = 0
     by_chunk: tuple[ChunkExtraction, ...] = field(default=(), repr=False)
+    # What was said in the second step.
+    on_merging: tuple[ModelAnswer, ...] = field(default=(), repr=False)
+
+    @property
+    def answers(self) -> list[ModelAnswer]:
+        """All that a model said, in the order in which it was asked."""
+        return [answer for chunk in self.by_chunk for answer in chunk.answers] + list(self.on_merging)
 
 
 class Extractor(Protocol):
@@ -56,7 +71,7 @@ class Extractor(Protocol):
     @property
     def name(self) -> str: ...
     async def extract_chunk(self, revision: Revision, chunk: Chunk) -> ChunkExtraction: ...
-    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> list[SemanticEvent]: ...
+    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> Merged: ...
 
 
 async def extract_revision(engine: Extractor, revision: Revision, chunks: Sequence[Chunk] | None = None) -> Extraction:
@@ -68,10 +83,12 @@ async def extract_revision(engine: Extractor, revision: Revision, chunks: Sequen
     with SECONDS.labels(engine.name, "revision").time():
         merged = await engine.merge(revision, extractions)
     kept = tuple(
-        event for event in merged if event.evidence and all(holds(revision.text, each) for each in event.evidence)
+        event
+        for event in merged.events
+        if event.evidence and all(holds(revision.text, each) for each in event.evidence)
     )
-    unproven = sum(each.unproven for each in extractions) + len(merged) - len(kept)
+    unproven = sum(each.unproven for each in extractions) + len(merged.events) - len(kept)
     UNPROVEN.labels(engine.name).inc(unproven)
     for event in kept:
         EXTRACTED.labels(engine.name, event.category.value).inc()
-    return Extraction(kept, unproven, tuple(extractions))
+    return Extraction(kept, unproven, tuple(extractions), merged.answers)

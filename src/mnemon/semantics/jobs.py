@@ -2,11 +2,13 @@
 
 from mnemon.documents.extract_job import EXTRACT
 from mnemon.semantics import extraction_job as extraction_job  # Gives the kind its handler.
+from mnemon.semantics.audit_job import CHECK_EVIDENCE, audit_schedules
 from mnemon.semantics.retention import EXPIRE
+from mnemon.settings import Settings
 from mnemon.work.schedule import Schedule
 
-KINDS = (EXTRACT, EXPIRE)
+KINDS = (EXTRACT, EXPIRE, CHECK_EVIDENCE)
 
 
-def semantic_schedules() -> list[Schedule]:
-    return [Schedule("semantics.expire", EXPIRE, "41 * * * *")]
+def semantic_schedules(settings: Settings) -> list[Schedule]:
+    return [Schedule("semantics.expire", EXPIRE, "41 * * * *"), *audit_schedules(settings)]

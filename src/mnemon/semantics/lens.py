@@ -49,6 +49,10 @@ async def _ingest(connection: Connection, values: Values, tables: Tables) -> Non
     await _switch(connection, values, tables)
 
 
+async def _rebuild(connection: Connection, values: Values, tables: Tables) -> None:
+    await connection.execute(statements.COUNT.format(**tables), values)
+
+
 async def _deactivate(connection: Connection, values: Values, tables: Tables) -> None:
     await connection.execute(statements.STOP_SERVING.format(**tables), values | {"serve": None})
     await _switch(connection, values, tables)
@@ -107,6 +111,7 @@ STEPS: dict[str, Callable[[Connection, Values, Tables], Awaitable[None]]] = {
     documents.INGESTED.type: _ingest,
     documents.DEACTIVATED.type: _deactivate,
     documents.REACTIVATED.type: _reactivate,
+    documents.REBUILT.type: _rebuild,
     documents.PURGED.type: _purge,
     happened.DESCRIBED.type: _describe,
     happened.EXTRACTED.type: _extract,

@@ -39,6 +39,11 @@ SERVE_AGAIN = """
 UPDATE {artifact_revisions} SET is_latest = true, served = served + tstzmultirange(tstzrange(%(at)s, NULL))
  WHERE tenant_id = %(tenant)s AND doc_version_id = %(serve)s
 """
+COUNT = """
+UPDATE {artifact_revisions} SET chunk_count = coalesce(%(chunk_count)s, chunk_count),
+       token_count = coalesce(%(token_count)s, token_count)
+ WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s
+"""
 SWITCH_EVENTS = """
 UPDATE {semantic_events} e SET active = r.is_latest
   FROM {artifact_revisions} r

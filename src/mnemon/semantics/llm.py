@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from mnemon.models.failures import AnswerTruncated
-from mnemon.models.language import LanguageModel
-from mnemon.semantics.extractor import ChunkExtraction, ModelAnswer
+from mnemon.models.language import Answer, LanguageModel
+from mnemon.semantics.extractor import ChunkExtraction, Merged, ModelAnswer
 from mnemon.semantics.grounding import ground
 from mnemon.semantics.merge import as_event, group_candidates, may_be_same, merge_candidates
 from mnemon.semantics.prompts import find_events_prompt, same_events_prompt
 from mnemon.semantics.revision import Chunk, Revision
 from mnemon.semantics.rules import RulesExtractor
 from mnemon.semantics.said import SaidEvents, SaidGroups
-from mnemon.semantics.semantic_event import Candidate, SemanticEvent
+from mnemon.semantics.semantic_event import Candidate
 from mnemon.semantics.sentences import split_sentences
 
 # A chunk this small whose answer is still cut off will not fit by cutting it again.
@@ -48,16 +49,16 @@ class LanguageModelExtractor:
             answers=first.answers + second.answers,
         )
 
-    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> list[SemanticEvent]:
+    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> Merged:
         """Plain duplicates by rule; then the model may point out more, and may only join what does not contradict."""
         candidates = [found for each in extractions for found in each.candidates]
         groups = group_candidates(candidates)
         if len({each.evidence.chunk_id for each in candidates}) < 2 or not 2 <= len(groups) <= MOST_COMPARED:
-            return merge_candidates(revision, candidates)
+            return Merged(merge_candidates(revision, candidates))
         events = [as_event(revision.revision_id, group) for group in groups]
         answer = await self.model.ask(same_events_prompt(events), SaidGroups, self.tenant)
         joined = _join(groups, [group.numbers for group in answer.value.groups])
-        return [as_event(revision.revision_id, group) for group in joined]
+        return Merged([as_event(revision.revision_id, group) for group in joined], (_recorded(answer),))
 
     async def _ask_about(self, revision: Revision, chunk: Chunk) -> ChunkExtraction:
         passage = revision.text[chunk.start : chunk.end]
@@ -68,10 +69,12 @@ class LanguageModelExtractor:
         by_rule = (await self._rules.extract_chunk(revision, chunk)).candidates
         grounded = [ground(said, revision, chunk, by_rule) for said in answer.value.events]
         proven = tuple(candidate for candidate in grounded if candidate)
-        said = ModelAnswer(
-            answer.call_id, answer.model, answer.value.model_dump(mode="json"), answer.usage, answer.seconds
-        )
-        return ChunkExtraction(chunk, proven, len(grounded) - len(proven), (said,))
+        return ChunkExtraction(chunk, proven, len(grounded) - len(proven), (_recorded(answer),))
+
+
+def _recorded(answer: Answer[Any]) -> ModelAnswer:
+    said = answer.value.model_dump(mode="json")
+    return ModelAnswer(answer.call_id, answer.model, said, answer.usage, answer.seconds)
 
 
 def _halves(revision: Revision, chunk: Chunk) -> list[Chunk]:

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mnemon.semantics.actors import Cast
+from mnemon.semantics.agents import NOBODY
 from mnemon.semantics.confidence import confidence_of
-from mnemon.semantics.extractor import ChunkExtraction
+from mnemon.semantics.extractor import ChunkExtraction, Merged
 from mnemon.semantics.intent import actionable
+from mnemon.semantics.kept import answers, bare_report, promised_verb
 from mnemon.semantics.layout import Unit
 from mnemon.semantics.match import Found, best_match
 from mnemon.semantics.merge import merge_candidates
@@ -16,7 +18,7 @@ from mnemon.semantics.mood import plain
 from mnemon.semantics.revision import Chunk, Revision
 from mnemon.semantics.rows import read_table_row
 from mnemon.semantics.sections import Section
-from mnemon.semantics.semantic_event import Candidate, Category, SemanticEvent
+from mnemon.semantics.semantic_event import Actor, Candidate, Category
 from mnemon.semantics.sentences import split_clauses
 from mnemon.semantics.subjects import subject_of
 from mnemon.semantics.times import due_of, event_time_of
@@ -27,6 +29,8 @@ LEAST_INTENT = 0.3
 _LOOK_BACK_UNITS = 3
 # A text of so few sentences is a note, whatever its type says.
 _JOTTED_UNITS = 3
+# Fewer words beside a ticked box name no task.
+_LEAST_TASK_WORDS = 2
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,8 @@ class RulesExtractor:
     async def extract_chunk(self, revision: Revision, chunk: Chunk) -> ChunkExtraction:
         return ChunkExtraction(chunk, tuple(_read_chunk(revision, chunk)))
 
-    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> list[SemanticEvent]:
-        return merge_candidates(revision, [found for each in extractions for found in each.candidates])
+    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> Merged:
+        return Merged(merge_candidates(revision, [found for each in extractions for found in each.candidates]))
 
 
 def _read_chunk(revision: Revision, chunk: Chunk) -> Iterator[Candidate]:
@@ -69,9 +73,13 @@ def _read_unit(revision: Revision, unit: Unit, cast: Cast, chunk_id: str | None)
             yield replace(row, confidence=confidence_of(row.rule, row.category, revision.type))
         return
     sentence = plain(unit.text)
+    if report := _bare_report(revision, unit, sentence, cast, chunk_id):
+        yield report
+        return
     for statement in _statements(sentence, unit, revision):
         candidate = _candidate(revision, unit, sentence, statement, cast, chunk_id)
         if candidate:
+            cast.note_promise(unit, candidate)
             yield candidate
     cast.hear(sentence)
 
@@ -83,6 +91,7 @@ def _statements(sentence: str, unit: Unit, revision: Revision) -> list[_Statemen
     statements: list[_Statement] = []
     for start, end in split_clauses(sentence, 0, len(sentence)):
         found = best_match(sentence[start:end], sentence, _leading(unit, start), revision.people, clipped)
+        found = _as_ticked(found, sentence[start:end]) if unit.ticked and start == 0 else found
         if found is None or _is_formula(found, sentence, revision):
             continue
         last = statements[-1] if statements else None
@@ -91,6 +100,37 @@ def _statements(sentence: str, unit: Unit, revision: Revision) -> list[_Statemen
         else:
             statements.append(_Statement(start, end, found))
     return statements
+
+
+def _as_ticked(found: Found | None, clause: str) -> Found | None:
+    """A ticked box says that the task beside it is done, whatever words name the task."""
+    if found is not None and found.category is not Category.COMMITMENT:
+        return found
+    if found is None and len(clause.split()) < _LEAST_TASK_WORDS:
+        return None
+    found = found or Found(Category.EXECUTION, "ticked", 2.0, 0, 0, NOBODY)
+    return replace(found, category=Category.EXECUTION, rule="ticked", kind=None)
+
+
+def _bare_report(revision: Revision, unit: Unit, sentence: str, cast: Cast, chunk_id: str | None) -> Candidate | None:
+    """ "Sent.": an event only for who has just promised to send something, and about that."""
+    promise = cast.promises.get(unit.speaker) if unit.speaker else None
+    if promise is None or not answers(bare_report(sentence), promised_verb(promise.evidence.quote)):
+        return None
+    evidence = evidence_at(revision.text, unit.start, unit.end, chunk_id)
+    if evidence is None:
+        return None
+    del cast.promises[str(unit.speaker)]
+    speaker = cast.people.full_name(str(unit.speaker))
+    return Candidate(
+        Category.EXECUTION,
+        _narrative(sentence, unit, cast),
+        promise.subject,
+        (Actor(speaker, "contributor"),),
+        evidence,
+        confidence_of("done_bare", Category.EXECUTION, revision.type),
+        rule="done_bare",
+    )
 
 
 def _leading(unit: Unit, start: int) -> Unit:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+from mnemon.semantics.kept import bare_report, reports_on
 from mnemon.semantics.semantic_event import Category, SemanticEvent
 from mnemon.semantics.wording import content_words, is_negative, overlap, values
 
@@ -152,7 +153,17 @@ def _fulfils(later: Placed, earlier: Placed) -> bool:
     if owners and doers and not owners & doers:
         return False
     promised = content_words(earlier.event.subject.ref)
-    return bool(promised) and promised <= content_words(later.words)
+    if not promised:
+        return False
+    if promised <= content_words(later.words):
+        return reports_on(later.words, earlier.words)
+    # "Sent.": who says it has just promised it, and only that gave the report its subject.
+    return (
+        bool(owners & doers)
+        and later.revision_id == earlier.revision_id
+        and promised == content_words(later.event.subject.ref)
+        and bare_report(later.words) is not None
+    )
 
 
 def _names(old: str, earlier: str) -> bool:

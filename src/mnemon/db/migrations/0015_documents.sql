@@ -35,8 +35,9 @@ CREATE TABLE mnemon.document_versions (
     size_bytes        bigint NOT NULL CHECK (size_bytes >= 0),
     char_count        integer NOT NULL CHECK (char_count >= 0),
     page_count        integer CHECK (page_count > 0),
-    chunk_count       integer NOT NULL DEFAULT 0 CHECK (chunk_count >= 0),
-    token_count       bigint NOT NULL DEFAULT 0 CHECK (token_count >= 0),
+    -- NULL until the run that makes the chunks has counted them.
+    chunk_count       integer CHECK (chunk_count >= 0),
+    token_count       bigint CHECK (token_count >= 0),
     is_active         boolean NOT NULL,
     written_at        timestamptz,
     authors           text[] NOT NULL DEFAULT '{}',

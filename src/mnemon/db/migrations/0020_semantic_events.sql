@@ -45,8 +45,9 @@ CREATE TABLE mnemon.artifact_revisions (
     revision_id    text NOT NULL,
     version_number integer NOT NULL,
     source_ts      timestamptz,
-    token_count    bigint NOT NULL,
-    chunk_count    integer NOT NULL,
+    -- NULL until the run that makes the chunks of a long text has counted them.
+    token_count    bigint,
+    chunk_count    integer,
     is_latest      boolean NOT NULL,
     served         tstzmultirange NOT NULL,
     readers        text[],

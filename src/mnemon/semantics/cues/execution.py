@@ -29,7 +29,7 @@ EXECUTION_CUES = (
     cue(
         "done_trailing",
         _E,
-        rf"^(?!.*\b(?:is|are|was|were|be)\b)(?:[\w-]+ ){{1,5}}{DONE}(?: and {DONE})?\W*$",
+        rf"^(?!.*\b(?:is|are|was|were|be)\b)(?:[\w-]+ ){{0,4}}[\w-]+:? {DONE}(?: and {DONE})?\W*$",
         about="before",
         clipped=True,
     ),
@@ -39,6 +39,13 @@ EXECUTION_CUES = (
         rf"^(?:[\w-]+ ){{1,3}}(?:{DONE}|done|taken)(?=\s*[,;])",
         about="before",
         clipped=True,
+    ),
+    cue(
+        "done_state",
+        _E,
+        rf"^\W*(?:(?:the|my|our|his|her|your|all) )?(?:[\w'-]+ ){{1,6}}(?:is|are){_ADVERB} (?:done|finished|ready"
+        r"|complete|up and running|live|in place)(?: now| too| as well)?\W*$",
+        about="before",
     ),
     cue("done_dated", _E, rf"^\W*(?:\d{{1,2}}\.? \w+|[\d-]{{8,10}}|\w+day)\s*: (?:[\w-]+ ){{1,5}}?{DONE}\b"),
     cue(

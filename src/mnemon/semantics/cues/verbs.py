@@ -5,7 +5,7 @@ from mnemon.semantics.word_lists import one_of
 # Work that is done when the verb stands in the past.
 DONE = one_of(
     """added adjusted aligned analysed analyzed applied archived assembled audited backed_up booked bought built
-    calibrated cancelled canceled carried_out cleaned cleared closed commissioned compiled completed configured
+    calibrated called cancelled canceled carried_out cleaned cleared closed commissioned compiled completed configured
     connected converted corrected created credited debugged decommissioned delivered deployed dismantled
     dispatched documented drafted drained enabled exported filed finalised finalized finished fixed forwarded
     handed_in hired implemented imported inspected installed integrated introduced investigated invoiced issued
@@ -13,7 +13,7 @@ DONE = one_of(
     mitigated mounted notified ordered organised organized paid patched performed posted prepared presented
     printed processed profiled published purchased pushed ran re-ran reran rebooted rebuilt re-exported
     recovered refactored registered released reloaded removed renewed repaired replaced reset resolved restarted
-    restored retired retrained reverted rewired rewrote rewritten rolled_back rolled_out scanned scheduled sent
+    restored retired retrained reverted reviewed rewired rewrote rewritten rolled_back rolled_out scanned scheduled sent
     set_up shipped signed solved submitted swapped switched_off switched_on tested tightened took_down trained
     transferred translated tuned turned_off turned_on unblocked updated upgraded uploaded validated verified
     walked wired wrapped_up wrote written"""
