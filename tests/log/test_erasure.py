@@ -284,6 +284,7 @@ async def test_a_process_that_still_remembers_a_destroyed_key_cannot_record_with
     lens.go_on.set()
     deaf.log.add_inline_lens(lens)
     await deaf.log.append(tenant, [joined(), joined("c-2")])
+    await deaf.log.read_page(tenant)
     await erase(privacy, tenant)
     assert (tenant, "c-1") in deaf.keys._memory
     lens.seen.clear()

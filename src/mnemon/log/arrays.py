@@ -47,6 +47,15 @@ class TextArray(Array):
         super().__init__(_with_lengths([value.encode() for value in values]), len(values))
 
 
+class RepeatingTextArray(Array):
+    """text[] of few different values."""
+
+    oid, element_oid = 1009, 25
+
+    def __init__(self, values: Sequence[str]) -> None:
+        super().__init__(_each_once(_text, values), len(values))
+
+
 class EncodedTextArray(ByteaArray):
     """text[] of what is in UTF-8 already."""
 
@@ -100,9 +109,13 @@ def _sized(value: bytes) -> bytes:
 
 
 def _each_once(image: Callable[[Value], bytes], values: Sequence[Value]) -> list[bytes]:
-    """The events of a request mostly share their time, so each is put into bytes once."""
+    """The events of a request mostly share their time and type, so each is put into bytes once."""
     images = {value: image(value) for value in set(values)}
     return [images[value] for value in values]
+
+
+def _text(value: str) -> bytes:
+    return _sized(value.encode())
 
 
 def _moment(value: datetime | None) -> bytes:
@@ -124,5 +137,7 @@ def _dumper_of(kind: type[Array]) -> type[Dumper]:
     return ArrayDumper
 
 
-for _kind in (ByteaArray, TextArray, EncodedTextArray, SparseTextArray, IntegerArray, MomentArray, DateArray):
+for _kind in (
+    ByteaArray, TextArray, RepeatingTextArray, EncodedTextArray, SparseTextArray, IntegerArray, MomentArray, DateArray,
+):  # fmt: skip
     psycopg.adapters.register_dumper(_kind, _dumper_of(_kind))

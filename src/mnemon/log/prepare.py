@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -39,6 +40,7 @@ class Occasion:
         self.tenant = str(tenant)
         self.moment = now()
         self.moment_text = written(self.moment)
+        self.day = self.moment.date()
         self.key_expiry = self.moment + key_life
 
 
@@ -80,31 +82,23 @@ def prepare(occasion: Occasion, made: Draft, sealed: Sealed, compiled: CompiledT
     """Fix the bytes of an event, and hash them."""
     event = made.event
     if event.occurred_at is None:
-        occurred_at, occurred_text = occasion.moment, occasion.moment_text
+        occurred_at, occurred_text, day = occasion.moment, occasion.moment_text, occasion.day
     else:
         occurred_at, occurred_text = event.occurred_at, written(event.occurred_at)
-    effective_date = event.effective_date or occurred_at.astimezone(UTC).date()
+        day = occurred_at.astimezone(UTC).date()
+    effective_date = event.effective_date or day
     correlation_id = event.correlation_id or made.id
     envelope = _encoded(envelope_of(occasion.tenant, made, occurred_text, effective_date, correlation_id), event)
     if len(envelope) > LONGEST_NAME:
         _refuse_long_names(event)
+    entities = [(one.entity_type, one.entity_id) for one in event.entities]
+    keys = tuple(_keys(occasion, event, compiled)) if event.idempotency_key or compiled.business_key else ()
+    # By place, not by name, which takes twice as long for so many fields.
     return Prepared(
-        event=event,
-        id=made.id,
-        occurred_at=occurred_at,
-        effective_date=effective_date,
-        bound_to_periods=compiled.declaration.bound_to_periods,
-        correlation_id=correlation_id,
-        envelope=envelope,
-        plain_payload=made.payload,
-        payload=sealed.payload,
-        digests=digest(envelope) + digest(sealed.payload),
-        entities=tuple(dict.fromkeys([(one.entity_type, one.entity_id) for one in event.entities])),
-        labels=labels_of(event),
-        keys=tuple(_keys(occasion, event, compiled)) if event.idempotency_key or compiled.business_key else (),
-        subjects=sealed.subjects,
-        newcomers=sealed.newcomers,
-    )
+        event, made.id, occurred_at, effective_date, compiled.declaration.bound_to_periods, correlation_id,
+        envelope, made.payload, sealed.payload, sha256(envelope).digest() + sha256(sealed.payload).digest(),
+        tuple(dict.fromkeys(entities)), labels_of(event), keys, sealed.subjects, sealed.newcomers,
+    )  # fmt: skip
 
 
 def _fits(event: NewEvent, compiled: CompiledType) -> bool:

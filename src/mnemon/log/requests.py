@@ -16,7 +16,7 @@ from mnemon.log.errors import BatchRefused, InvalidEvent, NotNew, SubjectErased
 from mnemon.log.events import NewEvent
 from mnemon.log.prepare import Key, Occasion, Prepared, draft, prepare
 from mnemon.log.registry import CompiledType, Registry
-from mnemon.log.seal import Seal
+from mnemon.log.seal import Draft, Seal
 from mnemon.settings import Settings
 
 LEGAL_ENTITY = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,100}")
@@ -45,8 +45,7 @@ class RequestMaker:
     async def make(self, tenant: UUID, events: Sequence[NewEvent], connection: Connection | None = None) -> Request:
         """The request, or the reason why not. A caller's connection also finds types that it has just declared."""
         self._check_batch(events)
-        compiled = await self._compiled(tenant, events, connection)
-        drafts = list(map(draft, events, compiled, new_ulids(len(events))))
+        drafts, compiled = await self._drafts(tenant, events, connection)
         try:
             sealed = await self._seal.seal(tenant, drafts, connection)
         except orjson.JSONEncodeError as failure:
@@ -79,23 +78,28 @@ class RequestMaker:
         if not LEGAL_ENTITY.fullmatch(events[0].scope.legal_entity):
             raise BatchRefused("A legal entity is named by 1 to 100 characters, none of them a control character.")
 
-    async def _compiled(
+    async def _drafts(
         self, tenant: UUID, events: Sequence[NewEvent], connection: Connection | None
-    ) -> list[CompiledType]:
-        """The declaration of each event, read again if one is unknown or does not fit.
+    ) -> tuple[list[Draft], list[CompiledType]]:
+        """The events with their declarations, read again if one is unknown or does not fit.
 
         For it may have been declared, or a field added to it, by another process since we looked.
         """
-        named = {(event.type, event.schema_version) for event in events}
-        found = {one: self._registry.known(tenant, *one) for one in named}
+        ids = new_ulids(len(events))
+        found = {
+            one: self._registry.known(tenant, *one) for one in {(event.type, event.schema_version) for event in events}
+        }
         known = [found[event.type, event.schema_version] for event in events]
-        if all(
-            one is not None and (one.built_in or one.is_valid(event.data))
-            for event, one in zip(events, known, strict=True)
-        ):
-            return cast(list[CompiledType], known)
+        if None not in found.values():
+            compiled = cast(list[CompiledType], known)
+            try:
+                return list(map(draft, events, compiled, ids)), compiled
+            except InvalidEvent:
+                if all(one.built_in for one in compiled):
+                    raise
         await self._registry.refresh(tenant, connection)
-        return [await self._registry.find(tenant, event.type, event.schema_version) for event in events]
+        compiled = [await self._registry.find(tenant, event.type, event.schema_version) for event in events]
+        return list(map(draft, events, compiled, ids)), compiled
 
 
 def _check_keys(events: Sequence[Prepared]) -> None:

@@ -12,6 +12,7 @@ from mnemon.log.arrays import (
     EncodedTextArray,
     IntegerArray,
     MomentArray,
+    RepeatingTextArray,
     SparseTextArray,
     TextArray,
 )
@@ -46,10 +47,10 @@ def arguments(partition_id: int, events: Sequence[Prepared], expectations: Seque
     return (
         partition_id,
         TextArray([one.id for one in events]),
-        TextArray([one.event.type for one in events]),
+        RepeatingTextArray([one.event.type for one in events]),
         MomentArray([one.occurred_at for one in events]),
         DateArray([one.effective_date for one in events]),
-        TextArray([one.event.actor.id for one in events]),
+        RepeatingTextArray([one.event.actor.id for one in events]),
         TextArray([one.correlation_id for one in events]),
         SparseTextArray([one.event.caused_by for one in events]),
         EncodedTextArray([one.envelope for one in events]),
@@ -69,16 +70,25 @@ def arguments(partition_id: int, events: Sequence[Prepared], expectations: Seque
 
 def _entities(events: Sequence[Prepared]) -> tuple[Any, ...]:
     """One row per entity of an event, with how often the entity came up in this call so far."""
-    places, kinds, names, ranks = [], [], [], []
-    seen: dict[tuple[str, str], int] = {}
-    for place, prepared in enumerate(events, 1):
-        for entity in prepared.entities:
-            rank = seen[entity] = seen.get(entity, 0) + 1
-            places.append(place)
-            kinds.append(entity[0])
-            names.append(entity[1])
-            ranks.append(rank)
-    return IntegerArray(places), TextArray(kinds), TextArray(names), IntegerArray(ranks)
+    rows = [(place, entity) for place, one in enumerate(events, 1) for entity in one.entities]
+    entities = [entity for _, entity in rows]
+    return (
+        IntegerArray([place for place, _ in rows]),
+        RepeatingTextArray([kind for kind, _ in entities]),
+        TextArray([name for _, name in entities]),
+        IntegerArray(_ranks(entities)),
+    )
+
+
+def _ranks(entities: Sequence[tuple[str, str]]) -> list[int]:
+    if len(set(entities)) == len(entities):
+        return [1] * len(entities)
+    seen: Counter[tuple[str, str]] = Counter()
+    ranks = []
+    for entity in entities:
+        seen[entity] += 1
+        ranks.append(seen[entity])
+    return ranks
 
 
 def _labels(events: Sequence[Prepared]) -> tuple[Any, ...]:

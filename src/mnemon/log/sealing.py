@@ -46,8 +46,10 @@ class CryptoSeal:
         """Refuses an event about an erased person. What an event says of its actor is only left out: who was
         forgotten may still act."""
         values = [personal_values(draft) for draft in drafts]
+        if not any(values):
+            return [Sealed(canonical(draft.payload)) for draft in drafts]
         subjects = {one.subject_id for personal in values for one in personal}
-        keys = await self._keys.to_seal_with(tenant, subjects, connection) if subjects else {}
+        keys = await self._keys.to_seal_with(tenant, subjects, connection)
         return [_sealed(tenant, draft, personal, keys) for draft, personal in zip(drafts, values, strict=True)]
 
     async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:

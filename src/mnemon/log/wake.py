@@ -20,7 +20,7 @@ SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, message) FRO
 
 # The first commit is announced at once, a stream of them this often: a notification is a transaction of its own, and
 # one per append would cost a writer of batches an eighth of its time.
-BETWEEN = 0.01
+BETWEEN = 0.02
 
 Listener = Callable[[int, int], None]
 
