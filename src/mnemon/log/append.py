@@ -158,7 +158,7 @@ def _refuse(
 ) -> None:
     """Settle what the refusals settle. Keys come first: a retry of what succeeded must not fail for its version."""
     if "newcomers" in refusals:
-        _refuse_newcomers(requests, {name for request in requests for name in request.newcomers})
+        _refuse_newcomers(requests, set(refusals["newcomers"]))
     elif "keys" in refusals:
         _refuse_keys(refusals["keys"], live)
     elif "periods" in refusals:

@@ -76,8 +76,8 @@ BEGIN
         'keys', taken, 'versions', CASE WHEN failing THEN actual END, 'periods', closed));
 END $$;
 
--- The first keys of people whom nothing named before, all or none: {"newcomers": true} if one of them has a key by
--- now, or the wrapping key was retired. Whoever adds the same person waits here for the other to commit.
+-- The first keys of people whom nothing named before, all or none: {"newcomers": [name, …]} if some of them have a key
+-- by now; all of them, if the wrapping key was retired. Whoever adds the same person waits for the other to commit.
 CREATE FUNCTION mnemon.admit_newcomers(tenant uuid, newcomers text[], wrapping_keys text[], wrapped_keys bytea[])
     RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -87,7 +87,9 @@ BEGIN
      ORDER BY subject_id;
     RETURN NULL;
 EXCEPTION WHEN unique_violation OR foreign_key_violation THEN
-    RETURN jsonb_build_object('newcomers', true);
+    RETURN jsonb_build_object('newcomers', (
+        SELECT to_jsonb(coalesce(array_agg(DISTINCT k.subject_id::text), newcomers)) FROM mnemon.subject_keys k
+         WHERE k.tenant_id = tenant AND k.subject_id = ANY (newcomers)));
 END $$;
 REVOKE EXECUTE ON FUNCTION mnemon.admit_newcomers FROM PUBLIC;
 -- From here on a key comes with the append that needs it, so a refused one leaves none behind.
