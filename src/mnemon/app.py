@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -10,12 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-import psycopg
-
 # Declares its event type, which must be known before the log is opened; the rest of ask loads on first use.
 from mnemon.ask import query_log as _query_log  # noqa: F401
-from mnemon.db.database import Database, connect, server_for
-from mnemon.db.migrate import migrate, schema_state
+from mnemon.db.database import Database, connect, open_database
+from mnemon.db.migrate import migrate
 from mnemon.db.suitability import check_used_role
 from mnemon.documents.events import document_of, subject_of
 from mnemon.documents.files import Files
@@ -23,7 +21,6 @@ from mnemon.documents.guard import guarding
 from mnemon.documents.jobs import document_schedules
 from mnemon.documents.lens import DOCUMENTS
 from mnemon.documents.purge import OnPurge, Purged, purge
-from mnemon.errors import DatabaseUnavailable, MnemonError
 from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
@@ -35,14 +32,15 @@ from mnemon.log.store import EventLog
 from mnemon.log.strong_reads import StrongReads
 from mnemon.memory import lens as memory_lens
 from mnemon.memory.gateway import Memory
+from mnemon.readiness import Check, PartState, ask_every, check_database, check_keys, check_migrations, check_queue
 from mnemon.semantics.event_vectors import on_purge as drop_event_vectors
 from mnemon.semantics.jobs import semantic_schedules
 from mnemon.semantics.lens import SEMANTICS
 from mnemon.settings import Settings
-from mnemon.work.jobs import list_workers
 from mnemon.work.kinds import Kind, declared_kinds, use_default_attempts
 from mnemon.work.log_jobs import log_schedules
 from mnemon.work.model_jobs import model_schedules
+from mnemon.work.schedule import Schedule
 from mnemon.work.upkeep import upkeep_schedules
 from mnemon.work.worker import Worker
 
@@ -53,20 +51,7 @@ if TYPE_CHECKING:
     from mnemon.models.language import LanguageModel
     from mnemon.models.vector_moves import VectorMoves
 
-CHECK_LIMIT = 2.0
 EMBEDDER_STATE_LIVES = 60.0
-# Requests are answered without these: their silence takes no server out of service.
-NOT_NEEDED = frozenset({"queue", "embedder"})
-
-
-@dataclass(frozen=True)
-class PartState:
-    """Whether one part can do its work, and if not, why."""
-
-    ok: bool
-    detail: str
-    # A part that is not needed to answer requests is reported, but does not take the server out of service.
-    needed: bool = True
 
 
 @dataclass
@@ -78,7 +63,7 @@ class Mnemon:
     privacy: Privacy
     sessions: Sessions
     first_start: FirstStart | None = None
-    checks: dict[str, Callable[[], Awaitable[PartState]]] = field(default_factory=dict)
+    checks: dict[str, Check] = field(default_factory=dict)
     # Who keeps words of documents outside the documents' own tables, and is asked to let go of them.
     on_purge: list[OnPurge] = field(default_factory=lambda: [drop_event_vectors])
     _embedder_state: tuple[float, PartState] | None = None
@@ -226,9 +211,7 @@ class Mnemon:
 
     async def readiness(self) -> dict[str, PartState]:
         """Ask every part at once, each within its time."""
-        names = list(self.checks)
-        states = await asyncio.gather(*(_within_limit(self.checks[name](), name not in NOT_NEEDED) for name in names))
-        return dict(zip(names, states, strict=True))
+        return await ask_every(self.checks)
 
 
 @asynccontextmanager
@@ -255,20 +238,21 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
                 await mnemon.close_models()
 
 
-@asynccontextmanager
-async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """The database alone, as it is: for commands that look at or mend the schema."""
-    try:
-        async with Database(server_for(settings), settings.database_pool_size) as database:
-            yield database
-    except psycopg.OperationalError as failure:
-        raise DatabaseUnavailable(f"The database does not answer: {str(failure).strip()}") from failure
-
-
 def _sessions(settings: Settings, database: Database) -> Sessions:
     given = settings.jwt_secret
     key = given.get_secret_value() if given else kept_key(settings.home, "session.key")
     return Sessions(database, key, timedelta(hours=settings.jwt_expiry_hours))
+
+
+def schedules_of(settings: Settings) -> list[Schedule]:
+    """What comes again by the clock, whichever worker sees to it."""
+    return [
+        *upkeep_schedules(settings),
+        *log_schedules(settings),
+        *model_schedules(settings),
+        *document_schedules(settings),
+        *semantic_schedules(settings),
+    ]
 
 
 def worker_of(
@@ -280,13 +264,7 @@ def worker_of(
         mnemon.database,
         declared_kinds() if kinds is None else kinds,
         settings.worker_slots,
-        schedules=[
-            *upkeep_schedules(settings),
-            *log_schedules(settings),
-            *model_schedules(settings),
-            *document_schedules(settings),
-            *semantic_schedules(settings),
-        ],
+        schedules=schedules_of(settings),
         lease=settings.worker_lease_seconds,
         poll=settings.worker_poll_ms / 1000,
         context=mnemon,
@@ -314,38 +292,3 @@ async def working_inside(mnemon: Mnemon, on_stuck: Callable[[], None] | None = N
 def guarding_runs(mnemon: Mnemon) -> AbstractAsyncContextManager[None]:
     """Beside the server: ends runs that say running though no worker is left."""
     return guarding(mnemon.database, timedelta(minutes=mnemon.settings.crash_guard_running_stale_min))
-
-
-async def check_queue(database: Database) -> PartState:
-    """Without a worker requests are answered and jobs are accepted, but nothing is processed."""
-    async with database.session() as session:
-        alive = sum(worker.alive for worker in await list_workers(session))
-    workers = "1 worker alive" if alive == 1 else f"{alive} workers alive"
-    return PartState(alive > 0, workers if alive else "no worker: run `mnemon work`", needed=False)
-
-
-async def check_keys(privacy: Privacy) -> PartState:
-    """Without its key-encryption keys the log can still be read, but for what it says about people."""
-    names = await privacy.keys.check()
-    return PartState(True, f"{len(names)} at hand" if names else "none made yet")
-
-
-async def check_database(database: Database) -> PartState:
-    async with database.session() as session:
-        await session.execute("SELECT 1")
-    return PartState(True, "answers")
-
-
-async def check_migrations(database: Database) -> PartState:
-    async with database.session() as session:
-        state = await schema_state(session)
-    return PartState(state.current, f"step {state.applied} of {state.latest}")
-
-
-async def _within_limit(check: Awaitable[PartState], needed: bool) -> PartState:
-    try:
-        return await asyncio.wait_for(check, CHECK_LIMIT)
-    except TimeoutError:
-        return PartState(False, f"no answer within {CHECK_LIMIT:.0f} s", needed)
-    except (psycopg.Error, MnemonError) as failure:
-        return PartState(False, str(failure).strip(), needed)

@@ -10,7 +10,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from mnemon.app import Mnemon, check_database, check_migrations
+from mnemon.app import Mnemon
 from mnemon.db.database import Database
 from mnemon.identity.roles import Principal, Role, Scope
 from mnemon.identity.sessions import Sessions
@@ -21,6 +21,7 @@ from mnemon.log.events import Actor
 from mnemon.log.privacy import Privacy
 from mnemon.log.requests import Limits
 from mnemon.log.wrapping_keys import KeyRing
+from mnemon.readiness import check_database, check_migrations
 from mnemon.settings import Settings
 from mnemon.web.site import create_site
 

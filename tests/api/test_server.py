@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from mnemon import __version__
-from mnemon.app import Mnemon, PartState, check_database, check_migrations
+from mnemon.app import Mnemon
 from mnemon.db.database import Database
 from mnemon.db.external import ExternalServer
 from mnemon.identity.bootstrap import first_start
@@ -17,6 +17,7 @@ from mnemon.identity.sessions import Sessions
 from mnemon.log.archive_store import DirectoryStore
 from mnemon.log.privacy import Privacy
 from mnemon.log.wrapping_keys import FileKeys, KeyRing
+from mnemon.readiness import PartState, check_database, check_migrations
 from mnemon.settings import Settings
 from mnemon.web.site import create_site
 

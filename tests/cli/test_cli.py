@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -161,6 +162,26 @@ def test_serve_greets_answers_and_stops_cleanly_on_ctrl_c(environment: dict[str,
     _, log = server.communicate(timeout=SERVER_LIMIT)
     assert server.returncode == 0
     assert "Traceback" not in log
+
+
+def test_a_second_ctrl_c_ends_the_server_at_once_with_one_line(environment: dict[str, str], folder: Path) -> None:
+    environment = environment | {"MNEMON_HOME": str(folder / "hard"), "MNEMON_LOG_FORMAT": "json"}
+    server = subprocess.Popen(
+        [sys.executable, "-m", "mnemon", "serve", "--port", "0", "--json"],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert server.stdout and server.stderr
+    port = int(json.loads("".join(iter(server.stdout.readline, "}\n")) + "}")["url"].rsplit(":", 1)[1])
+    head = "POST /v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\nExpect: 100-continue\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", port), SERVER_LIMIT) as half_asked:
+        half_asked.sendall(head.encode())
+        assert b"100 Continue" in half_asked.recv(100), "the request is in progress"
+        server.send_signal(signal.SIGINT)
+        assert any("process_stops" in line for line in server.stderr), "but first lets the request finish"
+        server.send_signal(signal.SIGINT)
+        _, log = server.communicate(timeout=SERVER_LIMIT)
+    assert (server.returncode, log) == (130, "Stopped at once, at the second signal.\n")
+    assert result(environment, "db", "status")["current"] is True  # type: ignore[index]
 
 
 def test_the_demo_tells_its_story_and_leaves_nothing(environment: dict[str, str]) -> None:

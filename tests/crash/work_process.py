@@ -15,7 +15,7 @@ from pathlib import Path
 import structlog
 from pydantic import BaseModel
 
-from mnemon.cli.work import start_over, stop_on_signals
+from mnemon.cli.process import start_over, stop_on_signals
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.work.errors import LeaseLost
@@ -102,7 +102,7 @@ async def write_and_tell(job: Job[Task], note: Path) -> None:
 async def main(home: Path, name: str, lease: float) -> None:
     async with Database(EmbeddedServer(home, linger_seconds=0), pool_size=3) as database:
         worker = Worker(database, KINDS, slots=4, lease=lease, poll=0.2, name=name, context=name, on_stuck=start_over)
-        stop_on_signals(worker)
+        stop_on_signals(worker.stop)
         await worker.run()
 
 

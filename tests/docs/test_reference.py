@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from mnemon.app import schedules_of
 from mnemon.reference import PAGES
+from mnemon.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -40,6 +42,12 @@ def test_commands_in_the_guide_exist(page: Path) -> None:
     for block in re.findall(r"```(?:console|bash|sh)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
         for words in COMMAND.findall(block):
             assert any(words.startswith(command) for command in known if command != "mnemon"), f"{page.name}: {words}"
+
+
+def test_every_schedule_stands_in_the_guide() -> None:
+    page = (DOCS / "guide" / "work.md").read_text(encoding="utf-8")
+    table = page.split("| schedule | when | what |")[1].split("\n\n")[0]
+    assert set(re.findall(r"^\| `([a-z_.]+)`", table, re.MULTILINE)) == {one.name for one in schedules_of(Settings())}
 
 
 def test_decisions_are_numbered_without_gap() -> None:

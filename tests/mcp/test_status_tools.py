@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
-from mnemon import app
-from mnemon.app import Mnemon, PartState
+from mnemon import readiness
+from mnemon.app import Mnemon
 from mnemon.identity.roles import Principal
+from mnemon.readiness import PartState
 from tests.mcp.conftest import Agent, content, reading
 
 
@@ -17,7 +18,7 @@ async def test_a_slow_model_leaves_the_server_in_service(
         await asyncio.Event().wait()
         raise AssertionError
 
-    monkeypatch.setattr(app, "CHECK_LIMIT", 0.01)
+    monkeypatch.setattr(readiness, "CHECK_LIMIT", 0.01)
     mnemon.checks = {"embedder": silent}
     async with agent(reading(person)) as client:
         status = content(await client.call_tool("status", {}))

@@ -3,15 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
-from mnemon.app import Mnemon, open_mnemon
 from mnemon.identity.tenants import tenant_by_slug
 from mnemon.log.events import Actor
-from mnemon.log.transaction import LogTransaction
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
+
+if TYPE_CHECKING:
+    from mnemon.app import Mnemon
+    from mnemon.log.transaction import LogTransaction
 
 Result = TypeVar("Result")
 
@@ -31,20 +33,23 @@ def settings_for_command(**overrides: Any) -> Settings:
 
 
 @asynccontextmanager
-async def opened() -> AsyncIterator[Mnemon]:
+async def opened() -> AsyncIterator["Mnemon"]:
+    # Loads every capability, which `--help` and `mnemon settings` do without.
+    from mnemon.app import open_mnemon
+
     async with open_mnemon(settings_for_command()) as mnemon:
         yield mnemon
 
 
 @asynccontextmanager
-async def tenant_of(slug: str) -> AsyncIterator[tuple[Mnemon, UUID]]:
+async def tenant_of(slug: str) -> AsyncIterator[tuple["Mnemon", UUID]]:
     """An open Mnemon, and the id of the tenant of this short name."""
     async with opened() as mnemon:
         yield mnemon, (await tenant_by_slug(mnemon.database, slug)).tenant_id
 
 
 @asynccontextmanager
-async def in_tenant(slug: str) -> AsyncIterator[tuple[Mnemon, LogTransaction]]:
+async def in_tenant(slug: str) -> AsyncIterator[tuple["Mnemon", "LogTransaction"]]:
     """One transaction in the tenant of this short name."""
     async with tenant_of(slug) as (mnemon, tenant_id), mnemon.log.transaction(tenant_id) as transaction:
         yield mnemon, transaction

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemon.app import open_database
 from mnemon.cli.context import run_async, settings_for_command
 from mnemon.cli.output import Json, say, show, table
-from mnemon.db.backup import Manifest, backup, restore
+from mnemon.db.backup import backup, restore
+from mnemon.db.backup_file import Manifest
+from mnemon.db.database import open_database
 from mnemon.db.migrate import SchemaState, migrate, schema_state
 from mnemon.documents.files import Files
 

@@ -87,7 +87,7 @@ async def _running(home: Path) -> AsyncIterator[tuple[Mnemon, Caller]]:
                 yield mnemon, caller
             finally:
                 await caller.close()
-                server.should_exit = True
+                server.stop()
                 await serving
 
 

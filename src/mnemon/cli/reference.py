@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-import typer.main
-
-from mnemon.cli.main import app
+from mnemon.cli.catalogue import CATALOGUE, load
 
 
 def commands() -> Iterator[tuple[str, str]]:
     """Each command with its words and the first line of its help."""
-    yield from _walk(typer.main.get_command(app), "mnemon")
+    for name in CATALOGUE:
+        yield from _walk(load(name), f"mnemon {name}")
 
 
 def _walk(command: Any, words: str) -> Iterator[tuple[str, str]]:

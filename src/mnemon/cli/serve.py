@@ -1,5 +1,6 @@
 """`mnemon serve`: the web page, the REST API and the workers in one process."""
 
+import asyncio
 import contextlib
 import socket
 from typing import Annotated
@@ -9,7 +10,7 @@ import typer
 from mnemon.app import Mnemon, guarding_runs, open_mnemon, working_inside
 from mnemon.cli.context import run_async
 from mnemon.cli.output import Json, console, show
-from mnemon.cli.work import start_over
+from mnemon.cli.process import start_over, stop_on_signals
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
 
@@ -22,7 +23,9 @@ def serve(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Run the server until Ctrl-C.
+    """Run the server until Ctrl-C; a second Ctrl-C stops hard.
+
+    The first signal lets requests in progress finish and gives running jobs back.
 
     Example: mnemon serve --port 9000
     """
@@ -34,7 +37,7 @@ def serve(
     }
     settings = load_settings(**given)
     configure_logging(settings.log_level, settings.log_format)
-    with contextlib.suppress(KeyboardInterrupt), listening_socket(settings) as listener:
+    with contextlib.suppress(asyncio.CancelledError), listening_socket(settings) as listener:
         chosen = settings.model_copy(update={"port": listener.getsockname()[1]})
         run_async(_serve(chosen, listener, as_json))
 
@@ -42,11 +45,16 @@ def serve(
 async def _serve(settings: Settings, listener: socket.socket, as_json: bool) -> None:
     from mnemon.web.site import site_server
 
+    starting = asyncio.current_task()
+    assert starting is not None
+    stop_on_signals(starting.cancel)
     async with open_mnemon(settings) as mnemon, working_inside(mnemon, on_stuck=start_over), guarding_runs(mnemon):
+        server = site_server(mnemon)
+        stop_on_signals(server.stop)
         first = mnemon.first_start
         greeting = {"url": mnemon.url, "login_url": mnemon.login_url(first.link_secret) if first else None}
         show(greeting, as_json, lambda: _greet(mnemon))
-        await site_server(mnemon).serve(sockets=[listener])
+        await server.serve(sockets=[listener])
 
 
 def _greet(mnemon: Mnemon) -> None:

@@ -1,21 +1,15 @@
-"""`mnemon work`: a worker process. Also how any process that hosts a worker ends or starts over."""
+"""`mnemon work`: a worker process."""
 
-import asyncio
-import os
-import signal
-import sys
 from typing import Annotated
 
 import typer
 
 from mnemon.app import open_mnemon, worker_of
 from mnemon.cli.context import run_async
+from mnemon.cli.process import start_over, stop_on_signals
 from mnemon.settings import Settings, load_settings
-from mnemon.telemetry import configure_logging, logger
+from mnemon.telemetry import configure_logging
 from mnemon.work.kinds import kinds_named
-from mnemon.work.worker import Worker
-
-log = logger(__name__)
 
 
 def work(
@@ -42,29 +36,6 @@ async def _work(settings: Settings, kinds: list[str] | None) -> None:
     async with open_mnemon(settings) as mnemon:
         chosen = kinds_named(kinds) if kinds else None
         worker = worker_of(mnemon, chosen, on_stuck=start_over)
-        stop_on_signals(worker)
+        stop_on_signals(worker.stop)
         async with mnemon.projector, mnemon.memory.follower():
             await worker.run()
-
-
-def stop_on_signals(worker: Worker) -> None:
-    """The first signal stops gently, the second at once: leases give the jobs to other workers."""
-    seen: list[int] = []
-
-    def on_signal(number: int) -> None:
-        if seen:
-            os._exit(128 + number)
-        seen.append(number)
-        worker.stop()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, on_signal, number)
-
-
-def start_over() -> None:
-    """Replace this process by a fresh one: a job blocks it past its time limit and cannot be stopped otherwise."""
-    log.critical("process_starts_over")
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  our own command again

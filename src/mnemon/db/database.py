@@ -99,6 +99,16 @@ class Database:
             yield connection
 
 
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database alone, as it is: for what looks at or mends the schema, or builds upon it."""
+    try:
+        async with Database(server_for(settings), settings.database_pool_size) as database:
+            yield database
+    except psycopg.OperationalError as failure:
+        raise DatabaseUnavailable(f"The database does not answer: {str(failure).strip()}") from failure
+
+
 async def connect(server: Server, conninfo: str) -> Connection:
     """One connection in autocommit mode, outside any pool; starts the embedded server if it is down."""
     return await _connection_class(server).connect(

@@ -2,18 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from mnemon.errors import MnemonError
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.weights import REMEDY
 from mnemon.telemetry import counter, histogram
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+else:
+    # Whoever makes or compares vectors loads numpy; most commands do neither.
+    Vectors = Any
 Purpose = Literal["bulk", "query"]
-Vectors = NDArray[np.float32]
 
 EMBEDDED = counter("mnemon_embedded_texts_total", "Texts turned into vectors.", ("model", "purpose"))
 SECONDS = histogram("mnemon_embedding_seconds", "Time of one call to the embedder.", ("model", "purpose"))

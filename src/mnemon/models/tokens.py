@@ -6,8 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from tokenizers import Tokenizer as WordPieceTokenizer
-
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.weights import find_weights
 
@@ -35,6 +33,9 @@ class ModelTokenizer:
     name = "all-MiniLM-L6-v2"
 
     def __init__(self, path: Path) -> None:
+        # Most commands count no tokens.
+        from tokenizers import Tokenizer as WordPieceTokenizer
+
         self._tokenizer = WordPieceTokenizer.from_file(str(path))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()

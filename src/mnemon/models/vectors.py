@@ -1,7 +1,12 @@
 """Vectors as pgvector reads them."""
 
-import numpy as np
-from numpy.typing import NDArray
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def as_vector(row: NDArray[np.float32]) -> str:

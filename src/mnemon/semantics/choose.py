@@ -4,13 +4,16 @@ from uuid import UUID
 
 from mnemon.models.language import LanguageModel
 from mnemon.semantics.extractor import Extractor
-from mnemon.semantics.llm import LanguageModelExtractor
-from mnemon.semantics.rules import RulesExtractor
 from mnemon.settings import Settings
 
 
 def choose_extractor(settings: Settings, model: LanguageModel, tenant: UUID) -> Extractor:
     """The language model is asked only where the settings say so, even if one is configured."""
+    # Each engine's patterns and prompts take a while to make, and most commands extract nothing.
     if settings.extraction_engine == "llm":
+        from mnemon.semantics.llm import LanguageModelExtractor
+
         return LanguageModelExtractor(model, tenant)
+    from mnemon.semantics.rules import RulesExtractor
+
     return RulesExtractor()

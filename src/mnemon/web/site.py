@@ -1,6 +1,8 @@
 """The whole site on one port: the REST API and the pages, as `mnemon serve` runs them."""
 
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import uvicorn
 from fastapi import FastAPI
@@ -20,9 +22,20 @@ def create_site(mnemon: Mnemon) -> FastAPI:
     return site
 
 
-def site_server(mnemon: Mnemon) -> uvicorn.Server:
+class SiteServer(uvicorn.Server):
+    """Leaves the process's signals alone: whoever runs the server has more to close than the server itself."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def stop(self) -> None:
+        self.should_exit = True
+
+
+def site_server(mnemon: Mnemon) -> SiteServer:
     """Ready to serve; requests in progress may finish when it is told to stop."""
-    return uvicorn.Server(
+    return SiteServer(
         uvicorn.Config(
             create_site(mnemon),
             log_config=None,

@@ -1,0 +1,70 @@
+"""The commands by name: what each is for, and the module that is loaded once it is called."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command or a group of commands: a module of this package, what it has there, and its first line of help."""
+
+    module: str
+    member: str
+    help: str
+
+
+# The help stands here too, so that `mnemon --help` loads none of the modules; a test compares both.
+CATALOGUE = {
+    "serve": Entry("serve", "serve", "Run the server until Ctrl-C; a second Ctrl-C stops hard."),
+    "work": Entry("work", "work", "Run jobs until Ctrl-C; a second Ctrl-C stops hard."),
+    "search": Entry("ask", "search", "Find passages by words and meaning: mnemon search who approved the budget"),
+    "ask": Entry("ask", "ask", "Answer a question with citations, or refuse: mnemon ask when does the contract end"),
+    "mcp": Entry("mcp", "mcp", "Serve agents over standard input and output."),
+    "demo": Entry("demo", "demo", "Show what Mnemon does, on an embedded database that is removed afterwards."),
+    "add": Entry("add", "add", "Take in files and folders. Where no worker runs, this command reads them itself."),
+    "settings": Entry("settings", "settings", "Show every setting with its present value; secrets are never shown."),
+    "db": Entry("database", "app", "The database: state, migrations, backup, restore."),
+    "models": Entry("models", "app", "Embedding and language models."),
+    "tenant": Entry("tenant", "app", "Tenants: separate worlds in one database."),
+    "user": Entry("user", "app", "People who may log in."),
+    "token": Entry("token", "app", "Access tokens for agents and scripts."),
+    "documents": Entry("documents", "app", "Documents: what has been read, in which versions."),
+    "runs": Entry("runs", "app", "Ingestion runs: what is queued, being read, done and failed."),
+    "artifact": Entry("artifact", "app", "Artifacts: texts with an origin, readers and a history."),
+    "events": Entry("semantic_events", "app", "Semantic events: decisions, commitments, risks, each with its proof."),
+    "log": Entry("log", "app", "The event log: append, read, follow, prove."),
+    "memory": Entry("memory", "app", "Memory objects: versioned, branched, replayable."),
+    "privacy": Entry("privacy", "app", "People in the log: show, erase, redact, prove; and the keys."),
+    "jobs": Entry("jobs", "app", "Jobs: what waits, runs and failed, of all tenants."),
+    "subscription": Entry("subscription", "app", "Subscriptions: who follows the log, and how far they are."),
+}
+
+
+def load(name: str) -> Any:
+    """The command or group itself, with all that it imports."""
+    entry = CATALOGUE[name]
+    member = getattr(import_module(f"mnemon.cli.{entry.module}"), entry.member)
+    owner = typer.Typer()
+    if isinstance(member, typer.Typer):
+        owner.add_typer(member, name=name)
+    else:
+        owner.command(name)(member)
+    return get_group(owner).commands[name]
+
+
+class Catalogue(TyperGroup):
+    """Lists its commands from the catalogue, and loads the one that is called."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = {name: TyperCommand(name, help=entry.help) for name, entry in CATALOGUE.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Asked only about the command that is called, or whose words a shell completes."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load(name) if name in CATALOGUE else command, rest

@@ -1,0 +1,72 @@
+"""Whether each part of a running Mnemon can do its work, and if not, why."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+import psycopg
+
+from mnemon.db.database import Database
+from mnemon.db.migrate import schema_state
+from mnemon.errors import MnemonError
+from mnemon.log.privacy import Privacy
+from mnemon.work.jobs import list_workers
+
+CHECK_LIMIT = 2.0
+# Requests are answered without these: their silence takes no server out of service.
+NOT_NEEDED = frozenset({"queue", "embedder"})
+
+
+@dataclass(frozen=True)
+class PartState:
+    """Whether one part can do its work, and if not, why."""
+
+    ok: bool
+    detail: str
+    # A part that is not needed to answer requests is reported, but does not take the server out of service.
+    needed: bool = True
+
+
+Check = Callable[[], Awaitable[PartState]]
+
+
+async def ask_every(checks: Mapping[str, Check]) -> dict[str, PartState]:
+    """Every part at once, each within its time."""
+    names = list(checks)
+    states = await asyncio.gather(*(_within_limit(checks[name](), name not in NOT_NEEDED) for name in names))
+    return dict(zip(names, states, strict=True))
+
+
+async def check_queue(database: Database) -> PartState:
+    """Without a worker requests are answered and jobs are accepted, but nothing is processed."""
+    async with database.session() as session:
+        alive = sum(worker.alive for worker in await list_workers(session))
+    workers = "1 worker alive" if alive == 1 else f"{alive} workers alive"
+    return PartState(alive > 0, workers if alive else "no worker: run `mnemon work`", needed=False)
+
+
+async def check_keys(privacy: Privacy) -> PartState:
+    """Without its key-encryption keys the log can still be read, but for what it says about people."""
+    names = await privacy.keys.check()
+    return PartState(True, f"{len(names)} at hand" if names else "none made yet")
+
+
+async def check_database(database: Database) -> PartState:
+    async with database.session() as session:
+        await session.execute("SELECT 1")
+    return PartState(True, "answers")
+
+
+async def check_migrations(database: Database) -> PartState:
+    async with database.session() as session:
+        state = await schema_state(session)
+    return PartState(state.current, f"step {state.applied} of {state.latest}")
+
+
+async def _within_limit(check: Awaitable[PartState], needed: bool) -> PartState:
+    try:
+        return await asyncio.wait_for(check, CHECK_LIMIT)
+    except TimeoutError:
+        return PartState(False, f"no answer within {CHECK_LIMIT:.0f} s", needed)
+    except (psycopg.Error, MnemonError) as failure:
+        return PartState(False, str(failure).strip(), needed)

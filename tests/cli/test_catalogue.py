@@ -1,0 +1,73 @@
+"""The catalogue of commands: quick to list, and true."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from mnemon.cli.catalogue import CATALOGUE, load
+
+# What takes long to load, and what only some commands need.
+HEAVY = {"anthropic", "fastapi", "mcp", "numpy", "onnxruntime", "openai"} | {
+    "psycopg",
+    "pydantic",
+    "pydantic_ai",
+    "tokenizers",
+}
+SHOW_LOADED = """
+import sys
+from mnemon.cli.main import run
+sys.argv = ["mnemon", *sys.argv[1:]]
+try:
+    run()
+finally:
+    print(" ".join(sorted({name.split(".")[0] for name in sys.modules})), file=sys.stderr)
+"""
+
+
+def loaded_by(*words: str) -> set[str]:
+    """The packages that a process has loaded once it has answered."""
+    command = [sys.executable, "-c", SHOW_LOADED, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_the_catalogue_says_what_the_command_says(name: str) -> None:
+    paragraph = load(name).help.split("\n\n")[0]
+    assert CATALOGUE[name].help == " ".join(paragraph.split())
+
+
+@pytest.mark.parametrize("word", ["--version", "--help"])
+def test_the_command_itself_loads_nothing_heavy(word: str) -> None:
+    assert loaded_by(word) & HEAVY == set()
+
+
+@pytest.mark.parametrize("words", [["log", "--help"], ["db", "status", "--help"]], ids=" ".join)
+def test_a_command_loads_no_model_and_no_web_framework(words: list[str]) -> None:
+    without = HEAVY - {"psycopg", "pydantic"}
+    assert loaded_by(*words) & without == set()
+
+
+def test_a_shell_completes_the_names_and_options_of_commands() -> None:
+    def completions(*words: str) -> list[str]:
+        environment = os.environ | {
+            "_MNEMON_COMPLETE": "complete_bash",
+            "COMP_WORDS": " ".join(["mnemon", *words]),
+            "COMP_CWORD": str(len(words)),
+        }
+        code = "from mnemon.cli.main import app; app(prog_name='mnemon')"
+        command = [sys.executable, "-c", code]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60).stdout.split()
+
+    assert completions("se") == ["serve", "search", "settings"]
+    assert completions("subscription", "dead") == ["dead-letters"]
+    assert completions("serve", "--po") == ["--port"]
+
+
+def test_a_mistyped_command_is_told_the_right_one() -> None:
+    done = subprocess.run([sys.executable, "-m", "mnemon", "subscripton"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "Did you mean 'subscription'?" in done.stderr
