@@ -10,7 +10,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from mnemon.db.backup import backup, read_manifest, restore
+from mnemon.db.backup import backup, restore
+from mnemon.db.backup_file import read_manifest
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer, external_server

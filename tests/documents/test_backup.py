@@ -11,7 +11,8 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.db import backup as backing
-from mnemon.db.backup import backup, read_manifest, restore
+from mnemon.db.backup import backup, restore
+from mnemon.db.backup_file import FORMAT, read_manifest
 from mnemon.db.external import ExternalServer
 from mnemon.db.kept_files import Folders, pack_files
 from mnemon.documents.files import Files
@@ -140,4 +141,4 @@ async def test_a_backup_with_other_files_is_refused_and_nothing_is_written(
         await restore(empty_server, forged, elsewhere.folders)
     assert contents(elsewhere) == {}
     assert not list(tmp_path.rglob("escaped"))
-    assert read_manifest(forged).format == backing.FORMAT
+    assert read_manifest(forged).format == FORMAT

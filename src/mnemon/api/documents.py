@@ -8,23 +8,12 @@ from fastapi import APIRouter, Query
 from fastapi.responses import FileResponse
 
 from mnemon.api.access import MnemonPart, allow
-from mnemon.api.document_models import (
-    BlockOut,
-    ChunkOut,
-    DocumentOut,
-    PageOut,
-    PurgedOut,
-    QueuedOut,
-    RemarkOut,
-    StructureOut,
-    TextOut,
-    VersionOut,
-)
+from mnemon.api.document_models import PageOut, QueuedOut, StructureOut, TextOut
 from mnemon.api.paging import Numbered, PageNumber, PageSize
 from mnemon.app import Mnemon
 from mnemon.documents import activation, library, rebuild
 from mnemon.documents.errors import FileGone
-from mnemon.documents.library import ALL, Document, DocumentStatus, Version, which_version
+from mnemon.documents.library import ALL, Document, DocumentStatus, StoredChunk, Version, which_version
 from mnemon.documents.purge import Purged
 from mnemon.documents.readers import Reader, open_as, read_as
 from mnemon.documents.revision_texts import read_span, read_text
@@ -60,25 +49,24 @@ async def list_documents(
     every: Annotated[bool, Query(alias="all", description="Inactive and purged ones too.")] = False,
     tag: Annotated[str | None, Query(max_length=100)] = None,
     source_type: Annotated[str | None, Query(max_length=50)] = None,
-) -> Numbered[DocumentOut]:
+) -> Numbered[Document]:
     statuses = (status,) if status else ALL if every else (DocumentStatus.ACTIVE,)
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         await read_as(tx, Reader.of(principal.actor))
         listed = await library.list_documents(
             tx, page=page, limit=limit, search=search, statuses=statuses, tag=tag, source_type=source_type
         )
-    items = [DocumentOut.model_validate(one) for one in listed.documents]
-    return Numbered[DocumentOut](items=items, total=listed.total, page=page, limit=limit)
+    return Numbered[Document](items=listed.documents, total=listed.total, page=page, limit=limit)
 
 
-@router.get("/documents/{doc_id}", summary="One document", response_model=DocumentOut)
+@router.get("/documents/{doc_id}", summary="One document")
 async def get_document(doc_id: UUID, mnemon: MnemonPart, principal: Viewer) -> Document:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         await open_as(tx, Reader.of(principal.actor), doc_id)
         return await library.document_by_id(tx, doc_id)
 
 
-@router.get("/documents/{doc_id}/versions", summary="Its versions, newest first", response_model=list[VersionOut])
+@router.get("/documents/{doc_id}/versions", summary="Its versions, newest first")
 async def list_versions(doc_id: UUID, mnemon: MnemonPart, principal: Viewer) -> list[Version]:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         await open_as(tx, Reader.of(principal.actor), doc_id)
@@ -120,9 +108,9 @@ async def get_structure(
         read = await read_text(tx, chosen.doc_version_id)
     return StructureOut(
         doc_version_id=chosen.doc_version_id,
-        blocks=[BlockOut.model_validate(one) for one in read.blocks],
+        blocks=list(read.blocks),
         pages=[PageOut.model_validate(one) for one in read.pages],
-        remarks=[RemarkOut.model_validate(one) for one in read.remarks],
+        remarks=list(read.remarks),
     )
 
 
@@ -134,13 +122,12 @@ async def list_chunks(
     version: WhichVersion = None,
     page: PageNumber = 1,
     limit: PageSize = 100,
-) -> Numbered[ChunkOut]:
+) -> Numbered[StoredChunk]:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         await open_as(tx, Reader.of(principal.actor), doc_id)
         chosen = await library.version_of(tx, doc_id, which_version(version))
         found = await library.chunks_of(tx, chosen, page=page, limit=limit)
-    items = [ChunkOut.model_validate(one) for one in found]
-    return Numbered[ChunkOut](items=items, total=chosen.chunk_count or 0, page=page, limit=limit)
+    return Numbered[StoredChunk](items=found, total=chosen.chunk_count or 0, page=page, limit=limit)
 
 
 @router.get("/documents/{doc_id}/download", summary="The raw file of a version", response_class=FileResponse)
@@ -154,13 +141,13 @@ async def download(doc_id: UUID, mnemon: MnemonPart, principal: Viewer, version:
     return FileResponse(file, media_type=chosen.media_type, filename=chosen.original_filename, headers=DOWNLOAD_HEADERS)
 
 
-@router.post("/documents/{doc_id}/deactivate", summary="Serve no version any more", response_model=DocumentOut)
+@router.post("/documents/{doc_id}/deactivate", summary="Serve no version any more")
 async def deactivate(doc_id: UUID, mnemon: MnemonPart, principal: Admin) -> Document:
     await _refuse_hidden(mnemon, principal, doc_id)
     return await activation.deactivate(mnemon.log, principal.tenant_id, principal.actor, doc_id)
 
 
-@router.post("/documents/{doc_id}/reactivate", summary="Serve a version again", response_model=DocumentOut)
+@router.post("/documents/{doc_id}/reactivate", summary="Serve a version again")
 async def reactivate(doc_id: UUID, mnemon: MnemonPart, principal: Admin, version: WhichVersion = None) -> Document:
     await _refuse_hidden(mnemon, principal, doc_id)
     return await activation.reactivate(mnemon.log, principal.tenant_id, principal.actor, doc_id, which_version(version))
@@ -172,7 +159,7 @@ async def rebuild_document(doc_id: UUID, mnemon: MnemonPart, principal: Admin) -
     return QueuedOut(doc_id=doc_id, run_id=run_id)
 
 
-@router.post("/documents/{doc_id}/purge", summary="Destroy content, names and files for good", response_model=PurgedOut)
+@router.post("/documents/{doc_id}/purge", summary="Destroy content, names and files for good")
 async def purge(doc_id: UUID, mnemon: MnemonPart, principal: Purger) -> Purged:
     return await mnemon.purge_document(principal.tenant_id, principal.actor, doc_id)
 

@@ -1,36 +1,37 @@
 """Backup and restore: PostgreSQL's own dump, the files that its rows need, and a manifest that proves both."""
 
 import asyncio
-import hashlib
-import io
-import os
 import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-import orjson
 from psycopg import sql
 
 from mnemon import __version__
+from mnemon.db.backup_file import (
+    BLOCK,
+    DUMP,
+    FORMAT,
+    Manifest,
+    new_archive,
+    pack_manifest,
+    publish,
+    read_manifest,
+    sha256,
+    unpack_dump,
+)
 from mnemon.db.database import Connection, Server, connect
-from mnemon.db.kept_files import Folders, Kept, pack_files, put_in_place, staged_files
+from mnemon.db.kept_files import Folders, pack_files, put_in_place, staged_files
 from mnemon.db.migrate import packaged_migrations, schema_state
 from mnemon.db.programs import environment_for, program
 from mnemon.db.suitability import make_suitable
 from mnemon.errors import BackupFailed
 
-FORMAT = 2
 NO_FOLDERS: Folders = {}
-MANIFEST = "manifest.json"
-DUMP = "database.dump"
-BLOCK = 1 << 20
 
 TABLES = """
 SELECT relname AS name FROM pg_class
@@ -56,26 +57,6 @@ OTHERS = """
 SELECT count(*) AS others FROM pg_stat_activity
  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
 """
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What a backup holds."""
-
-    format: int
-    program: str
-    server_major: int
-    step: int
-    taken_at: str
-    dump_sha256: str
-    tables: dict[str, str]
-    files: int
-    files_size: int
-    files_sha256: str
-
-    @property
-    def kept(self) -> Kept:
-        return Kept(self.files, self.files_size, self.files_sha256)
 
 
 async def backup(server: Server, file: Path, folders: Folders = NO_FOLDERS) -> Manifest:
@@ -106,16 +87,16 @@ async def _write(server: Server, file: Path, folder: Path, folders: Folders) -> 
         major = await _major(owner)
         await _dump(server, owner, dump)
         tables = await _fingerprints(owner)
-    digest = await asyncio.to_thread(_sha256, dump)
+    digest = await asyncio.to_thread(sha256, dump)
     taken = datetime.now(UTC).isoformat(timespec="seconds")
-    with _new_archive(draft) as archive:
+    with new_archive(draft) as archive:
         await asyncio.to_thread(archive.add, dump, DUMP)
         kept = await asyncio.to_thread(pack_files, archive, folders)
         manifest = Manifest(
             FORMAT, __version__, major, state.applied, taken, digest, tables, kept.files, kept.size, kept.sha256
         )
-        _pack_manifest(archive, manifest)
-    _publish(draft, file)
+        pack_manifest(archive, manifest)
+    publish(draft, file)
     return manifest
 
 
@@ -147,22 +128,9 @@ def _put_back(server: Server, file: Path, folders: Folders, major: int, manifest
         staged_files(file, folders, manifest.kept) as staged,
     ):
         dump = Path(folder) / DUMP
-        _unpack(file, manifest, dump)
+        unpack_dump(file, manifest, dump)
         put_in_place(staged)
         _load(server.owner_conninfo, major, manifest, dump)
-
-
-def read_manifest(file: Path) -> Manifest:
-    try:
-        with tarfile.open(file) as archive, _member(archive, MANIFEST) as stream:
-            manifest = Manifest(**orjson.loads(stream.read()))
-    except FileNotFoundError:
-        raise BackupFailed(f"There is no file {file}.", file=str(file)) from None
-    except (tarfile.TarError, KeyError, TypeError, ValueError, OSError) as failure:
-        raise BackupFailed(f"{file} is not a backup made by `mnemon db backup`: {failure}", file=str(file)) from None
-    if manifest.format != FORMAT:
-        raise BackupFailed(f"{file} has format {manifest.format}; this program reads {FORMAT}.", file=str(file))
-    return manifest
 
 
 async def _check_target(owner: Connection, manifest: Manifest, replace: bool) -> None:
@@ -261,54 +229,6 @@ async def _major(owner: Connection) -> int:
     row = await (await owner.execute(MAJOR)).fetchone()
     assert row is not None
     return int(row["major"])
-
-
-@contextmanager
-def _new_archive(draft: Path) -> Iterator[tarfile.TarFile]:
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as output:
-        with tarfile.open(fileobj=output, mode="w") as archive:
-            yield archive
-        output.flush()
-        os.fsync(output.fileno())
-
-
-def _pack_manifest(archive: tarfile.TarFile, manifest: Manifest) -> None:
-    """Last, since it tells what stands before it."""
-    text = orjson.dumps(asdict(manifest), option=orjson.OPT_INDENT_2)
-    member = tarfile.TarInfo(MANIFEST)
-    member.size = len(text)
-    archive.addfile(member, io.BytesIO(text))
-
-
-def _publish(draft: Path, file: Path) -> None:
-    try:
-        # A link never replaces a file that has come there meanwhile.
-        os.link(draft, file)
-    except FileExistsError:
-        raise
-    except OSError:
-        draft.rename(file)  # A disk without hard links.
-
-
-def _unpack(file: Path, manifest: Manifest, dump: Path) -> None:
-    dump.touch(mode=0o600)
-    with tarfile.open(file) as archive, _member(archive, DUMP) as stream, dump.open("wb") as output:
-        while block := stream.read(BLOCK):
-            output.write(block)
-    if _sha256(dump) != manifest.dump_sha256:
-        raise BackupFailed(f"{file} is damaged: its contents do not match its manifest.", file=str(file))
-
-
-def _member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
-    stream = archive.extractfile(name)
-    if stream is None:
-        raise KeyError(f"{name} is missing")
-    return stream
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _run(command: list[Any], environment: dict[str, str]) -> None:

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from psycopg.rows import class_row
+from pydantic import Field
 
 from mnemon.db.database import Connection
 from mnemon.errors import InvalidRequest, NotFound
@@ -77,16 +78,16 @@ class Document:
     """A document with the version that is served, or the last one that was."""
 
     doc_id: UUID
-    source_type: str
-    source_uri: str
     title: str
     tags: list[str]
-    created_by: str
+    source_type: str
+    source_uri: str
+    status: DocumentStatus
+    created_by: Annotated[str, Field(description="Who sent the first file, as the log names them.")]
     created_at: datetime
     updated_at: datetime
     purged_at: datetime | None
-    status: DocumentStatus
-    doc_version_id: UUID | None
+    doc_version_id: Annotated[UUID | None, Field(description="The active version, or the last one where none is.")]
     version_number: int | None
     version_label: str | None
     is_active: bool | None
@@ -96,8 +97,12 @@ class Document:
     char_count: int | None
     page_count: int | None
     chunk_count: int | None
-    written_at: datetime | None
+    written_at: Annotated[datetime | None, Field(description="When the document says that it was written.")]
     authors: list[str] | None
+
+    def __post_init__(self) -> None:
+        # The database gives plain text.
+        object.__setattr__(self, "status", DocumentStatus(self.status))
 
 
 @dataclass(frozen=True)

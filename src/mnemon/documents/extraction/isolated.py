@@ -1,6 +1,10 @@
 """Extraction of a foreign file in a subprocess with limits on time and memory."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from mnemon.documents.content import Extraction
 from mnemon.documents.extraction.errors import ExtractionFailed
@@ -11,17 +15,24 @@ from mnemon.settings import Settings
 from mnemon.work.errors import MemoryLimitExceeded, SubprocessFailed
 from mnemon.work.isolate import run_isolated
 
+Argument = TypeVar("Argument", bound=BaseModel)
+Result = TypeVar("Result")
+
 
 async def extract_isolated(path: Path, kind: Kind, settings: Settings) -> Extraction:
-    """What `extract` gives, or ExtractionFailed.
+    """What `extract` gives, or ExtractionFailed."""
+    return await within_limits(extract_file, ForeignFile(path=path, kind=kind, limits=limits_of(settings)), settings)
+
+
+async def within_limits(function: Callable[[Argument], Result], file: Argument, settings: Settings) -> Result:
+    """What the function gives, or ExtractionFailed.
 
     A file that hangs or kills its process ends in TimeLimitExceeded or ProcessDied: the queue counts such attempts,
     since a busy machine can be to blame for the first one.
     """
-    file = ForeignFile(path=path, kind=kind, limits=limits_of(settings))
     try:
         return await run_isolated(
-            extract_file, file, memory_mb=settings.extract_memory_mb, seconds=settings.extract_seconds
+            function, file, memory_mb=settings.extract_memory_mb, seconds=settings.extract_seconds
         )
     except MemoryLimitExceeded:
         raise ExtractionFailed(
