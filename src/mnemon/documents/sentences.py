@@ -1,4 +1,8 @@
-"""Where sentences begin and end, in code points of the text they stand in."""
+"""Where sentences begin and end, in code points of the text they stand in.
+
+For chunks and citations, where half a sentence misleads: a doubtful stop, as one before a small letter, ends nothing.
+`mnemon.semantics.sentences` leans the other way.
+"""
 
 import re
 

@@ -1,4 +1,8 @@
-"""Splits running text into sentences, and sentences into clauses that can each state a fact of their own."""
+"""Splits running text into sentences, and sentences into clauses that can each state a fact of their own.
+
+For rules, which read one fact at a time: a stop before a small letter, as in a chat, or before a footnote's mark ends
+a sentence. `mnemon.documents.sentences` leans the other way: it would sooner cite too much than half a sentence.
+"""
 
 import re
 
