@@ -10,13 +10,13 @@ from uuid import UUID
 from mnemon.ask.citations import Citation, cite, purged_among
 from mnemon.ask.extractive import PASSAGES, choose_sentences
 from mnemon.ask.filters import EVERYTHING, Filters
-from mnemon.ask.hits import Hit, read_hits
+from mnemon.ask.hits import Hit
 from mnemon.ask.query_log import record_question
 from mnemon.ask.refusal import Refusal, refuse_no_proof, refuse_nothing_found, refuse_weak
 from mnemon.ask.search import Ranked, Searcher
 from mnemon.ask.strength import strength_of
 from mnemon.ask.written import ProvenSentence, Written, write_answer
-from mnemon.documents.readers import Reader, read_as
+from mnemon.documents.readers import Reader
 from mnemon.errors import MnemonError
 from mnemon.ids import new_uuid
 from mnemon.log.events import Actor
@@ -112,12 +112,10 @@ class Asking:
         if not task.cancelled() and (failure := task.exception()):
             log.warning("answer_failed", error=type(failure).__name__)
 
-    async def _find(self, tenant: UUID, actor: Actor, question: str, filters: Filters) -> tuple[Ranked, list[Hit]]:
-        asked = await self._searcher.prepare(tenant, question)
-        async with self._searcher.database.transaction(tenant) as tx:
-            await read_as(tx, Reader.of(actor))
-            ranked = await self._searcher.rank(tx, asked, filters)
-            return ranked, await read_hits(tx, ranked, ranked.order[:SHOWN])
+    async def _find(self, tenant: UUID, actor: Actor, question: str, filters: Filters) -> tuple[Ranked, Sequence[Hit]]:
+        return await self._searcher.find(
+            tenant, question, filters, wanted=SHOWN, shown=slice(SHOWN), reader=Reader.of(actor)
+        )
 
     async def _conclude(self, tenant: UUID, actor: Actor, ranked: Ranked, hits: Sequence[Hit], began: float) -> Answer:
         strength = strength_of(ranked)

@@ -1,26 +1,28 @@
-"""The passages that may answer: the best by their words, and the nearest by their meaning."""
+"""The passages that may answer, the best by their words and the nearest by their meaning, and what is known of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from mnemon.ask.measures import Place
+from psycopg.rows import tuple_row
+
+from mnemon.ask.measures import NEARBY, REACH, Measures, measures_of
 from mnemon.ask.ranking import Ranking
-from mnemon.ask.terms import SCORED, Corpus, Term, lookups
+from mnemon.ask.terms import SCORED, Corpus, Opened, lookup
 from mnemon.db.database import Connection
-from mnemon.models.embedder import Vectors
-from mnemon.models.vectors import as_vector
+
+if TYPE_CHECKING:
+    from mnemon.ask.search import Asked
 
 # Up to here, comparing every vector is about as quick as the index, and exact.
 EXHAUSTIVE = 4_000
 
-LEXICAL = """
-SELECT doc_version_id, ordinal FROM mnemon.lexical_search(
-    %(keys)s, %(pairs)s, %(revisions)s::uuid[], %(lexemes)s, %(weights)s::float8[],
-    %(k1)s::float8, %(b)s::float8, %(average)s::float8, %(scored)s, %(most)s)
-"""
-NEAREST = """
-SELECT doc_version_id, ordinal FROM mnemon.nearest_chunks(%s::vector, %s::uuid[], %s, %s)
+FIND = """
+SELECT * FROM mnemon.find_chunks(
+    %(keys)s, %(pairs)s, %(revisions)s::uuid[], %(queries)s::tsquery[], %(weights)s::float8[],
+    %(k1)s::float8, %(b)s::float8, %(average)s::float8, %(scored)s,
+    %(vector)s::vector, %(model)s, %(exhaustive)s, %(most)s, %(reach)s, %(nearby)s)
 """
 SIZE = """
 SELECT count(*) AS chunks FROM (
@@ -45,43 +47,32 @@ async def scope_of(tx: Connection, revisions: Sequence[UUID] | None, corpus: Cor
     return Scope(revisions, row["chunks"])
 
 
-async def by_words(
-    tx: Connection, scope: Scope, terms: Sequence[Term], corpus: Corpus, ranking: Ranking, most: int
-) -> list[Place]:
-    """The best by BM25; of the chunks that have the question's rare words, if its others are in too many."""
-    share = min(1.0, scope.chunks / max(corpus.chunks, 1)) if scope.chunks <= EXHAUSTIVE else 1.0
+async def find_candidates(
+    tx: Connection, scope: Scope, asked: "Asked", opened: Opened, ranking: Ranking, most: int
+) -> Measures:
+    """Up to `most` by BM25, of the chunks that have the question's rare words if its others are in too many; as many by
+    meaning, through the index where the scope is large, and by comparing all where it is not or the index runs dry.
+    """
+    terms, corpus = opened.terms, opened.corpus
+    small = scope.chunks <= EXHAUSTIVE
+    looked_up = lookup(terms, min(1.0, scope.chunks / max(corpus.chunks, 1)) if small else 1.0)
     values = {
-        "revisions": _listed(scope),
-        "lexemes": [term.lexeme for term in terms if term.chunks],
-        "weights": [term.weight for term in terms if term.chunks],
+        "keys": list(looked_up.keys),
+        "pairs": looked_up.pairs,
+        "revisions": None if scope.revisions is None else list(scope.revisions),
+        "queries": [term.query for term in terms],
+        "weights": [term.weight if term.chunks else 0.0 for term in terms],
         "k1": ranking.k1,
         "b": ranking.b,
         "average": corpus.average_length,
         "scored": SCORED,
+        "vector": asked.vector,
+        "model": asked.model.model_id if asked.model else None,
+        "exhaustive": small,
         "most": most,
+        "reach": REACH,
+        "nearby": round(NEARBY * ranking.radius),
     }
-    places: list[Place] = []
-    for lookup in lookups(terms, share):
-        rows = await tx.execute(LEXICAL, values | {"keys": list(lookup.keys), "pairs": lookup.pairs})
-        places += [(row["doc_version_id"], row["ordinal"]) for row in await rows.fetchall()]
-        if len(places) >= most:
-            break
-    return places[:most]
-
-
-async def by_meaning(tx: Connection, scope: Scope, vector: Vectors, most: int) -> list[Place]:
-    """The nearest; by the index where the scope is large, and by comparing all where it is not or the index ran dry."""
-    if scope.chunks > EXHAUSTIVE:
-        places = await _nearest(tx, scope, vector, False, most)
-        if len(places) >= most:
-            return places
-    return await _nearest(tx, scope, vector, True, most)
-
-
-async def _nearest(tx: Connection, scope: Scope, vector: Vectors, exhaustive: bool, most: int) -> list[Place]:
-    rows = await tx.execute(NEAREST, (as_vector(vector), _listed(scope), exhaustive, most))
-    return [(row["doc_version_id"], row["ordinal"]) for row in await rows.fetchall()]
-
-
-def _listed(scope: Scope) -> list[UUID] | None:
-    return None if scope.revisions is None else list(scope.revisions)
+    async with tx.cursor(row_factory=tuple_row, binary=True) as cursor:
+        await cursor.execute(FIND, values)
+        return measures_of(await cursor.fetchall(), len(terms), asked.vector is not None)

@@ -171,9 +171,11 @@ async def _compared(found: Sequence[Sentence], ranked: Ranked, embedder: Embedde
     best = list(found[:COMPARED])
     if not best:
         return best
-    vectors = await embedder.embed([one.text for one in best], purpose="query")
-    near = vectors @ np.asarray(ranked.asked.vector)
-    again = [replace(one, score=one.score + 0.5 * float(value)) for one, value in zip(best, near, strict=True)]
+    # Mails quote each other, and versions of a document repeat each other.
+    texts = list(dict.fromkeys(one.text for one in best))
+    vectors = await embedder.embed(texts, purpose="query")
+    near = dict(zip(texts, (vectors @ np.asarray(ranked.asked.vector)).tolist(), strict=True))
+    again = [replace(one, score=one.score + 0.5 * near[one.text]) for one in best]
     return sorted(again, key=lambda one: (-one.score, one.start))
 
 

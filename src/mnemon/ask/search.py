@@ -8,14 +8,14 @@ from uuid import UUID
 
 import numpy as np
 
-from mnemon.ask.candidates import Scope, by_meaning, by_words, scope_of
+from mnemon.ask.candidates import Scope, find_candidates, scope_of
 from mnemon.ask.filters import EVERYTHING, Filters, revisions_of
 from mnemon.ask.hits import Hit, read_hits
-from mnemon.ask.measures import Measures, Place, measure
+from mnemon.ask.measures import Measures, Place
 from mnemon.ask.ranking import Floats, Ranking, fuse
 from mnemon.ask.reranker import Reranker
 from mnemon.ask.scoring import parts_of
-from mnemon.ask.terms import Corpus, Term, read_terms
+from mnemon.ask.terms import Corpus, Term, open_question
 from mnemon.db.database import Connection, Database
 from mnemon.documents.chunk_store import VECTORS
 from mnemon.documents.readers import ANYONE, Reader, read_as
@@ -93,6 +93,10 @@ class Found:
         }
 
 
+class ModelChanged(Exception):
+    """The tenant's vectors are of another model than the question's: it is to be embedded once more."""
+
+
 class Searcher:
     """Searches for whoever asks; the tenant comes with the question."""
 
@@ -103,6 +107,8 @@ class Searcher:
         self.ranking = ranking
         self._embedder_of = embedder_of
         self._reranker = reranker
+        # Whose vectors each tenant had when it last searched. Every search finds out whether that still holds.
+        self._models: dict[UUID, ModelInUse] = {}
 
     async def close(self) -> None:
         if self._reranker:
@@ -114,13 +120,11 @@ class Searcher:
     ) -> Found:  # fmt: skip
         """The best passages for a question that the reader may see, a page at a time."""
         began = time.perf_counter()
-        asked = await self.prepare(tenant, question)
-        async with self.database.transaction(tenant) as tx:
-            await read_as(tx, reader)
-            # Not by the offset: every page is cut from the same order.
-            ranked = await self.rank(tx, asked, filters, limit)
-            first, last = (0, max(RERANKED, offset + limit)) if self._reranker else (offset, offset + limit)
-            hits: Sequence[Hit] = await read_hits(tx, ranked, ranked.order[first:last], explain)
+        first, last = (0, max(RERANKED, offset + limit)) if self._reranker else (offset, offset + limit)
+        # As many are ranked on every page: all are cut from the same order.
+        ranked, hits = await self.find(
+            tenant, question, filters, wanted=limit, shown=slice(first, last), explain=explain, reader=reader
+        )
         hits, reranked = await self._rerank(question, hits)
         if self._reranker:
             hits = hits[offset : offset + limit]
@@ -139,24 +143,43 @@ class Searcher:
             seconds=seconds,
         )
 
+    async def find(
+        self, tenant: UUID, question: str, filters: Filters, *, wanted: int, shown: slice, explain: bool = False,
+        reader: Reader = ANYONE,
+    ) -> tuple[Ranked, Sequence[Hit]]:  # fmt: skip
+        """Rank what the reader may see, and read the part of the order that is to be shown."""
+        while True:
+            asked = await self.prepare(tenant, question)
+            async with self.database.transaction(tenant) as tx:
+                await read_as(tx, reader)
+                try:
+                    ranked = await self.rank(tx, asked, filters, wanted)
+                except ModelChanged:
+                    self._models.pop(tenant, None)
+                    continue
+                return ranked, await read_hits(tx, ranked, ranked.order[shown], explain)
+
     async def prepare(self, tenant: UUID, question: str) -> Asked:
         """Embed the question by the model in use; outside the search's transaction, since a model may be slow."""
         question = checked_question(question)
-        async with self.database.transaction(tenant) as tx:
-            model = await active_model(tx, VECTORS)
+        model = self._models.get(tenant)
+        if model is None:
+            async with self.database.transaction(tenant) as tx:
+                model = await active_model(tx, VECTORS)
+            if model is not None:
+                self._models[tenant] = model
         vector, missing = await self._embed(question, model)
         return Asked(question, model, vector, missing)
 
     async def rank(self, tx: Connection, asked: Asked, filters: Filters = EVERYTHING, wanted: int = 10) -> Ranked:
         """Find candidates, measure them with their neighbours, and put them in order."""
-        vector = asked.vector
-        most = max(self.ranking.candidates, wanted)
-        terms, corpus = await read_terms(tx, asked.question)
+        opened = await open_question(tx, asked.question)
+        if opened.model != asked.model:
+            raise ModelChanged
+        terms, corpus = opened.terms, opened.corpus
         scope = await scope_of(tx, await revisions_of(tx, filters), corpus)
-        places = await by_words(tx, scope, terms, corpus, self.ranking, most)
-        if vector is not None:
-            places += await by_meaning(tx, scope, vector, most)
-        measures = await measure(tx, places, terms, vector, asked.model, self.ranking.radius)
+        most = max(self.ranking.candidates, wanted)
+        measures = await find_candidates(tx, scope, asked, opened, self.ranking, most)
         parts = parts_of(measures, terms, corpus, self.ranking)
         rows = np.flatnonzero(measures.candidate)
         score, shares = fuse({name: values[rows] for name, values in parts.items()}, self.ranking)

@@ -6,16 +6,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemon.db.database import Connection
+from mnemon.documents.chunk_store import VECTORS
+from mnemon.models.active import ModelInUse
 
 MOST_TERMS = 24
 # More chunks than this are not scored for one question; rare words are looked up first.
 SCORED = 1_000
 PAIRED = 5
 
-TERMS = "SELECT lexeme, query, term_key, chunks FROM mnemon.question_terms(%s)"
-TOTALS = """
-SELECT coalesce(sum(chunks), 0)::bigint AS chunks, coalesce(sum(length), 0)::bigint AS length
-FROM mnemon.chunk_counts WHERE tenant_id = mnemon.current_tenant()
+# One row for each term; one without a term where the question has none.
+OPEN = """
+SELECT corpus.chunks AS all_chunks, corpus.length AS all_length, model.model_id, model.dimension,
+    term.lexeme, term.query, term.term_key, term.chunks
+FROM (
+    SELECT coalesce(sum(chunks), 0)::bigint AS chunks, coalesce(sum(length), 0)::bigint AS length
+    FROM mnemon.chunk_counts WHERE tenant_id = mnemon.current_tenant()) AS corpus
+LEFT JOIN mnemon.embedding_models AS model
+  ON model.tenant_id = mnemon.current_tenant() AND model.relation = %s AND model.state = 'active'
+LEFT JOIN mnemon.question_terms(%s) AS term ON true
 """
 
 
@@ -40,6 +48,16 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True)
+class Opened:
+    """What a search begins with: the rarest words of the question, the corpus that they are rare in, and the model of
+    its vectors."""
+
+    terms: Sequence[Term]
+    corpus: Corpus
+    model: ModelInUse | None
+
+
+@dataclass(frozen=True, slots=True)
 class Lookup:
     """The terms that find chunks in the index; `pairs` when only two of them together are rare enough."""
 
@@ -47,14 +65,13 @@ class Lookup:
     pairs: bool = False
 
 
-async def read_terms(tx: Connection, question: str) -> tuple[list[Term], Corpus]:
-    """The rarest words of the question, and the corpus that they are rare in."""
-    totals = await (await tx.execute(TOTALS)).fetchone()
-    assert totals is not None
-    corpus = Corpus(totals["chunks"], totals["length"] / max(totals["chunks"], 1))
-    rows = await (await tx.execute(TERMS, (question,))).fetchall()
-    terms = sorted((_term(row, corpus) for row in rows), key=lambda term: (term.chunks, term.lexeme))
-    return terms[:MOST_TERMS], corpus
+async def open_question(tx: Connection, question: str) -> Opened:
+    rows = await (await tx.execute(OPEN, (VECTORS, question))).fetchall()
+    first = rows[0]
+    corpus = Corpus(first["all_chunks"], first["all_length"] / max(first["all_chunks"], 1))
+    model = ModelInUse(first["model_id"], first["dimension"]) if first["model_id"] else None
+    terms = sorted((_term(row, corpus) for row in rows if row["lexeme"]), key=lambda term: (term.chunks, term.lexeme))
+    return Opened(terms[:MOST_TERMS], corpus, model)
 
 
 def _term(row: dict[str, Any], corpus: Corpus) -> Term:
@@ -67,14 +84,12 @@ def rarity(chunks: int, of: int) -> float:
     return math.log(1 + (max(of, chunks) - chunks + 0.5) / (chunks + 0.5))
 
 
-def lookups(terms: Sequence[Term], share: float = 1.0) -> list[Lookup]:
-    """Rare words first, until enough chunks have one; of words that are all common, two at once.
+def lookup(terms: Sequence[Term], share: float = 1.0) -> Lookup:
+    """Rare words, until enough chunks have one; of words that are all common, two at once.
 
     `share` is the part of the tenant's chunks that is searched: within it, words are found in fewer chunks.
     """
     known = [term for term in terms if term.chunks]
-    if not known:
-        return []
     chosen: list[int] = []
     found = 0.0
     for term in known:
@@ -83,6 +98,5 @@ def lookups(terms: Sequence[Term], share: float = 1.0) -> list[Lookup]:
             break
         chosen.append(term.key)
     if chosen:
-        return [Lookup(chosen)]
-    first = Lookup([known[0].key])
-    return [Lookup([term.key for term in known[:PAIRED]], pairs=True), first] if len(known) > 1 else [first]
+        return Lookup(chosen)
+    return Lookup([term.key for term in known[:PAIRED]], pairs=len(known) > 1)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 WORD = re.compile(r"\w+")
+SHORTEST_STEM = 3
 
 
 def words_of(text: str) -> list[str]:
@@ -14,7 +15,10 @@ class Listener:
     """Hears a question's stems in texts. It remembers each word that it has judged."""
 
     def __init__(self, lexemes: Iterable[str]) -> None:
-        self._lexemes = tuple(lexemes)
+        # By their beginning, so that most words of a text are compared with none of them.
+        self._lexemes: dict[str, list[str]] = {}
+        for lexeme in lexemes:
+            self._lexemes.setdefault(lexeme[:SHORTEST_STEM], []).append(lexeme)
         self._heard: dict[str, frozenset[str]] = {}
 
     def heard_in(self, text: str) -> frozenset[str]:
@@ -23,12 +27,14 @@ class Listener:
         for word in words_of(text):
             heard = self._heard.get(word)
             if heard is None:
-                heard = self._heard[word] = frozenset(lexeme for lexeme in self._lexemes if says(word, lexeme))
-            said |= heard
+                alike = self._lexemes.get(word[:SHORTEST_STEM], ())
+                heard = self._heard[word] = frozenset(lexeme for lexeme in alike if says(word, lexeme))
+            if heard:
+                said |= heard
         return frozenset(said)
 
 
 def says(word: str, lexeme: str) -> bool:
     """Whether the word has this stem. Stems are cut at the end, and may end in i where words have a y."""
-    stem = lexeme[:-1] if lexeme.endswith("i") and len(lexeme) > 3 else lexeme
-    return word == lexeme or (len(stem) > 2 and word.startswith(stem) and len(word) <= len(lexeme) + 4)
+    stem = lexeme[:-1] if lexeme.endswith("i") and len(lexeme) > SHORTEST_STEM else lexeme
+    return word == lexeme or (len(stem) >= SHORTEST_STEM and word.startswith(stem) and len(word) <= len(lexeme) + 4)

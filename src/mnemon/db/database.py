@@ -15,6 +15,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import external_server
+from mnemon.db.vectors import VectorDumper
 from mnemon.db.waiting import Result, eagerly
 from mnemon.errors import DatabaseUnavailable
 from mnemon.settings import Settings
@@ -27,6 +28,8 @@ CONNECT_PATIENCE = 30.0
 CHECKOUT_PATIENCE = 20.0
 
 log = logger(__name__)
+
+psycopg.adapters.register_dumper("numpy.ndarray", VectorDumper)
 
 
 class Server(Protocol):

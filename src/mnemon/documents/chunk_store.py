@@ -11,7 +11,6 @@ from mnemon.documents.content import Chunk
 from mnemon.models.active import ModelInUse, model_to_write
 from mnemon.models.embedder import Vectors
 from mnemon.models.vector_tables import VectorTable, register_vector_table
-from mnemon.models.vectors import as_vector
 
 VECTORS = "mnemon.chunk_vectors"
 SHARES = 16
@@ -41,7 +40,9 @@ WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %(revision)s
 COUNT = "SELECT mnemon.count_chunk_terms(%s, %s::smallint, %s)"
 INSERT_VECTORS = """
 INSERT INTO mnemon.chunk_vectors (tenant_id, chunk_id, model_id, embedding)
-SELECT mnemon.current_tenant(), unnest(%s::uuid[]), %s, unnest(%s::text[])::vector
+SELECT mnemon.current_tenant(), chunk_id, %(model)s,
+    (%(numbers)s::real[])[(place - 1) * %(dimension)s + 1 : place * %(dimension)s]::vector
+FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS given (chunk_id, place)
 """
 STATE = """
 SELECT doc_id, active FROM mnemon.chunks
@@ -129,7 +130,8 @@ register_vector_table(VectorTable(VECTORS, "chunk_id", _texts))
 async def _store_vectors(tx: Connection, ids: Sequence[UUID], vectors: Vectors, model: ModelInUse) -> None:
     """Vectors of a model that is not in use yet wait beside the others: dense search finds them after the change."""
     await model_to_write(tx, VECTORS, model)
-    await tx.execute(INSERT_VECTORS, (list(ids), model.model_id, [as_vector(row) for row in vectors]))
+    given = {"ids": list(ids), "model": model.model_id, "numbers": vectors.ravel(), "dimension": vectors.shape[1]}
+    await tx.execute(INSERT_VECTORS, given)
 
 
 async def _count(tx: Connection, doc_id: UUID, revision_id: UUID, direction: int) -> None:

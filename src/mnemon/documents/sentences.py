@@ -41,6 +41,8 @@ ABBREVIATIONS = _words(
     "u.s u.k e.u u.n a.m p.m b.c a.d ph.d m.d b.a m.a usw zzgl jan feb mar apr jun jul aug sep sept oct nov dec "
     "mon tue tues wed thu thur thurs fri sat sun st"
 )
+SPECIAL = TITLES | BEFORE_NUMBERS | ABBREVIATIONS
+ROMAN = frozenset("ivx")
 MONTHS = (
     "january|february|march|april|may|june|july|august|september|october|november|december|"
     "januar|februar|märz|mai|juni|juli|oktober|dezember|jänner"
@@ -93,6 +95,8 @@ def _ends_here(text: str, begin: int, match: re.Match[str], end: int) -> bool:
 def _full_stop_ends(text: str, begin: int, at: int, following: str) -> bool:
     """Whether the full stop at `at` ends a sentence and not an abbreviation, an initial or a list number."""
     window = text[max(begin, at - 40) : at]
+    if _is_ordinary(window):
+        return True
     if LIST_NUMBER.search("\n" + window.lstrip()):
         return False
     found = WORD_BEFORE.search(window)
@@ -112,3 +116,10 @@ def _full_stop_ends(text: str, begin: int, at: int, following: str) -> bool:
     if plain in ABBREVIATIONS:
         return following[0].isupper() and (following.lower() in STARTERS or plain in ("etc", "a.m", "p.m"))
     return True
+
+
+def _is_ordinary(window: str) -> bool:
+    """Whether the last word is one that says nothing special of the stop after it; most are, and this is soon seen."""
+    words = window.rsplit(None, 1)
+    last = words[-1] if words and not window[-1].isspace() else ""
+    return len(last) > 2 and last.isalpha() and last.islower() and last not in SPECIAL and not ROMAN.issuperset(last)

@@ -28,22 +28,24 @@ class LocalEmbedder:
     dimension = DIMENSION
 
     def __init__(self, home: Path, folder: Path | None = None, threads: int = 0) -> None:
-        count = threads or _cores()
+        self._threads = threads or _cores()
         self.source = str(folder) if folder else "the installed weights"
         self._home = home
         self._folder = folder
         self._model: MiniLM | None = None
         self._loading = threading.Lock()
         self._queries = _QueriesFirst()
-        self._bulk = ThreadPoolExecutor(count, "embed-bulk", _lower_priority)
-        self._quick = ThreadPoolExecutor(count, "embed-query")
+        self._bulk = ThreadPoolExecutor(self._threads, "embed-bulk", _lower_priority)
+        self._quick = ThreadPoolExecutor(self._threads, "embed-query")
 
     async def embed(self, texts: Sequence[str], purpose: Purpose = "bulk") -> Vectors:
         """One row per text. A `query` does not wait for `bulk` work."""
         started = time.perf_counter()
         loop = asyncio.get_running_loop()
         pool, work = (self._quick, self._embed_query) if purpose == "query" else (self._bulk, self._embed_bulk)
-        slices = [texts[at : at + SLICE] for at in range(0, len(texts), SLICE)]
+        # Somebody waits for a query: its texts are shared out among all cores.
+        each = min(SLICE, -(-len(texts) // self._threads)) if purpose == "query" else SLICE
+        slices = [texts[at : at + each] for at in range(0, len(texts), each or 1)]
         parts = await asyncio.gather(*(loop.run_in_executor(pool, work, part) for part in slices))
         count_embedded(self.model_id, purpose, len(texts), time.perf_counter() - started)
         return np.concatenate(parts) if parts else np.empty((0, DIMENSION), np.float32)

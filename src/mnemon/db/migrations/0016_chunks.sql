@@ -24,7 +24,7 @@ CALL mnemon.isolate_by_tenant('mnemon.chunks');
 GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.chunks TO mnemon_app;
 
 -- The stemmed words of a chunk with their positions. Apart from the text and never compressed, because ranking reads
--- the words of hundreds of chunks for every question.
+-- the words of hundreds of chunks for every question, and looks at the offsets of many more, in the index alone.
 CREATE TABLE mnemon.chunk_terms (
     tenant_id      uuid NOT NULL REFERENCES mnemon.tenants ON DELETE CASCADE,
     doc_version_id uuid NOT NULL,
@@ -37,7 +37,7 @@ CREATE TABLE mnemon.chunk_terms (
     length         integer NOT NULL,
     terms          tsvector NOT NULL,
     heading_terms  tsvector NOT NULL,
-    PRIMARY KEY (tenant_id, doc_version_id, ordinal)
+    PRIMARY KEY (tenant_id, doc_version_id, ordinal) INCLUDE (start_offset, end_offset)
 ) WITH (toast_tuple_target = 8160);
 ALTER TABLE mnemon.chunk_terms ALTER COLUMN terms SET STORAGE EXTERNAL;
 CALL mnemon.isolate_by_tenant('mnemon.chunk_terms');
@@ -161,78 +161,3 @@ CREATE FUNCTION mnemon.occurrences(terms tsvector, lexeme tsquery) RETURNS integ
         0.500000, 1.125000, 1.305556, 1.392361, 1.443611, 1.477500, 1.501593, 1.519610,
         1.533595, 1.544768, 1.553900, 1.561504, 1.567935, 1.573445, 1.578218, 1.582393,
         1.586077, 1.589350, 1.592278, 1.594913, 1.597297, 1.599464, 1.601442, 1.603255]::float8[]);
-
--- The best chunks by BM25 among those with one of the terms of `keys`, or with two of them if `pairs`. Every lexeme counts
--- for the score; the keys are those of the rare ones, so that the list to be scored stays short.
--- `revisions` NULL means the active ones.
-CREATE FUNCTION mnemon.lexical_search(
-    keys bigint[], pairs boolean, revisions uuid[], lexemes text[], weights float8[],
-    k1 float8, b float8, average float8, scored integer, most integer)
-    RETURNS TABLE (doc_version_id uuid, ordinal integer, score float8)
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path = mnemon, public, pg_temp SET enable_seqscan = off AS $$
-DECLARE
-    formula text;
-    wanted text := 'mnemon.term_keys(tenant_id, terms) && $2';
-    found text;
-BEGIN
-    -- tf * (k1 + 1) / (tf + norm), written so that the occurrences are counted once.
-    SELECT string_agg(format('%s * (1 - norm / (norm + occurrences(terms, %L::tsquery)))',
-        weights[n] * (k1 + 1), lexeme_query(lexemes[n])), ' + ')
-    INTO formula FROM generate_subscripts(lexemes, 1) AS n;
-    IF pairs THEN
-        SELECT string_agg(format('mnemon.term_keys(tenant_id, terms) @> ARRAY[%s, %s]::bigint[]', one, other), ' OR ')
-        INTO wanted FROM unnest(keys) AS one, unnest(keys) AS other WHERE one < other;
-    END IF;
-    found := format('SELECT doc_version_id, ordinal, terms, %s * (1 - %s + %s * length / %s) AS norm FROM chunk_terms
-        WHERE tenant_id = $1 AND %%s AND (%s)', k1, b, b, greatest(average, 1), wanted);
-    IF revisions IS NULL THEN
-        found := format(found, 'active');
-    ELSE
-        found := format(found, 'active AND doc_version_id = ANY ($3)') || ' UNION ALL '
-            || format(found, 'NOT active AND doc_version_id = ANY ($3)');
-    END IF;
-    RETURN QUERY EXECUTE format(
-        'SELECT doc_version_id, ordinal, (%s)::float8 AS score FROM (SELECT * FROM (%s) AS matching LIMIT $4) AS scored
-         ORDER BY score DESC, doc_version_id, ordinal LIMIT $5', formula, found)
-    USING current_tenant(), keys, revisions, scored, most;
-END $$;
-REVOKE ALL ON FUNCTION mnemon.lexical_search FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mnemon.lexical_search TO mnemon_app;
-
--- The chunks nearest to a question's vector, by the tenant's active model. Through the index of that model, which goes on
--- past other tenants' rows until it has enough; or `exhaustive`, which compares every vector in question.
-CREATE FUNCTION mnemon.nearest_chunks(question vector, revisions uuid[], exhaustive boolean, most integer)
-    RETURNS TABLE (doc_version_id uuid, ordinal integer, similarity float8)
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path = mnemon, public, pg_temp SET enable_seqscan = off AS $$
-DECLARE
-    model record;
-    distance text := 'embedding <=> $2';
-    scope text := 'c.active';
-BEGIN
-    SELECT model_id, dimension INTO model FROM embedding_models
-    WHERE tenant_id = current_tenant() AND relation = 'mnemon.chunk_vectors' AND state = 'active';
-    IF NOT FOUND OR model.dimension <> vector_dims(question) THEN
-        RETURN;
-    END IF;
-    IF NOT exhaustive THEN
-        distance := format('embedding::halfvec(%s) <=> $2::halfvec(%1$s)', model.dimension);
-        -- Here and not in the function's head, where only a superuser could restore them from a backup. Sorting would
-        -- mean that the index was not used.
-        PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '100', true),
-            set_config('enable_sort', 'off', true);
-    END IF;
-    IF revisions IS NOT NULL THEN
-        scope := 'c.doc_version_id = ANY ($3)';
-    END IF;
-    RETURN QUERY EXECUTE format(
-        'SELECT c.doc_version_id, c.ordinal, 1 - (v.%s) AS similarity
-         FROM chunk_vectors AS v JOIN chunks AS c ON c.tenant_id = v.tenant_id AND c.chunk_id = v.chunk_id
-         WHERE v.tenant_id = $1 AND v.model_id = %L AND %s
-         ORDER BY v.%1$s LIMIT $4', distance, model.model_id, scope)
-    USING current_tenant(), question, revisions, most;
-    PERFORM set_config('enable_sort', 'on', true);
-END $$;
-REVOKE ALL ON FUNCTION mnemon.nearest_chunks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mnemon.nearest_chunks TO mnemon_app;
