@@ -37,11 +37,14 @@ from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
 from mnemon.app import Mnemon
 
 DESCRIPTION = "Evidence-first memory for teams and their AI agents."
+# Routes are tried in this order, so those that are asked most and by people who wait come first.
 ROUTERS: tuple[APIRouter, ...] = (
+    ask.router,
+    ingest.router,
+    events.router,
     auth.router,
     users.router,
     tokens.router,
-    events.router,
     event_types.router,
     periods.router,
     partitions.router,
@@ -52,8 +55,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     subscriptions.router,
     delivery.router,
     jobs.router,
-    ask.router,
-    ingest.router,
     documents.router,
     runs.router,
     artifacts.router,
@@ -78,6 +79,7 @@ def add_routes(api: FastAPI) -> None:
     api.include_router(health.router)
     for router in ROUTERS:
         api.include_router(router, prefix="/v1", dependencies=[Depends(bearer)])
+    for router in ROUTERS:
         api.include_router(router, prefix="/api", include_in_schema=False)
 
 
