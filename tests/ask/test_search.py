@@ -6,10 +6,14 @@ from uuid import UUID
 import pytest
 
 from mnemon.ask.filters import Filters
-from mnemon.ask.search import Searcher
+from mnemon.ask.ranking import Ranking
+from mnemon.ask.search import Found, Searcher
 from mnemon.db.database import Database
+from mnemon.documents.chunk_store import VECTORS
 from mnemon.errors import InvalidRequest
-from tests.documents.sample_chunks import put
+from mnemon.models.active import ModelInUse, finish_change
+from mnemon.models.embedder import Vectors
+from tests.documents.sample_chunks import MODEL, put, toward
 
 from .conftest import TopicEmbedder, searcher_of
 
@@ -189,3 +193,66 @@ async def test_a_filter_brings_no_old_and_no_purged_version_back(
         await owner.execute(PURGE, (newest,))
     for filters in (Filters(tag="board"), Filters(revision=newest), Filters(as_of=datetime.now(UTC))):
         assert (await searcher.search(tenant, "budget", filters)).hits == []
+
+
+async def test_vectors_that_come_after_a_search_are_found_by_the_next(
+    database: Database, tenant: UUID, searcher: Searcher
+) -> None:
+    await put(database, tenant, ["Nothing to see."])
+    assert (await searcher.search(tenant, "ferret")).mode == "lexical"
+    await put_embedded(database, tenant, ["My pet sleeps all day."], title="Pets")
+    assert (await searcher.search(tenant, "ferret")).hits[0].title == "Pets"
+
+
+async def test_a_change_of_model_between_two_searches_is_noticed(database: Database, tenant: UUID) -> None:
+    class Contrary(TopicEmbedder):
+        """Of another model: what was near is far."""
+
+        model_id = "contrary"
+
+        def vector(self, text: str) -> Vectors:
+            return super().vector(text)[::-1].copy()
+
+    offered = {one.model_id: one for one in (TopicEmbedder(), Contrary())}
+    searcher = Searcher(database, offered.get, Ranking())
+    passages = ["My pet sleeps all day.", "The train was late."]
+    await put_embedded(database, tenant, passages)
+    before = await searcher.search(tenant, "ferret", explain=True)
+    async with database.transaction(tenant) as tx:
+        rows = await (await tx.execute("SELECT chunk_id, text FROM mnemon.chunks")).fetchall()
+        for row in rows:
+            values = (row["chunk_id"], offered["contrary"].vector(row["text"]))
+            await tx.execute(
+                "INSERT INTO mnemon.chunk_vectors VALUES (mnemon.current_tenant(), %s, 'contrary', %s::vector)", values
+            )
+        await finish_change(tx, VECTORS, ModelInUse("contrary", MODEL.dimension))
+    after = await searcher.search(tenant, "ferret", explain=True)
+    assert after.mode == "hybrid"
+    # Compared with a vector of the old model, the passage would be as far as can be.
+    assert _meaning(after) == pytest.approx(_meaning(before), abs=1e-6)
+
+
+def _meaning(found: Found) -> dict[str, float]:
+    return {hit.text: hit.explanation.parts["meaning"].value for hit in found.hits if hit.explanation}
+
+
+async def test_where_all_words_are_common_those_with_two_come_first_and_then_those_with_the_rarest(
+    database: Database, tenant: UUID, searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passages = ["Budget and rain.", *["Only rain."] * 4, *["Only a budget."] * 3]
+    for passage in passages:
+        await put(database, tenant, [passage])
+    monkeypatch.setattr("mnemon.ask.terms.SCORED", 3)
+    found = await searcher.search(tenant, "budget rain")
+    assert found.hits[0].text == passages[0]
+    assert {hit.text for hit in found.hits} == {"Budget and rain.", "Only a budget."}
+
+
+async def test_a_search_leaves_the_planner_of_its_transaction_as_it_was(
+    database: Database, tenant: UUID, searcher: Searcher
+) -> None:
+    await put_embedded(database, tenant, ["My pet sleeps all day."])
+    async with database.transaction(tenant) as tx:
+        await tx.execute("SELECT * FROM mnemon.nearest_chunks(%s::vector, NULL, false, 5)", (toward(1),))
+        row = await (await tx.execute("SHOW enable_sort")).fetchone()
+    assert row == {"enable_sort": "on"}

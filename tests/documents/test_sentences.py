@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.documents.sentences import sentences
+from mnemon.documents import sentences as sentence_room
+from mnemon.documents.sentences import SPECIAL, sentences
 
 
 def parted(text: str) -> list[str]:
@@ -65,3 +66,15 @@ def test_sentences_hold_all_that_is_not_white_space_once_and_in_order(text) -> N
     assert "".join(inside.split()) == "".join(text.split())
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
     assert all(text[start:end] == text[start:end].strip() for start, end in spans)
+
+
+ODD_WORDS = (*sorted(SPECIAL), "word", "iv", "xvi", "A", "B", "12", "Z.B", "(cf", "\n", "May")
+
+
+@given(st.lists(st.sampled_from(ODD_WORDS)))
+def test_a_quick_look_at_a_word_comes_to_the_same_end(words) -> None:
+    text = "".join(f"{word}. Then " if number % 2 else f"{word} " for number, word in enumerate(words))
+    quick = sentences(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentence_room, "_is_ordinary", lambda window: False)
+        assert sentences(text) == quick

@@ -72,3 +72,9 @@ async def test_a_closed_embedder_leaves_no_thread(model_home: Path) -> None:
     await opened.embed(["a text"])
     await opened.close()
     assert {thread for thread in threading.enumerate() if thread.name.startswith("embed-")} == before
+
+
+async def test_the_texts_of_a_query_come_back_in_their_order_whichever_core_took_them(embedder: LocalEmbedder) -> None:
+    texts = [f"sentence number {number}" for number in range(5)]
+    together = await embedder.embed(texts, purpose="query")
+    assert np.array_equal(together, np.concatenate([await embedder.embed([one]) for one in texts]))

@@ -71,6 +71,10 @@ def secrets(request: Text) -> dict[str, str]:
     return dict(os.environ)
 
 
+def niceness(request: Text) -> int:
+    return os.getpriority(os.PRIO_PROCESS, 0)
+
+
 def forge(request: Text) -> Count:
     """What a process that a hostile file has taken over may answer: an error of no form, wherever the answer goes."""
     for place in range(3, 16):

@@ -114,6 +114,11 @@ async def test_the_subprocess_sees_no_secret_of_ours(monkeypatch) -> None:
     assert (await run_isolated(foreign.secrets, Text(text=""), database_access=True))["PGPASSWORD"] == "p"
 
 
+async def test_the_subprocess_lets_others_go_first() -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert await run_isolated(foreign.niceness, Text(text="")) == max(10, own)
+
+
 async def test_a_job_in_a_subprocess_can_put_itself_off(database, tenant, run_worker, job_reaches, tmp_path) -> None:
     await run_worker(foreign.ISOLATED)
     async with database.transaction(tenant) as tx:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from mnemon.errors import MnemonError, error_types
 from mnemon.work.errors import MemoryLimitExceeded, ProcessDied, SubprocessFailed, TimeLimitExceeded
+from mnemon.work.reply import ERROR, RESULT
 
 Returned = TypeVar("Returned")
 
@@ -25,10 +26,10 @@ MEMORY_MB = 1024
 SECONDS = 120.0
 LARGEST_REPLY = 256 << 20
 LAST_WORDS = 400
-RESULT, ERROR = b"R", b"E"
 # All that the subprocess gets of our environment. Keys of models, stores and brokers have names of every kind, so what
 # is safe is listed, not what is secret.
 SAFE_VARIABLES = frozenset({"HOME", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "PATH", "TEMP", "TMP", "TMPDIR", "TZ"})
+NO_PLUGINS = {"PYDANTIC_DISABLE_PLUGINS": "__all__"}
 SAFE_PREFIXES = ("LC_", "PYTHON", "OMP_", "COV_", "COVERAGE_")
 
 
@@ -128,7 +129,8 @@ def _environment(database_access: bool) -> dict[str, str]:
     """The same import path as ours, and nothing that could hold a secret."""
     prefixes = (*SAFE_PREFIXES, "PG") if database_access else SAFE_PREFIXES
     plain = {name: value for name, value in os.environ.items() if name in SAFE_VARIABLES or name.startswith(prefixes)}
-    return plain | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    # To look for plugins of pydantic is to read the files of every installed package.
+    return plain | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)} | NO_PLUGINS
 
 
 def _cause_of_death(status: int | None, said: bytes) -> str:
