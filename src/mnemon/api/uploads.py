@@ -149,7 +149,7 @@ class FormReader:
         else:
             self._block += one
             if self._incoming is not None and len(self._block) >= BLOCK:
-                await self._flush(self._incoming)
+                await asyncio.to_thread(self._incoming.write, self._taken())
             elif self._incoming is None and len(self._block) > LARGEST_FIELD:
                 raise UnfitField("A field of the form is too long.", most_bytes=LARGEST_FIELD)
 
@@ -171,14 +171,13 @@ class FormReader:
             self._form.fields.setdefault(self._part.name, []).append(_text(bytes(self._block)))
             self._block.clear()
             return
-        await self._flush(self._incoming)
-        self._form.files.append(await asyncio.to_thread(self._incoming.complete))
+        self._form.files.append(await asyncio.to_thread(self._incoming.complete, self._taken()))
         self._incoming = None
 
-    async def _flush(self, incoming: Incoming) -> None:
+    def _taken(self) -> bytes:
         block = bytes(self._block)
         self._block.clear()
-        await asyncio.to_thread(incoming.write, block)
+        return block
 
     def discard(self) -> None:
         """Remove what was stored so far."""

@@ -64,8 +64,9 @@ class Incoming:
         self._hash.update(block)
         self._file.write(block)
 
-    def complete(self) -> Received:
-        """On disk for good, or not at all."""
+    def complete(self, last: bytes = b"") -> Received:
+        """With its last block on disk for good, or not at all."""
+        self.write(last)
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
