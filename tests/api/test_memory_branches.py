@@ -110,7 +110,9 @@ async def test_words_and_meaning_find_objects_and_the_status_tells_the_lag(
     ferry = await created(client, headers, "The ferry to the island leaves at noon.", tags=["travel"])
     await created(client, headers, "Invoices are due within thirty days.")
     status = (await client.get("/v1/memory/status", headers=headers)).json()
-    assert (status["vectors"], status["behind"]) == (0, 2)
+    assert (status["vectors"], status["behind"], status["hashes"]) == (0, 2, None)
+    asked = (await client.get("/v1/memory/status", params={"hashes": "true"}, headers=headers)).json()
+    assert list(asked["hashes"]) == [f"{tenant}/main"]
     await mnemon.memory.vectors.catch_up(tenant, mnemon.embedder)
     for params in ({"mode": "hybrid"}, {"mode": "semantic"}, {"tag": "travel"}):
         found = (await client.get(OBJECTS, params={"text": "a boat trip", **params}, headers=headers)).json()

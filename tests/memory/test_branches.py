@@ -7,6 +7,7 @@ import pytest
 
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.log.events import MAIN, NewEvent
+from mnemon.memory.drafts import MOST_FACETS
 from mnemon.memory.errors import (
     BranchClosed,
     BranchNotFound,
@@ -290,3 +291,18 @@ async def test_a_change_of_the_branch_during_its_merge_is_not_lost(
     assert await content_of(memory, tenant, place, emo_id) == "a"
     await memory.merging.merge(tenant, away, ADA)
     assert await content_of(memory, tenant, place, emo_id) == "c"
+
+
+async def test_a_merge_does_not_go_past_the_bound_of_facets(memory: Memory, tenant: UUID, place: Place) -> None:
+    most = {f"f{number}": "x" for number in range(MOST_FACETS - 1)}
+    emo_id = (await memory.changes.create(tenant, place, ADA, content="a", facets=most)).object.emo_id
+    away = Place(place.world_id, "away")
+    await memory.branches.create(tenant, away, ADA)
+    await memory.changes.set_facet(tenant, place, ADA, emo_id, "ours", "x")
+    await memory.changes.set_facet(tenant, away, ADA, emo_id, "theirs", "x")
+    with pytest.raises(InvalidRequest, match="facets"):
+        await memory.merging.merge(tenant, away, ADA)
+    await memory.changes.remove_facet(tenant, away, ADA, emo_id, "f0")
+    await memory.merging.merge(tenant, away, ADA)
+    merged = (await memory.reading.get(tenant, place, emo_id)).object
+    assert len(merged.facets) == MOST_FACETS and {"ours", "theirs"} < merged.facets.keys()

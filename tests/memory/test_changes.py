@@ -11,6 +11,7 @@ import pytest
 from mnemon.errors import InvalidRequest
 from mnemon.ids import new_uuid
 from mnemon.memory.change_events import Author
+from mnemon.memory.drafts import MOST_FACETS
 from mnemon.memory.errors import DuplicateChange, MemoryConflict, MemoryDeleted, MemoryNotFound
 from mnemon.memory.gateway import Memory
 from mnemon.memory.objects import Link, Parent, Place
@@ -152,3 +153,16 @@ async def test_text_that_cannot_be_stored_is_refused_wherever_it_stands(
         with pytest.raises(InvalidRequest):
             await create(**given)
     assert await memory.reading.count(tenant, place) == 0
+
+
+async def test_facets_are_bounded_also_when_they_come_one_by_one(memory: Memory, tenant: UUID, place: Place) -> None:
+    full = {f"f{number}": "x" for number in range(MOST_FACETS)}
+    with pytest.raises(InvalidRequest, match=f"{MOST_FACETS + 1} facets"):
+        await memory.changes.create(tenant, place, ADA, content="a", facets=full | {"more": "x"})
+    emo_id = (await memory.changes.create(tenant, place, ADA, content="a", facets=full)).object.emo_id
+    with pytest.raises(InvalidRequest, match=f"{MOST_FACETS + 1} facets"):
+        await memory.changes.set_facet(tenant, place, ADA, emo_id, "more", "x")
+    replaced = await memory.changes.set_facet(tenant, place, ADA, emo_id, "f0", "y")
+    assert replaced.object.facets == full | {"f0": "y"}
+    await memory.changes.remove_facet(tenant, place, ADA, emo_id, "f0")
+    assert len((await memory.changes.set_facet(tenant, place, ADA, emo_id, "more", "x")).object.facets) == MOST_FACETS

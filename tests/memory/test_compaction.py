@@ -1,11 +1,14 @@
 """Compaction loses nothing: the state, the hash and the version stay, and old versions are read from the log."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from uuid import UUID
 
 import pytest
 
+from mnemon.db.database import Connection
 from mnemon.errors import InvalidRequest
-from mnemon.memory.errors import CompactionRefused
+from mnemon.memory.errors import BranchNotFound, CompactionRefused
 from mnemon.memory.gateway import Memory
 from mnemon.memory.objects import MemoryObject, Place
 from tests.memory.conftest import ADA, BOT
@@ -132,4 +135,26 @@ async def test_a_branch_that_begins_during_a_compaction_keeps_what_it_looks_at(
     assert (await memory.reading.find(tenant, past, emo_id))[1] is not None
     changed = await memory.changes.update(tenant, past, BOT, emo_id, content="c")
     assert changed.object.emo_version == 2
+    assert (await memory.replay.verify(tenant)).same
+
+
+async def test_a_compaction_that_comes_just_before_a_branch_of_the_past_refuses_the_branch(
+    memory: Memory, tenant: UUID, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await memory.changes.create(tenant, place, ADA, content="a")
+    await memory.changes.update(tenant, place, ADA, made.object.emo_id, content="b")
+    past, transaction = Place(place.world_id, "past"), memory.reading.transaction
+
+    @asynccontextmanager
+    async def followed_by_a_compaction(tenant: UUID) -> AsyncIterator[Connection]:
+        async with transaction(tenant) as connection:
+            yield connection
+        monkeypatch.undo()
+        await memory.compaction.compact(tenant, place, made.object.emo_id, ADA)
+
+    monkeypatch.setattr(memory.reading, "transaction", followed_by_a_compaction)
+    with pytest.raises(InvalidRequest, match="compacted"):
+        await memory.branches.create(tenant, past, BOT, at=made.object.sequence)
+    with pytest.raises(BranchNotFound):
+        await memory.branches.get(tenant, past)
     assert (await memory.replay.verify(tenant)).same

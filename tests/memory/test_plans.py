@@ -18,7 +18,7 @@ from mnemon.memory.objects import Place
 from mnemon.memory.reading import EVERY_OBJECT
 from mnemon.memory.semantic import NEAREST
 from mnemon.memory.vectors import RELATION
-from mnemon.models.active import ModelInUse
+from mnemon.models.active import ModelInUse, model_to_write
 from mnemon.models.vector_index import ensure_vector_index, index_name
 from mnemon.models.vectors import as_vector
 from tests.conftest import make_tenant
@@ -46,6 +46,7 @@ async def fill(memory: Memory, tenant: UUID, amount: int) -> None:
             (tenant, text_hash(text), MODEL.model_id, as_vector(random.normal(size=16).astype("f4"))) for text in texts
         ]
         await connection.cursor().executemany(f"INSERT INTO {RELATION} VALUES (%s, %s, %s, %s)", rows)
+        await model_to_write(connection, RELATION, MODEL)
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ async def nearest(memory: Memory, tenant: UUID, place: Place) -> int:
     async with memory.reading.transaction(tenant) as connection:
         view, _ = await memory.reading.view_in(connection, tenant, place)
         values = view.values | EVERY_OBJECT.values | {"kinds": ["content"], "most": 10}
-        values |= {"question": as_vector(np.ones(16, "f4")), "model": MODEL.model_id, "dimension": 16}
+        values |= {"question": as_vector(np.ones(16, "f4")), "model": MODEL.model_id}
         rows = await (await connection.execute(NEAREST, values)).fetchall()
         await connection.execute("SELECT pg_stat_force_next_flush()")
     return len(rows)

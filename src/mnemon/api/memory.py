@@ -6,13 +6,10 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from mnemon.api.access import MnemonPart, allow
+from mnemon.api.access import MnemonPart
 from mnemon.api.memory_models import (
-    AsOf,
     Deletion,
     HistoryOut,
-    IdempotencyKey,
-    MemoryRoute,
     NewContent,
     NewFacet,
     NewLinks,
@@ -22,26 +19,30 @@ from mnemon.api.memory_models import (
     Restoration,
     ViewedObject,
     ViewName,
-    Where,
-    author_of,
     relations_in,
     removed_in,
 )
+from mnemon.api.memory_requests import (
+    AsOf,
+    ChangeAsked,
+    IdempotencyKey,
+    MemoryRoute,
+    ReadingAsked,
+    Where,
+    Writer,
+    author_of,
+)
 from mnemon.api.paging import Cursor, from_cursor, to_cursor
 from mnemon.identity.recording import refuse_other_tenant
-from mnemon.identity.roles import Action, Principal
 from mnemon.log.moments import read_moment, written
 from mnemon.memory.answers import object_as_json, version_as_json
-from mnemon.memory.errors import InvalidMemory
-from mnemon.memory.gateway import Memory
-from mnemon.memory.objects import EmoType, Place
+from mnemon.memory.errors import InvalidMemory, MemoryNotFound
+from mnemon.memory.objects import EmoType
 from mnemon.memory.reading import Version, Wanted, not_found
 from mnemon.memory.relations import difference
 from mnemon.memory.search import Mode
 
 router = APIRouter(tags=["memory"], route_class=MemoryRoute)
-Reader = Annotated[Principal, allow(Action.READ_MEMORY)]
-Writer = Annotated[Principal, allow(Action.WRITE_MEMORY)]
 MOST_HITS = 100
 FacetName = Annotated[str, Path(max_length=100)]
 
@@ -57,10 +58,9 @@ async def post_object(
     idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
     refuse_other_tenant(principal, new.tenant_id)
-    place = where.place(principal)
     made = await mnemon.memory.changes.create(
         principal.tenant_id,
-        place,
+        where.place(principal),
         author_of(principal, idempotency_key),
         content=new.content,
         emo_type=new.emo_type,
@@ -85,9 +85,7 @@ async def post_object(
     response_model=ObjectPage,
 )
 async def list_objects(
-    mnemon: MnemonPart,
-    principal: Reader,
-    where: Where,
+    asked: ReadingAsked,
     text: Annotated[str | None, Query(min_length=1, max_length=2000)] = None,
     mode: Annotated[Mode, Query(description="Of a search: by words, by meaning, or both.")] = "hybrid",
     emo_type: Annotated[EmoType | None, Query(alias="type")] = None,
@@ -97,20 +95,18 @@ async def list_objects(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Cursor = None,
 ) -> dict[str, Any]:
-    reading, place = mnemon.memory.reading, where.place(principal)
+    reading = asked.memory.reading
     wanted = Wanted(emo_type=emo_type, tags=tag or (), updated_since=updated_since)
     if text is not None:
         if as_of is not None or cursor is not None:
             raise InvalidMemory("A search is of the present and has one page: leave out as_of and cursor.")
-        sought = await mnemon.memory.search.search(
-            principal.tenant_id, place, text, mode=mode, wanted=wanted, limit=min(limit, MOST_HITS)
+        sought = await asked.memory.search.search(
+            *asked.here, text, mode=mode, wanted=wanted, limit=min(limit, MOST_HITS)
         )
         hits = [object_as_json(one.object) | {"score": round(one.score, 6)} for one in sought.hits]
         return {"objects": hits, "total": len(hits), "next_cursor": None, "mode": sought.mode}
-    found = await reading.page(
-        principal.tenant_id, place, wanted, as_of=as_of, limit=limit + 1, before=_position(cursor)
-    )
-    total = await reading.count(principal.tenant_id, place, wanted, as_of=as_of)
+    found = await reading.page(*asked.here, wanted, as_of=as_of, limit=limit + 1, before=_position(cursor))
+    total = await reading.count(*asked.here, wanted, as_of=as_of)
     last = found[limit - 1].object if len(found) > limit else None
     following = to_cursor(f"{written(last.updated_at)} {last.emo_id}") if last else None
     return {
@@ -127,21 +123,18 @@ async def list_objects(
 )
 async def get_object(
     emo_id: UUID,
-    mnemon: MnemonPart,
-    principal: Reader,
-    where: Where,
+    asked: ReadingAsked,
     view: ViewName = "current",
     as_of: AsOf = None,
     from_version: Annotated[int | None, Query(ge=1, description="Of the view `diff`.")] = None,
     to_version: Annotated[int | None, Query(ge=1, description="Of the view `diff`.")] = None,
 ) -> dict[str, Any]:
-    place = where.place(principal)
-    found = await mnemon.memory.reading.get(principal.tenant_id, place, emo_id, as_of)
+    found = await asked.memory.reading.get(*asked.here, emo_id, as_of)
     if view == "current":
         data = version_as_json(found)
     else:
         ends = (from_version, to_version) if from_version or to_version else None
-        data = await _viewed(mnemon.memory, principal.tenant_id, place, found, view, ends)
+        data = await _viewed(asked, found, view, ends)
     return object_as_json(found.object) | {"view_data": data}
 
 
@@ -150,8 +143,8 @@ async def get_object(
     summary="Every version of an object, also of a deleted one",
     response_model=HistoryOut,
 )
-async def get_history(emo_id: UUID, mnemon: MnemonPart, principal: Reader, where: Where) -> dict[str, Any]:
-    versions = await mnemon.memory.reading.history(principal.tenant_id, where.place(principal), emo_id)
+async def get_history(emo_id: UUID, asked: ReadingAsked) -> dict[str, Any]:
+    versions = await asked.memory.reading.history(*asked.here, emo_id)
     return {
         "emo_id": emo_id,
         "deleted": versions[-1].object.deleted,
@@ -160,148 +153,52 @@ async def get_history(emo_id: UUID, mnemon: MnemonPart, principal: Reader, where
 
 
 @router.put("/memory/objects/{emo_id}/content", summary="Change the content", response_model=ObjectOut)
-async def put_content(
-    emo_id: UUID,
-    new: NewContent,
-    mnemon: MnemonPart,
-    principal: Writer,
-    where: Where,
-    idempotency_key: IdempotencyKey = None,
-) -> dict[str, Any]:
-    changed = await mnemon.memory.changes.update(
-        principal.tenant_id,
-        where.place(principal),
-        author_of(principal, idempotency_key),
-        emo_id,
-        content=new.content,
-        tags=new.tags,
-        rationale=new.rationale,
-        expected_version=new.expected_version,
-    )
+async def put_content(asked: ChangeAsked, new: NewContent) -> dict[str, Any]:
+    changed = await asked.changes.update(*asked.target, **dict(new))
     return object_as_json(changed.object)
 
 
 @router.post("/memory/objects/{emo_id}/links", summary="Add or take away relations", response_model=ObjectOut)
-async def post_links(
-    emo_id: UUID,
-    new: NewLinks,
-    mnemon: MnemonPart,
-    principal: Writer,
-    where: Where,
-    idempotency_key: IdempotencyKey = None,
-) -> dict[str, Any]:
-    changed = await mnemon.memory.changes.link(
-        principal.tenant_id,
-        where.place(principal),
-        author_of(principal, idempotency_key),
-        emo_id,
-        rationale=new.rationale,
-        expected_version=new.expected_version,
-        **relations_in(new),
-        **removed_in(new),
+async def post_links(asked: ChangeAsked, new: NewLinks) -> dict[str, Any]:
+    relations = relations_in(new) | removed_in(new)
+    changed = await asked.changes.link(
+        *asked.target, rationale=new.rationale, expected_version=new.expected_version, **relations
     )
     return object_as_json(changed.object)
 
 
 @router.put("/memory/objects/{emo_id}/facets/{name:path}", summary="Add or replace a facet", response_model=ObjectOut)
-async def put_facet(
-    emo_id: UUID,
-    name: FacetName,
-    new: NewFacet,
-    mnemon: MnemonPart,
-    principal: Writer,
-    where: Where,
-    idempotency_key: IdempotencyKey = None,
-) -> dict[str, Any]:
-    changed = await mnemon.memory.changes.set_facet(
-        principal.tenant_id,
-        where.place(principal),
-        author_of(principal, idempotency_key),
-        emo_id,
-        name,
-        new.value,
-        rationale=new.rationale,
-        expected_version=new.expected_version,
-    )
+async def put_facet(asked: ChangeAsked, name: FacetName, new: NewFacet) -> dict[str, Any]:
+    changed = await asked.changes.set_facet(*asked.target, name, **dict(new))
     return object_as_json(changed.object)
 
 
 @router.delete("/memory/objects/{emo_id}/facets/{name:path}", summary="Take a facet away", response_model=ObjectOut)
-async def delete_facet(
-    emo_id: UUID,
-    name: FacetName,
-    mnemon: MnemonPart,
-    principal: Writer,
-    where: Where,
-    asked: Restoration | None = None,
-) -> dict[str, Any]:
-    asked = asked or Restoration()
-    changed = await mnemon.memory.changes.remove_facet(
-        principal.tenant_id,
-        where.place(principal),
-        author_of(principal),
-        emo_id,
-        name,
-        rationale=asked.rationale,
-        expected_version=asked.expected_version,
-    )
+async def delete_facet(asked: ChangeAsked, name: FacetName, why: Restoration | None = None) -> dict[str, Any]:
+    changed = await asked.changes.remove_facet(*asked.target, name, **dict(why or Restoration()))
     if changed.appended is None:
-        raise not_found(where.place(principal), emo_id)
+        raise MemoryNotFound(f"{changed.object.emo_id} has no facet {name!r}.", facet=name)
     return object_as_json(changed.object)
 
 
 @router.delete("/memory/objects/{emo_id}", summary="Hide an object; its history stays", status_code=204)
-async def delete_object(
-    emo_id: UUID,
-    mnemon: MnemonPart,
-    principal: Writer,
-    where: Where,
-    asked: Deletion | None = None,
-    idempotency_key: IdempotencyKey = None,
-) -> None:
-    asked = asked or Deletion()
-    await mnemon.memory.changes.delete(
-        principal.tenant_id,
-        where.place(principal),
-        author_of(principal, idempotency_key),
-        emo_id,
-        reason=asked.deletion_reason,
-        expected_version=asked.expected_version,
-    )
+async def delete_object(asked: ChangeAsked, why: Deletion | None = None) -> None:
+    why = why or Deletion()
+    await asked.changes.delete(*asked.target, reason=why.deletion_reason, expected_version=why.expected_version)
 
 
 @router.post("/memory/objects/{emo_id}/restore", summary="Bring a deleted object back", response_model=ObjectOut)
-async def restore_object(
-    emo_id: UUID,
-    mnemon: MnemonPart,
-    principal: Writer,
-    where: Where,
-    asked: Restoration | None = None,
-    idempotency_key: IdempotencyKey = None,
-) -> dict[str, Any]:
-    asked = asked or Restoration()
-    changed = await mnemon.memory.changes.restore(
-        principal.tenant_id,
-        where.place(principal),
-        author_of(principal, idempotency_key),
-        emo_id,
-        rationale=asked.rationale,
-        expected_version=asked.expected_version,
-    )
+async def restore_object(asked: ChangeAsked, why: Restoration | None = None) -> dict[str, Any]:
+    changed = await asked.changes.restore(*asked.target, **dict(why or Restoration()))
     return object_as_json(changed.object)
 
 
 async def _viewed(
-    memory: Memory,
-    tenant: UUID,
-    place: Place,
-    found: Version,
-    view: ViewName,
-    ends: tuple[int | None, int | None] | None,
+    asked: ReadingAsked, found: Version, view: ViewName, ends: tuple[int | None, int | None] | None
 ) -> dict[str, Any]:
     """The changes that led to the version that was asked for."""
-    seen = found.object.emo_version
-    versions = await memory.reading.history(tenant, place, found.object.emo_id, contents=ends is not None)
+    emo_id, seen = found.object.emo_id, found.object.emo_version
+    versions = await asked.memory.reading.history(*asked.here, emo_id, contents=ends is not None)
     versions = [one for one in versions if one.object.emo_version <= seen]
     if view == "changelog":
         return {"changes": [version_as_json(one) for one in versions]}
@@ -313,7 +210,7 @@ async def _viewed(
     known = {one.object.emo_version: one.object for one in versions}
     for version in (first, last):
         if version not in known:
-            raise not_found(place, found.object.emo_id, f"v{version}")
+            raise not_found(asked.place, emo_id, f"v{version}")
     return {"from_version": first, "to_version": last, "diff": difference(known[first], known[last])}
 
 

@@ -1,21 +1,25 @@
 """Branches of memory over REST, and the upkeep of its history: compaction and replay."""
 
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnemon.api.access import MnemonPart, allow
-from mnemon.api.memory_models import Asked, MemoryRoute, Where, author_of
-from mnemon.identity.roles import Action, Principal
-from mnemon.memory.objects import Place
+from mnemon.api.access import MnemonPart
+from mnemon.api.memory_models import Asked
+from mnemon.api.memory_requests import (
+    BranchChangeAsked,
+    BranchReadingAsked,
+    Keeper,
+    MemoryRoute,
+    ReadingAsked,
+    Where,
+    Writer,
+    author_of,
+)
 
 router = APIRouter(tags=["memory"], route_class=MemoryRoute)
-Reader = Annotated[Principal, allow(Action.READ_MEMORY)]
-Writer = Annotated[Principal, allow(Action.WRITE_MEMORY)]
-Keeper = Annotated[Principal, allow(Action.MANAGE_MEMORY)]
-Name = Annotated[str, Path(max_length=100)]
 
 
 class NewBranch(Asked):
@@ -92,7 +96,7 @@ class ReplayOut(BaseModel):
 async def post_branch(new: NewBranch, mnemon: MnemonPart, principal: Writer, where: Where) -> dict[str, Any]:
     made = await mnemon.memory.branches.create(
         principal.tenant_id,
-        _place(where, principal, new.branch),
+        where.branch(principal, new.branch),
         author_of(principal),
         parent=new.parent,
         at=new.at,
@@ -103,22 +107,20 @@ async def post_branch(new: NewBranch, mnemon: MnemonPart, principal: Writer, whe
 
 
 @router.get("/memory/branches", summary="List the branches of a world", response_model=BranchList)
-async def list_branches(mnemon: MnemonPart, principal: Reader, where: Where) -> dict[str, Any]:
-    found = await mnemon.memory.branches.list(principal.tenant_id, where.place(principal).world_id)
-    return {"branches": [one.as_json() for one in found]}
+async def list_branches(asked: ReadingAsked) -> dict[str, Any]:
+    tenant, place = asked.here
+    return {"branches": [one.as_json() for one in await asked.memory.branches.list(tenant, place.world_id)]}
 
 
 @router.get("/memory/branches/{branch_name}", summary="One branch", response_model=BranchOut)
-async def get_branch(branch_name: Name, mnemon: MnemonPart, principal: Reader, where: Where) -> dict[str, Any]:
-    place = _place(where, principal, branch_name)
-    return (await mnemon.memory.branches.get(principal.tenant_id, place)).as_json()
+async def get_branch(asked: BranchReadingAsked) -> dict[str, Any]:
+    return (await asked.memory.branches.get(*asked.here)).as_json()
 
 
 @router.get("/memory/branches/{branch_name}/compare", summary="What differs from the parent", response_model=Comparison)
-async def compare_branch(branch_name: Name, mnemon: MnemonPart, principal: Reader, where: Where) -> dict[str, Any]:
-    place = _place(where, principal, branch_name)
-    branch = await mnemon.memory.branches.get(principal.tenant_id, place)
-    compared = await mnemon.memory.merging.compare(principal.tenant_id, place)
+async def compare_branch(asked: BranchReadingAsked) -> dict[str, Any]:
+    branch = await asked.memory.branches.get(*asked.here)
+    compared = await asked.memory.merging.compare(*asked.here)
     return {
         "branch": branch.as_json(),
         "objects": [one.as_json() for one in compared],
@@ -127,30 +129,14 @@ async def compare_branch(branch_name: Name, mnemon: MnemonPart, principal: Reade
 
 
 @router.post("/memory/branches/{branch_name}/merge", summary="Merge into the parent", response_model=MergedOut)
-async def merge_branch(
-    branch_name: Name, mnemon: MnemonPart, principal: Writer, where: Where, asked: MergeAsked | None = None
-) -> dict[str, Any]:
-    asked = asked or MergeAsked()
-    place = _place(where, principal, branch_name)
-    merged = await mnemon.memory.merging.merge(
-        principal.tenant_id,
-        place,
-        author_of(principal),
-        resolutions=asked.resolutions,
-        rationale=asked.rationale,
-    )
+async def merge_branch(asked: BranchChangeAsked, how: MergeAsked | None = None) -> dict[str, Any]:
+    merged = await asked.memory.merging.merge(*asked.target, **dict(how or MergeAsked()))
     return {"branch": merged.branch.as_json(), "objects": list(merged.objects), "events": merged.events}
 
 
 @router.post("/memory/branches/{branch_name}/abandon", summary="Give a branch up", response_model=BranchOut)
-async def abandon_branch(
-    branch_name: Name, mnemon: MnemonPart, principal: Writer, where: Where, asked: Abandonment | None = None
-) -> dict[str, Any]:
-    place = _place(where, principal, branch_name)
-    reason = asked.reason if asked else ""
-    return (
-        await mnemon.memory.branches.abandon(principal.tenant_id, place, author_of(principal), reason=reason)
-    ).as_json()
+async def abandon_branch(asked: BranchChangeAsked, why: Abandonment | None = None) -> dict[str, Any]:
+    return (await asked.memory.branches.abandon(*asked.target, **dict(why or Abandonment()))).as_json()
 
 
 @router.post("/memory/objects/{emo_id}/compact", summary="Compact earlier versions", response_model=CompactedOut)
@@ -163,8 +149,3 @@ async def compact_object(emo_id: UUID, mnemon: MnemonPart, principal: Keeper, wh
 @router.post("/memory/replay", summary="Rebuild the lens from the log, and compare", response_model=ReplayOut)
 async def replay(mnemon: MnemonPart, principal: Keeper) -> dict[str, Any]:
     return (await mnemon.memory.replay.verify(principal.tenant_id)).as_json()
-
-
-def _place(where: Where, principal: Principal, branch: str) -> Place:
-    """The branch is in the path; the world in the query or a header."""
-    return Place(where.place(principal).world_id, branch)

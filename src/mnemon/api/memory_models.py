@@ -1,66 +1,19 @@
-"""How memory objects look in requests and answers, and the route that answers what is wrong with 400."""
+"""How memory objects look in requests and answers."""
 
-from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-import psycopg
-from fastapi import Depends, Header, Query, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnemon.errors import InvalidRequest
-from mnemon.identity.roles import Principal
-from mnemon.log.errors import InvalidEvent
-from mnemon.memory.change_events import Author
-from mnemon.memory.errors import InvalidMemory
+from mnemon.memory.drafts import MOST_CHARACTERS, MOST_FACETS
 from mnemon.memory.fold import links_of, parents_of
-from mnemon.memory.objects import EmoType, LinkKind, Place, Relation, SourceKind
+from mnemon.memory.objects import EmoType, LinkKind, Relation, SourceKind
 
 Tag = Annotated[str, Field(min_length=1, max_length=200)]
-Text = Annotated[str, Field(max_length=1_000_000)]
+Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 Reason = Annotated[str, Field(max_length=10_000)]
 ViewName = Literal["current", "changelog", "diff", "rationale"]
-AsOf = Annotated[
-    str | None,
-    Query(
-        max_length=40,
-        description="`v3` is a version; a number is a log sequence; else a moment like 2026-03-01T09:30Z.",
-    ),
-]
-IdempotencyKey = Annotated[
-    str | None, Header(min_length=1, max_length=150, description="A repeat of the same key is answered with 409.")
-]
-
-
-class MemoryRoute(APIRoute):
-    """Answers a malformed request with 400, as the memory API promises; other routes say 422."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handler = super().get_route_handler()
-
-        async def answered(request: Request) -> Response:
-            try:
-                return await handler(request)
-            except RequestValidationError as failure:
-                problems = [
-                    {"field": ".".join(str(part) for part in one["loc"][1:]) or "body", "problem": one["msg"]}
-                    for one in failure.errors()
-                ]
-                first = problems[0]
-                raise InvalidMemory(f"{first['field']}: {first['problem']}", problems=problems) from None
-            except InvalidMemory:
-                raise
-            except (InvalidRequest, InvalidEvent) as failure:
-                raise InvalidMemory(failure.message, **failure.details) from None
-            except psycopg.DataError:
-                raise InvalidMemory(
-                    "A value in this request is none that is ever stored: see its characters."
-                ) from None
-
-        return answered
 
 
 class Asked(BaseModel):
@@ -99,7 +52,7 @@ class NewObject(Asked):
     tenant_id: UUID | None = Field(None, description="If given, it must be the caller's own.")
     mime_type: str = Field("text/markdown", max_length=200)
     tags: list[Tag] = Field(default_factory=list, max_length=100)
-    facets: dict[str, Text] = Field(default_factory=dict, max_length=100)
+    facets: dict[str, Text] = Field(default_factory=dict, max_length=MOST_FACETS)
     parents: list[ParentIn] = Field(default_factory=list, max_length=100)
     links: list[LinkIn] = Field(default_factory=list, max_length=100)
     source: SourceIn = Field(default_factory=SourceIn)
@@ -186,43 +139,6 @@ class HistoryOut(BaseModel):
     emo_id: UUID
     deleted: bool
     versions: list[dict[str, Any]]
-
-
-def place_of(
-    principal: Principal,
-    world_id: UUID | None,
-    branch: str | None,
-    world_header: UUID | None,
-    branch_header: str | None,
-) -> Place:
-    if world_id and world_header and world_id != world_header:
-        raise InvalidMemory(f"The query names the world {world_id}, the header {world_header}: give one.")
-    if branch and branch_header and branch != branch_header:
-        raise InvalidMemory(f"The query names the branch {branch}, the header {branch_header}: give one.")
-    return Place(world_id or world_header or principal.tenant_id, branch or branch_header or "main")
-
-
-class WhereAsked:
-    """World and branch as the request names them, in the query or in headers."""
-
-    def __init__(
-        self,
-        world_id: Annotated[UUID | None, Query(description="Unset: the tenant's own world.")] = None,
-        branch: Annotated[str | None, Query(max_length=100, description="Unset: main.")] = None,
-        x_world_id: Annotated[UUID | None, Header(description="The same as `world_id`.")] = None,
-        x_branch: Annotated[str | None, Header(max_length=100, description="The same as `branch`.")] = None,
-    ) -> None:
-        self.asked = world_id, branch, x_world_id, x_branch
-
-    def place(self, principal: Principal) -> Place:
-        return place_of(principal, *self.asked)
-
-
-Where = Annotated[WhereAsked, Depends(WhereAsked)]
-
-
-def author_of(principal: Principal, key: str | None = None) -> Author:
-    return Author(principal.actor, "api", key)
 
 
 def relations_in(asked: NewObject | NewLinks) -> dict[str, Any]:

@@ -6,14 +6,13 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from mnemon.api.access import MnemonPart, allow
-from mnemon.api.memory_models import FoundObject, MemoryRoute, Where
-from mnemon.identity.roles import Action, Principal
+from mnemon.api.access import MnemonPart
+from mnemon.api.memory_models import FoundObject
+from mnemon.api.memory_requests import MemoryRoute, Reader, ReadingAsked
 from mnemon.memory.answers import object_as_json
 from mnemon.memory.semantic import MOST, Near
 
 router = APIRouter(tags=["memory"], route_class=MemoryRoute)
-Reader = Annotated[Principal, allow(Action.READ_MEMORY)]
 Amount = Annotated[int, Query(ge=1, le=MOST)]
 Threshold = Annotated[float, Query(ge=-1, le=1, description="Least similarity; 1 is the same text.")]
 Text = Annotated[str, Query(min_length=1, max_length=2000)]
@@ -37,38 +36,39 @@ class StatusOut(BaseModel):
     vectors: int
     behind: int = Field(description="Texts that wait for their vector.")
     behind_since: Any
-    hashes: dict[str, str] = Field(description="Determinism hash of each WORLD/BRANCH.")
+    hashes: dict[str, str] | None = Field(None, description="Determinism hash of each WORLD/BRANCH, if asked for.")
 
 
 @router.get("/memory/objects/{emo_id}/similar", summary="Objects of similar content", response_model=Similar)
 async def similar_objects(
-    emo_id: UUID, mnemon: MnemonPart, principal: Reader, where: Where, k: Amount = 10, threshold: Threshold = 0
+    emo_id: UUID, asked: ReadingAsked, k: Amount = 10, threshold: Threshold = 0
 ) -> dict[str, Any]:
-    semantic = mnemon.memory.semantic
-    return _answer(await semantic.similar_objects(principal.tenant_id, where.place(principal), emo_id, k, threshold))
+    return _answer(await asked.memory.semantic.similar_objects(*asked.here, emo_id, k, threshold))
 
 
 @router.get("/memory/objects/{emo_id}/similar-facets", summary="Facets near an object", response_model=Similar)
-async def similar_facets(
-    emo_id: UUID, mnemon: MnemonPart, principal: Reader, where: Where, k: Amount = 10, threshold: Threshold = 0
-) -> dict[str, Any]:
-    semantic = mnemon.memory.semantic
-    return _answer(await semantic.similar_facets(principal.tenant_id, where.place(principal), emo_id, k, threshold))
+async def similar_facets(emo_id: UUID, asked: ReadingAsked, k: Amount = 10, threshold: Threshold = 0) -> dict[str, Any]:
+    return _answer(await asked.memory.semantic.similar_facets(*asked.here, emo_id, k, threshold))
 
 
 @router.get("/memory/rationales", summary="Changes made for similar reasons", response_model=Similar)
 async def similar_rationales(
-    text: Text, mnemon: MnemonPart, principal: Reader, where: Where, k: Amount = 10, threshold: Threshold = 0
+    text: Text, asked: ReadingAsked, k: Amount = 10, threshold: Threshold = 0
 ) -> dict[str, Any]:
-    semantic = mnemon.memory.semantic
-    return _answer(await semantic.similar_rationales(principal.tenant_id, where.place(principal), text, k, threshold))
+    return _answer(await asked.memory.semantic.similar_rationales(*asked.here, text, k, threshold))
 
 
-@router.get("/memory/status", summary="How far vectors are behind, and the hashes", response_model=StatusOut)
-async def get_status(mnemon: MnemonPart, principal: Reader) -> dict[str, Any]:
-    hashes = await mnemon.memory.replay.branch_hashes(principal.tenant_id)
-    status = await mnemon.memory.vectors.status(principal.tenant_id)
-    return status.as_json() | {"hashes": {name: own.decode() for name, own in hashes.items()}}
+@router.get("/memory/status", summary="How far vectors are behind; on request, the hashes", response_model=StatusOut)
+async def get_status(
+    mnemon: MnemonPart,
+    principal: Reader,
+    hashes: Annotated[bool, Query(description="Also work out the hashes, which reads every object.")] = False,
+) -> dict[str, Any]:
+    status = (await mnemon.memory.vectors.status(principal.tenant_id)).as_json()
+    if not hashes:
+        return status
+    found = await mnemon.memory.replay.branch_hashes(principal.tenant_id)
+    return status | {"hashes": {name: own.decode() for name, own in found.items()}}
 
 
 def _answer(found: list[Near]) -> dict[str, Any]:

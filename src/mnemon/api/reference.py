@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from mnemon.api.access import declared_action
@@ -28,7 +29,14 @@ def routes() -> Iterator[Route]:
     for context in iter_route_contexts(api.routes):
         route = context.original_route
         if isinstance(route, APIRoute) and context.path:
-            actions = [declared_action(part.call) for part in route.dependant.dependencies]
+            actions = [declared_action(part.call) for part in _parts(route.dependant)]
             action = next((one for one in actions if one is not None), None)
             for method in sorted(route.methods or ()):
                 yield Route(method, context.path, action, route.summary or "", bool(context.include_in_schema))
+
+
+def _parts(dependant: Dependant) -> Iterator[Dependant]:
+    """What a route depends on, and what that depends on in turn."""
+    for part in dependant.dependencies:
+        yield part
+        yield from _parts(part)

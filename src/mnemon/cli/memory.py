@@ -16,6 +16,7 @@ from mnemon.cli.memory_places import (
     ObjectId,
     Why,
     World,
+    change,
     identity,
     in_memory,
     lines_of_diff,
@@ -28,6 +29,7 @@ from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.events import MAIN
 from mnemon.memory.answers import object_as_json, version_as_json
 from mnemon.memory.change_events import Author
+from mnemon.memory.changes import Changes
 from mnemon.memory.objects import EMO_TYPES, EmoType, Link, Parent, Relation
 from mnemon.memory.reading import Wanted
 from mnemon.memory.relations import difference
@@ -143,23 +145,15 @@ def edit(
 
     Whoever changes the object while your editor is open is not overwritten: the command then fails.
     """
-    identified = identity(emo_id)
-    seen = in_memory(tenant, world, branch, lambda memory, who, place: memory.reading.get(who, place, identified))
-    text = _content(content, file, seen.object.content)
-    in_editor = content is None and file is None
-    changed = in_memory(
-        tenant,
-        world,
-        branch,
-        lambda memory, who, place: memory.changes.update(
-            who,
-            place,
-            AUTHOR,
-            identified,
-            content=text,
-            rationale=why,
-            expected_version=expect or (seen.object.emo_version if in_editor else None),
-        ),
+    if content is None and file is None:
+        seen = in_memory(
+            tenant, world, branch, lambda memory, who, place: memory.reading.get(who, place, identity(emo_id))
+        )
+        text, expect = _content(None, None, seen.object.content), expect or seen.object.emo_version
+    else:
+        text = _content(content, file, "")
+    changed = change(
+        Changes.update, tenant, world, branch, emo_id, content=text, rationale=why, expected_version=expect
     )
     version = changed.object.emo_version
     said = f"{emo_id} is now at version {version}." if changed.appended else "Nothing changed."
@@ -191,19 +185,7 @@ def link(
     parents = [Parent(identity(one), rel) for rel, ids in given for one in ids or ()]
     links = [Link("uri", one) for one in uri or ()] + [Link("emo", str(identity(one))) for one in to or ()]
     relations = {"removed_parents": parents, "removed_links": links} if remove else {"parents": parents, "links": links}
-    changed = in_memory(
-        tenant,
-        world,
-        branch,
-        lambda memory, who, place: memory.changes.link(
-            who,
-            place,
-            AUTHOR,
-            identity(emo_id),
-            rationale=why,
-            **relations,  # type: ignore[arg-type]
-        ),
-    )
+    changed = change(Changes.link, tenant, world, branch, emo_id, rationale=why, **relations)
     show(object_as_json(changed.object), as_json, lambda: say(f"{emo_id} is at version {changed.object.emo_version}."))
 
 
@@ -265,14 +247,7 @@ def delete(
     as_json: Json = False,
 ) -> None:
     """Hide an object from every view; its history stays, and `restore` brings it back."""
-    changed = in_memory(
-        tenant,
-        world,
-        branch,
-        lambda memory, who, place: memory.changes.delete(
-            who, place, AUTHOR, identity(emo_id), reason=why or "", expected_version=expect
-        ),
-    )
+    changed = change(Changes.delete, tenant, world, branch, emo_id, reason=why or "", expected_version=expect)
     show({"deleted": emo_id, "emo_version": changed.object.emo_version}, as_json, lambda: say(f"Deleted {emo_id}."))
 
 
@@ -286,17 +261,9 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Bring a deleted object back as it was."""
-    changed = in_memory(
-        tenant,
-        world,
-        branch,
-        lambda memory, who, place: memory.changes.restore(who, place, AUTHOR, identity(emo_id), rationale=why),
-    )
-    show(
-        object_as_json(changed.object),
-        as_json,
-        lambda: say(f"{emo_id} is back, at version {changed.object.emo_version}."),
-    )
+    changed = change(Changes.restore, tenant, world, branch, emo_id, rationale=why)
+    said = f"{emo_id} is back, at version {changed.object.emo_version}."
+    show(object_as_json(changed.object), as_json, lambda: say(said))
 
 
 app.command()(memory_branches.branch)

@@ -10,6 +10,7 @@ from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import say, table
 from mnemon.errors import InvalidRequest
 from mnemon.memory.change_events import Author
+from mnemon.memory.changes import Changed
 from mnemon.memory.gateway import Memory
 from mnemon.memory.objects import MemoryObject, Place
 from mnemon.memory.reading import Version
@@ -34,6 +35,19 @@ def in_memory(tenant: str, world: str | None, branch: str, work: Work[Result]) -
             return await work(mnemon.memory, tenant_id, place)
 
     return run_async(run())
+
+
+def change(
+    operation: Callable[..., Awaitable[Changed]], tenant: str, world: str | None, branch: str, emo_id: str, **given: Any
+) -> Changed:
+    """Do one of the operations of `Changes` to an object."""
+    identified = identity(emo_id)
+    return in_memory(
+        tenant,
+        world,
+        branch,
+        lambda memory, who, place: operation(memory.changes, who, place, AUTHOR, identified, **given),
+    )
 
 
 def identity(text: str) -> UUID:

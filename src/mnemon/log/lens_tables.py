@@ -20,6 +20,10 @@ SELECT a.attname AS name
   JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = part.number
  WHERE i.indrelid = %s::regclass AND i.indisprimary ORDER BY part.place
 """
+SEARCH_INDEXES = """
+SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
+ WHERE i.indrelid = %s::regclass AND a.amname <> 'btree'
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +45,22 @@ async def key_in(connection: Connection, table: str) -> list[str]:
 
 
 async def make_copies(session: Connection, lens: Lens) -> Tables:
-    """Empty copies that only this session sees, and that vanish with it however it ends."""
+    """Empty copies that only this session sees, and that vanish with it however it ends.
+
+    Nobody searches in them: what the database would make of the rows for that is left out.
+    """
     copies = {}
     for name, table in lens.real_tables.items():
         copy = sql.Identifier("pg_temp", name)
         await session.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(copy))
         await session.execute(
-            sql.SQL("CREATE TEMPORARY TABLE {} (LIKE {} INCLUDING ALL)").format(sql.Identifier(name), sql.SQL(table))
+            sql.SQL("CREATE TEMPORARY TABLE {} (LIKE {} INCLUDING ALL EXCLUDING GENERATED)").format(
+                sql.Identifier(name), sql.SQL(table)
+            )
         )
         copies[name] = f'pg_temp."{name}"'
+        for row in await (await session.execute(SEARCH_INDEXES, (copies[name],))).fetchall():
+            await session.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier("pg_temp", row["name"])))
     return copies
 
 

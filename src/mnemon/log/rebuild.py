@@ -1,5 +1,6 @@
 """Rebuilding a lens from the log, while the old rows serve; then one transaction puts the new ones in their place."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from mnemon.log.epochs import epoch_in, hold_epoch_in
 from mnemon.log.lens_tables import exchange_in, make_copies, restore_in
 from mnemon.log.lenses import Lens, Tables, lock_key
 from mnemon.log.partitions import Partition, list_partitions
-from mnemon.log.pattern import find_next
+from mnemon.log.pattern import Found, find_next
 from mnemon.log.snapshots import Snapshots
 from mnemon.log.state_hash import state_hash_in
 from mnemon.log.store import EventLog
@@ -141,20 +142,29 @@ class Rebuild:
         return sum(one.sequence - self._positions.get(one.partition_id, 0) for one in partitions)
 
     async def _replay(self, session: Connection, copies: Tables, partition: Partition) -> None:
-        """Bring the copies up to the partition's head as it was read."""
-        place = partition.partition_id, partition.legal_entity
+        """Bring the copies up to the partition's head as it was read; each batch is read while the last is applied."""
         position = self._positions.get(partition.partition_id, 0)
-        while position < partition.sequence:
-            found = await find_next(
-                self._events.reader, self._tenant, self._lens.pattern, place,
-                after=position, head=partition.sequence, limit=BATCH,
-            )  # fmt: skip
-            if found.events:
-                async with session.transaction():
-                    await self._lens.apply(session, found.events, copies)
-            self._done += found.searched_to - position
-            self._positions[partition.partition_id] = position = found.searched_to
-            await self._report(self._done + self._left([partition]))
+        ahead = asyncio.ensure_future(self._find(partition, position))
+        try:
+            while position < partition.sequence:
+                found = await ahead
+                ahead = asyncio.ensure_future(self._find(partition, found.searched_to))
+                if found.events:
+                    async with session.transaction():
+                        await self._lens.apply(session, found.events, copies)
+                self._done += found.searched_to - position
+                self._positions[partition.partition_id] = position = found.searched_to
+                await self._report(self._done + self._left([partition]))
+        finally:
+            ahead.cancel()
+            await asyncio.gather(ahead, return_exceptions=True)
+
+    async def _find(self, partition: Partition, after: int) -> Found:
+        place = partition.partition_id, partition.legal_entity
+        return await find_next(
+            self._events.reader, self._tenant, self._lens.pattern, place,
+            after=after, head=partition.sequence, limit=BATCH,
+        )  # fmt: skip
 
     async def _begin(self, session: Connection) -> None:
         total = self._left(await self._partitions(session))

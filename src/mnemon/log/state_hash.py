@@ -4,6 +4,7 @@ import hashlib
 from uuid import UUID
 
 from psycopg import sql
+from psycopg.rows import tuple_row
 
 from mnemon.db.database import Connection
 from mnemon.log.lens_tables import Column, columns_in, key_in
@@ -20,11 +21,10 @@ async def state_hash_in(connection: Connection, tenant: UUID, lens: Lens, tables
         columns = [one for one in await columns_in(connection, real) if one.name not in lens.unhashed]
         digest.update(f"{name}\n".encode())
         statement = _select(place, columns, await key_in(connection, real))
-        async with connection.cursor(name="state_hash", scrollable=False) as cursor:
-            cursor.itersize = ROWS
+        async with connection.cursor(name="state_hash", scrollable=False, row_factory=tuple_row) as cursor:
             await cursor.execute(statement, {"tenant": tenant})
-            async for row in cursor:
-                digest.update(row["line"].encode() + b"\n")
+            while rows := await cursor.fetchmany(ROWS):
+                digest.update("".join([f"{line}\n" for (line,) in rows]).encode())
     return digest.digest()
 
 

@@ -25,12 +25,6 @@ COLUMNS = """branch, parent, fork_sequence, status, purpose, needs_person, creat
 ONE = f"SELECT {COLUMNS} FROM mnemon.emo_branches b WHERE tenant_id = %s AND world_id = %s AND branch = %s"
 ALL = f"SELECT {COLUMNS} FROM mnemon.emo_branches b WHERE tenant_id = %s AND world_id = %s ORDER BY created_at, branch"
 HEAD = "SELECT sequence FROM mnemon.partitions WHERE tenant_id = %s AND legal_entity = %s"
-# Versions whose content is only in the log cannot be seen by a branch.
-COMPACTED = """
-SELECT FROM unnest(%(branches)s::text[], %(bounds)s::bigint[]) AS line (branch, bound)
-  JOIN mnemon.emo_history h ON h.tenant_id = %(tenant)s AND h.world_id = %(world)s AND h.branch = line.branch
- WHERE h.compacted_by IS NOT NULL AND h.since <= line.bound AND h.until > line.bound LIMIT 1
-"""
 # What a branch from the past shows may have lost its vectors since.
 QUEUE = """
 INSERT INTO mnemon.memory_pending_texts (tenant_id, text_hash)
@@ -106,12 +100,15 @@ class Branches:
             view, _ = await self._reading.view_in(connection, tenant, Place(place.world_id, parent), at)
             if at is not None:
                 await _refuse_future(connection, tenant, view.as_of)
-                await self._check_past(connection, view.values)
         data: dict[str, Any] = {"parent": parent, "purpose": purpose, "needs_person": needs_person}
-        if at is not None:
+        if at is None:
+            await self._log.append(tenant, [branch_event(BRANCH_CREATED.type, place, author, data)])
+        else:
             [(_, fork), *_] = view.line
-            data["fork_sequence"] = fork
-        await self._log.append(tenant, [branch_event(BRANCH_CREATED.type, place, author, data)])
+            event = branch_event(BRANCH_CREATED.type, place, author, data | {"fork_sequence": fork})
+            async with self._log.transaction(tenant) as transaction:
+                await transaction.append([event])
+                await transaction.connection.execute(QUEUE, view.values)
         return await self.get(tenant, place)
 
     async def get(self, tenant: UUID, place: Place) -> Branch:
@@ -129,13 +126,6 @@ class Branches:
         refuse_if_closed(await self.get(tenant, place))
         await self._log.append(tenant, [branch_event(BRANCH_ABANDONED.type, place, author, {"reason": reason})])
         return await self.get(tenant, place)
-
-    async def _check_past(self, connection: Connection, values: Mapping[str, Any]) -> None:
-        if await (await connection.execute(COMPACTED, values)).fetchone() is not None:
-            raise InvalidRequest(
-                "Some of what was there at that point has been compacted: begin the branch at a later point."
-            )
-        await connection.execute(QUEUE, values)
 
 
 async def _refuse_future(connection: Connection, tenant: UUID, sequence: int | None) -> None:

@@ -22,7 +22,15 @@ from mnemon.memory.change_events import (
     version_conflict,
 )
 from mnemon.memory.diffs import diff_texts
-from mnemon.memory.drafts import Draft, canonical_links, check_characters, check_facet, check_text, source_kind_of
+from mnemon.memory.drafts import (
+    Draft,
+    canonical_links,
+    check_amount_of_facets,
+    check_characters,
+    check_facet,
+    check_text,
+    source_kind_of,
+)
 from mnemon.memory.errors import MemoryConflict
 from mnemon.memory.fold import Change, OutOfOrder, fold
 from mnemon.memory.objects import EmoType, Link, MemoryObject, Parent, Place, SourceKind, clean_tags, name_of
@@ -85,6 +93,7 @@ class Changes:
         identity = emo_id or (
             name_of(tenant, place.world_id, place.branch, author.key) if author.key else new_time_ordered_uuid()
         )
+        check_amount_of_facets(identity, len(facets or ()))
         await self._refuse_repeat(tenant, place, author)
         if emo_id is not None or author.key is not None:
             # An id of our own making is nobody else's, and the projector knows whether the branch is open.
@@ -177,6 +186,7 @@ class Changes:
         def decide(seen: MemoryObject) -> tuple[str, dict[str, Any]] | None:
             if seen.facets.get(name) == value:
                 return None
+            check_amount_of_facets(emo_id, len({*seen.facets, name}))
             operation = "facet.replaced" if name in seen.facets else "facet.added"
             return operation, {"facet": {"name": name, "value": value}} | because(rationale)
 

@@ -10,6 +10,7 @@ from mnemon.log.events import Actor
 from mnemon.memory.objects import FACET, EmoType, Link, SourceKind
 
 MOST_CHARACTERS = 1_000_000
+MOST_FACETS = 100
 SOURCES: dict[str, SourceKind] = {"human": "user", "agent": "agent"}
 
 
@@ -55,6 +56,15 @@ def check_facet(name: str, value: str) -> None:
     if not FACET.fullmatch(name):
         raise InvalidRequest(f"{name!r} is not a facet: give 1 to 100 characters, none of them a control character.")
     check_text(f"facet {name}", value)
+
+
+def check_amount_of_facets(emo_id: UUID, amount: int) -> None:
+    """Every version carries all facets, so that there cannot be any number of them."""
+    if amount > MOST_FACETS:
+        raise InvalidRequest(
+            f"{emo_id} would have {amount} facets, more than {MOST_FACETS}: take some away, or make another object.",
+            emo_id=str(emo_id),
+        )
 
 
 def canonical_links(links: Sequence[Link]) -> tuple[Link, ...]:

@@ -7,7 +7,7 @@ import orjson
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
-from mnemon.errors import Conflict
+from mnemon.errors import Conflict, InvalidRequest
 from mnemon.log.events import MAIN, Event
 from mnemon.log.lenses import Lens, Tables
 from mnemon.log.moments import written
@@ -32,6 +32,12 @@ BRANCH = "SELECT * FROM {emo_branches} WHERE tenant_id = %s AND world_id = %s AN
 # A change in the branch that the merge did not see.
 UNSEEN = """
 SELECT FROM {emo_history} WHERE tenant_id = %s AND world_id = %s AND branch = %s AND since > %s LIMIT 1
+"""
+# A version whose content is only in the log cannot be seen by a branch.
+COMPACTED = """
+SELECT FROM unnest(%(branches)s::text[], %(bounds)s::bigint[]) AS line (branch, bound)
+  JOIN {emo_history} h ON h.tenant_id = %(tenant)s AND h.world_id = %(world)s AND h.branch = line.branch
+ WHERE h.compacted_by IS NOT NULL AND h.since <= line.bound AND h.until > line.bound LIMIT 1
 """
 PROJECT = "SELECT mnemon.project_memory(%s)"
 PROJECT_INTO_COPIES = "SELECT mnemon.project_memory_copies(%s)"
@@ -107,7 +113,7 @@ async def _branch(connection: Connection, tenant: Any, change: Change, tables: T
     if change.operation == "branch.created":
         if row is not None:
             raise Conflict(f"There is a branch {place.branch} already: choose another name.", branch=place.branch)
-        await view_in(connection, tenant, Place(place.world_id, change.data["parent"]), tables=tables)
+        await _check_beginning(connection, tenant, change, tables)
         return branch_row(change, None)
     if row is None or row["status"] != "open":
         raise BranchClosed(f"The branch {place.branch} is not open.", branch=place.branch)
@@ -116,6 +122,19 @@ async def _branch(connection: Connection, tenant: Any, change: Change, tables: T
         if await unseen.fetchone() is not None:
             raise Conflict(f"{place.branch} was changed while it was merged: merge again.", branch=place.branch)
     return branch_row(change, _plain(row))
+
+
+async def _check_beginning(connection: Connection, tenant: Any, change: Change, tables: Tables) -> None:
+    """The parent is there, and so is all that the branch is to see of it: here, no compaction can come in between."""
+    parent = Place(change.place.world_id, change.data["parent"])
+    fork = change.data.get("fork_sequence")
+    view = await view_in(connection, tenant, parent, fork, tables)
+    if fork is None:
+        return
+    if await (await connection.execute(COMPACTED.format(**tables), view.values)).fetchone() is not None:
+        raise InvalidRequest(
+            "Some of what was there at that point has been compacted: begin the branch at a later point.", at=fork
+        )
 
 
 def _plain(row: dict[str, Any]) -> Row:

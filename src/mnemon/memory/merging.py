@@ -13,6 +13,7 @@ from mnemon.log.store import EventLog
 from mnemon.memory.branches import Branch, branch_event, branch_in, refuse_if_closed
 from mnemon.memory.change_events import Author, event_of
 from mnemon.memory.diffs import diff_texts
+from mnemon.memory.drafts import check_amount_of_facets, check_text
 from mnemon.memory.errors import MemoryConflict, MergeConflicts, PersonNeeded
 from mnemon.memory.events import BRANCH_MERGED
 from mnemon.memory.fold import Change, fold, from_json
@@ -152,6 +153,10 @@ def _settled(compared: Sequence[Compared], resolutions: Mapping[UUID, Resolution
                 for one in open_ones
             ],
         )
+    for one in settled:
+        # Both sides keep to the limits, which what they have together may not.
+        check_text("merged content", one.outcome.object.content)
+        check_amount_of_facets(one.emo_id, len(one.outcome.object.facets))
     return settled
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from mnemon.db.database import Connection
 from mnemon.memory.objects import MemoryObject, Place
 from mnemon.memory.reading import EVERY_OBJECT, Reading, Version, Wanted, version_of
-from mnemon.memory.semantic import Near, Semantic
+from mnemon.memory.semantic import Question, Semantic
 from mnemon.memory.views import View, find_in
 from mnemon.models.failures import EmbedderUnavailable
 
@@ -61,18 +61,18 @@ class Search:
         wanted: Wanted = EVERY_OBJECT,
         limit: int = 10,
     ) -> Found:
-        meant: list[Near] = []
+        question: Question | None = None
         if mode != "text":
             try:
-                meant = await self._semantic.similar_objects(tenant, place, text, CANDIDATES, 0.0, wanted)
+                question = await self._semantic.question(text)
             except EmbedderUnavailable:
                 if mode == "semantic":
                     raise
                 mode = "text"
         async with self._reading.transaction(tenant) as connection:
             view, _ = await self._reading.view_in(connection, tenant, place)
+            meanings, mode = await self._meant(connection, view, question, wanted, mode)
             worded = await _worded(connection, view, text, wanted) if mode != "semantic" else {}
-            meanings = {one.object.emo_id: one.similarity for one in meant}
             ranked = _ranked(_scaled(worded), _scaled(meanings), limit)
             rows = await find_in(connection, view, [emo_id for emo_id, *_ in ranked])
         hits = [
@@ -81,6 +81,19 @@ class Search:
             if emo_id in rows
         ]
         return Found(hits, mode)
+
+    async def _meant(
+        self, connection: Connection, view: View, question: Question | None, wanted: Wanted, mode: Mode
+    ) -> tuple[dict[UUID, float], Mode]:
+        """Scores by meaning, and the mode that is left where the stored vectors are of another model."""
+        if question is None:
+            return {}, mode
+        try:
+            return await self._semantic.scores_in(connection, view, question, CANDIDATES, wanted), mode
+        except EmbedderUnavailable:
+            if mode == "semantic":
+                raise
+            return {}, "text"
 
 
 async def _worded(connection: Connection, view: View, text: str, wanted: Wanted) -> dict[UUID, float]:

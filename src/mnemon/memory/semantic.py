@@ -18,12 +18,20 @@ from mnemon.models.embedder import Embedder
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.vectors import as_vector
 
+# Nothing where the active model is another: a question can only be compared with vectors of its own model.
+NEAR = f"""
+SELECT near.emo_id, near.text_kind, near.name, near.emo_version AS text_version, near.similarity
+  FROM mnemon.embedding_models model
+ CROSS JOIN LATERAL mnemon.search_memory_vectors(
+      %(question)s, model.model_id, model.dimension, %(world)s, %(branches)s, %(bounds)s, %(kinds)s,
+      %(type)s, %(tags)s, %(updated_since)s, %(most)s) AS near
+ WHERE model.tenant_id = %(tenant)s AND model.relation = '{RELATION}' AND model.state = 'active'
+   AND model.model_id = %(model)s
+"""
 # With the row of history that the view shows of each object.
 NEAREST = f"""
-SELECT near.text_kind, near.name, near.emo_version AS text_version, near.similarity, shown.*
-  FROM mnemon.search_memory_vectors(
-      %(question)s, %(model)s, %(dimension)s, %(world)s, %(branches)s, %(bounds)s, %(kinds)s,
-      %(type)s, %(tags)s, %(updated_since)s, %(most)s) AS near
+SELECT near.text_kind, near.name, near.text_version, near.similarity, shown.*
+  FROM ({NEAR}) AS near
  CROSS JOIN LATERAL ({SHOWN_OF_ONE.format(columns=COLUMNS, emo_id="near.emo_id", **REAL)}) AS shown
 """
 STORED = """
@@ -36,6 +44,14 @@ SELECT rationale FROM mnemon.emo_history
    AND emo_version = %(version)s AND rationale IS NOT NULL LIMIT 1
 """
 MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is sought, as a vector of a model."""
+
+    model_id: str
+    vector: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,55 +113,74 @@ class Semantic:
     ) -> list[Near]:
         if not 1 <= k <= MOST:
             raise InvalidRequest(f"Ask for 1 to {MOST} results, not {k}.", k=k)
-        question = await self._vector_of(like) if isinstance(like, str) else None
+        question = await self.question(like) if isinstance(like, str) else None
         async with self._reading.transaction(tenant) as connection:
-            model = await active_model(connection, RELATION)
-            if model is None:
-                return []
-            if question is None:
-                question = await self._stored_in(connection, tenant, place, like, model)
-            else:
-                self._check(model)
             view, _ = await self._reading.view_in(connection, tenant, place)
+            if isinstance(like, UUID):
+                question = await self._question_in(connection, view, like)
+            if question is None:
+                return []
             # One more, as the object that is asked about is nearest to itself.
-            values = view.values | wanted.values | {"kinds": list(kinds), "most": k + 1}
-            values |= {"question": question, "model": model.model_id, "dimension": model.dimension}
-            rows = await (await connection.execute(NEAREST, values)).fetchall()
+            rows = await self._rows_in(connection, NEAREST, view, question, kinds, k + 1, wanted)
             near = [row for row in rows if row["similarity"] >= threshold and row["emo_id"] != like]
             near.sort(key=lambda row: (-row["similarity"], row["emo_id"], row["name"]))
             return await _described(connection, view, near[:k])
 
-    async def _vector_of(self, text: str) -> str:
+    async def question(self, text: str) -> Question:
         embedder = self._embedder()
         if embedder is None:
             raise EmbedderUnavailable("No embedding model is at hand.")
         [vector] = await embedder.embed([text], purpose="query")
-        return as_vector(vector)
+        return Question(embedder.model_id, as_vector(vector))
 
-    async def _stored_in(
-        self, connection: Connection, tenant: UUID, place: Place, emo_id: UUID | str, model: ModelInUse
-    ) -> str:
-        """The object's own vector; made on the spot if it has none yet."""
-        assert isinstance(emo_id, UUID)
-        view, _ = await self._reading.view_in(connection, tenant, place)
+    async def scores_in(
+        self, connection: Connection, view: View, question: Question, most: int, wanted: Wanted
+    ) -> dict[UUID, float]:
+        """The objects whose content is nearest, each with how near it is."""
+        rows = await self._rows_in(connection, NEAR, view, question, ["content"], most, wanted)
+        return {row["emo_id"]: float(row["similarity"]) for row in rows}
+
+    async def _rows_in(
+        self,
+        connection: Connection,
+        statement: str,
+        view: View,
+        question: Question,
+        kinds: Sequence[str],
+        most: int,
+        wanted: Wanted,
+    ) -> list[dict[str, Any]]:
+        values = view.values | wanted.values | {"kinds": list(kinds), "most": most}
+        values |= {"question": question.vector, "model": question.model_id}
+        rows = await (await connection.execute(statement, values)).fetchall()
+        if not rows:
+            _refuse_other(await active_model(connection, RELATION), question.model_id)
+        return rows
+
+    async def _question_in(self, connection: Connection, view: View, emo_id: UUID) -> Question | None:
+        """The object's own vector; made on the spot if it has none yet. None while there are no vectors at all."""
         row = (await find_in(connection, view, [emo_id])).get(emo_id)
         if row is None or row["deleted"]:
-            raise not_found(place, emo_id)
-        values = (tenant, text_hash(row["content"]), model.model_id)
+            raise not_found(view.place, emo_id)
+        model = await active_model(connection, RELATION)
+        if model is None:
+            return None
+        values = (view.tenant, text_hash(row["content"]), model.model_id)
         stored = await (await connection.execute(STORED, values)).fetchone()
         if stored is not None:
-            return str(stored["vector"])
-        self._check(model)
-        return await self._vector_of(row["content"])
-
-    def _check(self, model: ModelInUse) -> None:
-        """A question can only be compared with vectors of the model that it was asked with."""
+            return Question(model.model_id, str(stored["vector"]))
         embedder = self._embedder()
-        if embedder is None or embedder.model_id != model.model_id:
-            raise EmbedderUnavailable(
-                f"The stored vectors are of {model.model_id}, and that model is not at hand just now.",
-                model_id=model.model_id,
-            )
+        _refuse_other(model, embedder.model_id if embedder else None)
+        return await self.question(row["content"])
+
+
+def _refuse_other(active: ModelInUse | None, asked: str | None) -> None:
+    """A question can only be compared with vectors of the model that it was asked with."""
+    if active is not None and active.model_id != asked:
+        raise EmbedderUnavailable(
+            f"The stored vectors are of {active.model_id}, and that model is not at hand just now.",
+            model_id=active.model_id,
+        )
 
 
 async def _described(connection: Connection, view: View, rows: Sequence[dict[str, Any]]) -> list[Near]:

@@ -1,5 +1,6 @@
 -- What the projector worked out is written by statements whose plans are kept, instead of made anew for every change:
--- the tables are named without their schema, and the callers' search path says which ones are meant.
+-- the tables are named without their schema, and the callers' search path says which ones are meant. A plan that is kept
+-- must be right for one row and for a hundred thousand, so the callers leave it nothing but lookups by index.
 CREATE FUNCTION mnemon.write_memory_rows(rows jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     tenant uuid := mnemon.current_tenant();
@@ -115,11 +116,13 @@ BEGIN
 END $$;
 
 CREATE OR REPLACE FUNCTION mnemon.project_memory(rows jsonb) RETURNS void
-    LANGUAGE sql SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+    LANGUAGE sql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
+    SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
     SELECT mnemon.write_memory_rows(rows)
 $$;
 CREATE FUNCTION mnemon.project_memory_copies(rows jsonb) RETURNS void
-    LANGUAGE sql SET search_path = pg_temp, mnemon, public AS $$
+    LANGUAGE sql SET search_path = pg_temp, mnemon, public
+    SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
     SELECT mnemon.write_memory_rows(rows)
 $$;
 DROP FUNCTION mnemon.write_memory;
