@@ -154,3 +154,24 @@ async def test_readers_and_writers_go_on_during_a_rebuild(memory: Memory, tenant
     await looking
     assert set(seen) == {2}
     assert (await memory.replay.verify(tenant)).same
+
+
+async def test_branches_have_the_same_hash_exactly_while_they_show_the_same(
+    memory: Memory, tenant: UUID, place: Place
+) -> None:
+    [_, second, _] = await some_history(memory, tenant, place)
+    idle, busy, later = (Place(place.world_id, name) for name in ("idle", "busy", "later"))
+    for branch in (idle, busy):
+        await memory.branches.create(tenant, branch, ADA)
+
+    async def hashes() -> dict[str, bytes]:
+        return {name.partition("/")[2]: own for name, own in (await memory.replay.branch_hashes(tenant)).items()}
+
+    before = await hashes()
+    assert before["main"] == before["idle"] == before["busy"]
+    await memory.changes.update(tenant, busy, ADA, second, content="busy\n")
+    await memory.changes.update(tenant, place, ADA, second, content="main\n")
+    await memory.branches.create(tenant, later, ADA, parent="busy")
+    after = await hashes()
+    assert after["idle"] == before["idle"] and after["later"] == after["busy"]
+    assert len({after["main"], after["idle"], after["busy"]}) == 3

@@ -6,6 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from psycopg import sql
+from psycopg.abc import Params
+from psycopg.rows import tuple_row
 
 from mnemon.db.database import Connection
 from mnemon.log.lens_tables import columns_in, key_in
@@ -16,7 +18,7 @@ from mnemon.memory.determinism import branch_hash, content_hash, object_hash
 from mnemon.memory.fold import from_json
 from mnemon.memory.lens import LENS
 from mnemon.memory.objects import Place
-from mnemon.memory.views import view_in
+from mnemon.memory.views import View, view_in
 
 # Rows by their key, each as the digest of its columns: small enough to be held for every table of a large tenant.
 ROWS = """
@@ -31,6 +33,17 @@ UNION SELECT DISTINCT world_id, branch FROM mnemon.emo_current WHERE tenant_id =
 SHOWN = """
 SELECT h.emo_id::text AS emo_id, h.determinism_hash FROM mnemon.emo_history h
  WHERE h.tenant_id = %(tenant)s AND h.world_id = %(world)s AND NOT h.deleted AND {shown}
+"""
+# How far each branch of a view has come within it; branches that changed nothing are not in it. Two views that agree in
+# this show the same rows, since a row ends only where the next version of its object begins.
+REACHED = """
+SELECT line.branch, last.since
+  FROM unnest(%(branches)s::text[], %(bounds)s::bigint[]) WITH ORDINALITY AS line (branch, bound, level)
+ CROSS JOIN LATERAL (
+    SELECT h.since FROM mnemon.emo_history h
+     WHERE h.tenant_id = %(tenant)s AND h.world_id = %(world)s AND h.branch = line.branch AND h.since <= line.bound
+     ORDER BY h.since DESC LIMIT 1) AS last
+ ORDER BY line.level
 """
 MOST_NAMED = 20
 
@@ -112,14 +125,19 @@ class Replay:
         return rebuilt.state_hash.hex()
 
     async def branch_hashes(self, tenant: UUID) -> dict[str, bytes]:
-        """The determinism hash of every world and branch, as `WORLD/BRANCH`."""
+        """The determinism hash of every world and branch, as `WORLD/BRANCH`; of those that show the same, made once."""
+        found: dict[str, bytes] = {}
+        made: dict[object, bytes] = {}
         async with self._log.database.transaction(tenant) as connection:
             rows = await (await connection.execute(BRANCHES, {"tenant": tenant})).fetchall()
-            places = [Place(row["world_id"], row["branch"]) for row in rows]
-            return {
-                f"{place.world_id}/{place.branch}": (await branch_hash_in(connection, tenant, place)).encode()
-                for place in places
-            }
+            for place in [Place(row["world_id"], row["branch"]) for row in rows]:
+                view = await view_in(connection, tenant, place)
+                reached = await _tuples(connection, REACHED, view.values)
+                shown = place.world_id, tuple(reached)
+                if shown not in made:
+                    made[shown] = (await _branch_hash(connection, view)).encode()
+                found[f"{place.world_id}/{place.branch}"] = made[shown]
+        return found
 
     async def _rows(self, tenant: UUID) -> dict[str, Rows]:
         found: dict[str, Rows] = {}
@@ -129,8 +147,7 @@ class Replay:
                 statement = sql.SQL(ROWS).format(
                     key=_names(await key_in(connection, table)), columns=_names(columns), table=sql.SQL(table)
                 )
-                rows = await (await connection.execute(statement, (tenant,))).fetchall()
-                found[name] = {row["key"]: row["digest"] for row in rows}
+                found[name] = dict(await _tuples(connection, statement, (tenant,)))
         return found
 
     async def _recomputed(self, tenant: UUID) -> tuple[int, list[Difference]]:
@@ -150,10 +167,14 @@ class Replay:
         return objects, wrong
 
 
-async def branch_hash_in(connection: Connection, tenant: UUID, place: Place) -> str:
-    view = await view_in(connection, tenant, place)
-    rows = await (await connection.execute(SHOWN.format(shown=view.shows("h")), view.values)).fetchall()
-    return branch_hash((row["emo_id"], row["determinism_hash"]) for row in rows)
+async def _branch_hash(connection: Connection, view: View) -> str:
+    return branch_hash(await _tuples(connection, SHOWN.format(shown=view.shows("h")), view.values))
+
+
+async def _tuples(connection: Connection, statement: str | sql.Composed, values: Params) -> list[Any]:
+    """Rows of a table, of which there may be many, without a dictionary for each."""
+    async with connection.cursor(row_factory=tuple_row) as cursor:
+        return await (await cursor.execute(statement, values)).fetchall()
 
 
 def _compare(table: str, before: Rows, after: Rows) -> list[Difference]:

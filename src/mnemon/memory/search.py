@@ -6,9 +6,9 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.memory.objects import MemoryObject, Place
-from mnemon.memory.reading import EVERY_OBJECT, Reading, Version, Wanted, version_of
+from mnemon.memory.reading import EVERY_OBJECT, Reading, Wanted
 from mnemon.memory.semantic import Question, Semantic
-from mnemon.memory.views import View, find_in
+from mnemon.memory.views import OBJECT, View, find_in, object_of
 from mnemon.models.failures import EmbedderUnavailable
 
 Mode = Literal["hybrid", "text", "semantic"]
@@ -26,14 +26,10 @@ WEIGHT_OF_WORDS = 0.5
 class Hit:
     """An object that was found, how well, and by what: the share of words and of meaning, each from 0 to 1."""
 
-    version: Version
+    object: MemoryObject
     score: float
     words: float
     meaning: float
-
-    @property
-    def object(self) -> MemoryObject:
-        return self.version.object
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +70,9 @@ class Search:
             meanings, mode = await self._meant(connection, view, question, wanted, mode)
             worded = await _worded(connection, view, text, wanted) if mode != "semantic" else {}
             ranked = _ranked(_scaled(worded), _scaled(meanings), limit)
-            rows = await find_in(connection, view, [emo_id for emo_id, *_ in ranked])
+            rows = await find_in(connection, view, [emo_id for emo_id, *_ in ranked], columns=OBJECT)
         hits = [
-            Hit(version_of(rows[emo_id]), score, words, meaning)
+            Hit(object_of(rows[emo_id]), score, words, meaning)
             for emo_id, score, words, meaning in ranked
             if emo_id in rows
         ]

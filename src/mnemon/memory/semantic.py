@@ -10,9 +10,9 @@ from mnemon.errors import InvalidRequest
 from mnemon.log.store import EventLog
 from mnemon.memory.determinism import text_hash
 from mnemon.memory.objects import MemoryObject, Place
-from mnemon.memory.reading import EVERY_OBJECT, Reading, Version, Wanted, not_found, version_of
+from mnemon.memory.reading import EVERY_OBJECT, Reading, Wanted, not_found
 from mnemon.memory.vectors import RELATION
-from mnemon.memory.views import COLUMNS, REAL, SHOWN_OF_ONE, View, find_in
+from mnemon.memory.views import OBJECT, REAL, SHOWN_OF_ONE, View, find_in, object_of
 from mnemon.models.active import ModelInUse, active_model
 from mnemon.models.embedder import Embedder
 from mnemon.models.failures import EmbedderUnavailable
@@ -32,7 +32,7 @@ SELECT near.emo_id, near.text_kind, near.name, near.emo_version AS text_version,
 NEAREST = f"""
 SELECT near.text_kind, near.name, near.text_version, near.similarity, shown.*
   FROM ({NEAR}) AS near
- CROSS JOIN LATERAL ({SHOWN_OF_ONE.format(columns=COLUMNS, emo_id="near.emo_id", **REAL)}) AS shown
+ CROSS JOIN LATERAL ({SHOWN_OF_ONE.format(columns=OBJECT, emo_id="near.emo_id", **REAL)}) AS shown
 """
 STORED = """
 SELECT embedding::text AS vector FROM mnemon.memory_vectors
@@ -58,15 +58,11 @@ class Question:
 class Near:
     """A text that is near: of which object, which part of it, and how near (1 is the same)."""
 
-    version: Version
+    object: MemoryObject
     kind: str
     name: str
     text: str
     similarity: float
-
-    @property
-    def object(self) -> MemoryObject:
-        return self.version.object
 
 
 class Semantic:
@@ -186,13 +182,13 @@ def _refuse_other(active: ModelInUse | None, asked: str | None) -> None:
 async def _described(connection: Connection, view: View, rows: Sequence[dict[str, Any]]) -> list[Near]:
     found = []
     for row in rows:
-        version = version_of(row)
-        text = version.object.content
+        one = object_of(row)
+        text = one.content
         if row["text_kind"] == "facet":
-            text = version.object.facets[row["name"]]
+            text = one.facets[row["name"]]
         elif row["text_kind"] == "rationale":
             values = view.values | {"emo_id": row["emo_id"], "version": row["text_version"]}
             kept = await (await connection.execute(RATIONALE, values)).fetchone()
             text = kept["rationale"] if kept else ""
-        found.append(Near(version, row["text_kind"], row["name"], text, float(row["similarity"])))
+        found.append(Near(one, row["text_kind"], row["name"], text, float(row["similarity"])))
     return found

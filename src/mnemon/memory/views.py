@@ -24,13 +24,16 @@ REAL: Tables = {
     )
 }  # fmt: skip
 
-# All of a row of history but what the database made of it for searching.
-COLUMNS = """
-    h.tenant_id, h.world_id, h.branch, h.emo_id, h.emo_version, h.since AS sequence, h.since, h.until, h.change_id,
-    h.operation_type, h.idempotency_key, h.diff, h.rationale, h.emo_type, h.base_version, h.mime_type, h.content,
-    h.tags, h.facets, h.parents, h.links, h.subject_id, h.source_kind, h.source_uri, h.vector_meta, h.content_hash,
-    h.determinism_hash, h.created_at, h.updated_at, h.updated_by, h.deleted, h.deleted_at, h.deletion_reason,
-    h.compacted_by
+# Of a row of history, what makes the object.
+OBJECT = """
+    h.world_id, h.branch, h.emo_id, h.emo_version, h.since AS sequence, h.emo_type, h.base_version, h.mime_type,
+    h.content, h.tags, h.facets, h.parents, h.links, h.subject_id, h.source_kind, h.source_uri, h.vector_meta,
+    h.created_at, h.updated_at, h.updated_by, h.deleted, h.deleted_at, h.deletion_reason
+"""
+# And what tells of the change: all but what the database made of the row for searching.
+COLUMNS = f"""{OBJECT},
+    h.tenant_id, h.since, h.until, h.change_id, h.operation_type, h.idempotency_key, h.diff, h.rationale,
+    h.content_hash, h.determinism_hash, h.compacted_by
 """
 LINE = """
 WITH RECURSIVE line AS (
@@ -122,13 +125,13 @@ async def view_in(
 
 
 async def find_in(
-    connection: Connection, view: View, ids: Sequence[UUID], tables: Tables = REAL
+    connection: Connection, view: View, ids: Sequence[UUID], tables: Tables = REAL, columns: str = COLUMNS
 ) -> dict[UUID, dict[str, Any]]:
     """The rows of history that the view shows of these objects, deleted ones included."""
     if not ids:
         return {}
     values = view.values | {"ids": list(ids)}
-    one = SHOWN_OF_ONE.format(columns=COLUMNS, emo_id="wanted.emo_id", **tables)
+    one = SHOWN_OF_ONE.format(columns=columns, emo_id="wanted.emo_id", **tables)
     rows = await (await connection.execute(RESOLVE.format(one=one), values)).fetchall()
     return {row["emo_id"]: row for row in rows}
 

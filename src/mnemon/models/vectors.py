@@ -11,4 +11,4 @@ if TYPE_CHECKING:
 
 def as_vector(row: NDArray[np.float32]) -> str:
     """The literal of a `vector` or `halfvec`; nine digits give back every bit of a float32."""
-    return "[" + ",".join(f"{number:.9g}" for number in row.tolist()) + "]"
+    return "[" + ",".join(["%.9g"] * len(row)) % tuple(row.tolist()) + "]"

@@ -424,7 +424,9 @@ DECLARE
     tenant   uuid := mnemon.current_tenant();
     -- What a trunk shows of an object that is not narrowed down further, its texts tell by themselves.
     plain    boolean := cardinality(branches) = 1 AND num_nonnulls(kind, with_tags, changed_since) = 0;
-    distance text := format('v.embedding::halfvec(%1$s) <=> $5::halfvec(%1$s)', dimension);
+    -- As the vectors are stored, which no index knows, or in the form that the index is of.
+    distance text := CASE WHEN mnemon.has_few_vectors(tenant, model) THEN 'v.embedding <=> $5::vector'
+                          ELSE format('v.embedding::halfvec(%1$s) <=> $5::halfvec(%1$s)', dimension) END;
 BEGIN
     -- Not with the function, where a restore could not set them: they are known once a vector has been touched.
     PERFORM '[1]'::vector;
@@ -433,13 +435,11 @@ BEGIN
     RETURN QUERY EXECUTE format($q$
         SELECT t.emo_id, t.kind, t.name, t.emo_version, 1 - near.distance AS similarity
           FROM (SELECT v.text_hash, %1$s AS distance FROM mnemon.memory_vectors v
-                 WHERE v.tenant_id = $3 AND v.model_id = %2$L ORDER BY %3$s) AS near
+                 WHERE v.tenant_id = $3 AND v.model_id = %2$L ORDER BY distance) AS near
           JOIN mnemon.emo_texts t ON t.tenant_id = $3 AND t.text_hash = near.text_hash AND t.world_id = $4
-           AND t.kind = ANY ($6) %4$s
+           AND t.kind = ANY ($6) %3$s
          ORDER BY near.distance LIMIT $7 $q$,
         distance, model,
-        -- An expression that the index does not know makes it an exact search.
-        CASE WHEN mnemon.has_few_vectors(tenant, model) THEN '(' || distance || ') + 0' ELSE distance END,
         CASE WHEN plain THEN 'AND ' || mnemon.shown_condition(branches, 't') ELSE format($j$
           JOIN unnest($1, $2) AS line (branch, bound)
             ON t.branch = line.branch AND t.since <= line.bound AND t.until > line.bound
