@@ -18,12 +18,15 @@ def content_hash(content: str) -> str:
     return text_hash(content).hex()
 
 
-def object_hash(one: MemoryObject) -> str:
-    """SHA-256 over identity, content, facets, parents, links, vector metadata and time, and whether it is deleted."""
+def object_hash(one: MemoryObject, own_content_hash: str | None = None) -> str:
+    """SHA-256 over identity, content, facets, parents, links, vector metadata and time, and whether it is deleted.
+
+    Whoever has the hash of the content hands it in.
+    """
     vector = one.vector_meta or {}
     parts: list[Any] = [
         [str(one.emo_id), one.emo_version, str(one.place.world_id), one.place.branch],
-        content_hash(one.content),
+        own_content_hash or content_hash(one.content),
         [[name, one.facets[name]] for name in sorted(one.facets)],
         [[str(parent.emo_id), parent.rel] for parent in sorted(one.parents)],
         [[link.kind, link.ref] for link in sorted(one.links)],

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +13,19 @@ from mnemon.log.moments import read_moment, written
 from mnemon.log.sealing import REDACTED
 from mnemon.memory.objects import MARKDOWN, Link, MemoryObject, Parent, Place
 from mnemon.memory.personal import disclose
+
+# World, branch and object as texts, which are hashed and written much quicker than UUIDs.
+Key = tuple[str, str, str]
+
+
+def key_of(place: Place, emo_id: UUID) -> Key:
+    return str(place.world_id), place.branch, str(emo_id)
+
+
+@lru_cache(maxsize=1000)
+def _place(world_id: str, branch: str) -> Place:
+    """Most events are of the same few places."""
+    return Place(UUID(world_id), branch)
 
 
 class OutOfOrder(Conflict):
@@ -39,11 +52,15 @@ class Change:
 
     @cached_property
     def place(self) -> Place:
-        return Place(UUID(self.data["world_id"]), self.data["branch"])
+        return _place(self.data["world_id"], self.data["branch"])
 
     @cached_property
     def emo_id(self) -> UUID:
         return UUID(self.data["emo_id"])
+
+    @cached_property
+    def key(self) -> Key:
+        return key_of(self.place, self.emo_id)
 
 
 def fold(state: MemoryObject | None, change: Change) -> MemoryObject:

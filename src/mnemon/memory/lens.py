@@ -1,5 +1,6 @@
 """The lens: keeps tables and graph of memory objects up to date, in the transaction of the append."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,14 +15,17 @@ from mnemon.log.moments import written
 from mnemon.log.pattern import Pattern
 from mnemon.memory.errors import BranchClosed
 from mnemon.memory.events import LENS_TYPES
-from mnemon.memory.fold import Change, from_json
+from mnemon.memory.fold import Change, Key, from_json, key_of
 from mnemon.memory.objects import MemoryObject, Place
-from mnemon.memory.projection import Key, Projection, Row, branch_row
+from mnemon.memory.projection import Projection, Row, branch_row
 from mnemon.memory.views import REAL, find_in, object_of, view_in
 
 NAME = "memory"
 # Each of these is a step of its own, since what follows reads what it wrote.
 ALONE = frozenset({"branch.created", "branch.merged", "branch.abandoned", "restored", "snapshot.compacted"})
+
+# Changes that are written together: few enough that their rows fit into the socket, and the thread is free at once.
+PART = 50
 
 OWN = """
 SELECT c.* FROM unnest(%(worlds)s::uuid[], %(branches)s::text[], %(ids)s::uuid[]) AS wanted (world_id, branch, emo_id)
@@ -44,13 +48,12 @@ PROJECT_INTO_COPIES = "SELECT mnemon.project_memory_copies(%s)"
 
 
 async def project(connection: Connection, events: Sequence[Event], tables: Tables) -> None:
+    tenant = events[0].tenant_id
     for run in _runs([Change.of(event) for event in events]):
         if run[0].operation.startswith("branch."):
-            rows = {"emo_branches": [await _branch(connection, events[0].tenant_id, run[0], tables)]}
+            await _write(connection, {"emo_branches": [await _branch(connection, tenant, run[0], tables)]}, tables)
         else:
-            rows = await _objects(connection, events[0].tenant_id, run, tables)
-        real = tables["emo_current"] == REAL["emo_current"]
-        await connection.execute(PROJECT if real else PROJECT_INTO_COPIES, (Jsonb(rows, dumps=orjson.dumps),))
+            await _project_objects(connection, run, await _states(connection, tenant, run, tables), tables)
 
 
 LENS = Lens(
@@ -79,30 +82,50 @@ def _runs(changes: Sequence[Change]) -> Iterator[list[Change]]:
         yield run
 
 
-async def _objects(connection: Connection, tenant: Any, run: Sequence[Change], tables: Tables) -> dict[str, list[Row]]:
-    keys = list(dict.fromkeys((change.place, change.emo_id) for change in run))
-    projection = Projection(await _states(connection, tenant, keys, tables))
-    for change in run:
-        projection.add(change)
-    return projection.rows
+async def _project_objects(
+    connection: Connection, run: Sequence[Change], states: dict[Key, MemoryObject], tables: Tables
+) -> None:
+    """Part by part: while the database writes one, the next is worked out."""
+    writing: asyncio.Future[None] | None = None
+    try:
+        for start in range(0, len(run), PART):
+            projection = Projection(states)
+            for change in run[start : start + PART]:
+                projection.add(change)
+            if writing is not None:
+                await writing
+            writing = asyncio.ensure_future(_write(connection, projection.rows, tables))
+            # It is on its way to the database before the next part keeps this thread busy.
+            await asyncio.sleep(0)
+    finally:
+        if writing is not None:
+            await writing
 
 
-async def _states(connection: Connection, tenant: Any, keys: Sequence[Key], tables: Tables) -> dict[Key, MemoryObject]:
+async def _write(connection: Connection, rows: dict[str, list[Row]], tables: Tables) -> None:
+    real = tables["emo_current"] == REAL["emo_current"]
+    await connection.execute(PROJECT if real else PROJECT_INTO_COPIES, (Jsonb(rows, dumps=orjson.dumps),))
+
+
+async def _states(
+    connection: Connection, tenant: Any, run: Sequence[Change], tables: Tables
+) -> dict[Key, MemoryObject]:
     """Each object as its branch sees it: its own state, or the one it has in the parent at the fork."""
+    keys = list(dict.fromkeys(change.key for change in run))
     values = {
         "tenant": tenant,
-        "worlds": [place.world_id for place, _ in keys],
-        "branches": [place.branch for place, _ in keys],
-        "ids": [emo_id for _, emo_id in keys],
+        "worlds": [world_id for world_id, _, _ in keys],
+        "branches": [branch for _, branch, _ in keys],
+        "ids": [emo_id for _, _, emo_id in keys],
     }
     rows = await (await connection.execute(OWN.format(**tables), values)).fetchall()
-    found = {(one.place, one.emo_id): one for one in map(from_json, rows)}
-    for place in {place for place, _ in keys if place.branch != MAIN}:
+    found = {key_of(one.place, one.emo_id): one for one in map(from_json, rows)}
+    for place in {change.place for change in run if change.place.branch != MAIN}:
         view = await view_in(connection, tenant, place, tables=tables)
         view.refuse_changes_if_closed()
-        absent = [emo_id for where, emo_id in keys if where == place and (place, emo_id) not in found]
-        seen = await find_in(connection, view, absent, tables)
-        found |= {(place, emo_id): object_of(row) for emo_id, row in seen.items()}
+        absent = {change.emo_id for change in run if change.place == place and change.key not in found}
+        seen = await find_in(connection, view, sorted(absent), tables)
+        found |= {key_of(place, emo_id): object_of(row) for emo_id, row in seen.items()}
     return found
 
 

@@ -119,4 +119,4 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
 
 def name_of(*parts: object) -> UUID:
     """The same parts give the same UUID."""
-    return uuid5(NAMES, "\x1f".join(str(part) for part in parts))
+    return uuid5(NAMES, "\x1f".join(map(str, parts)))

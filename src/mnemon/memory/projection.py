@@ -2,17 +2,15 @@
 
 from collections import defaultdict
 from typing import Any
-from uuid import UUID
 
 from mnemon.log.moments import written
 from mnemon.memory.determinism import content_hash, object_hash, text_hash
 from mnemon.memory.errors import CompactionRefused
-from mnemon.memory.fold import Change, as_json, fold
-from mnemon.memory.objects import STILL, MemoryObject, Place
+from mnemon.memory.fold import Change, Key, as_json, fold
+from mnemon.memory.objects import STILL, MemoryObject
 from mnemon.memory.personal import is_erased
 from mnemon.memory.relations import Edge, difference, edges_of, links_of_row, texts_of
 
-Key = tuple[Place, UUID]
 Row = dict[str, Any]
 
 
@@ -37,7 +35,7 @@ class Projection:
         if change.operation == "snapshot.compacted":
             self._compact(change)
             return
-        key = change.place, change.emo_id
+        key = change.key
         seen = self._states.get(key)
         after = self._states[key] = fold(seen, change)
         own = seen if seen is not None and seen.place == change.place else None
@@ -52,7 +50,7 @@ class Projection:
 
     def _compact(self, change: Change) -> None:
         """The snapshot must be exactly what is there: in a replay as when it was made."""
-        key = change.place, change.emo_id
+        key = change.key
         state = self._states.get(key)
         if state is None or fold(state, change) != state:
             raise CompactionRefused(
@@ -62,7 +60,7 @@ class Projection:
             self._rows["compacted"].append(_key(key) | {"emo_version": version, "change_id": change.data["change_id"]})
 
     def _write_history(self, change: Change, diff: Row, own: MemoryObject | None, current: Row) -> None:
-        key = change.place, change.emo_id
+        key = change.key
         row = current | {
             "since": change.sequence,
             "until": STILL,
@@ -77,7 +75,9 @@ class Projection:
         self._opened(("version", key), "emo_history", row)
 
     def _write_links(self, change: Change, own: MemoryObject | None, after: MemoryObject) -> None:
-        key = change.place, change.emo_id
+        if own is not None and (own.parents, own.links) == (after.parents, after.links):
+            return
+        key = change.key
         before, now = links_of_row(own), links_of_row(after)
         for link_id in before.keys() - now.keys():
             added = self._open.pop(("link", key, link_id), None)
@@ -90,7 +90,7 @@ class Projection:
             self._opened(("link", key, link_id), "emo_links", row)
 
     def _write_texts(self, change: Change, own: MemoryObject | None, after: MemoryObject) -> None:
-        key = change.place, change.emo_id
+        key = change.key
         before, now = texts_of(own), texts_of(after)
         for text in before.keys() - {text for text in now if now[text] == before.get(text)}:
             self._close(("text", key, text), "closed_texts", _key(key) | _named(text), change.sequence)
@@ -104,7 +104,7 @@ class Projection:
             self._open_text(change, ("rationale", str(after.emo_version)), text_hash(rationale))
 
     def _open_text(self, change: Change, text: tuple[str, str], digest: bytes) -> None:
-        key = change.place, change.emo_id
+        key = change.key
         row = _key(key) | _named(text) | _holding(change) | {
             "emo_version": change.data["emo_version"],
             "text_hash": "\\x" + digest.hex(),
@@ -112,7 +112,7 @@ class Projection:
         self._opened(("text", key, text), "emo_texts", row)
 
     def _write_graph(self, change: Change, own: MemoryObject | None, after: MemoryObject) -> None:
-        key = change.place, change.emo_id
+        key = change.key
         node = _key(key) | _holding(change) | {
             "graph": change.place.graph,
             "emo_type": after.emo_type,
@@ -141,13 +141,13 @@ class Projection:
             self._open_edge(change, explained)
 
     def _open_edge(self, change: Change, edge: Edge) -> None:
-        key = change.place, change.emo_id
+        key = change.key
         row = {
-            "world_id": str(change.place.world_id),
-            "branch": change.place.branch,
+            "world_id": key[0],
+            "branch": key[1],
             "edge_id": str(edge.edge_id(change.emo_id)),
             "graph": change.place.graph,
-            "owner_id": str(change.emo_id),
+            "owner_id": key[2],
             "kind": edge.kind,
             "source_id": str(edge.source_id),
             "target_id": str(edge.target_id) if edge.target_id else None,
@@ -193,12 +193,13 @@ def branch_row(change: Change, before: Row | None) -> Row:
 
 
 def _hashes(one: MemoryObject) -> Row:
-    return {"content_hash": content_hash(one.content), "determinism_hash": object_hash(one)}
+    own = content_hash(one.content)
+    return {"content_hash": own, "determinism_hash": object_hash(one, own)}
 
 
 def _key(key: Key) -> Row:
-    place, emo_id = key
-    return {"world_id": str(place.world_id), "branch": place.branch, "emo_id": str(emo_id)}
+    world_id, branch, emo_id = key
+    return {"world_id": world_id, "branch": branch, "emo_id": emo_id}
 
 
 def _named(text: tuple[str, str]) -> Row:
