@@ -85,6 +85,8 @@ async def measure(embedded: EmbeddedServer, home: Path) -> dict[str, float]:
         async with EventLog(database) as log:
             memory = open_memory(log, embedder)
             place = memory.place(tenant)
+            # While there is nothing yet; otherwise the first read would make the whole lens anew.
+            await memory.prepare(tenant)
             ids = await load(memory, tenant, place)
             await fill_vectors(database, tenant, embedder)
             await settle(database)

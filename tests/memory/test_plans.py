@@ -96,3 +96,43 @@ async def test_large_tenants_use_the_indexes_and_small_ones_lose_nothing(
             await memory.search.search(large, memory.place(large), "word7", mode="text")
             await asyncio.sleep(0.2)
     await memory.log.close()
+
+
+COUNTS = """
+SELECT coalesce(sum(n_tup_ins) FILTER (WHERE relname = 'emo_history'), 0)::int AS written,
+       sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS looked_at
+  FROM pg_stat_user_tables WHERE relname ~ '^(events_|emo_)'
+"""
+
+
+async def looked_at(memory: Memory, database: Database, tenant: UUID, written: int) -> int:
+    """Rows of events and of the lens that were read so far, once the counts of all that was written are in."""
+    async with asyncio.timeout(60):
+        while True:
+            async with memory.reading.transaction(tenant) as connection:
+                await connection.execute("SELECT pg_stat_force_next_flush()")
+            async with database.owner() as owner:
+                row = await (await owner.execute(COUNTS)).fetchone()
+            assert row is not None
+            if row["written"] >= written:
+                return int(row["looked_at"])
+            await asyncio.sleep(0.1)
+
+
+async def test_a_load_into_tables_never_analysed_and_a_change_in_a_large_world_look_at_few_rows(
+    memory: Memory, own_database: Database
+) -> None:
+    tenant, objects, changes = await make_tenant(own_database), 1_500, 20
+    place = memory.place(tenant)
+    # While there is nothing yet, the lens needs no rebuild to be current.
+    await memory.prepare(tenant)
+    await fill(memory, tenant, objects)
+    loaded = await looked_at(memory, own_database, tenant, objects)
+    assert loaded < 20 * objects
+    async with own_database.owner() as owner:
+        await owner.execute("ANALYZE")
+    loaded = await looked_at(memory, own_database, tenant, objects)
+    for one in await memory.reading.page(tenant, place, limit=changes):
+        await memory.changes.update(tenant, place, ADA, one.object.emo_id, content="changed")
+    assert await looked_at(memory, own_database, tenant, objects + changes) - loaded < objects * changes / 2
+    await memory.log.close()
