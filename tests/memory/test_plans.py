@@ -122,7 +122,7 @@ async def looked_at(memory: Memory, database: Database, tenant: UUID, written: i
 async def test_a_load_into_tables_never_analysed_and_a_change_in_a_large_world_look_at_few_rows(
     memory: Memory, own_database: Database
 ) -> None:
-    tenant, objects, changes = await make_tenant(own_database), 1_500, 20
+    tenant, objects, changes = await make_tenant(own_database), 3_000, 20
     place = memory.place(tenant)
     # While there is nothing yet, the lens needs no rebuild to be current.
     await memory.prepare(tenant)
