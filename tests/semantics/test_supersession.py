@@ -30,6 +30,11 @@ async def links(*texts: str, one_document: bool = False) -> list[Link]:
             "Decision: We use PostgreSQL instead of MySQL for the booking engine.",
         ),
         ("Decision: launch on 3 May.", "Decision: launch on 10 June."),
+        ("Decision: Payments go through Paynet.", "Decision: We leave Paynet and use Nordpay for payments."),
+        (
+            "Decision: Berthline costs a flat fee of 49 euro per guest berth and year.",
+            "Decision: Tiered pricing replaces the flat fee from 1 June 2026: 39 euro for the first 50 guest berths.",
+        ),
         ("Decision: no deploys on Fridays.", "Decision: deploys on Fridays are allowed now."),
     ],
 )

@@ -5,14 +5,13 @@ import re
 from mnemon.semantics.agents import Agent, agent_in, last_group
 from mnemon.semantics.layout import Unit
 from mnemon.semantics.match import Found
-from mnemon.semantics.people import NAME, People
+from mnemon.semantics.people import NAME, People, is_given_name
 from mnemon.semantics.revision import Revision
 from mnemon.semantics.semantic_event import Actor, Candidate, Category, Role
 
 _VOCATIVE = re.compile(
-    rf"^\W*(?:(?:hi|dear|hey|and|also|ok|okay)\s+)?(?:(?P<name>@?{NAME})\s*,"
-    r"|(?P<handle>@[\w.]+),?)\s+(?=\w)",
-    re.IGNORECASE,
+    rf"(?:^|[.!?;:]\s+)\W*(?:(?i:hi|dear|hey|and|also|ok|okay),?\s+)?(?:(?P<name>@?{NAME})\s*,"
+    r"|(?P<handle>@[\w.]+),?)\s+(?=\w)"
 )
 _WITH = re.compile(r"\b(?:with|to|between|by|from|under)\s+(?:the\s+|our\s+)?")
 _NAME = re.compile(rf"(?<![\w.])@?{NAME}")
@@ -49,8 +48,10 @@ class Cast:
 
     def hear(self, clause: str) -> None:
         """Take note of the people of a clause, whether or not it held an event."""
-        if mentioned := self._mentioned(clause):
-            self.last_person = mentioned[-1]
+        mentioned = self._mentioned(clause)
+        certain = [name for name in mentioned if self.people.is_known(name) or is_given_name(name.split()[0])]
+        if mentioned:
+            self.last_person = (certain or mentioned)[-1]
         self.last_group = last_group(clause) or self.last_group
 
     def _names(self, agent: Agent, unit: Unit) -> tuple[str, ...]:
@@ -66,7 +67,7 @@ class Cast:
         return (*agent.names, speaker) if agent.me_too and speaker else agent.names
 
     def _asked(self, clause: str, unit: Unit) -> tuple[str, ...]:
-        match = _VOCATIVE.match(clause)
+        match = _VOCATIVE.search(clause)
         if match and match["handle"]:
             return (self.people.full_name(match["handle"]),)
         if match and self.people.is_person(match["name"]):
@@ -95,7 +96,7 @@ class Cast:
         names = []
         for match in _NAME.finditer(clause):
             beside = _BESIDE_PERSON.search(clause[: match.start()]) and self.people.is_person(match[0])
-            if self.people.is_known(match[0]) or beside:
+            if self.people.is_known(match[0]) or is_given_name(match[0]) or beside:
                 names.append(self.people.full_name(match[0]))
         return names
 

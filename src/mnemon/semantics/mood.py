@@ -41,6 +41,8 @@ _APOSTROPHES = str.maketrans("’‘", "''")
 # {disfmarker}, [laughter]; "I 'll" and "do n't" as some transcribers write.
 _MARKUP = re.compile(r"\{\w+\}|\[(?:laughs?|laughter|pause|inaudible|crosstalk)\]", re.IGNORECASE)
 _SPLIT_CONTRACTION = re.compile(r"(?<=\w) ('(?:ll|re|ve|m|s|d)\b)")
+# "No, we decided to stay" denies what was asked, not what it says.
+_ANSWER = re.compile(r"\W*(?:no|nope|nah)\b\s*[,.;:!–—]\s*", re.IGNORECASE)
 _REACH = 34
 
 
@@ -75,8 +77,10 @@ def mood_of(clause: str, sentence: str) -> Mood:
 
 def is_denied(clause: str, start: int, end: int) -> bool:
     """Whether a negation stands in the cue or shortly before it."""
-    return _NEGATION.search(clause, max(0, start - _REACH), end) is not None and not re.search(
-        r"\b(?:no later than|not only|no hurry|not later than)\b", clause[max(0, start - _REACH) : end], re.IGNORECASE
+    answer = _ANSWER.match(clause)
+    first = max(start - _REACH, answer.end() if answer and answer.end() <= start else 0)
+    return _NEGATION.search(clause, first, end) is not None and not re.search(
+        r"\b(?:no later than|not only|no hurry|not later than)\b", clause[first:end], re.IGNORECASE
     )
 
 

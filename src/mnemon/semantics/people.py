@@ -20,7 +20,8 @@ _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 # Capitalised words that begin a sentence, a heading or a company more often than a person's name.
 _NOT_NAMES = words(
-    """a about action after again all also although an and annual any anyone anything apologies apr april as at
+    """a about action added appointed assigned elected hired named promoted removed replaced
+    after again all also although an and annual any anyone anything apologies apr april as at
     aug august because been before best board both but by can closed could dear dec december decision done
     during each either every everyone everything feb february few first for fri friday from good great he
     hello her here hi his how however i if in instead is it its jan january jul july jun june just kind last

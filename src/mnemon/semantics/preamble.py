@@ -17,7 +17,9 @@ _FIELD = re.compile(
 )
 _PRESENT = frozenset({"present", "attendees", "attendance", "attending", "participants", "facilitator", "chair"})
 _AUTHOR = re.compile(r"\((?:notes|reported|written|prepared|minutes)(?: by)?:? (?P<name>[A-Z][\w.’' -]+?)(?:,|\))")
-_BESIDE_NAME = re.compile(r"\s*\([^)]*\)|\s+<[^>]*>|,\s*(?:[A-Z]{2,4}|[a-z ]+)$")
+_BESIDE_NAME = re.compile(
+    r"\s*\([^)]*\)|\s+<[^>]*>|\s+(?:for|from|until|till|via|by)\s[^,;]*|,\s*(?:[A-Z]{2,4}|[a-z ]+)$"
+)
 _NAME = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[^\W\d_][\w.’'-]*(?: [^\W\d_][\w.’'-]*){0,3}")
 _NO_YEAR_GIVEN = date(1, 1, 1)
 

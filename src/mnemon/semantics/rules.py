@@ -77,6 +77,8 @@ def _read_unit(revision: Revision, unit: Unit, cast: Cast, chunk_id: str | None)
         yield report
         return
     for statement in _statements(sentence, unit, revision):
+        # "Tomas is not happy; he will look at it": who was named before speaks for the pronoun after.
+        cast.hear(sentence[: statement.start])
         candidate = _candidate(revision, unit, sentence, statement, cast, chunk_id)
         if candidate:
             cast.note_promise(unit, candidate)

@@ -15,7 +15,8 @@ LinkKind = Literal["supersedes", "fulfils"]
 # "Postgres instead of MySQL", "replaces the letter": the later words name what they replace.
 _NAMES_OLD = re.compile(
     r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of|replac(?:es|ed|ing)|supersed(?:es|ed|ing)"
-    r"|away\s+from|no\s+longer|drop(?:s|ped|ping)?|from)\s+(?P<old>[^.;,]{2,60})",
+    r"|away\s+from|no\s+longer|drop(?:s|ped|ping)?|leav(?:e|es|ing)|abandon(?:s|ed|ing)?|stop(?:s|ped)?\s+using|from)"
+    r"\s+(?P<old>(?:(?!\s+(?:from|and|by|starting|as\s+of|with\s+effect)\b)[^.;,:]){2,60})",
     re.IGNORECASE,
 )
 # "Actually, use Postgres instead": a change of mind that does not say of which.

@@ -39,6 +39,12 @@ def event_time_of(clause: str, category: Category, revision: Revision) -> dateti
         return None
     direction: Direction = "past" if category in _LOOKS_BACK else "nearest"
     mentions = read_dates(clause, revision.today, direction)
+    if category in _LOOKS_BACK:
+        # "We decided to launch on 10 June": what was done is done by the day that tells of it.
+        mentions = [each for each in mentions if each.period.first <= revision.today]
+    if category is Category.DECISION:
+        # "Not this year" says for how long.
+        mentions = [each for each in mentions if each.period.last <= revision.today]
     chosen = _when(mentions, category)
     return datetime.combine(chosen.period.first, time(), revision.zone) if chosen else None
 

@@ -12,7 +12,8 @@ DATED = re.compile(
     r"^[ \t>*#-]*(?:\*\*)?(?:date|meeting date|held on|datum)(?:\*\*)?[ \t]*:(?:\*\*)?[ \t]*(\S.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
-ASIDE = re.compile(r"\s*\([^()]*\)")
+# "(first week)", "for item 2": said of a name, no part of it.
+ASIDE = re.compile(r"\s*\([^()]*\)|\s+(?:for|from|until|till|via|by)\s[^,;]*")
 HEAD = 3_000
 ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]

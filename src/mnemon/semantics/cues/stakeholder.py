@@ -35,8 +35,13 @@ STAKEHOLDER_CUES = (
         "appoints",
         _S,
         r"\b(?:appoint(?:s|ed)|nominat(?:es|ed)|promoted to|elected (?:as|chair|to the)|assigned as"
-        r"|added (?-i:[A-Z])\w+(?: (?-i:[A-Z])\w+)? as|hired (?-i:[A-Z])\w+|designat(?:es"
-        r"|ed) (?-i:[A-Z])\w+)\b",
+        r"|designat(?:es|ed) (?-i:[A-Z])\w+)\b",
+        strength=4,
+    ),
+    cue(
+        "appoints",
+        _S,
+        r"\b(?:added|hired) (?P<who>(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+){0,2}) as\b|\bhired (?-i:[A-Z])\w+",
         strength=4,
     ),
     cue(
