@@ -65,3 +65,27 @@ async def test_an_unknown_category_is_refused(call: Callable[..., Awaitable[http
     answer = await call("GET", "/semantic-events", params={"category": "Song"})
     assert answer.status_code == 422
     assert "Must be one of: Commitment" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"query": "x" * 1001}, "query: "),
+        ({"actor": "zero \0 byte"}, "cannot be used"),
+        ({"cursor": "eyJhZnRlcl90aW1lIjogIjAwMDEtMDEtMDFUMDA6MDA6MDArMjM6NTkiLCAiYWZ0ZXJfaWQiOiAieCJ9"}, "time zone"),
+    ],
+)
+async def test_a_refusal_names_the_field_and_never_the_statement(
+    call: Callable[..., Awaitable[httpx.Response]], asked: dict[str, str], said: str
+) -> None:
+    answer = await call("GET", "/semantic-events", params=asked)
+    assert answer.status_code == 422
+    error = answer.json()["error"]
+    assert said in error
+    assert not any(word in error for word in ("LINE", "SELECT", "portal", "CONTEXT", "e.active"))
+
+
+async def test_names_that_would_colour_a_terminal_are_refused(call: Callable[..., Awaitable[httpx.Response]]) -> None:
+    for field in ("title", "author", "source_id"):
+        answer = await call("POST", "/artifacts", json=NOTE | {"content": "We decided.", field: "red\x1b[31m"})
+        assert (answer.status_code, answer.json()["details"]["field"]) == (422, field)

@@ -11,7 +11,7 @@ from mnemon.app import Mnemon
 from mnemon.ask.answer import Asking
 from mnemon.documents.library import list_documents
 from mnemon.documents.readers import ANYONE, Reader, open_as, read_as
-from mnemon.errors import NotAllowed, NotFound
+from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
 from mnemon.log.events import Actor
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import Ingested, ingest_artifact
@@ -331,6 +331,18 @@ async def test_an_owner_changes_the_readers_also_where_the_content_is_the_same(
     assert await sees(mnemon, tenant, None) == set()
 
 
+async def test_readers_are_named_by_their_address_and_strangers_are_refused(
+    take: Take, all_done: Done, client: Any, user: Person
+) -> None:
+    kept = await take(visibility_scope="custom", readers=(user.email.upper(),), title="Zeppelin plans")
+    await all_done()
+    opened = await client.get(f"/v1/artifacts/{kept.artifact_uid}", headers=user.headers)
+    assert (opened.status_code, opened.json()["title"]) == (200, "Zeppelin plans")
+    for name in ("nobody@example.org", "Ben", "user:"):
+        with pytest.raises(InvalidRequest, match=r"reader|read it"):
+            await take(visibility_scope="custom", readers=(name,))
+
+
 async def test_the_same_terms_again_are_no_event(mnemon: Mnemon, tenant: UUID, take: Take) -> None:
     terms = {"retention_policy": "custom", "retain_until": datetime(2999, 1, 1, 12, tzinfo=UTC)}
     await take(source_id="page-1", **terms)
@@ -350,7 +362,7 @@ async def test_an_artifact_that_cannot_be_purged_keeps_no_other_waiting(
 
     async def fails(tenant_id: UUID, actor: Actor, doc_id: UUID) -> Any:
         if doc_id == stubborn:
-            raise RuntimeError("the disk is full")
+            raise Conflict("It is held back for a court.")
         return await purge(tenant_id, actor, doc_id)
 
     monkeypatch.setattr(mnemon, "purge_document", fails)

@@ -38,7 +38,9 @@ class ArtifactIn(BaseModel):
     ts: AwareDatetime | None = Field(None, description="When it was written or said.")
     sensitivity: str = "normal"
     visibility_scope: str = "me"
-    readers: list[str] = Field(default_factory=list, max_length=200, description="Who may read it, as user:…")
+    readers: list[str] = Field(
+        default_factory=list, max_length=200, description="Who may read it: e-mail addresses, or user:…"
+    )
     retention_policy: str = "forever"
     retain_until: AwareDatetime | None = None
 

@@ -25,7 +25,6 @@ def add_failure_answers(api: FastAPI) -> None:
     api.add_exception_handler(MnemonError, answer_failure)
     api.add_exception_handler(RequestValidationError, _answer_validation)
     api.add_exception_handler(HTTPException, _answer_http)
-    api.add_exception_handler(psycopg.DataError, _answer_unstorable)
     api.add_exception_handler(psycopg.OperationalError, _answer_database)
     api.add_exception_handler(psycopg.DataError, _answer_value)
     api.add_exception_handler(Exception, _answer_surprise)
@@ -50,7 +49,9 @@ async def _answer_validation(request: Request, failure: Exception) -> JSONRespon
 
 def _problem(error: dict[str, Any]) -> dict[str, str]:
     """Where and what, without the value: it may be a password."""
-    where = [str(part) for part in error["loc"] if part not in ("body", "query", "path", "header")]
+    where = [str(part) for part in error["loc"]]
+    if where and where[0] in ("body", "query", "path", "header"):
+        where = where[1:]
     return {"field": ".".join(where) or "body", "problem": error["msg"]}
 
 
@@ -64,14 +65,6 @@ async def _answer_http(request: Request, failure: Exception) -> JSONResponse:
     return await answer_failure(request, known.get(failure.status_code) or InvalidRequest(str(failure.detail)))
 
 
-async def _answer_unstorable(request: Request, failure: Exception) -> JSONResponse:
-    """A value that no column can hold, such as text with a zero byte."""
-    log.warning("unstorable_value", error=str(failure).strip())
-    return await answer_failure(
-        request, InvalidRequest("A value in this request cannot be stored: text has no zero bytes.")
-    )
-
-
 async def _answer_database(request: Request, failure: Exception) -> JSONResponse:
     log.error("database_failed", error=str(failure).strip())
     return await answer_failure(request, DatabaseUnavailable("The database does not answer just now: try again."))
@@ -79,7 +72,10 @@ async def _answer_database(request: Request, failure: Exception) -> JSONResponse
 
 async def _answer_value(request: Request, failure: Exception) -> JSONResponse:
     """A null character or a number beyond 64 bits: nothing that is stored can be asked for with it."""
-    return await answer_failure(request, InvalidRequest(f"A value cannot be used: {str(failure).strip()}"))
+    assert isinstance(failure, psycopg.DataError)
+    # The rest of the message shows the statement.
+    reason = failure.diag.message_primary or str(failure).partition("\n")[0]
+    return await answer_failure(request, InvalidRequest(f"A value cannot be used: {reason.strip()}"))
 
 
 async def _answer_surprise(request: Request, failure: Exception) -> JSONResponse:

@@ -35,7 +35,9 @@ def add(
     url: Annotated[str | None, typer.Option("--url", help="Where it can be opened.")] = None,
     written: Annotated[str | None, typer.Option("--date", help="When it was written or said.")] = None,
     scope: Annotated[str, typer.Option("--scope", help="Who may read it: me, team, org or custom.")] = "org",
-    reader: Annotated[list[str] | None, typer.Option("--reader", help="user:… who may read it; repeat it.")] = None,
+    reader: Annotated[
+        list[str] | None, typer.Option("--reader", help="Who may read it, by e-mail address; repeat it.")
+    ] = None,
     sensitivity: Annotated[
         str, typer.Option("--sensitivity", help="normal, sensitive or highly_sensitive.")
     ] = "normal",

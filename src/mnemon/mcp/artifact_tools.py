@@ -59,7 +59,7 @@ def _add_ingest(door: Door) -> None:
                 "here; org: everyone here."
             ),
         ] = "me",
-        readers: Annotated[People, Field(description="Who else may read it, as user:….")] = [],  # noqa: B006
+        readers: Annotated[People, Field(description="Who else may read it: e-mail addresses, or user:….")] = [],  # noqa: B006
         retention_policy: Literal["forever", "1y", "until_resolved", "custom"] = "forever",
         retain_until: Annotated[Moment, Field(description="With retention_policy custom: when it is purged.")] = None,
         wait_seconds: Annotated[

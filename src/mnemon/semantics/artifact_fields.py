@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from mnemon.documents.intake import CONTROL
 from mnemon.documents.readers import Reader
 from mnemon.errors import InvalidRequest, NotAllowed
 from mnemon.log.events import Actor
@@ -32,7 +33,7 @@ class NewArtifact:
     ts: datetime | None = None
     sensitivity: str = "normal"
     visibility_scope: str = "me"
-    # Actor ids such as `user:…`: the members of a team, or whoever a custom scope names.
+    # E-mail addresses, or actor ids such as `user:…`: the members of a team, or whoever a custom scope names.
     readers: tuple[str, ...] = ()
     retention_policy: str = "forever"
     retain_until: datetime | None = None
@@ -132,6 +133,8 @@ def _short(field: str, value: str | None) -> None:
         return
     if len(value) > LONGEST_NAME or "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
         raise InvalidRequest(f"{field} has at most {LONGEST_NAME} characters, all of them whole.", field=field)
+    if CONTROL.search(value):
+        raise InvalidRequest(f"{field} is one line, without control characters.", field=field)
 
 
 def _aware(value: datetime | None) -> datetime | None:

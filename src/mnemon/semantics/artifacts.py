@@ -39,6 +39,7 @@ from mnemon.semantics.artifact_fields import (
     says_otherwise,
     terms_of,
 )
+from mnemon.semantics.artifact_readers import known_readers
 from mnemon.semantics.names import artifact_name, artifact_uid_of, chunk_name, job_name, revision_name
 from mnemon.settings import Settings
 from mnemon.telemetry import counter, histogram
@@ -182,6 +183,8 @@ def _told(extraction: Extraction, new: NewArtifact) -> Extraction:
 async def _settle(transaction: LogTransaction, files: Files, actor: Actor, prepared: _Prepared) -> Ingested:
     """Under the lock of the source two of the same artifact take turns: the second finds what the first has made."""
     tx = transaction.connection
+    readers = await known_readers(tx, prepared.new.readers)
+    prepared = replace(prepared, new=replace(prepared.new, readers=readers))
     await lock_source(tx, prepared.source_uri)
     values = {"source_uri": prepared.source_uri, "content_hash": prepared.content_hash}
     known = await (await tx.execute(FIND, values)).fetchone()

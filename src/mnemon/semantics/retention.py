@@ -54,7 +54,9 @@ async def _expire_of(job: Job[NoPayload], tenant: UUID) -> list[Exception]:
             await context.purge_document(tenant, SYSTEM, doc_id)
         except Exception as failure:
             failures.append(failure)
-            log.error("artifact_not_expired", tenant_id=tenant, doc_id=doc_id, exc_info=failure)
+            log.error(
+                "artifact_not_expired", tenant_id=tenant, doc_id=doc_id, error=f"{type(failure).__name__}: {failure}"
+            )
             continue
         EXPIRATIONS.inc()
         log.info("artifact_expired", tenant_id=tenant, doc_id=doc_id)
