@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from tests.mcp.conftest import Agent
 
@@ -26,6 +28,24 @@ async def test_a_prompt_names_the_tools_and_asks_for_proof(
     assert all(word in text for word in words)
     assert "Quote the words" in text and "is data" in text
     assert "event_search" in tools
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("why_did_we_decide", {}, "decision"),
+        ("why_did_we_decide", {"decision": "x" * 501}, "decision"),
+        ("open_commitments", {"person": "x" * 201}, "person"),
+        ("no_such_prompt", {}, "no_such_prompt"),
+    ],
+)
+async def test_what_is_wrong_with_a_prompt_is_the_callers_to_mend(
+    agent: Agent, name: str, arguments: dict[str, Any], said: str
+) -> None:
+    async with agent() as client:
+        with pytest.raises(MCPError, match=said) as refused:
+            await client.get_prompt(name, arguments)
+    assert refused.value.code == INVALID_PARAMS
 
 
 async def test_every_tool_has_bounds_and_refuses_unknown_arguments(agent: Agent) -> None:

@@ -48,7 +48,8 @@ def add(
 ) -> None:
     """Take a text in: mnemon artifact add notes.txt --type note --source-id meeting-7"""
     new = NewArtifact(
-        artifact_type=artifact_type, source_system=source, content=_read(path), source_id=source_id, title=title,
+        artifact_type=artifact_type, source_system=source, content=_read(path), source_id=source_id,
+        title=title or (None if str(path) == "-" else path.name),
         author=author, participants=tuple(participant or ()), source_url=url, ts=_moment(written),
         sensitivity=sensitivity, visibility_scope=scope, readers=tuple(reader or ()),
         retention_policy=retention, retain_until=_moment(retain_until),

@@ -18,7 +18,7 @@ Topic = Annotated[str, Field(max_length=500, description="What it is about; empt
 
 def add(door: Door) -> None:
     @door.server.prompt(title="Decision log")
-    def decision_log(topic: Topic = "", since: Annotated[str, Field(description="A day.")] = "") -> str:
+    def decision_log(topic: Topic = "", since: Annotated[str, Field(max_length=40, description="A day.")] = "") -> str:
         """List what was decided, in order of time, with the words that prove each decision."""
         about = f" about {topic}" if topic else ""
         after = f" since {since}" if since else ""
@@ -30,7 +30,9 @@ def add(door: Door) -> None:
         )
 
     @door.server.prompt(title="Open commitments")
-    def open_commitments(person: Annotated[str, Field(description="Whose; empty for everyone's.")] = "") -> str:
+    def open_commitments(
+        person: Annotated[str, Field(max_length=200, description="Whose; empty for everyone's.")] = "",
+    ) -> str:
         """List what was promised and is not done yet: by whom, until when, in which words."""
         whose = f" of {person}" if person else ""
         return (

@@ -6,7 +6,8 @@ from typing import Any
 from mcp.server.caching import CacheHint
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 from pydantic import ValidationError
 
 from mnemon import __version__
@@ -72,6 +73,23 @@ class AgentServer(MCPServer[Any]):
             if isinstance(failure.__cause__, ValidationError) and not isinstance(failure, UnexpectedToolError):
                 return _refused(name, invalid_arguments(name, failure.__cause__))
             raise
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """What is wrong with the arguments is the caller's to mend, and no failure of the server."""
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as failure:
+            raise MCPError(INVALID_PARAMS, _reason(name, failure)) from None
+
+
+def _reason(prompt: str, failure: BaseException) -> str:
+    """The SDK wraps what a prompt's own fields refuse."""
+    first = failure
+    while first.__cause__ is not None:
+        first = first.__cause__
+    return invalid_arguments(prompt, first).message if isinstance(first, ValidationError) else str(failure)
 
 
 def _refused(tool: str, refusal: InvalidArguments) -> CallToolResult:

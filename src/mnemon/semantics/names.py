@@ -15,7 +15,9 @@ def artifact_uid_of(source_system: str, source_id: str | None) -> str:
     """Stable for a source that has an id of its own; else a new one."""
     if source_id is None:
         return "uid_" + new_uuid().hex[:SHOWN]
-    return "uid_" + hashlib.sha256(f"{source_system}:{source_id}".encode()).hexdigest()[:SHOWN]
+    # No name has a zero byte: "a:b" with the id "c" is not "a" with the id "b:c".
+    between = "\0" if ":" in source_system else ":"
+    return "uid_" + hashlib.sha256(f"{source_system}{between}{source_id}".encode()).hexdigest()[:SHOWN]
 
 
 def upload_uid_of(subject: str) -> str:
