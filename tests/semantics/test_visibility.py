@@ -17,6 +17,8 @@ from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import Ingested, ingest_artifact
 from mnemon.semantics.query import EventFilters, event_get, event_list_for_revision, event_search
 from mnemon.semantics.retention import EXPIRE
+from mnemon.semantics.revision_changes import changes_between
+from mnemon.semantics.views import open_commitments, people_topics
 from mnemon.work.enqueue import enqueue
 from mnemon.work.kinds import NoPayload
 from tests.api.conftest import Person
@@ -101,6 +103,52 @@ async def test_what_is_not_for_the_reader_looks_as_if_it_were_not_there(
     async with mnemon.database.transaction(tenant) as tx:
         with pytest.raises(NotFound):
             await open_as(tx, ben, kept.doc_id)
+
+
+async def test_views_and_changes_show_nothing_that_is_for_others_alone(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done
+) -> None:
+    kept = await take("Ada Byron will buy the zeppelin by 9 March 2030.", source_id="p")
+    await take("Ada Byron will buy the zeppelin by 16 March 2030.", source_id="p")
+    await all_done()
+    database, ada, ben = mnemon.database, Reader.of(ADA), Reader.of(BEN)
+    for view in (open_commitments, people_topics):
+        assert (await view(database, tenant, ada))["total"] == 1
+        assert (await view(database, tenant, ben))["total"] == 0
+    assert (await changes_between(database, tenant, ada, kept.artifact_uid))["changed"]
+    with pytest.raises(NotFound):
+        await changes_between(database, tenant, ben, kept.artifact_uid)
+
+
+async def test_a_private_decision_ends_nothing_that_others_see(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done
+) -> None:
+    march, april = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 4, 2, tzinfo=UTC)
+    await take("We decided to use MySQL for the event store.", BEN, ts=march, visibility_scope="org")
+    await take("We decided to use Postgres instead of MySQL for the event store.", ts=april)
+    await all_done()
+    for actor, seen in ((ADA, 2), (BEN, 1)):
+        found = await event_search(mnemon.database, tenant, Reader.of(actor), EventFilters(query="MySQL"))
+        assert [event["status"] for event in found["events"]] == ["open"] * seen
+
+
+async def test_a_link_is_shown_to_those_who_see_both_ends(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done
+) -> None:
+    march, april = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 4, 2, tzinfo=UTC)
+    later = "We decided to use Postgres instead of MySQL for the event store."
+    await take("We decided to use MySQL for the event store.", ts=march, visibility_scope="org")
+    await take(later, ts=april, visibility_scope="org", source_id="later")
+    await all_done()
+    await take(later, ts=april, visibility_scope="me", source_id="later")
+
+    async def links(actor: Actor) -> int:
+        reader = Reader.of(actor)
+        found = await event_search(mnemon.database, tenant, reader, EventFilters(query="MySQL"))
+        [old] = [event for event in found["events"] if "Postgres" not in event["narrative"]]
+        return len((await event_get(mnemon.database, tenant, reader, old["event_id"]))["links"])
+
+    assert (await links(ADA), await links(BEN)) == (1, 0)
 
 
 async def test_an_administrator_cannot_read_a_private_document_over_rest(
@@ -349,6 +397,20 @@ async def test_the_same_terms_again_are_no_event(mnemon: Mnemon, tenant: UUID, t
     before = await rows(mnemon, tenant, "SELECT count(*) AS n FROM mnemon.events")
     await take(source_id="page-1", **terms)
     assert await rows(mnemon, tenant, "SELECT count(*) AS n FROM mnemon.events") == before
+
+
+async def test_an_artifact_kept_for_a_year_goes_a_year_after_its_last_revision(
+    mnemon: Mnemon, tenant: UUID, take: Take
+) -> None:
+    old = await take("Decision: We stop the newsletter.", retention_policy="1y")
+    await take("Decision: We keep the newsroom.", retention_policy="1y")
+    async with mnemon.database.transaction(tenant) as tx:
+        await tx.execute(
+            "UPDATE mnemon.artifact_revisions SET ingested_at = now() - interval '366 days' WHERE doc_version_id = %s",
+            (old.doc_version_id,),
+        )
+    over = await rows(mnemon, tenant, "SELECT doc_id FROM mnemon.artifacts a WHERE mnemon.is_expired(a)")
+    assert [row["doc_id"] for row in over] == [old.doc_id]
 
 
 async def test_an_artifact_that_cannot_be_purged_keeps_no_other_waiting(
