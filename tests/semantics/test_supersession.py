@@ -1,10 +1,12 @@
 """A later decision ends an earlier one on its subject, a report of work fulfils a promise, nothing else does."""
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from mnemon.semantics.changes import changes
+from mnemon.semantics.semantic_event import Category, Evidence, SemanticEvent, Subject
 from mnemon.semantics.supersession import Link, Placed, link_events
 from tests.semantics.reading import events
 
@@ -98,3 +100,44 @@ async def test_text_that_only_moved_is_no_change() -> None:
     after = await events("A new first line.\n\nWe decided to wait.")
     found = changes(before, after)
     assert (found.added, found.dropped, found.changed) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ana Ortiz will send report 1 by 9 March 2025. Ana Ortiz will send report 2 by 16 March 2025.",
+        "Decision: launch in Bergen on 3 May.\n\nDecision: launch in Oslo on 10 June.",
+        "We decided to buy server 10 for the hall.\n\nWe decided to buy server 20 for the hall.",
+    ],
+)
+async def test_two_of_a_kind_in_one_text_are_two(text: str) -> None:
+    assert await links(text) == []
+
+
+async def test_one_text_may_say_that_it_changes_its_mind() -> None:
+    text = "Decision: launch on 3 May.\n\nDecision: actually, launch on 10 June."
+    (link,) = await links(text)
+    assert link.kind == "supersedes"
+
+
+async def test_a_promise_of_another_number_is_another_promise() -> None:
+    assert await links("Ana Ortiz will send report 1 by 9 March.", "Ana Ortiz will send report 2 by 16 March.") == []
+
+
+async def test_the_time_to_link_grows_with_the_text_and_not_with_its_square() -> None:
+    def seconds(count: int) -> float:
+        alike = [Placed(_numbered(number), START + timedelta(minutes=number), "doc", "rev") for number in range(count)]
+        began = time.process_time()
+        link_events(alike)
+        return time.process_time() - began
+
+    seconds(300)
+    assert seconds(2400) < 40 * max(seconds(300), 0.01)
+
+
+def _numbered(number: int) -> SemanticEvent:
+    quote = f"We decided to buy server number {number} for the hall."
+    evidence = (Evidence(number * 100, number * 100 + len(quote), quote),)
+    return SemanticEvent(
+        f"evt_{number}", Category.DECISION, quote, Subject(f"server number {number}"), (), evidence, 0.9
+    )

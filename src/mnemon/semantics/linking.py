@@ -1,5 +1,6 @@
 """Finds the stored events that new ones replace or fulfil, or that replace or fulfil them."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -33,9 +34,11 @@ async def links_of(tx: Connection, source: SourceRevision, events: Sequence[Sema
     new = [placed_now(source, event) for event in events if event.category in LINKABLE]
     if not new:
         return []
-    known = _likeliest(new, await _candidates(tx, source, new))
+    known = await asyncio.to_thread(_likeliest, new, await _candidates(tx, source, new))
     own = {one.event.event_id for one in new}
-    links = [link for link in link_events([*known, *new]) if link.later in own or link.earlier in own]
+    # Long texts keep the processor busy: meanwhile the worker goes on saying that it lives.
+    found = await asyncio.to_thread(link_events, [*known, *new])
+    links = [link for link in found if link.later in own or link.earlier in own]
     elsewhere = {one.event.event_id for one in known if one.document != str(source.doc_id)}
     return [_without_words(link) if link.later in elsewhere else link for link in links]
 

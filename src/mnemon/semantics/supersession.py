@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Literal
 
 from mnemon.semantics.kept import bare_report, reports_on
@@ -30,6 +31,8 @@ _CHANGE_OF_MIND = re.compile(
 _STANDING = frozenset({Category.DECISION, Category.CHANGE})
 _SAME_TOPIC = 0.34
 _SAME_SUBJECT = 0.5
+# Of those that share a word the latest are compared: a text of thousands of likes must not take for ever.
+_MOST_COMPARED = 200
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -62,10 +65,12 @@ class Link:
 def link_events(placed: Sequence[Placed]) -> list[Link]:
     """Each later event ends at most one earlier one, and each earlier one ends once. Ties go to the latest."""
     ordered = sorted(placed, key=_place_in_time)
+    about = [content_words(each.words) | content_words(each.event.subject.ref) for each in ordered]
     links: list[Link] = []
     ended: set[str] = set()
     for position, later in enumerate(ordered):
-        for earlier in reversed(ordered[:position]):
+        near = (ordered[place] for place in range(position - 1, -1, -1) if not about[place].isdisjoint(about[position]))
+        for earlier in islice(near, _MOST_COMPARED):
             if earlier.event.event_id in ended or earlier.event.event_id == later.event.event_id:
                 continue
             link = link_between(later, earlier)
@@ -93,7 +98,8 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
     if _same_words(later, earlier):
         return None
     if later.event.category is Category.COMMITMENT and earlier.event.category is Category.COMMITMENT:
-        return "the same promise with another date" if _new_date(later.event, earlier.event) else None
+        moved = _new_date(later.event, earlier.event) and _may_differ(later, earlier)
+        return "the same promise with another date" if moved else None
     if later.event.category not in _STANDING or earlier.event.category is not Category.DECISION:
         return None
     named = _NAMES_OLD.search(later.words)
@@ -115,9 +121,8 @@ def _same_words(later: Placed, earlier: Placed) -> bool:
 
 def _new_date(later: SemanticEvent, earlier: SemanticEvent) -> bool:
     owners = [{actor.ref.casefold() for actor in event.actors if actor.role == "owner"} for event in (later, earlier)]
-    return bool(later.due and earlier.due and later.due != earlier.due and owners[0] & owners[1]) and _one_subject(
-        later, earlier
-    )
+    alike = _one_subject(later, earlier) and values(later.subject.ref) == values(earlier.subject.ref)
+    return bool(later.due and earlier.due and later.due != earlier.due and owners[0] & owners[1]) and alike
 
 
 def _same_topic(later: Placed, earlier: Placed) -> bool:
@@ -138,7 +143,18 @@ def _same_place(later: Placed, earlier: Placed) -> bool:
 def _decided_differently(later: Placed, earlier: Placed) -> bool:
     """The same subject, and other values or the opposite answer."""
     differs = values(later.words) != values(earlier.words) or is_negative(later.words) != is_negative(earlier.words)
-    return differs and _one_subject(later.event, earlier.event) and _same_topic(later, earlier)
+    return (
+        differs
+        and _may_differ(later, earlier)
+        and _one_subject(later.event, earlier.event)
+        and _same_topic(later, earlier)
+    )
+
+
+def _may_differ(later: Placed, earlier: Placed) -> bool:
+    """In one text two alike are two, "launch in May, launch in June", unless it says that it changes its mind."""
+    apart = (later.document, later.revision_id) != (earlier.document, earlier.revision_id)
+    return apart or _CHANGE_OF_MIND.search(later.words) is not None
 
 
 def _one_subject(later: SemanticEvent, earlier: SemanticEvent) -> bool:
