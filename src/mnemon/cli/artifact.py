@@ -70,7 +70,10 @@ def show_one(
     text: Annotated[bool, typer.Option("--text", help="The text too.")] = False,
     tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
 ) -> None:  # fmt: skip
-    """What is known of an artifact."""
+    """What is known of an artifact.
+
+    Example: mnemon artifact show uid_0123456789abcdef --text
+    """
 
     async def find() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
@@ -90,7 +93,10 @@ def show_one(
 
 @app.command()
 def revisions(artifact_uid: Uid, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Its history, the latest first."""
+    """Its history, the latest first.
+
+    Example: mnemon artifact revisions uid_0123456789abcdef
+    """
 
     async def find() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
@@ -112,7 +118,10 @@ def changes(
     tenant: TenantOption = DEFAULT_SLUG,
     as_json: Json = False,
 ) -> None:
-    """What changed between two revisions: events added, dropped and changed."""
+    """What changed between two revisions: events added, dropped and changed.
+
+    Example: mnemon artifact changes uid_0123456789abcdef --before 1 --after 2
+    """
 
     async def find() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):

@@ -72,7 +72,10 @@ def search(
 def show_one(
     event_id: Annotated[str, typer.Argument(help="evt_…")], tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False
 ) -> None:
-    """One event with all its evidence and what it is tied to."""
+    """One event with all its evidence and what it is tied to.
+
+    Example: mnemon events show evt_0123456789abcdef0123456789abcdef
+    """
 
     async def find() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
@@ -92,7 +95,10 @@ def show_one(
 def list_(
     artifact_uid: Uid, revision: OneRevision = None, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False
 ) -> None:
-    """Everything that one revision says, in the order of its text."""
+    """Everything that one revision says, in the order of its text.
+
+    Example: mnemon events list uid_0123456789abcdef
+    """
 
     async def find() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
@@ -117,7 +123,10 @@ def reextract(
     force: Annotated[bool, typer.Option("--force", help="Also where it was done already.")] = False,
     tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
 ) -> None:  # fmt: skip
-    """Read a revision again; the old events stay until the new ones are there."""
+    """Read a revision again; the old events stay until the new ones are there.
+
+    Example: mnemon events reextract uid_0123456789abcdef --force
+    """
 
     async def queue() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
@@ -129,7 +138,10 @@ def reextract(
 
 @app.command()
 def verify(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Check every stored quote against its text. Exit code 1 if one does not hold."""
+    """Check every stored quote against its text. Exit code 1 if one does not hold.
+
+    Example: mnemon events verify --json
+    """
 
     async def check() -> Any:
         async with tenant_of(tenant) as (mnemon, tenant_id):
@@ -176,7 +188,10 @@ def commitments(
     today: Annotated[str | None, typer.Option("--today", help="Count days from this day.")] = None,
     tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
 ) -> None:  # fmt: skip
-    """What was promised and is still open, the most urgent first."""
+    """What was promised and is still open, the most urgent first.
+
+    Example: mnemon events commitments --owner Ada --overdue
+    """
 
     async def find() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
