@@ -121,6 +121,16 @@ async def test_a_status_is_that_of_the_time_that_is_asked_about(
     assert old["status"] == "superseded"
 
 
+async def test_what_was_not_read_yet_was_not_known(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take("We decided to use MySQL for the event store.", MARCH)
+    [row] = await rows(mnemon, tenant, "SELECT clock_timestamp() AS now")
+    await all_done()
+    assert await found(mnemon, tenant, reader, known_at=row["now"]) == []
+    assert len(await found(mnemon, tenant, reader, known_at=datetime.now(UTC))) == 1
+
+
 @pytest.mark.parametrize("number", range(4))
 async def test_of_two_revisions_of_one_day_the_one_that_came_later_supersedes(
     mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done, number: int
