@@ -151,7 +151,7 @@ class Workload:
         return {
             "event_id": event_id, "position": position, "category": category, "narrative": said,
             "subject": {"type": "object", "ref": subject}, "actors": [{"ref": person, "role": "owner"}],
-            "event_time": None, "happened_at": (document.ingested_at + timedelta(minutes=position)).isoformat(),
+            "event_time": None, "happened_at": (document.ingested_at - timedelta(minutes=PER_DOCUMENT - position)).isoformat(),
             "due": day.date().isoformat() if category == "Commitment" else None,
             "kind": "promise" if category == "Commitment" else None,
             "origin": "stated", "confidence": chance.choice((0.6, 0.7, 0.8, 0.9)),

@@ -12,12 +12,23 @@ from mnemon.semantics.query import EventFilters, event_search
 FILL = """
 INSERT INTO mnemon.semantic_events
        (tenant_id, event_id, doc_version_id, doc_id, extraction_id, position, category, narrative, subject_type,
-        subject_ref, actors, happened_at, origin, confidence, active, created_at, terms, lookup)
-SELECT %(tenant)s, 'evt_' || md5(%(tenant)s::text || n), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), n,
+        subject_ref, actors, happened_at, origin, confidence, status, due, active, known_since,
+        known_until, created_at, terms, lookup)
+SELECT %(tenant)s, 'evt_' || md5(%(tenant)s::text || n), md5(%(tenant)s::text || n)::uuid, gen_random_uuid(),
+       gen_random_uuid(), n,
        (ARRAY['Decision', 'Commitment'])[1 + n %% 2], 'word' || n, 'object', 'thing', '[]',
-       now() - n * interval '1 hour', 'stated', 0.9, true, now(), terms,
+       now() - n * interval '1 hour', 'stated', 0.9,
+       CASE WHEN n %% 50 = 1 THEN 'done' ELSE 'open' END, now()::date, n %% 10 > 0, now() - n * interval '1 hour',
+       CASE WHEN n %% 10 = 0 THEN now() END, now(), terms,
        mnemon.event_lookup(%(tenant)s, terms, ARRAY['person' || n], terms)
   FROM generate_series(1, 5000) AS n, to_tsvector('english', 'word' || n) AS terms
+"""
+REVISIONS = """
+INSERT INTO mnemon.artifact_revisions
+       (tenant_id, doc_version_id, doc_id, revision_id, version_number, is_latest, served, ingested_at, extracted_at)
+SELECT tenant_id, doc_version_id, doc_id, 'rev_' || position, 1, active,
+       tstzmultirange(tstzrange(happened_at, known_until)), happened_at, happened_at
+  FROM mnemon.semantic_events WHERE tenant_id = %(tenant)s
 """
 SEEN = "SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'semantic_events'"
 FIND = "SELECT event_id FROM mnemon.find_semantic_events(%s::jsonb, NULL, 10001)"
@@ -27,7 +38,8 @@ FIND = "SELECT event_id FROM mnemon.find_semantic_events(%s::jsonb, NULL, 10001)
 async def filled(database: Database, tenant: UUID) -> None:
     async with database.owner() as owner:
         await owner.execute(FILL, {"tenant": tenant})
-        await owner.execute("ANALYZE mnemon.semantic_events")
+        await owner.execute(REVISIONS, {"tenant": tenant})
+        await owner.execute("ANALYZE mnemon.semantic_events, mnemon.artifact_revisions")
 
 
 @pytest.mark.parametrize(
@@ -38,6 +50,18 @@ async def filled(database: Database, tenant: UUID) -> None:
         '{"limit": 20}',
         '{"actor": "person5", "limit": 20}',
         '{"category": "Commitment", "status": "open", "limit": 20}',
+        '{"category": "Commitment", "status": "done", "limit": 20}',
+        '{"category": "Commitment", "due_before": "2999-01-01", "limit": 20}',
+        '{"subject": "word5", "limit": 20}',
+        '{"query": "word77", "actor": "person77", "limit": 20}',
+        '{"query": "word70", "past": true, "limit": 20}',
+        '{"past": true, "limit": 20}',
+        '{"as_of": "2999-01-01", "limit": 20}',
+        '{"as_of": "2999-01-01", "status": "open", "limit": 20}',
+        '{"known_at": "2999-01-01", "past": true, "limit": 20}',
+        '{"known_at": "2999-01-01", "past": true, "status": "open", "limit": 20}',
+        '{"known_at": "2999-01-01", "past": true, "query": "word77", "limit": 20}',
+        '{"after_time": "2999-01-01", "after_id": "evt_", "limit": 20}',
     ],
 )
 @pytest.mark.usefixtures("filled")

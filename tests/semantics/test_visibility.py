@@ -231,7 +231,7 @@ async def test_the_pages_show_a_private_document_to_its_reader_alone(
     shown = {}
     for person in (user, admin):
         answers = [await client.get(page, headers=person.headers, follow_redirects=True) for page in pages]
-        shown[person.email] = [answer.status_code == 200 and "zeppelin" in answer.text for answer in answers]
+        shown[person.email] = [answer.status_code == 200 and "Friedrichshafen" in answer.text for answer in answers]
     assert shown[user.email] == [True, True, False, True]
     assert shown[admin.email] == [False, False, False, False]
 

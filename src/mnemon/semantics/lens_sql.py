@@ -45,7 +45,8 @@ UPDATE {artifact_revisions} SET chunk_count = coalesce(%(chunk_count)s, chunk_co
  WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s
 """
 SWITCH_EVENTS = """
-UPDATE {semantic_events} e SET active = r.is_latest
+UPDATE {semantic_events} e
+   SET active = r.is_latest, known_until = CASE WHEN NOT r.is_latest THEN upper(r.served) END
   FROM {artifact_revisions} r
  WHERE e.tenant_id = %(tenant)s AND e.doc_id = %(doc)s
    AND r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id AND e.active <> r.is_latest
@@ -90,11 +91,12 @@ DROP_EVENTS = "DELETE FROM {semantic_events} WHERE tenant_id = %(tenant)s AND do
 ADD_EVENTS = """
 INSERT INTO {semantic_events}
        (tenant_id, event_id, doc_version_id, doc_id, extraction_id, position, category, narrative, subject_type,
-        subject_ref, actors, event_time, happened_at, due, kind, origin, confidence, active, readers, created_at,
-        terms, lookup)
+        subject_ref, actors, event_time, happened_at, due, kind, origin, confidence, active, readers, known_since,
+        known_until, created_at, terms, lookup)
 SELECT r.tenant_id, g.event_id, r.doc_version_id, r.doc_id, %(extraction_id)s, g.position, g.category, g.narrative,
        g.subject ->> 'type', g.subject ->> 'ref', g.actors, g.event_time, g.happened_at, g.due, g.kind, g.origin,
-       g.confidence, r.is_latest, r.readers, %(at)s, words.terms,
+       g.confidence, r.is_latest, r.readers, coalesce(r.extracted_at, %(at)s),
+       CASE WHEN NOT r.is_latest THEN upper(r.served) END, %(at)s, words.terms,
        mnemon.event_lookup(r.tenant_id, words.terms, words.names, to_tsvector('english', g.subject ->> 'ref'))
   FROM {artifact_revisions} r,
        jsonb_to_recordset(%(events)s) AS g (

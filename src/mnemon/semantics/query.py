@@ -23,8 +23,10 @@ from mnemon.semantics.shapes import Shape, event_shape, read_events, read_eviden
 from mnemon.telemetry import histogram
 
 MOST = 100
-# Counted exactly up to here; a search that finds more says so instead of reading them all.
-COUNTED = 10_000
+# Counted, ranked and paged through up to here; a search that finds more says so instead of reading them all.
+COUNTED = 1_000
+# No cursor of ours points further.
+FURTHEST = 100_000
 LONGEST_QUERY = 1_000
 FIND = "SELECT event_id, happened_at, score, total FROM mnemon.find_semantic_events(%s, %s::vector, %s)"
 STATUS_THEN = """
@@ -65,9 +67,9 @@ class EventFilters:
 
 async def event_search(
     database: Database, tenant: UUID, reader: Reader, filters: EventFilters | None = None, *, limit: int = 20,
-    cursor: str | None = None, include_evidence: bool = True, embedder: Embedder | None = None,
+    cursor: str | None = None, include_evidence: bool = True, embedder: Embedder | None = None, counted: int = COUNTED,
 ) -> Shape:  # fmt: skip
-    """One page: with words the best first, else the latest; `total` counts all matches, up to a bound.
+    """One page: with words the best first, else the latest; `total` counts all matches, up to `counted`.
 
     With an embedder, events that say it in other words are found too.
     """
@@ -80,7 +82,7 @@ async def event_search(
             wanted = await _wanted(tx, filters, limit, cursor)
             if vector is not None and not await _comparable(tx, embedder):
                 vector = None
-            rows = await _find(tx, wanted, vector) if wanted is not None else []
+            rows = await _find(tx, wanted, vector, counted) if wanted is not None else []
             found = await read_events(tx, [row["event_id"] for row in rows[:limit]])
             if filters.as_of or filters.known_at:
                 found = await _as_they_stood(tx, found, filters)
@@ -91,8 +93,8 @@ async def event_search(
     total = rows[0]["total"] if rows else 0
     return {
         "events": shapes,
-        "total": min(total, COUNTED),
-        "total_is_exact": total <= COUNTED,
+        "total": min(total, counted),
+        "total_is_exact": total <= counted,
         "next_cursor": _next(wanted, rows, limit),
         "filters_applied": filters.applied(),
     }
@@ -196,13 +198,13 @@ async def _as_they_stood(tx: Connection, rows: list[dict[str, Any]], filters: Ev
     return [row | {"status": then[row["event_id"]]} for row in rows]
 
 
-async def _find(tx: Connection, wanted: dict[str, Any], vector: str | None) -> list[dict[str, Any]]:
+async def _find(tx: Connection, wanted: dict[str, Any], vector: str | None, counted: int) -> list[dict[str, Any]]:
     """Events with all the words; where there are none, those with some of them."""
-    rows = await (await tx.execute(FIND, (Jsonb(wanted), vector, COUNTED + 1))).fetchall()
+    rows = await (await tx.execute(FIND, (Jsonb(wanted), vector, counted + 1))).fetchall()
     if rows or "query" not in wanted or wanted.get("offset"):
         return rows
     wanted["any_word"] = True
-    return await (await tx.execute(FIND, (Jsonb(wanted), vector, COUNTED + 1))).fetchall()
+    return await (await tx.execute(FIND, (Jsonb(wanted), vector, counted + 1))).fetchall()
 
 
 def _next(wanted: dict[str, Any] | None, rows: list[dict[str, Any]], limit: int) -> str | None:
@@ -222,7 +224,7 @@ def _read_cursor(cursor: str | None) -> dict[str, Any]:
     try:
         place = orjson.loads(base64.urlsafe_b64decode(cursor))
         if set(place) == {"offset", "any_word"}:
-            return {"offset": min(max(int(place["offset"]), 0), COUNTED), "any_word": bool(place["any_word"])}
+            return {"offset": min(max(int(place["offset"]), 0), FURTHEST), "any_word": bool(place["any_word"])}
         datetime.fromisoformat(place["after_time"])
         return {"after_time": place["after_time"], "after_id": str(place["after_id"])}
     except (ValueError, TypeError, KeyError, AttributeError, binascii.Error):

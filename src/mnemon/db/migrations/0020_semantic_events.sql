@@ -100,6 +100,10 @@ CREATE TABLE mnemon.semantic_events (
     status         text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'superseded', 'done')),
     active         boolean NOT NULL,
     readers        text[],
+    -- When its revision was first read.
+    known_since    timestamptz NOT NULL,
+    -- When its revision was last served, if it is no more.
+    known_until    timestamptz,
     created_at     timestamptz NOT NULL,
     terms          tsvector NOT NULL,
     -- Numbers for the words, the names and the subject's words, each kind under keys of its own.
@@ -114,6 +118,16 @@ CREATE INDEX semantic_events_by_category ON mnemon.semantic_events
     (tenant_id, category, happened_at DESC, event_id DESC) WHERE active;
 CREATE INDEX semantic_events_open ON mnemon.semantic_events (tenant_id, category, status, happened_at DESC, event_id DESC)
     WHERE active;
+CREATE INDEX semantic_events_by_past_time ON mnemon.semantic_events (tenant_id, happened_at DESC, event_id DESC)
+    WHERE NOT active;
+CREATE INDEX semantic_events_ended ON mnemon.semantic_events (tenant_id, happened_at DESC, event_id DESC)
+    WHERE status <> 'open';
+CREATE INDEX semantic_events_foretold ON mnemon.semantic_events (tenant_id, happened_at DESC, event_id DESC)
+    WHERE happened_at > known_since;
+CREATE INDEX semantic_events_late ON mnemon.semantic_events (tenant_id, happened_at DESC, event_id DESC)
+    WHERE active AND due < (happened_at AT TIME ZONE 'UTC')::date;
+CREATE INDEX semantic_events_known ON mnemon.semantic_events (tenant_id, known_since);
+CREATE INDEX semantic_events_withdrawn ON mnemon.semantic_events (tenant_id, known_until) WHERE NOT active;
 CREATE INDEX semantic_events_today ON mnemon.semantic_events USING gin (lookup) WITH (fastupdate = off) WHERE active;
 CREATE INDEX semantic_events_past ON mnemon.semantic_events USING gin (lookup) WITH (fastupdate = off) WHERE NOT active;
 CALL mnemon.isolate_by_tenant('mnemon.semantic_events');
@@ -178,36 +192,67 @@ CREATE FUNCTION mnemon.event_lookup(tenant_id uuid, terms tsvector, names text[]
         || ARRAY(SELECT mnemon.term_key(event_lookup.tenant_id, 'subject ' || lexeme)
                    FROM unnest(tsvector_to_array(subject)) AS lexeme);
 
+-- The condition that an event `e` had this status as of a time on the event's clock, a time on ours, or both: only links
+-- from then count.
+CREATE FUNCTION mnemon.had_status(status text, as_of timestamptz, known_at timestamptz) RETURNS text
+    LANGUAGE plpgsql STABLE SET search_path = mnemon, public, pg_temp AS $$
+DECLARE
+    ended text := 'EXISTS (SELECT FROM event_links l
+                             JOIN semantic_events later ON later.tenant_id = l.tenant_id AND later.event_id = l.later';
+    done  text;
+BEGIN
+    IF known_at IS NULL THEN
+        ended := ended || ' WHERE later.active';
+    ELSE
+        ended := ended || format(
+            ' JOIN artifact_revisions lr ON lr.tenant_id = later.tenant_id AND lr.doc_version_id = later.doc_version_id
+             WHERE lr.served @> %L::timestamptz AND lr.extracted_at <= %1$L::timestamptz', known_at);
+    END IF;
+    IF as_of IS NOT NULL THEN
+        ended := ended || format(' AND later.happened_at <= %L::timestamptz', as_of);
+    END IF;
+    ended := ended || ' AND l.tenant_id = e.tenant_id AND l.earlier = e.event_id';
+    done := ended || ' AND l.kind = ''fulfils'')';
+    ended := ended || ')';
+    RETURN CASE status WHEN 'done' THEN done WHEN 'superseded' THEN ended || ' AND NOT ' || done ELSE 'NOT ' || ended END
+        -- A link of an earlier day is one of today too: what is open today had not ended by then.
+        || CASE WHEN known_at IS NULL AND status = 'done' THEN ' AND e.status = ''done'''
+                WHEN known_at IS NULL AND status = 'superseded' THEN ' AND e.status <> ''open''' ELSE '' END;
+END $$;
+
 -- The events that fit, best or latest first, with their number up to a bound. Whatever is left out is not asked for.
 -- `any_word` takes events with some of the words. With the question's vector, events about the same matter are found too.
+-- However many events there are, few are read: an order by time walks an index and stops; words and names are looked up
+-- in the index of keys. Events of today and of the past have indexes of their own, so a search of both has two parts.
 CREATE FUNCTION mnemon.find_semantic_events(wanted jsonb, question vector, bound integer)
     RETURNS TABLE (event_id text, happened_at timestamptz, score float8, total bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path = mnemon, public, pg_temp SET enable_seqscan = off
+    SET search_path = mnemon, public, pg_temp SET enable_seqscan = off SET jit = off SET work_mem = '16MB'
     SET hnsw.iterative_scan = 'relaxed_order' SET hnsw.ef_search = 100 AS $$
 DECLARE
     tenant  uuid := current_tenant();
+    past    boolean := coalesce((wanted ->> 'past')::boolean, false);
+    known   text := quote_literal(wanted ->> 'known_at') || '::timestamptz';
+    due     text := format('(%L::date + 1)::timestamp AT TIME ZONE ''UTC''', wanted ->> 'due_before');
     near    text := 'SELECT NULL::text AS event_id, NULL::timestamptz AS happened_at, NULL::float8 AS similarity WHERE false';
+    walked  text := 'SELECT NULL::text AS event_id, NULL::timestamptz AS happened_at WHERE false';
     model   record;
-    keys    bigint[] := ARRAY(SELECT term_key(tenant, lexeme)
-                                FROM unnest(tsvector_to_array(to_tsvector('english', wanted ->> 'query'))) AS lexeme);
+    lexemes text[] := tsvector_to_array(to_tsvector('english', wanted ->> 'query'));
+    keys    bigint[] := ARRAY(SELECT term_key(tenant, lexeme) FROM unnest(lexemes) AS lexeme);
     must    bigint[] := ARRAY(SELECT term_key(tenant, 'actor ' || lower(wanted ->> 'actor')) WHERE wanted ? 'actor')
                      || ARRAY(SELECT term_key(tenant, 'subject ' || lexeme)
                                 FROM unnest(tsvector_to_array(to_tsvector('english', wanted ->> 'subject'))) AS lexeme);
-    asked   tsquery;
-    scope   text := 'e.tenant_id = $1 AND may_read(e.readers)';
-    words   text := '';
     source  text := 'semantic_events e';
-    scoring text := '0::float8';
+    scope   text := 'e.tenant_id = $1 AND may_read(e.readers)';
+    parts   text[] := ARRAY[' AND e.active'];
+    keyed   text := '';
+    after   text := '';
+    asked   tsquery;
+    scoring text;
+    latest  text := 'SELECT e.event_id, e.happened_at, %s AS score
+                       FROM (SELECT e.* FROM %s WHERE %s%s ORDER BY e.happened_at DESC, e.event_id DESC LIMIT %s) AS e
+                      WHERE true%s LIMIT $2';
 BEGIN
-    IF coalesce((wanted ->> 'past')::boolean, false) THEN
-        IF wanted ? 'known_at' THEN
-            source := source || ' JOIN artifact_revisions r ON r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id';
-            scope := scope || format(' AND r.served @> %L::timestamptz AND r.extracted_at <= %1$L::timestamptz', wanted ->> 'known_at');
-        END IF;
-    ELSE
-        scope := scope || ' AND e.active';
-    END IF;
     SELECT scope || coalesce(string_agg(format(clause, value), ''), '') INTO scope
       FROM (VALUES ('category',   ' AND e.category = %L'),
                    ('time_from',  ' AND e.happened_at >= %L::timestamptz'),
@@ -216,24 +261,65 @@ BEGIN
                    ('doc_id',     ' AND e.doc_id = %L::uuid'),
                    ('revision',   ' AND e.doc_version_id = %L::uuid'),
                    ('due_before', ' AND e.due < %L::date'),
-                   ('kind',       ' AND e.kind = %L')) AS known (name, clause)
-      JOIN jsonb_each_text(wanted) AS given (key, value) ON given.key = known.name;
+                   ('kind',       ' AND e.kind = %L')) AS filter (name, clause)
+      JOIN jsonb_each_text(wanted) AS given (key, value) ON given.key = filter.name;
     IF wanted ? 'status' AND (wanted ? 'as_of' OR wanted ? 'known_at') THEN
-        scope := scope || format(' AND status_as_of(e.event_id, %L::timestamptz, %L::timestamptz) = %L',
-                                 wanted ->> 'as_of', wanted ->> 'known_at', wanted ->> 'status');
+        scope := scope || ' AND ' || had_status(
+            wanted ->> 'status', (wanted ->> 'as_of')::timestamptz, (wanted ->> 'known_at')::timestamptz);
     ELSIF wanted ? 'status' THEN
         scope := scope || format(' AND e.status = %L', wanted ->> 'status');
     END IF;
+    IF past AND known IS NOT NULL THEN
+        source := source || ' JOIN artifact_revisions r ON r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id';
+        scope := scope || format(' AND e.known_since <= %s AND r.served @> %1$s', known);
+        -- What was known then mostly lay before then. Little is foretold, and that has an index of its own.
+        parts := ARRAY[format(' AND e.active AND e.happened_at <= %s', known),
+                       format(' AND NOT e.active AND e.known_until > %s AND e.happened_at <= %1$s', known),
+                       format(' AND e.happened_at > %s AND e.happened_at > e.known_since', known)];
+        IF wanted ->> 'status' <> 'open' THEN
+            -- What had ended then has ended by now too, unless what ended it was withdrawn.
+            parts := ARRAY[' AND e.status <> ''open''', format(
+                ' AND e.status = ''open'' AND e.event_id = ANY (ARRAY(
+                      SELECT l.earlier FROM semantic_events later
+                        JOIN event_links l ON l.tenant_id = later.tenant_id AND l.later = later.event_id
+                       WHERE later.tenant_id = $1 AND NOT later.active AND later.known_until > %s))', known)];
+        END IF;
+    ELSIF past THEN
+        parts := ARRAY[' AND e.active', ' AND NOT e.active'];
+    ELSIF wanted ? 'due_before' THEN
+        -- Promises are made before they are due; those that say otherwise have an index of their own.
+        parts := ARRAY[format(' AND e.active AND e.happened_at < %s', due),
+                       format(' AND e.active AND e.happened_at >= %s AND e.due < (e.happened_at AT TIME ZONE ''UTC'')::date', due)];
+    END IF;
     IF cardinality(must) > 0 THEN
-        scope := scope || format(' AND e.lookup @> %L::bigint[]', must);
+        keyed := format(' AND e.lookup @> %L::bigint[]', must);
     END IF;
     IF NOT wanted ? 'query' THEN
+        IF wanted ? 'after_id' THEN
+            after := format(' AND (e.happened_at, e.event_id) < (%L::timestamptz, %L)',
+                            wanted ->> 'after_time', wanted ->> 'after_id');
+        END IF;
+        IF keyed <> '' AND cardinality(parts) = 1 THEN
+            -- Who is named often is named lately: then this has the page, and the index of keys is not asked.
+            walked := format(
+                'SELECT e.event_id, e.happened_at
+                   FROM (SELECT e.event_id, e.happened_at, e.lookup FROM %s WHERE %s%s%s
+                          ORDER BY e.happened_at DESC, e.event_id DESC LIMIT 3000) AS e
+                  WHERE true%s LIMIT $3', source, scope, parts[1], after, keyed);
+        END IF;
         RETURN QUERY EXECUTE format(
-            'SELECT e.event_id, e.happened_at, 0::float8,
-                    (SELECT count(*) FROM (SELECT FROM %1$s WHERE %2$s LIMIT $2) AS bounded)
-               FROM %1$s WHERE %2$s %3$s ORDER BY e.happened_at DESC, e.event_id DESC LIMIT $3', source, scope,
-            CASE WHEN wanted ? 'after_id' THEN format('AND (e.happened_at, e.event_id) < (%L::timestamptz, %L)',
-                                                      wanted ->> 'after_time', wanted ->> 'after_id') ELSE '' END)
+            'WITH walked AS MATERIALIZED (%s),
+                  page AS (SELECT w.event_id, w.happened_at FROM walked w UNION (%s)),
+                  counted AS (SELECT count(*) AS total FROM (SELECT FROM (%s) AS each LIMIT $2) AS bounded)
+             SELECT p.event_id, p.happened_at, 0::float8, c.total
+               FROM page p, counted c ORDER BY p.happened_at DESC, p.event_id DESC LIMIT $3', walked,
+            (SELECT string_agg(format(
+                 'SELECT part.event_id, part.happened_at
+                    FROM (SELECT e.event_id, e.happened_at FROM %s WHERE %s%s%s%s AND (SELECT count(*) FROM walked) < $3
+                           ORDER BY e.happened_at DESC, e.event_id DESC LIMIT $3) AS part',
+                 source, scope, part, keyed, after), ' UNION ALL ') FROM unnest(parts) AS part),
+            (SELECT string_agg(format('SELECT FROM (SELECT FROM %s WHERE %s%s%s LIMIT $2) AS part', source, scope, part, keyed),
+                               ' UNION ALL ') FROM unnest(parts) AS part))
         USING tenant, bound, (wanted ->> 'limit')::integer;
         RETURN;
     END IF;
@@ -248,43 +334,38 @@ BEGIN
                       FROM semantic_event_vectors v JOIN %2$s ON e.tenant_id = v.tenant_id AND e.event_id = v.event_id
                      WHERE v.tenant_id = $1 AND v.model_id = %3$L AND %4$s
                      ORDER BY v.embedding::halfvec(%1$s) <=> $5::halfvec(%1$s) LIMIT 100) AS nearest
-                  WHERE similarity >= 0.45', model.dimension, source, model.model_id, scope);
+                  WHERE similarity >= 0.45', model.dimension, source, model.model_id,
+                scope || keyed || CASE WHEN past THEN '' ELSE ' AND e.active' END);
         END IF;
     END IF;
-    words := CASE WHEN coalesce((wanted ->> 'any_word')::boolean, false)
-                  THEN format(' AND e.lookup && %L::bigint[]', keys) ELSE format(' AND e.lookup @> %L::bigint[]', keys) END;
-    IF cardinality(keys) = 0 THEN
-        words := ' AND false';
-    END IF;
-    SELECT coalesce(string_agg(lexeme_query(lexeme)::text, ' | '), '')::tsquery INTO asked
-      FROM unnest(tsvector_to_array(to_tsvector('english', wanted ->> 'query'))) AS lexeme;
+    keyed := CASE WHEN cardinality(keys) = 0 THEN ' AND false'
+                  WHEN coalesce((wanted ->> 'any_word')::boolean, false)
+                  THEN format('%s AND e.lookup && %L::bigint[]', keyed, keys)
+                  ELSE format(' AND e.lookup @> %L::bigint[]', must || keys) END;
+    SELECT coalesce(string_agg(lexeme_query(lexeme)::text, ' | '), '')::tsquery INTO asked FROM unnest(lexemes) AS lexeme;
     scoring := format('ts_rank(''{0.2,0.4,0.7,1}'', e.terms, %L::tsquery, 1)::float8 * (0.5 + e.confidence / 2)', asked);
+    -- Words that are often said are found by walking back from the latest event; the index of keys would list all that
+    -- ever said them. `lately` tells which kind of words these are.
     RETURN QUERY EXECUTE format(
-        'WITH found AS MATERIALIZED (SELECT e.event_id, e.happened_at, %s AS score FROM %s WHERE %s%s LIMIT $2),
-              near AS MATERIALIZED (%s),
-              whole AS (SELECT event_id, coalesce(f.happened_at, n.happened_at) AS happened_at,
-                               coalesce(f.score, 0) + 0.6 * coalesce(n.similarity, 0) AS score
-                          FROM found f FULL JOIN near n USING (event_id))
+        'WITH lately AS MATERIALIZED (%1$s), walked AS MATERIALIZED (%2$s),
+              matching AS MATERIALIZED (SELECT * FROM (%3$s) AS each LIMIT $2),
+              found AS (SELECT l.* FROM lately l UNION SELECT w.* FROM walked w UNION SELECT m.* FROM matching m),
+              near AS MATERIALIZED (%4$s),
+              whole AS MATERIALIZED (
+                  SELECT event_id, coalesce(f.happened_at, n.happened_at) AS happened_at,
+                         coalesce(f.score, 0) + 0.6 * coalesce(n.similarity, 0) AS score
+                    FROM found f FULL JOIN near n USING (event_id))
          SELECT w.event_id, w.happened_at, w.score, (SELECT count(*) FROM whole)
            FROM whole w ORDER BY w.score DESC, w.happened_at DESC, w.event_id DESC LIMIT $3 OFFSET $4',
-        scoring, source, scope, words, near)
+        format(latest, scoring, source, scope || parts[1], CASE WHEN cardinality(parts) > 1 THEN ' AND false' ELSE '' END, 2000, keyed),
+        format(latest, scoring, source, scope || parts[1], ' AND (SELECT count(*) FROM lately) >= 100', 20000, keyed),
+        (SELECT string_agg(format(
+             'SELECT * FROM (SELECT e.event_id, e.happened_at, %s AS score FROM %s
+                              WHERE %s%s%s AND (SELECT count(*) FROM walked) < $2 LIMIT $2) AS part',
+             scoring, source, scope, part, keyed), ' UNION ALL ') FROM unnest(parts) AS part),
+        near)
     USING tenant, bound, (wanted ->> 'limit')::integer, coalesce((wanted ->> 'offset')::integer, 0), question;
 END $$;
-
--- What became of an event as of a time on the event's clock, a time on ours, or both: only links from then count.
-CREATE FUNCTION mnemon.status_as_of(event text, as_of timestamptz, known_at timestamptz) RETURNS text
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
-    SELECT coalesce((
-        SELECT CASE link.kind WHEN 'fulfils' THEN 'done' ELSE 'superseded' END
-          FROM event_links link
-          JOIN semantic_events later ON later.tenant_id = link.tenant_id AND later.event_id = link.later
-          JOIN artifact_revisions r ON r.tenant_id = later.tenant_id AND r.doc_version_id = later.doc_version_id
-         WHERE link.tenant_id = current_tenant() AND link.earlier = event
-           AND (as_of IS NULL OR later.happened_at <= as_of)
-           AND CASE WHEN known_at IS NULL THEN later.active
-                    ELSE r.served @> known_at AND r.extracted_at <= known_at END
-         ORDER BY link.kind LIMIT 1), 'open')
-$$;
 
 -- Earlier or later events that may be tied to new ones: their subject has a word of the new ones' quotes, or their text
 -- has a word of the new ones' subjects. A link never tells the readers of one event about another's.
@@ -356,7 +437,7 @@ BEGIN
         'mnemon.something_is_hidden()',
         'mnemon.is_hidden(uuid)',
         'mnemon.find_semantic_events(jsonb, vector, integer)',
-        'mnemon.status_as_of(text, timestamptz, timestamptz)',
+        'mnemon.had_status(text, timestamptz, timestamptz)',
         'mnemon.events_to_link(text, text, uuid, uuid, text[], integer)']::regprocedure[]
     LOOP
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', callable);
