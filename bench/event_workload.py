@@ -146,12 +146,13 @@ class Workload:
         day = document.ingested_at + timedelta(days=chance.randrange(90))
         words = " ".join(tailed(self.words, chance) for _ in range(4))
         said = PATTERNS[category].format(person=person, other=other, subject=subject, words=words, day=day.date())
+        said_at = document.ingested_at - timedelta(minutes=PER_DOCUMENT - position)
         event_id = f"evt_{uuid5(document.revision, str(position)).hex}"
         evidence = Evidence(position * 200, position * 200 + len(said), said)
         return {
             "event_id": event_id, "position": position, "category": category, "narrative": said,
             "subject": {"type": "object", "ref": subject}, "actors": [{"ref": person, "role": "owner"}],
-            "event_time": None, "happened_at": (document.ingested_at - timedelta(minutes=PER_DOCUMENT - position)).isoformat(),
+            "event_time": None, "happened_at": said_at.isoformat(),
             "due": day.date().isoformat() if category == "Commitment" else None,
             "kind": "promise" if category == "Commitment" else None,
             "origin": "stated", "confidence": chance.choice((0.6, 0.7, 0.8, 0.9)),

@@ -98,6 +98,10 @@ async def test_passages_of_one_artifact_are_searched(agent: Agent, all_done: Don
         asked = {"query": "event storage", "artifact_uid": taken["artifact_uid"]}
         found = content(await client.call_tool("artifact_search", asked))
         every = content(await client.call_tool("artifact_search", {"query": "event storage"}))
+        of_type = {"query": "event storage", "artifact_type": "doc"}
+        assert content(await client.call_tool("artifact_search", of_type))["passages"] == every["passages"]
+        of_type["artifact_type"] = "email"
+        assert content(await client.call_tool("artifact_search", of_type))["passages"] == []
     assert {one["artifact_uid"] for one in found["passages"]} == {taken["artifact_uid"]}
     assert len({one["artifact_uid"] for one in every["passages"]}) == 2
 

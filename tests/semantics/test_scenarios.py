@@ -11,9 +11,12 @@ from mnemon.documents.readers import Reader
 from mnemon.models.failures import ModelKeyRefused
 from mnemon.semantics import extraction_job
 from mnemon.semantics.artifact_fields import NewArtifact
+from mnemon.semantics.artifact_reading import artifact_get
 from mnemon.semantics.artifacts import ingest_artifact
 from mnemon.semantics.extraction_status import event_reextract, job_status
+from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.query import EventFilters, event_list_for_revision, event_search
+from tests.documents.conftest import rows
 from tests.semantics.conftest import ADA
 
 Done = Callable[[], Awaitable[None]]
@@ -73,6 +76,29 @@ async def test_a_large_artifact_is_chunked_and_every_quote_names_its_chunk(
     chunks = {one["chunk_id"] for event in decisions for one in event["evidence"]}
     assert len(chunks) >= 3
     assert chunks <= set(result["stored_ids"])
+
+
+async def test_a_long_text_is_acknowledged_before_its_chunks_are_counted(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, ingest: Ingest, all_done: Done
+) -> None:
+    paragraph = "We decided to keep office number {n}. The committee went through the figures line by line.\n\n"
+    content = "".join(paragraph.format(n=number) for number in range(400))
+    result = await ingest(content, source_id="long")
+    assert (result["is_chunked"], result["num_chunks"]) == (True, None)
+    assert result["stored_ids"] == [result["artifact_id"]]
+    before = await artifact_get(mnemon.database, tenant, reader, result["artifact_uid"])
+    assert (before["is_chunked"], before["chunk_count"], before["token_count"]) == (True, None, None)
+
+    await all_done()
+
+    after = await artifact_get(mnemon.database, tenant, reader, result["artifact_uid"])
+    [stored] = await rows(mnemon, tenant, "SELECT count(*) AS chunks, sum(tokens) AS tokens FROM mnemon.chunks")
+    assert (after["chunk_count"], after["token_count"]) == (stored["chunks"], stored["tokens"])
+    assert stored["chunks"] > 1
+    hashed = await mnemon.projector.state_hash(tenant, SEMANTICS.name)
+    assert (await mnemon.projector.rebuild(tenant, SEMANTICS.name)).state_hash == hashed
+    again = await ingest(content, source_id="long")
+    assert (again["status"], again["num_chunks"]) == ("unchanged", stored["chunks"])
 
 
 async def test_the_same_content_again_changes_nothing(

@@ -227,7 +227,8 @@ END $$;
 CREATE FUNCTION mnemon.find_semantic_events(wanted jsonb, question vector, bound integer)
     RETURNS TABLE (event_id text, happened_at timestamptz, score float8, total bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path = mnemon, public, pg_temp SET enable_seqscan = off SET jit = off SET work_mem = '16MB'
+    SET search_path = mnemon, public, pg_temp SET work_mem = '16MB'
+    SET enable_seqscan = off SET enable_hashjoin = off SET max_parallel_workers_per_gather = 0
     SET hnsw.iterative_scan = 'relaxed_order' SET hnsw.ef_search = 100 AS $$
 DECLARE
     tenant  uuid := current_tenant();
@@ -289,7 +290,11 @@ BEGIN
     ELSIF wanted ? 'due_before' THEN
         -- Promises are made before they are due; those that say otherwise have an index of their own.
         parts := ARRAY[format(' AND e.active AND e.happened_at < %s', due),
-                       format(' AND e.active AND e.happened_at >= %s AND e.due < (e.happened_at AT TIME ZONE ''UTC'')::date', due)];
+                       format(' AND e.active AND e.happened_at >= %s AND e.event_id = ANY (ARRAY(
+                           SELECT late.event_id FROM semantic_events late
+                            WHERE late.tenant_id = $1 AND late.active AND late.due < %L::date
+                              AND late.due < (late.happened_at AT TIME ZONE ''UTC'')::date
+                            ORDER BY late.happened_at DESC, late.event_id DESC LIMIT 1000))', due, wanted ->> 'due_before')];
     END IF;
     IF cardinality(must) > 0 THEN
         keyed := format(' AND e.lookup @> %L::bigint[]', must);
@@ -357,7 +362,8 @@ BEGIN
                     FROM found f FULL JOIN near n USING (event_id))
          SELECT w.event_id, w.happened_at, w.score, (SELECT count(*) FROM whole)
            FROM whole w ORDER BY w.score DESC, w.happened_at DESC, w.event_id DESC LIMIT $3 OFFSET $4',
-        format(latest, scoring, source, scope || parts[1], CASE WHEN cardinality(parts) > 1 THEN ' AND false' ELSE '' END, 2000, keyed),
+        format(latest, scoring, source, scope || parts[1],
+               CASE WHEN cardinality(parts) > 1 THEN ' AND false' ELSE '' END, 2000, keyed),
         format(latest, scoring, source, scope || parts[1], ' AND (SELECT count(*) FROM lately) >= 100', 20000, keyed),
         (SELECT string_agg(format(
              'SELECT * FROM (SELECT e.event_id, e.happened_at, %s AS score FROM %s
