@@ -373,6 +373,21 @@ BEGIN
     USING tenant, bound, (wanted ->> 'limit')::integer, coalesce((wanted ->> 'offset')::integer, 0), question;
 END $$;
 
+-- What became of an event as of a time on the event's clock, a time on ours, or both: only links from then count.
+CREATE FUNCTION mnemon.status_as_of(event text, as_of timestamptz, known_at timestamptz) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+    SELECT coalesce((
+        SELECT CASE link.kind WHEN 'fulfils' THEN 'done' ELSE 'superseded' END
+          FROM event_links link
+          JOIN semantic_events later ON later.tenant_id = link.tenant_id AND later.event_id = link.later
+          JOIN artifact_revisions r ON r.tenant_id = later.tenant_id AND r.doc_version_id = later.doc_version_id
+         WHERE link.tenant_id = current_tenant() AND link.earlier = event
+           AND (as_of IS NULL OR later.happened_at <= as_of)
+           AND CASE WHEN known_at IS NULL THEN later.active
+                    ELSE r.served @> known_at AND r.extracted_at <= known_at END
+         ORDER BY link.kind LIMIT 1), 'open')
+$$;
+
 -- Earlier or later events that may be tied to new ones: their subject has a word of the new ones' quotes, or their text
 -- has a word of the new ones' subjects. A link never tells the readers of one event about another's.
 CREATE FUNCTION mnemon.events_to_link(
@@ -444,6 +459,7 @@ BEGIN
         'mnemon.is_hidden(uuid)',
         'mnemon.find_semantic_events(jsonb, vector, integer)',
         'mnemon.had_status(text, timestamptz, timestamptz)',
+        'mnemon.status_as_of(text, timestamptz, timestamptz)',
         'mnemon.events_to_link(text, text, uuid, uuid, text[], integer)']::regprocedure[]
     LOOP
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', callable);
