@@ -12,7 +12,8 @@ from typing import Any
 import structlog
 
 from mnemon.app import open_mnemon
-from mnemon.documents import ingest, reader, recording
+from mnemon.documents import ingest, recording
+from mnemon.documents.extraction import isolated
 from mnemon.documents.files import Files
 from mnemon.documents.jobs import KINDS
 from mnemon.settings import Settings
@@ -44,11 +45,11 @@ def keep_and_die(files: Files, *given: Any) -> Any:
     die()
 
 
-run_isolated, keep = reader.run_isolated, Files.keep
+run_isolated, keep = isolated.run_isolated, Files.keep
 
 MOMENTS: dict[str, Callable[[], None]] = {
     "claimed": lambda: setattr(ingest, "_run", die),
-    "reading": lambda: setattr(reader, "run_isolated", die_while_reading),
+    "reading": lambda: setattr(isolated, "run_isolated", die_while_reading),
     "embedding": lambda: setattr(ingest, "_embed", die),
     "blob_kept": lambda: setattr(Files, "keep", keep_and_die),
     "text_stored": lambda: setattr(recording, "store_text", dying_after(recording.store_text)),

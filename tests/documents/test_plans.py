@@ -35,8 +35,8 @@ STATEMENTS = [
     (library.ACTIVE_PAGE, ANY | {"statuses": ["active"]}, {"documents_by_age", "artifacts_pkey"}),
     (library.PAGE, ANY | {"statuses": ["active", "inactive"]}, {"documents_by_age", "artifacts_pkey"}),
     (library.ONE, (new_uuid(),), {"documents_pkey"}),
-    (runs.PAGE, RUNS | {"status": None}, {"ingestion_runs_by_age"}),
-    (runs.ONE, (new_uuid(),), {"ingestion_runs_pkey"}),
+    (runs.PAGE, RUNS | {"status": None}, {"ingestion_runs_by_age", "artifacts_pkey"}),
+    (runs.ONE, (new_uuid(),), {"ingestion_runs_pkey", "artifacts_pkey"}),
     (sweep.KNOWN_RUNS, ([new_uuid()],), {"ingestion_runs_pkey"}),
 ]
 

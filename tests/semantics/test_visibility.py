@@ -226,7 +226,7 @@ async def test_the_pages_show_a_private_document_to_its_reader_alone(
         f"/documents/{kept.doc_id}",
         f"/evidence/{kept.doc_version_id}/0-8",
         "/documents",
-        "/search?q=factory+in+Friedrichshafen",
+        "/search?q=factory",
     )
     shown = {}
     for person in (user, admin):
