@@ -1,13 +1,14 @@
 """Claims about what later events do to earlier ones, and about the past: changes, both clocks, replay and purge."""
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from mnemon.app import Mnemon
+from mnemon.documents.activation import deactivate
 from mnemon.documents.readers import Reader
 from mnemon.errors import NotFound
 from mnemon.semantics.artifact_fields import NewArtifact
@@ -119,6 +120,57 @@ async def test_a_status_is_that_of_the_time_that_is_asked_about(
     assert [(event["status"], "Postgres" in event["narrative"]) for event in then] == [("open", False)]
     [old] = [event for event in await found(mnemon, tenant, reader) if "Postgres" not in event["narrative"]]
     assert old["status"] == "superseded"
+
+
+async def test_between_two_revisions_the_earlier_one_stood(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    kept = "On 1 March 2026 we decided to rent the blue office."
+    await take(f"{kept}\nDecision: backups are kept for 30 days.", MARCH, source_id="policy")
+    await all_done()
+    await take(f"{kept}\nDecision: backups are kept for 90 days.", MAY, source_id="policy")
+    await all_done()
+
+    async def days(**filters: Any) -> list[str]:
+        events = await found(mnemon, tenant, reader, **filters)
+        return sorted(word for event in events for word in ("30", "90", "office") if word in event["narrative"])
+
+    # What both say is told once.
+    assert await days(as_of=APRIL) == ["30", "office"]
+    assert await days(as_of=APRIL, query="backups") == ["30"]
+    assert await days(as_of=APRIL, query="backups", status="open") == ["30"]
+    assert await days(as_of=APRIL, status="superseded") == []
+    assert await days(as_of=MAY + timedelta(days=1)) == ["90", "office"]
+    assert await days() == ["90", "office"]
+
+
+async def test_what_a_replaced_revision_had_ended_was_ended_then(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take("We decided to use MySQL for the event store.", MARCH)
+    await take("We decided to use Postgres instead of MySQL for the event store.", APRIL, source_id="stores")
+    await all_done()
+    await take("Nothing is decided about the event store.", MAY, source_id="stores")
+    await all_done()
+
+    moment = APRIL + timedelta(days=1)
+    [ended] = await found(mnemon, tenant, reader, as_of=moment, status="superseded")
+    assert ("Postgres" in ended["narrative"], ended["status"]) == (False, "superseded")
+    [standing] = await found(mnemon, tenant, reader, as_of=moment, status="open")
+    assert "Postgres" in standing["narrative"]
+    [today] = await found(mnemon, tenant, reader, category="Decision", status="open")
+    assert "Postgres" not in today["narrative"]
+
+
+async def test_a_document_out_of_service_tells_nothing_of_any_time(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take("Decision: backups are kept for 30 days.", MARCH, source_id="policy")
+    await all_done()
+    second = await take("Decision: backups are kept for 90 days.", MAY, source_id="policy")
+    await all_done()
+    await deactivate(mnemon.log, tenant, ADA, second.doc_id)
+    assert await found(mnemon, tenant, reader, as_of=APRIL) == []
 
 
 async def test_what_was_not_read_yet_was_not_known(

@@ -22,7 +22,8 @@ UPDATE {semantic_events} SET readers = %(readers)s::text[] WHERE tenant_id = %(t
 """
 STOP_SERVING = """
 UPDATE {artifact_revisions}
-   SET is_latest = false, served = served * tstzmultirange(tstzrange(NULL, %(at)s))
+   SET is_latest = false, served = served * tstzmultirange(tstzrange(NULL, %(at)s)),
+       replaced_at = CASE WHEN %(serve)s::uuid IS NOT NULL THEN coalesce(%(written_at)s, %(at)s) END
  WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s AND is_latest
    AND (%(serve)s::uuid IS NULL OR doc_version_id <> %(serve)s)
 """
@@ -33,10 +34,12 @@ INSERT INTO {artifact_revisions} AS r
 SELECT %(tenant)s, %(doc_version_id)s, %(doc)s, %(revision_id)s, %(version_number)s, %(written_at)s, %(token_count)s,
        %(chunk_count)s, true, tstzmultirange(tstzrange(%(at)s, NULL)), a.readers, %(at)s
   FROM {artifacts} a WHERE a.tenant_id = %(tenant)s AND a.doc_id = %(doc)s
-ON CONFLICT (tenant_id, doc_version_id) DO UPDATE SET is_latest = true, served = r.served + excluded.served
+ON CONFLICT (tenant_id, doc_version_id) DO UPDATE
+   SET is_latest = true, served = r.served + excluded.served, replaced_at = NULL
 """
 SERVE_AGAIN = """
-UPDATE {artifact_revisions} SET is_latest = true, served = served + tstzmultirange(tstzrange(%(at)s, NULL))
+UPDATE {artifact_revisions}
+   SET is_latest = true, served = served + tstzmultirange(tstzrange(%(at)s, NULL)), replaced_at = NULL
  WHERE tenant_id = %(tenant)s AND doc_version_id = %(serve)s
 """
 COUNT = """
@@ -46,7 +49,8 @@ UPDATE {artifact_revisions} SET chunk_count = coalesce(%(chunk_count)s, chunk_co
 """
 SWITCH_EVENTS = """
 UPDATE {semantic_events} e
-   SET active = r.is_latest, known_until = CASE WHEN NOT r.is_latest THEN upper(r.served) END
+   SET active = r.is_latest, known_until = CASE WHEN NOT r.is_latest THEN upper(r.served) END,
+       replaced_at = r.replaced_at
   FROM {artifact_revisions} r
  WHERE e.tenant_id = %(tenant)s AND e.doc_id = %(doc)s
    AND r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id AND e.active <> r.is_latest
@@ -92,11 +96,11 @@ ADD_EVENTS = """
 INSERT INTO {semantic_events}
        (tenant_id, event_id, doc_version_id, doc_id, extraction_id, position, category, narrative, subject_type,
         subject_ref, actors, event_time, happened_at, due, kind, origin, confidence, active, readers, known_since,
-        known_until, created_at, terms, lookup)
+        known_until, replaced_at, created_at, terms, lookup)
 SELECT r.tenant_id, g.event_id, r.doc_version_id, r.doc_id, %(extraction_id)s, g.position, g.category, g.narrative,
        g.subject ->> 'type', g.subject ->> 'ref', g.actors, g.event_time, g.happened_at, g.due, g.kind, g.origin,
        g.confidence, r.is_latest, r.readers, coalesce(r.extracted_at, %(at)s),
-       CASE WHEN NOT r.is_latest THEN upper(r.served) END, %(at)s, words.terms,
+       CASE WHEN NOT r.is_latest THEN upper(r.served) END, r.replaced_at, %(at)s, words.terms,
        mnemon.event_lookup(r.tenant_id, words.terms, words.names, to_tsvector('english', g.subject ->> 'ref'))
   FROM {artifact_revisions} r,
        jsonb_to_recordset(%(events)s) AS g (

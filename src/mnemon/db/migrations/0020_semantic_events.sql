@@ -50,6 +50,8 @@ CREATE TABLE mnemon.artifact_revisions (
     chunk_count    integer,
     is_latest      boolean NOT NULL,
     served         tstzmultirange NOT NULL,
+    -- When the revision that came in its place was written.
+    replaced_at    timestamptz,
     readers        text[],
     ingested_at    timestamptz NOT NULL,
     extracted_at   timestamptz,
@@ -104,6 +106,8 @@ CREATE TABLE mnemon.semantic_events (
     known_since    timestamptz NOT NULL,
     -- When its revision was last served, if it is no more.
     known_until    timestamptz,
+    -- When the revision that came in its revision's place was written: until then it stood.
+    replaced_at    timestamptz,
     created_at     timestamptz NOT NULL,
     terms          tsvector NOT NULL,
     -- Numbers for the words, the names and the subject's words, each kind under keys of its own.
@@ -128,6 +132,7 @@ CREATE INDEX semantic_events_late ON mnemon.semantic_events (tenant_id, happened
     WHERE active AND due < (happened_at AT TIME ZONE 'UTC')::date;
 CREATE INDEX semantic_events_known ON mnemon.semantic_events (tenant_id, known_since);
 CREATE INDEX semantic_events_withdrawn ON mnemon.semantic_events (tenant_id, known_until) WHERE NOT active;
+CREATE INDEX semantic_events_replaced ON mnemon.semantic_events (tenant_id, replaced_at) WHERE replaced_at IS NOT NULL;
 CREATE INDEX semantic_events_today ON mnemon.semantic_events USING gin (lookup) WITH (fastupdate = off) WHERE active;
 CREATE INDEX semantic_events_past ON mnemon.semantic_events USING gin (lookup) WITH (fastupdate = off) WHERE NOT active;
 CALL mnemon.isolate_by_tenant('mnemon.semantic_events');
@@ -193,15 +198,17 @@ CREATE FUNCTION mnemon.event_lookup(tenant_id uuid, terms tsvector, names text[]
                    FROM unnest(tsvector_to_array(subject)) AS lexeme);
 
 -- The condition that an event `e` had this status as of a time on the event's clock, a time on ours, or both: only links
--- from then count.
-CREATE FUNCTION mnemon.had_status(status text, as_of timestamptz, known_at timestamptz) RETURNS text
+-- from then count. `replaced`: revisions that were replaced since then stood at that time.
+CREATE FUNCTION mnemon.had_status(status text, as_of timestamptz, known_at timestamptz, replaced boolean) RETURNS text
     LANGUAGE plpgsql STABLE SET search_path = mnemon, public, pg_temp AS $$
 DECLARE
     ended text := 'EXISTS (SELECT FROM event_links l
                              JOIN semantic_events later ON later.tenant_id = l.tenant_id AND later.event_id = l.later';
     done  text;
 BEGIN
-    IF known_at IS NULL THEN
+    IF known_at IS NULL AND replaced THEN
+        ended := ended || format(' WHERE (later.active OR later.replaced_at > %L::timestamptz)', as_of);
+    ELSIF known_at IS NULL THEN
         ended := ended || ' WHERE later.active';
     ELSE
         ended := ended || format(
@@ -216,8 +223,9 @@ BEGIN
     ended := ended || ')';
     RETURN CASE status WHEN 'done' THEN done WHEN 'superseded' THEN ended || ' AND NOT ' || done ELSE 'NOT ' || ended END
         -- A link of an earlier day is one of today too: what is open today had not ended by then.
-        || CASE WHEN known_at IS NULL AND status = 'done' THEN ' AND e.status = ''done'''
-                WHEN known_at IS NULL AND status = 'superseded' THEN ' AND e.status <> ''open''' ELSE '' END;
+        || CASE WHEN known_at IS NOT NULL OR replaced THEN ''
+                WHEN status = 'done' THEN ' AND e.status = ''done'''
+                WHEN status = 'superseded' THEN ' AND e.status <> ''open''' ELSE '' END;
 END $$;
 
 -- The events that fit, best or latest first, with their number up to a bound. Whatever is left out is not asked for.
@@ -233,6 +241,11 @@ CREATE FUNCTION mnemon.find_semantic_events(wanted jsonb, question vector, bound
 DECLARE
     tenant  uuid := current_tenant();
     past    boolean := coalesce((wanted ->> 'past')::boolean, false);
+    as_of   text := quote_literal(wanted ->> 'as_of') || '::timestamptz';
+    -- Whether some revision stood at that time that was replaced since.
+    stood   boolean := wanted ? 'as_of' AND NOT wanted ? 'known_at' AND EXISTS (
+        SELECT FROM semantic_events e WHERE e.tenant_id = tenant AND e.replaced_at > (wanted ->> 'as_of')::timestamptz);
+    serving text := ' AND e.active';
     known   text := quote_literal(wanted ->> 'known_at') || '::timestamptz';
     due     text := format('(%L::date + 1)::timestamp AT TIME ZONE ''UTC''', wanted ->> 'due_before');
     near    text := 'SELECT NULL::text AS event_id, NULL::timestamptz AS happened_at, NULL::float8 AS similarity WHERE false';
@@ -266,7 +279,7 @@ BEGIN
       JOIN jsonb_each_text(wanted) AS given (key, value) ON given.key = filter.name;
     IF wanted ? 'status' AND (wanted ? 'as_of' OR wanted ? 'known_at') THEN
         scope := scope || ' AND ' || had_status(
-            wanted ->> 'status', (wanted ->> 'as_of')::timestamptz, (wanted ->> 'known_at')::timestamptz);
+            wanted ->> 'status', (wanted ->> 'as_of')::timestamptz, (wanted ->> 'known_at')::timestamptz, stood);
     ELSIF wanted ? 'status' THEN
         scope := scope || format(' AND e.status = %L', wanted ->> 'status');
     END IF;
@@ -287,6 +300,17 @@ BEGIN
         END IF;
     ELSIF past THEN
         parts := ARRAY[' AND e.active', ' AND NOT e.active'];
+    ELSIF stood THEN
+        -- What its document still says is told once, in the words of today.
+        parts := ARRAY[' AND e.active', format(
+            ' AND e.replaced_at > %s
+              AND EXISTS (SELECT FROM artifact_revisions s
+                           WHERE s.tenant_id = e.tenant_id AND s.doc_id = e.doc_id AND s.is_latest)
+              AND NOT EXISTS (SELECT FROM semantic_events still
+                               WHERE still.tenant_id = e.tenant_id AND still.doc_id = e.doc_id AND still.active
+                                 AND still.happened_at <= %1$s AND still.category = e.category
+                                 AND still.narrative = e.narrative)', as_of)];
+        serving := format(' AND (e.active OR (true%s))', parts[2]);
     ELSIF wanted ? 'due_before' THEN
         -- Promises are made before they are due; those that say otherwise have an index of their own.
         parts := ARRAY[format(' AND e.active AND e.happened_at < %s', due),
@@ -340,7 +364,7 @@ BEGIN
                      WHERE v.tenant_id = $1 AND v.model_id = %3$L AND %4$s
                      ORDER BY v.embedding::halfvec(%1$s) <=> $5::halfvec(%1$s) LIMIT 100) AS nearest
                   WHERE similarity >= 0.45', model.dimension, source, model.model_id,
-                scope || keyed || CASE WHEN past THEN '' ELSE ' AND e.active' END);
+                scope || keyed || CASE WHEN past THEN '' ELSE serving END);
         END IF;
     END IF;
     keyed := CASE WHEN cardinality(keys) = 0 THEN ' AND false'
@@ -383,7 +407,7 @@ CREATE FUNCTION mnemon.status_as_of(event text, as_of timestamptz, known_at time
           JOIN artifact_revisions r ON r.tenant_id = later.tenant_id AND r.doc_version_id = later.doc_version_id
          WHERE link.tenant_id = current_tenant() AND link.earlier = event
            AND (as_of IS NULL OR later.happened_at <= as_of)
-           AND CASE WHEN known_at IS NULL THEN later.active
+           AND CASE WHEN known_at IS NULL THEN later.active OR coalesce(later.replaced_at > as_of, false)
                     ELSE r.served @> known_at AND r.extracted_at <= known_at END
          ORDER BY link.kind LIMIT 1), 'open')
 $$;
@@ -458,7 +482,7 @@ BEGIN
         'mnemon.something_is_hidden()',
         'mnemon.is_hidden(uuid)',
         'mnemon.find_semantic_events(jsonb, vector, integer)',
-        'mnemon.had_status(text, timestamptz, timestamptz)',
+        'mnemon.had_status(text, timestamptz, timestamptz, boolean)',
         'mnemon.status_as_of(text, timestamptz, timestamptz)',
         'mnemon.events_to_link(text, text, uuid, uuid, text[], integer)']::regprocedure[]
     LOOP
