@@ -5,7 +5,7 @@ An event that is left out of a stream is hidden, though its own row is whole.
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from operator import itemgetter
 from typing import Any
@@ -78,21 +78,19 @@ async def side_rows(reader: Reader, tenant: UUID, partition: Partition, after: i
             yield rows
 
 
-def attested_rows(sequence: int, envelope: dict[str, Any]) -> Iterator[SideRow]:
+def attested_rows(sequence: int, envelope: dict[str, Any]) -> list[SideRow]:
     """The side rows that an envelope calls for."""
-    for one in envelope.get("entities", ()):
-        yield sequence, f"entity {one['entity_type']}", one["entity_id"]
-    for tag in envelope.get("tags", ()):
-        yield sequence, "tag", tag
+    rows: list[SideRow] = [
+        (sequence, "entity " + one["entity_type"], one["entity_id"]) for one in envelope.get("entities", ())
+    ]
+    rows += [(sequence, "tag", tag) for tag in envelope.get("tags", ())]
     scope = envelope["scope"]
     if len(scope) > 2:
-        for name in ("division", "region", "site"):
-            if name in scope:
-                yield sequence, name, scope[name]
-        for name, value in scope.get("custom_scopes", {}).items():
-            yield sequence, f"scope.{name}", value
+        rows += [(sequence, name, scope[name]) for name in ("division", "region", "site") if name in scope]
+        rows += [(sequence, f"scope.{name}", value) for name, value in scope.get("custom_scopes", {}).items()]
     if "intent_id" in envelope:
-        yield sequence, "intent", envelope["intent_id"]
+        rows.append((sequence, "intent", envelope["intent_id"]))
+    return rows
 
 
 async def wrong_versions(

@@ -79,9 +79,12 @@ class Walk:
 
     def check(self, rows: Sequence[Row], wanted: set[SideRow]) -> None:
         """Check the next rows, and add to `wanted` the side rows that they call for."""
+        before, last = self.position
         for row in rows:
-            self._check_link(row)
+            self._check_link(before, last, row)
             self._check_copies(row, wanted)
+            before, last = row[0], row[3]
+        self.position = Position(before, last)
         if rows[0][0] <= self._tree_ends:
             self._grow(rows)
 
@@ -109,9 +112,8 @@ class Walk:
                 self.fault(sequence, "payload", f"The payload of event {sequence} is not the one that was recorded.")
         return redacted
 
-    def _check_link(self, row: Row) -> None:
-        sequence, recorded_at, previous, own, payload_digest, envelope, payload = row[:7]
-        before, last = self.position
+    def _check_link(self, before: int, last: bytes, row: Row) -> None:
+        sequence, recorded_at, previous, own, payload_digest, envelope, payload, _, kind, *_ = row
         if sequence != before + 1:
             which = f"event {before + 1} is" if sequence == before + 2 else f"events {before + 1} to {sequence - 1} are"
             self.fault(before + 1, "missing", f"Before {sequence}, {which} missing.")
@@ -121,14 +123,13 @@ class Walk:
             self.fault(sequence, "missing", f"The payload of event {sequence} is neither here nor in the archive.")
         elif (found := sha256(payload).digest()) != payload_digest:
             self.changed.append((sequence, payload_digest, found))
-        elif row[8] == PAYLOAD_REDACTED.type:
+        elif kind == PAYLOAD_REDACTED.type:
             note_redaction(self.redactions, payload)
-        stamp = _SINCE_1970 + int.from_bytes(recorded_at, signed=True)
+        stamp = _SINCE_1970 + int.from_bytes(recorded_at, "big", signed=True)
         if chain.link_at(previous, sequence, stamp, sha256(envelope).digest(), payload_digest) != own:
             self.fault(
                 sequence, "hash", f"The envelope, place, recorded time or digests of event {sequence} were changed."
             )
-        self.position = Position(sequence, own)
 
     def _check_copies(self, row: Row, wanted: set[SideRow]) -> None:
         """What columns and side tables repeat of the envelope must be what it says."""
