@@ -356,15 +356,22 @@ BEGIN
         SELECT model_id, dimension INTO model FROM embedding_models
          WHERE tenant_id = tenant AND relation = 'mnemon.semantic_event_vectors' AND state = 'active';
         IF FOUND AND model.dimension = vector_dims(question) THEN
-            -- Nearer than this is about the same matter; farther away everything is near to something.
+            -- Nearer than this is about the same matter; farther away everything is near to something. The nearest are
+            -- found first and then looked at: to go on until enough of them fit would walk through much of the index.
+            -- Of one artifact all are compared.
             near := format(
-                'SELECT * FROM (
-                    SELECT e.event_id, e.happened_at, 1 - (v.embedding::halfvec(%1$s) <=> $5::halfvec(%1$s)) AS similarity
-                      FROM semantic_event_vectors v JOIN %2$s ON e.tenant_id = v.tenant_id AND e.event_id = v.event_id
-                     WHERE v.tenant_id = $1 AND v.model_id = %3$L AND %4$s
-                     ORDER BY v.embedding::halfvec(%1$s) <=> $5::halfvec(%1$s) LIMIT 100) AS nearest
-                  WHERE similarity >= 0.45', model.dimension, source, model.model_id,
-                scope || keyed || CASE WHEN past THEN '' ELSE serving END);
+                'SELECT e.event_id, e.happened_at, 1 - v.distance AS similarity
+                   FROM (SELECT n.tenant_id, n.event_id, n.embedding::halfvec(%1$s) <=> $5::halfvec(%1$s) AS distance
+                           FROM semantic_event_vectors n
+                          WHERE n.tenant_id = $1 AND n.model_id = %3$L%5$s) AS v
+                   JOIN %2$s ON e.tenant_id = v.tenant_id AND e.event_id = v.event_id
+                  WHERE v.distance <= 0.55 AND %4$s',
+                model.dimension, source, model.model_id,
+                scope || keyed || CASE WHEN past THEN '' ELSE serving END,
+                CASE WHEN wanted ? 'doc_id'
+                THEN format(' AND n.event_id = ANY (ARRAY(SELECT o.event_id FROM semantic_events o
+                                                           WHERE o.tenant_id = $1 AND o.doc_id = %L::uuid))', wanted ->> 'doc_id')
+                ELSE format(' ORDER BY n.embedding::halfvec(%s) <=> $5::halfvec(%1$s) LIMIT 100', model.dimension) END);
         END IF;
     END IF;
     keyed := CASE WHEN cardinality(keys) = 0 THEN ' AND false'
