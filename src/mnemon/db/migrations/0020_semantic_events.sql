@@ -219,13 +219,16 @@ BEGIN
         ended := ended || format(' AND later.happened_at <= %L::timestamptz', as_of);
     END IF;
     ended := ended || ' AND l.tenant_id = e.tenant_id AND l.earlier = e.event_id';
-    done := ended || ' AND l.kind = ''fulfils'')';
-    ended := ended || ')';
-    RETURN CASE status WHEN 'done' THEN done WHEN 'superseded' THEN ended || ' AND NOT ' || done ELSE 'NOT ' || ended END
-        -- A link of an earlier day is one of today too: what is open today had not ended by then.
-        || CASE WHEN known_at IS NOT NULL OR replaced THEN ''
-                WHEN status = 'done' THEN ' AND e.status = ''done'''
-                WHEN status = 'superseded' THEN ' AND e.status <> ''open''' ELSE '' END;
+    -- OFFSET 0 keeps each a lookup of the one event's links.
+    done := ended || ' AND l.kind = ''fulfils'' OFFSET 0)';
+    ended := ended || ' OFFSET 0)';
+    IF known_at IS NOT NULL OR replaced THEN
+        RETURN CASE status WHEN 'done' THEN done WHEN 'superseded' THEN ended || ' AND NOT ' || done ELSE 'NOT ' || ended END;
+    END IF;
+    -- A link of an earlier day is one of today too: what is open today had not ended by then.
+    RETURN CASE status WHEN 'done' THEN 'e.status = ''done'' AND ' || done
+                       WHEN 'superseded' THEN 'e.status <> ''open'' AND ' || ended || ' AND NOT ' || done
+                       ELSE '(e.status = ''open'' OR NOT ' || ended || ')' END;
 END $$;
 
 -- The events that fit, best or latest first, with their number up to a bound. Whatever is left out is not asked for.
