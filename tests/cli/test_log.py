@@ -151,7 +151,7 @@ def test_following_shows_what_arrives_and_ends_cleanly_on_ctrl_c(
 ) -> None:
     follower = subprocess.Popen(
         [sys.executable, "-m", "mnemon", "log", "tail", "--follow", "-n", "1", "--json"],
-        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=environment | {"PYTHONFAULTHANDLER": "1"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert follower.stdout
     try:
@@ -160,7 +160,11 @@ def test_following_shows_what_arrives_and_ends_cleanly_on_ctrl_c(
         assert json.loads(follower.stdout.readline())["id"] == made["id"]
     finally:
         follower.send_signal(signal.SIGINT)
-    _, complaints = follower.communicate(timeout=60)
+    try:
+        _, complaints = follower.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        follower.send_signal(signal.SIGABRT)  # it says where it was
+        pytest.fail(f"Still there a minute after Ctrl-C: {follower.communicate()[1]}")
     assert (follower.returncode, complaints) == (0, "")
 
 
