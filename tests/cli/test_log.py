@@ -152,6 +152,8 @@ def test_following_shows_what_arrives_and_ends_cleanly_on_ctrl_c(
     follower = subprocess.Popen(
         [sys.executable, "-m", "mnemon", "log", "tail", "--follow", "-n", "1", "--json"],
         env=environment | {"PYTHONFAULTHANDLER": "1"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # Tests that a shell runs in its background ignore Ctrl-C, and so would the follower.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     assert follower.stdout
     try:

@@ -346,7 +346,8 @@ async def test_delivery_goes_on_after_every_connection_was_cut(own_database: Dat
                 await log.append(tenant, [order_placed(f"{n}-{k}") for k in range(30)])
                 async with own_database.owner() as owner:
                     await owner.execute(
-                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                        # Wait until they are gone: one that dies in the middle of the next append fails that append.
+                        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
                         "WHERE datname = current_database() AND pid <> pg_backend_pid()"
                     )
                 async with asyncio.timeout(BOUND):

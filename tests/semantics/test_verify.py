@@ -1,5 +1,7 @@
 """A quote is evidence only where the text really says it."""
 
+import unicodedata
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -87,7 +89,9 @@ def test_any_span_of_any_text_is_found_again_word_for_word(
 @given(texts)
 def test_a_whole_text_is_found_in_itself_however_its_spaces_and_quotes_were_changed(text: str) -> None:
     told = " ".join(text.replace("’", "'").replace("“", '"').replace("”", '"').replace("–", "-").split())
-    if told and len(told.split()) <= MOST_WORDS and len(text) <= MOST_CHARACTERS:
+    # A mark or a joiner belongs to the sign before it, which is a space here: such a word has no beginning of its own.
+    whole = all(unicodedata.category(word[0]) not in ("Mn", "Mc", "Me", "Cf") for word in told.split())
+    if told and whole and len(told.split()) <= MOST_WORDS and len(text) <= MOST_CHARACTERS:
         found = find_evidence(text, told)
         assert found
         assert holds(text, found)
