@@ -187,18 +187,6 @@ async def test_no_page_and_no_answer_to_an_administrator_shows_a_private_documen
         assert (await asked("GET", path)).status_code == 200, path
 
 
-async def test_the_pages_show_a_person_what_is_for_them_alone(
-    take: Take, all_done: Done, client: Any, user: Person
-) -> None:
-    me = Actor("human", f"user:{user.user_id}")
-    kept = await take(actor=me, title="Zeppelin plans")
-    await all_done()
-    for path in ("/documents", "/search?q=zeppelin", f"/documents/{kept.doc_id}"):
-        assert "Zeppelin plans" in (await client.get(path, headers=user.headers)).text, path
-    opened = await client.get(f"/evidence/{kept.doc_version_id}/0-8", headers=user.headers)
-    assert opened.status_code == 303
-
-
 async def test_the_log_tells_others_that_something_happened_and_not_what(
     mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, client: Any, admin: Person
 ) -> None:
