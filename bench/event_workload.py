@@ -254,7 +254,7 @@ SELECT later.tenant_id, later.event_id, earlier.event_id, later.doc_version_id,
  WHERE later.tenant_id = %(tenant)s AND later.position IN (41, 42) AND hashtext(later.doc_id::text) %% 3 = 0
 """
 DONE = """
-UPDATE mnemon.semantic_events e SET status = CASE l.kind WHEN 'fulfils' THEN 'done' ELSE 'superseded' END
+UPDATE mnemon.semantic_events e SET linked = true, status = CASE l.kind WHEN 'fulfils' THEN 'done' ELSE 'superseded' END
   FROM mnemon.event_links l WHERE l.tenant_id = %(tenant)s AND e.tenant_id = l.tenant_id AND e.event_id = l.earlier
 """
 

@@ -140,6 +140,9 @@ async def test_between_two_revisions_the_earlier_one_stood(
     assert await days(as_of=APRIL, query="backups") == ["30"]
     assert await days(as_of=APRIL, query="backups", status="open") == ["30"]
     assert await days(as_of=APRIL, status="superseded") == []
+    # On both clocks: what we know today of that day, and what we knew before any of it was read.
+    assert await days(as_of=APRIL, known_at=datetime.now(UTC)) == ["30", "office"]
+    assert await days(as_of=APRIL, known_at=MARCH) == []
     assert await days(as_of=MAY + timedelta(days=1)) == ["90", "office"]
     assert await days() == ["90", "office"]
 

@@ -12,13 +12,14 @@ from mnemon.semantics.query import EventFilters, event_search
 FILL = """
 INSERT INTO mnemon.semantic_events
        (tenant_id, event_id, doc_version_id, doc_id, extraction_id, position, category, narrative, subject_type,
-        subject_ref, actors, happened_at, origin, confidence, status, due, active, known_since,
+        subject_ref, actors, happened_at, origin, confidence, status, linked, due, active, known_since,
         known_until, created_at, terms, lookup)
 SELECT %(tenant)s, 'evt_' || md5(%(tenant)s::text || n), md5(%(tenant)s::text || n)::uuid, gen_random_uuid(),
        gen_random_uuid(), n,
        (ARRAY['Decision', 'Commitment'])[1 + n %% 2], 'word' || n, 'object', 'thing', '[]',
        now() - n * interval '1 hour', 'stated', 0.9,
-       CASE WHEN n %% 50 = 1 THEN 'done' ELSE 'open' END, now()::date, n %% 10 > 0, now() - n * interval '1 hour',
+       CASE WHEN n %% 50 = 1 THEN 'done' ELSE 'open' END, n %% 50 = 1, now()::date, n %% 10 > 0,
+       now() - n * interval '1 hour',
        CASE WHEN n %% 10 = 0 THEN now() END, now(), terms,
        mnemon.event_lookup(%(tenant)s, terms, ARRAY['person' || n], terms)
   FROM generate_series(1, 5000) AS n, to_tsvector('english', 'word' || n) AS terms
@@ -54,13 +55,15 @@ async def filled(database: Database, tenant: UUID) -> None:
         '{"category": "Commitment", "due_before": "2999-01-01", "limit": 20}',
         '{"subject": "word5", "limit": 20}',
         '{"query": "word77", "actor": "person77", "limit": 20}',
+        '{"query": "word76", "category": "Decision", "status": "open", "limit": 20}',
         '{"query": "word70", "past": true, "limit": 20}',
+        '{"known_at": "2999-01-01", "as_of": "2999-01-01", "limit": 20}',
         '{"past": true, "limit": 20}',
         '{"as_of": "2999-01-01", "limit": 20}',
         '{"as_of": "2999-01-01", "status": "open", "limit": 20}',
-        '{"known_at": "2999-01-01", "past": true, "limit": 20}',
-        '{"known_at": "2999-01-01", "past": true, "status": "open", "limit": 20}',
-        '{"known_at": "2999-01-01", "past": true, "query": "word77", "limit": 20}',
+        '{"known_at": "2999-01-01", "limit": 20}',
+        '{"known_at": "2999-01-01", "status": "open", "limit": 20}',
+        '{"known_at": "2999-01-01", "query": "word77", "limit": 20}',
         '{"after_time": "2999-01-01", "after_id": "evt_", "limit": 20}',
     ],
 )

@@ -68,15 +68,19 @@ SELECT l.earlier FROM {semantic_events} e
  WHERE e.tenant_id = %(tenant)s AND e.doc_id = %(doc)s
 """
 SETTLE = """
-UPDATE {semantic_events} e SET status = now.status
+UPDATE {semantic_events} e SET status = now.status, linked = now.linked
   FROM (SELECT o.event_id, coalesce((
             SELECT CASE l.kind WHEN 'fulfils' THEN 'done' ELSE 'superseded' END
               FROM {event_links} l
               JOIN {semantic_events} later
                 ON later.tenant_id = l.tenant_id AND later.event_id = l.later AND later.active
-             WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id ORDER BY l.kind LIMIT 1), 'open') AS status
+               AND mnemon.link_tells(o.readers, later.readers)
+             WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id ORDER BY l.kind LIMIT 1), 'open') AS status,
+               EXISTS (SELECT FROM {event_links} l
+                        WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id) AS linked
           FROM {semantic_events} o WHERE o.tenant_id = %(tenant)s AND o.event_id = ANY(%(touched)s)) AS now
- WHERE e.tenant_id = %(tenant)s AND e.event_id = now.event_id AND e.status <> now.status
+ WHERE e.tenant_id = %(tenant)s AND e.event_id = now.event_id
+   AND (e.status, e.linked) IS DISTINCT FROM (now.status, now.linked)
 """
 ADD_EXTRACTION = """
 INSERT INTO {extractions}

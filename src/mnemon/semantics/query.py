@@ -29,10 +29,7 @@ COUNTED = 1_000
 FURTHEST = 100_000
 LONGEST_QUERY = 1_000
 FIND = "SELECT event_id, happened_at, score, total FROM mnemon.find_semantic_events(%s, %s::vector, %s)"
-STATUS_THEN = """
-SELECT event_id, mnemon.status_as_of(event_id, %s::timestamptz, %s::timestamptz) AS status
-  FROM unnest(%s::text[]) AS event_id
-"""
+STATUS_THEN = "SELECT event_id, status FROM mnemon.statuses_as_of(%s, %s::timestamptz, %s::timestamptz)"
 
 SECONDS = histogram("mnemon_event_search_seconds", "Time of one search among semantic events.")
 
@@ -171,7 +168,7 @@ async def _wanted(tx: Connection, filters: EventFilters, limit: int, cursor: str
         except NotFound:
             return None
     # What was superseded often stands in a revision that is no longer served.
-    wanted["past"] = filters.all_revisions or filters.known_at is not None or filters.status == "superseded"
+    wanted["past"] = filters.all_revisions or filters.status == "superseded"
     return wanted | _read_cursor(cursor)
 
 
@@ -193,7 +190,7 @@ async def _comparable(tx: Connection, embedder: Embedder | None) -> bool:
 
 async def _as_they_stood(tx: Connection, rows: list[dict[str, Any]], filters: EventFilters) -> list[dict[str, Any]]:
     """With the status of that time: what ended them later had not happened, or was not known."""
-    values = (filters.as_of, filters.known_at, [row["event_id"] for row in rows])
+    values = ([row["event_id"] for row in rows], filters.as_of, filters.known_at)
     then = {one["event_id"]: one["status"] for one in await (await tx.execute(STATUS_THEN, values)).fetchall()}
     return [row | {"status": then[row["event_id"]]} for row in rows]
 
