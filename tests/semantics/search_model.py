@@ -134,10 +134,11 @@ class World:
         words = kept if same else self.chance.sample(WORDS, 3)
         at = revision.written_at or revision.ingested_at
         happened = at + timedelta(days=self.chance.choice([-20, -5, 0, 0, 0, 2, 9]), minutes=position)
-        due = happened.date() + timedelta(days=self.chance.randrange(-3, 12)) if category == "Commitment" else None
+        due = happened.date() + timedelta(days=self.chance.randrange(-3, 12))
+        dated = due if category == "Commitment" and self.chance.random() < 0.8 else None
         event_id = f"evt_{uuid5(revision.revision, str(position)).hex}"
         person, subject = self.chance.choice(PEOPLE), self.chance.choice(WORDS)
-        self.events.append(Said(event_id, revision, position, category, words, subject, person, happened, due))
+        self.events.append(Said(event_id, revision, position, category, words, subject, person, happened, dated))
 
     def filters(self) -> EventFilters:
         """Some of them, each as likely as not to be asked for."""

@@ -1,5 +1,7 @@
 """Claims about searches with any filters together: they find what the model finds, in its order, page by page."""
 
+from collections import Counter
+from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -8,7 +10,8 @@ import pytest
 from mnemon.db.database import Database
 from mnemon.documents.readers import Reader
 from mnemon.semantics.query import EventFilters, event_search
-from tests.semantics.search_model import Expected, World
+from mnemon.semantics.views import open_commitments, people_topics
+from tests.semantics.search_model import Expected, Said, World
 
 SEARCHES = 120
 
@@ -57,3 +60,47 @@ async def compare(database: Database, tenant: UUID, seed: int, searches: int) ->
         hits += bool(wanted)
     # Filters that find nothing prove nothing.
     assert hits > searches / 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_the_views_show_what_the_model_shows_page_by_page(database: Database, tenant: UUID, seed: int) -> None:
+    world = World(tenant, seed, documents=30)
+    async with database.owner() as owner:
+        await world.store(owner)
+    for reader in ("user:ada", "user:stranger"):
+        served = Expected(world, reader, EventFilters()).events
+        for name in (None, "Ada", "ada byron"):
+            mine = [
+                one
+                for one in served
+                if name is None or name.lower() in (one.person.lower(), *one.person.lower().split())
+            ]
+            expected = Expected(world, reader, EventFilters(category="Commitment", status="open")).events
+            promises = sorted(
+                (one for one in expected if one in mine),
+                key=lambda one: (one.due or date.max, one.happened_at, one.event_id),
+            )
+            shown = await pages(open_commitments, "commitments", database, tenant, Reader(reader), owner=name, limit=3)
+            assert [one["event_id"] for one in shown] == [one.event_id for one in promises]
+            pairs = await pages(people_topics, "people", database, tenant, Reader(reader), person=name, limit=4)
+            counts = Counter((one.person, one.subject) for one in mine)
+            assert {(one["person"], one["topic"]): one["events"] for one in pairs} == counts
+            assert [one["events"] for one in pairs] == sorted(counts.values(), reverse=True)
+            for pair in pairs:
+                own = [one for one in mine if (one.person, one.subject) == (pair["person"], pair["topic"])]
+                assert pair["event_ids"] == [one.event_id for one in sorted(own, key=newest)][:5]
+                assert pair["categories"] == sorted({one.category for one in own})
+
+
+async def pages(view: Any, items: str, *place: Any, **asked: Any) -> list[Any]:
+    page = await view(*place, **asked)
+    shown = page[items]
+    while page["next_cursor"]:
+        page = await view(*place, cursor=page["next_cursor"], **asked)
+        shown += page[items]
+    assert page["total"] == len(shown)
+    return list(shown)
+
+
+def newest(event: Said) -> tuple[float, str]:
+    return (-event.happened_at.timestamp(), event.event_id)

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from mnemon.api.access import MnemonPart, allow
+from mnemon.api.paging import Cursor
 from mnemon.documents.readers import Reader
 from mnemon.identity.roles import Action, Principal
 from mnemon.semantics.collect import collect
@@ -75,10 +76,11 @@ async def list_commitments(
     due_before: date | None = None,
     overdue: bool = False,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    cursor: Cursor = None,
 ) -> dict[str, Any]:
     return await open_commitments(
         mnemon.database, principal.tenant_id, _reader(principal),
-        owner=owner, due_before=due_before, overdue=overdue, limit=limit,
+        owner=owner, due_before=due_before, overdue=overdue, limit=limit, cursor=cursor,
     )  # fmt: skip
 
 
@@ -89,10 +91,12 @@ async def list_people(
     person: Name = None,
     topic: Name = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    cursor: Cursor = None,
 ) -> dict[str, Any]:
     return await people_topics(
-        mnemon.database, principal.tenant_id, _reader(principal), person=person, topic=topic, limit=limit
-    )
+        mnemon.database, principal.tenant_id, _reader(principal),
+        person=person, topic=topic, limit=limit, cursor=cursor,
+    )  # fmt: skip
 
 
 @router.get(

@@ -39,6 +39,7 @@ OfArtifact = Annotated[str | None, typer.Option("--artifact", help="Only this ar
 Uid = Annotated[str, typer.Argument(help="The artifact, uid_…")]
 OneRevision = Annotated[str | None, typer.Option("--revision", help="rev_…; the latest unless given.")]
 Limit = Annotated[int, typer.Option(min=1, max=100, help="How many.")]
+ManyRows = Annotated[int, typer.Option("--limit", min=1, max=500, help="How many.")]
 
 
 @app.command()
@@ -186,6 +187,7 @@ def commitments(
     due_before: DueBefore = None,
     overdue: Annotated[bool, typer.Option("--overdue", help="Only what is late.")] = False,
     today: Annotated[str | None, typer.Option("--today", help="Count days from this day.")] = None,
+    limit: ManyRows = 100,
     tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
 ) -> None:  # fmt: skip
     """What was promised and is still open, the most urgent first.
@@ -197,7 +199,7 @@ def commitments(
         async with tenant_of(tenant) as (mnemon, tenant_id):
             return await open_commitments(
                 mnemon.database, tenant_id, READER,
-                owner=owner, due_before=_day(due_before), overdue=overdue, today=_day(today),
+                owner=owner, due_before=_day(due_before), overdue=overdue, today=_day(today), limit=limit,
             )  # fmt: skip
 
     view = run_async(find())
@@ -208,20 +210,27 @@ def commitments(
 def people(
     person: Annotated[str | None, typer.Option("--person", help="Only this person.")] = None,
     topic: Annotated[str | None, typer.Option("--topic", help="Only events with these words.")] = None,
+    limit: ManyRows = 100,
     tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Who was involved in what: mnemon events people --topic pricing"""
 
     async def find() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await people_topics(mnemon.database, tenant_id, READER, person=person, topic=topic)
+            return await people_topics(mnemon.database, tenant_id, READER, person=person, topic=topic, limit=limit)
 
     view = run_async(find())
     rows = [
         (row["person"], row["topic"], row["events"], ", ".join(row["roles"]), row["last_at"][:10])
         for row in view["people"]
     ]
-    show(view, as_json, lambda: table(["Person", "Topic", "Events", "As", "Last"], rows, "Nobody is known yet."))
+
+    def human() -> None:
+        table(["Person", "Topic", "Events", "As", "Last"], rows, "Nobody is known yet.")
+        if len(rows) < view["total"]:
+            say(f"{len(rows)} of {view['total']}; --limit shows more.", "dim")
+
+    show(view, as_json, human)
 
 
 def print_event(event: dict[str, Any]) -> None:
@@ -241,6 +250,9 @@ def print_commitments(view: dict[str, Any]) -> None:
         for one in view["commitments"]
     ]
     table(["Due", "", "Owner", "Promise"], rows, "Nothing is open.")
+    if len(rows) < view["total"]:
+        more = "" if view["total_is_exact"] else " or more"
+        say(f"{len(rows)} of {view['total']}{more}; --limit shows more.", "dim")
 
 
 def _filters(

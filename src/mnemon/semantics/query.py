@@ -1,13 +1,10 @@
 """Search among semantic events: by words and meaning, category, time, people, subject and state, then and now."""
 
-import base64
-import binascii
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import Any, Literal
 from uuid import UUID
 
-import orjson
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection, Database
@@ -17,6 +14,7 @@ from mnemon.models.active import active_model
 from mnemon.models.embedder import Embedder
 from mnemon.models.vectors import as_vector
 from mnemon.semantics.artifact_lookup import find_artifact, find_revision
+from mnemon.semantics.cursor import Place, from_cursor, moment, offset, to_cursor
 from mnemon.semantics.event_vectors import VECTORS
 from mnemon.semantics.semantic_event import Category
 from mnemon.semantics.shapes import Shape, event_shape, read_events, read_evidence, read_links, whole_shape
@@ -25,8 +23,8 @@ from mnemon.telemetry import histogram
 MOST = 100
 # Counted, ranked and paged through up to here; a search that finds more says so instead of reading them all.
 COUNTED = 1_000
-# No cursor of ours points further.
-FURTHEST = 100_000
+BY_RANK: Place = {"offset": offset, "any_word": bool}
+BY_TIME: Place = {"after_time": moment, "after_id": str}
 LONGEST_QUERY = 1_000
 FIND = "SELECT event_id, happened_at, score, total FROM mnemon.find_semantic_events(%s, %s::vector, %s)"
 STATUS_THEN = "SELECT event_id, status FROM mnemon.statuses_as_of(%s, %s::timestamptz, %s::timestamptz)"
@@ -169,7 +167,7 @@ async def _wanted(tx: Connection, filters: EventFilters, limit: int, cursor: str
             return None
     # What was superseded often stands in a revision that is no longer served.
     wanted["past"] = filters.all_revisions or filters.status == "superseded"
-    return wanted | _read_cursor(cursor)
+    return wanted | from_cursor(cursor, BY_RANK, BY_TIME)
 
 
 async def _embed(embedder: Embedder | None, query: str | None) -> str | None:
@@ -212,20 +210,7 @@ def _next(wanted: dict[str, Any] | None, rows: list[dict[str, Any]], limit: int)
     else:
         last = rows[limit - 1]
         place = {"after_time": last["happened_at"].isoformat(), "after_id": last["event_id"]}
-    return base64.urlsafe_b64encode(orjson.dumps(place)).decode()
-
-
-def _read_cursor(cursor: str | None) -> dict[str, Any]:
-    if cursor is None:
-        return {}
-    try:
-        place = orjson.loads(base64.urlsafe_b64decode(cursor))
-        if set(place) == {"offset", "any_word"}:
-            return {"offset": min(max(int(place["offset"]), 0), FURTHEST), "any_word": bool(place["any_word"])}
-        datetime.fromisoformat(place["after_time"])
-        return {"after_time": place["after_time"], "after_id": str(place["after_id"])}
-    except (ValueError, TypeError, KeyError, AttributeError, binascii.Error):
-        raise InvalidRequest("The cursor is not one of ours: take next_cursor of the page before.") from None
+    return to_cursor(place)
 
 
 def _written(value: Any) -> Any:
