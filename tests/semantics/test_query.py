@@ -67,3 +67,30 @@ async def test_an_event_is_found_by_what_it_means(
     assert ["ferret" in event["narrative"] for event in found["events"]] == [True]
     words_only = await event_search(mnemon.database, tenant, reader, EventFilters(query="which animal"))
     assert words_only["events"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("flat fee", {"guests", "boats"}),
+        ('"flat fee"', {"guests"}),
+        ("fee -guests", {"boats", "ferries"}),
+        ('fee -"flat fee"', {"boats", "ferries"}),
+        ('guests ferries -"flat fee', {"ferries"}),
+        ("guests or ferries", {"guests", "ferries"}),
+        ("guests ferries", {"guests", "ferries"}),
+        ("50 % 'O\\'Neil | <->", set()),
+        ("-fee", set()),
+        ("the", set()),
+    ],
+)
+async def test_a_query_is_read_as_in_a_web_search(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, added: Added, all_done: Done, query: str, found: set[str]
+) -> None:
+    """Words that no event has together are looked for one by one, but never those that are not wanted."""
+    decisions = ("a flat fee for guests", "a fee for boats of flat build", "a season fee for ferries")
+    await added("\n\n".join(f"We decided to introduce {one}." for one in decisions))
+    await all_done()
+
+    events = (await event_search(mnemon.database, tenant, reader, EventFilters(query=query)))["events"]
+    assert {word for event in events for word in ("guests", "boats", "ferries") if word in event["narrative"]} == found

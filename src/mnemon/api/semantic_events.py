@@ -26,7 +26,11 @@ class EventQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    query: str | None = Field(None, max_length=1_000, description="Words of the event, its subject or its quotes.")
+    query: str | None = Field(
+        None,
+        max_length=1_000,
+        description='Words of the event, its subject or its quotes; "a phrase", this or that, -not this.',
+    )
     category: str | None = Field(None, max_length=50, description="Such as Decision or Commitment.")
     time_from: AwareDatetime | None = Field(None, description="Happened at this time or later.")
     time_to: AwareDatetime | None = Field(None, description="Happened at this time or earlier.")

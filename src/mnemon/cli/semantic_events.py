@@ -25,7 +25,10 @@ READER = Reader.of(OPERATOR)
 # Also before a worker has come to it.
 NOTHING_READ = "No events here. `mnemon artifact job UID` tells whether the text was read yet."
 
-Words = Annotated[list[str] | None, typer.Argument(help="Words of the event, its subject or its quotes.")]
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(help='Words of the event, its subject or its quotes; "a phrase", this or that, -not this.'),
+]
 Category = Annotated[str | None, typer.Option("--category", help="Such as Decision or Commitment.")]
 ActorName = Annotated[str | None, typer.Option("--actor", help="A person, by name.")]
 Subject = Annotated[str | None, typer.Option("--subject", help="Words of the subject.")]

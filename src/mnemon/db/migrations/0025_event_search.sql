@@ -219,7 +219,7 @@ CREATE FUNCTION mnemon.best_events(scope text, parts text[], walk text, look tex
             'SELECT e.event_id, e.happened_at, %s AS score
                FROM (SELECT e.* FROM semantic_events e WHERE %s%%s
                       ORDER BY e.happened_at DESC, e.event_id DESC LIMIT %%s) AS e
-              WHERE true%s LIMIT $2', replace(said, '%', '%%'), replace(scope || parts[1], '%', '%%'), walk) AS walking
+              WHERE true%s LIMIT $2', replace(said, '%', '%%'), replace(scope || parts[1], '%', '%%'), replace(walk, '%', '%%')) AS walking
           FROM score
     )
     SELECT format(
@@ -273,46 +273,60 @@ BEGIN
         scope);
 END $$;
 
+-- What a query in the words of a web search asks: "a phrase", this or that, -not this. `every` and `one_of` are the keys to
+-- look for, `form` the condition that the words stand as they are asked, `without` that unwanted ones do not. `any_word`
+-- takes events with some of the words.
+CREATE FUNCTION mnemon.event_words(
+    query text, any_word boolean, OUT said tsquery, OUT every bigint[], OUT one_of bigint[], OUT form text, OUT without text)
+    LANGUAGE plpgsql STABLE SET search_path = mnemon, pg_temp AS $$
+DECLARE
+    unwanted text := '(?:^|\s)-("[^"]*"?|[^\s"]+)';
+    asked    tsquery := websearch_to_tsquery('english', regexp_replace(query, unwanted, ' ', 'g'));
+    lexemes  text[] := ARRAY(SELECT DISTINCT replace(piece[1], '''''', '''')
+                               FROM regexp_matches(asked::text, '''((?:[^'']|'''')*)''', 'g') AS piece);
+    keys     bigint[] := ARRAY(SELECT term_key(current_tenant(), lexeme) FROM unnest(lexemes) AS lexeme);
+    choice   boolean := any_word OR asked::text ~ ' \| ';
+BEGIN
+    SELECT coalesce(string_agg(lexeme_query(lexeme)::text, ' | '), '')::tsquery INTO said FROM unnest(lexemes) AS lexeme;
+    every := CASE WHEN choice THEN '{}' ELSE keys END;
+    one_of := CASE WHEN choice THEN keys ELSE '{}' END;
+    form := CASE WHEN cardinality(keys) = 0 THEN ' AND false'
+                 WHEN any_word OR asked::text !~ ' (\||<\d+>|<->) ' THEN ''
+                 ELSE format(' AND e.terms @@ %L::tsquery', asked) END;
+    SELECT coalesce(string_agg(format(' AND NOT e.terms @@ %L::tsquery', phraseto_tsquery('english', piece[1])), ''), '')
+      INTO without FROM regexp_matches(query, unwanted, 'g') AS piece;
+END $$;
+
 -- The events that fit, best or latest first, with their number up to a bound. Whatever is left out is not asked for.
--- `any_word` takes events with some of the words. With the question's vector, events about the same matter are found too.
--- However many events there are, few are read: an order by time walks an index and stops; words and names are looked up.
+-- With the question's vector, events about the same matter are found too. However many events there are, few are read:
+-- an order by time walks an index and stops; words and names are looked up.
 CREATE OR REPLACE FUNCTION mnemon.find_semantic_events(wanted jsonb, question vector, bound integer)
     RETURNS TABLE (event_id text, happened_at timestamptz, score float8, total bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path = mnemon, public, pg_temp SET work_mem = '16MB'
     SET enable_seqscan = off SET enable_hashjoin = off SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
-    scope   text := event_scope(wanted);
-    parts   text[] := event_parts(wanted);
-    must    record := event_must_have(wanted);
-    lexemes text[] := tsvector_to_array(to_tsvector('english', wanted ->> 'query'));
-    words   bigint[] := ARRAY(SELECT term_key(current_tenant(), lexeme) FROM unnest(lexemes) AS lexeme);
-    one_of  bigint[] := '{}';
-    walk    text;
-    look    text;
-    found   text;
+    keys  text := 'event_keys(e.tenant_id, e.lookup, e.category, e.status)';
+    scope text := event_scope(wanted);
+    parts text[] := event_parts(wanted);
+    must  record := event_must_have(wanted);
+    words record;
+    named text := has_keys('e.lookup', must.named, '{}');
+    found text;
 BEGIN
-    IF coalesce((wanted ->> 'any_word')::boolean, false) THEN
-        one_of := words;
-        words := '{}';
-    END IF;
-    walk := has_keys('e.lookup', must.named || words, one_of);
-    look := CASE WHEN walk = '' THEN '' ELSE has_keys(
-        'event_keys(e.tenant_id, e.lookup, e.category, e.status)', must.named || must.being || words, one_of) END;
-    IF NOT wanted ? 'query' THEN
-        found := latest_events(scope, parts, walk, look, CASE WHEN wanted ? 'after_id' THEN format(
-            ' AND (e.happened_at, e.event_id) < (%L::timestamptz, %L)', wanted ->> 'after_time', wanted ->> 'after_id')
-            ELSE '' END);
-    ELSE
-        IF cardinality(lexemes) = 0 THEN
-            walk := ' AND false';
-            look := walk;
-        END IF;
+    IF wanted ? 'query' THEN
+        words := event_words(wanted ->> 'query', coalesce((wanted ->> 'any_word')::boolean, false));
+        scope := scope || words.without;
         found := best_events(
-            scope, parts, walk, look,
-            (SELECT coalesce(string_agg(lexeme_query(lexeme)::text, ' | '), '')::tsquery FROM unnest(lexemes) AS lexeme),
-            near_events(wanted, question, format('%s%s AND (%s)', scope, has_keys('e.lookup', must.named, '{}'),
-                                                 (SELECT string_agg(format('(true%s)', part), ' OR ') FROM unnest(parts) AS part))));
+            scope, parts, has_keys('e.lookup', must.named || words.every, words.one_of) || words.form,
+            has_keys(keys, must.named || must.being || words.every, words.one_of) || words.form, words.said,
+            near_events(wanted, question, format('%s%s AND (%s)', scope, named, (
+                SELECT string_agg(format('(true%s)', part), ' OR ') FROM unnest(parts) AS part))));
+    ELSE
+        found := latest_events(
+            scope, parts, named, CASE WHEN named = '' THEN '' ELSE has_keys(keys, must.named || must.being, '{}') END,
+            CASE WHEN wanted ? 'after_id' THEN format(' AND (e.happened_at, e.event_id) < (%L::timestamptz, %L)',
+                                                      wanted ->> 'after_time', wanted ->> 'after_id') ELSE '' END);
     END IF;
     RETURN QUERY EXECUTE found USING
         current_tenant(), bound, (wanted ->> 'limit')::integer, coalesce((wanted ->> 'offset')::integer, 0), question;
@@ -355,7 +369,7 @@ BEGIN
     FOR piece IN SELECT oid FROM pg_proc
                   WHERE pronamespace = 'mnemon'::regnamespace
                     AND proname IN ('event_was_served', 'event_was_replaced', 'event_stood', 'event_had_ended', 'event_had_status',
-                                    'event_scope', 'event_parts', 'event_parts_by_due', 'event_must_have', 'has_keys',
+                                    'event_scope', 'event_parts', 'event_parts_by_due', 'event_must_have', 'has_keys', 'event_words',
                                     'latest_events', 'best_events', 'near_events')
     LOOP
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', piece);
