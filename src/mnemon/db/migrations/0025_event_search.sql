@@ -86,7 +86,7 @@ CREATE FUNCTION mnemon.statuses_as_of(events text[], as_of timestamptz, known_at
 BEGIN
     RETURN QUERY EXECUTE format(
         'SELECT e.event_id, CASE WHEN %s THEN ''open'' WHEN %s THEN ''done'' ELSE ''superseded'' END
-           FROM semantic_events e WHERE e.tenant_id = $1 AND e.event_id = ANY ($2)',
+           FROM semantic_events e WHERE e.tenant_id = $1 AND e.event_id = ANY ($2) AND may_read(e.readers)',
         event_had_status('open', as_of, known_at), event_had_status('done', as_of, known_at))
     USING current_tenant(), events;
 END $$;
@@ -95,10 +95,6 @@ END $$;
 CREATE FUNCTION mnemon.event_scope(wanted jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = mnemon, pg_temp AS $$
     SELECT 'e.tenant_id = $1 AND may_read(e.readers)' || coalesce(string_agg(format(filter.clause, given.value), ''), '')
-           || CASE WHEN NOT wanted ? 'status' THEN ''
-                   WHEN wanted ?| ARRAY['as_of', 'known_at'] THEN ' AND ' || event_had_status(
-                       wanted ->> 'status', (wanted ->> 'as_of')::timestamptz, (wanted ->> 'known_at')::timestamptz)
-                   ELSE format(' AND e.status = %L', wanted ->> 'status') END
       FROM (VALUES ('category',   ' AND e.category = %L'),
                    ('time_from',  ' AND e.happened_at >= %L::timestamptz'),
                    ('time_to',    ' AND e.happened_at <= %L::timestamptz'),
@@ -107,6 +103,15 @@ CREATE FUNCTION mnemon.event_scope(wanted jsonb) RETURNS text
                    ('due_before', ' AND e.due < %L::date'),
                    ('kind',       ' AND e.kind = %L')) AS filter (name, clause)
       JOIN jsonb_each_text(wanted) AS given (key, value) ON given.key = filter.name
+$$;
+
+-- What it must have become, today or by then. To look at links is slow, so what has the right keys is asked for it last.
+CREATE FUNCTION mnemon.event_state(wanted jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE SET search_path = mnemon, pg_temp AS $$
+    SELECT CASE WHEN NOT wanted ? 'status' THEN ''
+                WHEN wanted ?| ARRAY['as_of', 'known_at'] THEN ' AND ' || event_had_status(
+                    wanted ->> 'status', (wanted ->> 'as_of')::timestamptz, (wanted ->> 'known_at')::timestamptz)
+                ELSE format(' AND e.status = %L', wanted ->> 'status') END
 $$;
 
 -- The sets of events that are searched, no event in two of them, each with an index that has its events by time.
@@ -180,28 +185,28 @@ CREATE FUNCTION mnemon.has_keys(keys text, every bigint[], one_of bigint[]) RETU
         || CASE WHEN cardinality(one_of) > 0 THEN format(' AND %s && %L::bigint[]', keys, one_of) ELSE '' END
 $$;
 
--- The latest events first. `walk` and `look` are the same condition on keys, for an event that comes by and for the index;
--- who is named often is named lately: then the walk has the page, and the index is not asked.
-CREATE FUNCTION mnemon.latest_events(scope text, parts text[], walk text, look text, after text) RETURNS text
+-- The latest events first. `walk` and `look` are the same condition, for an event that comes by and for the index of keys
+-- if it is to be asked; who is named often is named lately: then the walk has the page, and the index is not asked.
+CREATE FUNCTION mnemon.latest_events(scope text, parts text[], walk text, look text, keyed boolean, after text) RETURNS text
     LANGUAGE sql IMMUTABLE AS $$
     SELECT format(
         'WITH walked AS MATERIALIZED (
               SELECT e.event_id, e.happened_at
-                FROM (SELECT e.event_id, e.happened_at, e.lookup FROM semantic_events e WHERE %s
+                FROM (SELECT e.* FROM semantic_events e WHERE %s
                        ORDER BY e.happened_at DESC, e.event_id DESC LIMIT 3000) AS e
                WHERE true%s LIMIT $3),
               page AS (SELECT w.event_id, w.happened_at FROM walked w UNION (%s)),
               counted AS (SELECT count(*) AS total FROM (SELECT FROM (%s) AS each LIMIT $2) AS bounded)
          SELECT p.event_id, p.happened_at, 0::float8, c.total
            FROM page p, counted c ORDER BY p.happened_at DESC, p.event_id DESC LIMIT $3',
-        CASE WHEN look <> '' AND cardinality(parts) = 1 THEN scope || parts[1] || after ELSE 'false' END, walk,
+        CASE WHEN keyed AND cardinality(parts) = 1 THEN scope || parts[1] || after ELSE 'false' END, walk,
         string_agg(format(
             'SELECT part.event_id, part.happened_at
                FROM (SELECT e.event_id, e.happened_at
                        FROM (SELECT e.event_id, e.happened_at FROM semantic_events e
                               WHERE %s%s%s%s AND (SELECT count(*) FROM walked) < $3%s) AS e
                       ORDER BY e.happened_at DESC, e.event_id DESC LIMIT $3) AS part',
-            scope, part, look, after, CASE WHEN look <> '' THEN ' OFFSET 0' END), ' UNION ALL '),
+            scope, part, look, after, CASE WHEN keyed THEN ' OFFSET 0' END), ' UNION ALL '),
         string_agg(format('SELECT FROM (SELECT FROM semantic_events e WHERE %s%s%s LIMIT $2) AS part', scope, part, look),
                    ' UNION ALL '))
       FROM unnest(parts) AS part
@@ -219,7 +224,8 @@ CREATE FUNCTION mnemon.best_events(scope text, parts text[], walk text, look tex
             'SELECT e.event_id, e.happened_at, %s AS score
                FROM (SELECT e.* FROM semantic_events e WHERE %s%%s
                       ORDER BY e.happened_at DESC, e.event_id DESC LIMIT %%s) AS e
-              WHERE true%s LIMIT $2', replace(said, '%', '%%'), replace(scope || parts[1], '%', '%%'), replace(walk, '%', '%%')) AS walking
+              WHERE true%s LIMIT $2',
+            replace(said, '%', '%%'), replace(scope || parts[1], '%', '%%'), replace(walk, '%', '%%')) AS walking
           FROM score
     )
     SELECT format(
@@ -297,6 +303,13 @@ BEGIN
       INTO without FROM regexp_matches(query, unwanted, 'g') AS piece;
 END $$;
 
+-- The condition that an event comes after the last one of the page before.
+CREATE FUNCTION mnemon.event_after(wanted jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN wanted ? 'after_id' THEN format(
+        ' AND (e.happened_at, e.event_id) < (%L::timestamptz, %L)', wanted ->> 'after_time', wanted ->> 'after_id') ELSE '' END
+$$;
+
 -- The events that fit, best or latest first, with their number up to a bound. Whatever is left out is not asked for.
 -- With the question's vector, events about the same matter are found too. However many events there are, few are read:
 -- an order by time walks an index and stops; words and names are looked up.
@@ -308,25 +321,25 @@ CREATE OR REPLACE FUNCTION mnemon.find_semantic_events(wanted jsonb, question ve
 DECLARE
     keys  text := 'event_keys(e.tenant_id, e.lookup, e.category, e.status)';
     scope text := event_scope(wanted);
+    state text := event_state(wanted);
     parts text[] := event_parts(wanted);
     must  record := event_must_have(wanted);
     words record;
-    named text := has_keys('e.lookup', must.named, '{}');
     found text;
 BEGIN
     IF wanted ? 'query' THEN
         words := event_words(wanted ->> 'query', coalesce((wanted ->> 'any_word')::boolean, false));
-        scope := scope || words.without;
+        state := words.without || state;
         found := best_events(
-            scope, parts, has_keys('e.lookup', must.named || words.every, words.one_of) || words.form,
-            has_keys(keys, must.named || must.being || words.every, words.one_of) || words.form, words.said,
-            near_events(wanted, question, format('%s%s AND (%s)', scope, named, (
+            scope, parts, has_keys('e.lookup', must.named || words.every, words.one_of) || words.form || state,
+            has_keys(keys, must.named || must.being || words.every, words.one_of) || words.form || state, words.said,
+            near_events(wanted, question, format('%s%s%s AND (%s)', scope, has_keys('e.lookup', must.named, '{}'), state, (
                 SELECT string_agg(format('(true%s)', part), ' OR ') FROM unnest(parts) AS part))));
+    ELSIF cardinality(must.named) > 0 THEN
+        found := latest_events(scope, parts, has_keys('e.lookup', must.named, '{}') || state,
+                               has_keys(keys, must.named || must.being, '{}') || state, true, event_after(wanted));
     ELSE
-        found := latest_events(
-            scope, parts, named, CASE WHEN named = '' THEN '' ELSE has_keys(keys, must.named || must.being, '{}') END,
-            CASE WHEN wanted ? 'after_id' THEN format(' AND (e.happened_at, e.event_id) < (%L::timestamptz, %L)',
-                                                      wanted ->> 'after_time', wanted ->> 'after_id') ELSE '' END);
+        found := latest_events(scope, parts, state, state, false, event_after(wanted));
     END IF;
     RETURN QUERY EXECUTE found USING
         current_tenant(), bound, (wanted ->> 'limit')::integer, coalesce((wanted ->> 'offset')::integer, 0), question;
@@ -369,8 +382,8 @@ BEGIN
     FOR piece IN SELECT oid FROM pg_proc
                   WHERE pronamespace = 'mnemon'::regnamespace
                     AND proname IN ('event_was_served', 'event_was_replaced', 'event_stood', 'event_had_ended', 'event_had_status',
-                                    'event_scope', 'event_parts', 'event_parts_by_due', 'event_must_have', 'has_keys', 'event_words',
-                                    'latest_events', 'best_events', 'near_events')
+                                    'event_scope', 'event_state', 'event_after', 'event_parts', 'event_parts_by_due',
+                                    'event_must_have', 'event_words', 'has_keys', 'latest_events', 'best_events', 'near_events')
     LOOP
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', piece);
     END LOOP;
