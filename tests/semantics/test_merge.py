@@ -3,10 +3,12 @@
 from dataclasses import replace
 from datetime import date
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.semantics.merge import merge_candidates
+from mnemon.semantics.merge import group_candidates, merge_candidates
+from mnemon.semantics.occurrence import Saying, may_be_same
 from mnemon.semantics.semantic_event import Actor, Candidate, Category, Evidence, Subject
 from tests.semantics.reading import events, revision
 
@@ -72,3 +74,68 @@ async def test_opposite_and_differently_counted_statements_stay_apart() -> None:
     assert len(await events("We decided to use Kafka. We decided not to use Kafka.")) == 2
     assert len(await events("We agreed on 3 reviewers. We agreed on 4 reviewers.")) == 2
     assert len(await events("We decided to use Kafka for logs.\n\nAs said: we decided to use Kafka for logs.")) == 1
+
+
+WORDS = ["budget", "server", "price", "release", "index", "cache", "token", "plan", "report", "12", "15", "not"]
+
+
+@st.composite
+def findings(draw: st.DrawFn) -> list[Candidate]:
+    """Quotes from a small stock of words, so that many are alike, one after the other in the text."""
+    found, start = [], 0
+    for words in draw(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=7), max_size=30)):
+        quote = " ".join(words)
+        found.append(
+            Candidate(
+                draw(st.sampled_from([Category.DECISION, Category.COMMITMENT])),
+                quote,
+                Subject(words[0]),
+                tuple(Actor(name) for name in draw(st.sets(st.sampled_from(["Ann", "Ben"]), max_size=1))),
+                Evidence(start, start + len(quote), quote),
+                0.5,
+                due=draw(st.sampled_from([None, None, date(2025, 1, 1), date(2025, 1, 2)])),
+            )
+        )
+        start += len(quote) + 1
+    return found
+
+
+@given(findings())
+def test_looking_only_at_near_groups_gives_what_looking_at_all_would(found: list[Candidate]) -> None:
+    groups: list[list[Candidate]] = []
+    for each in found:
+        says = Saying.of(each)
+        home = next(
+            (
+                group
+                for group in groups
+                if all(may_be_same(each, other) and says.repeats(Saying.of(other)) for other in group)
+            ),
+            None,
+        )
+        if home is None:
+            groups.append([each])
+        else:
+            home.append(each)
+    assert group_candidates(found) == groups
+
+
+def test_many_findings_are_compared_with_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+    plainly = Saying.repeats
+
+    def counted(first: Saying, second: Saying) -> bool:
+        nonlocal compared
+        compared += 1
+        return plainly(first, second)
+
+    monkeypatch.setattr(Saying, "repeats", counted)
+    quotes = [f"Ben will send report {number % 1900} to the office by Friday" for number in range(2000)]
+    found = [
+        Candidate(
+            Category.COMMITMENT, quote, Subject("report"), (), Evidence(100 * at, 100 * at + len(quote), quote), 0.5
+        )
+        for at, quote in enumerate(quotes)
+    ]
+    assert len(group_candidates(found)) == 1900
+    assert compared < 3 * len(found)

@@ -9,7 +9,8 @@ from mnemon.models.failures import AnswerTruncated
 from mnemon.models.language import Answer, LanguageModel
 from mnemon.semantics.extractor import ChunkExtraction, Merged, ModelAnswer
 from mnemon.semantics.grounding import ground
-from mnemon.semantics.merge import as_event, group_candidates, may_be_same, merge_candidates
+from mnemon.semantics.merge import as_event, group_candidates, merge_candidates
+from mnemon.semantics.occurrence import may_be_same
 from mnemon.semantics.prompts import find_events_prompt, same_events_prompt
 from mnemon.semantics.revision import Chunk, Revision
 from mnemon.semantics.rules import RulesExtractor

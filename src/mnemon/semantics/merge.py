@@ -3,15 +3,12 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from mnemon.semantics.occurrence import SAME_SUBJECT_WORDS, Saying
 from mnemon.semantics.revision import Revision
 from mnemon.semantics.semantic_event import Actor, Candidate, Category, Evidence, SemanticEvent, event_id
-from mnemon.semantics.wording import content_words, same_statement
-
-# Nearly every word in common, or most words and the same subject. When in doubt, two events stay two.
-_SAME_WORDS = 0.8
-_SAME_SUBJECT_WORDS = 0.6
+from mnemon.semantics.wording import content_words
 
 
 def merge_candidates(revision: Revision, candidates: Iterable[Candidate]) -> list[SemanticEvent]:
@@ -23,53 +20,96 @@ def group_candidates(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
     """A finding joins a group only where it is the same occurrence as every member."""
     ordered = sorted(candidates, key=_place)
     frequency = Counter(word for each in ordered for word in content_words(each.evidence.quote))
-    groups: list[list[Candidate]] = []
-    shelves: dict[tuple[Category, str], list[int]] = defaultdict(list)
-    for position, candidate in enumerate(ordered):
-        keys = [(candidate.category, word) for word in _rarest(candidate, frequency)]
-        near = sorted({number for key in keys for number in shelves[key]})
-        home = next((number for number in near if _belongs(candidate, groups[number])), None)
-        if home is None and groups and position and _belongs(candidate, groups[-1]):
-            home = len(groups) - 1
+    shelves = _Shelves()
+    for candidate in ordered:
+        reading = _Reading.of(candidate, frequency)
+        home = next((group for group in shelves.near(reading) if group.takes(reading)), None)
         if home is None:
-            home = len(groups)
-            groups.append([])
-        groups[home].append(candidate)
-        for key in keys:
-            if home not in shelves[key][-1:]:
-                shelves[key].append(home)
-    return groups
+            shelves.open_group(reading)
+        else:
+            home.add(reading)
+    return [[reading.candidate for reading in group.members] for group in shelves.groups]
 
 
-def _belongs(candidate: Candidate, group: Sequence[Candidate]) -> bool:
-    return all(same_occurrence(candidate, other) for other in group)
+@dataclass(frozen=True)
+class _Reading:
+    candidate: Candidate
+    says: Saying
+    # The words of which two quotes share at least one if they share enough: all but the commonest few.
+    rare: frozenset[str]
+
+    @classmethod
+    def of(cls, candidate: Candidate, frequency: Counter[str]) -> "_Reading":
+        says = Saying.of(candidate)
+        # Of n words that overlap by the least share s, at most n - s * n are missing in the other quote.
+        most_missing = len(says.words) - math.ceil(SAME_SUBJECT_WORDS * len(says.words))
+        ordered = sorted(says.words, key=lambda word: (frequency[word], word))
+        return cls(candidate, says, frozenset(ordered[: most_missing + 1]))
+
+    def overlaps(self, other: "_Reading") -> bool:
+        """More than half of the shorter quote lies in the other."""
+        first, second = self.candidate.evidence, other.candidate.evidence
+        shared = min(first.end, second.end) - max(first.start, second.start)
+        return 2 * shared > min(first.end - first.start, second.end - second.start)
 
 
-def _rarest(candidate: Candidate, frequency: Counter[str]) -> list[str]:
-    """The words of which two quotes share at least one if they share enough: all but the commonest few.
+class _Group:
+    """Findings that all say the same, those with equal words and people together."""
 
-    Of n words that overlap by the least share s, at most n - s * n are missing in the other quote.
+    def __init__(self, number: int, first: _Reading) -> None:
+        self.number = number
+        self.members: list[_Reading] = []
+        self.rare: set[str] = set()
+        self._by_saying: dict[Saying, list[_Reading]] = {}
+        self.add(first)
+
+    def add(self, reading: _Reading) -> None:
+        self.members.append(reading)
+        self.rare |= reading.rare
+        self._by_saying.setdefault(reading.says, []).append(reading)
+
+    def takes(self, reading: _Reading) -> bool:
+        return reading.says.category is self.members[0].says.category and all(
+            not reading.says.contradicts(says) and (reading.says.repeats(says) or all(map(reading.overlaps, members)))
+            for says, members in self._by_saying.items()
+        )
+
+
+class _Shelves:
+    """Finds the groups that a finding may join without a look at all of them, by what their first member says.
+
+    Who joins a group repeats its first member, and then shares one of its rare words, or overlaps it in the text.
     """
-    words = sorted(content_words(candidate.evidence.quote), key=lambda word: (frequency[word], word))
-    return words[: len(words) - math.ceil(_SAME_SUBJECT_WORDS * len(words)) + 1]
 
+    def __init__(self) -> None:
+        self.groups: list[_Group] = []
+        self._by_word: dict[tuple[Category, bool, frozenset[str], str], list[_Group]] = defaultdict(list)
+        # Those whose first quote reaches into what is still to come: findings arrive in the order of the text.
+        self._open: list[_Group] = []
 
-def may_be_same(first: Candidate, second: Candidate) -> bool:
-    """Nothing speaks against it: the most that a model's word can join."""
-    return first.category is second.category and not _contradict(first, second)
+    def near(self, reading: _Reading) -> list[_Group]:
+        """The groups that share a rare word, the earliest first; then the last one, whatever its words."""
+        start = reading.candidate.evidence.start
+        self._open = [group for group in self._open if group.members[0].candidate.evidence.end > start]
+        found = {group.number for key in self._keys(reading) for group in self._by_word[key]}
+        found |= {
+            group.number
+            for group in self._open
+            if reading.overlaps(group.members[0]) and not group.rare.isdisjoint(reading.rare)
+        }
+        return [self.groups[number] for number in sorted(found)] + self.groups[-1:]
 
+    def open_group(self, first: _Reading) -> None:
+        group = _Group(len(self.groups), first)
+        self.groups.append(group)
+        self._open.append(group)
+        for key in self._keys(first):
+            self._by_word[key].append(group)
 
-def same_occurrence(first: Candidate, second: Candidate) -> bool:
-    least = _SAME_SUBJECT_WORDS if _one_subject(first, second) else _SAME_WORDS
-    alike = _overlapping(first.evidence, second.evidence) or same_statement(
-        first.evidence.quote, second.evidence.quote, least
-    )
-    return alike and may_be_same(first, second)
-
-
-def _one_subject(first: Candidate, second: Candidate) -> bool:
-    words = content_words(first.subject.ref)
-    return bool(words) and words == content_words(second.subject.ref)
+    @staticmethod
+    def _keys(reading: _Reading) -> list[tuple[Category, bool, frozenset[str], str]]:
+        says = reading.says
+        return [(says.category, says.negative, says.values, word) for word in reading.rare]
 
 
 def as_event(revision_id: str, group: Sequence[Candidate]) -> SemanticEvent:
@@ -95,26 +135,6 @@ def as_event(revision_id: str, group: Sequence[Candidate]) -> SemanticEvent:
 def _place(candidate: Candidate) -> tuple[int, int, str, str, str]:
     evidence = candidate.evidence
     return evidence.start, evidence.end, candidate.category.value, evidence.chunk_id or "", candidate.narrative
-
-
-def _contradict(first: Candidate, second: Candidate) -> bool:
-    """Two dates, or two sets of people, are two occurrences."""
-    if first.due and second.due and first.due != second.due:
-        return True
-    if first.event_time and second.event_time and first.event_time != second.event_time:
-        return True
-    owners = _refs(first), _refs(second)
-    return bool(owners[0]) and bool(owners[1]) and not owners[0] & owners[1]
-
-
-def _refs(candidate: Candidate) -> set[str]:
-    return {actor.ref.casefold() for actor in candidate.actors}
-
-
-def _overlapping(first: Evidence, second: Evidence) -> bool:
-    """More than half of the shorter quote lies in the other."""
-    shared = min(first.end, second.end) - max(first.start, second.start)
-    return 2 * shared > min(first.end - first.start, second.end - second.start)
 
 
 def _distinct(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:

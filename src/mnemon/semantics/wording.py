@@ -38,15 +38,6 @@ def overlap(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / len(first | second) if first and second else 0.0
 
 
-def same_statement(first: str, second: str, least: float) -> bool:
-    """Nearly the same words, the same values, and the same yes or no."""
-    return (
-        overlap(content_words(first), content_words(second)) >= least
-        and is_negative(first) == is_negative(second)
-        and values(first) == values(second)
-    )
-
-
 def _stem(word: str) -> str:
     for ending, least in (("ies", 5), ("ing", 6), ("ed", 5), ("es", 5), ("s", 4), ("'s", 3)):
         if word.endswith(ending) and len(word) >= least and not word.endswith("ss"):
