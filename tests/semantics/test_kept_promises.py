@@ -8,7 +8,7 @@ import pytest
 from mnemon.semantics.semantic_event import Category
 from mnemon.semantics.supersession import Placed, link_events
 from tests.semantics.kept_promises import CASES, Case
-from tests.semantics.reading import events
+from tests.semantics.reading import events, in_chunks, revision
 
 START = datetime(2025, 3, 5, tzinfo=UTC)
 PEOPLE = ("Ada Byron", "Ben Okafor", "Carla Silva")
@@ -42,3 +42,33 @@ async def test_what_was_kept_is_done(case: Case) -> None:
 @pytest.mark.parametrize("case", [case for case in CASES if not case.kept], ids=name_of)
 async def test_what_was_not_kept_stays_open(case: Case) -> None:
     assert not await kept_by_the_rules(case)
+
+
+FILLER = "".join(f"Ben: the weather in town {number} is fine.\n" for number in range(20))
+
+
+async def kept_across_chunks(*parts: str) -> bool:
+    """Each part is read as a chunk of its own."""
+    whole = revision("".join(parts), "chat", people=PEOPLE)
+    borders = [len("".join(parts[: number + 1])) for number in range(len(parts) - 1)]
+    found = await in_chunks(whole, borders)
+    assert [each.event_id for each in found] == [each.event_id for each in await in_chunks(whole, [])]
+    return any(link.kind == "fulfils" for link in link_events([Placed(each, START, "doc", "rev") for each in found]))
+
+
+@pytest.mark.parametrize("report", ["Sent.", "Done!", "done, you should have it"])
+async def test_a_bare_report_keeps_a_promise_from_an_earlier_chunk(report: str) -> None:
+    assert await kept_across_chunks("Ada: I'll send the report today.\n", FILLER, f"Ada: {report}\n")
+
+
+async def test_a_bare_report_in_a_later_chunk_keeps_no_other_promise() -> None:
+    promise = "Ada: I'll send the report today.\n"
+    assert not await kept_across_chunks(promise, FILLER, "Ben: Sent.\n")
+    assert not await kept_across_chunks(promise, FILLER, "Ada: Fixed.\n")
+    assert not await kept_across_chunks(promise, "Ada: I'll call the bank tomorrow.\n" + FILLER, "Ada: Sent.\n")
+
+
+async def test_a_promise_is_kept_once_across_chunks() -> None:
+    first, last = f"Ada: I'll send the report today.\nAda: Sent.\n{FILLER}", "Ada: Done.\n"
+    found = await in_chunks(revision(first + last, "chat", people=PEOPLE), [len(first)])
+    assert [each.category for each in found] == [Category.COMMITMENT, Category.EXECUTION]

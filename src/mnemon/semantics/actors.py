@@ -1,6 +1,7 @@
 """Turns who acts in a clause into named actors: speaker, sender, addressee, names and pronouns."""
 
 import re
+from collections.abc import Sequence
 
 from mnemon.semantics.agents import Agent, agent_in, last_group
 from mnemon.semantics.layout import Unit
@@ -22,13 +23,15 @@ _MOST = 6
 class Cast:
     """Remembers who was spoken of last, so that "she" and "they" get a name."""
 
-    def __init__(self, revision: Revision) -> None:
+    def __init__(self, revision: Revision, before: Sequence[Unit] = ()) -> None:
         self.revision = revision
         self.people: People = revision.people
         self.last_person: str | None = None
         self.last_group: str | None = None
-        # The last promise of each who speaks, until they report on it.
-        self.promises: dict[str, Candidate] = {}
+        # What stands before the chunk that is read.
+        self.before = before
+        # The last promise of each who speaks; None once they have reported on it.
+        self.promises: dict[str, Candidate | None] = {}
 
     def note_promise(self, unit: Unit, candidate: Candidate) -> None:
         if unit.speaker and candidate.category is Category.COMMITMENT and candidate.kind == "promise":

@@ -29,6 +29,8 @@ LEAST_INTENT = 0.3
 _LOOK_BACK_UNITS = 3
 # A text of so few sentences is a note, whatever its type says.
 _JOTTED_UNITS = 3
+# How far before its chunk a bare "Sent." looks for the promise that it keeps.
+_PROMISE_UNITS = 200
 # Fewer words beside a ticked box name no task.
 _LEAST_TASK_WORDS = 2
 
@@ -58,7 +60,7 @@ def _read_chunk(revision: Revision, chunk: Chunk) -> Iterator[Candidate]:
     units = revision.layout.units
     first = bisect_left(units, chunk.start, key=lambda unit: unit.start)
     last = bisect_left(units, chunk.end, key=lambda unit: unit.start)
-    cast = Cast(revision)
+    cast = Cast(revision, before=units[max(0, first - _PROMISE_UNITS) : first])
     for unit in units[max(0, first - _LOOK_BACK_UNITS) : first]:
         cast.hear(plain(unit.text))
     for unit in units[first:last]:
@@ -116,13 +118,14 @@ def _as_ticked(found: Found | None, clause: str) -> Found | None:
 
 def _bare_report(revision: Revision, unit: Unit, sentence: str, cast: Cast, chunk_id: str | None) -> Candidate | None:
     """ "Sent.": an event only for who has just promised to send something, and about that."""
-    promise = cast.promises.get(unit.speaker) if unit.speaker else None
-    if promise is None or not answers(bare_report(sentence), promised_verb(promise.evidence.quote)):
+    verb = bare_report(sentence) if unit.speaker else None
+    promise = _open_promise(revision, str(unit.speaker), cast) if verb else None
+    if promise is None or not answers(verb, promised_verb(promise.evidence.quote)):
         return None
     evidence = evidence_at(revision.text, unit.start, unit.end, chunk_id)
     if evidence is None:
         return None
-    del cast.promises[str(unit.speaker)]
+    cast.promises[str(unit.speaker)] = None
     speaker = cast.people.full_name(str(unit.speaker))
     return Candidate(
         Category.EXECUTION,
@@ -133,6 +136,19 @@ def _bare_report(revision: Revision, unit: Unit, sentence: str, cast: Cast, chun
         confidence_of("done_bare", Category.EXECUTION, revision.type),
         rule="done_bare",
     )
+
+
+def _open_promise(revision: Revision, speaker: str, cast: Cast) -> Candidate | None:
+    """The speaker's last promise, unless they have already reported on it; also one from before this chunk."""
+    if speaker not in cast.promises:
+        # Set first: a report that stands there looks no further back than what is read here.
+        cast.promises[speaker] = None
+        earlier = Cast(revision)
+        earlier.promises = cast.promises
+        for unit in cast.before:
+            if unit.speaker == speaker:
+                list(_read_unit(revision, unit, earlier, None))
+    return cast.promises[speaker]
 
 
 def _leading(unit: Unit, start: int) -> Unit:
