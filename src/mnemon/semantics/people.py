@@ -15,7 +15,9 @@ _TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\.?"
 _PARTICLE = r"(?:de|da|van|von|der|bin|al)"
 NAME = rf"(?:{_TITLE} )?(?:[A-Z]\. )?{_CAPITAL}(?: (?:{_PARTICLE} )?{_CAPITAL}){{0,2}}"
 _FULL_NAME = re.compile(rf"(?<![\w.])(?:{_TITLE} {_CAPITAL}|{_CAPITAL}(?: {_PARTICLE})? {_CAPITAL})(?![\w-])")
-_PROPER = re.compile(r"(?<=[a-z,] )[A-Z][\w’'-]*\w")
+_PROPER = re.compile(rf"(?<=[a-z,] )[{_UPPER}][\w’'-]*\w")
+# "In Zlín": a word that names a place once is nobody's name anywhere, unless it is known for one.
+_PLACE = re.compile(rf"\b(?:in|near|outside) (?P<place>[{_UPPER}][\w-]*\w)(?![’'\w])")
 _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 # Capitalised words that begin a sentence, a heading or a company more often than a person's name.
@@ -31,7 +33,10 @@ _NOT_NAMES = words(
     she should since so some someone somewhere soon status still subject such summary sun sunday sure team
     than thank thanks that the their then there these they third this those though thu thursday to today
     together tomorrow too tue tuesday two until up us very was we wed wednesday weekly well were what when
-    where whether which while who why will with within would yes yesterday yet you your"""
+    where whether which while who why will with within would yes yesterday yet you your
+    actually additionally afterwards between basically clearly currently earlier eventually finally fortunately
+    furthermore hence honestly hopefully initially lately later luckily meanwhile moreover nevertheless obviously
+    originally otherwise perhaps previously recently sadly therefore thus unfortunately new old"""
 )
 
 
@@ -49,7 +54,8 @@ class People:
         common = frozenset(word for word in _WORD.findall(text) if word.islower())
         met = (match[0] for match in _FULL_NAME.finditer(text) if _could_be_person(match[0], common))
         names = dict.fromkeys(_tidy(name) for name in (*given, *met) if name.strip())
-        return cls(tuple(names), common, frozenset(_PROPER.findall(text)))
+        places = {match["place"] for match in _PLACE.finditer(text)}
+        return cls(tuple(names), common, frozenset(_PROPER.findall(text)) - places)
 
     @cached_property
     def _by_part(self) -> dict[str, str | None]:
@@ -89,9 +95,17 @@ class People:
 @cache
 def given_names() -> frozenset[str]:
     """Common first names: the only way to know that "Alice" is a person where the text begins with her."""
-    return frozenset(
-        resources.files("mnemon.semantics").joinpath("given_names.txt").read_text(encoding="utf-8").split()
-    )
+    return _listed("given_names.txt")
+
+
+@cache
+def places_and_languages() -> frozenset[str]:
+    """Capitalised like a person, and named beside one: "Ada and Berlin", "for Python and Go"."""
+    return _listed("no_people.txt")
+
+
+def _listed(name: str) -> frozenset[str]:
+    return frozenset(resources.files("mnemon.semantics").joinpath(name).read_text(encoding="utf-8").split())
 
 
 def is_given_name(word: str) -> bool:
@@ -104,7 +118,9 @@ def _extends(longer: str, shorter: str) -> bool:
 
 def _could_be_person(name: str, common_words: frozenset[str]) -> bool:
     words = [word.strip(".") for word in name.split()]
-    return bool(words) and not any(
+    if not words or (words[0] in places_and_languages() and not is_given_name(words[0])):
+        return False
+    return not any(
         word.lower() in _NOT_NAMES
         or word.lower() in common_words
         or (word.isupper() and len(word) > 2)
