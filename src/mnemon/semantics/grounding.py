@@ -33,8 +33,8 @@ def ground(said: SaidEvent, revision: Revision, chunk: Chunk, rule_findings: tup
         _actors(said, revision, passage),
         evidence,
         agreeing.confidence if agreeing else min(said.confidence, UNMEASURED),
-        event_time=_event_time(said, found.quote, passage, revision),
-        due=_due(said, found.quote, passage, revision),
+        event_time=_event_time(said, evidence, passage, revision),
+        due=_due(said, evidence, passage, revision),
         kind=(agreeing.kind if agreeing else "promise") if said.category is Category.COMMITMENT else None,
         origin=origin,
         rule=f"model+{agreeing.rule}" if agreeing else "model",
@@ -76,18 +76,18 @@ def _actors(said: SaidEvent, revision: Revision, passage: str) -> tuple[Actor, .
     return tuple(actors.values())
 
 
-def _event_time(said: SaidEvent, quote: str, passage: str, revision: Revision) -> datetime | None:
-    ours = event_time_of(quote, said.category, revision)
+def _event_time(said: SaidEvent, evidence: Evidence, passage: str, revision: Revision) -> datetime | None:
+    ours = event_time_of(evidence.quote, said.category, revision.day_at(evidence.start), revision.zone)
     if ours or said.category is Category.COMMITMENT:
         return ours
     theirs = _mentioned(said.event_time, passage, revision)
     return datetime.combine(theirs, time(), revision.zone) if theirs else None
 
 
-def _due(said: SaidEvent, quote: str, passage: str, revision: Revision) -> date | None:
+def _due(said: SaidEvent, evidence: Evidence, passage: str, revision: Revision) -> date | None:
     if said.category is not Category.COMMITMENT:
         return None
-    return due_of(quote, revision) or _mentioned(said.due, passage, revision)
+    return due_of(evidence.quote, revision.day_at(evidence.start)) or _mentioned(said.due, passage, revision)
 
 
 def _mentioned(words: str | None, passage: str, revision: Revision) -> date | None:

@@ -3,14 +3,16 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Literal
 
 from mnemon.documents.sentences import trimmed
 from mnemon.semantics import lines as kinds
-from mnemon.semantics.lines import Line, neighbours, speakers_of, split_lines
+from mnemon.semantics.lines import Around, Line, neighbours, speakers_of, split_lines
 from mnemon.semantics.preamble import Preamble, is_field, read_preamble
 from mnemon.semantics.sections import Section, section_of
 from mnemon.semantics.sentences import split_sentences
+from mnemon.semantics.stamps import day_line, days_come_first, stamped_day
 from mnemon.semantics.tables import Row, Table, is_ruler, read_row, table_opening
 
 Form = Literal["sentence", "item", "row"]
@@ -37,6 +39,8 @@ class Unit:
     # The first sentence of its item or paragraph: what a heading promises is said there.
     leads: bool = True
     cells: dict[str, str] = field(default_factory=dict)
+    # Where the text itself says on which day this was said.
+    day: date | None = None
 
 
 @dataclass(frozen=True)
@@ -68,10 +72,15 @@ class _Reader:
         self.form: Form = "sentence"
         self.ticked: bool | None = None
         self.begun = False
+        self.talk = source_type in ("chat", "transcript")
+        self.day: date | None = None
+        self.day_first = True
 
     def read(self, lines: list[Line]) -> Iterator[Unit]:
         in_code = False
-        for line, previous, following in neighbours(lines):
+        self.day_first = days_come_first(kinds.leading_stamp(line.text) for line in lines)
+        for around in neighbours(lines):
+            line, following = around.line, around.following
             if kinds.is_code_fence(line.text):
                 yield from self._flush()
                 in_code = not in_code
@@ -81,11 +90,11 @@ class _Reader:
             signed = self.source_type == "email" and _SIGNATURE.match(line.text)
             if signed or kinds.starts_old_mail(line.text, following):
                 break
-            yield from self._line(line, previous, following)
+            yield from self._line(line, around)
             self.begun = self.begun or not line.blank
         yield from self._flush()
 
-    def _line(self, line: Line, previous: str, following: str) -> Iterator[Unit]:
+    def _line(self, line: Line, around: Around) -> Iterator[Unit]:
         if line.blank:
             yield from self._flush()
             self.table = None
@@ -106,11 +115,15 @@ class _Reader:
         elif self.section is not Section.ACTIONS and (said := kinds.said_on(line.text, self.speakers)):
             yield from self._flush()
             self.speaker = said.speaker
+            self.day = stamped_day(said.stamp, self.day_first) or self.day
             self.block = (line.start + said.begin, line.end)
-        elif speaker := kinds.speaker_above(line.text):
+        elif self.talk and (day := day_line(line.text)):
+            yield from self._flush()
+            self.day = day
+        elif speaker := kinds.speaker_above(line.text, self.speakers):
             yield from self._flush()
             self.speaker = speaker
-        elif kinds.is_heading(line.text, previous, following) or self._is_title(line, following):
+        elif kinds.is_heading(around, self.talk) or self._is_title(line, around.following):
             yield from self._flush()
             self._enter(line.text)
         else:
@@ -129,11 +142,15 @@ class _Reader:
             self.form = "item"
             self.ticked = None if match["box"] is None else match["box"] != " "
             self.block = (line.start + match.end(), line.end)
-        elif self.block and (self.form != "item" or line.text[:1].isspace()):
+        elif self.block and not self._next_message() and (self.form != "item" or line.text[:1].isspace()):
             self.block = (self.block[0], line.end)
         else:
             yield from self._flush()
             self.block = (line.start, line.end)
+
+    def _next_message(self) -> bool:
+        """In a chat who goes on writing sends another message with every line."""
+        return self.source_type == "chat" and self.speaker is not None
 
     def _row(self, line: Line) -> Iterator[Unit]:
         if self.table is None:
@@ -188,4 +205,5 @@ class _Reader:
             self.ticked,
             leads,
             row.cells if row else {},
+            self.day,
         )

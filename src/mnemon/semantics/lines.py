@@ -2,10 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mnemon.semantics.people import is_given_name
+from mnemon.semantics.people import UPPER, is_given_name
 from mnemon.semantics.preamble import is_field
 from mnemon.semantics.sections import section_of
 
@@ -13,6 +12,10 @@ _LINE = re.compile(r"[^\r\n\f]*(?:\r\n|\n|\r|\f|$)")
 _BULLET = re.compile(
     r"\s*(?:[-*•‣▪◦+–—]|\(?\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+\.?"
     r"|\(?[a-z][.)])\s+(?:\[(?P<box>[ xX✓])\]\s*)?(?=\S)"
+)
+# A line of a timeline: the time, well apart from what happened then.
+_TIMED = re.compile(
+    r"\s*\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?(?:UTC|CET|CEST|GMT|[ap]m))?(?:\s{2,}|\t|\s+[-–—]\s+)(?P<box>(?!))?(?=\S)"
 )
 _CHECKBOX = re.compile(r"\s*\[(?P<box>[ xX✓])\]\s+(?=\S)")
 _MARKED_HEADING = re.compile(r"\s{0,3}#{1,6}\s+\S|\s*(\*\*|__)[^*_]{2,60}\1:?\s*$")
@@ -34,12 +37,19 @@ _STAMP = rf"(?:\[?(?:\d{{1,4}}[-./]\d{{1,2}}[-./]\d{{1,4}},?\s+)?{_CLOCK}\]?(?:\
 _LABEL = r"(?P<speaker>@?[^\s\d:|;>\[\]()*•#+-][^:|;>\[\]()\n]{0,38}?)"
 _SAID = re.compile(rf"\s*(?P<stamp>{_STAMP})?<?{_LABEL}>?\s*(?P<after>[\[(]\d[\d:.]*[\])])?\s*:\s+(?=\S)")
 _FIRST_PERSON = re.compile(rf"\s*{_LABEL}\s*:\s+(?:(?:ok|okay|yes|sure|so|and|well),?\s+)*(?:I|we)\b", re.IGNORECASE)
-_NICK_SAID = re.compile(rf"\s*(?:{_STAMP})?<(?P<speaker>[\w.-]{{1,30}})>\s+(?=\S)")
-_SPEAKER_ABOVE = re.compile(
-    rf"\s*(?P<speaker>[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){{0,2}})\s+(?:\[|\()?{_CLOCK}(?:\]|\))?\s*$"
+_NICK_SAID = re.compile(rf"\s*(?P<stamp>{_STAMP})?<(?P<speaker>[\w.-]{{1,30}})>\s+(?=\S)")
+_LEADING_STAMP = re.compile(rf"\s*{_STAMP}")
+_WHOLE_NAME = rf"(?P<speaker>[{UPPER}][\w.’'-]*(?: [{UPPER}][\w.’'-]*){{0,3}})"
+_SPEAKER_ABOVE = re.compile(rf"\s*{_WHOLE_NAME}\s+(?:\[|\()?(?:\S+,?\s+)?{_CLOCK}(?:\]|\))?\s*$")
+_SPEAKER_AFTER_CLOCK = re.compile(rf"\s*[\[(]?{_CLOCK}(?:[.,]\d{{3}})?[\])]?(?:\s+[-–])?\s+{_WHOLE_NAME}\s*:?\s*$")
+_NAME_LIKE = re.compile(
+    rf"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[{UPPER}@][\w.’'-]*(?: (?:[{UPPER}][\w.’'-]*|de|van|von|der|bin|al))*"
 )
-_NAME_LIKE = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z@][\w.’'-]*(?: (?:[A-Z][\w.’'-]*|de|van|von|der|bin|al))*")
+_LEADING_NUMBER = re.compile(r"\s*(\d{1,2})[.)]?\s")
+_NUMBERED_TITLE = re.compile(rf"\s*(?P<number>\d{{1,2}})(?:\.\d{{1,2}})*[.)]?\s+[{UPPER}]")
 _LONGEST_HEADING_WORDS = 8
+_LONGEST_NUMBERED_TITLE_WORDS = 6
+_LONGEST_BARE_HEADING_WORDS = 4
 _LONGEST_TITLE_WORDS = 16
 _STATEMENT = re.compile(
     r"\b(?:I|we|will|shall|decided|agreed|please|is|are|was|were)\b|'ll\b|^\s*(?:decision|action)\s*:", re.IGNORECASE
@@ -65,6 +75,18 @@ class Said:
 
     speaker: str
     begin: int
+    stamp: str = ""
+
+
+@dataclass(frozen=True)
+class Around:
+    """A line, the lines before and after it, and the nearest ones above and below that are not blank."""
+
+    line: Line
+    previous: str
+    following: str
+    above: str = ""
+    below: str = ""
 
 
 def split_lines(text: str) -> list[Line]:
@@ -76,7 +98,7 @@ def split_lines(text: str) -> list[Line]:
 
 
 def bullet(line: str) -> re.Match[str] | None:
-    return _BULLET.match(line) or _CHECKBOX.match(line)
+    return _BULLET.match(line) or _CHECKBOX.match(line) or _TIMED.match(line)
 
 
 def is_quoted(line: str) -> bool:
@@ -103,8 +125,9 @@ def is_underline(line: str) -> bool:
     return _UNDERLINE.match(line) is not None
 
 
-def is_heading(line: str, previous: str, following: str) -> bool:
-    """Marked as one, or short, unfinished and standing above something."""
+def is_heading(around: Around, talk: bool) -> bool:
+    """Marked as one, or short, unfinished and standing above something. In talk a few bare words are an answer."""
+    line, previous, following = around.line.text, around.previous, around.following
     stripped = line.strip()
     if _MARKED_HEADING.match(line):
         return True
@@ -112,7 +135,7 @@ def is_heading(line: str, previous: str, following: str) -> bool:
         return False
     if is_underline(following) and not bullet(line):
         return True
-    if _numbered_heading(line, following):
+    if _numbered_heading(line, following) or _numbered_title(around):
         return True
     if bullet(line) or _TERMINAL.search(stripped) or "|" in stripped:
         return False
@@ -123,8 +146,13 @@ def is_heading(line: str, previous: str, following: str) -> bool:
         return True
     if stripped.endswith(":"):
         return True
-    below = bullet(following) is not None or following.lstrip().startswith("|")
-    return below and not previous.strip() and ": " not in stripped
+    if previous.strip() or ": " in stripped:
+        return False
+    return (
+        bullet(following) is not None
+        or following.lstrip().startswith("|")
+        or (not talk and _stands_above(stripped, following))
+    )
 
 
 def is_title(line: str) -> bool:
@@ -142,6 +170,8 @@ def speakers_of(lines: list[Line], source_type: str, participants: tuple[str, ..
             labels[match["speaker"]] += 1
             if match["stamp"] or match["after"]:
                 stamped.add(match["speaker"])
+        elif match := _SPEAKER_AFTER_CLOCK.match(line.text):
+            labels[match["speaker"]] += 1
     speaking = {match["speaker"] for line in lines if (match := _FIRST_PERSON.match(line.text))}
     known = {name.lower() for name in participants} | {name.split()[0].lower() for name in participants if name.split()}
     talk = source_type in ("chat", "transcript")
@@ -158,23 +188,38 @@ def speakers_of(lines: list[Line], source_type: str, participants: tuple[str, ..
 def said_on(line: str, speakers: frozenset[str]) -> Said | None:
     match = _SAID.match(line)
     if match and match["speaker"] in speakers:
-        return Said(match["speaker"], match.end())
+        return Said(match["speaker"], match.end(), match["stamp"] or "")
     if nick := _NICK_SAID.match(line):
-        return Said(nick["speaker"], nick.end())
+        return Said(nick["speaker"], nick.end(), nick["stamp"] or "")
     return None
 
 
-def speaker_above(line: str) -> str | None:
-    """Chat exports that put name and time on a line of their own."""
-    match = _SPEAKER_ABOVE.match(line)
-    return match["speaker"] if match else None
+def speaker_above(line: str, speakers: frozenset[str]) -> str | None:
+    """Exports that put name and time on a line of their own. "12:30 Lunch" is no speaker unless known for one."""
+    if match := _SPEAKER_ABOVE.match(line):
+        return match["speaker"]
+    match = _SPEAKER_AFTER_CLOCK.match(line)
+    return match["speaker"] if match and match["speaker"] in speakers else None
 
 
-def neighbours(lines: list[Line]) -> Iterator[tuple[Line, str, str]]:
-    """Each line with the text before it and after it."""
+def leading_stamp(line: str) -> str:
+    match = _LEADING_STAMP.match(line)
+    return match[0] if match else ""
+
+
+def neighbours(lines: list[Line]) -> list[Around]:
     texts = ["", *(line.text for line in lines), ""]
+    below = ""
+    nearest_below = []
+    for text in reversed(texts[2:]):
+        below = text if text.strip() else below
+        nearest_below.append(below)
+    above, found = "", []
     for position, line in enumerate(lines):
-        yield line, texts[position], texts[position + 2]
+        previous = texts[position]
+        above = previous if previous.strip() else above
+        found.append(Around(line, previous, texts[position + 2], above, nearest_below[-1 - position]))
+    return found
 
 
 def _numbered_heading(line: str, following: str) -> bool:
@@ -183,6 +228,32 @@ def _numbered_heading(line: str, following: str) -> bool:
         return False
     below = bullet(following)
     return below is None or re.match(r"\s*\d+\.\d+", following) is not None
+
+
+def _numbered_title(around: Around) -> bool:
+    """ "4. Open questions" between blank lines: no item of a list, since neither 3 nor 5 is its neighbour."""
+    line = around.line.text
+    match = _NUMBERED_TITLE.match(line)
+    if match is None or around.previous.strip() or around.following.strip() or not around.below:
+        return False
+    if _STATEMENT.search(line) or _TERMINAL.search(line) or ": " in line:
+        return False
+    beside = {int(item[1]) for text in (around.above, around.below) if (item := _LEADING_NUMBER.match(text))}
+    number = int(match["number"])
+    listed = bool(beside & {number - 1, number + 1}) and section_of(line) is None
+    return not listed and len(line.split()) <= _LONGEST_NUMBERED_TITLE_WORDS
+
+
+def _stands_above(line: str, following: str) -> bool:
+    """A few words without a verb, the first with a capital, above a longer line that begins anew."""
+    begins = following.lstrip()[:1]
+    return (
+        (begins.isupper() or begins.isdigit())
+        and line[:1].isupper()
+        and len(line.split()) <= _LONGEST_BARE_HEADING_WORDS
+        and len(following.split()) > len(line.split())
+        and _STATEMENT.search(line) is None
+    )
 
 
 def _may_talk(label: str, talk: bool, count: int) -> bool:

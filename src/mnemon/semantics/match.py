@@ -173,9 +173,12 @@ def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> Found | 
 def _promised(clause: str, unit: Unit, mood: Mood, any_cue: bool, people: People) -> Found | None:
     """What the heading says about a line that says it in other words, or in none we know."""
     promise = _PROMISED.get(unit.section) if unit.section else None
-    if not promise or not unit.leads or mood.question or mood.conditional or len(clause.split()) < 2:
+    if not promise or not unit.leads or mood.question or len(clause.split()) < 2:
         return None
     category, score = promise
+    # "Decision: we ship without it if the test fails" is one, condition and all.
+    if mood.conditional and (category is not Category.DECISION or unit.form != "item"):
+        return None
     if _ALL_CLEAR.search(clause) and category is not Category.DECISION:
         return None
     if _ALL_CLEAR.search(clause) and re.search(r"\bdeci(?:ded|sion)\b", clause, re.IGNORECASE):

@@ -8,16 +8,16 @@ from importlib import resources
 
 from mnemon.semantics.word_lists import words
 
-_UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĪĮİŁŃŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽ"
+UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĪĮİŁŃŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽ"
 # One capital and small letters: "MySQL" and "NATO" are nobody's name; "McKay", "O'Neill" and "Mei-Ling" are.
-_CAPITAL = rf"(?:(?:Mc|Mac|De|O['’])?[{_UPPER}][^\W\d_A-Z]+(?:[-’'][{_UPPER}]?[^\W\d_A-Z]+)?)"
+_CAPITAL = rf"(?:(?:Mc|Mac|De|O['’])?[{UPPER}][^\W\d_A-Z]+(?:[-’'][{UPPER}]?[^\W\d_A-Z]+)?)"
 _TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\.?"
 _PARTICLE = r"(?:de|da|van|von|der|bin|al)"
 NAME = rf"(?:{_TITLE} )?(?:[A-Z]\. )?{_CAPITAL}(?: (?:{_PARTICLE} )?{_CAPITAL}){{0,2}}"
 _FULL_NAME = re.compile(rf"(?<![\w.])(?:{_TITLE} {_CAPITAL}|{_CAPITAL}(?: {_PARTICLE})? {_CAPITAL})(?![\w-])")
-_PROPER = re.compile(rf"(?<=[a-z,] )[{_UPPER}][\w’'-]*\w")
+_PROPER = re.compile(rf"(?<=[a-z,] )[{UPPER}][\w’'-]*\w")
 # "In Zlín": a word that names a place once is nobody's name anywhere, unless it is known for one.
-_PLACE = re.compile(rf"\b(?:in|near|outside) (?P<place>[{_UPPER}][\w-]*\w)(?![’'\w])")
+_PLACE = re.compile(rf"\b(?:in|near|outside) (?P<place>[{UPPER}][\w-]*\w)(?![’'\w])")
 _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 # Capitalised words that begin a sentence, a heading or a company more often than a person's name.

@@ -1,5 +1,6 @@
 """What extraction reads: one immutable text, and what is known about where it came from."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -55,6 +56,12 @@ class Revision:
         if self.written_at:
             return self.written_at.astimezone(self.zone).date()
         return self.layout.preamble.written_on
+
+    def day_at(self, position: int) -> date | None:
+        """The day on which what stands there was said: a chat goes over many."""
+        units = self.layout.units
+        place = bisect_right(units, position, key=lambda unit: unit.start) - 1
+        return (units[place].day if place >= 0 else None) or self.today
 
     @property
     def author(self) -> str | None:

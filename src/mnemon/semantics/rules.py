@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from mnemon.semantics.actors import Cast
 from mnemon.semantics.agents import NOBODY
@@ -96,7 +97,7 @@ def _statements(sentence: str, unit: Unit, revision: Revision) -> list[_Statemen
     for start, end in split_clauses(sentence, 0, len(sentence)):
         found = best_match(sentence[start:end], sentence, _leading(unit, start), revision.people, clipped)
         found = _as_ticked(found, sentence[start:end]) if unit.ticked and start == 0 else found
-        if found is None or _is_formula(found, sentence, revision):
+        if found is None or _is_formula(found, sentence, revision, unit.day or revision.today):
             continue
         last = statements[-1] if statements else None
         if last and last.found.category is found.category and last.found.agent == found.agent:
@@ -155,10 +156,10 @@ def _leading(unit: Unit, start: int) -> Unit:
     return unit if start == 0 else replace(unit, leads=False)
 
 
-def _is_formula(found: Found, sentence: str, revision: Revision) -> bool:
+def _is_formula(found: Found, sentence: str, revision: Revision, today: date | None) -> bool:
     """A request anywhere, or a promise in mail, that has no date and that the sentence model does not believe."""
     doubted = found.kind == "request" or (found.rule == "promise" and revision.type == "email")
-    return doubted and actionable(sentence) < LEAST_INTENT and due_of(sentence, revision) is None
+    return doubted and actionable(sentence) < LEAST_INTENT and due_of(sentence, today) is None
 
 
 def _candidate(
@@ -173,6 +174,7 @@ def _candidate(
         return None
     fallback = unit.heading or revision.title
     commitment = found.category is Category.COMMITMENT
+    today = unit.day or revision.today
     return Candidate(
         found.category,
         _narrative(clause, unit, cast),
@@ -180,8 +182,8 @@ def _candidate(
         cast.actors(clause, unit, found),
         evidence,
         confidence_of(found.rule, found.category, revision.type),
-        event_time=event_time_of(clause, found.category, revision),
-        due=due_of(clause, revision) if commitment else None,
+        event_time=event_time_of(clause, found.category, today, revision.zone),
+        due=due_of(clause, today) if commitment else None,
         kind=found.kind,
         rule=found.rule,
     )

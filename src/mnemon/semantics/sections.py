@@ -21,10 +21,11 @@ class Section(StrEnum):
 _HEADINGS: dict[Section, str] = {
     Section.DECISIONS: r"(?:key |main )?decisions?(?: made| taken| log| #?\d+)?|we (?:have )?(?:agreed|decided)"
     r"|resolutions?|what we (?:decided|agreed)(?: on)?",
-    Section.ACTIONS: r"(?:open |new )?action(?:s| items?| points?)?|(?:open )?(?:to ?-?dos?|tasks?)(?: list)?"
+    Section.ACTIONS: r"(?:(?:open|new|corrective|preventive|immediate|agreed|outstanding|remaining|further) )?"
+    r"action(?:s| items?| points?)?(?: required| agreed)?|(?:open )?(?:to ?-?dos?|tasks?)(?: list)?"
     r"|next(?: steps?| week| up)?|follow[- ]?ups?"
     r"|open points?|deliverables?|assignments?|commitments?|what(?:'s| is) next|plan(?:s"
-    r"|ned)? for next week",
+    r"|ned)?(?: for next week)?|who does what",
     Section.DONE: r"done(?: this week| today)?|completed|achievements?|accomplishments?|accomplished|shipped|delivered"
     r"|what we did|progress"
     r"|finished|work done|closed",

@@ -2,10 +2,10 @@
 
 import re
 from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
 
 from mnemon.semantics.calendar_words import Direction
 from mnemon.semantics.dates import Mention, read_dates
-from mnemon.semantics.revision import Revision
 from mnemon.semantics.semantic_event import Category
 
 _DEADLINE = frozenset(
@@ -22,31 +22,31 @@ _LOOKS_BACK = frozenset(
 )
 
 
-def due_of(clause: str, revision: Revision) -> date | None:
+def due_of(clause: str, today: date | None) -> date | None:
     """The last day that keeps the promise. A duty that comes round again has no single one."""
-    if revision.today is None or _REPEATED.search(clause):
+    if today is None or _REPEATED.search(clause):
         return None
-    mentions = [each for each in read_dates(clause, revision.today, "future") if each.lead not in _NO_DEADLINE]
+    mentions = [each for each in read_dates(clause, today, "future") if each.lead not in _NO_DEADLINE]
     if not mentions:
         return None
     best = next((each for each in mentions if each.lead in _DEADLINE), mentions[-1])
     return best.period.last
 
 
-def event_time_of(clause: str, category: Category, revision: Revision) -> datetime | None:
+def event_time_of(clause: str, category: Category, today: date | None, zone: ZoneInfo) -> datetime | None:
     """The beginning of the day or period that the clause names, on the author's clock."""
-    if revision.today is None or category is Category.COMMITMENT:
+    if today is None or category is Category.COMMITMENT:
         return None
     direction: Direction = "past" if category in _LOOKS_BACK else "nearest"
-    mentions = read_dates(clause, revision.today, direction)
+    mentions = read_dates(clause, today, direction)
     if category in _LOOKS_BACK:
         # "We decided to launch on 10 June": what was done is done by the day that tells of it.
-        mentions = [each for each in mentions if each.period.first <= revision.today]
+        mentions = [each for each in mentions if each.period.first <= today]
     if category is Category.DECISION:
         # "Not this year" says for how long.
-        mentions = [each for each in mentions if each.period.last <= revision.today]
+        mentions = [each for each in mentions if each.period.last <= today]
     chosen = _when(mentions, category)
-    return datetime.combine(chosen.period.first, time(), revision.zone) if chosen else None
+    return datetime.combine(chosen.period.first, time(), zone) if chosen else None
 
 
 def _when(mentions: list[Mention], category: Category) -> Mention | None:

@@ -1,0 +1,95 @@
+"""Layout is read from how texts are written: who speaks, on which day, and what a heading covers."""
+
+from datetime import date
+
+import pytest
+
+from mnemon.semantics.layout import Unit, read_layout
+from mnemon.semantics.sections import Section
+from tests.semantics.reading import events, the_event
+
+
+def units(text: str, source_type: str = "doc", *participants: str) -> tuple[Unit, ...]:
+    return read_layout(text, source_type, participants).units
+
+
+def test_a_transcript_may_put_the_time_before_the_speaker_on_a_line_of_its_own() -> None:
+    text = (
+        "00:00:03 Dr. Amara Osei\nGood morning.\n\n00:00:11 Zoë Müller\nHello.\n\n00:00:20 Dr. Amara Osei\nLet's go.\n"
+    )
+    found = units(text, "transcript", "Dr. Amara Osei", "Zoë Müller")
+    assert [(unit.speaker, unit.text) for unit in found] == [
+        ("Dr. Amara Osei", "Good morning."),
+        ("Zoë Müller", "Hello."),
+        ("Dr. Amara Osei", "Let's go."),
+    ]
+
+
+def test_an_agenda_has_times_and_no_speakers() -> None:
+    assert all(
+        unit.speaker is None for unit in units("Agenda\n\n09:00 Opening\nWelcome.\n\n12:30 Lunch\nIn the hall.\n")
+    )
+
+
+def test_every_line_of_a_chat_is_a_message_of_its_own() -> None:
+    found = units("Ann Lee  10:02 AM\nthe build is red\nwe're blocked on that\nBen Roy  10:05 AM\nlooking\n", "chat")
+    assert [(unit.speaker, unit.text) for unit in found] == [
+        ("Ann Lee", "the build is red"),
+        ("Ann Lee", "we're blocked on that"),
+        ("Ben Roy", "looking"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stamps", "day"),
+    [
+        (("[14/05/2026, 17:02]", "[15/05/2026, 08:00]"), date(2026, 5, 14)),
+        (("[5/4/2026, 17:02]", "[5/14/2026, 08:00]"), date(2026, 5, 4)),
+        (("[05.04.2026 17:02]", "[06.04.2026 17:02]"), date(2026, 4, 5)),
+        (("2026-05-14 17:02", "2026-05-15 08:00"), date(2026, 5, 14)),
+        (("17:02", "17:05"), None),
+    ],
+)
+def test_stamps_say_on_which_day_something_was_said(stamps: tuple[str, str], day: date | None) -> None:
+    first, second = stamps
+    assert units(f"{first} Ann: hello there\n{second} Ben: good morning\n", "chat")[0].day == day
+
+
+def test_a_line_with_a_day_holds_for_what_follows() -> None:
+    found = units("--- Monday, 2 March 2026 ---\nAnn: hi\nBen: hello\n3 March 2026\nAnn: again\n", "chat", "Ann", "Ben")
+    assert [unit.day for unit in found] == [date(2026, 3, 2), date(2026, 3, 2), date(2026, 3, 3)]
+
+
+async def test_tonight_is_the_night_on_which_it_was_said() -> None:
+    text = "[03/03/2025, 17:02] Ann: I'll order the tent tonight\n[05/03/2025, 08:00] Ben: good morning all\n"
+    assert (await the_event(text, "chat")).due == date(2025, 3, 3)
+
+
+def test_a_few_words_above_a_paragraph_are_its_heading() -> None:
+    found = units(
+        "Report\n\nSummary\nBetween six and seven all payments failed.\n\nWhat went wrong\n- The alarm was off.\n"
+    )
+    assert [(unit.heading, unit.text) for unit in found] == [
+        ("Summary", "Between six and seven all payments failed."),
+        ("What went wrong", "The alarm was off."),
+    ]
+    assert found[1].section is Section.RISKS
+
+
+def test_a_numbered_title_between_blank_lines_is_a_heading_and_a_loose_list_is_none() -> None:
+    found = units("RFC\n\n6. Decision\n\nThe draft is accepted.\n\n7. Open questions\n\n- Who pays?\n")
+    assert (found[0].heading, found[0].section) == ("6. Decision", Section.DECISIONS)
+    assert found[1].heading == "7. Open questions"
+    loose = units("Tasks\n\n1. Paint the door\n\n2. Oil the hinge\n\n3. Call Ben\n\nAll three are easy.\n")
+    assert [unit.text for unit in loose] == ["Paint the door", "Oil the hinge", "Call Ben", "All three are easy."]
+
+
+def test_each_line_of_a_timeline_stands_alone() -> None:
+    found = units("Timeline\n06:10  First failed payments\n06:24  The alarm rings\n07:20 - Ben restarts the gateway\n")
+    assert [unit.text for unit in found] == ["First failed payments", "The alarm rings", "Ben restarts the gateway"]
+
+
+async def test_a_decision_under_its_heading_may_hold_a_condition() -> None:
+    event = await the_event("Decision: we ship without the importer if the test fails.")
+    assert event.category == "Decision"
+    assert not await events("We ship without the importer if the test fails.")
