@@ -52,7 +52,7 @@ _REACH = 90
 _FILLER = re.compile(
     r"[\s,]*\b(?:also|both|then|now|just|already|still|so|again|therefore|hereby|currently|certainly"
     r"|gladly|definitely|finally|all|each|really|only"
-    r"|recently|have|has|had)$|'(?:ve|s|d|ll)$",
+    r"|recently|have|has|had)$|'(?:ve|s|d|ll)$|\s*\([^()]{2,40}\)$",
     re.IGNORECASE,
 )
 

@@ -28,10 +28,23 @@ _OWNER = re.compile(
     rf"(?P<names>@?{NAME}(?:(?:,\s*|\s+and\s+|\s*&\s*|\s*/\s*){NAME})*|@?[a-z][\w.]+)\s*(?::"
     r"|\s[-–—])\s+(?=\w)"
 )
+# "Add the certificates (Beatriz, due 18 Aug)", "Rewrite the runbook: Kwame, by May", "Send a letter - owner: Care".
+_OWNER_LABEL = re.compile(
+    r"[(\[,;–—-]?\s*\b(?:owner|responsible|assignee|assigned to|who)\s*:\s*(?P<names>[^,;()\[\]]{2,60})", re.IGNORECASE
+)
+_OWNER_AT_END = re.compile(
+    rf"(?:[(\[]\s*|(?::|\s[-–—]|→|[-=]>)\s+|\s(?=@))(?P<names>@?{NAME}(?:(?:,\s*|\s+and\s+|\s*&\s*|\s*/\s*){NAME})*)"
+    r"(?:\s*[,;]?\s*(?:(?:by|due|until|before|eta|tbd|\d)[^()\[\]]{0,40}))?\s*[)\]]?\s*\.?$"
+)
+_SAYING = re.compile(
+    r"\b(?P<who>(?:[A-Za-z]\w*s|people(?=\s+(?:from|of|in|at)\b))(?:\s+(?:from|of|in|at)\s+(?:the\s+)?[\w-]+(?:\s[A-Z]\b)?)?)\s+"
+    r"(?:(?:have|had|all|also|both|often)\s+)?(?:are|were|keep|told|say|said|feel|felt|find|found|like|love|hate|want"
+    r"|ask|asked|report|reported|complain|complained|moan|moaned|grumbled|wrote|comment|commented|praised|criticised)\b"
+)
 _ALL_CLEAR = re.compile(
     r"\b(?:no|not|without|nothing|none)\b.{0,24}\b(?:risks?|issues?|problems?|concerns?|blockers?|danger"
     r"|report|decision|decided|findings|objections?|changes?|open)\b"
-    r"|\b(?:n/a|none|nothing|tbd|resolved|solved|no\s+longer\s+an?)\b",
+    r"|^\W*(?:[\w-]+\W+){0,2}tbd\W*$|\b(?:n/a|none|nothing|resolved|solved|no\s+longer\s+an?)\b",
     re.IGNORECASE,
 )
 _SPEAKING = re.compile(r"\W*(?:(?:So|And|But|Then|Also|Yes|Ok|Okay|Well),?\s+)*(?P<who>I|[Ww]e)\b")
@@ -118,6 +131,8 @@ def _try(each: Cue, clause: str, mood: Mood, unit: Unit, people: People, clipped
         agent = _agent_of(clause, match, people)
         if agent.kind in each.agents:
             agent = agent if agent != NOBODY else _wider_agent(clause, match, people)
+            if agent.kind in ("thing", "self", "we") and each.category is Category.FEEDBACK:
+                agent = _audience(clause, match) or agent
             return Found(
                 each.category, each.name, each.strength, match.start(), match.end(), agent, each.about, each.kind
             )
@@ -155,6 +170,12 @@ def _wider_agent(clause: str, match: re.Match[str], people: People) -> Agent:
     return Agent("self" if speaking["who"] == "I" else "we") if speaking else NOBODY
 
 
+def _audience(clause: str, match: re.Match[str]) -> Agent | None:
+    """Those who say it, whatever they are called: "two of the pickers complained", "most readers want"."""
+    found = _SAYING.search(clause, 0, match.end())
+    return Agent("group", (found["who"],)) if found else None
+
+
 def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> Found | None:
     """ "Dev: open a ticket": an item that begins with who has to do it."""
     listed = unit.form == "item" and unit.section is None
@@ -172,7 +193,9 @@ def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> Found | 
 
 def _promised(clause: str, unit: Unit, mood: Mood, any_cue: bool, people: People) -> Found | None:
     """What the heading says about a line that says it in other words, or in none we know."""
-    promise = _PROMISED.get(unit.section) if unit.section else None
+    # An open box is a task under any heading.
+    section = unit.section or (Section.ACTIONS if unit.ticked is False else None)
+    promise = _PROMISED.get(section) if section else None
     if not promise or not unit.leads or mood.question or len(clause.split()) < 2:
         return None
     category, score = promise
@@ -190,4 +213,17 @@ def _promised(clause: str, unit: Unit, mood: Mood, any_cue: bool, people: People
     kind: Kind | None = "assignment" if category is Category.COMMITMENT else None
     lead_in = _LEAD_IN.match(unit.heading)
     agent = agent_in(lead_in["who"], people) if lead_in else NOBODY
-    return Found(category, f"under_{unit.section}", score, 0, 0, agent, "after", kind)
+    if category is Category.COMMITMENT and agent == NOBODY:
+        agent = _owner_at_end(clause, people)
+    return Found(category, f"under_{section}", score, 0, 0, agent, "after", kind)
+
+
+def _owner_at_end(clause: str, people: People) -> Agent:
+    """Whom a task names last, as lists do."""
+    if labelled := _OWNER_LABEL.search(clause):
+        return Agent("person", tuple(people.full_name(name) for name in split_names(labelled["names"])))
+    match = _OWNER_AT_END.search(clause)
+    names = split_names(match["names"]) if match else []
+    if not names or not all(people.is_person(name) for name in names):
+        return NOBODY
+    return Agent("person", tuple(people.full_name(name) for name in names))

@@ -6,6 +6,8 @@ from datetime import date
 from email.utils import getaddresses, parsedate_to_datetime
 
 from mnemon.semantics.dates import read_dates
+from mnemon.semantics.people import NAME
+from mnemon.semantics.word_lists import words
 
 _FIELD = re.compile(
     r"^\s*(?P<name>from|to|cc|bcc|date|sent|subject|re|reply-to|present|attend(?:ees|ance|ing)"
@@ -21,6 +23,15 @@ _BESIDE_NAME = re.compile(
     r"\s*\([^)]*\)|\s+<[^>]*>|\s+(?:for|from|until|till|via|by)\s[^,;]*|,\s*(?:[A-Z]{2,4}|[a-z ]+)$"
 )
 _NAME = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[^\W\d_][\w.’'-]*(?: [^\W\d_][\w.’'-]*){0,3}")
+# "Hi Felix", or "Felix," alone on its line.
+_PEOPLE = rf"{NAME}(?:(?:,\s+|,?\s+and\s+|\s*&\s*){NAME})*"
+_GREETING = re.compile(
+    rf"\s*(?:(?i:hi|hello|hey|dear|good (?:morning|afternoon|evening))\s+(?P<hailed>{_PEOPLE})\s*[,!:.–-]?"
+    rf"|(?P<named>{_PEOPLE}),)\s*$"
+)
+_NOBODY = words(
+    "all best cheers colleagues everybody everyone folks friends hi kind madam regards sir sincerely team thanks yours"
+)
 _NO_YEAR_GIVEN = date(1, 1, 1)
 
 
@@ -30,6 +41,8 @@ class Preamble:
     recipients: tuple[str, ...] = ()
     present: tuple[str, ...] = ()
     written_on: date | None = None
+    # "Hi Felix,": those to whom the text speaks.
+    greeted: tuple[str, ...] = ()
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -52,7 +65,15 @@ def read_preamble(lines: list[str]) -> Preamble:
         author = match["name"].strip()
     present = [name for key, value in fields.items() if key in _PRESENT for name in _names(value)]
     recipients = _names(fields.get("to", ""))
-    return Preamble(author, tuple(recipients), tuple(present), _date(fields.get("date") or fields.get("sent"), opening))
+    written_on = _date(fields.get("date") or fields.get("sent"), opening)
+    return Preamble(author, tuple(recipients), tuple(present), written_on, _greeted(lines))
+
+
+def _greeted(lines: list[str]) -> tuple[str, ...]:
+    """Those whom the first line that greets somebody names."""
+    match = next((match for line in lines if (match := _GREETING.match(line))), None)
+    names = re.split(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*", match["hailed"] or match["named"]) if match else []
+    return tuple(name for name in names if not {word.lower() for word in name.split()} & _NOBODY)
 
 
 def _names(value: str) -> list[str]:

@@ -70,11 +70,14 @@ class Revision:
 
     @property
     def addressee(self) -> str | None:
-        """Who "you" is: the one other person of a conversation."""
+        """Who "you" is: who is greeted, or the only one it is sent to, or the one other person of a conversation."""
         author = self.people.full_name(self.author) if self.author else None
-        given = self.participants or self.layout.preamble.recipients
-        others = {name for each in given if (name := self.people.full_name(each)) != author}
-        return others.pop() if len(others) == 1 else None
+        preamble = self.layout.preamble
+        for given in (preamble.greeted, preamble.recipients, self.participants):
+            others = {name for each in given if (name := self.people.full_name(each)) != author}
+            if len(others) == 1:
+                return others.pop()
+        return None
 
     def whole(self) -> Sequence[Chunk]:
         return (Chunk(0, len(self.text)),)

@@ -8,7 +8,7 @@ from mnemon.semantics.dates import read_dates
 from mnemon.semantics.layout import Unit
 from mnemon.semantics.revision import Revision
 from mnemon.semantics.semantic_event import Actor, Candidate, Category
-from mnemon.semantics.subjects import subject_of_task
+from mnemon.semantics.subjects import subject_of_cell
 from mnemon.semantics.verify import evidence_at
 
 _DONE = re.compile(r"\b(?:done|completed?|closed|finished|shipped|delivered|yes)\b|[✓✔☑]|\[x\]", re.IGNORECASE)
@@ -32,7 +32,7 @@ def read_table_row(revision: Revision, unit: Unit, chunk_id: str | None) -> Cand
     return Candidate(
         category,
         _narrative(words, owners, cells),
-        subject_of_task(words, people),
+        subject_of_cell(words, people, is_task="task" in cells),
         owners,
         evidence,
         confidence=0.0,

@@ -17,7 +17,7 @@ _END = re.compile(r"[.!?…]+[\"'”’)\]]*(?:\[\^?\w{1,3}\])?(?=\s|$)|(?<=[。
 _LAST_WORD = re.compile(r"([\w.]+)\.$")
 _LIST_NUMBER = re.compile(r"\d{1,2}\.")
 _CLAUSE_SUBJECT = (
-    r"(?:I|we|you|he|she|they|it|there|this|that|each|the|our|my|your|his|her|their|nobody|someone"
+    r"(?:I|we|you|he|she|they|it|there|this|that|please|each|the|our|my|your|his|her|their|nobody|someone"
     r"|[A-Z][\w’'-]+(?:\s+[A-Z][\w’'-]+)?\s+(?:will|shall|is|has|was|to|can)|[a-z]+\s+(?:will|shall))\b"
 )
 _CLAUSE_BORDER = re.compile(

@@ -11,7 +11,7 @@ _DETERMINERS = (
     r"|no)"
 )
 _STOP = (
-    r"by|before|until|till|within|on|at|after|since|because|that|which|who|when|while|where|if|so|than|and"
+    r"of|by|before|until|till|within|on|at|after|since|because|that|which|who|when|while|where|if|so|than|and"
     r"|but|or|as|is|are|was|were|be|been|to"
     r"|has|have|had|will|shall|would|could|can|with|from|into|instead|rather|about|via|during|today"
     r"|tomorrow|yesterday|not|now|know|for|in"
@@ -20,7 +20,7 @@ _STOP = (
     r"|might|exactly|just|gave|came|led|i|we|you|he|she|they|it|isn't|doesn't|haven't|hasn't|can't|won't"
     r"|aren't|me|us|him|them"
 )
-_WORD = rf"(?!(?:{_STOP})\b)[$€£#@]?\w[\w&/'.+-]*(?<![.'-])"
+_WORD = rf"(?!(?:{_STOP})\b)[$€£#@]?(?:\d{{1,3}}(?:,\d{{3}})+|\w[\w&/'.+-]*(?<![.'-]))"
 _PHRASE = re.compile(
     rf"(?:{_DETERMINERS}\s+)*(?P<phrase>{_WORD}(?:\s+{_WORD}){{0,4}}(?:\s+(?:of|in"
     rf"|for)\s+(?:{_DETERMINERS}\s+)*{_WORD}(?:\s+{_WORD})?)?)",
@@ -50,7 +50,8 @@ _TOPIC = {
         re.IGNORECASE,
     ),
     Category.STAKEHOLDER: re.compile(
-        r"\b(?:as|becomes?|became|is|are|responsible for|in charge of|care of|take over|takes over|handles?"
+        r"\b(?:as(?! of\b)|becomes?|became|(?:is|are)(?! \w+ing\b)|responsible for|in charge of"
+        r"|care of|take over|takes over|handles?"
         r"|owns?|leads?|manages|joins|joined|steps down as)\s+(?:(?:its|the|our|your|a|an|new"
         r"|now)\s+)*(?!from\b)",
         re.IGNORECASE,
@@ -63,6 +64,8 @@ _TOPIC = {
 _PROJECT = re.compile(
     r"\b(?:project|programme|program|initiative|release|launch|migration|roadmap|phase|sprint|plan)\b", re.IGNORECASE
 )
+# "Pushed the delivery back from 12 to 26 February": what is between the verb and its "from".
+_VERB = re.compile(r"\w+\s+(?:(?:up|down|back|out|forward)\s+)?", re.IGNORECASE)
 _MOST_WORDS = 8
 
 
@@ -76,15 +79,16 @@ def subject_of(
     after = _phrase(clause, _end(_PREPOSITION, clause, cue[1])) if cue[1] else ""
     ordered = [
         *(_phrase(clause, place) for place in places),
-        *((first, after) if about == "before" else (after, first)),
+        *((_phrase(clause, _end(_VERB, clause, cue[0])),) if about == "moved" else ()),
+        *((first, after) if about in ("before", "moved") else (after, first)),
     ]
     ref = next((each for each in ordered if len(each) > 1), "") or fallback or " ".join(clause.split()[:_MOST_WORDS])
     return Subject(ref, _type(ref, people))
 
 
-def subject_of_task(words: str, people: People) -> Subject:
+def subject_of_cell(words: str, people: People, is_task: bool) -> Subject:
     """ "Sign lease for hall B" is about the lease; words without a verb are all subject."""
-    first = re.match(r"\w+\s+(?=[a-z\d])", words)
+    first = re.match(r"\w+\s+(?=[a-z\d])", words) if is_task else None
     ref = _phrase(words, first.end() if first else 0) or words
     return Subject(ref, _type(ref, people))
 

@@ -8,7 +8,8 @@ _C = Category.CHANGE
 _MOVES = one_of(
     """changes changed moves moved raises raised lowers lowered reduces reduced increases increased went goes drops
     dropped cut shifts shifted rose fell grew bumped slips slipped switches switched renamed converts converted
-    extends extended pushes pushed upgraded downgraded reschedules rescheduled migrates migrated"""
+    extends extended shortens shortened lengthened narrowed widened pushes pushed
+    upgraded downgraded reschedules rescheduled migrates migrated"""
 )
 
 CHANGE_CUES = (
@@ -17,7 +18,7 @@ CHANGE_CUES = (
         _C,
         rf"\b{_MOVES}\b(?: [\w$€£,.'\"“”-]+){{0,6}}? from .{{1,60}}? to (?=[\w\"“$€£])",
         strength=5,
-        about="before",
+        about="moved",
     ),
     cue(
         "changed",
@@ -40,6 +41,22 @@ CHANGE_CUES = (
         strength=3,
         about="before",
         when_denied=True,
+    ),
+    cue(
+        "set_to",
+        _C,
+        r"\b(?:raised|lowered|increased|reduced|cut|shortened|extended|bumped|dropped|changed) (?:the|our|its|their"
+        r"|all) (?:[\w-]+ ){1,4}(?:to|by|from) (?=[$€£]?\d|[a-z]+ (?:percent|days|weeks|months|hours))",
+        strength=4,
+        about="moved",
+    ),
+    cue(
+        "was_now",
+        _C,
+        r"\bwas\b.{1,50}(?:, (?:and |but )?|; )now (?:it is|it's|is|it will be)\b"
+        r"|^\W*it(?: is|'s) now (?=[$€£\d]|\w+ (?:seconds|minutes|hours|days|weeks|euros|dollars|percent))",
+        strength=4,
+        about="before",
     ),
     cue("now_instead", _C, r"\bnow\b.{1,50}\b(?:instead of|rather than)\b", strength=4, about="before"),
 )

@@ -39,5 +39,15 @@ COLLABORATION_CUES = (
         clipped=True,
     ),
     cue("occasion_with", _C, rf"^\W*(?:(?:[\d.]+ \w+|\w+day|[\d-]+)\s*:\s*)(?:[\w-]+ )?{_OCCASION} with\b"),
+    cue(
+        "did_with",
+        _C,
+        r"\b(?:reviewed|checked|tested|inspected|looked (?:at|over|on)|walked(?: through)?|visited|planned|prepared"
+        r"|worked on|went over|wrote|drafted) (?:the |an? |all |our )?(?:[\w-]+ ){1,4}(?:together )?with "
+        r"(?=(?:the |our )?(?:[\w-]+ ){0,2}(?:team|group|board"
+        r"|people|customer|client|supplier|vendor|department|inspector|engineers?)\b|him\b|her\b|them\b|(?-i:[A-Z])\w)",
+        strength=3,
+        agents=_ACTIVE,
+    ),
     cue("pairing", _C, r"\bpairing (?:between|with)\b|\bjoint (?:session|review|workshop) (?:with|of)\b"),
 )

@@ -8,8 +8,8 @@ _C = Category.COMMITMENT
 _ALSO = r"(?: (?:also|then|gladly|personally|certainly|definitely|of course))?"
 _SOON = (
     r"\b(?:today|tonight|tomorrow|(?:this|next) (?:week|month|morning|afternoon|evening|quarter|year"
-    r"|\w+day)|(?:by|on|before) (?:\w+day|the end|tomorrow|noon|\d|next \w+|EO\w)|within \w+ (?:day|week"
-    r"|month)s?)\b"
+    r"|\w+day)|(?:by|on|before|until|till) (?:the )?(?:\w+day|end|tomorrow|noon|\d\w*|next \w+"
+    r"|EO\w)|within \w+ (?:day|week|month)s?)\b"
 )
 _POLITE = (
     r"(?!note|find|see|let (?:me|us) know|feel|be\b|do not|don't|accept|excuse|remember|bear|contact|visit"
@@ -94,9 +94,27 @@ COMMITMENT_CUES = (
     cue(
         "can_do",
         _C,
-        rf"\bI can {TASK}\b.{{3,80}}{_SOON}|\bI can (?!see|hear|tell|imagine|understand|only|say|think|remember"
+        rf"\bI can (?:{TASK}|have (?:it|them|that|this) (?:ready|done|finished))\b.{{0,80}}{_SOON}"
+        rf"|\bI can (?!see|hear|tell|imagine|understand|only|say|think|remember"
         rf"|feel|not)\w+ (?:the|an?)\b.{{3,60}}{_SOON}",
         kind="promise",
+    ),
+    cue(
+        "does_by",
+        _C,
+        r"\b(?!is\b|was\b|has\b|does\b|says\b|knows\b|needs\b|wants\b|thinks\b|starts\b|ends\b|closes\b|leaves\b"
+        r"|joins\b|steps\b|takes over\b|becomes\b|remains\b)[a-z]{3,}s(?=\s.{3,90}\b(?:by|until|till|before) (?:the )?"
+        r"(?:\w+day\b|end\b|tomorrow|\d|next \w+|EO\w))",
+        agents=frozenset({"person"}),
+        kind="assignment",
+    ),
+    cue(
+        "must_by",
+        _C,
+        rf"\bmust (?!not\b|have\b|be\b)[\w-]+(?=.{{0,80}}{_SOON})"
+        r"|^\W*(?:by|until|before) [\w ]{3,20}? (?P<who>(?:every|each|all|the) [\w ]{3,30}?) must (?!not\b|be\b)[\w-]+",
+        agents=frozenset({"self", "we", "person", "group"}),
+        kind="assignment",
     ),
     cue(
         "has_to",
@@ -125,15 +143,15 @@ COMMITMENT_CUES = (
     cue(
         "please",
         _C,
-        r"(?:^\W*|^\W*(?:also|so|and|then|now|ok(?:ay)?|thus),? |(?-i:[A-Z])[\w.]+, |^\W*@[\w.]+,? |\b(?:could"
-        rf"|can|would|will) you )please (?:also |kindly )?{_POLITE}[a-z]\w+ \S",
+        r"(?:^\W*|^\W*(?:also|so|and|then|now|ok(?:ay)?|thus),? |(?-i:[A-Z])[\w.]+, |^\W*@[\w.]+(?: (?-i:[A-Z])\w+)?,? "
+        rf"|\b(?:could|can|would|will) you )(?:please|pls|plz) (?:also |kindly )?{_POLITE}[a-z]\w+ (?=\S)",
         kind="request",
         in_question=True,
     ),
     cue(
         "can_you",
         _C,
-        r"(?:^|[,;:.] |\b(?:and|also|so|but|then) )(?:can|could|would|will) (?:you|somebody"
+        r"(?:^|[,;:.] |\b(?:and|also|so|but|then) |^\W*@?(?-i:[A-ZÀ-Ž])[\w-]+ )(?:can|could|would|will) (?:you|somebody"
         rf"|someone)(?: (?:please|kindly|possibly|also|perhaps))* {TASK}\b",
         kind="request",
         in_question=True,
@@ -142,8 +160,15 @@ COMMITMENT_CUES = (
     cue(
         "need_you_to",
         _C,
-        rf"\b(?:need|want|would like|expect|ask|asking) (?:you|him|her|them) to {TASK}\b",
+        rf"\b(?:need|want|expect|ask|asking) (?:you|him|her|them) to {TASK}\b",
         kind="request",
+    ),
+    cue(
+        "like_you_to",
+        _C,
+        rf"(?:'d| would) like (?:you|him|her|them) to {TASK}\b",
+        kind="request",
+        when_tentative=True,
     ),
     cue(
         "to_do_label",

@@ -7,8 +7,8 @@ from typing import Any, Literal
 from mnemon.semantics.agents import AgentKind
 from mnemon.semantics.semantic_event import Category, Kind
 
-# Where the subject of the event stands: after the cue, before it, or it is the cue.
-About = Literal["after", "before", "cue"]
+# Where the subject of the event stands: after the cue, before it, after its verb where that moves something, or in it.
+About = Literal["after", "before", "cue", "moved"]
 
 PEOPLE: frozenset[AgentKind] = frozenset({"self", "we", "pronoun", "they", "person", "name", "group"})
 ANYONE: frozenset[AgentKind] = PEOPLE | {"you", "thing"}

@@ -7,6 +7,12 @@ from mnemon.semantics.semantic_event import Category
 _D = Category.DECISION
 # "Exceptions are decided case by case" tells of a custom, not of a decision.
 _NO_CUSTOM = r"(?<!\bbe\ )(?<!\bare\ )(?<!\bis\ )(?<!being\ )(?<!\bget\ )(?<!\bto\ )"
+# "We won't make it" tells what will come, "we won't support it" what was decided.
+_FORECAST = (
+    r"(?:be|have|know|see|make (?:it|that)|get|need|find|hear|forget|happen|matter|work|last|fit|come|arrive"
+    r"|believe|lie|regret|mind|bore|bother|disappoint|let you|miss|lose|fail|suffer|notice|understand|like|want"
+    r"|manage|reach|finish|always|necessarily|only|even|ever|repeat|solve|receive)\b"
+)
 _APPROVED = (
     r"(?:approved|authori[sz]ed|signed off|green-?lit|ratified|endorsed|adopted|vetoed|rejected|declined"
     r"|accepted)"
@@ -16,7 +22,8 @@ DECISION_CUES = (
     cue(
         "decision_label",
         _D,
-        r"^\W*(?:decision(?: #?\d+)?|decided|agreed|resolved|resolution)\s*[:–—-]\s*",
+        r"^\W*(?:decision(?: #?\d+)?|decided|agreed|resolved|resolution|rejected|accepted|approved"
+        r"|declined)\s*[:–—-]\s+",
         strength=5,
         in_condition=True,
         when_tentative=True,
@@ -28,6 +35,41 @@ DECISION_CUES = (
         rf"\b{_NO_CUSTOM}(?:decided|resolved (?:to|that)|opted|made (?:the|a) decision|made up our mind|chose"
         r"|chosen|settled on|landed on|concluded that we|ruled (?:out|that))\b",
         strength=3,
+    ),
+    cue("decided_loosely", _D, r"\b(?:we|they|have|has) (?:went with|gone with|decide that)\b", strength=3),
+    cue(
+        "it_is",
+        _D,
+        r"^\W*(?:so |ok,? |then )?(?:the )?(?!(?:yes|no|here|there|that|this|what|as|how|so|like|because|if|or|well"
+        r"|now)\b)[\w-]+(?: [\w-]+)? it is(?: then)?\W*$",
+        strength=3,
+        clipped=True,
+        about="cue",
+    ),
+    cue(
+        "agree_to",
+        _D,
+        r"(?<!\bto\ )\bagree (?:to (?!differ|disagree)|that )",
+        strength=3,
+        agents=frozenset({"person", "name", "group", "we", "they"}),
+        written=True,
+    ),
+    cue(
+        "decision_ended",
+        _D,
+        r"\b(?:decision|resolution|approval) (?:to|on|about|of|for) .{2,80}? (?:is|was|has been) (?:hereby |now )?"
+        r"(?:revoked|reversed|withdrawn|overturned|cancelled|canceled|rescinded|suspended|confirmed|upheld)\b",
+        strength=4,
+        about="cue",
+    ),
+    cue(
+        "will_not",
+        _D,
+        r"(?:\b(?:won't|will not|(?:am|is|are) not going to)|(?:'m|'re|'s) not going to) "
+        rf"(?:be (?!running into|having|getting|seeing)[a-z]+ing|(?!{_FORECAST})[a-z]+)\b",
+        agents=frozenset({"we", "person"}),
+        when_denied=True,
+        written=True,
     ),
     cue("decided_impersonal", _D, r"\bit(?: is|'s| was) (?:now )?(?:decided|agreed|settled)\b", strength=3),
     cue(
@@ -98,7 +140,17 @@ DECISION_CUES = (
         r"\bwe(?:'re| are) (?:happy|willing|ready|prepared) to (?:extend|offer|pay|reduce|accept|give|grant"
         r"|waive|provide|cover|share|take on)\b",
     ),
-    cue("lets", _D, rf"\blet's {DIRECTION}\b(?! (?:here|there|now)\b)", strength=3),
+    cue(
+        "lets",
+        _D,
+        rf"\blet's (?:{DIRECTION}"
+        r"|not (?!forget|worry|go there|get|kid|pretend"
+        r"|rush|wait|jump|dwell|talk|start"
+        r"|debate|discuss|focus|assume|overrate|overthink|argue|panic|blame|confuse|think|make"
+        r"|go)[a-z]+)\b(?! (?:here|there|now|yet)\b)",
+        strength=3,
+        when_denied=True,
+    ),
     cue(
         "decision_is",
         _D,

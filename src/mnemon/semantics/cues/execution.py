@@ -47,6 +47,13 @@ EXECUTION_CUES = (
         r"|complete|up and running|live|in place)(?: now| too| as well)?\W*$",
         about="before",
     ),
+    cue(
+        "done_now",
+        _E,
+        rf"^\W*(?:(?:the|my|our|all) )?(?:[\w.'-]+ ){{1,4}}(?:is|are){_ADVERB} (?:{DONE}|up for review)\W*$",
+        about="before",
+        clipped=True,
+    ),
     cue("done_dated", _E, rf"^\W*(?:\d{{1,2}}\.? \w+|[\d-]{{8,10}}|\w+day)\s*: (?:[\w-]+ ){{1,5}}?{DONE}\b"),
     cue(
         "went_live",

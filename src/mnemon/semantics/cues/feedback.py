@@ -27,7 +27,10 @@ FEEDBACK_CUES = (
     cue(
         "they_report",
         _F,
-        rf"\b(?:they|he|she) (?:complained|told us|commented)\b|\b(?:{_GROUP}"
+        rf"\b(?:they|he|she) (?:complained|told us|commented)\b"
+        r"|\b(?:the|our|two|three|several|some|many|most|all|\d+)(?: of (?:the|our|them))? (?:\w+ )?\w{2,}s "
+        r"(?:have |had |all )?(?:complained|moaned|grumbled) (?:that|about|of)\b"
+        rf"|\b(?:{_AUDIENCE}) keep (?:telling us|saying|asking|complaining)\b|\b(?:{_GROUP}"
         rf"|{_AUDIENCE}){_WHERE}{_HAVE}(?:told (?:us|me|(?-i:[A-Z])\w+) (?:that|they|the|it|about)|complain(?:s"
         r"|ed)?|wrote to say|commented|criticis\w+|criticiz\w+|praise[sd]?)\b"
         rf"|\b{_AUDIENCE}{_WHERE}{_HAVE}(?:said|reported)\b(?! (?:yes|no|ok)\b)",
@@ -59,7 +62,7 @@ FEEDBACK_CUES = (
     cue(
         "they_want",
         _F,
-        r"^\W*(?:they|he|she) (?:also )?(?:would like (?:an?|the|more)|finds? (?:the|our"
+        r"^\W*(?:they|he|she) (?:also )?(?:would like (?:an?|the|more)|f(?:inds?|ound) (?:the|our"
         rf"|it)\b.{{0,40}}\b{_VERDICT}|(?:loves?|hates?|likes?|wants?) (?:the|our|more|two|three|a)\b)",
         when_tentative=True,
     ),
@@ -70,7 +73,7 @@ FEEDBACK_CUES = (
         r"|satisfied|pleased|impressed|disappointed|frustrated|confused|delighted|thrilled|annoyed) (?:about"
         r"|with|by|that|at)\b",
         strength=3,
-        agents=_OTHERS,
+        agents=_OTHERS | {"thing"},
         when_denied=True,
     ),
     cue(
@@ -84,7 +87,7 @@ FEEDBACK_CUES = (
     cue(
         "person_likes",
         _F,
-        r"\b(?:loves|likes|hates|dislikes|loved|liked|hated|praised|criticis?z?ed|complained) (?:the|our|your"
+        r"\b(?:loves|likes|hates|dislikes|love|loved|liked|hated|praised|criticis?z?ed|complained) (?:the|our|your"
         r"|this|about|how|that)\b",
         strength=3,
         agents=frozenset({"person", "name", "group"}),

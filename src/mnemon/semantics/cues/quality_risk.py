@@ -26,7 +26,7 @@ QUALITY_RISK_CUES = (
         r"|there is (?:an?|some)|there's an?|there are|poses an?|is an?) (?:\w+ )?(?:risk|concern|worry"
         r"|threat|danger|gap)s?\b(?= (?:is|are|that|of|to|about|here|there|with|for|in)\b|\s*[:.,]|\s*$)"
         r"|\bthe (?:risk|worry|concern|danger) is\b|(?<!less\ )(?<!too\ )(?<!not\ )(?:worried"
-        r"|concerned) (?:about|that)|worr(?:ies|ying) (?:me|us)|threatens? (?:the|our|to)"
+        r"|concerned) (?:about|that)|(?:worr(?:ies|ying)|bothers|troubles) (?:me|us)|threatens? (?:the|our|to)"
         r"|jeopardi[sz]e[sd]?|single point of failure|showstopper|red flag)",
         strength=3,
     ),
@@ -38,6 +38,16 @@ QUALITY_RISK_CUES = (
         r"|uncovered|revealed|shows?|caus(?:es|ed|ing)|due to|has|had|have|hitting"
         r"|reports?) (?:still )?(?:an? |the |some |several |many |two |three |another |serious |new "
         rf"|\d+ )*(?:\w+ )?{_TROUBLE}\b{_NOT_A_THING}",
+    ),
+    cue(
+        "plain_fault",
+        _R,
+        r"(?<!of\ )\bthe (?:root )?cause (?:is|was) (?:an?|the|that)\b"
+        r"|\b(?:exceeds?|exceeded) (?:the|its|our) (?:\w+ )?(?:limit|threshold"
+        r"|budget|maximum|quota)\b"
+        r"|\b(?:took|brought|takes|brings) down (?:the|our|all|half)\b|\bgot (?:the|our|my) [\w ]{2,30} wrong\b"
+        r"|\bblocked (?:on|by)\b",
+        strength=3,
     ),
     cue(
         "trouble_is",

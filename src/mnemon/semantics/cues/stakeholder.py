@@ -30,6 +30,21 @@ STAKEHOLDER_CUES = (
         strength=3,
         agents=PEOPLE,
     ),
+    cue(
+        "stands_in",
+        _S,
+        r"\b(?:covers|(?:is|are) covering|fills in|steps in|stands in|(?:will|'ll) (?:cover|fill in|step in"
+        r"|stand in))\b(?: [\w-]+){0,3} for\b",
+        strength=3,
+        agents=PEOPLE,
+    ),
+    cue(
+        "is_new",
+        _S,
+        r"\b(?:is|becomes) (?:now )?(?:the |our |your )?new (?!to\b|here\b|for\b)[a-z][\w-]+",
+        strength=3,
+        agents=frozenset({"person"}),
+    ),
     cue("agrees_role", _S, r"\bagreed to (?:take|serve|act|chair|lead|be)\b", strength=4, agents=_ONE),
     cue(
         "appoints",
@@ -59,7 +74,7 @@ STAKEHOLDER_CUES = (
         r"\b(?:joins\b|joined (?:us|the|our|as)|is joining|will join|leaves (?:us|the (?:company|team"
         r"|project))|left (?:us|the (?:company|team|project))|(?:is|are) leaving (?:us|the (?:company|team"
         r"|project|board)|on \d|at the end)|step(?:s|ped) down"
-        r"|is stepping down|resign(?:s|ed)\b|retire[sd] (?:as|from)|replaces (?-i:[A-Z])\w+ as)",
+        r"|is stepping down|resign(?:s|ed)\b|retire[sd] (?:as|from)|replaces (?-i:[A-Z])[\w.]+(?: (?-i:[A-Z])\w+)* as)",
         strength=3,
         agents=frozenset({"person", "name", "self", "pronoun"}),
     ),
