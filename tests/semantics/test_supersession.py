@@ -47,6 +47,58 @@ async def test_a_decision_ends_an_earlier_one_on_its_subject(earlier: str, later
     assert link.earlier.startswith("0:")
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("We agreed to hold the offsite in Lisbon.", "We agreed to hold the offsite in Porto."),
+        ("The team chose Vue for the admin console.", "The team chose React for the admin console."),
+        ("We decided to use AWS for staging.", "We decided to use Azure for staging."),
+        (
+            "The board approved a budget of 40,000 euros for marketing.",
+            "The board approved a budget of 55,000 euros for marketing.",
+        ),
+        ("We decided that the free plan allows five users.", "We decided that the free plan allows three users."),
+        ("We decided to give the team two laptops.", "We decided to give the team three laptops."),
+        ("We will not support Windows 10.", "We decided to support Windows 10."),
+        ("It was decided to close the Leeds office in June.", "The decision to close the Leeds office is revoked."),
+        (
+            "We decided to use Kafka for the event bus.",
+            "We have dropped Kafka and decided to use NATS for the event bus.",
+        ),
+        ("We decided to hire two engineers.", "We decided not to hire two engineers after all."),
+        ("We decided to rename the product to Harbor.", "We decided to keep the old product name rather than Harbor."),
+    ],
+)
+async def test_the_same_choice_made_anew_replaces_the_old_one(earlier: str, later: str) -> None:
+    for one_document in (False, True):
+        (link,) = await links(earlier, later, one_document=one_document)
+        assert (link.kind, link.earlier[:2], link.later[:2]) == ("supersedes", "0:", "1:")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("We decided to use Postgres for orders.", "We decided to use Redis for the session cache."),
+        ("We decided to use Python for the importer.", "We decided to use Python for the exporter."),
+        ("We decided to hire two engineers.", "We decided to hire a designer."),
+        ("We decided to hire Anna for support.", "We decided to hire Ben for support."),
+        ("We decided to use Anna as a reviewer.", "We decided to use Ben as a reviewer."),
+        ("We agreed to visit the customer in Lisbon.", "We agreed to visit the customer in Porto."),
+        ("We agreed to hold the offsite in Lisbon.", "We agreed to hold the board meeting in Madrid."),
+        ("We agreed to use MySQL.", "We agreed to use Docker."),
+        ("The board approved the budget for 2025.", "The board approved the budget for 2026."),
+        ("We decided to support Windows 10 in June.", "We decided to support Windows 11 in June."),
+        ("We decided to rent block 3 for storage.", "We decided to rent block 4 for storage."),
+        ("We decided to raise the team plan to 49 euros.", "We decided to raise the enterprise plan to 199 euros."),
+        ("We decided to encrypt backups at rest.", "We decided to encrypt backups in transit."),
+        ("We decided to use Postgres for orders.", "As decided last week, we use Postgres for orders."),
+    ],
+)
+async def test_a_choice_about_something_else_replaces_nothing(earlier: str, later: str) -> None:
+    for one_document in (False, True):
+        assert await links(earlier, later, one_document=one_document) == []
+
+
 async def test_another_revision_may_change_its_mind_without_saying_of_what() -> None:
     texts = ("Decision: Use MySQL.", "Decision: Actually, use Postgres instead.")
     (link,) = await links(*texts, one_document=True)

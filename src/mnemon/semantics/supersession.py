@@ -8,8 +8,17 @@ from itertools import islice
 from typing import Literal
 
 from mnemon.semantics.kept import bare_report, reports_on
+from mnemon.semantics.people import is_given_name
 from mnemon.semantics.semantic_event import Category, SemanticEvent
-from mnemon.semantics.wording import content_words, is_negative, overlap, values
+from mnemon.semantics.wording import (
+    content_words,
+    is_negative,
+    measures,
+    overlap,
+    proper_words,
+    values,
+    without_measures,
+)
 
 LinkKind = Literal["supersedes", "fulfils"]
 
@@ -23,10 +32,20 @@ _NAMES_OLD = re.compile(
 # "Actually, use Postgres instead": a change of mind that does not say of which.
 _CHANGE_OF_MIND = re.compile(
     r"\b(?:instead|actually|after\s+all|on\s+second\s+thoughts?|changed\s+(?:our|my|its|their)\s+minds?"
-    r"|revers(?:e|ed|es)|overturn(?:ed|s)?|revis(?:ed|it)"
+    r"|revers(?:e|ed|es)|overturn(?:ed|s)?|revis(?:ed|it)|revok(?:e|ed|es)|rescind(?:ed|s)?|withdrawn"
     r"|reconsider(?:ed)?|no\s+longer|not\s+any\s?more|anymore|back\s+to|correction|new\s+(?:date|deadline"
     r"|plan)|now)\b",
     re.IGNORECASE,
+)
+# Of these only one holds at a time, other than of what is hired, visited or bought.
+_ONE_CHOICE = re.compile(
+    r"\b(?:use|chose|choose|chosen|pick(?:ed)?|select(?:ed)?|hold|host|adopt(?:ed)?|go(?:ing)?\s+with|went\s+with"
+    r"|move\s+to|switch\s+to|settled\s+on|opted\s+for|locate|named?|calls?|runs?\s+on|is\s+held|takes\s+place)\b",
+    re.IGNORECASE,
+)
+_CHOOSING = content_words(
+    "we decided agreed team board use chose choose chosen pick picked select selected hold host adopt adopted going"
+    " went switch settled opted named run launch held takes place"
 )
 _STANDING = frozenset({Category.DECISION, Category.CHANGE})
 _SAME_TOPIC = 0.34
@@ -141,14 +160,36 @@ def _same_place(later: Placed, earlier: Placed) -> bool:
 
 
 def _decided_differently(later: Placed, earlier: Placed) -> bool:
-    """The same subject, and other values or the opposite answer."""
+    """The same subject, and other values or the opposite answer; or the same choice, with another name chosen."""
+    if not _may_differ(later, earlier):
+        return False
     differs = values(later.words) != values(earlier.words) or is_negative(later.words) != is_negative(earlier.words)
+    if differs and _one_subject(later.event, earlier.event) and _same_topic(later, earlier):
+        return True
+    return _measured_differently(later.words, earlier.words) or _chose_another(later.words, earlier.words)
+
+
+def _measured_differently(later: str, earlier: str) -> bool:
+    """ "Five users", "three users": all the same but how much."""
     return (
-        differs
-        and _may_differ(later, earlier)
-        and _one_subject(later.event, earlier.event)
-        and _same_topic(later, earlier)
+        measures(later) != measures(earlier)
+        and bool(measures(later) and measures(earlier))
+        and content_words(without_measures(later)) == content_words(without_measures(earlier))
+        and is_negative(later) == is_negative(earlier)
     )
+
+
+def _chose_another(later: str, earlier: str) -> bool:
+    """ "Chose Vue for the console", "chose React for the console": one place, and only another name in it."""
+    if not (_ONE_CHOICE.search(later) and _ONE_CHOICE.search(earlier)) or is_negative(later) or is_negative(earlier):
+        return False
+    new, old = proper_words(later), proper_words(earlier)
+    swapped = new - old, old - new
+    if len(swapped[0]) != 1 or len(swapped[1]) != 1 or any(is_given_name(name) for name in (*new, *old)):
+        return False
+    words = content_words(later), content_words(earlier)
+    names = tuple(content_words(" ".join(side)) for side in swapped)
+    return words[0] - names[0] == words[1] - names[1] and bool(words[0] - names[0] - _CHOOSING)
 
 
 def _may_differ(later: Placed, earlier: Placed) -> bool:

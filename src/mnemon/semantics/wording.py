@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from mnemon.semantics.word_lists import words
+from mnemon.semantics.word_lists import one_of, words
 
 _WORD = re.compile(r"[^\W_][\w’'.-]*[^\W_]|[^\W_]")
 _STOP = words("""a an the and or but so of in on at to for from by with about as into over under after before until till
@@ -12,6 +12,16 @@ _STOP = words("""a an the and or but so of in on at to for from by with about as
     who which what when where how than then too also just now ok okay yes not no n't 'll 's 've 're all each
     every any some both""")
 _NEGATIVE = re.compile(r"\b(?:not|never|no|none|nobody|nothing|cannot|without)\b|n['’]t\b|\bno longer\b", re.IGNORECASE)
+_COUNT = one_of("two three four five six seven eight nine ten eleven twelve fifteen twenty thirty fifty")
+_MEASURE = re.compile(
+    r"(?P<before>[^\W\d_]*)\s*(?P<count>[$€£]\s?\d(?:[\d.,]*\d)?"
+    rf"|\b(?:(?i:{_COUNT})|(?!(?:19|20)\d\d\b)\d(?:[\d.,]*\d)?)\b"
+    r"(?=\s*%|\s+(?!(?:in|on|at|for|to|by|of|and|or|is|was|as|from|with|until|before|after)\b)[a-z]))"
+)
+# What is told apart by its number.
+_NUMBERED = words("""article block chapter clause floor gate group hall item level line lot node number option page part
+    phase platform point release room section sprint stage step team tier track unit version week""")
+_PROPER = re.compile(r"(?<=\w[\s,])\s*([A-Z][\w’'-]*\w)")
 _VALUE = re.compile(r"\d[\d.,:]*")
 
 
@@ -26,6 +36,35 @@ def content_words(text: str) -> frozenset[str]:
 def values(text: str) -> frozenset[str]:
     """Numbers, amounts and times: two quotes with other values do not say the same."""
     return frozenset(match[0].strip(".,:") for match in _VALUE.finditer(text))
+
+
+@lru_cache(maxsize=4096)
+def measures(text: str) -> frozenset[str]:
+    """How much of something: "40,000 euros", "five users", "$49". In "Windows 10" and "block 4" a number is a name."""
+    return frozenset(text[start:end].lower() for start, end in _measures(text))
+
+
+@lru_cache(maxsize=4096)
+def without_measures(text: str) -> str:
+    """The text with how much left out, and of what kept."""
+    for start, end in reversed(_measures(text)):
+        text = text[:start] + text[end:]
+    return text
+
+
+def _measures(text: str) -> list[tuple[int, int]]:
+    return [
+        match.span("count")
+        for match in _MEASURE.finditer(text)
+        if not match["count"][0].isdigit()
+        or not (match["before"][:1].isupper() or match["before"].lower() in _NUMBERED)
+    ]
+
+
+@lru_cache(maxsize=4096)
+def proper_words(text: str) -> frozenset[str]:
+    """Words with a capital letter that do not begin the text."""
+    return frozenset(_PROPER.findall(text))
 
 
 @lru_cache(maxsize=4096)
