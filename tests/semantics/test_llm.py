@@ -1,5 +1,6 @@
 """The llm engine: a model may say anything, and only what the text proves is kept."""
 
+import json
 from uuid import uuid4
 
 import pytest
@@ -221,3 +222,73 @@ async def test_an_empty_chunk_is_not_asked_about() -> None:
     engine = LanguageModelExtractor(scripted_model(ScriptedSpeaker()), uuid4())
     found = await extract_revision(engine, Revision("rev_1", "  \n "), None)
     assert found.events == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "quoted"),
+    [
+        ("We  decided\nto use\tPostgres.", "We decided to use Postgres."),
+        ("We decided on the “blue” plan.", 'We decided on the "blue" plan.'),
+        ('We decided on the "blue" plan.', "We decided on the «blue» plan."),
+        ("We decided – at last – on Ben’s plan.", "We decided - at last - on Ben's plan."),
+    ],
+)
+async def test_a_quote_with_other_spaces_marks_or_dashes_is_kept_as_the_text_has_it(written: str, quoted: str) -> None:
+    found = await extract(ScriptedSpeaker(SaidEvents(events=[said(quoted)])), f"Minutes.\n\n{written}\n")
+    assert [event.evidence[0].quote for event in found.events] == [written]
+    assert found.unproven == 0
+
+
+@pytest.mark.parametrize(
+    "quoted", ["WE DECIDED TO USE POSTGRES", "We decided to use ... for billing", "e decided to use Postgres"]
+)
+async def test_a_quote_in_other_letters_with_a_gap_or_with_half_a_word_is_counted_as_unproven(quoted: str) -> None:
+    found = await extract(ScriptedSpeaker(SaidEvents(events=[said(quoted)])))
+    assert (found.events, found.unproven) == ((), 1)
+
+
+async def test_of_a_quote_that_is_too_long_the_part_stays_that_says_what_is_told() -> None:
+    long = " ".join(f"word{number}" for number in range(40)) + " and so we decided to use Postgres for billing."
+    answer = SaidEvents(events=[said(long, narrative="We decided to use Postgres for billing.")])
+    (event,) = (await extract(ScriptedSpeaker(answer), long)).events
+    quote = event.evidence[0].quote
+    assert len(quote.split()) == 25
+    assert quote.endswith("we decided to use Postgres for billing.")
+    assert holds(long, event.evidence[0])
+
+
+async def test_two_names_of_the_passage_do_not_make_a_third() -> None:
+    text = "We decided to use Postgres. Ann Lee and Ben Okafor were there, and the data team."
+    actors = [SaidActor(ref=name) for name in ("Ben Lee", "Ann Lee (CTO)", "Data Team", "team data", "Okafor")]
+    (event,) = (
+        await extract(ScriptedSpeaker(SaidEvents(events=[said("We decided to use Postgres.", actors=actors)])), text)
+    ).events
+    assert [actor.ref for actor in event.actors] == ["Ann Lee", "Data Team", "Ben Okafor"]
+
+
+@pytest.mark.parametrize("who", ["Zaphod", "Zaphod Beeblebrox", "Yesterday Zaphod", "It was late. Zaphod"])
+async def test_a_narrative_that_begins_with_an_invented_name_gives_way_to_the_quote(who: str) -> None:
+    answer = said("We decided to use Postgres for billing.", narrative=f"{who} decided to use Postgres.")
+    (event,) = (await extract(ScriptedSpeaker(SaidEvents(events=[answer])))).events
+    assert event.narrative == "We decided to use Postgres for billing."
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"category": "Gossip"},
+        {"subject": None},
+        {"quote": ""},
+        {"confidence": 7},
+        {"actors": "Ben"},
+        {"actors": [{"ref": "Ben", "role": "king"}]},
+    ],
+)
+async def test_an_answer_of_another_shape_is_asked_for_again_and_then_an_error(event: dict[str, object]) -> None:
+    plain = said("We decided to use Postgres").model_dump(mode="json")
+    wrong = json.dumps({"events": [plain | event]})
+    speaker = ScriptedSpeaker(wrong, SaidEvents(events=[said("We decided to use Postgres")]))
+    assert len((await extract(speaker)).events) == 1
+    assert [len(corrections) for corrections in speaker.corrected] == [0, 1]
+    with pytest.raises(InvalidAnswer):
+        await extract(ScriptedSpeaker(wrong, wrong, wrong))

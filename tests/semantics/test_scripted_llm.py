@@ -10,11 +10,12 @@ import pytest
 from pydantic import BaseModel
 
 from mnemon.app import Mnemon
+from mnemon.documents.extract_job import EXTRACT
 from mnemon.documents.readers import Reader
 from mnemon.errors import MnemonError
 from mnemon.log.events import Event
 from mnemon.models.calls import DatabaseRecorder
-from mnemon.models.failures import ModelRateLimited
+from mnemon.models.failures import InvalidModel, ModelRateLimited, ModelTimedOut
 from mnemon.models.language import Answer, Prompt, Schema
 from mnemon.models.scripted import Line, ScriptedSpeaker, scripted_model
 from mnemon.models.speaker import Correction, Spoken
@@ -25,6 +26,7 @@ from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.query import EventFilters, event_get, event_search
 from mnemon.semantics.said import SaidEvents, SaidGroup, SaidGroups
 from mnemon.settings import Settings
+from mnemon.work.kinds import Backoff
 from tests.documents.conftest import rows
 from tests.semantics.conftest import ADA
 from tests.semantics.test_llm import INJECTIONS, said
@@ -262,3 +264,66 @@ async def test_what_the_model_said_of_same_events_is_in_the_log_too(
     calls = await rows(mnemon, tenant, "SELECT call_id FROM mnemon.model_calls")
     assert {str(call["call_id"]) for call in calls} == {answer["call_id"] for answer in answers}
     assert (await event_search(mnemon.database, tenant, reader))["total"] == 2
+
+
+async def test_one_chunk_that_fails_leaves_nothing_until_the_next_attempt_has_all(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, speak: Speak, all_done: Done
+) -> None:
+    failures = [ModelTimedOut("no answer")]
+
+    def find(prompt: Prompt) -> Line:
+        if prompt.name == "semantic_events.same":
+            return SaidGroups(groups=[])
+        if "office Rome" in prompt.user and failures:
+            return failures.pop()
+        towns = [town for town in ("Oslo", "Rome") if f"office {town}" in prompt.user]
+        return SaidEvents(events=[said(f"We decided to open office {town}.") for town in towns])
+
+    speak(*[find] * 40, retries=0)
+    one = await take(mnemon, tenant, "\n\n".join(PARTS))
+    await all_done()
+    job = await job_status(mnemon.database, tenant, reader, one.artifact_uid)
+    assert (job["status"], job["attempts"]) == ("DONE", 2)
+    assert failures == []
+    assert len(await extracted(mnemon, tenant)) == 1
+    found = (await event_search(mnemon.database, tenant, reader))["events"]
+    assert sorted(event["evidence"][0]["quote"] for event in found) == [
+        "We decided to open office Oslo.",
+        "We decided to open office Rome.",
+    ]
+    outcomes = [call["error_code"] for call in await rows(mnemon, tenant, CALLS)]
+    assert outcomes.count("OPENAI_TIMEOUT") == 1
+
+
+async def test_a_time_out_puts_the_job_off_by_the_first_step_of_the_back_off(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, speak: Speak, work: Any, eventually: Eventually,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(EXTRACT, "backoff", Backoff())
+    speak(ModelTimedOut("no answer"), SaidEvents(events=[DECIDED]), retries=0)
+    one = await take(mnemon, tenant)
+    await work()
+
+    async def failed_once() -> dict[str, Any] | None:
+        job = await job_status(mnemon.database, tenant, reader, one.artifact_uid)
+        return job if job["last_error_code"] and job["status"] == "PENDING" else None
+
+    job = await eventually(failed_once)
+    assert (job["last_error_code"], job["attempts"]) == ("OPENAI_TIMEOUT", 1)
+    [put_off] = await rows(
+        mnemon, tenant,
+        "SELECT next_run_at - updated_at AS wait FROM mnemon.jobs WHERE kind = 'semantics.extract'",
+    )  # fmt: skip
+    assert 30 <= put_off["wait"].total_seconds() <= 33.5
+
+
+async def test_a_model_that_does_not_exist_ends_the_job_at_once(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, speak: Speak, all_done: Done
+) -> None:
+    speaker = speak(InvalidModel("There is no model gpt-0."))
+    one = await take(mnemon, tenant)
+    await all_done()
+    job = await job_status(mnemon.database, tenant, reader, one.artifact_uid)
+    assert (job["status"], job["attempts"], job["last_error_code"]) == ("FAILED", 1, "OPENAI_INVALID_MODEL")
+    assert "gpt-0" in job["last_error_message"]
+    assert len(speaker.asked) == 1

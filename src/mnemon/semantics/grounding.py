@@ -3,24 +3,32 @@
 import re
 from datetime import date, datetime, time
 
+from mnemon.documents.quotes import find_quote
+from mnemon.semantics.agents import GROUPS
 from mnemon.semantics.dates import read_dates
+from mnemon.semantics.people import NOT_NAMES
 from mnemon.semantics.revision import Chunk, Revision
 from mnemon.semantics.said import SaidEvent
 from mnemon.semantics.semantic_event import Actor, Candidate, Category, Evidence, Origin, Subject
 from mnemon.semantics.times import due_of, event_time_of
-from mnemon.semantics.verify import find_evidence
+from mnemon.semantics.verify import MOST_WORDS, evidence_at
 from mnemon.semantics.wording import content_words, values
 
 # Nobody has measured how sure this model is: without a rule that agrees, it is at most half sure.
 UNMEASURED = 0.5
 _FEWEST_WORDS = 2
+# Who begins a sentence and acts in it: "Zaphod decided", "Zaphod Beeblebrox will".
+_ACTING = re.compile(
+    r"(?:^|[.!?]\s+)([A-Z][\w’'-]+)(?=,?\s+(?:[A-Z]|and\b|will\b|shall\b|has\b|have\b|is\b|was\b|chose\b|told\b|said\b|gave\b"
+    r"|took\b|made\b|sent\b|\w+(?:ed|es|s)\b))"
+)
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’'-]+")
 
 
 def ground(said: SaidEvent, revision: Revision, chunk: Chunk, rule_findings: tuple[Candidate, ...]) -> Candidate | None:
     """A candidate whose every part stands in the chunk, or None where its quote does not."""
     passage = revision.text[chunk.start : chunk.end]
-    found = find_evidence(passage, said.quote)
+    found = _evidence(said, passage)
     if found is None or len(content_words(found.quote)) < _FEWEST_WORDS:
         return None
     evidence = Evidence(found.start + chunk.start, found.end + chunk.start, found.quote, chunk.chunk_id)
@@ -41,6 +49,18 @@ def ground(said: SaidEvent, revision: Revision, chunk: Chunk, rule_findings: tup
     )
 
 
+def _evidence(said: SaidEvent, passage: str) -> Evidence | None:
+    """Of a quote that is too long, the stretch that says most of what the model tells."""
+    span = find_quote(passage, said.quote)
+    if span is None:
+        return None
+    told = content_words(f"{said.narrative} {said.subject.ref}")
+    words = list(re.finditer(r"\S+", passage[span[0] : span[1]]))
+    starts = [span[0] + word.start() for word in words[: max(1, len(words) - MOST_WORDS + 1)]]
+    stretches = [found for start in starts if (found := evidence_at(passage, start, span[1]))]
+    return max(stretches, key=lambda found: len(told & content_words(found.quote)), default=None)
+
+
 def _agreeing(category: Category, evidence: Evidence, findings: tuple[Candidate, ...]) -> Candidate | None:
     for each in findings:
         shared = min(each.evidence.end, evidence.end) - max(each.evidence.start, evidence.start)
@@ -52,7 +72,8 @@ def _agreeing(category: Category, evidence: Evidence, findings: tuple[Candidate,
 def _narrative(said: SaidEvent, passage: str, quote: str) -> tuple[str, Origin]:
     """The model's sentence, unless it brings in a number or a name that the passage does not have."""
     words = " ".join(said.narrative.split())
-    invented = values(words) - values(passage) or {name.lower() for name in _NAME.findall(words)} - _words(passage)
+    names = {name.lower() for name in (*_NAME.findall(words), *_ACTING.findall(words))}
+    invented = values(words) - values(passage) or names - _words(passage) - NOT_NAMES - GROUPS
     if invented:
         return " ".join(quote.split()), "stated"
     stated = content_words(words) <= content_words(quote)
@@ -67,13 +88,20 @@ def _subject(said: SaidEvent, passage: str, quote: str) -> Subject:
 
 def _actors(said: SaidEvent, revision: Revision, passage: str) -> tuple[Actor, ...]:
     """People whom the passage names, or who are known to have written or attended."""
-    known = _words(" ".join((passage, *revision.people.names)))
+    people = revision.people
     actors: dict[str, Actor] = {}
     for each in said.actors:
-        name = revision.people.full_name(each.ref)
-        if _words(each.ref) and _words(each.ref) <= known:
+        ref = re.sub(r"\s*\([^)]*\)$", "", each.ref)
+        if people.is_known(ref) or _says(passage, ref):
+            name = people.full_name(ref)
             actors.setdefault(name.casefold(), Actor(name, each.role))
     return tuple(actors.values())
+
+
+def _says(passage: str, name: str) -> bool:
+    """The name in one piece: Ben Okafor and Ann Lee do not make a Ben Lee."""
+    words = re.findall(r"\w+", name)
+    return bool(words) and re.search(r"\b" + r"\W+".join(words) + r"\b", passage, re.IGNORECASE) is not None
 
 
 def _event_time(said: SaidEvent, evidence: Evidence, passage: str, revision: Revision) -> datetime | None:

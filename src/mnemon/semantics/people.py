@@ -21,7 +21,7 @@ _PLACE = re.compile(rf"\b(?:in|near|outside) (?P<place>[{UPPER}][\w-]*\w)(?![’
 _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 # Capitalised words that begin a sentence, a heading or a company more often than a person's name.
-_NOT_NAMES = words(
+NOT_NAMES = words(
     """a about action added appointed assigned elected hired named promoted removed replaced
     after again all also although an and annual any anyone anything apologies apr april as at
     aug august because been before best board both but by can closed could dear dec december decision done
@@ -121,7 +121,7 @@ def _could_be_person(name: str, common_words: frozenset[str]) -> bool:
     if not words or (words[0] in places_and_languages() and not is_given_name(words[0])):
         return False
     return not any(
-        word.lower() in _NOT_NAMES
+        word.lower() in NOT_NAMES
         or word.lower() in common_words
         or (word.isupper() and len(word) > 2)
         or any(map(str.isdigit, word))
