@@ -29,7 +29,7 @@ _DETERMINER = (
     r"(?:the|our|my|your|his|her|their|its|each|every|both|all|an?|some|many|most|several|two|three|four"
     r"|few)"
 )
-_ANY_GROUP = re.compile(rf"\b{_GROUP}\b", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 _GROUP_PHRASE = re.compile(
     rf"\b(?P<head>(?:(?:{_DETERMINER}|Reviewer)\s+(?:(?!(?:is|are|that|who|of"
     rf"|to)\b)[A-Za-z][\w-]*\s+){{0,2}}?)?{_GROUP})(?P<tail>\s+(?:of|in|from"
@@ -98,8 +98,8 @@ def agent_in(words: str, people: People) -> Agent:
 
 def last_group(clause: str) -> str | None:
     """The last words for people who act together, wherever they stand."""
-    heads = list(_ANY_GROUP.finditer(clause))
-    agent = agent_in(clause[: heads[-1].end()], People(())) if heads else NOBODY
+    ends = [match.end() for match in _WORD.finditer(clause) if match[0].lower() in GROUPS]
+    agent = agent_in(clause[: ends[-1]], People(())) if ends else NOBODY
     return agent.names[0] if agent.kind == "group" else None
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from mnemon.semantics.agents import NOBODY, Agent, agent_before, agent_in, split_names
 from mnemon.semantics.cues import CUES
@@ -89,7 +90,9 @@ class Found:
 def best_match(clause: str, sentence: str, unit: Unit, people: People, clipped: bool) -> Found | None:
     """The strongest category that the mood allows; None where the clause states no event."""
     mood = mood_of(clause, sentence)
-    found = [match for each in CUES if (match := _try(each, clause, mood, unit, people, clipped))]
+    small = clause.lower()
+    cues = _cues_for(mood, spoken=unit.speaker is not None and not clipped, clipped=clipped)
+    found = [match for each in cues if each.may_be_in(small) and (match := _try(each, clause, people))]
     if owner := _owned_item(clause, unit, mood, people):
         found.append(owner)
     scores: dict[Category, float] = {}
@@ -107,16 +110,22 @@ def best_match(clause: str, sentence: str, unit: Unit, people: People, clipped: 
     return max(mine, key=lambda match: match.score) if mine else promised
 
 
-def _try(each: Cue, clause: str, mood: Mood, unit: Unit, people: People, clipped: bool) -> Found | None:
-    if (
-        (each.clipped and not clipped)
-        or (each.written and unit.speaker is not None and not clipped)
-        or (mood.question and not each.in_question)
-        or (mood.conditional and not each.in_condition)
-        or (mood.tentative and not each.when_tentative)
-        or (mood.general and not each.when_general)
-    ):
-        return None
+@cache
+def _cues_for(mood: Mood, spoken: bool, clipped: bool) -> tuple[Cue, ...]:
+    """Those that this mood and this way to write do not rule out."""
+    return tuple(
+        each
+        for each in CUES
+        if (clipped or not each.clipped)
+        and not (each.written and spoken)
+        and (each.in_question or not mood.question)
+        and (each.in_condition or not mood.conditional)
+        and (each.when_tentative or not mood.tentative)
+        and (each.when_general or not mood.general)
+    )
+
+
+def _try(each: Cue, clause: str, people: People) -> Found | None:
     for match in each.pattern.finditer(clause):
         if not each.when_denied and is_denied(clause, match.start(), match.end()):
             continue

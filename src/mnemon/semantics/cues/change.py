@@ -18,6 +18,7 @@ CHANGE_CUES = (
         _C,
         rf"\b{_MOVES}\b(?: [\w$€£,.'\"“”-]+){{0,6}}? from .{{1,60}}? to (?=[\w\"“$€£])",
         strength=5,
+        needs=("from",),
         about="moved",
     ),
     cue(

@@ -107,6 +107,7 @@ COMMITMENT_CUES = (
         r"(?:\w+day\b|end\b|tomorrow|\d|next \w+|EO\w))",
         agents=frozenset({"person"}),
         kind="assignment",
+        needs=("by", "until", "till", "before"),
     ),
     cue(
         "must_by",

@@ -37,6 +37,11 @@ class Cue:
     written: bool = False
     # Only in talk, notes and lists, where sentences lose their subject.
     clipped: bool = False
+    # Small letters of which some must stand in the clause: a quick look before a slow pattern.
+    needs: tuple[str, ...] = ()
+
+    def may_be_in(self, small: str) -> bool:
+        return not self.needs or any(letters in small for letters in self.needs)
 
 
 def cue(name: str, category: Category, pattern: str, **options: Any) -> Cue:

@@ -82,6 +82,7 @@ QUALITY_RISK_CUES = (
         _R,
         rf"\b{_TROUBLE} (?:was |were )?(?:found|detected|discovered|reported|spotted|seen)\b",
         strength=3,
+        needs=("found", "detect", "discover", "report", "spot", "seen"),
     ),
     cue(
         "blocks",
