@@ -93,3 +93,8 @@ async def test_a_decision_under_its_heading_may_hold_a_condition() -> None:
     event = await the_event("Decision: we ship without the importer if the test fails.")
     assert event.category == "Decision"
     assert not await events("We ship without the importer if the test fails.")
+
+
+def test_headings_may_carry_an_items_number_or_say_of_when() -> None:
+    assert units("Minutes\n\n13/26 Playground\nThe clerk reported on the swing.\n")[0].heading == "13/26 Playground"
+    assert units("Status\n\nDecisions of the week\n- No printed tickets.\n")[0].section is Section.DECISIONS

@@ -16,6 +16,22 @@ STATED: list[tuple[str, str, SourceType]] = [
     ("Decision", "Let's not touch the importer before the audit.", "email"),
     ("Decision", "The decision to close the Leeds office is revoked.", "doc"),
     ("Decision", "Finance (Carla Silva) approved the loan.", "doc"),
+    ("Decision", "It was proposed by Mr Chandra and RESOLVED that a new gate be ordered.", "doc"),
+    ("Decision", "Agreed to add a fourth person to the rota.", "note"),
+    ("Decision", "we drop the old template", "chat"),
+    ("Decision", "A grant to the cricket club was deferred.", "doc"),
+    ("Commitment", "The clerk to place the order by the end of the month.", "doc"),
+    ("Commitment", "The clerk was asked to write to the council.", "doc"),
+    ("Execution", "The seat map went into production on Tuesday.", "doc"),
+    ("Execution", "The converter is done and deployed.", "chat"),
+    ("QualityRisk", "Concern: nobody backs up Carla on the exporter.", "note"),
+    ("QualityRisk", "The filter was set to 30 days by mistake.", "doc"),
+    ("QualityRisk", "The provider still hasn't delivered the test cards.", "doc"),
+    ("QualityRisk", "The gate does not close properly.", "doc"),
+    ("Feedback", "The crew finds the new screen far too bright.", "doc"),
+    ("Feedback", "Two residents had written to complain about speeding.", "doc"),
+    ("Stakeholder", "Carla Silva is taking over this ticket from me.", "doc"),
+    ("Stakeholder", "Her tasks go to Carla until we have a replacement.", "doc"),
     ("Commitment", "I'd like you to send me the keys by Friday.", "email"),
     ("Commitment", "The roof leaks again, so please order new tiles.", "email"),
     ("Commitment", "Carla can you pay the deposit before Monday please", "chat"),
@@ -110,3 +126,18 @@ async def test_those_who_complain_are_named_whatever_they_are_called() -> None:
 )
 async def test_a_subject_is_what_it_is_about(text: str, subject: str) -> None:
     assert (await the_event(text)).subject.ref == subject
+
+
+async def test_initials_at_the_head_of_an_item_are_the_one_person_whom_they_fit() -> None:
+    people = ("Priya Nair", "Duncan Hale")
+    event = await the_event("Notes\n\n- D: send the training budget until end of month\n", "note", people=people)
+    assert [actor.ref for actor in event.actors] == ["Duncan Hale"]
+    assert not await events("Notes\n\n- Q: send the training budget\n", "note", people=people)
+    assert not await events("Notes\n\n- D: send the training budget\n", "note", people=(*people, "Dora Lind"))
+
+
+async def test_a_comma_parts_two_statements_with_subjects_of_their_own() -> None:
+    done, promised = await events("I opened a case with the vendor, they promised an answer by Friday.")
+    assert (done.category, promised.category) == ("Execution", "Commitment")
+    assert [actor.ref for actor in promised.actors] == ["vendor"]
+    assert len(await events("Since Monday, we have tested the pump.")) == 1

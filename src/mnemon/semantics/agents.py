@@ -11,18 +11,19 @@ AgentKind = Literal["self", "we", "you", "pronoun", "they", "person", "name", "g
 
 # Words for people who act together or by their role. Add one here where the rules miss an actor.
 GROUPS = words(
-    """accounting agencies agency architect architects auditor auditors authority bank board borrower buyer carrier
-    chair chairman client clients colleague colleagues committee company contractor contractors coordinator
-    council crew customer customers department departments designer designers developer developers director
-    directors divers driver drivers editor electrician employee employees employer engineer engineering
-    engineers facilitator firm group groups head headquarters hospital inspector landlord lawyer lawyers lead
-    leadership leads lender lessee lessor licensee licensor management manager master masters managers marketing
-    member members ministry neighbors neighbours nurse nurses office officer operations operator operators ops
-    owner owners panel participants parties partner partners party pilots principal provider regulator
-    representative reseller resellers resident residents reviewer reviewers sales secretary seller seniors
-    shareholders sponsor squad staff stakeholders steering student students subcontractor supervisor supplier
-    suppliers support surveyor teacher teachers team teams technician tenant tenants tester testers treasurer
-    trustees union user users vendor vendors volunteers workers"""
+    """accountant accounting agencies agency architect architects auditor auditors authority bank board borrower
+    buyer carrier caretaker chair chairman clerk client clients colleague colleagues committee company
+    contractor contractors coordinator council councillor councillors crew customer customers department
+    departments designer designers developer developers director directors divers driver drivers editor
+    electrician employee employees employer engineer engineering engineers facilitator firm group groups head
+    headquarters hospital inspector landlord lawyer lawyers lead leadership leads lender lessee lessor licensee
+    licensor management manager master masters managers marketing member members ministry neighbors neighbours
+    nurse nurses office officer operations operator operators ops owner owners panel participants parties
+    partner partners party pilots principal provider regulator representative reseller resellers resident
+    residents reviewer reviewers sales secretary seller seniors shareholders sponsor squad staff stakeholders
+    steering student students subcontractor supervisor supplier suppliers support surveyor teacher teachers team
+    teams technician tenant tenants tester testers treasurer trustees union user users vendor vendors volunteers
+    workers"""
 )
 _GROUP = rf"(?:{'|'.join(sorted(set(GROUPS), key=len, reverse=True))})"
 _DETERMINER = (

@@ -45,6 +45,8 @@ _SPEAKER_AFTER_CLOCK = re.compile(rf"\s*[\[(]?{_CLOCK}(?:[.,]\d{{3}})?[\])]?(?:\
 _NAME_LIKE = re.compile(
     rf"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[{UPPER}@][\w.’'-]*(?: (?:[{UPPER}][\w.’'-]*|de|van|von|der|bin|al))*"
 )
+# "12/26 Playground", "3.1 Costs", "§ 4 Fees".
+_ITEM_NUMBER = re.compile(r"^(?:§\s*)?\d{1,3}(?:[./]\d{1,4})*[.):]?\s+")
 _LEADING_NUMBER = re.compile(r"\s*(\d{1,2})[.)]?\s")
 _NUMBERED_TITLE = re.compile(rf"\s*(?P<number>\d{{1,2}})(?:\.\d{{1,2}})*[.)]?\s+[{UPPER}]")
 _LONGEST_HEADING_WORDS = 8
@@ -249,7 +251,7 @@ def _stands_above(line: str, following: str) -> bool:
     begins = following.lstrip()[:1]
     return (
         (begins.isupper() or begins.isdigit())
-        and line[:1].isupper()
+        and _ITEM_NUMBER.sub("", line)[:1].isupper()
         and len(line.split()) <= _LONGEST_BARE_HEADING_WORDS
         and len(following.split()) > len(line.split())
         and _STATEMENT.search(line) is None

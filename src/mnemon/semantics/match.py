@@ -29,6 +29,7 @@ _OWNER = re.compile(
     rf"(?P<names>@?{NAME}(?:(?:,\s*|\s+and\s+|\s*&\s*|\s*/\s*){NAME})*|@?[a-z][\w.]+)\s*(?::"
     r"|\s[-–—])\s+(?=\w)"
 )
+_INITIALS = re.compile(r"(?P<letters>[A-Z]{1,3})\.?\s*(?::|\s[-–—])\s+(?=\w+\s+\w)")
 # "Add the certificates (Beatriz, due 18 Aug)", "Rewrite the runbook: Kwame, by May", "Send a letter - owner: Care".
 _OWNER_LABEL = re.compile(
     r"[(\[,;–—-]?\s*\b(?:owner|responsible|assignee|assigned to|who)\s*:\s*(?P<names>[^,;()\[\]]{2,60})", re.IGNORECASE
@@ -190,6 +191,14 @@ def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> Found | 
     listed = unit.form == "item" and unit.section is None
     if mood.question or not (listed or unit.section is Section.ACTIONS):
         return None
+    if initials := _INITIALS.match(clause):
+        name = people.by_initials(initials["letters"])
+        agent = Agent("person", (name,)) if name else NOBODY
+        return (
+            Found(Category.COMMITMENT, "owned_item", 3.0, 0, initials.end(), agent, "after", "assignment")
+            if name
+            else None
+        )
     match = _OWNER.match(clause)
     if not match:
         return None

@@ -1,7 +1,7 @@
 """Knows who the people of a document are, and gives one person one name."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
@@ -48,14 +48,17 @@ class People:
     common_words: frozenset[str] = field(default=frozenset(), repr=False)
     # Capitalised within a sentence, where capitals mean something.
     proper_words: frozenset[str] = field(default=frozenset(), repr=False)
+    # Those whom the document's own fields name: its author, its readers, who was there.
+    told: tuple[str, ...] = ()
 
     @classmethod
-    def known_from(cls, text: str, given: Iterable[str]) -> "People":
+    def known_from(cls, text: str, given: Sequence[str]) -> "People":
         common = frozenset(word for word in _WORD.findall(text) if word.islower())
         met = (match[0] for match in _FULL_NAME.finditer(text) if _could_be_person(match[0], common))
         names = dict.fromkeys(_tidy(name) for name in (*given, *met) if name.strip())
         places = {match["place"] for match in _PLACE.finditer(text)}
-        return cls(tuple(names), common, frozenset(_PROPER.findall(text)) - places)
+        told = tuple(dict.fromkeys(_tidy(name) for name in given if name.strip()))
+        return cls(tuple(names), common, frozenset(_PROPER.findall(text)) - places, told)
 
     @cached_property
     def _by_part(self) -> dict[str, str | None]:
@@ -75,6 +78,15 @@ class People:
         if found is None and plain.split():
             found = self._by_part.get(plain.split()[0].lower()) if len(plain.split()) == 1 else None
         return found or plain
+
+    def by_initials(self, letters: str) -> str | None:
+        """ "D" or "DH" in somebody's notes, where only one of the people fits."""
+        fits = [
+            name
+            for name in self.told
+            if letters in (name[:1], "".join(word[:1] for word in name.split())) and name[:1].isupper()
+        ]
+        return fits[0] if len(fits) == 1 else None
 
     def is_known(self, name: str) -> bool:
         return self._by_part.get(_tidy(name).lower()) is not None

@@ -41,9 +41,18 @@ _HEADINGS: dict[Section, str] = {
     Section.REFERENCE: r"glossary|definitions?|examples?|templates?|faq|frequently asked questions|terms|how to .*",
 }
 _MARKS = re.compile(r"^[\s#*_\d.)(\-–—:]+|[\s#*_:.–—\-]+$")
+# "Decisions of the week", "Risks today".
+_WHEN = re.compile(
+    r"\s+(?:today|(?:(?:of|for|from|in)\s+)?(?:the|this|last)\s+(?:day|week|month|quarter|year|sprint|meeting|session))$",
+    re.IGNORECASE,
+)
 _PATTERNS = {section: re.compile(rf"(?:{words})", re.IGNORECASE) for section, words in _HEADINGS.items()}
 
 
 def section_of(heading: str) -> Section | None:
     plain = _MARKS.sub("", heading).replace("’", "'")
-    return next((section for section, pattern in _PATTERNS.items() if pattern.fullmatch(plain)), None)
+    for words in (plain, _WHEN.sub("", plain)):
+        for section, pattern in _PATTERNS.items():
+            if pattern.fullmatch(words):
+                return section
+    return None

@@ -22,7 +22,13 @@ _CLAUSE_SUBJECT = (
 )
 _CLAUSE_BORDER = re.compile(
     rf";\s+|,?\s+(?:—|–|--)\s+(?=\w)|,\s+(?:and|but|so|while|though|although|yet)\s+(?={_CLAUSE_SUBJECT})"
-    r"|\s+(?:and|but)\s+(?=(?:I|we|he|she|they)(?:\s|'|’))"
+    r"|\s+(?:and|but)\s+(?=(?:I|we|he|she|they)(?:\s|'|’))|(?P<splice>,)\s+(?=(?:I|we|he|she|they)(?:\s|'|’))"
+)
+# "I opened a case, they promised an answer": a comma parts two statements where the first has a subject of its own.
+_OWN_SUBJECT = re.compile(
+    r"(?:(?:and|but|so|yes|ok|okay|well)\W+)*(?:I|we|he|she|they)(?:'ve|’ve)?\s+"
+    r"(?!(?:think|guess|believe|know|hope|said|say|mean|suppose|see|am|are|is)\b)",
+    re.IGNORECASE,
 )
 _FEWEST_CLAUSE_WORDS = 3
 
@@ -43,6 +49,8 @@ def split_clauses(text: str, start: int, end: int) -> list[Span]:
     """The sentence itself where its parts are too short to stand alone."""
     begin, spans = start, []
     for match in _CLAUSE_BORDER.finditer(text, start, end):
+        if match["splice"] and not _OWN_SUBJECT.match(text, begin, match.start()):
+            continue
         if _long_enough(text, begin, match.start()) and _long_enough(text, match.end(), end):
             spans.append((begin, match.start()))
             begin = match.end()

@@ -142,6 +142,13 @@ COMMITMENT_CUES = (
         clipped=True,
     ),
     cue(
+        "role_to_do",
+        _C,
+        r"^\W*(?P<who>the (?:[\w-]+ )?[\w-]+) to (?!be\b|date\b|which\b|whom\b)[a-z]{3,} (?:the|an?|all|our|with|to)\b",
+        agents=frozenset({"group"}),
+        kind="assignment",
+    ),
+    cue(
         "please",
         _C,
         r"(?:^\W*|^\W*(?:also|so|and|then|now|ok(?:ay)?|thus),? |(?-i:[A-Z])[\w.]+, |^\W*@[\w.]+(?: (?-i:[A-Z])\w+)?,? "

@@ -86,7 +86,22 @@ DECISION_CUES = (
         strength=3,
         agents=PEOPLE,
     ),
-    cue("agreed_clipped", _D, r"^\W*(?:ok(?:ay)?,? |yes,? |fine,? )?agreed, \w+", strength=3, clipped=True),
+    cue(
+        "agreed_clipped",
+        _D,
+        r"^\W*(?:ok(?:ay)?,? |yes,? |fine,? )?agreed(?:,| to| that| on) \w+",
+        strength=3,
+        clipped=True,
+    ),
+    cue("resolved", _D, rf"\b{_NO_CUSTOM}resolved (?:that|to)\b", strength=4, when_tentative=True),
+    cue(
+        "we_drop",
+        _D,
+        r"^\W*(?:ok(?:ay)?,? |so,? |then |good[.,] )?we (?:drop|cancel|postpone|abandon|scrap|skip|switch to|go with"
+        r"|stick (?:with|to)|stay with|hold off) (?:the|our|all|with|on|to|(?-i:[A-Z]))",
+        strength=3,
+        written=True,
+    ),
     cue(
         "consensus",
         _D,
@@ -106,7 +121,8 @@ DECISION_CUES = (
     cue(
         "was_approved",
         _D,
-        rf"\b(?:was|were|has been|have been) (?:\w+ly )?(?:{_APPROVED}|defeated|voted down|turned down)\b"
+        rf"\b(?:was|were|has been|have been) (?:\w+ly )?(?:{_APPROVED}|defeated|deferred|refused|granted|voted down"
+        r"|turned down)\b"
         r"|\b(?:motion|proposal|resolution) (?:was )?(?:carried|passed|failed|defeated)\b",
         strength=3,
     ),

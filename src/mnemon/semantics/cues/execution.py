@@ -44,7 +44,7 @@ EXECUTION_CUES = (
         "done_state",
         _E,
         rf"^\W*(?:(?:the|my|our|his|her|your|all) )?(?:[\w'-]+ ){{1,6}}(?:is|are){_ADVERB} (?:done|finished|ready"
-        r"|complete|up and running|live|in place)(?: now| too| as well)?\W*$",
+        rf"|complete|up and running|live|in place)(?: and {DONE})?(?: now| too| as well)?\W*$",
         about="before",
     ),
     cue(
@@ -58,7 +58,8 @@ EXECUTION_CUES = (
     cue(
         "went_live",
         _E,
-        r"\b(?:went live|gone live|left (?:our|the) (?:plant|warehouse|factory|port))\b",
+        r"\b(?:went live|gone live|(?:went|gone|moved) into production"
+        r"|left (?:our|the) (?:plant|warehouse|factory|port))\b",
         about="before",
     ),
 )

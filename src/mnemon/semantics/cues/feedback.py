@@ -32,7 +32,7 @@ FEEDBACK_CUES = (
         r"(?:have |had |all )?(?:complained|moaned|grumbled) (?:that|about|of)\b"
         rf"|\b(?:{_AUDIENCE}) keep (?:telling us|saying|asking|complaining)\b|\b(?:{_GROUP}"
         rf"|{_AUDIENCE}){_WHERE}{_HAVE}(?:told (?:us|me|(?-i:[A-Z])\w+) (?:that|they|the|it|about)|complain(?:s"
-        r"|ed)?|wrote to say|commented|criticis\w+|criticiz\w+|praise[sd]?)\b"
+        r"|ed)?|(?:wrote|written) to (?:say|complain|object)|commented|criticis\w+|criticiz\w+|praise[sd]?)\b"
         rf"|\b{_AUDIENCE}{_WHERE}{_HAVE}(?:said|reported)\b(?! (?:yes|no|ok)\b)",
         strength=3,
         agents=frozenset({"thing", "pronoun", "they", "person", "name", "group", "we"}),
@@ -47,6 +47,7 @@ FEEDBACK_CUES = (
             "grumbled",
             "keep",
             "wrote",
+            "written",
             "critici",
             "praise",
             "said",
@@ -121,6 +122,15 @@ FEEDBACK_CUES = (
         agents=frozenset({"person", "name", "group"}),
     ),
     cue(
+        "finds",
+        _F,
+        rf"\b(?:finds?|feels?|found|felt) (?:that )?(?:the|our|your|it|this|them)\b.{{0,50}}?"
+        rf"\b(?:far |much |very )?{_VERDICT}\b",
+        strength=3,
+        agents=frozenset({"person", "name", "group", "pronoun", "they"}),
+        when_denied=True,
+    ),
+    cue(
         "i_find",
         _F,
         rf"\b(?:I|we) (?:find|found) (?:the|your|this|that|it)\b.{{0,40}}\b{_VERDICT}\b|\bI (?:really )?(?:like"
@@ -129,7 +139,8 @@ FEEDBACK_CUES = (
     cue(
         "verdict",
         _F,
-        rf"\b(?:your|the new|the) (?:\w+ ){{1,3}}(?:is|are|looks|feels|seems) (?:really |very |so |pretty "
+        rf"\b(?:your|the new|the) (?:\w+ ){{1,3}}(?:is|are|looks|feels|seems|has become|have become) "
+        rf"(?:really |very |so |pretty "
         rf"|a bit |rather |quite )?{_VERDICT}\b",
         about="cue",
     ),

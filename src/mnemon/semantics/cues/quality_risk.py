@@ -40,13 +40,22 @@ QUALITY_RISK_CUES = (
         rf"|\d+ )*(?:\w+ )?{_TROUBLE}\b{_NOT_A_THING}",
     ),
     cue(
+        "risk_label",
+        _R,
+        r"^\W*(?:risk|concern|issue|problem|blocker|bug|defect)\s*[:–—]\s+",
+        strength=4,
+        when_denied=True,
+        when_tentative=True,
+        when_general=True,
+    ),
+    cue(
         "plain_fault",
         _R,
         r"(?<!of\ )\bthe (?:root )?cause (?:is|was) (?:an?|the|that)\b"
         r"|\b(?:exceeds?|exceeded) (?:the|its|our) (?:\w+ )?(?:limit|threshold"
         r"|budget|maximum|quota)\b"
         r"|\b(?:took|brought|takes|brings) down (?:the|our|all|half)\b|\bgot (?:the|our|my) [\w ]{2,30} wrong\b"
-        r"|\bblocked (?:on|by)\b",
+        r"|\bblocked (?:on|by)\b|\b(?:was|were|been) .{2,40} by (?:mistake|accident)\b",
         strength=3,
     ),
     cue(
@@ -96,10 +105,14 @@ QUALITY_RISK_CUES = (
         _R,
         r"(?:\bkeeps? (?:losing|dropping|failing|crashing|timing out|breaking|going down)|\b(?:is"
         r"|are) throwing|\b(?:does(?:n't| not)|do(?:n't| not)) work\b(?! (?:on|for|in) (?:me|my|us|the))"
+        r"|\bdoes(?:n't| not) (?:close|open|start|load|fit|respond|print|sync|connect|boot)\b"
+        r"|\b(?:we|users|customers|they) (?:can't|cannot|do not|don't|can no longer) "
+        r"(?:(?:see|find) any|log in|sign in|access)\b"
         r"|\b(?:isn't|aren't) (?:there\W*$|working|ready\b(?! to))|\b(?:may|might"
         r"|could) not (?:\w+ )?(?:carry|hold|be enough|scale|cope|fit|last|arrive)|\bcannot (?:give a"
         r"|handle|cope|deliver)|\btoo (?:large|slow|small|late|high|risky|tight) to\b|\bha(?:sn't|s not"
-        r"|ven't|ve not) (?:yet )?(?:signed|confirmed|arrived|answered|replied|responded|been (?:tested"
+        r"|ven't|ve not) (?:yet )?(?:signed|confirmed|arrived|answered|replied|responded"
+        r"|delivered|provided|paid|been (?:tested"
         r"|confirmed|signed|paid|delivered))|\bhaven't got an?|\bstill (?:refers|unresolved|no)\b"
         r"|\bonly (?:one|person) who\b|\bputs? .{3,40} (?:in danger|at risk))",
         about="before",

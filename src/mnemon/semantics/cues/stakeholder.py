@@ -17,7 +17,8 @@ STAKEHOLDER_CUES = (
     cue(
         "takes_role",
         _S,
-        r"\b(?:takes? over|took over|taking over|(?:takes?|took) (?:on )?the role|takes care of|(?:is|are|am"
+        r"\b(?:takes? over|took over|(?:is |are |am )?taking over"
+        r"|(?:takes?|took) (?:on )?the role|takes care of|(?:is|are|am"
         r"|be) (?:now |also |jointly )?(?:responsible for|accountable for|in charge of)"
         r"|(?:handles|owns|leads|manages|oversees|chairs|represents) (?:the|our|all|its|this|everything))\b",
         strength=3,
@@ -44,6 +45,14 @@ STAKEHOLDER_CUES = (
         r"\b(?:is|becomes) (?:now )?(?:the |our |your )?new (?!to\b|here\b|for\b)[a-z][\w-]+",
         strength=3,
         agents=frozenset({"person"}),
+    ),
+    cue(
+        "passes_to",
+        _S,
+        r"\b(?:tasks?|duties|responsibilit(?:y|ies)|role|post|chair|accounts?) "
+        r"(?:goe?s?|pass(?:es)?|moves?) to (?-i:[A-Z])\w+",
+        strength=3,
+        about="before",
     ),
     cue("agrees_role", _S, r"\bagreed to (?:take|serve|act|chair|lead|be)\b", strength=4, agents=_ONE),
     cue(
