@@ -17,11 +17,12 @@ from mnemon.semantics.audit import verify_evidence
 from mnemon.semantics.export import as_csv, as_markdown
 from mnemon.semantics.extraction_status import event_reextract
 from mnemon.semantics.lens import SEMANTICS
+from mnemon.semantics.names import upload_uid_of
 from mnemon.semantics.query import EventFilters, event_get, event_search
 from mnemon.semantics.revision_changes import changes_between
 from mnemon.semantics.views import open_commitments, people_topics
 from tests.documents.conftest import rows
-from tests.semantics.conftest import ADA
+from tests.semantics.conftest import ADA, Added
 
 Done = Callable[[], Awaitable[None]]
 Take = Callable[..., Awaitable[Ingested]]
@@ -244,6 +245,33 @@ async def test_a_content_that_comes_back_is_the_latest_again(
     assert (again.status, again.revision_id) == ("restored", first.revision_id)
     [now] = await found(mnemon, tenant, reader, category="Decision")
     assert "MySQL" in now["narrative"]
+
+
+async def test_changes_lead_from_what_was_served_before_also_to_a_content_that_came_back(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    texts = ["We decided to use MySQL.", "We decided to paint the roof.", "We decided to buy two servers."]
+    first, second, third = [await take(text, MARCH, source_id="page") for text in texts]
+    await all_done()
+    assert (await take(texts[0], MAY, source_id="page")).status == "restored"
+
+    async def told(after: str | None = None) -> tuple[str, str]:
+        found = await changes_between(mnemon.database, tenant, reader, first.artifact_uid, after=after)
+        return found["before"], found["after"]
+
+    assert await told() == (third.revision_id, first.revision_id)
+    assert await told(second.revision_id) == (first.revision_id, second.revision_id)
+    assert await told("3") == (second.revision_id, third.revision_id)
+
+
+async def test_changes_of_what_has_no_second_revision_or_none_yet_say_so(
+    mnemon: Mnemon, tenant: UUID, take: Take, added: Added
+) -> None:
+    one = await take("We decided to use MySQL.", MARCH)
+    unread = upload_uid_of(f"document:{await added('We decided to use Postgres.')}")
+    for uid, says in ((one.artifact_uid, "no revision before rev_"), (unread, "was not read yet")):
+        with pytest.raises(NotFound, match=says):
+            await changes_between(mnemon.database, tenant, Reader.of(ADA), uid)
 
 
 async def test_people_and_topics_say_who_was_involved(

@@ -4,24 +4,42 @@ from uuid import UUID
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents.readers import Reader, read_as
-from mnemon.semantics.artifact_lookup import ArtifactRevision, NoSuchArtifact, find_artifact, revisions_of
+from mnemon.semantics.artifact_lookup import (
+    Artifact,
+    ArtifactRevision,
+    NoSuchArtifact,
+    find_artifact,
+    find_revision,
+    revisions_of,
+)
 from mnemon.semantics.changes import changes
 from mnemon.semantics.linking import EVENTS, event_of
 from mnemon.semantics.query import OF_REVISION
 from mnemon.semantics.semantic_event import SemanticEvent
 from mnemon.semantics.shapes import Shape, event_shape, read_events, read_evidence
 
+# What was served until this one came, or came back: a restored content has a lower number than what it replaces.
+SERVED_BEFORE = """
+SELECT r.doc_version_id
+  FROM mnemon.artifact_revisions r, unnest(r.served) AS span
+ WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_id = %(doc)s AND r.doc_version_id <> %(last)s
+   AND upper(span) <= (
+       SELECT max(lower(own)) FROM mnemon.artifact_revisions l, unnest(l.served) AS own
+        WHERE l.tenant_id = r.tenant_id AND l.doc_version_id = %(last)s)
+ ORDER BY upper(span) DESC LIMIT 1
+"""
+
 
 async def changes_between(
     database: Database, tenant: UUID, reader: Reader, artifact_uid: str, before: str | None = None,
     after: str | None = None,
 ) -> Shape:  # fmt: skip
-    """Events added, dropped and changed. Without names: from the revision before the latest to the latest."""
+    """Events added, dropped and changed. Without names: from the revision that was served before to the latest."""
     async with database.transaction(tenant) as tx:
         await read_as(tx, reader)
-        revisions = await revisions_of(tx, await find_artifact(tx, artifact_uid))
-        last = _named(revisions, after, artifact_uid) if after else revisions[0]
-        first = _named(revisions, before, artifact_uid) if before else _earlier(revisions, last, artifact_uid)
+        artifact = await find_artifact(tx, artifact_uid)
+        last = await _named(tx, artifact, after) if after else await find_revision(tx, artifact)
+        first = await _named(tx, artifact, before) if before else await _served_before(tx, artifact, last)
         told = changes(await _events(tx, first.doc_version_id), await _events(tx, last.doc_version_id))
         wanted = {event.event_id for event in (*told.added, *told.dropped)}
         wanted |= {event.event_id for one in told.changed for event in (one.before, one.after)}
@@ -47,16 +65,21 @@ async def _events(tx: Connection, revision: UUID) -> list[SemanticEvent]:
     return [event_of(rows[one]) for one in ids]
 
 
-def _named(revisions: list[ArtifactRevision], name: str, artifact_uid: str) -> ArtifactRevision:
+async def _named(tx: Connection, artifact: Artifact, name: str) -> ArtifactRevision:
     """By its id, or by its number among the revisions."""
-    for one in revisions:
+    for one in await revisions_of(tx, artifact):
         if name in (one.revision_id, str(one.version_number)):
             return one
-    raise NoSuchArtifact(f"Artifact {artifact_uid} has no revision {name}", artifact_uid=artifact_uid)
+    raise NoSuchArtifact(f"Artifact {artifact.artifact_uid} has no revision {name}", artifact_uid=artifact.artifact_uid)
 
 
-def _earlier(revisions: list[ArtifactRevision], last: ArtifactRevision, artifact_uid: str) -> ArtifactRevision:
-    earlier = [one for one in revisions if one.version_number < last.version_number]
-    if not earlier:
-        raise NoSuchArtifact(f"Artifact {artifact_uid} has no earlier revision", artifact_uid=artifact_uid)
-    return max(earlier, key=lambda one: one.version_number)
+async def _served_before(tx: Connection, artifact: Artifact, last: ArtifactRevision) -> ArtifactRevision:
+    values = {"doc": artifact.doc_id, "last": last.doc_version_id}
+    found = await (await tx.execute(SERVED_BEFORE, values)).fetchone()
+    for one in await revisions_of(tx, artifact):
+        if found is not None and one.doc_version_id == found["doc_version_id"]:
+            return one
+    raise NoSuchArtifact(
+        f"Artifact {artifact.artifact_uid} has no revision before {last.revision_id}: it came first",
+        artifact_uid=artifact.artifact_uid,
+    )
