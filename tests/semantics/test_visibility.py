@@ -15,6 +15,7 @@ from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
 from mnemon.log.events import Actor
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import Ingested, ingest_artifact
+from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.query import EventFilters, event_get, event_list_for_revision, event_search
 from mnemon.semantics.retention import EXPIRE
 from mnemon.semantics.revision_changes import changes_between
@@ -149,6 +150,35 @@ async def test_a_link_is_shown_to_those_who_see_both_ends(
         return len((await event_get(mnemon.database, tenant, reader, old["event_id"]))["links"])
 
     assert (await links(ADA), await links(BEN)) == (1, 0)
+
+
+async def test_a_status_tells_nothing_of_what_its_reader_may_no_longer_see(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done
+) -> None:
+    march, april = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 4, 2, tzinfo=UTC)
+    later = "We decided to use Postgres instead of MySQL for the event store."
+    await take("We decided to use MySQL for the event store.", ts=march, visibility_scope="org", source_id="earlier")
+    await take(later, ts=april, visibility_scope="org", source_id="later")
+    await all_done()
+
+    async def status() -> str:
+        found = await event_search(mnemon.database, tenant, Reader.of(ADA), EventFilters(all_revisions=True))
+        [old] = [event for event in found["events"] if "Postgres" not in event["narrative"]]
+        told: str = old["status"]
+        return told
+
+    assert await status() == "superseded"
+    steps = [("me", (), "open"), ("custom", ("user:ben",), "open"), ("org", (), "superseded")]
+    for scope, readers, expected in steps:
+        await take(later, ts=april, visibility_scope=scope, readers=readers, source_id="later")
+        assert (scope, await status()) == (scope, expected)
+    # Whoever reads the earlier one may read the later one: its readers may be fewer.
+    await take(later, ts=april, visibility_scope="custom", readers=("user:ben",), source_id="later")
+    terms = {"ts": march, "visibility_scope": "me", "source_id": "earlier"}
+    await take("We decided to use MySQL for the event store.", **terms)
+    assert await status() == "superseded"
+    hashed = await mnemon.projector.state_hash(tenant, SEMANTICS.name)
+    assert (await mnemon.projector.rebuild(tenant, SEMANTICS.name)).state_hash == hashed
 
 
 async def test_an_administrator_cannot_read_a_private_document_over_rest(

@@ -41,6 +41,7 @@ async def _describe(connection: Connection, values: Values, tables: Tables) -> N
         values |= {"artifact_uid": f"purged:{values['doc']}", "source_id": None, "source_url": None}
     for statement in (statements.DESCRIBE, statements.READERS_OF_REVISIONS, statements.READERS_OF_EVENTS):
         await connection.execute(statement.format(**tables), values)
+    await _settle(connection, values, tables, await _touched(connection, values, tables))
 
 
 async def _ingest(connection: Connection, values: Values, tables: Tables) -> None:
@@ -155,6 +156,7 @@ SEMANTICS = Lens(
     ),
     apply=apply,
     lifecycle="inline",
+    version=2,
     pattern=Pattern(types=tuple(STEPS)),
     forget=forget,
 )  # fmt: skip

@@ -67,6 +67,7 @@ SELECT l.earlier FROM {semantic_events} e
   JOIN {event_links} l ON l.tenant_id = e.tenant_id AND l.doc_version_id = e.doc_version_id
  WHERE e.tenant_id = %(tenant)s AND e.doc_id = %(doc)s
 """
+# What ends an event counts only where everyone who reads the event may read that too: else its status would tell of it.
 SETTLE = """
 UPDATE {semantic_events} e SET status = now.status, linked = now.linked
   FROM (SELECT o.event_id, coalesce((
