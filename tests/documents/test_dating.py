@@ -1,6 +1,6 @@
 """A document's date is what it says of itself, never a date that its sentences happen to name."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -56,6 +56,9 @@ def test_what_the_file_says_comes_first_and_placeholders_of_tools_say_nothing() 
     reproducible = Extraction("Notes, 3 May 2026", (), Details(written_at=day(2000, 1, 1)), "pdf/1")
     assert written_at(reproducible, "2026-05-09.pdf") == day(2026, 5, 3)
     assert written_at(Extraction("Notes", (), Details(), "md/1"), "2026-05-09.md") == day(2026, 5, 9)
+    nowhere = datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-12)))
+    beyond = Extraction("Notes", (), Details(written_at=nowhere), "eml/1")
+    assert written_at(beyond, "2026-05-09.eml") == day(2026, 5, 9), "no universal time, no date"
 
 
 @pytest.mark.parametrize("file", sorted((KESTREL / "minutes").iterdir()), ids=lambda file: file.name)

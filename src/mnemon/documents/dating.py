@@ -16,9 +16,18 @@ PLACEHOLDERS = frozenset(datetime(year, 1, 1, tzinfo=UTC) for year in (1970, 198
 
 def written_at(extraction: Extraction, filename: str) -> datetime | None:
     stated = extraction.details.written_at
-    if stated is not None and stated not in PLACEHOLDERS:
+    if stated is not None and stated not in PLACEHOLDERS and in_calendar(stated):
         return stated
     return date_in_head(extraction.text) or date_in_name(filename)
+
+
+def in_calendar(moment: datetime) -> bool:
+    """Whether it has a universal time: the first and the last hours of the calendar have none in some time zones."""
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        return False
+    return True
 
 
 def date_in_head(text: str) -> datetime | None:
