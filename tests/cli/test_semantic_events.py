@@ -57,10 +57,13 @@ def test_a_note_is_added_and_read_on_the_terminal(
     monkeypatch.setenv("MNEMON_EMBEDDER", "none")
     note = tmp_path / "note.txt"
     note.write_text("We decided to use Postgres.\n\nAda Byron will send the budget by 9 March 2026.")
-    taken = json.loads(call("artifact", "add", str(note), "--source-id", "n", "--date", "2026-03-02", "--json"))
+    kept = ("--date", "2026-03-02", "--retention", "custom", "--until", "2999-01-31")
+    taken = json.loads(call("artifact", "add", str(note), "--source-id", "n", *kept, "--json"))
     uid = taken["artifact_uid"]
     assert "waits for a worker" in call("artifact", "job", uid)
     assert "artifact job" in call("events", "list", uid)
+    assert "artifact job" in call("events", "search", "Postgres")
+    assert "retain_until: 2999-01-31T23:59:59" in call("artifact", "show", uid), "to the end of that day"
     asyncio.run(work(eventually))
 
     assert "Postgres" in call("events", "search", "Postgres")

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta, timezone
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +23,7 @@ from tests.semantics.conftest import ADA
 
 Done = Callable[[], Awaitable[None]]
 TEXT = "We decided to use Postgres."
+EAST, WEST = timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))
 
 
 async def take(mnemon: Mnemon, tenant: UUID, content: str = TEXT, **fields: Any) -> Ingested:
@@ -92,6 +94,10 @@ async def test_many_at_once_of_the_same_source_make_one_artifact_and_one_job(mne
         ({"artifact_type": "song"}, "Invalid artifact_type: song"),
         ({"visibility_scope": "all"}, "Invalid visibility_scope"),
         ({"visibility_scope": "custom"}, "needs readers"),
+        ({"visibility_scope": "org", "readers": ("user:ben",)}, "readers go with visibility_scope custom or team"),
+        ({"visibility_scope": "me", "readers": ("user:ben",)}, "readers go with visibility_scope custom or team"),
+        ({"ts": datetime(1, 1, 1, tzinfo=EAST)}, r"ts 0001-01-01T00:00:00\+14:00 is outside"),
+        ({"retention_policy": "custom", "retain_until": datetime(9999, 12, 31, 23, tzinfo=WEST)}, "retain_until 9999"),
         ({"retention_policy": "custom"}, "retain_until"),
         ({"content": " \n"}, "content is empty"),
         ({"title": "x" * 501}, "title has at most"),

@@ -10,7 +10,7 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.documents.activation import deactivate
 from mnemon.documents.readers import Reader
-from mnemon.errors import NotFound
+from mnemon.errors import Conflict, NotFound
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import Ingested, ingest_artifact
 from mnemon.semantics.audit import verify_evidence
@@ -262,6 +262,17 @@ async def test_changes_lead_from_what_was_served_before_also_to_a_content_that_c
     assert await told() == (third.revision_id, first.revision_id)
     assert await told(second.revision_id) == (first.revision_id, second.revision_id)
     assert await told("3") == (second.revision_id, third.revision_id)
+
+
+async def test_a_revision_that_was_not_read_yet_did_not_drop_everything(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    one = await take("We decided to use MySQL.", MARCH, source_id="page")
+    two = await take("We decided to use MySQL now.", APRIL, source_id="page")
+    with pytest.raises(Conflict, match="not read yet"):
+        await changes_between(mnemon.database, tenant, reader, one.artifact_uid)
+    await all_done()
+    assert (await changes_between(mnemon.database, tenant, reader, one.artifact_uid))["after"] == two.revision_id
 
 
 async def test_changes_of_what_has_no_second_revision_or_none_yet_say_so(

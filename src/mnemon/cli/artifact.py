@@ -1,7 +1,6 @@
 """`mnemon artifact`: texts taken in as they are, their revisions, and what changed between them."""
 
 import sys
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,7 @@ from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.cli.semantic_events import READER, OneRevision, Uid, print_event
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log.query import start_of
+from mnemon.log.query import end_of, start_of
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifact_reading import artifact_delete, artifact_get, artifact_revisions
 from mnemon.semantics.artifacts import ingest_artifact
@@ -42,7 +41,7 @@ def add(
         str, typer.Option("--sensitivity", help="normal, sensitive or highly_sensitive.")
     ] = "normal",
     retention: Annotated[str, typer.Option("--retention", help="forever, 1y, until_resolved or custom.")] = "forever",
-    retain_until: Annotated[str | None, typer.Option("--until", help="The day that a custom retention ends.")] = None,
+    retain_until: Annotated[str | None, typer.Option("--until", help="The last day of a custom retention.")] = None,
     tenant: TenantOption = DEFAULT_SLUG,
     as_json: Json = False,
 ) -> None:
@@ -50,9 +49,9 @@ def add(
     new = NewArtifact(
         artifact_type=artifact_type, source_system=source, content=_read(path), source_id=source_id,
         title=title or (None if str(path) == "-" else path.name),
-        author=author, participants=tuple(participant or ()), source_url=url, ts=_moment(written),
+        author=author, participants=tuple(participant or ()), source_url=url, ts=start_of(written) if written else None,
         sensitivity=sensitivity, visibility_scope=scope, readers=tuple(reader or ()),
-        retention_policy=retention, retain_until=_moment(retain_until),
+        retention_policy=retention, retain_until=end_of(retain_until) if retain_until else None,
     )  # fmt: skip
 
     async def take() -> dict[str, Any]:
@@ -186,7 +185,3 @@ def _read(path: Path) -> str:
         return (sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()).decode()
     except (OSError, UnicodeDecodeError) as failure:
         raise InvalidRequest(f"{path} cannot be read as text: {failure}.") from None
-
-
-def _moment(text: str | None) -> datetime | None:
-    return start_of(text) if text else None

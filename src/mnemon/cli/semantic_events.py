@@ -23,7 +23,7 @@ app = typer.Typer(help="Semantic events: decisions, commitments, risks, each wit
 # Whoever runs the command owns the machine, and still reads no artifact that is for others alone.
 READER = Reader.of(OPERATOR)
 # Also before a worker has come to it.
-NOTHING_READ = "No events here. `mnemon artifact job UID` tells whether the text was read yet."
+NOTHING_READ = "What no worker has read yet is not found: `mnemon artifact job UID` tells whether a text was read."
 
 Words = Annotated[
     list[str] | None,
@@ -68,6 +68,8 @@ def search(
         for event in found["events"]:
             print_event(event)
         say(counted(found["total"], "event") + ("" if found["total_is_exact"] else " or more") + ".", "dim")
+        if not found["total"]:
+            say(NOTHING_READ, "dim")
 
     show(found, as_json, human)
 
@@ -116,7 +118,7 @@ def list_(
         for event in listed["events"]:
             print_event(event)
         if not listed["events"]:
-            say(NOTHING_READ, "dim")
+            say(f"No events here. {NOTHING_READ}", "dim")
 
     show(listed, as_json, human)
 

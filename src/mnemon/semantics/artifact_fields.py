@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from mnemon.documents.dating import in_calendar
 from mnemon.documents.intake import CONTROL
 from mnemon.documents.readers import Reader
 from mnemon.errors import InvalidRequest, NotAllowed
@@ -63,9 +64,17 @@ def checked(new: NewArtifact) -> NewArtifact:
             _short(name, one)
     if new.visibility_scope == "custom" and not new.readers:
         raise InvalidRequest("visibility_scope custom needs readers: name who may read it.", field="readers")
+    if new.visibility_scope in ("me", "org") and new.readers:
+        raise InvalidRequest(
+            f"readers go with visibility_scope custom or team, not with {new.visibility_scope}: say which you mean.",
+            field="readers",
+        )
     if (new.retention_policy == "custom") != (new.retain_until is not None):
         raise InvalidRequest("retain_until goes with retention_policy custom, and only with it.", field="retain_until")
-    return replace(new, source_id=new.source_id or None, ts=_aware(new.ts), retain_until=_aware(new.retain_until))
+    return replace(
+        new, source_id=new.source_id or None, ts=_aware("ts", new.ts),
+        retain_until=_aware("retain_until", new.retain_until),
+    )  # fmt: skip
 
 
 def readers_of(new: NewArtifact, owner: str) -> list[str] | None:
@@ -137,9 +146,15 @@ def _short(field: str, value: str | None) -> None:
         raise InvalidRequest(f"{field} is one line, without control characters.", field=field)
 
 
-def _aware(value: datetime | None) -> datetime | None:
+def _aware(field: str, value: datetime | None) -> datetime | None:
     """A time without a zone is universal time."""
-    return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
+    if value is None or value.tzinfo is None:
+        return value.replace(tzinfo=UTC) if value else None
+    if not in_calendar(value):
+        raise InvalidRequest(
+            f"{field} {value.isoformat()} is outside the years 1 to 9999 in universal time.", field=field
+        )
+    return value
 
 
 def _written(value: datetime | None) -> str | None:

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents.readers import Reader, read_as
+from mnemon.errors import Conflict
 from mnemon.semantics.artifact_lookup import (
     Artifact,
     ArtifactRevision,
@@ -40,6 +41,8 @@ async def changes_between(
         artifact = await find_artifact(tx, artifact_uid)
         last = await _named(tx, artifact, after) if after else await find_revision(tx, artifact)
         first = await _named(tx, artifact, before) if before else await _served_before(tx, artifact, last)
+        for one in (first, last):
+            _was_read(one)
         told = changes(await _events(tx, first.doc_version_id), await _events(tx, last.doc_version_id))
         wanted = {event.event_id for event in (*told.added, *told.dropped)}
         wanted |= {event.event_id for one in told.changed for event in (one.before, one.after)}
@@ -57,6 +60,15 @@ async def changes_between(
             for one in told.changed
         ],
     }
+
+
+def _was_read(revision: ArtifactRevision) -> None:
+    """What was not read says nothing yet: as it stands, everything would look dropped."""
+    if revision.extracted_at is None:
+        raise Conflict(
+            f"The events of {revision.revision_id} were not read yet: ask again when its extraction job is done.",
+            revision_id=revision.revision_id,
+        )
 
 
 async def _events(tx: Connection, revision: UUID) -> list[SemanticEvent]:
