@@ -83,7 +83,9 @@ class Settings(BaseSettings):
     cors_origins: Annotated[tuple[str, ...], NoDecode] = _setting(
         (), "Origins whose web pages may call the API, separated by commas. Empty: none."
     )
-    request_max_bytes: int = _setting(1_048_576, "Largest request body, file uploads apart.", ge=1_024, le=1 << 30)
+    request_max_bytes: int = _setting(
+        1_048_576, "Largest request body, file uploads and the texts of artifacts apart.", ge=1_024, le=1 << 30
+    )
     shutdown_seconds: int = _setting(
         10, "How long requests in progress may finish when the server stops.", ge=0, le=600
     )

@@ -1,9 +1,10 @@
 """Claims about artifacts and semantic events over REST."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 
 from tests.api.conftest import Person
@@ -18,8 +19,9 @@ NOTE = {"artifact_type": "note", "source_system": "test", "ts": "2026-03-02T09:0
 
 @pytest.fixture
 def call(client: httpx.AsyncClient, user: Person) -> Callable[..., Awaitable[httpx.Response]]:
-    async def send(method: str, path: str, **options: Any) -> httpx.Response:
-        return await client.request(method, f"/v1{path}", headers=user.headers, **options)
+    async def send(method: str, path: str, *, json_body: bool = False, **options: Any) -> httpx.Response:
+        headers = user.headers | ({"Content-Type": "application/json"} if json_body else {})
+        return await client.request(method, f"/v1{path}", headers=headers, **options)
 
     return send
 
@@ -83,6 +85,45 @@ async def test_a_refusal_names_the_field_and_never_the_statement(
     error = answer.json()["error"]
     assert said in error
     assert not any(word in error for word in ("LINE", "SELECT", "portal", "CONTEXT", "e.active"))
+
+
+@pytest.mark.parametrize("content", ["Wir beschließen es. " * 200_000, "決" * 4_999_999])
+async def test_the_longest_text_that_the_schema_allows_can_be_sent(
+    call: Callable[..., Awaitable[httpx.Response]], content: str
+) -> None:
+    sent = orjson.dumps(NOTE | {"content": content})
+    answer = await call("POST", "/artifacts", content=sent, json_body=True)
+    assert answer.status_code == 202, answer.text
+    uid = answer.json()["artifact_uid"]
+    kept = (await call("GET", f"/artifacts/{uid}", params={"include_text": True})).json()
+    assert kept["char_count"] == len(content)
+
+
+async def test_a_body_that_no_artifact_can_be_is_refused_before_it_is_read_to_the_end(
+    client: httpx.AsyncClient, user: Person
+) -> None:
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        for _ in range(100):
+            sent += 1 << 20
+            yield b"x" * (1 << 20)
+
+    headers = user.headers | {"Content-Type": "application/json"}
+    answer = await client.post("/v1/artifacts", content=endless(), headers=headers)
+    assert (answer.status_code, answer.json()["error_code"]) == (413, "REQUEST_TOO_LARGE")
+    assert answer.headers["connection"] == "close"
+    assert sent < 40 << 20
+    stranger = {"Content-Type": "application/json"}
+    sent = 0
+    assert (await client.post("/v1/artifacts", content=endless(), headers=stranger)).status_code == 401
+    assert sent <= 1 << 20, "nothing is read for a stranger"
+    form = await client.post("/v1/artifacts", content=b"{}", headers=user.headers | {"Content-Type": "text/plain"})
+    assert (form.status_code, "application/json" in form.json()["error"]) == (422, True)
+    for body, says in ((b"{", "Invalid JSON"), (b"{}", "artifact_type: Field required")):
+        bad = await client.post("/v1/artifacts", content=body, headers=headers)
+        assert (bad.status_code, says in bad.json()["error"]) == (422, True), bad.text
 
 
 async def test_names_that_would_colour_a_terminal_are_refused(call: Callable[..., Awaitable[httpx.Response]]) -> None:

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from mnemon.api.access import MnemonPart, allow
+from mnemon.api.long_bodies import read_long_body
 from mnemon.documents.readers import Reader
 from mnemon.identity.roles import Action, Principal
 from mnemon.semantics.artifact_fields import LONGEST_CONTENT, NewArtifact
@@ -20,6 +21,9 @@ Viewer = Annotated[Principal, allow(Action.VIEW_DOCUMENTS)]
 Uploader = Annotated[Principal, allow(Action.UPLOAD_DOCUMENTS)]
 Uid = Annotated[str, Path(max_length=100, description="Such as uid_…")]
 WhichRevision = Annotated[str | None, Query(max_length=100, description="Such as rev_…; the latest unless given.")]
+PATHS = frozenset({"/v1/artifacts", "/api/artifacts"})
+# At most four in UTF-8; six where a client writes all but ASCII as \u….
+BYTES_OF_A_CHARACTER = 6
 
 
 class ArtifactIn(BaseModel):
@@ -45,8 +49,13 @@ class ArtifactIn(BaseModel):
     retain_until: AwareDatetime | None = None
 
 
-@router.post("/artifacts", summary="Take a text in", status_code=202)
-async def post_artifact(given: ArtifactIn, mnemon: MnemonPart, principal: Uploader) -> dict[str, Any]:
+BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": ArtifactIn.model_json_schema()}}}}
+
+
+@router.post("/artifacts", summary="Take a text in", status_code=202, openapi_extra=BODY)
+async def post_artifact(request: Request, mnemon: MnemonPart, principal: Uploader) -> dict[str, Any]:
+    most = LONGEST_CONTENT * BYTES_OF_A_CHARACTER + mnemon.settings.request_max_bytes
+    given = await read_long_body(request, ArtifactIn, most)
     fields = given.model_dump() | {"participants": tuple(given.participants), "readers": tuple(given.readers)}
     ingested = await ingest_artifact(
         mnemon.log, mnemon.files, mnemon.settings, principal.tenant_id, principal.actor, NewArtifact(**fields)

@@ -37,6 +37,9 @@ async def answer_failure(request: Request, failure: Exception) -> JSONResponse:
         headers["Retry-After"] = str(failure.details["retry_after_seconds"])
     if failure.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
+    if failure.status == 413:
+        # The rest of the body is not read.
+        headers["Connection"] = "close"
     return JSONResponse(failure.as_json(), failure.status, headers)
 
 

@@ -86,7 +86,7 @@ def add_routes(api: FastAPI) -> None:
 def _surround(api: FastAPI, mnemon: Mnemon) -> None:
     """The last one added is the outermost."""
     settings = mnemon.settings
-    api.add_middleware(BodyLimit, most=settings.request_max_bytes, apart=ingest.PATHS)
+    api.add_middleware(BodyLimit, most=settings.request_max_bytes, apart=ingest.PATHS | artifacts.PATHS)
     if not settings.auth_enabled:
         api.add_middleware(LocalHostsOnly)
     if settings.cors_origins:
