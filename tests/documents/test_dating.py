@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mnemon.documents.content import Details, Extraction
-from mnemon.documents.dating import date_in_head, date_in_name, written_at
+from mnemon.documents.dating import date_in_head, date_in_name, recorded_moment, written_at
 from mnemon.documents.extraction.extract import extract
 
 KESTREL = Path(__file__).parents[2] / "examples" / "kestrel"
@@ -59,6 +59,8 @@ def test_what_the_file_says_comes_first_and_placeholders_of_tools_say_nothing() 
     nowhere = datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-12)))
     beyond = Extraction("Notes", (), Details(written_at=nowhere), "eml/1")
     assert written_at(beyond, "2026-05-09.eml") == day(2026, 5, 9), "no universal time, no date"
+    assert recorded_moment(nowhere.isoformat()) is None, "also where the log has it"
+    assert recorded_moment("2026-05-09T00:00:00+00:00") == day(2026, 5, 9)
 
 
 @pytest.mark.parametrize("file", sorted((KESTREL / "minutes").iterdir()), ids=lambda file: file.name)

@@ -2,9 +2,11 @@
 
 import re
 from datetime import UTC, datetime
+from typing import Any
 
 from mnemon.documents.content import Extraction
 from mnemon.documents.extraction.minutes import date_within
+from mnemon.log.sealing import REDACTED
 
 # A date further down, or in a sentence, is about something else.
 HEAD_LINES, HEAD_CHARACTERS, LONGEST_LINE = 3, 1_000, 160
@@ -28,6 +30,12 @@ def in_calendar(moment: datetime) -> bool:
     except OverflowError:
         return False
     return True
+
+
+def recorded_moment(value: Any) -> datetime | None:
+    """As an event tells it; nothing where that was erased, or has no universal time."""
+    moment = datetime.fromisoformat(value) if isinstance(value, str) and value != REDACTED else None
+    return moment if moment is not None and in_calendar(moment) else None
 
 
 def date_in_head(text: str) -> datetime | None:

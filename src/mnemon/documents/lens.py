@@ -1,13 +1,13 @@
 """The documents lens: which documents there are, their versions, and which of those is active, as the log tells it."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
 from typing import Any
 
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
 from mnemon.documents import events as happened
+from mnemon.documents.dating import recorded_moment
 from mnemon.log.events import Event
 from mnemon.log.lenses import Lens, Tables
 from mnemon.log.pattern import Pattern
@@ -138,7 +138,7 @@ def _values(event: Event) -> Values:
         "authors": _list(data.get("authors")),
         "participants": _list(data.get("participants")),
         "details": Jsonb(data["details"] if isinstance(data.get("details"), dict) else {}),
-        "written_at": _moment(data.get("written_at")),
+        "written_at": recorded_moment(data.get("written_at")),
     }
 
 
@@ -154,16 +154,12 @@ def _list(value: Any) -> list[str]:
     return value if isinstance(value, list) else []
 
 
-def _moment(value: Any) -> datetime | None:
-    return datetime.fromisoformat(value) if isinstance(value, str) and value != REDACTED else None
-
-
 DOCUMENTS = Lens(
     name="documents",
     tables=("mnemon.documents", "mnemon.document_versions"),
     apply=apply,
     lifecycle="inline",
     pattern=Pattern(types=tuple(STEPS)),
-    version=2,
+    version=3,
     forget=forget,
 )

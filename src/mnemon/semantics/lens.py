@@ -1,13 +1,13 @@
 """The semantics lens: artifacts, their revisions, and the semantic events read from them, as the log tells it."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
 from typing import Any
 
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
 from mnemon.documents import events as documents
+from mnemon.documents.dating import recorded_moment
 from mnemon.log.events import Event
 from mnemon.log.lenses import Lens, Tables
 from mnemon.log.pattern import Pattern
@@ -132,8 +132,8 @@ def _values(event: Event) -> Values:
         "upload_type": "email" if data.get("media_type") == "message/rfc822" else "doc",
         "title": data.get("title") or "",
         "revision_id": revision_name(str(data.get("content_hash", ""))),
-        "written_at": _moment(data.get("written_at")),
-        "retain_until": _moment(data.get("retain_until")),
+        "written_at": recorded_moment(data.get("written_at")),
+        "retain_until": recorded_moment(data.get("retain_until")),
         "events": Jsonb(_list(data.get("events"))),
         "links": Jsonb(_list(data.get("links"))),
     }
@@ -142,10 +142,6 @@ def _values(event: Event) -> Values:
 def _list(value: Any) -> list[Any]:
     """Empty for the word that stands in the place of an erased list."""
     return value if isinstance(value, list) else []
-
-
-def _moment(value: Any) -> datetime | None:
-    return datetime.fromisoformat(value) if isinstance(value, str) and value != REDACTED else None
 
 
 SEMANTICS = Lens(
