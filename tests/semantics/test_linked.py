@@ -1,5 +1,6 @@
 """Claims about what later events do to earlier ones, and about the past: changes, both clocks, replay and purge."""
 
+import csv
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -374,6 +375,18 @@ async def test_an_audit_finds_a_quote_that_was_tampered_with(
     async with mnemon.database.transaction(tenant) as tx:
         await tx.execute("UPDATE mnemon.event_evidence SET quote = replace(quote, 'Postgres', 'Mongo-db')")
     assert not (await verify_evidence(mnemon.database, tenant)).holds
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "  =", "\t=", "\r=", "\n+", "\u00a0=", "\uff1d", " \uff20"])
+def test_no_cell_of_a_table_begins_a_formula_or_another_line(sign: str) -> None:
+    names = ("event_id", "category", "status", "happened_at", "due", "confidence", "artifact_uid", "revision_id")
+    event = dict.fromkeys((*names, "narrative", "title"), f"{sign}SUM\r(1)\n")
+    people = {"subject": {"ref": f"{sign}SUM(1)"}, "actors": [{"ref": f"{sign}SUM(1)", "role": "owner"}]}
+    table = as_csv([event | people | {"evidence": [{"quote": "a=b\r\nc"}]}])
+    [_, row] = table.splitlines()
+    *cells, quotes = next(csv.reader([row]))
+    assert [cell[:1] for cell in cells] == ["'"] * 12
+    assert quotes == "a=b c", "what is no formula stays as it is"
 
 
 async def test_exports_hold_every_quote_and_no_formula(

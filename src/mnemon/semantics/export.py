@@ -13,6 +13,7 @@ COLUMNS = (
     "event_id", "category", "status", "happened_at", "due", "narrative", "subject", "actors", "confidence", "title",
     "artifact_uid", "revision_id", "quotes",
 )  # fmt: skip
+FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def as_csv(events: Iterable[Shape]) -> str:
@@ -24,7 +25,7 @@ def as_csv(events: Iterable[Shape]) -> str:
         row = event | {
             "subject": event["subject"]["ref"],
             "actors": "; ".join(f"{one['ref']} ({one['role']})" for one in event["actors"]),
-            "quotes": " | ".join(" ".join(one["quote"].split()) for one in event["evidence"]),
+            "quotes": " | ".join(one["quote"] for one in event["evidence"]),
         }
         writer.writerow([_harmless(row[name]) for name in COLUMNS])
     return written.getvalue()
@@ -60,4 +61,8 @@ def _plain(text: str) -> str:
 
 
 def _harmless(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
+    """On one line; some programs take the signs that are as wide as Chinese letters for formulas too."""
+    if not isinstance(value, str):
+        return value
+    line = " ".join(value.split())
+    return f"'{line}" if line.startswith(FORMULA) else line
