@@ -70,6 +70,19 @@ def test_a_note_is_added_and_read_on_the_terminal(
     assert json.loads(call("events", "list", uid, "--json"))["total"] == 2
     assert "Ada Byron" in call("events", "commitments", "--today", "2026-03-20")
     assert "Ada Byron" in call("events", "people")
+    page = call("events", "search", "--limit", "1")
+    following = page.rpartition("--cursor ")[2].strip()
+    assert following, "a page says where the next one begins"
+    events = [call("events", "search", "--limit", "1", *more) for more in ((), ("--cursor", following))]
+    assert sorted("budget" in one for one in events) == [False, True]
+    assert "More" not in events[1]
+    both = "Ada Byron will send the plan by 10 March 2026.\n\nAda Byron will send the map by 11 March 2026."
+    note.write_text(both)
+    call("artifact", "add", str(note), "--source-id", "two", "--date", "2026-03-02")
+    asyncio.run(work(eventually))
+    for view in ("commitments", "people"):
+        assert "2 of 3" in call("events", view, "--limit", "2")
+        assert " of " not in call("events", view)
     assert "Every quote stands in its text." in call("events", "verify")
     assert call("events", "export", "--format", "csv").startswith("event_id,category")
     assert json.loads(call("artifact", "revisions", uid, "--json"))["total"] == 1
@@ -79,4 +92,4 @@ def test_a_note_is_added_and_read_on_the_terminal(
     assert [event["due"] for event in due["events"]] == ["2026-03-09"]
     assert json.loads(call("artifact", "job", uid, "--json"))["status"] == "DONE"
     assert call("artifact", "delete", uid, "--yes") == "Gone: 1 revision.\n"
-    assert json.loads(call("events", "search", "--json"))["total"] == 0
+    assert json.loads(call("events", "search", "--json"))["total"] == 2

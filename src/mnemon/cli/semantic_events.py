@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
-from mnemon.cli.output import Json, TenantOption, counted, say, show, table
+from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
 from mnemon.documents.readers import Reader
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.query import end_of, start_of
 from mnemon.semantics.audit import verify_evidence
-from mnemon.semantics.collect import collect
+from mnemon.semantics.collect import MOST_COLLECTED, collect
 from mnemon.semantics.export import Format, as_csv, as_markdown
 from mnemon.semantics.extraction_status import event_reextract
 from mnemon.semantics.query import EventFilters, event_get, event_list_for_revision, event_search
@@ -42,7 +42,8 @@ OfArtifact = Annotated[str | None, typer.Option("--artifact", help="Only this ar
 Uid = Annotated[str, typer.Argument(help="The artifact, uid_…")]
 OneRevision = Annotated[str | None, typer.Option("--revision", help="rev_…; the latest unless given.")]
 Limit = Annotated[int, typer.Option(min=1, max=100, help="How many.")]
-ManyRows = Annotated[int, typer.Option("--limit", min=1, max=500, help="How many.")]
+RowLimit = Annotated[int, typer.Option("--limit", min=1, max=500, help="How many.")]
+After = Annotated[str | None, typer.Option("--cursor", help="Where the page before ended.")]
 
 
 @app.command()
@@ -50,7 +51,7 @@ def search(
     words: Words = None, category: Category = None, actor: ActorName = None, subject: Subject = None,
     status: State = None, time_from: From = None, time_to: To = None, as_of: AsOf = None, known_at: KnownAt = None,
     due_before: DueBefore = None, artifact: OfArtifact = None,
-    limit: Limit = 20, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
+    limit: Limit = 20, cursor: After = None, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Find events: mnemon events search pricing --category Decision"""
     clocks = (time_from, time_to, as_of, known_at, due_before)
@@ -59,7 +60,7 @@ def search(
     async def find() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
             return await event_search(
-                mnemon.database, tenant_id, READER, filters, limit=limit, embedder=mnemon.embedder
+                mnemon.database, tenant_id, READER, filters, limit=limit, cursor=cursor, embedder=mnemon.embedder
             )
 
     found = run_async(find())
@@ -68,6 +69,8 @@ def search(
         for event in found["events"]:
             print_event(event)
         say(counted(found["total"], "event") + ("" if found["total_is_exact"] else " or more") + ".", "dim")
+        if found["next_cursor"]:
+            say(f"More: --cursor {found['next_cursor']}", "dim")
         if not found["total"]:
             say(NOTHING_READ, "dim")
 
@@ -184,6 +187,8 @@ def export(
 
     events = run_async(find())
     sys.stdout.write(as_csv(events) if form == "csv" else as_markdown(events))
+    if len(events) >= MOST_COLLECTED:
+        complaints.print(f"These are the first {len(events):,} events: --from and --to give the others in parts.")
 
 
 @app.command()
@@ -192,7 +197,7 @@ def commitments(
     due_before: DueBefore = None,
     overdue: Annotated[bool, typer.Option("--overdue", help="Only what is late.")] = False,
     today: Annotated[str | None, typer.Option("--today", help="Count days from this day.")] = None,
-    limit: ManyRows = 100,
+    limit: RowLimit = 100,
     tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
 ) -> None:  # fmt: skip
     """What was promised and is still open, the most urgent first.
@@ -215,7 +220,7 @@ def commitments(
 def people(
     person: Annotated[str | None, typer.Option("--person", help="Only this person.")] = None,
     topic: Annotated[str | None, typer.Option("--topic", help="Only events with these words.")] = None,
-    limit: ManyRows = 100,
+    limit: RowLimit = 100,
     tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Who was involved in what: mnemon events people --topic pricing"""
@@ -232,8 +237,7 @@ def people(
 
     def human() -> None:
         table(["Person", "Topic", "Events", "As", "Last"], rows, "Nobody is known yet.")
-        if len(rows) < view["total"]:
-            say(f"{len(rows)} of {view['total']}; --limit shows more.", "dim")
+        _say_how_many(len(rows), view["total"])
 
     show(view, as_json, human)
 
@@ -255,9 +259,14 @@ def print_commitments(view: dict[str, Any]) -> None:
         for one in view["commitments"]
     ]
     table(["Due", "", "Owner", "Promise"], rows, "Nothing is open.")
-    if len(rows) < view["total"]:
-        more = "" if view["total_is_exact"] else " or more"
-        say(f"{len(rows)} of {view['total']}{more}; --limit shows more.", "dim")
+    _say_how_many(len(rows), view["total"], exact=view["total_is_exact"])
+
+
+def _say_how_many(shown: int, total: int, *, exact: bool = True) -> None:
+    """Where some are left out: a list that ends must not look like the end."""
+    if shown < total:
+        more = "" if exact else " or more"
+        say(f"{shown:,} of {total:,}{more}; --limit shows more, and a filter fewer.", "dim")
 
 
 def _filters(
