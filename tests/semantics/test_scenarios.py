@@ -1,6 +1,7 @@
 """The five stories of the tools' contract, from an artifact to its events, with the real worker."""
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -50,6 +51,25 @@ async def test_a_small_artifact_becomes_an_event_with_its_words(
     assert event["evidence"][0]["chunk_id"] is None
     job = await job_status(mnemon.database, tenant, reader, result["artifact_uid"])
     assert (job["status"], job["attempts"], job["next_run_at"], job["last_error_code"]) == ("DONE", 1, None, None)
+
+
+@pytest.mark.parametrize(
+    ("said_at", "due"),
+    [
+        ("2026-03-02T00:30:00+14:00", "2026-03-03"),
+        ("2026-03-02T20:30:00-08:00", "2026-03-03"),
+        ("2026-03-02T12:30:00+01:00", "2026-03-03"),
+    ],
+)
+async def test_tomorrow_is_counted_on_the_authors_calendar(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, ingest: Ingest, all_done: Done, said_at: str, due: str
+) -> None:
+    text = "Ada Byron will send the budget tomorrow.\n\nYesterday we decided to close the Bergen office."
+    await ingest(text, ts=datetime.fromisoformat(said_at))
+    await all_done()
+    found = (await event_search(mnemon.database, tenant, reader))["events"]
+    assert [event["due"] for event in found if event["category"] == "Commitment"] == [due]
+    assert [event["event_time"][:10] for event in found if event["category"] == "Decision"] == ["2026-03-01"]
 
 
 async def test_a_large_artifact_is_chunked_and_every_quote_names_its_chunk(

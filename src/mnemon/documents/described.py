@@ -1,5 +1,6 @@
 """What a file says about itself, cut down to what is worth keeping: a hostile one may say a lot."""
 
+from datetime import UTC
 from typing import Any
 
 from mnemon.documents.content import Extraction
@@ -7,12 +8,17 @@ from mnemon.documents.dating import written_at
 
 LONGEST = 500
 MOST = 50
+WRITTEN_ON = "written_on"
 
 
 def described(extraction: Extraction, filename: str) -> dict[str, Any]:
     """The fields of the event that a version is made of."""
     details, written = extraction.details, written_at(extraction, filename)
     more = {_cut(name, 100): _cut(value) for name, value in list(details.more.items())[:MOST]}
+    # The moment is kept in universal time, where the author's day may have another date.
+    more.pop(WRITTEN_ON, None)
+    if written and written.date() != written.astimezone(UTC).date():
+        more[WRITTEN_ON] = written.date().isoformat()
     if details.title:
         more["title"] = _cut(details.title)
     if details.language:

@@ -35,6 +35,8 @@ class Revision:
     title: str = ""
     sender: str | None = None
     participants: tuple[str, ...] = ()
+    # The author's day, where it is another than that of `written_at`.
+    written_on: date | None = None
 
     @cached_property
     def layout(self) -> Layout:
@@ -53,6 +55,8 @@ class Revision:
     @cached_property
     def today(self) -> date | None:
         """The day that "tomorrow" is counted from, on the author's calendar."""
+        if self.written_on:
+            return self.written_on
         if self.written_at:
             return self.written_at.astimezone(self.zone).date()
         return self.layout.preamble.written_on

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -10,6 +10,7 @@ from uuid import UUID
 from mnemon.db.database import Connection, Database
 from mnemon.documents.chunking import chunk
 from mnemon.documents.content import Details, Extraction
+from mnemon.documents.described import WRITTEN_ON
 from mnemon.documents.revision_texts import RevisionText, read_text
 from mnemon.errors import MnemonError
 from mnemon.models.tokens import count_tokens, find_tokenizer
@@ -93,7 +94,16 @@ def _revision(revision_id: UUID, text: RevisionText, known: dict[str, Any]) -> R
         title=known["details"].get("title") or known["title"],
         sender=known["authors"][0] if len(known["authors"]) == 1 else None,
         participants=tuple(known["participants"]),
+        written_on=_day(known["details"].get(WRITTEN_ON)),
     )
+
+
+def _day(words: str | None) -> date | None:
+    """What a file says of itself may have the same name."""
+    try:
+        return date.fromisoformat(words) if words else None
+    except ValueError:
+        return None
 
 
 def _type_of(text: RevisionText, known: dict[str, Any]) -> SourceType:
