@@ -63,6 +63,24 @@ async def test_an_artifact_goes_in_and_its_events_come_out(
     assert (await call("GET", "/semantic-events")).json()["total"] == 0
 
 
+async def test_a_bare_day_is_meant_from_its_first_moment_or_to_its_last(
+    call: Callable[..., Awaitable[httpx.Response]], all_done: Done
+) -> None:
+    day = NOTE | {"ts": "2026-03-02", "retention_policy": "custom", "retain_until": "2999-12-30"}
+    uid = (await call("POST", "/artifacts", json=day | {"content": "We decided to use Postgres."})).json()[
+        "artifact_uid"
+    ]
+    await all_done()
+    kept = (await call("GET", f"/artifacts/{uid}")).json()
+    assert (kept["source_ts"], kept["retain_until"][:19]) == ("2026-03-02T00:00:00Z", "2999-12-30T23:59:59")
+    for asked, total in (({"time_from": "2026-03-02", "time_to": "2026-03-02"}, 1), ({"time_from": "2026-03-03"}, 0)):
+        assert (await call("GET", "/semantic-events", params=asked)).json()["total"] == total
+    for asked, total in (({"as_of": "2026-03-02"}, 1), ({"as_of": "2026-03-01"}, 0), ({"known_at": "2999-01-01"}, 1)):
+        assert (await call("GET", "/semantic-events", params=asked)).json()["total"] == total
+    number = await call("POST", "/artifacts", json=NOTE | {"content": "We decided.", "ts": 2026})
+    assert (number.status_code, number.json()["error"][:10]) == (422, "ts: '2026'")
+
+
 async def test_an_unknown_category_is_refused(call: Callable[..., Awaitable[httpx.Response]]) -> None:
     answer = await call("GET", "/semantic-events", params={"category": "Song"})
     assert answer.status_code == 422
@@ -74,6 +92,9 @@ async def test_an_unknown_category_is_refused(call: Callable[..., Awaitable[http
     [
         ({"query": "x" * 1001}, "query: "),
         ({"actor": "zero \0 byte"}, "cannot be used"),
+        ({"as_of": "2026"}, "as_of: '2026' is neither a day like"),
+        ({"known_at": "1772000000"}, "known_at: '1772000000' is neither"),
+        ({"time_to": "2026-03-02T09:00:00"}, "time_to: '2026-03-02T09:00:00' has no time zone"),
         ({"cursor": "eyJhZnRlcl90aW1lIjogIjAwMDEtMDEtMDFUMDA6MDA6MDArMjM6NTkiLCAiYWZ0ZXJfaWQiOiAieCJ9"}, "time zone"),
     ],
 )

@@ -3,10 +3,11 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.long_bodies import read_long_body
+from mnemon.api.moments import FirstMoment, LastMoment
 from mnemon.documents.readers import Reader
 from mnemon.identity.roles import Action, Principal
 from mnemon.semantics.artifact_fields import LONGEST_CONTENT, NewArtifact
@@ -39,14 +40,14 @@ class ArtifactIn(BaseModel):
     title: str | None = Field(None, max_length=500)
     author: str | None = Field(None, max_length=500)
     participants: list[str] = Field(default_factory=list, max_length=200)
-    ts: AwareDatetime | None = Field(None, description="When it was written or said.")
+    ts: FirstMoment | None = Field(None, description="When it was written or said.")
     sensitivity: str = "normal"
     visibility_scope: str = "me"
     readers: list[str] = Field(
         default_factory=list, max_length=200, description="Who may read it: e-mail addresses, or user:…"
     )
     retention_policy: str = "forever"
-    retain_until: AwareDatetime | None = None
+    retain_until: LastMoment | None = None
 
 
 BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": ArtifactIn.model_json_schema()}}}}

@@ -4,9 +4,10 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from mnemon.api.access import MnemonPart, allow
+from mnemon.api.moments import FirstMoment, LastMoment
 from mnemon.api.paging import Cursor
 from mnemon.documents.readers import Reader
 from mnemon.identity.roles import Action, Principal
@@ -32,16 +33,16 @@ class EventQuery(BaseModel):
         description='Words of the event, its subject or its quotes; "a phrase", this or that, -not this.',
     )
     category: str | None = Field(None, max_length=50, description="Such as Decision or Commitment.")
-    time_from: AwareDatetime | None = Field(None, description="Happened at this time or later.")
-    time_to: AwareDatetime | None = Field(None, description="Happened at this time or earlier.")
+    time_from: FirstMoment | None = Field(None, description="Happened at this time or later.")
+    time_to: LastMoment | None = Field(None, description="Happened at this time or earlier.")
     artifact_uid: str | None = Field(None, max_length=100)
     actor: str | None = Field(None, max_length=200, description="A person, by the whole name or one word of it.")
     subject: str | None = Field(None, max_length=200, description="Words of the subject.")
     status: Status | None = Field(None, description="Whether it still stands.")
     kind: Literal["promise", "assignment", "request"] | None = Field(None, description="Of commitments.")
     due_before: date | None = Field(None, description="Of commitments: due before this day.")
-    as_of: AwareDatetime | None = Field(None, description="What was true then.")
-    known_at: AwareDatetime | None = Field(None, description="What we knew then.")
+    as_of: LastMoment | None = Field(None, description="What was true then.")
+    known_at: LastMoment | None = Field(None, description="What we knew then.")
     all_revisions: bool = Field(False, description="Also revisions that are no longer served.")
 
     @property
