@@ -9,8 +9,12 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.documents.readers import Reader
 from mnemon.documents.revision_texts import read_text
+from mnemon.semantics import rules
+from mnemon.semantics.extraction_status import event_reextract
+from mnemon.semantics.names import upload_uid_of
 from mnemon.semantics.query import EventFilters, event_get, event_search
 from tests.ask.conftest import TopicEmbedder
+from tests.documents.conftest import rows
 from tests.semantics.conftest import Added
 
 if TYPE_CHECKING:
@@ -94,3 +98,20 @@ async def test_a_query_is_read_as_in_a_web_search(
 
     events = (await event_search(mnemon.database, tenant, reader, EventFilters(query=query)))["events"]
     assert {word for event in events for word in ("guests", "boats", "ferries") if word in event["narrative"]} == found
+
+
+async def test_a_reading_that_finds_nothing_leaves_no_old_vectors(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, added: Added, all_done: Done, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(vars(mnemon), "embedder", TopicEmbedder())
+    uid = upload_uid_of(f"document:{await added('We decided to give the ferret a bigger cage.', 'pets.txt')}")
+
+    async def read_again() -> int:
+        await event_reextract(mnemon.database, tenant, reader, uid, force=True)
+        await all_done()
+        return len(await rows(mnemon, tenant, "SELECT FROM mnemon.semantic_event_vectors"))
+
+    await all_done()
+    assert await read_again() == 1
+    monkeypatch.setattr(rules, "_read_chunk", lambda *_: iter(()))
+    assert await read_again() == 0, "they would outlive a purge: only events lead to them"

@@ -33,11 +33,13 @@ def text_to_embed(narrative: str, subject: str) -> str:
     return narrative if subject.casefold() in narrative.casefold() else f"{subject}: {narrative}"
 
 
-async def store_vectors(
-    tx: Connection, revision: UUID, events: Sequence[SemanticEvent], vectors: Vectors, model_id: str
+async def replace_vectors(
+    tx: Connection, revision: UUID, events: Sequence[SemanticEvent], vectors: Vectors | None, model_id: str
 ) -> None:
-    """In the place of the revision's earlier ones, before the events themselves change."""
+    """In the place of the revision's earlier ones, before the events change: after that nothing leads to those."""
     await drop_vectors(tx, [revision])
+    if vectors is None:
+        return
     await model_to_write(tx, VECTORS, ModelInUse(model_id, vectors.shape[1]))
     await tx.execute(STORE, ([event.event_id for event in events], model_id, [as_vector(row) for row in vectors]))
 

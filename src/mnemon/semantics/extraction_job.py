@@ -15,7 +15,7 @@ from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.language import LanguageModel
 from mnemon.semantics import events as happened
 from mnemon.semantics.choose import choose_extractor
-from mnemon.semantics.event_vectors import store_vectors, text_to_embed
+from mnemon.semantics.event_vectors import replace_vectors, text_to_embed
 from mnemon.semantics.extractor import Extraction, Extractor, extract_revision
 from mnemon.semantics.linking import links_of
 from mnemon.semantics.semantic_event import SemanticEvent, evidence_id
@@ -87,8 +87,7 @@ async def _record(
             raise ArtifactNotFound(f"Version {source.doc_version_id} was purged while it was read.")
         await lock_linking(tx)
         links = await links_of(tx, source, found.events)
-        if vectors is not None:
-            await store_vectors(tx, source.doc_version_id, found.events, vectors, context.embedder.model_id)
+        await replace_vectors(tx, source.doc_version_id, found.events, vectors, context.embedder.model_id)
         await transaction.append([_extracted(job.job_id, source, engine, found, links)])
         await job.finish(tx, {"events": len(found.events), "unproven": found.unproven, "links": len(links)})
 
