@@ -21,8 +21,8 @@ PREFIX = "MNEMON_"
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 ORIGIN = re.compile(r"https?://[^\s/?#]+")
 WEB_ADDRESS = re.compile(r"https?://[^\s?#]+")
-# Read by the benchmarks and the test suite, not by the program.
-NOT_SETTINGS = frozenset({"MNEMON_EVAL_DATA"})
+# The data of the benchmarks and the test suite, and the credential of `mnemon mcp`, which is an option of that command.
+NOT_SETTINGS = frozenset({"MNEMON_EVAL_DATA", "MNEMON_TOKEN"})
 
 
 def default_home() -> Path:

@@ -1,12 +1,18 @@
 """`mnemon mcp`: the MCP server on standard input and output, as desktop clients start it."""
 
+import asyncio
+import contextlib
+import os
+import sys
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from mnemon.app import Mnemon, open_mnemon, working_inside
 from mnemon.cli.context import run_async
+from mnemon.cli.process import stop_on_signals
 from mnemon.identity.bootstrap import administrator_without_login
 from mnemon.identity.roles import Principal
 from mnemon.identity.tokens import principal_of_token
@@ -33,18 +39,48 @@ def mcp(
     settings = load_settings(**({"mcp_tools": tools.value} if tools else {}))
     # The log goes to standard error: standard output belongs to the protocol.
     configure_logging("WARNING" if settings.log_level == "INFO" else settings.log_level, settings.log_format)
-    run_async(_serve(settings, token))
+    with contextlib.suppress(asyncio.CancelledError):
+        run_async(_serve(settings, token))
 
 
 async def _serve(settings: Settings, token: str | None) -> None:
     from mnemon.mcp.server import create_server
 
+    starting = asyncio.current_task()
+    assert starting is not None
+    stop_on_signals(starting.cancel)
     async with open_mnemon(settings) as mnemon, working_inside(mnemon):
-        await create_server(mnemon, local=await _caller(mnemon, token)).run_stdio_async()
+        prove = partial(_caller, mnemon, token)
+        await prove()
+        serving = asyncio.create_task(create_server(mnemon, local=prove).run_stdio_async())
+        await _ended_or_stopped(serving)
+    if serving.done():
+        _raise_unless_client_left(serving)
+    else:
+        # A thread waits for a line on standard input, which nothing but the client can end.
+        sys.stderr.flush()
+        os._exit(0)
+
+
+async def _ended_or_stopped(serving: asyncio.Task[None]) -> None:
+    """Until the client closes standard input, or a signal comes."""
+    stopped = asyncio.Event()
+    stop_on_signals(stopped.set)
+    stopping = asyncio.create_task(stopped.wait())
+    await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+
+
+def _raise_unless_client_left(serving: asyncio.Task[None]) -> None:
+    try:
+        serving.result()
+    except* BrokenPipeError:
+        pass
 
 
 async def _caller(mnemon: Mnemon, token: str | None) -> Principal:
-    """Whoever starts this program owns the home folder, unless they hand over a token that may do less."""
+    """Whoever starts this program owns the home folder, unless they hand over a token that may do less. Proven for
+    each call, since a token may be revoked meanwhile."""
     if token:
         return await principal_of_token(mnemon.database, token)
     return await administrator_without_login(mnemon.database)

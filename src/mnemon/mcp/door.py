@@ -18,11 +18,13 @@ from mnemon.mcp.links import Linked
 from mnemon.mcp.refusals import as_mnemon_error, failed, text_of
 from mnemon.telemetry import bind, counter
 
-__all__ = ["PRINCIPAL_KEY", "Caller", "Door", "Offered", "Profile"]
+__all__ = ["PRINCIPAL_KEY", "Caller", "Door", "Local", "Offered", "Profile"]
 
 # `conformance` is `full` with the fixtures of the public conformance suite beside it: for its test, never for use.
 Profile = Literal["core", "full", "conformance"]
 Tool = Callable[..., Awaitable[Any]]
+# The caller where the transport proves none: always the same, or proven anew for each call.
+Local = Principal | Callable[[], Awaitable[Principal]]
 
 # Where the HTTP side leaves the caller that it has authenticated.
 PRINCIPAL_KEY = "mnemon.principal"
@@ -42,7 +44,7 @@ class Offered:
 class Door:
     """Tools are added to it; each becomes part of the server if the chosen profile has it."""
 
-    def __init__(self, mnemon: Mnemon, server: MCPServer[Any], profile: Profile, local: Principal | None) -> None:
+    def __init__(self, mnemon: Mnemon, server: MCPServer[Any], profile: Profile, local: Local | None) -> None:
         self.mnemon = mnemon
         self.server = server
         self.profile = profile
@@ -80,12 +82,13 @@ class Door:
 
         return add
 
-    def caller(self, context: Context[Any, Any], action: Action) -> Caller:
+    async def caller(self, context: Context[Any, Any], action: Action) -> Caller:
         """The proven caller, if they may do this."""
-        principal = self.local
-        if principal is None:
+        if self.local is None:
             scope = getattr(context.request_context.request, "scope", {})
             principal = scope.get(PRINCIPAL_KEY)
+        else:
+            principal = self.local if isinstance(self.local, Principal) else await self.local()
         if principal is None:
             raise NotAuthenticated("Send an access token as 'Authorization: Bearer …'.")
         authorise(principal, action)
@@ -98,7 +101,7 @@ class Door:
         @functools.wraps(function)
         async def guarded(context: Context[Any, Any], **arguments: Any) -> Any:
             try:
-                answer = await function(self.caller(context, action), **arguments)
+                answer = await function(await self.caller(context, action), **arguments)
             except QuestionToPerson as question:
                 calls_total.labels(name, "asked").inc()
                 return question.result

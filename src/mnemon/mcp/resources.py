@@ -34,7 +34,7 @@ def add(door: Door) -> None:
         mime_type="text/plain",
     )
     async def span(artifact: str, revision: str, span: str, context: Context[Any, Any]) -> str:
-        caller = _caller(door, context, Action.VIEW_DOCUMENTS)
+        caller = await _caller(door, context, Action.VIEW_DOCUMENTS)
         return await _opened(open_artifact(caller, artifact, revision, span))
 
     @door.server.resource(
@@ -45,7 +45,7 @@ def add(door: Door) -> None:
         mime_type="text/plain",
     )
     async def artifact(artifact: str, revision: str, context: Context[Any, Any]) -> str:
-        caller = _caller(door, context, Action.VIEW_DOCUMENTS)
+        caller = await _caller(door, context, Action.VIEW_DOCUMENTS)
         return await _opened(open_artifact(caller, artifact, revision, ""))
 
     @door.server.resource(
@@ -56,14 +56,14 @@ def add(door: Door) -> None:
         mime_type="application/json",
     )
     async def event(event_id: str, context: Context[Any, Any]) -> str:
-        caller = _caller(door, context, Action.QUERY)
+        caller = await _caller(door, context, Action.QUERY)
         return (await _opened(whole_event(caller, event_id))).model_dump_json(indent=2)
 
     @door.server.resource(
         MEMORY, name="memory", title="A memory", description="The whole text of a memory.", mime_type="text/markdown"
     )
     async def memory(memory_id: str, context: Context[Any, Any]) -> str:
-        caller = _caller(door, context, Action.READ_MEMORY)
+        caller = await _caller(door, context, Action.READ_MEMORY)
         return await _opened(open_memory(caller, memory_id))
 
 
@@ -99,9 +99,9 @@ def read_span_of(span: str) -> tuple[int, int | None]:
     return start, end
 
 
-def _caller(door: Door, context: Context[Any, Any], action: Action) -> Caller:
+async def _caller(door: Door, context: Context[Any, Any], action: Action) -> Caller:
     try:
-        return door.caller(context, action)
+        return await door.caller(context, action)
     except MnemonError as refusal:
         raise ResourceError(refusal.message) from None
 

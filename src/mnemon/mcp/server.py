@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from mnemon import __version__
 from mnemon.app import Mnemon
-from mnemon.identity.roles import Principal
 from mnemon.mcp import (
     artifact_tools,
     ask_tools,
@@ -23,7 +22,7 @@ from mnemon.mcp import (
     resources,
     status_tools,
 )
-from mnemon.mcp.door import Door, Profile, calls_total
+from mnemon.mcp.door import Door, Local, Profile, calls_total
 from mnemon.mcp.refusals import InvalidArguments, failed, invalid_arguments, unknown_arguments
 
 INSTRUCTIONS = """\
@@ -97,7 +96,7 @@ def _refused(tool: str, refusal: InvalidArguments) -> CallToolResult:
     return failed(refusal)
 
 
-def create_server(mnemon: Mnemon, local: Principal | None = None) -> MCPServer[Any]:
+def create_server(mnemon: Mnemon, local: Local | None = None) -> MCPServer[Any]:
     """A server over every tool of the chosen profile. `local` is the caller where the transport proves none."""
     server = AgentServer(instructions=INSTRUCTIONS, cache_hints=CACHING)
     furnish(Door(mnemon, server, mnemon.settings.mcp_tools, local))

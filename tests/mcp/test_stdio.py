@@ -1,0 +1,92 @@
+"""Claims about `mnemon mcp` as a client starts it: whose it is, and how it ends."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from mcp import Client
+from mnemon.app import open_mnemon
+from mnemon.identity.bootstrap import administrator_without_login
+from mnemon.identity.roles import Scope
+from mnemon.identity.tokens import add_token, revoke_token
+from mnemon.log.events import SYSTEM
+from mnemon.settings import Settings
+from tests.mcp.conftest import content, refusal
+
+COMMAND = [sys.executable, "-m", "mnemon", "mcp"]
+HELLO = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
+}  # fmt: skip
+PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+SOON = 60
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    return {**os.environ, "MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "0", **more}
+
+
+def line(message: dict[str, Any]) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+@asynccontextmanager
+async def started(home: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The command after its first answer."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(*COMMAND, **pipes, env=environment(home))
+    assert process.stdin and process.stdout
+    try:
+        process.stdin.write(line(HELLO))
+        answer = json.loads(await asyncio.wait_for(process.stdout.readline(), SOON))
+        assert answer["result"]["protocolVersion"] == "2025-06-18"
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def test_the_token_of_the_environment_decides_until_it_is_revoked(home: Path) -> None:
+    async with open_mnemon(Settings(home=home, database_linger_seconds=0)) as mnemon:
+        admin = await administrator_without_login(mnemon.database)
+        async with mnemon.log.transaction(admin.tenant_id) as transaction:
+            made = await add_token(transaction, SYSTEM, admin.user_id, "an agent", Scope.READ)
+        command = StdioServerParameters(
+            command=COMMAND[0], args=COMMAND[1:], env=environment(home, MNEMON_TOKEN=made.secret)
+        )
+        async with Client(stdio_client(command)) as client:
+            assert refusal(await client.call_tool("remember", {"text": "x"}))["error_code"] == "NOT_ALLOWED"
+            assert content(await client.call_tool("recall", {"query": "x"}))["memories"] == []
+            async with mnemon.log.transaction(admin.tenant_id) as transaction:
+                await revoke_token(transaction, SYSTEM, made.token.token_id)
+            late = await client.call_tool("recall", {"query": "x"})
+            assert refusal(late)["error_code"] == "NOT_AUTHENTICATED"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_the_command_though_the_client_holds_on(home: Path, number: signal.Signals) -> None:
+    async with started(home) as process:
+        assert process.stderr
+        process.send_signal(number)
+        assert await asyncio.wait_for(process.wait(), SOON) == 0, "gently: its jobs and the database are given back"
+        assert await process.stderr.read() == b""
+
+
+async def test_a_client_that_closes_its_end_is_no_failure(home: Path) -> None:
+    async with started(home) as process:
+        assert process.stdin and process.stderr
+        process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+        process.stdin.write(line(PING))
+        process.stdin.close()
+        assert await asyncio.wait_for(process.wait(), SOON) == 0
+        assert await process.stderr.read() == b""
