@@ -1,6 +1,7 @@
 """The MCP door: callers are proven, tools belong to a profile, failures are results, both transports answer."""
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -24,6 +25,7 @@ from mnemon.mcp.door import Caller, Door
 from mnemon.mcp.server import create_server
 from mnemon.settings import Settings
 from mnemon.web.site import listening_socket, site_server
+from tests.mcp.conftest import refusal
 
 CORE = {"remember", "recall", "forget", "ask", "search", "event_search", "status"}
 FULL = {
@@ -133,6 +135,22 @@ async def test_a_failure_is_a_result_with_its_code(site: Mnemon) -> None:
         assert answer.structured_content is not None
         assert answer.structured_content["error_code"] == "NOT_ALLOWED"
         assert "caller" not in str((await client.list_tools()).tools[0].input_schema)
+
+
+async def test_a_tool_that_is_not_there_is_refused_with_those_that_are(site: Mnemon) -> None:
+    admin = await administrator_without_login(site.database)
+    async with Client(create_server(site, local=admin)) as client:
+        answer = await client.call_tool("artifact_get", {"artifact_uid": "uid_1"})
+    error = refusal(answer)
+    assert error["error_code"] == "NOT_FOUND"
+    assert set(error["details"]["known"]) == CORE, "the profile of this server lacks it"
+
+
+async def test_every_answer_is_one_line_of_json_for_older_clients(site: Mnemon) -> None:
+    async with Client(create_server(site, local=await administrator_without_login(site.database))) as client:
+        answer = await client.call_tool("status", {})
+    text = getattr(answer.content[0], "text", "")
+    assert json.loads(text) == answer.structured_content and "\n" not in text
 
 
 async def test_the_full_profile_has_every_tool(site: Mnemon) -> None:

@@ -81,6 +81,26 @@ async def test_evidence_comes_only_where_it_is_asked_for(agent: Agent, minutes: 
     assert all(one["evidence"] for one in full["events"])
 
 
+async def test_the_events_of_a_long_revision_come_in_pages(agent: Agent, minutes: UUID) -> None:
+    async with agent() as client:
+        named = {"artifact_uid": content(await client.call_tool("event_search", {}))["events"][0]["artifact_uid"]}
+        every = content(await client.call_tool("event_list_for_revision", named))
+        assert every["total"] > 1
+        seen: list[dict[str, Any]] = []
+        asked = {**named, "limit": 1}
+        while True:
+            page = content(await client.call_tool("event_list_for_revision", asked))
+            assert page["total"] == every["total"] and len(page["events"]) == 1
+            seen += page["events"]
+            if "next_cursor" not in page:
+                break
+            asked["cursor"] = page["next_cursor"]
+        assert seen == every["events"]
+        for cursor in ("Ii0xIg", "ImEi", "nonsense"):
+            wrong = await client.call_tool("event_list_for_revision", {**named, "cursor": cursor})
+            assert "cursor" in refusal(wrong)["error"]
+
+
 async def test_events_come_a_page_at_a_time(agent: Agent, minutes: UUID) -> None:
     async with agent() as client:
         every = content(await client.call_tool("event_search", {}))

@@ -1,11 +1,13 @@
 """Claims about prompts and about what the server says of itself."""
 
+import json
 from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
+from mnemon.semantics.semantic_event import Category
 from tests.mcp.conftest import Agent
 
 
@@ -70,6 +72,21 @@ async def test_every_tool_has_bounds_and_refuses_unknown_arguments(agent: Agent)
             assert hints.destructive_hint and "confirm" in tool.input_schema["properties"], tool.name
         else:
             assert not hints.destructive_hint, tool.name
+    # Without a source_id each call makes a new artifact, and without a key a new memory.
+    repeatable = {tool.name for tool in tools if tool.annotations and tool.annotations.idempotent_hint}
+    changing = {tool.name for tool in tools if tool.annotations and not tool.annotations.read_only_hint}
+    assert repeatable & changing == {"forget", "memory_delete"}
+
+
+async def test_a_schema_names_the_categories_and_repeats_no_names(agent: Agent) -> None:
+    async with agent() as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    category = tools["event_search"].input_schema["properties"]["category"]
+    assert category["anyOf"][0]["enum"] == [one.value for one in Category]
+    assert "title" in tools["artifact_ingest"].input_schema["properties"], "a field of this name stays"
+    for tool in tools.values():
+        listed = json.dumps([tool.input_schema, tool.output_schema])
+        assert '"title": "' not in listed, tool.name
 
 
 async def test_the_addresses_are_listed_as_templates(agent: Agent) -> None:

@@ -37,14 +37,18 @@ def add(door: Door) -> None:
 
 
 def _add_ingest(door: Door) -> None:
-    @door.tool(Action.UPLOAD_DOCUMENTS, title="Take an artifact in", idempotent=True)
+    @door.tool(Action.UPLOAD_DOCUMENTS, title="Take an artifact in")
     async def artifact_ingest(
         caller: Caller,
         artifact_type: ArtifactType,
         source_system: Annotated[Short, Field(description="Where it comes from, as gmail or slack.")],
         content: Annotated[str, Field(min_length=1, max_length=LONGEST_CONTENT)],
         source_id: Annotated[
-            Short | None, Field(description="Its id there: the same id with another text is a new revision.")
+            Short | None,
+            Field(
+                description="Its id there. The same id with another text is a new revision; without an id each call "
+                "makes a new artifact."
+            ),
         ] = None,
         source_url: Short | None = None,
         title: Short | None = None,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import BaseModel
 
 from mnemon.app import Mnemon
 from mnemon.errors import NotAuthenticated
@@ -16,6 +17,7 @@ from mnemon.identity.roles import Action, Principal, authorise
 from mnemon.mcp.caller import Caller, QuestionToPerson
 from mnemon.mcp.links import Linked
 from mnemon.mcp.refusals import as_mnemon_error, failed, text_of
+from mnemon.mcp.schemas import drop_titles
 from mnemon.telemetry import bind, counter
 
 __all__ = ["PRINCIPAL_KEY", "Caller", "Door", "Local", "Offered", "Profile"]
@@ -77,6 +79,8 @@ class Door:
                 tool = self.server._tool_manager.get_tool(function.__name__)
                 assert tool is not None
                 tool.parameters["additionalProperties"] = False
+                for schema in (tool.parameters, tool.output_schema or {}):
+                    drop_titles(schema)
                 self.offered.append(Offered(tool.name, action, core))
             return function
 
@@ -112,19 +116,18 @@ class Door:
                 calls_total.labels(name, known.code).inc()
                 return failed(known)
             calls_total.labels(name, "ok").inc()
-            return _with_links(answer)
+            return _shown(answer)
 
         return _with_context_for_caller(guarded, function)
 
 
-def _with_links(answer: Any) -> Any:
+def _shown(answer: Any) -> Any:
     """The structured answer, its text for older clients, and links to what it quotes."""
-    if not isinstance(answer, Linked):
+    if not isinstance(answer, BaseModel):
         return answer
     text = TextContent(type="text", text=text_of(answer))
-    return CallToolResult(
-        content=[text, *answer.link_blocks()], structured_content=answer.model_dump(mode="json", by_alias=True)
-    )
+    links = answer.link_blocks() if isinstance(answer, Linked) else []
+    return CallToolResult(content=[text, *links], structured_content=answer.model_dump(mode="json", by_alias=True))
 
 
 def _with_context_for_caller(guarded: Tool, function: Tool) -> Tool:

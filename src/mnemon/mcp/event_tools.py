@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from mnemon.api.paging import from_cursor, to_cursor
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
 from mnemon.log.query import end_of, start_of
@@ -24,7 +25,9 @@ from mnemon.semantics import query as events
 from mnemon.semantics.query import EventFilters
 from mnemon.semantics.semantic_event import Category
 
-CATEGORIES = ", ".join(one.value for one in Category)
+CATEGORIES = [one.value for one in Category]
+# Checked where events are searched, whose sentence names all of them; a model that reads the schema needs none.
+CategoryName = Annotated[str, Field(max_length=50, json_schema_extra={"enum": [*CATEGORIES]})]
 EventId = Annotated[str, Field(pattern=r"^evt_[A-Za-z0-9_-]{1,80}$", description="`event_id` of an event.")]
 ArtifactUid = Annotated[str, Field(pattern=r"^uid_[A-Za-z0-9]{1,64}$", description="`artifact_uid`, as uid_….")]
 RevisionId = Annotated[
@@ -43,21 +46,28 @@ def _add_search(door: Door) -> None:
     @door.tool(Action.QUERY, title="Search events", core=True, read_only=True)
     async def event_search(
         caller: Caller,
-        query: Annotated[str | None, Field(max_length=1000, description="Words; unset: all events.")] = None,
+        query: Annotated[
+            str | None, Field(max_length=1000, description="Words or a question; unset: all events, the latest first.")
+        ] = None,
         limit: Limit = 20,
-        category: Annotated[str | None, Field(max_length=50, description=f"One of: {CATEGORIES}.")] = None,
-        time_from: Moment = None,
-        time_to: Moment = None,
+        category: CategoryName | None = None,
+        time_from: Annotated[Moment, Field(description="It happened at or after this day or moment.")] = None,
+        time_to: Annotated[Moment, Field(description="It happened at or before it.")] = None,
         artifact_uid: ArtifactUid | None = None,
         include_evidence: Evidence = True,
-        actor: Name = None,
-        subject: Name = None,
+        actor: Annotated[Name, Field(description="A person who took part, by name.")] = None,
+        subject: Annotated[Name, Field(description="Words of what it is about.")] = None,
         status: Annotated[
-            Literal["open", "superseded", "done"] | None, Field(description="Of commitments and decisions.")
+            Literal["open", "superseded", "done"] | None,
+            Field(description="open: still holds; superseded: a later one replaced it; done: a promise that was kept."),
         ] = None,
-        due_before: Annotated[str | None, Field(max_length=10, description="Of commitments: a day.")] = None,
-        as_of: Annotated[str | None, Field(max_length=40, description="What was true at this moment.")] = None,
-        known_at: Annotated[str | None, Field(max_length=40, description="What was known at this moment.")] = None,
+        due_before: Annotated[
+            str | None, Field(max_length=10, description="Commitments due by this day, as 2026-03-01.")
+        ] = None,
+        as_of: Annotated[str | None, Field(max_length=40, description="What was true at this day or moment.")] = None,
+        known_at: Annotated[
+            str | None, Field(max_length=40, description="What was known at this day or moment.")
+        ] = None,
         cursor: Cursor = None,
     ) -> EventsFound:
         """Find decisions, commitments, risks, changes and other events, each with the quote that proves it."""
@@ -95,9 +105,15 @@ def _add_reading(door: Door) -> None:
 
     @door.tool(Action.QUERY, title="Events of a revision", read_only=True)
     async def event_list_for_revision(
-        caller: Caller, artifact_uid: ArtifactUid, revision_id: RevisionId = None, include_evidence: Evidence = False
+        caller: Caller,
+        artifact_uid: ArtifactUid,
+        revision_id: RevisionId = None,
+        include_evidence: Evidence = False,
+        limit: Limit = 100,
+        cursor: Cursor = None,
     ) -> EventsOfRevision:
         """Everything that one revision of an artifact says, in the order of its text."""
+        first = _position(cursor)
         found = await events.event_list_for_revision(
             caller.mnemon.database,
             caller.tenant,
@@ -105,8 +121,12 @@ def _add_reading(door: Door) -> None:
             artifact_uid,
             revision_id,
             include_evidence=include_evidence,
+            first=first,
+            limit=limit,
         )
-        return EventsOfRevision.model_validate(found | {"events": [with_addresses(one) for one in found["events"]]})
+        following = to_cursor(str(first + limit)) if first + limit < found["total"] else None
+        shown = {"events": [with_addresses(one) for one in found["events"]], "next_cursor": following}
+        return EventsOfRevision.model_validate(found | shown)
 
 
 def _add_jobs(door: Door) -> None:
@@ -135,6 +155,13 @@ def _add_jobs(door: Door) -> None:
 async def whole_event(caller: Caller, event_id: str) -> WholeEvent:
     found = await events.event_get(caller.mnemon.database, caller.tenant, reader_of(caller), event_id)
     return WholeEvent.model_validate(with_addresses(found))
+
+
+def _position(cursor: str | None) -> int:
+    position = from_cursor(cursor) or "0"
+    if not position.isdecimal() or len(position) > 9:
+        raise InvalidRequest("This cursor is not one that a page gave: leave it out to start over.")
+    return int(position)
 
 
 def _day(text: str) -> str:

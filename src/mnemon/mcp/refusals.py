@@ -7,7 +7,7 @@ import psycopg
 from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
 
-from mnemon.errors import DatabaseUnavailable, InvalidRequest, MnemonError
+from mnemon.errors import DatabaseUnavailable, InvalidRequest, MnemonError, NotFound
 from mnemon.telemetry import logger
 
 log = logger(__name__)
@@ -51,6 +51,11 @@ def unknown_arguments(tool: str, given: set[str], known: list[str]) -> InvalidAr
     names = ", ".join(sorted(given))
     taken = ", ".join(known) or "none"
     return InvalidArguments(f"{tool} does not take {names}. It takes: {taken}.", unknown=sorted(given), known=known)
+
+
+def unknown_tool(name: str, known: list[str]) -> NotFound:
+    """Also for a tool that only the other profile has."""
+    return NotFound(f"There is no tool {name[:60]!r} here. There are: {', '.join(known)}.", known=known)
 
 
 def as_mnemon_error(failure: Exception, tool: str) -> MnemonError:

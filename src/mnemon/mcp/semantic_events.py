@@ -41,17 +41,17 @@ class EventFields(BaseModel):
     artifact_uid: str
     revision_id: str
     category: str
-    event_time: str | None
+    event_time: str | None = Field(description="When it happened, where the text gives a date.")
     narrative: str
     subject: Subject
     actors: list[Involved]
     confidence: float
     status: str | None = None
     due: str | None = None
-    kind: str | None = None
-    origin: str | None = None
-    happened_at: str | None = None
-    title: str | None = None
+    kind: str | None = Field(None, description="Of a commitment: promise, assignment or request.")
+    origin: str | None = Field(None, description="`stated` by the quote, or `inferred` by a model.")
+    happened_at: str | None = Field(None, description="`event_time`, else when it was said or written down.")
+    title: str | None = Field(None, description="Of the document.")
     uri: str
 
 
@@ -104,13 +104,21 @@ class EventsFound(Linked):
 
 
 class EventsOfRevision(Linked):
-    """Everything that one revision says, in the order of its text."""
+    """What one revision says, in the order of its text. `total` counts all of it."""
 
     artifact_uid: str
     revision_id: str
     is_latest: bool
     events: list[EventOut]
     total: int
+    next_cursor: str | None = Field(None, description="Only where there are more.")
+
+    @model_serializer(mode="wrap")
+    def _cursor_only_if_more(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        shown: dict[str, Any] = handler(self)
+        if shown.get("next_cursor", ()) is None:
+            del shown["next_cursor"]
+        return shown
 
     def links(self) -> Sequence[ResourceLink]:
         return _links(self.events)

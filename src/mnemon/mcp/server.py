@@ -23,7 +23,7 @@ from mnemon.mcp import (
     status_tools,
 )
 from mnemon.mcp.door import Door, Local, Profile, calls_total
-from mnemon.mcp.refusals import InvalidArguments, failed, invalid_arguments, unknown_arguments
+from mnemon.mcp.refusals import InvalidArguments, failed, invalid_arguments, unknown_arguments, unknown_tool
 
 INSTRUCTIONS = """\
 Mnemon is the memory of a team. It holds documents, conversations and what was decided in them, and it proves what it
@@ -62,8 +62,10 @@ class AgentServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         tool = self._tool_manager.get_tool(name)
-        known = list(tool.parameters.get("properties", {})) if tool else []
-        strange = set(arguments) - set(known) if tool else set()
+        if tool is None:
+            return failed(unknown_tool(name, [one.name for one in self._tool_manager.list_tools()]))
+        known = list(tool.parameters.get("properties", {}))
+        strange = set(arguments) - set(known)
         if strange:
             return _refused(name, unknown_arguments(name, strange, known))
         try:

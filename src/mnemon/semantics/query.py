@@ -109,15 +109,16 @@ async def event_get(database: Database, tenant: UUID, reader: Reader, event_id: 
 
 async def event_list_for_revision(
     database: Database, tenant: UUID, reader: Reader, artifact_uid: str, revision_id: str | None = None, *,
-    include_evidence: bool = False,
+    include_evidence: bool = False, first: int = 0, limit: int | None = None,
 ) -> Shape:  # fmt: skip
-    """Everything that one revision says, the latest unless told, in the order of its text."""
+    """Everything that one revision says, the latest unless told, in the order of its text; or a page of it."""
     async with database.transaction(tenant) as tx:
         await read_as(tx, reader)
         artifact = await find_artifact(tx, artifact_uid)
         revision = await find_revision(tx, artifact, revision_id)
         ids = await (await tx.execute(OF_REVISION, (revision.doc_version_id,))).fetchall()
-        rows = await read_events(tx, [row["event_id"] for row in ids])
+        wanted = ids[first:] if limit is None else ids[first : first + limit]
+        rows = await read_events(tx, [row["event_id"] for row in wanted])
         shapes = [event_shape(row) for row in rows]
         if include_evidence:
             evidence = await read_evidence(tx, rows)
@@ -127,7 +128,7 @@ async def event_list_for_revision(
         "revision_id": revision.revision_id,
         "is_latest": revision.is_latest,
         "events": shapes,
-        "total": len(shapes),
+        "total": len(ids),
     }
 
 
