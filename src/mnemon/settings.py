@@ -84,7 +84,10 @@ class Settings(BaseSettings):
         (), "Origins whose web pages may call the API, separated by commas. Empty: none."
     )
     request_max_bytes: int = _setting(
-        1_048_576, "Largest request body, file uploads and the texts of artifacts apart.", ge=1_024, le=1 << 30
+        1_048_576,
+        "Largest request body; file uploads, texts of artifacts and calls of MCP tools may be larger.",
+        ge=1_024,
+        le=1 << 30,
     )
     shutdown_seconds: int = _setting(
         10, "How long requests in progress may finish when the server stops.", ge=0, le=600

@@ -21,7 +21,9 @@ from mnemon.identity.bootstrap import administrator_without_login
 from mnemon.identity.roles import Action, Scope
 from mnemon.identity.tokens import add_token
 from mnemon.log.events import SYSTEM
+from mnemon.mcp import http
 from mnemon.mcp.door import Caller, Door
+from mnemon.mcp.http import LARGEST_CALL
 from mnemon.mcp.server import create_server
 from mnemon.settings import Settings
 from mnemon.web.site import listening_socket, site_server
@@ -32,6 +34,11 @@ FULL = {
     "memory_store", "memory_search", "memory_list", "memory_delete", "history_append", "history_get", "hybrid_search",
     "artifact_ingest", "artifact_search", "artifact_get", "artifact_delete", "embedding_health", "event_get",
     "event_list_for_revision", "event_reextract", "job_status",
+}  # fmt: skip
+JSON = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+HELLO = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
 }  # fmt: skip
 
 
@@ -91,13 +98,8 @@ async def test_without_a_credential_nothing_is_said(site: Mnemon) -> None:
 
 async def test_a_session_belongs_to_the_credential_that_opened_it(site: Mnemon) -> None:
     opener, thief = await token_of(site, Scope.READ), await token_of(site, Scope.READ)
-    headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-    hello = {
-        "jsonrpc": "2.0", "id": 1, "method": "initialize",
-        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
-    }  # fmt: skip
-    async with httpx2.AsyncClient(headers=headers) as http:
-        opened = await http.post(f"{site.url}/mcp", json=hello, headers={"Authorization": f"Bearer {opener}"})
+    async with httpx2.AsyncClient(headers=JSON) as http:
+        opened = await http.post(f"{site.url}/mcp", json=HELLO, headers={"Authorization": f"Bearer {opener}"})
         session = opened.headers["mcp-session-id"]
         listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}}
         answers = [
@@ -111,12 +113,54 @@ async def test_a_session_belongs_to_the_credential_that_opened_it(site: Mnemon) 
     assert [answer.status_code for answer in answers] == [200, 404]
 
 
+async def test_one_credential_does_not_use_up_the_sessions_of_all(
+    site: Mnemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "MOST_SESSIONS", 2)
+    careless, other = await token_of(site, Scope.READ), await token_of(site, Scope.READ)
+
+    async def opened(secret: str) -> httpx2.Response:
+        return await client.post(f"{site.url}/mcp", json=HELLO, headers={"Authorization": f"Bearer {secret}"})
+
+    async with httpx2.AsyncClient(headers=JSON) as client:
+        answers = [await opened(careless) for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [200, 200, 429]
+        assert answers[2].json()["error_code"] == "TOO_MANY_REQUESTS"
+        assert (await opened(other)).status_code == 200
+        ending = {"Authorization": f"Bearer {careless}", "Mcp-Session-Id": answers[0].headers["mcp-session-id"]}
+        await client.delete(f"{site.url}/mcp", headers=ending)
+        assert (await opened(careless)).status_code == 200
+    async with over_http(site, {"Authorization": f"Bearer {careless}"}, "auto") as stateless:
+        assert not (await stateless.call_tool("status", {})).is_error, "the newest revision needs no session"
+
+
 async def test_a_foreign_page_is_refused(site: Mnemon) -> None:
     secret = await token_of(site, Scope.READ)
     headers = {"Authorization": f"Bearer {secret}", "Host": "evil.example", "Origin": "http://evil.example"}
     async with httpx2.AsyncClient(headers=headers) as http:
         answer = await http.post(f"{site.url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
     assert answer.status_code in (403, 421)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_call_that_is_longer_than_other_requests_is_heard(site: Mnemon, mode: str) -> None:
+    secret = await token_of(site, Scope.WRITE)
+    text = "é" * site.settings.request_max_bytes
+    async with over_http(site, {"Authorization": f"Bearer {secret}"}, mode) as client:
+        assert refusal(await client.call_tool("remember", {"text": text}))["error_code"] == "VALIDATION_ERROR"
+        assert not (await client.call_tool("status", {})).is_error, "and the connection goes on"
+
+
+async def test_a_call_without_end_is_refused(site: Mnemon) -> None:
+    headers = {"Authorization": f"Bearer {await token_of(site, Scope.READ)}", "Content-Type": "application/json"}
+
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(LARGEST_CALL // 1_048_576 + 2):
+            yield b" " * 1_048_576
+
+    async with httpx2.AsyncClient(headers=headers) as http:
+        answer = await http.post(f"{site.url}/mcp", content=endless())
+    assert answer.status_code == 413
 
 
 async def test_a_failure_is_a_result_with_its_code(site: Mnemon) -> None:

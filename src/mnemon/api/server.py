@@ -66,12 +66,13 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 
 
-def create_api(mnemon: Mnemon) -> FastAPI:
+def create_api(mnemon: Mnemon, apart: frozenset[str] = frozenset()) -> FastAPI:
+    """`apart` are paths of other doors, which limit the bodies of their requests themselves."""
     api = FastAPI(title="Mnemon", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
     api.state.mnemon = mnemon
     add_routes(api)
     add_failure_answers(api)
-    _surround(api, mnemon)
+    _surround(api, mnemon, ingest.PATHS | artifacts.PATHS | apart)
     return api
 
 
@@ -83,10 +84,10 @@ def add_routes(api: FastAPI) -> None:
         api.include_router(router, prefix="/api", include_in_schema=False)
 
 
-def _surround(api: FastAPI, mnemon: Mnemon) -> None:
+def _surround(api: FastAPI, mnemon: Mnemon, apart: frozenset[str]) -> None:
     """The last one added is the outermost."""
     settings = mnemon.settings
-    api.add_middleware(BodyLimit, most=settings.request_max_bytes, apart=ingest.PATHS | artifacts.PATHS)
+    api.add_middleware(BodyLimit, most=settings.request_max_bytes, apart=apart)
     if not settings.auth_enabled:
         api.add_middleware(LocalHostsOnly)
     if settings.cors_origins:

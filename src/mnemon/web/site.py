@@ -10,13 +10,13 @@ from fastapi import FastAPI
 from mnemon.api.server import create_api
 from mnemon.app import Mnemon
 from mnemon.errors import BadSettings
-from mnemon.mcp.http import add_mcp
+from mnemon.mcp.http import PATH, add_mcp
 from mnemon.settings import Settings
 from mnemon.web.pages import add_pages
 
 
 def create_site(mnemon: Mnemon) -> FastAPI:
-    site = create_api(mnemon)
+    site = create_api(mnemon, apart=frozenset({PATH}))
     add_pages(site)
     add_mcp(site, mnemon)
     return site
