@@ -9,6 +9,7 @@ import pytest
 
 from mnemon.identity.roles import Principal, Role
 from mnemon.ids import new_uuid
+from mnemon.mcp import artifact_tools
 from tests.mcp.conftest import Agent, content, reading, refusal
 from tests.semantics.conftest import Work
 
@@ -71,6 +72,20 @@ async def test_a_call_may_wait_for_the_events_and_hears_of_progress(agent: Agent
     assert heard == sorted(heard) and heard[-1] == 2
     assert set(job) == JOB and job["status"] == "DONE" and job["job_id"] == taken["job_id"]
     assert "MySQL" in found["events"][0]["evidence"][0]["quote"]
+
+
+async def test_a_long_wait_gives_signs_of_life(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artifact_tools, "LOOK_AGAIN", 0.05)
+    monkeypatch.setattr(artifact_tools, "TELL_AGAIN", 0.0)
+    heard: list[float] = []
+
+    async def listen(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(progress)
+
+    async with agent() as client:
+        waited = await client.call_tool("artifact_ingest", {**NEW, "wait_seconds": 1}, progress_callback=listen)
+    assert content(waited)["job_status"] == "PENDING", "nobody reads events here"
+    assert len(heard) > 4 and heard == sorted(set(heard)), "each report says more than the one before"
 
 
 async def test_events_are_read_anew_only_when_forced(agent: Agent, all_done: Done) -> None:

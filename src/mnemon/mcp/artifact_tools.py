@@ -27,6 +27,8 @@ Short = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 People = Annotated[list[Short], Field(max_length=MOST_PEOPLE)]
 # How often a waiting call looks whether the events are read.
 LOOK_AGAIN = 0.25
+# How often it says so: well within the minute that clients wait for a sign of life.
+TELL_AGAIN = 5.0
 ENDED = ("DONE", "FAILED")
 
 
@@ -103,12 +105,16 @@ async def _ingest(caller: Caller, new: NewArtifact, wait_seconds: int) -> Artifa
 
 
 async def _waited(caller: Caller, artifact_uid: str, revision_id: str, seconds: int) -> str:
-    """The state of the extraction when it ends, or when the time is over."""
-    until = time.monotonic() + seconds
+    """The state of the extraction when it ends, or when the time is over. A client that hears nothing gives up."""
+    began = told = time.monotonic()
     while True:
         job = await job_status(caller.mnemon.database, caller.tenant, reader_of(caller), artifact_uid, revision_id)
-        if job["status"] in ENDED or time.monotonic() > until:
+        now = time.monotonic()
+        if job["status"] in ENDED or now > began + seconds:
             return str(job["status"])
+        if now >= told + TELL_AGAIN:
+            told = now
+            await caller.progress(1 + (now - began) / (seconds + 1), 2, f"Events: {job['status']}")
         await asyncio.sleep(LOOK_AGAIN)
 
 
