@@ -1,5 +1,6 @@
 """Agents of a tenant: each a client of the whole server, as its credential lets it act."""
 
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
@@ -8,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, TextContent
 
 from mcp import Client
 from mnemon.app import Mnemon
@@ -65,6 +66,9 @@ def refusal(result: Any) -> dict[str, Any]:
     """The error of a call that must have failed."""
     assert isinstance(result, CallToolResult)
     assert result.is_error, result.structured_content
-    assert result.structured_content is not None
-    assert set(result.structured_content) == {"error", "error_code", "details"}
-    return result.structured_content
+    assert result.structured_content is None, "it would have to fit the tool's schema"
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    error: dict[str, Any] = json.loads(block.text)
+    assert set(error) == {"error", "error_code", "details"}
+    return error

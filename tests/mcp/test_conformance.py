@@ -30,6 +30,8 @@ NOT_APPLICABLE = {
     "2025-11-25": {"server-sse-polling"},
 }
 SCORED = {"2026-07-28": 37, "2025-11-25": 30}
+# How the inspector ends when a tool answers with an error.
+FAILED = 5
 LINE = re.compile(r"^([✓✗]) ([\w-]+): (\d+) passed, (\d+) failed", re.MULTILINE)
 
 
@@ -78,10 +80,14 @@ async def test_the_inspector_lists_and_calls_our_tools(home: Path, suite: None) 
         opened = await inspected(*door, "--method", "resources/read", "--uri", memory["uri"])
         assert opened["contents"][0]["text"] == "The inspector was here."
         assert await inspected(*door, "--method", "prompts/list")
+        wrong = ["--tool-name", "event_search", "--tool-arg", "category=Gossip"]
+        refused = await inspected(*door, "--method", "tools/call", *wrong, code=FAILED)
+        assert refused["isError"] and json.loads(refused["content"][0]["text"])["error_code"] == "VALIDATION_ERROR"
 
 
-async def inspected(*arguments: str) -> dict[str, Any]:
-    code, output = await npm_suite.run("mcp-inspector", *arguments)
-    assert code == 0, output[-3000:]
-    answer: dict[str, Any] = json.loads(output[output.index("{") :])
+async def inspected(*arguments: str, code: int = 0) -> dict[str, Any]:
+    ended, output = await npm_suite.run("mcp-inspector", *arguments)
+    assert ended == code, output[-3000:]
+    answer: dict[str, Any]
+    answer, _ = json.JSONDecoder().raw_decode(output, output.index("{"))
     return answer

@@ -27,13 +27,14 @@ class ConfirmationNeeded(MnemonError):
 
 
 def failed(failure: MnemonError) -> CallToolResult:
-    """An error is a result too. What is wrong with a request has one code here, whoever found it."""
+    """An error is a result too. What is wrong with a request has one code here, whoever found it.
+
+    It is text alone: structured content has the tool's own schema, and many clients throw away what has not.
+    """
     if failure.code == InvalidRequest.code:
         failure = InvalidArguments(failure.message, **failure.details)
     text = json.dumps(failure.as_json(), ensure_ascii=False, default=str)
-    return CallToolResult(
-        content=[TextContent(type="text", text=text)], structured_content=json.loads(text), is_error=True
-    )
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
 
 def invalid_arguments(tool: str, failure: ValidationError) -> InvalidArguments:
