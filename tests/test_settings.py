@@ -106,3 +106,13 @@ def test_an_unknown_name_in_a_dot_env_file_stops_the_start_too(monkeypatch: pyte
     (tmp_path / ".env").write_bytes(b"\xff\xfe")
     with pytest.raises(BadSettings, match="not UTF-8"):
         load_settings()
+
+
+def test_a_token_for_agents_is_read_from_the_environment_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MNEMON_TOKEN", "mnm_1")
+    load_settings()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(Settings.model_config, "env_file", ".env")
+    (tmp_path / ".env").write_text("MNEMON_TOKEN=mnm_1\n")
+    with pytest.raises(BadSettings, match="MNEMON_TOKEN is not a setting"):
+        load_settings()

@@ -21,8 +21,10 @@ PREFIX = "MNEMON_"
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 ORIGIN = re.compile(r"https?://[^\s/?#]+")
 WEB_ADDRESS = re.compile(r"https?://[^\s?#]+")
-# The data of the benchmarks and the test suite, and the credential of `mnemon mcp`, which is an option of that command.
-NOT_SETTINGS = frozenset({"MNEMON_EVAL_DATA", "MNEMON_TOKEN"})
+# Read by the benchmarks and the test suite, not by the program.
+NOT_SETTINGS = frozenset({"MNEMON_EVAL_DATA"})
+# An option of `mnemon mcp`: read from the environment alone, so that one in a file must not seem to hold.
+ONLY_IN_ENVIRONMENT = "MNEMON_TOKEN"
 
 
 def default_home() -> Path:
@@ -405,7 +407,8 @@ def load_settings(**overrides: Any) -> Settings:
 
 def _refuse_unknown_names() -> None:
     known = {name for setting in described_settings() for name in setting.names}
-    for name in (*os.environ, *_names_in_env_file()):
+    given = os.environ.keys() - {ONLY_IN_ENVIRONMENT}
+    for name in (*sorted(given), *_names_in_env_file()):
         if name.startswith(PREFIX) and name not in known | NOT_SETTINGS:
             close = difflib.get_close_matches(name, known, 1, cutoff=0.8)
             hint = f"did you mean {close[0]}?" if close else "`mnemon settings` lists them all."
