@@ -2,14 +2,18 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
+from mcp.server.mcpserver import Context
 
+from mnemon.app import Mnemon
 from mnemon.identity.roles import Principal, Role
 from mnemon.ids import new_uuid
 from mnemon.mcp import artifact_tools
+from mnemon.mcp.artifact_names import names_of
+from mnemon.mcp.caller import Caller
 from tests.mcp.conftest import Agent, content, reading, refusal
 from tests.semantics.conftest import Work
 
@@ -48,6 +52,9 @@ async def test_an_artifact_is_taken_in_read_and_revised(agent: Agent, all_done: 
         read = content(await client.call_tool("artifact_get", {"artifact_uid": first["artifact_uid"]}))
         assert (read["content"], read["is_latest"], read["next_start_char"]) == (LATER, True, None)
         assert [one["revision_id"] for one in read["revisions"]] == [second["revision_id"], first["revision_id"]]
+        assert (
+            [one["chunk_count"] for one in read["revisions"]] == [second["num_chunks"], first["num_chunks"]] == [0, 0]
+        )
         old = {"artifact_uid": first["artifact_uid"], "revision_id": first["revision_id"], "max_chars": 10}
         part = content(await client.call_tool("artifact_get", old))
         assert (part["content"], part["next_start_char"], part["is_latest"]) == (MINUTES[:10], 10, False)
@@ -150,6 +157,19 @@ async def test_what_is_for_one_person_is_hidden_from_the_others(
                 await client.read_resource(uri)
 
 
+async def test_a_passage_gets_a_name_for_its_readers_alone(agent: Agent, mnemon: Mnemon, person: Principal) -> None:
+    async with agent() as client:
+        await client.call_tool("artifact_ingest", {**NEW, "visibility_scope": "me"})
+    async with mnemon.database.transaction(person.tenant_id) as tx:
+        rows = await (await tx.execute("SELECT doc_version_id FROM mnemon.artifact_revisions")).fetchall()
+    revisions = [row["doc_version_id"] for row in rows]
+    named = [
+        len(await names_of(Caller(mnemon, one, cast(Context[Any, Any], None)), revisions))
+        for one in (person, replace(person, user_id=new_uuid()))
+    ]
+    assert named == [1, 0], "whatever a search let through"
+
+
 async def test_an_artifact_is_destroyed_by_its_owner_after_a_confirmation(
     agent: Agent, person: Principal, all_done: Done
 ) -> None:
@@ -195,6 +215,16 @@ async def test_another_tenant_has_its_own_artifact_of_the_same_source(
         assert theirs["status"] == "new" and theirs["artifact_uid"] == ours["artifact_uid"]
     async with agent() as client:
         assert content(await client.call_tool("artifact_get", named))["content"] == MINUTES
+
+
+async def test_what_is_optional_may_be_null(agent: Agent) -> None:
+    optional = ("source_id", "source_url", "title", "author", "participants", "ts", "readers", "retain_until")
+    async with agent() as client:
+        taken = await client.call_tool("artifact_ingest", NEW | dict.fromkeys(optional))
+        assert content(taken)["status"] == "new"
+        await client.call_tool("memory_store", {"content": "Nothing else.", "tags": None, "facets": None})
+        found = content(await client.call_tool("recall", {"query": "nothing else", "tags": None}))
+    assert [one["content"] for one in found["memories"]] == ["Nothing else."]
 
 
 @pytest.mark.parametrize(

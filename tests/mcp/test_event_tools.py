@@ -68,6 +68,15 @@ async def test_a_decision_is_found_and_its_quote_opens(agent: Agent, minutes: UU
         assert "decided to use Postgres" in await opened(client, quoted["uri"].partition("#")[0])
 
 
+async def test_filters_come_back_as_they_were_asked(agent: Agent, minutes: UUID) -> None:
+    asked = {"time_from": "2026-01-01T00:00:00Z", "time_to": "2026-12-31T23:59:59Z", "category": "Decision"}
+    async with agent() as client:
+        found = content(await client.call_tool("event_search", asked))
+        assert found["filters_applied"] == asked and found["total"] == 1
+        for beside in ({"time_to": "2026-02-01"}, {"time_from": "2026-04-01"}):
+            assert content(await client.call_tool("event_search", beside))["total"] == 0
+
+
 async def test_evidence_comes_only_where_it_is_asked_for(agent: Agent, minutes: UUID) -> None:
     async with agent() as client:
         found = content(await client.call_tool("event_search", {"include_evidence": False}))

@@ -24,7 +24,7 @@ from mnemon.semantics.artifacts import ingest_artifact
 from mnemon.semantics.extraction_status import job_status
 
 Short = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
-People = Annotated[list[Short], Field(max_length=MOST_PEOPLE)]
+People = Annotated[list[Short], Field(max_length=MOST_PEOPLE)] | None
 # How often a waiting call looks whether the events are read.
 LOOK_AGAIN = 0.25
 # How often it says so: well within the minute that clients wait for a sign of life.
@@ -55,7 +55,7 @@ def _add_ingest(door: Door) -> None:
         source_url: Short | None = None,
         title: Short | None = None,
         author: Short | None = None,
-        participants: People = [],  # noqa: B006
+        participants: People = None,
         ts: Annotated[Moment, Field(description="When it was written.")] = None,
         sensitivity: Literal["normal", "sensitive", "highly_sensitive"] = "normal",
         visibility_scope: Annotated[
@@ -65,7 +65,7 @@ def _add_ingest(door: Door) -> None:
                 "here; org: everyone here."
             ),
         ] = "me",
-        readers: Annotated[People, Field(description="Who else may read it: e-mail addresses, or user:….")] = [],  # noqa: B006
+        readers: Annotated[People, Field(description="Who else may read it: e-mail addresses, or user:….")] = None,
         retention_policy: Literal["forever", "1y", "until_resolved", "custom"] = "forever",
         retain_until: Annotated[Moment, Field(description="With retention_policy custom: when it is purged.")] = None,
         wait_seconds: Annotated[
@@ -81,11 +81,11 @@ def _add_ingest(door: Door) -> None:
             source_url=source_url,
             title=title,
             author=author,
-            participants=tuple(participants),
+            participants=tuple(participants or ()),
             ts=start_of(ts) if ts else None,
             sensitivity=sensitivity,
             visibility_scope=visibility_scope,
-            readers=tuple(readers),
+            readers=tuple(readers or ()),
             retention_policy=retention_policy,
             retain_until=end_of(retain_until) if retain_until else None,
         )

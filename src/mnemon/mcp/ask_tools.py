@@ -41,7 +41,7 @@ class HybridResults(Linked):
     """Best first, over every kind that was searched."""
 
     results: list[FoundAnywhere]
-    total: int
+    total: int = Field(description="How many were ranked; a search of everything has no further pages.")
     mode: str = Field(description="`lexical` where no embedding model took part.")
 
     def links(self) -> Sequence[ResourceLink]:

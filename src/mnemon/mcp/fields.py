@@ -14,7 +14,8 @@ Moment = Annotated[
     str | None, Field(max_length=40, description="A day or a moment, as 2026-03-01 or 2026-03-01T09:30Z.")
 ]
 ArtifactType = Literal["email", "doc", "chat", "transcript", "note"]
-Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=50)]
+# Null where there are none, as many models write it.
+Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=50)] | None
 Name = Annotated[str | None, Field(min_length=1, max_length=200)]
 Key = Annotated[
     str | None,

@@ -54,6 +54,7 @@ class Memories(Linked):
 class Found(Memories):
     """Memories, best first. `mode` is `text` where no embedding model is at hand, so that only words counted."""
 
+    total: int = Field(description="How many are shown; a search has no further pages.")
     mode: str
 
 

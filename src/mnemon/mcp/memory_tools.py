@@ -30,14 +30,14 @@ def add(door: Door) -> None:
 
 def _add_core(door: Door) -> None:
     @door.tool(Action.WRITE_MEMORY, title="Remember", core=True)
-    async def remember(caller: Caller, text: Text, tags: Tags = [], key: Key = None) -> Stored:  # noqa: B006
+    async def remember(caller: Caller, text: Text, tags: Tags = None, key: Key = None) -> Stored:
         """Keep a short text for later: a fact, a preference, a note. One thought per call. Documents go elsewhere."""
-        return await memories.store(caller, place_of(caller), text, tags=tags, key=key)
+        return await memories.store(caller, place_of(caller), text, tags=tags or (), key=key)
 
     @door.tool(Action.READ_MEMORY, title="Recall", core=True, read_only=True)
-    async def recall(caller: Caller, query: Query, limit: Limit = 10, tags: Tags = []) -> Found:  # noqa: B006
+    async def recall(caller: Caller, query: Query, limit: Limit = 10, tags: Tags = None) -> Found:
         """Find what was remembered, by words and by meaning, best first. For documents use `search` or `ask`."""
-        return await _search(caller, query, "hybrid", Wanted(tags=tags), limit)
+        return await _search(caller, query, "hybrid", Wanted(tags=tags or ()), limit)
 
     @door.tool(Action.WRITE_MEMORY, title="Forget", core=True, destructive=True, idempotent=True)
     async def forget(caller: Caller, memory_id: MemoryId, reason: Reason = "", confirm: Confirm = False) -> Deleted:
@@ -51,8 +51,8 @@ def _add_store_and_delete(door: Door) -> None:
         caller: Caller,
         content: Text,
         type: EmoType = "note",  # noqa: A002
-        tags: Tags = [],  # noqa: B006
-        facets: Facets = {},  # noqa: B006
+        tags: Tags = None,
+        facets: Facets | None = None,
         source_uri: Annotated[str | None, Field(max_length=2000)] = None,
         subject_id: Annotated[
             str | None,
@@ -69,7 +69,7 @@ def _add_store_and_delete(door: Door) -> None:
             place_of(caller),
             content,
             emo_type=type,
-            tags=tags,
+            tags=tags or (),
             facets=facets,
             source_uri=source_uri,
             subject_id=subject_id,
@@ -92,11 +92,11 @@ def _add_reading(door: Door) -> None:
         query: Query,
         limit: Limit = 10,
         type: EmoType | None = None,  # noqa: A002
-        tags: Tags = [],  # noqa: B006
+        tags: Tags = None,
         mode: Annotated[Mode, Field(description="By words, by meaning, or both.")] = "hybrid",
     ) -> Found:
         """Find memories, best first, with filters."""
-        return await _search(caller, query, mode, Wanted(emo_type=type, tags=tags), limit)
+        return await _search(caller, query, mode, Wanted(emo_type=type, tags=tags or ()), limit)
 
     @door.tool(Action.READ_MEMORY, title="List memories", read_only=True)
     async def memory_list(
@@ -104,12 +104,12 @@ def _add_reading(door: Door) -> None:
         limit: Limit = 20,
         cursor: Cursor = None,
         type: EmoType | None = None,  # noqa: A002
-        tags: Tags = [],  # noqa: B006
+        tags: Tags = None,
         updated_since: Moment = None,
     ) -> Memories:
         """List memories, newest first, a page at a time."""
         since = start_of(updated_since) if updated_since else None
-        wanted = Wanted(emo_type=type, tags=tags, updated_since=since)
+        wanted = Wanted(emo_type=type, tags=tags or (), updated_since=since)
         place = place_of(caller)
         found, following = await memories.page(caller, place, wanted, limit, cursor)
         total = await caller.mnemon.memory.reading.count(caller.tenant, place, wanted)

@@ -86,6 +86,8 @@ class ArtifactRevision:
         return vars(self) | {
             "doc_version_id": str(self.doc_version_id),
             "is_chunked": self.is_chunked,
+            # As the ingestion counted them: a text that is one chunk is not cut.
+            "chunk_count": self.chunk_count if self.is_chunked else 0,
             "source_ts": moment(self.source_ts),
             "ingested_at": moment(self.ingested_at),
             "extracted_at": moment(self.extracted_at),

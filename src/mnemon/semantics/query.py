@@ -215,4 +215,4 @@ def _next(wanted: dict[str, Any] | None, rows: list[dict[str, Any]], limit: int)
 
 
 def _written(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, date) else value
+    return value.isoformat().replace("+00:00", "Z") if isinstance(value, date) else value
