@@ -116,6 +116,21 @@ async def test_turns_come_back_in_their_order_and_apart_from_memories(agent: Age
     assert memories["total"] == 0
 
 
+async def test_a_key_names_a_turn_within_its_conversation(agent: Agent) -> None:
+    async with agent() as client:
+        stored = [
+            content(await client.call_tool("history_append", {"role": "user", "key": "1", **turn}))["stored"]
+            for turn in (
+                {"conversation_id": "a", "content": "First"},
+                {"conversation_id": "a", "content": "First"},
+                {"conversation_id": "b", "content": "Another"},
+            )
+        ]
+        turns = content(await client.call_tool("history_get", {"conversation_id": "b"}))["turns"]
+    assert stored == [True, False, True]
+    assert [one["content"] for one in turns] == ["Another"]
+
+
 async def test_a_long_turn_can_be_opened_as_a_whole(agent: Agent) -> None:
     said = "The ferry leaves at noon. " * 400
     async with agent() as client:
@@ -170,6 +185,31 @@ async def test_text_that_gives_orders_is_returned_as_data(agent: Agent) -> None:
         found = content(await client.call_tool("recall", {"query": "previous instructions"}))
         assert [one["content"] for one in found["memories"]] == [INJECTION]
         assert content(await client.call_tool("memory_list", {}))["total"] == 2
+
+
+async def test_a_long_page_links_to_its_first_results(agent: Agent) -> None:
+    async with agent() as client:
+        for number in range(22):
+            await client.call_tool("remember", {"text": f"Note {number}"})
+        answer = await client.call_tool("memory_list", {"limit": 100})
+    shown = [one["uri"] for one in content(answer)["memories"]]
+    assert len(shown) == 22
+    assert [one.uri for one in answer.content if isinstance(one, ResourceLink)] == shown[:20]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("recall", {"query": "x"} | {f"{number}{'y' * 9000}": 1 for number in range(30)}),
+        ("memory_store", {"content": "x", "facets": {f"{number}{'y' * 9000}": "1" for number in range(30)}}),
+        ("y" * 9000, {}),
+    ],
+)
+async def test_much_that_is_wrong_is_told_in_short(agent: Agent, tool: str, arguments: dict[str, Any]) -> None:
+    async with agent() as client:
+        answer = await client.call_tool(tool, arguments)
+    assert refusal(answer)["error_code"] in ("VALIDATION_ERROR", "NOT_FOUND")
+    assert len(str(answer.content)) < 4000
 
 
 BAD: list[tuple[str, dict[str, Any], str]] = [

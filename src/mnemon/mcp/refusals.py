@@ -12,6 +12,10 @@ from mnemon.telemetry import logger
 
 log = logger(__name__)
 
+# Names are the caller's own words: what is wrong with a call is said in a few lines, however much is wrong.
+LONGEST_NAME = 60
+MOST_PROBLEMS = 10
+
 
 class InvalidArguments(InvalidRequest):
     """The arguments of a tool do not have the form that its schema describes."""
@@ -40,8 +44,8 @@ def failed(failure: MnemonError) -> CallToolResult:
 def invalid_arguments(tool: str, failure: ValidationError) -> InvalidArguments:
     """Every problem with its place, without the value: it may be long, or secret."""
     problems = [
-        {"field": ".".join(str(part) for part in one["loc"]) or "arguments", "problem": one["msg"]}
-        for one in failure.errors(include_url=False, include_input=False, include_context=False)
+        {"field": ".".join(str(part)[:LONGEST_NAME] for part in one["loc"]) or "arguments", "problem": one["msg"]}
+        for one in failure.errors(include_url=False, include_input=False, include_context=False)[:MOST_PROBLEMS]
     ]
     first = problems[0]
     return InvalidArguments(f"{tool}: {first['field']}: {first['problem']}", problems=problems)
@@ -49,14 +53,16 @@ def invalid_arguments(tool: str, failure: ValidationError) -> InvalidArguments:
 
 def unknown_arguments(tool: str, given: set[str], known: list[str]) -> InvalidArguments:
     """A misspelt filter must not vanish: the answer would look like one to the question that was meant."""
-    names = ", ".join(sorted(given))
+    strange = [name[:LONGEST_NAME] for name in sorted(given)[:MOST_PROBLEMS]]
     taken = ", ".join(known) or "none"
-    return InvalidArguments(f"{tool} does not take {names}. It takes: {taken}.", unknown=sorted(given), known=known)
+    return InvalidArguments(
+        f"{tool} does not take {', '.join(strange)}. It takes: {taken}.", unknown=strange, known=known
+    )
 
 
 def unknown_tool(name: str, known: list[str]) -> NotFound:
     """Also for a tool that only the other profile has."""
-    return NotFound(f"There is no tool {name[:60]!r} here. There are: {', '.join(known)}.", known=known)
+    return NotFound(f"There is no tool {name[:LONGEST_NAME]!r} here. There are: {', '.join(known)}.", known=known)
 
 
 def as_mnemon_error(failure: Exception, tool: str) -> MnemonError:
