@@ -36,7 +36,7 @@ FULL = {
     "event_list_for_revision", "event_reextract", "job_status",
 }  # fmt: skip
 JSON = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-HELLO = {
+HELLO: dict[str, Any] = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
     "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
 }  # fmt: skip
@@ -111,6 +111,32 @@ async def test_a_session_belongs_to_the_credential_that_opened_it(site: Mnemon) 
             for secret in (opener, thief)
         ]
     assert [answer.status_code for answer in answers] == [200, 404]
+
+
+@pytest.mark.parametrize(
+    ("revision", "kinds"),
+    [
+        ("2024-11-05", ["text"]),
+        ("2025-03-26", ["text"]),
+        ("2025-06-18", ["text", "resource_link"]),
+        ("2025-11-25", ["text", "resource_link"]),
+    ],
+)
+async def test_a_client_gets_no_kind_of_content_that_its_revision_lacks(
+    site: Mnemon, revision: str, kinds: list[str]
+) -> None:
+    hello = {**HELLO, "params": {**HELLO["params"], "protocolVersion": revision}}
+    call = {"name": "remember", "arguments": {"text": "Older clients remember too."}}
+    headers = JSON | {"Authorization": f"Bearer {await token_of(site, Scope.WRITE)}"}
+    async with httpx2.AsyncClient(headers=headers) as client:
+        opened = await client.post(f"{site.url}/mcp", json=hello)
+        client.headers |= {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": revision}
+        await client.post(f"{site.url}/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
+        said = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+        answer = (await client.post(f"{site.url}/mcp", json=said)).text
+    result = json.loads(answer.partition("data: ")[2])["result"]
+    assert [one["type"] for one in result["content"]] == kinds
+    assert json.loads(result["content"][0]["text"])["memory"]["uri"].startswith("mnemon://memory/")
 
 
 async def test_one_credential_does_not_use_up_the_sessions_of_all(

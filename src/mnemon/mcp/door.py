@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from mcp_types import CallToolResult, ContentBlock, TextContent, ToolAnnotations
+from mcp_types.version import is_version_at_least
 from pydantic import BaseModel
 
 from mnemon.app import Mnemon
@@ -28,6 +29,8 @@ Tool = Callable[..., Awaitable[Any]]
 # The caller where the transport proves none: always the same, or proven anew for each call.
 Local = Principal | Callable[[], Awaitable[Principal]]
 
+# A client of an earlier revision does not know `resource_link`, and may refuse the whole result for it.
+LINKS_SINCE = "2025-06-18"
 # Where the HTTP side leaves the caller that it has authenticated.
 PRINCIPAL_KEY = "mnemon.principal"
 
@@ -116,18 +119,19 @@ class Door:
                 calls_total.labels(name, known.code).inc()
                 return failed(known)
             calls_total.labels(name, "ok").inc()
-            return _shown(answer)
+            return _shown(answer, context.protocol_version)
 
         return _with_context_for_caller(guarded, function)
 
 
-def _shown(answer: Any) -> Any:
-    """The structured answer, its text for older clients, and links to what it quotes."""
+def _shown(answer: Any, version: str | None) -> Any:
+    """The structured answer, its text for older clients, and links to what it quotes for those that know of links."""
     if not isinstance(answer, BaseModel):
         return answer
-    text = TextContent(type="text", text=text_of(answer))
-    links = answer.link_blocks() if isinstance(answer, Linked) else []
-    return CallToolResult(content=[text, *links], structured_content=answer.model_dump(mode="json", by_alias=True))
+    content: list[ContentBlock] = [TextContent(type="text", text=text_of(answer))]
+    if isinstance(answer, Linked) and (version is None or is_version_at_least(version, LINKS_SINCE)):
+        content += answer.link_blocks()
+    return CallToolResult(content=content, structured_content=answer.model_dump(mode="json", by_alias=True))
 
 
 def _with_context_for_caller(guarded: Tool, function: Tool) -> Tool:
