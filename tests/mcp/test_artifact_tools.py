@@ -157,6 +157,22 @@ async def test_what_is_for_one_person_is_hidden_from_the_others(
                 await client.read_resource(uri)
 
 
+async def test_what_is_said_of_an_artifact_holds(agent: Agent, person: Principal, all_done: Done) -> None:
+    colleague = replace(person, user_id=new_uuid())
+    said = {
+        "content": "We decided to use MySQL for event storage.", "visibility_scope": "custom",
+        "readers": [f"user:{colleague.user_id}"], "ts": "2026-02-03", "source_url": "https://drive.example/1",
+    }  # fmt: skip
+    async with agent() as client:
+        taken = content(await client.call_tool("artifact_ingest", NEW | said))
+        await all_done()
+    async with agent(colleague) as client:
+        read = content(await client.call_tool("artifact_get", {"artifact_uid": taken["artifact_uid"]}))
+        [event] = content(await client.call_tool("event_search", {}))["events"]
+    assert (read["source_url"], read["visibility_scope"]) == (said["source_url"], "custom")
+    assert read["revisions"][0]["source_ts"] == event["happened_at"] == "2026-02-03T00:00:00Z"
+
+
 async def test_a_passage_gets_a_name_for_its_readers_alone(agent: Agent, mnemon: Mnemon, person: Principal) -> None:
     async with agent() as client:
         await client.call_tool("artifact_ingest", {**NEW, "visibility_scope": "me"})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import psycopg
 import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -26,6 +27,7 @@ from mnemon.mcp.door import Caller, Door
 from mnemon.mcp.http import LARGEST_CALL
 from mnemon.mcp.server import create_server
 from mnemon.settings import Settings
+from mnemon.telemetry import REGISTRY
 from mnemon.web.site import listening_socket, site_server
 from tests.mcp.conftest import refusal
 
@@ -237,18 +239,25 @@ async def test_the_full_profile_has_every_tool(site: Mnemon) -> None:
         assert tool.annotations is not None and tool.annotations.title, tool.name
 
 
-async def test_a_crash_says_nothing_of_its_cause(site: Mnemon) -> None:
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [(RuntimeError, "INTERNAL"), (psycopg.OperationalError, "DATABASE_UNAVAILABLE")],
+)
+async def test_a_crash_says_nothing_of_its_cause_and_is_counted(
+    site: Mnemon, failure: type[Exception], code: str
+) -> None:
     server: MCPServer[Any] = MCPServer("test")
     door = Door(site, server, "core", await administrator_without_login(site.database))
 
     @door.tool(Action.QUERY, title="Crash", core=True)
     async def crash(caller: Caller) -> str:
-        raise RuntimeError("the secret is 1234")
+        raise failure("the secret is 1234")
 
     async with Client(server) as client:
         answer = await client.call_tool("crash", {})
-    assert refusal(answer)["error_code"] == "INTERNAL"
+    assert refusal(answer)["error_code"] == code
     assert "1234" not in str(answer)
+    assert REGISTRY.get_sample_value("mnemon_mcp_calls_total", {"tool": "crash", "outcome": code}) == 1
 
 
 async def test_a_client_talks_to_the_command_over_standard_input(home: Path) -> None:

@@ -77,6 +77,30 @@ async def test_filters_come_back_as_they_were_asked(agent: Agent, minutes: UUID)
             assert content(await client.call_tool("event_search", beside))["total"] == 0
 
 
+@pytest.mark.parametrize(
+    ("tool", "asked", "found"),
+    [
+        ("event_search", {"due_before": "2026-03-09"}, 0),
+        ("event_search", {"due_before": "2026-03-10"}, 1),
+        ("event_search", {"known_at": "2020-01-01"}, 0),
+        ("event_search", {"as_of": "2020-01-01"}, 0),
+        ("event_search", {"actor": "Ada Byron", "category": "Commitment"}, 1),
+        ("event_search", {"actor": "Nobody"}, 0),
+        ("event_search", {"subject": "pricing table"}, 1),
+        ("event_search", {"status": "superseded"}, 0),
+        ("search", {"query": "Postgres", "within": {"as_of": "2020-01-01"}}, 0),
+        ("search", {"query": "Postgres", "within": {"from_date": "2030-01-01"}}, 0),
+        ("search", {"query": "Postgres", "within": {"to_date": "2020-01-01"}}, 0),
+        ("search", {"query": "Postgres", "within": {"tag": "no such"}}, 0),
+        ("search", {"query": "Postgres", "within": {"artifact_type": "email"}}, 0),
+    ],
+)
+async def test_every_filter_counts(agent: Agent, minutes: UUID, tool: str, asked: dict[str, Any], found: int) -> None:
+    async with agent() as client:
+        answer = content(await client.call_tool(tool, asked))
+    assert len(answer["events" if tool == "event_search" else "passages"]) == found
+
+
 async def test_evidence_comes_only_where_it_is_asked_for(agent: Agent, minutes: UUID) -> None:
     async with agent() as client:
         found = content(await client.call_tool("event_search", {"include_evidence": False}))

@@ -51,6 +51,7 @@ async def test_memories_are_listed_a_page_at_a_time(agent: Agent) -> None:
             cursor = page["next_cursor"]
             if cursor is None:
                 break
+        assert content(await client.call_tool("memory_list", {"updated_since": "2200-01-01"}))["total"] == 0
     assert seen == [f"Note {number}" for number in (4, 3, 2, 1, 0)]
 
 
@@ -93,6 +94,19 @@ async def test_a_client_that_can_ask_asks_the_person(agent: Agent, mode: str, ag
     assert left == (0 if agrees else 1)
     if not agrees:
         assert refusal(result)["error_code"] == "CONFIRMATION_NEEDED"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_a_person_who_declines_keeps_it(agent: Agent, mode: str, action: Any) -> None:
+    async def answer(context: Any, parameters: ElicitRequestParams) -> ElicitResult:
+        return ElicitResult(action=action, content={"confirm": True})
+
+    async with agent(mode=mode, elicitation_callback=answer) as client:
+        kept = content(await client.call_tool("remember", {"text": "Ask me first."}))["memory"]
+        refused = refusal(await client.call_tool("forget", {"memory_id": kept["memory_id"]}))
+        assert content(await client.call_tool("memory_list", {}))["total"] == 1
+    assert refused["error_code"] == "CONFIRMATION_NEEDED"
 
 
 async def test_turns_come_back_in_their_order_and_apart_from_memories(agent: Agent) -> None:

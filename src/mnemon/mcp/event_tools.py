@@ -62,7 +62,7 @@ def _add_search(door: Door) -> None:
             Field(description="open: still holds; superseded: a later one replaced it; done: a promise that was kept."),
         ] = None,
         due_before: Annotated[
-            str | None, Field(max_length=10, description="Commitments due by this day, as 2026-03-01.")
+            str | None, Field(max_length=10, description="Commitments due before this day, as 2026-03-01.")
         ] = None,
         as_of: Annotated[str | None, Field(max_length=40, description="What was true at this day or moment.")] = None,
         known_at: Annotated[
