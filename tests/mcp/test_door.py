@@ -37,6 +37,8 @@ FULL = {
     "artifact_ingest", "artifact_search", "artifact_get", "artifact_delete", "embedding_health", "event_get",
     "event_list_for_revision", "event_reextract", "job_status",
 }  # fmt: skip
+# On a machine that has much else to do.
+PATIENCE = 60
 JSON = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 HELLO: dict[str, Any] = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
@@ -68,7 +70,7 @@ async def token_of(mnemon: Mnemon, scope: Scope) -> str:
 @asynccontextmanager
 async def over_http(mnemon: Mnemon, headers: dict[str, str], mode: str) -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(headers=headers) as http,
+        httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
         Client(streamable_http_client(f"{mnemon.url}/mcp", http_client=http), mode=mode) as client,
     ):
         yield client
@@ -88,7 +90,7 @@ async def test_a_token_opens_the_tools_over_http_in_both_eras(site: Mnemon, mode
 async def test_without_a_credential_nothing_is_said(site: Mnemon) -> None:
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=PATIENCE) as http:
         silent = await http.post(f"{site.url}/mcp", json=request, headers=headers)
         wrong = await http.post(
             f"{site.url}/mcp", json=request, headers={**headers, "Authorization": "Bearer mnemon_pat_nonsense"}
@@ -100,7 +102,7 @@ async def test_without_a_credential_nothing_is_said(site: Mnemon) -> None:
 
 async def test_a_session_belongs_to_the_credential_that_opened_it(site: Mnemon) -> None:
     opener, thief = await token_of(site, Scope.READ), await token_of(site, Scope.READ)
-    async with httpx2.AsyncClient(headers=JSON) as http:
+    async with httpx2.AsyncClient(headers=JSON, timeout=PATIENCE) as http:
         opened = await http.post(f"{site.url}/mcp", json=HELLO, headers={"Authorization": f"Bearer {opener}"})
         session = opened.headers["mcp-session-id"]
         listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}}
@@ -130,7 +132,7 @@ async def test_a_client_gets_no_kind_of_content_that_its_revision_lacks(
     hello = {**HELLO, "params": {**HELLO["params"], "protocolVersion": revision}}
     call = {"name": "remember", "arguments": {"text": "Older clients remember too."}}
     headers = JSON | {"Authorization": f"Bearer {await token_of(site, Scope.WRITE)}"}
-    async with httpx2.AsyncClient(headers=headers) as client:
+    async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as client:
         opened = await client.post(f"{site.url}/mcp", json=hello)
         client.headers |= {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": revision}
         await client.post(f"{site.url}/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -150,7 +152,7 @@ async def test_one_credential_does_not_use_up_the_sessions_of_all(
     async def opened(secret: str) -> httpx2.Response:
         return await client.post(f"{site.url}/mcp", json=HELLO, headers={"Authorization": f"Bearer {secret}"})
 
-    async with httpx2.AsyncClient(headers=JSON) as client:
+    async with httpx2.AsyncClient(headers=JSON, timeout=PATIENCE) as client:
         answers = [await opened(careless) for _ in range(3)]
         assert [answer.status_code for answer in answers] == [200, 200, 429]
         assert answers[2].json()["error_code"] == "TOO_MANY_REQUESTS"
@@ -169,7 +171,7 @@ async def test_one_credential_does_not_use_up_the_sessions_of_all(
 async def test_a_foreign_page_is_refused(site: Mnemon, named: dict[str, str], status: int) -> None:
     """Such a page may have pointed its own name at this machine, or send a request across."""
     headers = JSON | {"Authorization": f"Bearer {await token_of(site, Scope.READ)}"}
-    async with httpx2.AsyncClient(headers=headers) as http:
+    async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http:
         assert (await http.post(f"{site.url}/mcp", json=HELLO)).status_code == 200
         assert (await http.post(f"{site.url}/mcp", json=HELLO, headers=named)).status_code == status
 
@@ -190,7 +192,7 @@ async def test_a_call_without_end_is_refused(site: Mnemon) -> None:
         for _ in range(LARGEST_CALL // 1_048_576 + 2):
             yield b" " * 1_048_576
 
-    async with httpx2.AsyncClient(headers=headers) as http:
+    async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http:
         answer = await http.post(f"{site.url}/mcp", content=endless())
     assert answer.status_code == 413
 

@@ -73,6 +73,21 @@ async def test_the_token_of_the_environment_decides_until_it_is_revoked(home: Pa
             assert refusal(late)["error_code"] == "NOT_AUTHENTICATED"
 
 
+async def test_nobody_waits_for_the_answer_to_a_line_that_cannot_be_read(home: Path) -> None:
+    half_an_emoji = (
+        b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"recall","arguments":{"query":"\\ud83d"}}}'
+    )
+    async with started(home) as process:
+        assert process.stdin and process.stdout
+        for wrong in (half_an_emoji, b"no JSON", b"[" * 5000, b"[]", b'{"jsonrpc":"2.0","id":8,"result":"\\ud83d"}'):
+            process.stdin.write(wrong + b"\n")
+        process.stdin.write(line(PING))
+        answers = [json.loads(await asyncio.wait_for(process.stdout.readline(), SOON)) for _ in range(6)]
+    assert [one["id"] for one in answers] == [7, None, None, None, None, 2]
+    assert all(one["error"]["code"] == -32700 for one in answers[:5])
+    assert answers[5]["result"] == {}, "and the conversation goes on"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_signal_ends_the_command_though_the_client_holds_on(home: Path, number: signal.Signals) -> None:
     async with started(home) as process:

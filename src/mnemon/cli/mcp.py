@@ -45,6 +45,7 @@ def mcp(
 
 async def _serve(settings: Settings, token: str | None) -> None:
     from mnemon.mcp.server import create_server
+    from mnemon.mcp.stdio import serve_stdio
 
     starting = asyncio.current_task()
     assert starting is not None
@@ -52,7 +53,7 @@ async def _serve(settings: Settings, token: str | None) -> None:
     async with open_mnemon(settings) as mnemon, working_inside(mnemon):
         prove = partial(_caller, mnemon, token)
         await prove()
-        serving = asyncio.create_task(create_server(mnemon, local=prove).run_stdio_async())
+        serving = asyncio.create_task(serve_stdio(create_server(mnemon, local=prove)))
         await _ended_or_stopped(serving)
     if serving.done():
         _raise_unless_client_left(serving)
