@@ -145,6 +145,19 @@ async def test_a_key_names_a_turn_within_its_conversation(agent: Agent) -> None:
     assert [one["content"] for one in turns] == ["Another"]
 
 
+async def test_the_best_of_each_kind_come_first(agent: Agent) -> None:
+    async with agent() as client:
+        for text in ("The ferry leaves at noon.", "A ferry is a ship."):
+            await client.call_tool("remember", {"text": text})
+        said = {"conversation_id": "c", "role": "user", "content": "When does the ferry leave?"}
+        await client.call_tool("history_append", said)
+        asked = {"query": "ferry", "include_history": True}
+        every = content(await client.call_tool("hybrid_search", asked))
+        first = content(await client.call_tool("hybrid_search", {**asked, "limit": 2}))
+    assert [one["kind"] for one in every["results"]] == ["memory", "history", "memory"]
+    assert [one["kind"] for one in first["results"]] == ["memory", "history"]
+
+
 async def test_a_long_turn_can_be_opened_as_a_whole(agent: Agent) -> None:
     said = "The ferry leaves at noon. " * 400
     async with agent() as client:
