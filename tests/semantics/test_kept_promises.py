@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from mnemon.semantics.kept import reports_on
 from mnemon.semantics.semantic_event import Category
 from mnemon.semantics.supersession import Placed, link_events
 from tests.semantics.kept_promises import CASES, Case
@@ -72,3 +73,15 @@ async def test_a_promise_is_kept_once_across_chunks() -> None:
     first, last = f"Ada: I'll send the report today.\nAda: Sent.\n{FILLER}", "Ada: Done.\n"
     found = await in_chunks(revision(first + last, "chat", people=PEOPLE), [len(first)])
     assert [each.category for each in found] == [Category.COMMITMENT, Category.EXECUTION]
+
+
+@pytest.mark.parametrize(
+    ("report", "promise", "is_of_it"),
+    [
+        ("Ada wrote the plan.", "Ada will finish the plan by Friday.", True),
+        ("Ada wrote the plan.", "Ada will write the plan by Friday.", True),
+        ("Ada wrote the plan.", "Ada will print the plan by Friday.", False),
+    ],
+)
+def test_who_promises_an_end_may_report_it_in_any_words(report: str, promise: str, is_of_it: bool) -> None:
+    assert reports_on(report, promise) is is_of_it

@@ -1,6 +1,7 @@
 """Claims about what later events do to earlier ones, and about the past: changes, both clocks, replay and purge."""
 
 import csv
+import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -387,6 +388,22 @@ def test_no_cell_of_a_table_begins_a_formula_or_another_line(sign: str) -> None:
     *cells, quotes = next(csv.reader([row]))
     assert [cell[:1] for cell in cells] == ["'"] * 12
     assert quotes == "a=b c", "what is no formula stays as it is"
+
+
+def test_markdown_tells_the_state_and_takes_no_markup_from_a_document() -> None:
+    hostile = "# We *use* [this](http://x) `code` <img> |a|\n> not \\\\ _that_"
+    event = {
+        "event_id": "evt_0", "category": "Commitment", "narrative": hostile, "title": hostile, "status": "done",
+        "happened_at": "2026-03-02T00:00:00Z", "due": "2026-03-09", "actors": [{"ref": "*Ada*", "role": "owner"}],
+        "evidence": [{"quote": hostile}],
+    }  # fmt: skip
+    text = as_markdown([event])
+    assert "(2026-03-02, \\*Ada\\*, due 2026-03-09, done)" in text
+    lines = [line for line in text.splitlines() if "http://x" in line]
+    assert len(lines) == 3, "each stays on its own line"
+    for line in lines:
+        written = line.removeprefix("- **").removeprefix("  > ").replace("** (", " (").replace("`evt_0`", "")
+        assert not re.search(r"(?<!\\)(?:\\\\)*[`*_\[\]<>#|]", written), line
 
 
 async def test_exports_hold_every_quote_and_no_formula(

@@ -1,7 +1,7 @@
 """The five stories of the tools' contract, from an artifact to its events, with the real worker."""
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -70,6 +70,25 @@ async def test_tomorrow_is_counted_on_the_authors_calendar(
     found = (await event_search(mnemon.database, tenant, reader))["events"]
     assert [event["due"] for event in found if event["category"] == "Commitment"] == [due]
     assert [event["event_time"][:10] for event in found if event["category"] == "Decision"] == ["2026-03-01"]
+
+
+async def test_what_the_sender_says_comes_before_what_the_text_seems_to_say(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, ingest: Ingest, all_done: Done
+) -> None:
+    text = "Weekly meeting\n\nDate: 2025-01-06\nPresent: Cyd Frost\n\nI will send the budget tomorrow.\n"
+    told = {"title": "Standup", "author": "Ada Byron", "participants": ("Ada Byron", "Ben Okafor")}
+    result = await ingest(text, ts=datetime(2026, 3, 2, tzinfo=UTC), **told)
+    await all_done()
+    kept = await artifact_get(mnemon.database, tenant, reader, result["artifact_uid"])
+    assert (kept["title"], kept["source_ts"]) == ("Standup", "2026-03-02T00:00:00Z")
+    [event] = (await event_search(mnemon.database, tenant, reader))["events"]
+    assert ([one["ref"] for one in event["actors"]], event["due"]) == (["Ada Byron"], "2026-03-03")
+    [version] = await rows(mnemon, tenant, "SELECT authors, participants FROM mnemon.document_versions")
+    assert version == {"authors": ["Ada Byron"], "participants": ["Ada Byron", "Ben Okafor"]}
+    # What the sender leaves out, the text may tell.
+    plain = await ingest(text.replace("I will", "Cyd Frost will"))
+    kept = await artifact_get(mnemon.database, tenant, reader, plain["artifact_uid"])
+    assert kept["source_ts"] == "2025-01-06T00:00:00Z"
 
 
 async def test_a_large_artifact_is_chunked_and_every_quote_names_its_chunk(
