@@ -13,6 +13,7 @@ from mnemon.app import Mnemon
 from mnemon.documents.activation import deactivate
 from mnemon.documents.readers import Reader
 from mnemon.errors import Conflict, NotFound
+from mnemon.semantics import audit
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import Ingested, ingest_artifact
 from mnemon.semantics.audit import verify_evidence
@@ -376,6 +377,24 @@ async def test_an_audit_finds_a_quote_that_was_tampered_with(
     async with mnemon.database.transaction(tenant) as tx:
         await tx.execute("UPDATE mnemon.event_evidence SET quote = replace(quote, 'Postgres', 'Mongo-db')")
     assert not (await verify_evidence(mnemon.database, tenant)).holds
+
+
+@pytest.mark.parametrize("lost", ["event_evidence", "revision_texts"])
+async def test_an_audit_misses_no_event_whose_quotes_or_text_are_lost(
+    mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    # A page at a time, as with many revisions.
+    monkeypatch.setattr(audit, "REVISIONS", audit.REVISIONS.replace("LIMIT 200", "LIMIT 1"))
+    for number in range(3):
+        await take(f"We decided to open office {number}.", MARCH)
+    await all_done()
+    whole = await verify_evidence(mnemon.database, tenant)
+    assert (whole.holds, whole.revisions, whole.quotes) == (True, 3, 3)
+    last = "(SELECT max(doc_version_id::text)::uuid FROM mnemon.semantic_events)"
+    async with mnemon.database.transaction(tenant) as tx:
+        await tx.execute(f"DELETE FROM mnemon.{lost} WHERE doc_version_id = {last}")
+    audited = await verify_evidence(mnemon.database, tenant)
+    assert (audited.holds, audited.events, audited.broken_quotes) == (False, 3, 1)
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "  =", "\t=", "\r=", "\n+", "\u00a0=", "\uff1d", " \uff20"])
