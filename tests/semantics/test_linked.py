@@ -298,6 +298,42 @@ async def test_people_and_topics_say_who_was_involved(
     assert (await people_topics(mnemon.database, tenant, reader, topic="landlord"))["people"] == []
 
 
+async def test_open_commitments_are_those_of_their_owner_by_date_and_of_today(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take("Cyd Frost will paint the barn by 8 March 2026.", MARCH, source_id="page")
+    now = [
+        "Ben Okafor will call the landlord.",
+        "Ben Okafor will show the map to Ada Byron by 11 March 2026.",
+        "Ada Byron will send the budget by 9 March 2026.",
+    ]
+    await take("\n\n".join(now), MARCH, source_id="page")
+    await all_done()
+
+    async def promised(**asked: Any) -> list[str]:
+        view = await open_commitments(mnemon.database, tenant, reader, today=date(2026, 3, 9), **asked)
+        return [one["narrative"] for one in view["commitments"]]
+
+    whole = await open_commitments(mnemon.database, tenant, reader, today=date(2026, 3, 10))
+    assert [one["narrative"] for one in whole["commitments"]] == now[::-1], "the most urgent first, then the undated"
+    assert [(one["days_left"], one["overdue"]) for one in whole["commitments"]] == [
+        (-1, True),
+        (1, False),
+        (None, False),
+    ]
+    shown = await open_commitments(mnemon.database, tenant, reader, limit=1)
+    assert (len(shown["commitments"]), shown["total"]) == (1, 3)
+    assert await promised(overdue=True) == [], "what is due today is not late"
+    assert await promised(due_before=date(2026, 3, 10)) == now[2:]
+    assert await promised(due_before=date(2026, 3, 9)) == []
+    [own] = (await open_commitments(mnemon.database, tenant, reader, owner="ada"))["commitments"]
+    assert own["owners"] == ["Ada Byron"], "to whom it was promised does not owe it"
+    [shared] = (await event_search(mnemon.database, tenant, reader, EventFilters(query="map")))["events"]
+    assert ("Ada Byron", "owner") not in [(one["ref"], one["role"]) for one in shared["actors"]]
+    people = (await people_topics(mnemon.database, tenant, reader))["people"]
+    assert "Cyd Frost" not in [row["person"] for row in people], "that revision is not served any more"
+
+
 async def test_a_repeated_extraction_gives_the_same_events_and_keeps_the_history(
     mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
 ) -> None:
