@@ -1,7 +1,5 @@
 """Claims about what later events do to earlier ones, and about the past: changes, both clocks, replay and purge."""
 
-import csv
-import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -298,42 +296,6 @@ async def test_people_and_topics_say_who_was_involved(
     assert (await people_topics(mnemon.database, tenant, reader, topic="landlord"))["people"] == []
 
 
-async def test_open_commitments_are_those_of_their_owner_by_date_and_of_today(
-    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
-) -> None:
-    await take("Cyd Frost will paint the barn by 8 March 2026.", MARCH, source_id="page")
-    now = [
-        "Ben Okafor will call the landlord.",
-        "Ben Okafor will show the map to Ada Byron by 11 March 2026.",
-        "Ada Byron will send the budget by 9 March 2026.",
-    ]
-    await take("\n\n".join(now), MARCH, source_id="page")
-    await all_done()
-
-    async def promised(**asked: Any) -> list[str]:
-        view = await open_commitments(mnemon.database, tenant, reader, today=date(2026, 3, 9), **asked)
-        return [one["narrative"] for one in view["commitments"]]
-
-    whole = await open_commitments(mnemon.database, tenant, reader, today=date(2026, 3, 10))
-    assert [one["narrative"] for one in whole["commitments"]] == now[::-1], "the most urgent first, then the undated"
-    assert [(one["days_left"], one["overdue"]) for one in whole["commitments"]] == [
-        (-1, True),
-        (1, False),
-        (None, False),
-    ]
-    shown = await open_commitments(mnemon.database, tenant, reader, limit=1)
-    assert (len(shown["commitments"]), shown["total"]) == (1, 3)
-    assert await promised(overdue=True) == [], "what is due today is not late"
-    assert await promised(due_before=date(2026, 3, 10)) == now[2:]
-    assert await promised(due_before=date(2026, 3, 9)) == []
-    [own] = (await open_commitments(mnemon.database, tenant, reader, owner="ada"))["commitments"]
-    assert own["owners"] == ["Ada Byron"], "to whom it was promised does not owe it"
-    [shared] = (await event_search(mnemon.database, tenant, reader, EventFilters(query="map")))["events"]
-    assert ("Ada Byron", "owner") not in [(one["ref"], one["role"]) for one in shared["actors"]]
-    people = (await people_topics(mnemon.database, tenant, reader))["people"]
-    assert "Cyd Frost" not in [row["person"] for row in people], "that revision is not served any more"
-
-
 async def test_a_repeated_extraction_gives_the_same_events_and_keeps_the_history(
     mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
 ) -> None:
@@ -431,34 +393,6 @@ async def test_an_audit_misses_no_event_whose_quotes_or_text_are_lost(
         await tx.execute(f"DELETE FROM mnemon.{lost} WHERE doc_version_id = {last}")
     audited = await verify_evidence(mnemon.database, tenant)
     assert (audited.holds, audited.events, audited.broken_quotes) == (False, 3, 1)
-
-
-@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "  =", "\t=", "\r=", "\n+", "\u00a0=", "\uff1d", " \uff20"])
-def test_no_cell_of_a_table_begins_a_formula_or_another_line(sign: str) -> None:
-    names = ("event_id", "category", "status", "happened_at", "due", "confidence", "artifact_uid", "revision_id")
-    event = dict.fromkeys((*names, "narrative", "title"), f"{sign}SUM\r(1)\n")
-    people = {"subject": {"ref": f"{sign}SUM(1)"}, "actors": [{"ref": f"{sign}SUM(1)", "role": "owner"}]}
-    table = as_csv([event | people | {"evidence": [{"quote": "a=b\r\nc"}]}])
-    [_, row] = table.splitlines()
-    *cells, quotes = next(csv.reader([row]))
-    assert [cell[:1] for cell in cells] == ["'"] * 12
-    assert quotes == "a=b c", "what is no formula stays as it is"
-
-
-def test_markdown_tells_the_state_and_takes_no_markup_from_a_document() -> None:
-    hostile = "# We *use* [this](http://x) `code` <img> |a|\n> not \\\\ _that_"
-    event = {
-        "event_id": "evt_0", "category": "Commitment", "narrative": hostile, "title": hostile, "status": "done",
-        "happened_at": "2026-03-02T00:00:00Z", "due": "2026-03-09", "actors": [{"ref": "*Ada*", "role": "owner"}],
-        "evidence": [{"quote": hostile}],
-    }  # fmt: skip
-    text = as_markdown([event])
-    assert "(2026-03-02, \\*Ada\\*, due 2026-03-09, done)" in text
-    lines = [line for line in text.splitlines() if "http://x" in line]
-    assert len(lines) == 3, "each stays on its own line"
-    for line in lines:
-        written = line.removeprefix("- **").removeprefix("  > ").replace("** (", " (").replace("`evt_0`", "")
-        assert not re.search(r"(?<!\\)(?:\\\\)*[`*_\[\]<>#|]", written), line
 
 
 async def test_exports_hold_every_quote_and_no_formula(
