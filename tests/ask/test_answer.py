@@ -71,6 +71,29 @@ async def test_a_heading_is_no_answer(database: Database, tenant: UUID, searcher
     assert [citation.quote for citation in answer.citations] == ["It was set at 900 euros for the concert."]
 
 
+async def test_what_stands_below_a_heading_need_not_repeat_it(database: Database, tenant: UUID, log: EventLog) -> None:
+    lexical, question = searcher_of(database, None), "Which payment deadline holds for late freelancer invoices?"
+    passages = ["Thirty days hold for invoices."]
+    await put(database, tenant, passages, title="Rules")
+    refused = await asking(lexical, log).ask(tenant, ADA, question)
+    assert refused.refusal is not None
+    assert refused.refusal.code == "weak_evidence"
+    await put(database, tenant, passages, title="Rules", headings=["Freelancers", "Payment deadline"])
+    answer = await asking(lexical, log).ask(tenant, ADA, question)
+    assert [citation.quote for citation in answer.citations] == passages
+    assert answer.citations[0].headings == ["Freelancers", "Payment deadline"]
+
+
+async def test_a_heading_alone_does_not_make_another_question_answerable(
+    database: Database, tenant: UUID, log: EventLog
+) -> None:
+    await put(database, tenant, ["Thirty days hold for invoices."], title="Rules", headings=["Payment deadline"])
+    answer = await asking(searcher_of(database, None), log).ask(
+        tenant, ADA, "Which submarine did the Peruvian navy sell before the deadline?"
+    )
+    assert answer.outcome == "refused"
+
+
 async def test_the_header_of_a_mail_is_no_answer(
     database: Database, tenant: UUID, searcher: Searcher, log: EventLog
 ) -> None:

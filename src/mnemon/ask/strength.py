@@ -66,11 +66,15 @@ def strength_of(ranked: Ranked) -> Strength:
 
 
 def _said(ranked: Ranked, rows: Sequence[int], numbers: Sequence[int]) -> Floats:
-    """The share of these words of the question that each passage has, the rare ones counting more."""
+    """The share of these words of the question that each passage has, the rare ones counting more.
+
+    A word of its title or headings is one of its own: what stands below a heading does not repeat it.
+    """
     weights = np.array([ranked.terms[number].weight for number in numbers])
     if not weights.sum():
         return np.zeros(len(rows))
-    said: Floats = (ranked.measures.occurrences[np.ix_(rows, numbers)] > 0) @ weights / weights.sum()
+    these = np.ix_(rows, numbers)
+    said: Floats = ((ranked.measures.occurrences + ranked.measures.in_headings)[these] > 0) @ weights / weights.sum()
     return said
 
 
