@@ -171,22 +171,6 @@ async def test_identical_uploads_at_once_make_one_document_one_blob_and_one_vers
     assert files_below(mnemon.files.uploads) == []
 
 
-async def test_many_files_in_one_call_each_have_an_outcome(
-    client: httpx.AsyncClient, user: Person, ingested: Ingested
-) -> None:
-    await ingested(TEXT)
-    files = [("file", ("a.txt", b"alpha")), ("file", ("b.txt", TEXT.encode())), ("file", ("c.exe", b"MZ"))]
-    answer = await client.post("/v1/ingest", files=files, data={"tags": "x"}, headers=user.headers)
-    assert answer.status_code == 207
-    told = answer.json()["files"]
-    assert [(one["filename"], one["status"]) for one in told] == [
-        ("a.txt", "queued"),
-        ("b.txt", "skipped"),
-        ("c.exe", "refused"),
-    ]
-    assert told[2]["error_code"] == "UNSUPPORTED_FILE"
-
-
 async def test_a_database_that_fails_after_the_file_is_stored_leaves_no_rows(
     upload: Upload, mnemon: Mnemon, tenant: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,19 +4,21 @@ import asyncio
 from typing import Annotated, Any
 from uuid import UUID
 
+import psycopg
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.failures import answer_failure
-from mnemon.api.uploads import Form, FormReader
+from mnemon.api.uploads import Form, FormReader, Refused
 from mnemon.app import Mnemon
 from mnemon.documents.errors import UnfitField, UploadTooLarge
 from mnemon.documents.files import Received
 from mnemon.documents.intake import Origin, Outcome, accept, check_origin
-from mnemon.errors import MnemonError
+from mnemon.errors import DatabaseUnavailable, MnemonError
 from mnemon.identity.roles import Action, Principal
+from mnemon.telemetry import logger
 
 router = APIRouter(tags=["documents"])
 PATHS = frozenset({"/v1/ingest", "/api/ingest"})
@@ -24,6 +26,8 @@ FIELDS = frozenset({"title", "tags", "source_uri"})
 # What a form needs around its files.
 SLACK = 1 << 20
 SKIPPED = "already ingested, no changes"
+
+log = logger(__name__)
 
 
 class Accepted(BaseModel):
@@ -93,7 +97,9 @@ async def ingest(
     if len(form.files) == 1:
         outcome = await _accept(mnemon, principal, form.files[0], origin)
         return _answer(_told(outcome), 202 if outcome.run_id else 200)
-    told = [await _accept_one_of_many(mnemon, principal, received, origin) for received in form.files]
+    told = [await _accept_one_of_many(mnemon, principal, one, origin) for one in form.files]
+    if all(one.error_code == DatabaseUnavailable.code for one in told):
+        raise DatabaseUnavailable(told[0].reason or "")
     refused = any(one.error_code for one in told)
     queued = any(one.run_id for one in told)
     return _answer(AcceptedMany(files=told), 207 if refused else 202 if queued else 200)
@@ -139,15 +145,24 @@ def _origin(form: Form) -> Origin:
     return origin
 
 
-async def _accept(mnemon: Mnemon, principal: Principal, received: Received, origin: Origin) -> Outcome:
-    return await accept(mnemon.log, mnemon.files, principal.tenant_id, principal.actor, received, origin)
+async def _accept(mnemon: Mnemon, principal: Principal, file: Received | Refused, origin: Origin) -> Outcome:
+    if isinstance(file, Refused):
+        raise file.reason
+    return await accept(mnemon.log, mnemon.files, principal.tenant_id, principal.actor, file, origin)
 
 
-async def _accept_one_of_many(mnemon: Mnemon, principal: Principal, received: Received, origin: Origin) -> Accepted:
+async def _accept_one_of_many(
+    mnemon: Mnemon, principal: Principal, file: Received | Refused, origin: Origin
+) -> Accepted:
+    """Whatever fails, the others are taken in, and the sender learns of each."""
     try:
-        return _told(await _accept(mnemon, principal, received, origin))
-    except MnemonError as refusal:
-        return Accepted(status="refused", filename=received.filename, error_code=refusal.code, reason=refusal.message)
+        return _told(await _accept(mnemon, principal, file, origin))
+    except MnemonError as failure:
+        refusal = failure
+    except psycopg.OperationalError as failure:
+        log.error("database_failed", error=str(failure).strip())
+        refusal = DatabaseUnavailable("The database does not answer just now: try again.")
+    return Accepted(status="refused", filename=file.filename, error_code=refusal.code, reason=refusal.message)
 
 
 def _told(outcome: Outcome) -> Accepted:

@@ -10,7 +10,7 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
-from mnemon.documents.errors import BadUpload, NoFile, UnfitField, UploadNotStored, UploadStalled
+from mnemon.documents.errors import BadUpload, NoFile, UnfitField, UploadNotStored, UploadStalled, UploadTooLarge
 from mnemon.documents.files import Files, Incoming, Received
 
 LARGEST_FIELD = 65_536
@@ -19,11 +19,19 @@ MOST_FIELDS = 200
 BLOCK = 1 << 18
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file that was read past, and why nothing of it is kept."""
+
+    filename: str
+    reason: UploadTooLarge
+
+
 @dataclass
 class Form:
-    """A form that was read to its end: files on disk, fields in memory."""
+    """A form that was read to its end: files on disk in the order they came, fields in memory."""
 
-    files: list[Received] = field(default_factory=list)
+    files: list[Received | Refused] = field(default_factory=list)
     fields: dict[str, list[str]] = field(default_factory=dict)
 
     def one(self, name: str) -> str | None:
@@ -93,7 +101,7 @@ class _Parts:
 
 
 class FormReader:
-    """Reads one request. On any failure nothing of it stays on disk."""
+    """Reads one request. A file that is too large is refused alone; on any other failure nothing stays on disk."""
 
     def __init__(self, files: Files, tenant: UUID, *, most_files: int, idle_seconds: float) -> None:
         self._files = files
@@ -104,6 +112,7 @@ class FormReader:
         self._incoming: Incoming | None = None
         self._block = bytearray()
         self._part: _Part | None = None
+        self._has_end = False
 
     async def read(self, request: Request) -> Form:
         try:
@@ -118,6 +127,7 @@ class FormReader:
 
     async def _read(self, request: Request) -> Form:
         parts = _Parts(_boundary(request.headers))
+        self._has_end = "content-length" in request.headers
         async for data in self._pieces(request):
             for one in parts.feed(data):
                 await self._take(one)
@@ -146,11 +156,13 @@ class FormReader:
             await self._begin(one)
         elif one is None:
             await self._end()
-        else:
+        elif self._incoming is not None:
             self._block += one
-            if self._incoming is not None and len(self._block) >= BLOCK:
-                await asyncio.to_thread(self._incoming.write, self._taken())
-            elif self._incoming is None and len(self._block) > LARGEST_FIELD:
+            if len(self._block) >= BLOCK:
+                await self._write(self._incoming)
+        elif self._part is not None and self._part.filename is None:
+            self._block += one
+            if len(self._block) > LARGEST_FIELD:
                 raise UnfitField("A field of the form is too long.", most_bytes=LARGEST_FIELD)
 
     async def _begin(self, part: _Part) -> None:
@@ -167,12 +179,25 @@ class FormReader:
 
     async def _end(self) -> None:
         assert self._part is not None
-        if self._incoming is None:
-            self._form.fields.setdefault(self._part.name, []).append(_text(bytes(self._block)))
-            self._block.clear()
-            return
-        self._form.files.append(await asyncio.to_thread(self._incoming.complete, self._taken()))
-        self._incoming = None
+        if self._part.filename is None:
+            self._form.fields.setdefault(self._part.name, []).append(_text(self._taken()))
+        elif self._incoming is not None and await self._write(self._incoming):
+            self._form.files.append(await asyncio.to_thread(self._incoming.complete))
+            self._incoming = None
+
+    async def _write(self, incoming: Incoming) -> bool:
+        """Whether it still fits. The rest of a file that does not is read past, for the sake of the files after it;
+        but only where the length was announced, and so was found bearable: other senders might never end."""
+        try:
+            await asyncio.to_thread(incoming.write, self._taken())
+        except UploadTooLarge as refusal:
+            if not self._has_end:
+                raise
+            await asyncio.to_thread(incoming.abandon)
+            self._incoming = None
+            self._form.files.append(Refused(incoming.filename, refusal))
+            return False
+        return True
 
     def _taken(self) -> bytes:
         block = bytes(self._block)
@@ -183,8 +208,9 @@ class FormReader:
         """Remove what was stored so far."""
         if self._incoming is not None:
             self._incoming.abandon()
-        for received in self._form.files:
-            self._files.discard_upload(self._tenant, received.run_id)
+        for one in self._form.files:
+            if isinstance(one, Received):
+                self._files.discard_upload(self._tenant, one.run_id)
 
 
 def _boundary(headers: Mapping[str, str]) -> bytes:
