@@ -120,3 +120,20 @@ async def test_search_and_ask_work_while_no_worker_runs(
     assert [hit["doc_version_id"] for hit in search.json()["items"]] == [str(revision)] * 2
     answer = await client.post("/v1/ask", json={"question": QUESTION}, headers=user.headers)
     assert answer.json()["outcome"] == "answered"
+
+
+async def test_answers_have_exactly_the_fields_that_the_openapi_document_names(
+    client: httpx.AsyncClient, user: Person, revision: UUID
+) -> None:
+    schemas = (await client.get("/openapi.json")).json()["components"]["schemas"]
+    found = await client.get("/v1/search", params={"q": "budget", "explain": "true"}, headers=user.headers)
+    answer = (await client.post("/v1/ask", json={"question": QUESTION}, headers=user.headers)).json()
+    (sentence,) = answer["sentences"]
+    evidence = (await client.get(sentence["citations"][0]["link"], headers=user.headers)).json()
+    hit = found.json()["items"][0]
+    shown = {
+        "SearchOut": found.json(), "Hit": hit, "Snippet": hit["snippet"], "Explanation": hit["explanation"],
+        "AnswerOut": answer, "ProvenSentence": sentence, "Citation": sentence["citations"][0], "Evidence": evidence,
+    }  # fmt: skip
+    for name, value in shown.items():
+        assert value.keys() == schemas[name]["properties"].keys() == set(schemas[name]["required"]), name

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from mnemon.api.access import MnemonPart, allow
-from mnemon.api.ask_models import AnswerOut, AskIn, EvidenceOut, SearchOut, SearchQuery
-from mnemon.ask.citations import open_evidence
+from mnemon.api.ask_models import AnswerOut, AskIn, SearchOut, SearchQuery
+from mnemon.ask.citations import Evidence, open_evidence
 from mnemon.ask.search import checked_question
 from mnemon.documents.readers import Reader, open_revision_as
 from mnemon.errors import MnemonError
@@ -56,7 +56,7 @@ async def post_ask(asked: AskIn, request: Request, mnemon: MnemonPart, principal
 @router.get(
     "/evidence/{doc_version_id}/{start}-{end}",
     summary="Open a citation: the exact span of the exact version",
-    response_model=EvidenceOut,
+    response_model=Evidence,
 )
 async def get_evidence(
     doc_version_id: UUID,

@@ -1,12 +1,13 @@
 """What search and ask take and give over REST."""
 
-from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from mnemon.ask.filters import Filters
+from mnemon.ask.hits import Hit
+from mnemon.ask.written import ProvenSentence
 from mnemon.log.query import end_of, start_of
 
 
@@ -58,72 +59,16 @@ class AskIn(FilterFields):
     stream: bool = False
 
 
-class SnippetOut(BaseModel):
-    start: int
-    end: int
-    text: str
-
-
-class HitOut(BaseModel):
-    """A passage: `text` is the version's text between `start` and `end`, in code points; so is the snippet."""
-
-    chunk_id: UUID
-    doc_id: UUID
-    doc_version_id: UUID
-    version_number: int
-    active: bool
-    title: str
-    source_uri: str
-    media_type: str
-    written_at: datetime | None
-    headings: list[str]
-    first_page: int | None
-    last_page: int | None
-    speaker: str | None
-    ordinal: int
-    start: int
-    end: int
-    text: str
-    snippet: SnippetOut
-    score: float
-    relevance: float | None
-    explanation: dict[str, Any] | None
-
-
 class SearchOut(BaseModel):
     """A page of passages, best first."""
 
-    items: list[HitOut]
+    items: list[Hit]
     total: int = Field(description="Passages that were ranked.")
     next_offset: int | None
     mode: Literal["hybrid", "lexical"]
     lexical_only: str | None = Field(description="Why meaning took no part, where it did not.")
     reranked: bool
     filters: dict[str, str]
-
-
-class CitationOut(BaseModel):
-    """`quote` is the version's text between `start` and `end`; `link` opens it for ever."""
-
-    doc_id: UUID
-    doc_version_id: UUID
-    version_number: int
-    start: int
-    end: int
-    quote: str
-    title: str
-    source_uri: str
-    speaker: str | None
-    headings: list[str]
-    first_page: int | None
-    last_page: int | None
-    written_at: datetime | None
-    link: str
-
-
-class SentenceOut(BaseModel):
-    text: str
-    citations: list[CitationOut]
 
 
 class AnswerOut(BaseModel):
@@ -133,7 +78,7 @@ class AnswerOut(BaseModel):
     question: str
     outcome: Literal["answered", "refused"]
     text: str
-    sentences: list[SentenceOut]
+    sentences: list[ProvenSentence]
     refusal: dict[str, Any] | None
     strength: float
     mode: Literal["hybrid", "lexical"]
@@ -142,32 +87,3 @@ class AnswerOut(BaseModel):
     dropped: int = Field(description="Sentences of the model that no source proved.")
     filters: dict[str, str]
     seconds: float
-
-
-class RectangleOut(BaseModel):
-    page: int
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-
-class EvidenceOut(BaseModel):
-    """A span of a version, opened."""
-
-    doc_id: UUID
-    doc_version_id: UUID
-    version_number: int
-    is_active: bool
-    title: str
-    source_uri: str
-    media_type: str
-    written_at: datetime | None
-    text_hash: str
-    start: int
-    end: int
-    quote: str
-    before: str
-    after: str
-    pages: list[int]
-    rectangles: list[RectangleOut]

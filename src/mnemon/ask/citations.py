@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from pydantic import computed_field
+
 from mnemon.ask.hits import Hit
 from mnemon.db.database import Connection
 from mnemon.documents.content import Page
@@ -46,6 +48,7 @@ class Citation:
     last_page: int | None
     written_at: datetime | None
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def link(self) -> str:
         """Opens the span for ever: revisions do not change."""

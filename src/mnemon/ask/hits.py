@@ -26,7 +26,7 @@ ORDER BY wanted.place
 
 
 @dataclass(frozen=True)
-class Part:
+class ScorePart:
     """One part of a score: what was measured, and what it adds."""
 
     value: float
@@ -37,14 +37,14 @@ class Part:
 class Explanation:
     """Why a passage stands where it does. What the parts add makes the score."""
 
-    parts: dict[str, Part]
+    parts: dict[str, ScorePart]
     # Each word of the question: its rarity, and how often the passage has it.
     words: dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A chunk of a revision; `text` is the revision's `text[start:end]`, and so is the snippet at its own offsets."""
+    """A chunk of a revision; `text` is the revision's `text[start:end]`, in code points, and so is the snippet."""
 
     chunk_id: UUID
     doc_id: UUID
@@ -65,8 +65,8 @@ class Hit:
     text: str
     snippet: Snippet
     score: float
-    relevance: float | None = None
-    explanation: Explanation | None = None
+    relevance: float | None
+    explanation: Explanation | None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -105,12 +105,15 @@ def _hit(ranked: "Ranked", row: int, detail: dict[str, Any], explain: bool, list
         text=detail["text"],
         snippet=snippet_of(detail["text"], detail["start_offset"], ranked.terms, listener),
         score=float(ranked.score[row]),
+        relevance=None,
         explanation=_explanation(ranked, row) if explain else None,
     )
 
 
 def _explanation(ranked: "Ranked", row: int) -> Explanation:
-    parts = {name: Part(float(ranked.parts[name][row]), float(shares[row])) for name, shares in ranked.shares.items()}
+    parts = {
+        name: ScorePart(float(ranked.parts[name][row]), float(shares[row])) for name, shares in ranked.shares.items()
+    }
     words = {
         term.lexeme: {
             "rarity": term.weight,
