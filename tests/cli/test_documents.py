@@ -88,6 +88,10 @@ def test_a_folder_is_taken_in_and_read_with_a_reason_for_what_is_not(added: dict
     assert added["fake.pdf"]["error_code"] == "UNSUPPORTED_FILE"
 
 
+def test_what_was_decided_in_the_files_is_known_when_the_command_ends(environment: dict[str, str], added: Any) -> None:
+    assert result(environment, "events", "search")["total"] > 0
+
+
 def test_people_are_told_the_same(environment: dict[str, str], folder: Path, added: Any) -> None:
     done = mnemon(environment, "add", folder / "papers")
     assert done.exit_code == 1

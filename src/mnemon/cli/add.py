@@ -12,20 +12,16 @@ from uuid import UUID
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from mnemon.app import Mnemon, worker_of
+from mnemon.app import Mnemon
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
+from mnemon.cli.reading import POLL_SECONDS, being_read, until_events_are_read
 from mnemon.documents.files import Files
 from mnemon.documents.folders import Found, find_files
-from mnemon.documents.ingest import INGEST
 from mnemon.documents.intake import Origin, accept, check_origin
-from mnemon.documents.jobs import KINDS
 from mnemon.documents.runs import RunStatus, run_by_id
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.work.jobs import list_workers
-
-POLL_SECONDS = 0.2
 
 
 @dataclass
@@ -142,14 +138,13 @@ def _with_path(origin: Origin, path: Path) -> Origin:
 async def _see_through(
     mnemon: Mnemon, tenant: UUID, added: list[Added], interrupted: Interrupted, progress: Progress
 ) -> None:
-    """Until every run has ended. Where no worker would do it, one works in this process meanwhile."""
+    """Until every run has ended, and what the documents tell was read too."""
     waiting = {one.run_id: one for one in added if one.run_id is not None}
     if not waiting:
         return
-    worker = None if await _has_worker(mnemon) else worker_of(mnemon, KINDS)
-    working = asyncio.create_task(worker.run()) if worker else None
-    task = progress.add_task("Reading", total=len(waiting))
-    try:
+    documents = {one.doc_id for one in waiting.values() if one.doc_id}
+    async with being_read(mnemon):
+        task = progress.add_task("Reading", total=len(waiting))
         while waiting and not interrupted.wanted:
             for run_id in list(waiting):
                 async with mnemon.database.transaction(tenant) as tx:
@@ -159,10 +154,11 @@ async def _see_through(
                     one.status, one.error_code, one.reason = run.status, run.error_code, run.error
                     progress.advance(task)
             await _pause(interrupted)
-    finally:
-        if worker and working:
-            worker.stop()
-            await working
+        task = progress.add_task("Finding events", total=len(documents))
+        async for read in until_events_are_read(mnemon, tenant, documents):
+            progress.update(task, completed=read)
+            if interrupted.wanted:
+                break
 
 
 async def _pause(interrupted: Interrupted) -> None:
@@ -170,11 +166,6 @@ async def _pause(interrupted: Interrupted) -> None:
         await asyncio.wait_for(interrupted.asked.wait(), POLL_SECONDS)
     except TimeoutError:
         return
-
-
-async def _has_worker(mnemon: Mnemon) -> bool:
-    async with mnemon.database.session() as session:
-        return any(one.alive and INGEST.name in one.kinds for one in await list_workers(session))
 
 
 def _progress(as_json: bool) -> AbstractContextManager[Progress]:

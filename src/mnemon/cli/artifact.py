@@ -9,6 +9,7 @@ import typer
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.documents import Yes
 from mnemon.cli.output import Json, TenantOption, counted, say, show, table
+from mnemon.cli.reading import being_read, until_events_are_read
 from mnemon.cli.semantic_events import READER, OneRevision, Uid, print_event
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
@@ -42,10 +43,14 @@ def add(
     ] = "normal",
     retention: Annotated[str, typer.Option("--retention", help="forever, 1y, until_resolved or custom.")] = "forever",
     retain_until: Annotated[str | None, typer.Option("--until", help="The last day of a custom retention.")] = None,
+    wait: Annotated[bool, typer.Option(help="Wait until its events are read.")] = True,
     tenant: TenantOption = DEFAULT_SLUG,
     as_json: Json = False,
 ) -> None:
-    """Take a text in: mnemon artifact add notes.txt --type note --source-id meeting-7"""
+    """Take a text in. Where no worker runs, this command reads it itself.
+
+    Example: mnemon artifact add notes.txt --type note --source-id meeting-7
+    """
     new = NewArtifact(
         artifact_type=artifact_type, source_system=source, content=_read(path), source_id=source_id,
         title=title or (None if str(path) == "-" else path.name),
@@ -57,6 +62,10 @@ def add(
     async def take() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
             taken = await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, tenant_id, OPERATOR, new)
+            if wait:
+                async with being_read(mnemon):
+                    async for _ in until_events_are_read(mnemon, tenant_id, [taken.doc_id]):
+                        pass
             return taken.as_json()
 
     taken = run_async(take())

@@ -1,5 +1,6 @@
 """How the extraction of a revision stands, and its repetition on demand."""
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
@@ -24,6 +25,22 @@ LAST = """
 SELECT extraction_id AS job_id, extracted_at FROM mnemon.extractions
  WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s ORDER BY extracted_at DESC LIMIT 1
 """
+# Not those that pause after a failure: that may take long, and is told by the job's status.
+UNREAD = """
+SELECT count(DISTINCT r.doc_id) AS documents
+  FROM mnemon.artifact_revisions r
+  JOIN mnemon.jobs j ON j.tenant_id = r.tenant_id AND j.kind = 'semantics.extract'
+   AND j.dedupe_key IN (r.doc_version_id::text, r.doc_version_id || '+')
+ WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_id = ANY(%s)
+   AND (j.status = 'PROCESSING' OR (j.status = 'PENDING' AND j.attempts = 0))
+"""
+
+
+async def unread(database: Database, tenant: UUID, documents: Collection[UUID]) -> int:
+    """How many of these documents still wait for their first attempt to read events from them."""
+    async with database.transaction(tenant) as tx:
+        row = await (await tx.execute(UNREAD, (list(documents),))).fetchone()
+    return int(row["documents"]) if row else 0
 
 
 async def job_status(
