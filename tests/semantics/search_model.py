@@ -213,8 +213,10 @@ class Expected:
         return sorted(matching, key=lambda one: (one.happened_at, one.event_id), reverse=True)
 
     def status(self, event: Said) -> str:
-        ends = {kind for later, earlier, kind in self.world.links if earlier is event and self._counts(later, event)}
-        return "done" if "fulfils" in ends else "superseded" if ends else "open"
+        """The first that ended it tells how."""
+        ends = [(one.happened_at, one.event_id, kind) for one, earlier, kind in self.world.links
+                if earlier is event and self._counts(one, event)]  # fmt: skip
+        return ENDED[min(ends)[2]] if ends else "open"
 
     def _counts(self, later: Said, earlier: Said) -> bool:
         told = later.of.readers is None or (

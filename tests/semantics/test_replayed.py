@@ -84,7 +84,7 @@ async def test_replay_gives_the_same_rows_whatever_was_done(
 async def test_the_order_of_reading_does_not_change_what_became_of_anything(
     mnemon: Mnemon, tenant: UUID, all_done: Done, seed: int
 ) -> None:
-    dated = [(month, text) for month, text in enumerate(TEXTS, 1) if "16 March" not in text]
+    dated = list(enumerate(TEXTS, 1))
     random.Random(seed).shuffle(dated)
     for month, text in dated:
         new = NewArtifact(
@@ -98,6 +98,7 @@ async def test_the_order_of_reading_does_not_change_what_became_of_anything(
         TEXTS[0].rstrip("."): "superseded",
         TEXTS[1].rstrip("."): "superseded",
         TEXTS[2].rstrip("."): "open",
-        TEXTS[3].rstrip("."): "done",
+        TEXTS[3].rstrip("."): "superseded",
+        TEXTS[4].rstrip("."): "done",
         TEXTS[5].rstrip("."): "open",
     }

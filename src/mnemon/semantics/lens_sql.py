@@ -67,7 +67,8 @@ SELECT l.earlier FROM {semantic_events} e
   JOIN {event_links} l ON l.tenant_id = e.tenant_id AND l.doc_version_id = e.doc_version_id
  WHERE e.tenant_id = %(tenant)s AND e.doc_id = %(doc)s
 """
-# What ends an event counts only where everyone who reads the event may read that too: else its status would tell of it.
+# What came first ends an event, in whatever order the texts were read. It counts only where everyone who reads the
+# event may read that too: else its status would tell of it.
 SETTLE = """
 UPDATE {semantic_events} e SET status = now.status, linked = now.linked
   FROM (SELECT o.event_id, coalesce((
@@ -76,7 +77,8 @@ UPDATE {semantic_events} e SET status = now.status, linked = now.linked
               JOIN {semantic_events} later
                 ON later.tenant_id = l.tenant_id AND later.event_id = l.later AND later.active
                AND mnemon.link_tells(o.readers, later.readers)
-             WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id ORDER BY l.kind LIMIT 1), 'open') AS status,
+             WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id
+             ORDER BY later.happened_at, later.event_id, l.kind LIMIT 1), 'open') AS status,
                EXISTS (SELECT FROM {event_links} l
                         WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id) AS linked
           FROM {semantic_events} o WHERE o.tenant_id = %(tenant)s AND o.event_id = ANY(%(touched)s)) AS now

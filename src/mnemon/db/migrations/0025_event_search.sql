@@ -60,23 +60,21 @@ CREATE FUNCTION mnemon.event_stood(event text, as_of timestamptz, known_at times
                 ELSE format('(%s OR %s)', event_was_served(event, known_at), event_was_replaced(event, as_of, known_at)) END
 $$;
 
--- The condition that a later event had ended `e` by then: a link counts if it leads to one that stood.
-CREATE FUNCTION mnemon.event_had_ended(kind text, as_of timestamptz, known_at timestamptz) RETURNS text
+-- How `e` had ended by then: the kind of the link from the first later event that stood, or NULL.
+CREATE FUNCTION mnemon.event_had_ended(as_of timestamptz, known_at timestamptz) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = mnemon, pg_temp AS $$
     SELECT format(
-        'EXISTS (SELECT FROM event_links l
-                   JOIN semantic_events later ON later.tenant_id = l.tenant_id AND later.event_id = l.later
-                  WHERE l.tenant_id = e.tenant_id AND l.earlier = e.event_id%s%s
-                    AND link_tells(e.readers, later.readers) AND %s OFFSET 0)',
-        ' AND l.kind = ' || quote_literal(kind), ' AND later.happened_at <= ' || quote_literal(as_of) || '::timestamptz',
-        event_stood('later', as_of, known_at))
+        '(SELECT l.kind FROM event_links l
+            JOIN semantic_events later ON later.tenant_id = l.tenant_id AND later.event_id = l.later
+           WHERE l.tenant_id = e.tenant_id AND l.earlier = e.event_id%s
+             AND link_tells(e.readers, later.readers) AND %s
+           ORDER BY later.happened_at, later.event_id, l.kind LIMIT 1)',
+        ' AND later.happened_at <= ' || quote_literal(as_of) || '::timestamptz', event_stood('later', as_of, known_at))
 $$;
 CREATE FUNCTION mnemon.event_had_status(status text, as_of timestamptz, known_at timestamptz) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = mnemon, pg_temp AS $$
-    SELECT CASE status WHEN 'done' THEN event_had_ended('fulfils', as_of, known_at)
-                       WHEN 'superseded' THEN event_had_ended('supersedes', as_of, known_at)
-                            || ' AND NOT ' || event_had_ended('fulfils', as_of, known_at)
-                       ELSE 'NOT ' || event_had_ended(NULL, as_of, known_at) END
+    SELECT event_had_ended(as_of, known_at)
+        || CASE status WHEN 'done' THEN ' = ''fulfils''' WHEN 'superseded' THEN ' = ''supersedes''' ELSE ' IS NULL' END
 $$;
 
 -- What became of these events as of then.
@@ -85,9 +83,9 @@ CREATE FUNCTION mnemon.statuses_as_of(events text[], as_of timestamptz, known_at
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
 BEGIN
     RETURN QUERY EXECUTE format(
-        'SELECT e.event_id, CASE WHEN %s THEN ''open'' WHEN %s THEN ''done'' ELSE ''superseded'' END
+        'SELECT e.event_id, CASE %s WHEN ''fulfils'' THEN ''done'' WHEN ''supersedes'' THEN ''superseded'' ELSE ''open'' END
            FROM semantic_events e WHERE e.tenant_id = $1 AND e.event_id = ANY ($2) AND may_read(e.readers)',
-        event_had_status('open', as_of, known_at), event_had_status('done', as_of, known_at))
+        event_had_ended(as_of, known_at))
     USING current_tenant(), events;
 END $$;
 
