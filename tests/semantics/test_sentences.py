@@ -3,7 +3,7 @@
 import pytest
 
 from mnemon.documents.sentences import sentences
-from mnemon.semantics.sentences import split_clauses, split_sentences
+from mnemon.semantics.sentences import LONGEST_SENTENCE, split_clauses, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,16 @@ def test_clauses_that_can_stand_alone_are_parted() -> None:
     text = "Ana will write the plan, and Ben will check the numbers"
     clauses = [text[start:end] for start, end in split_clauses(text, 0, len(text))]
     assert clauses == ["Ana will write the plan", "Ben will check the numbers"]
+
+
+@pytest.mark.parametrize("word", ["reviewed the plan ", "moved\tit\n", "we agreed, and we sent it, and "])
+def test_a_run_without_an_end_is_read_in_parts_that_leave_no_word_out(word: str) -> None:
+    text = word * 3000
+    spans = split_sentences(text, 0, len(text))
+    assert max(end - start for start, end in spans) <= LONGEST_SENTENCE
+    assert [part for start, end in spans for part in text[start:end].split()] == text.split()
+
+
+def test_a_word_without_an_end_is_cut() -> None:
+    text = "a" * 9001
+    assert "".join(text[start:end] for start, end in split_sentences(text, 0, len(text))) == text

@@ -5,6 +5,7 @@ a sentence. `mnemon.documents.sentences` leans the other way: it would sooner ci
 """
 
 import re
+from collections.abc import Iterator
 
 from mnemon.documents.sentences import Span, trimmed
 from mnemon.semantics.word_lists import words
@@ -31,6 +32,8 @@ _OWN_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _FEWEST_CLAUSE_WORDS = 3
+# Nobody writes one this long: what has no full stop for so many characters is a table, a log or an attack.
+LONGEST_SENTENCE = 2000
 
 
 def split_sentences(text: str, start: int, end: int) -> list[Span]:
@@ -42,7 +45,17 @@ def split_sentences(text: str, start: int, end: int) -> list[Span]:
             spans.append((begin, match.end()))
             begin = match.end()
     spans.append((begin, end))
-    return [kept for span in spans if (kept := trimmed(text, *span))]
+    return [kept for span in spans for part in _parts(text, *span) if (kept := trimmed(text, *part))]
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[Span]:
+    """A run without an end is read in parts, or the time to read it would grow with its square."""
+    while end - start > LONGEST_SENTENCE:
+        space = max(text.rfind(white, start + 1, start + LONGEST_SENTENCE) for white in " \n\t")
+        border = space if space > start else start + LONGEST_SENTENCE
+        yield start, border
+        start = border
+    yield start, end
 
 
 def split_clauses(text: str, start: int, end: int) -> list[Span]:
