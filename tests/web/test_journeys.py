@@ -1,14 +1,10 @@
 """What a person does in the browser, from an upload to the cited words; and what a hostile file cannot do."""
 
 import re
-import shutil
-import tempfile
-from collections.abc import AsyncIterator
-from pathlib import Path
 from uuid import UUID
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Page, expect
 
 from mnemon.app import Mnemon, working_inside
 from mnemon.documents.locks import lock_document
@@ -16,57 +12,11 @@ from mnemon.identity.roles import Role
 from mnemon.identity.users import add_user
 from mnemon.log.events import SYSTEM
 
-from .browser import chromium, needs_chromium, problems_of, serving
+from .browser import needs_chromium
 
 pytestmark = [pytest.mark.browser, needs_chromium]
-# A busy machine may take long to read a file.
-PATIENCE = 60_000
 HOSTILE = '<img src=x onerror=alert(1)> & "quotes".md'
 ATTACK = "<script>document.title = 'owned'</script><img src=x onerror=alert(2)>"
-
-
-@pytest.fixture(scope="module")
-async def site(open_folder: Path) -> AsyncIterator[Mnemon]:
-    """One server for all journeys, with no worker unless a test starts one."""
-    home = Path(tempfile.mkdtemp(dir=open_folder))
-    async with serving(home) as mnemon:
-        yield mnemon
-    shutil.rmtree(home, ignore_errors=True)
-
-
-@pytest.fixture(scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-async def session(site: Mnemon, browser: Browser) -> str:
-    """The administrator's cookie: the link of the first start lets in once."""
-    assert site.first_start is not None
-    page = await browser.new_page()
-    await page.goto(site.login_url(site.first_start.link_secret))
-    await page.wait_for_url(f"{site.url}/")
-    [cookie] = await page.context.cookies()
-    await page.context.close()
-    return str(cookie["value"])
-
-
-@pytest.fixture
-async def page(site: Mnemon, browser: Browser, session: str) -> AsyncIterator[Page]:
-    context = await browser.new_context(base_url=site.url)
-    await context.add_cookies([{"name": "mnemon_session", "value": session, "url": site.url}])
-    opened = await context.new_page()
-    opened.set_default_timeout(PATIENCE)
-    problems = problems_of(opened)
-    yield opened
-    assert problems == []
-    await context.close()
-
-
-@pytest.fixture(autouse=True)
-def patience() -> None:
-    expect.set_options(timeout=PATIENCE)
 
 
 async def upload(page: Page, name: str, text: str) -> None:
@@ -232,7 +182,17 @@ async def test_who_is_no_administrator_is_offered_and_allowed_none_of_it(site: M
 @pytest.mark.parametrize("width", [1200, 360])
 async def test_every_field_has_a_name_and_no_page_is_wider_than_the_screen(page: Page, width: int) -> None:
     await page.set_viewport_size({"width": width, "height": 800})
-    for path in ("/", "/search?q=harbour", "/documents?status=all", "/upload", "/runs", "/server"):
+    for path in (
+        "/",
+        "/search?q=harbour",
+        "/events",
+        "/events?category=Decision",
+        "/events/commitments",
+        "/documents?status=all",
+        "/upload",
+        "/runs",
+        "/server",
+    ):
         await page.goto(path)
         nameless = await page.evaluate(
             "[...document.querySelectorAll('input:not([type=hidden]), select')]"

@@ -55,7 +55,17 @@ async def test_a_newcomer_logs_in_by_the_printed_link_and_later_by_password(site
 
 async def test_pages_without_a_session_lead_to_the_login_and_a_used_link_says_so(site: Mnemon) -> None:
     async with httpx.AsyncClient(base_url=site.url) as client:
-        for path in ("/", "/search", "/documents", f"/documents/{new_uuid()}", "/upload", "/runs", "/server"):
+        for path in (
+            "/",
+            "/search",
+            "/events",
+            "/events/commitments",
+            "/documents",
+            f"/documents/{new_uuid()}",
+            "/upload",
+            "/runs",
+            "/server",
+        ):
             asked = await client.get(path)
             assert (asked.status_code, asked.headers["location"]) == (303, "/login"), path
         own = {"Origin": site.url}

@@ -74,11 +74,15 @@ async def _answer_database(request: Request, failure: Exception) -> JSONResponse
 
 
 async def _answer_value(request: Request, failure: Exception) -> JSONResponse:
-    """A null character or a number beyond 64 bits: nothing that is stored can be asked for with it."""
     assert isinstance(failure, psycopg.DataError)
+    return await answer_failure(request, unusable_value(failure))
+
+
+def unusable_value(failure: psycopg.DataError) -> InvalidRequest:
+    """A null character or a number beyond 64 bits: nothing that is stored can be asked for with it."""
     # The rest of the message shows the statement.
     reason = failure.diag.message_primary or str(failure).partition("\n")[0]
-    return await answer_failure(request, InvalidRequest(f"A value cannot be used: {reason.strip()}"))
+    return InvalidRequest(f"A value cannot be used: {reason.strip()}")
 
 
 async def _answer_surprise(request: Request, failure: Exception) -> JSONResponse:

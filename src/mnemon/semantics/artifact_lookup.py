@@ -18,6 +18,10 @@ SELECT doc_id, artifact_uid, artifact_type, source_system, source_id, source_url
   FROM mnemon.artifacts
  WHERE tenant_id = mnemon.current_tenant() AND artifact_uid = %s AND mnemon.may_read(readers)
 """
+UID = """
+SELECT artifact_uid FROM mnemon.artifacts
+ WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s AND mnemon.may_read(readers)
+"""
 REVISIONS = """
 SELECT doc_version_id, revision_id, version_number, source_ts, token_count, chunk_count, is_latest, ingested_at,
        extracted_at
@@ -99,6 +103,12 @@ async def find_artifact(tx: Connection, artifact_uid: str) -> Artifact:
     if found is None:
         raise NoSuchArtifact(f"Artifact {artifact_uid} not found", artifact_uid=artifact_uid)
     return found
+
+
+async def uid_of_document(tx: Connection, doc_id: UUID) -> str | None:
+    """The artifact that the document is; none once it was purged."""
+    row = await (await tx.execute(UID, (doc_id,))).fetchone()
+    return None if row is None else str(row["artifact_uid"])
 
 
 async def revisions_of(tx: Connection, artifact: Artifact, revision_id: str | None = None) -> list[ArtifactRevision]:

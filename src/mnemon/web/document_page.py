@@ -6,6 +6,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from mnemon.api.access import MnemonPart
+from mnemon.app import Mnemon
 from mnemon.ask.citations import open_evidence
 from mnemon.documents.activation import deactivate, reactivate
 from mnemon.documents.library import DocumentStatus, document_by_id, version_of, versions_of, which_version
@@ -13,8 +14,10 @@ from mnemon.documents.readers import open_as, open_revision_as
 from mnemon.documents.revision_texts import read_text
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
+from mnemon.semantics.artifact_lookup import uid_of_document
+from mnemon.semantics.query import EventFilters, event_search
 from mnemon.web.passages import View, view_of
-from mnemon.web.rendering import as_page, id_of, query_of, render, visit
+from mnemon.web.rendering import Visitor, as_page, id_of, query_of, render, visit
 
 router = APIRouter(include_in_schema=False)
 # What one has to write to purge a document.
@@ -36,9 +39,10 @@ async def document_page(
         if document.status not in (DocumentStatus.PURGED, DocumentStatus.UNREAD):
             chosen = await version_of(tx, document.doc_id, which_version(version or None))
             view = view_of(await read_text(tx, chosen.doc_version_id), start, end, at)
+        artifact = await uid_of_document(tx, document.doc_id)
     return render(
         "document.html", here="documents", visitor=visitor, document=document, versions=versions, chosen=chosen,
-        view=view, purge_word=PURGE_WORD,
+        view=view, purge_word=PURGE_WORD, artifact=artifact, events=await _events(mnemon, visitor, artifact),
     )  # fmt: skip
 
 
@@ -82,3 +86,14 @@ async def purge(request: Request, mnemon: MnemonPart, doc_id: str, confirm: Anno
         raise InvalidRequest(f"Nothing was purged: write {PURGE_WORD} to confirm that this document is destroyed.")
     await mnemon.purge_document(visitor.tenant_id, visitor.principal.actor, id_of(doc_id))
     return RedirectResponse(f"/documents/{id_of(doc_id)}", 303)
+
+
+async def _events(mnemon: Mnemon, visitor: Visitor, artifact: str | None) -> int:
+    """How many were read from what is in service."""
+    if artifact is None:
+        return 0
+    found = await event_search(
+        mnemon.database, visitor.tenant_id, visitor.reader, EventFilters(artifact_uid=artifact),
+        limit=1, include_evidence=False,
+    )  # fmt: skip
+    return int(found["total"])

@@ -15,14 +15,14 @@ from mnemon.identity.login import login_with_link, login_with_password
 from mnemon.identity.roles import Action
 from mnemon.identity.sessions import Session
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.web import document_page, library_pages, question_pages
+from mnemon.web import document_page, event_pages, library_pages, question_pages
 from mnemon.web.rendering import as_page, render, visit
 
 router = APIRouter(include_in_schema=False)
 
 
 def add_pages(site: FastAPI) -> None:
-    for part in (router, question_pages.router, library_pages.router, document_page.router):
+    for part in (router, question_pages.router, event_pages.router, library_pages.router, document_page.router):
         site.include_router(part)
     site.mount("/static", StaticFiles(directory=str(resources.files("mnemon.web") / "static")), name="static")
 

@@ -2,18 +2,20 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+import psycopg
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from mnemon import __version__
 from mnemon.api.access import mnemon_of, principal_of
+from mnemon.api.failures import unusable_value
 from mnemon.documents.readers import Reader
 from mnemon.errors import InvalidRequest, MnemonError, NotAuthenticated
 from mnemon.identity.roles import Action, Principal, Role, authorise
@@ -77,10 +79,16 @@ def as_page(handler: Handler) -> Handler:
         except NotAuthenticated:
             return RedirectResponse("/login", 303)
         except MnemonError as refusal:
-            visitor = getattr(values["request"].state, "visitor", None)
-            return render("problem.html", status_code=refusal.status, here="", visitor=visitor, message=refusal.message)
+            return _refused(values["request"], refusal)
+        except psycopg.DataError as failure:
+            return _refused(values["request"], unusable_value(failure))
 
     return shown
+
+
+def _refused(request: Request, refusal: MnemonError) -> Response:
+    visitor = getattr(request.state, "visitor", None)
+    return render("problem.html", status_code=refusal.status, here="", visitor=visitor, message=refusal.message)
 
 
 def render(name: str, *, status_code: int = 200, **values: object) -> Response:
@@ -101,7 +109,10 @@ def query_of(**values: object) -> str:
     return "?" + urlencode({name: value for name, value in values.items() if value not in (None, "")})
 
 
-def _day(moment: datetime | None) -> str:
+def _day(moment: date | str | None) -> str:
+    """Of a moment, a day, or how either is written."""
+    if isinstance(moment, str):
+        moment = datetime.fromisoformat(moment)
     return f"{moment:%-d %B %Y}" if moment else ""
 
 

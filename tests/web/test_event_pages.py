@@ -1,0 +1,205 @@
+"""Claims about the pages of what was decided and promised, as the server makes them."""
+
+import re
+from collections.abc import Awaitable, Callable
+from html import unescape
+from typing import Any
+
+import httpx
+import pytest
+
+from mnemon.web.event_pages import ON_A_PAGE
+from tests.api.conftest import Person, admin, caller_address, client, mnemon, user
+from tests.semantics.conftest import all_done, quick_retries, settings, work
+from tests.work.conftest import eventually
+
+__all__ = [
+    "admin", "all_done", "caller_address", "client", "eventually", "mnemon", "quick_retries", "settings", "user",
+    "work",
+]  # fmt: skip
+
+Done = Callable[[], Awaitable[None]]
+Take = Callable[..., Awaitable[str]]
+See = Callable[..., Awaitable[str]]
+ATTACK = '<img src=x onerror=alert(1)> & "quotes"'
+
+
+@pytest.fixture
+def take(client: httpx.AsyncClient, user: Person) -> Take:
+    """The user's text, for everyone unless told; its uid."""
+
+    async def send(content: str, **fields: Any) -> str:
+        about = {
+            "artifact_type": "note", "source_system": "test", "ts": "2026-03-02T09:00:00Z", "visibility_scope": "org",
+        }  # fmt: skip
+        answer = await client.post("/v1/artifacts", json=about | {"content": content} | fields, headers=user.headers)
+        assert answer.status_code == 202, answer.text
+        return str(answer.json()["artifact_uid"])
+
+    return send
+
+
+@pytest.fixture
+def see(client: httpx.AsyncClient, user: Person) -> See:
+    async def get(path: str, whose: Person = user, answers: int = 200, **asked: str) -> str:
+        answer = await client.get(path, params=asked or None, headers=whose.headers, follow_redirects=True)
+        assert answer.status_code == answers, answer.text
+        assert answer.headers["content-type"].startswith("text/html")
+        return answer.text
+
+    return get
+
+
+def told(page: str) -> list[str]:
+    """What the events on a page say."""
+    return [unescape(re.sub("<[^>]+>", "", one)).strip("“”") for one in re.findall(r"<h2>(.*?)</h2>", page, re.DOTALL)]
+
+
+async def test_a_newcomer_is_told_what_to_do(see: See, take: Take, all_done: Done) -> None:
+    for path in ("/events", "/events/commitments"):
+        page = await see(path)
+        assert "Nothing is stored here yet" in page
+        assert 'href="/upload"' in page
+    await take("The sky over the harbour is blue.")
+    await all_done()
+    assert "Nothing was found in your 1 document yet" in await see("/events")
+    assert "Nothing that was promised is open" in await see("/events/commitments")
+    assert "No event fits" in await see("/events", q="zeppelin")
+
+
+async def test_the_quote_of_a_decision_opens_exactly_those_words(see: See, take: Take, all_done: Done) -> None:
+    decision = "We decided to close the Bergen office."
+    await take(f"Minutes 𝄞\n\nIt rained. {decision} Then we ate.", title="Board meeting")
+    await all_done()
+    page = await see("/events", q="Bergen", category="Decision")
+    assert told(page) == [decision]
+    assert "1 event, the best first" in page
+    assert "2 March 2026" in page
+    [address] = re.findall(r'class="quote" href="([^"]+)"', page)
+    assert re.fullmatch(r"/evidence/[0-9a-f-]{36}/\d+-\d+", address)
+    opened = await see(address)
+    assert re.findall(r'<mark id="cited">(.*?)</mark>', opened) == [decision]
+    assert "Board meeting" in page
+
+
+async def test_a_narrative_in_other_words_stands_beside_its_quote(see: See, take: Take, all_done: Done) -> None:
+    await take("[09:00] Ada Byron: I will send the budget by 9 March 2026.", artifact_type="chat")
+    await all_done()
+    page = await see("/events")
+    assert told(page) == ["Ada Byron: “I will send the budget by 9 March 2026."]
+    assert 'href="/events?person=Ada+Byron">Ada Byron</a> (owner)' in page
+    assert "due <time" in page
+    assert '<span class="state">open</span>' in page
+
+
+async def test_what_was_replaced_and_what_replaced_it_name_each_other(see: See, take: Take, all_done: Done) -> None:
+    first, second = "We decided to use MySQL for the ledger.", "We decided to use Postgres instead of MySQL."
+    await take(first, title="January")
+    await all_done()
+    await take(second, ts="2026-05-04T09:00:00Z", title="May")
+    await all_done()
+    page = await see("/events", status="superseded")
+    assert told(page) == [first]
+    assert re.search(rf"Replaced by:</span> <a href=\"/evidence/[^\"]+\">{second}</a>", page)
+    assert re.search(rf"Replaces:</span> <a href=\"/evidence/[^\"]+\">{first}</a>", await see("/events", q="Postgres"))
+    then = await see("/events", as_of="2026-04-01")
+    assert told(then) == [first]
+    assert "as things stood on 1 April 2026" in then
+    assert '<span class="state">stands</span>' in then
+    assert "Replaced by" not in then
+
+
+async def test_what_is_private_is_on_nobody_elses_page(
+    see: See, take: Take, all_done: Done, user: Person, admin: Person
+) -> None:
+    secret = "Ada Byron will buy the zeppelin factory by 9 March 2026."
+    uid = await take(secret, visibility_scope="me", title="Hush")
+    await all_done()
+    asked: list[tuple[str, dict[str, str]]] = [
+        ("/events", {}), ("/events", {"q": "zeppelin"}), ("/events", {"artifact": uid}),
+        ("/events", {"person": "Ada"}), ("/events/commitments", {}),
+    ]  # fmt: skip
+    for path, values in asked:
+        assert told(await see(path, user, **values)) == [secret], path
+        seen = await see(path, admin, **values)
+        assert told(seen) == []
+        assert "factory" not in seen
+        assert "Hush" not in seen
+    assert "Nothing is stored here yet" in await see("/events", admin)
+
+
+async def test_pages_follow_each_other_and_show_everything_once(see: See, take: Take, all_done: Done) -> None:
+    promises = [f"Ada Byron will paint boat number {one} by {one} March 2026." for one in range(3, 28)]
+    await take("\n\n".join(f"- {one}" for one in promises))
+    await all_done()
+    for path, name, asked in (
+        ("/events", "Older", {"category": "Commitment", "from": "2026-01-01", "person": "ada"}),
+        ("/events", "More", {"q": "boat"}),
+        ("/events/commitments", "More", {"owner": "Ada Byron", "overdue": "1"}),
+    ):
+        page = await see(path, **asked)
+        assert "25 " in page
+        assert "First page" not in page
+        [onward] = re.findall(rf'<a href="([^"]+)" rel="next">{name} →</a>', page)
+        following = await see(unescape(onward))
+        assert len(told(page)) == ON_A_PAGE
+        assert sorted([*told(page), *told(following)]) == sorted(promises)
+        assert 'rel="next"' not in following
+        [back] = re.findall(r'<a href="([^"]+)">← First page</a>', following)
+        assert told(await see(unescape(back))) == told(page)
+
+
+async def test_open_commitments_say_in_words_how_late_they_are(see: See, take: Take, all_done: Done) -> None:
+    late, later = "Ada Byron will send the budget by 9 March 2026.", "Ben Okafor will paint the shed by 9 March 2090."
+    await take(f"{later}\n\n{late}")
+    await all_done()
+    page = await see("/events/commitments")
+    assert told(page) == [late, later]
+    assert re.search(r"overdue by \d+ days", page)
+    assert re.search(r"in \d+ days", page)
+    assert told(await see("/events/commitments", owner="ben")) == [later]
+    assert told(await see("/events/commitments", overdue="1")) == [late]
+    assert "Nothing is open for “Nobody”" in await see("/events/commitments", owner="Nobody")
+
+
+async def test_a_wrong_filter_is_answered_on_the_page_that_asked(see: See) -> None:
+    for asked, said in (
+        ({"from": "yesterday", "q": "boats"}, "'yesterday' is neither a day"),
+        ({"as_of": "2026-02-30", "q": "boats"}, "'2026-02-30' is neither a day"),
+        ({"category": "Song", "q": "boats"}, "Invalid category: Song"),
+        ({"status": "asleep", "q": "boats"}, "Invalid status: asleep"),
+        ({"cursor": "x", "q": "boats"}, "The cursor is not one of ours"),
+        ({"q": "boats" * 300}, "at most 1000 characters"),
+    ):
+        page = unescape(await see("/events", answers=422, **asked))
+        assert said in page
+        assert 'role="alert"' in page
+        assert f'value="{asked["q"]}"' in page
+    assert "The cursor is not one of ours" in await see("/events/commitments", answers=422, cursor="x")
+    for path, name in (("/events", "person"), ("/events/commitments", "owner"), ("/documents", "search")):
+        assert "A value cannot be used" in await see(path, answers=422, **{name: "zero \0 byte"})
+
+
+async def test_hostile_words_and_titles_are_shown_and_are_no_markup(see: See, take: Take, all_done: Done) -> None:
+    decision = f"We decided to buy {ATTACK} for the harbour."
+    await take(decision, title=f"Minutes {ATTACK}")
+    await all_done()
+    for asked in ({}, {"q": ATTACK, "person": ATTACK, "artifact": ATTACK, "category": ATTACK}):
+        page = await see("/events", answers=422 if asked else 200, **asked)
+        assert "<img src=x" not in page
+        assert "&lt;img src=x onerror=alert(1)&gt; &amp; &#34;quotes&#34;" in page
+    assert told(await see("/events")) == [decision]
+
+
+async def test_a_documents_page_leads_to_its_events(see: See, take: Take, all_done: Done) -> None:
+    uid = await take("We decided to close the Bergen office.\n\nAda Byron will send the budget by 9 March 2026.")
+    await take("We decided to paint the shed.")
+    await take("The sky over the harbour is blue.", title="Weather")
+    await all_done()
+    page = await see("/events", artifact=uid)
+    assert len(told(page)) == 2
+    document = await see(re.findall(r'href="(/documents/[0-9a-f-]{36})"', page)[0])
+    assert f'<a href="/events?artifact={uid}">2 events</a>' in document
+    listed = await see("/documents", search="Weather")
+    quiet = await see(re.findall(r'href="(/documents/[0-9a-f-]{36})"', listed)[0])
+    assert "/events?artifact" not in quiet
