@@ -35,13 +35,18 @@ async def plain_page(site: Mnemon, browser: Browser, session: str) -> AsyncItera
     await context.close()
 
 
-async def read(site: Mnemon, page: Page, content: str, **fields: Any) -> None:
-    """The administrator's text, read for what it decided and promised."""
+async def store(site: Mnemon, page: Page, content: str, **fields: Any) -> None:
+    """The administrator's text, for everyone unless told."""
     about = {"artifact_type": "note", "source_system": "test", "ts": "2026-03-02T09:00:00Z", "visibility_scope": "org"}
     answer = await page.request.post(
         "/v1/artifacts", data=about | {"content": content} | fields, headers={"Origin": site.url}
     )
     assert answer.status == 202, await answer.text()
+
+
+async def read(site: Mnemon, page: Page, content: str, **fields: Any) -> None:
+    """Store a text and have it read for what it decided and promised."""
+    await store(site, page, content, **fields)
     assert site.first_start is not None
     async with working_inside(site), asyncio.timeout(PATIENCE / 1000):
         while await unfinished(site, site.first_start.tenant_id):  # noqa: ASYNC110  the database has no event for it
@@ -55,13 +60,17 @@ async def unfinished(site: Mnemon, tenant: UUID) -> int:
     return int(row["n"])
 
 
-async def test_a_newcomer_finds_the_page_and_is_led_to_the_upload(page: Page) -> None:
+async def test_a_newcomer_finds_the_page_and_is_told_what_is_missing(site: Mnemon, page: Page) -> None:
     await page.goto("/")
     await page.click("nav >> text=Events")
     await expect(page.locator("h1")).to_have_text("What was decided and promised")
     await page.click("text=Open commitments")
     await page.click(".empty >> text=Upload")
     await expect(page.locator("h1")).to_have_text("Upload")
+    await store(site, page, "The sky over the harbour is blue.")
+    for path in ("/events", "/events/commitments"):
+        await page.goto(path)
+        await expect(page.locator("main")).to_contain_text("No worker is running")
 
 
 async def test_without_scripts_a_decision_is_found_and_its_quote_opens_those_words(

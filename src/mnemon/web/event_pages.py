@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
+from mnemon.documents.extract_job import EXTRACT
 from mnemon.documents.library import list_documents
 from mnemon.documents.readers import read_as
 from mnemon.errors import InvalidRequest
@@ -18,7 +19,7 @@ from mnemon.semantics.semantic_event import Category
 from mnemon.semantics.shapes import Shape
 from mnemon.semantics.standing import Standing, standing_of
 from mnemon.semantics.views import open_commitments
-from mnemon.web.rendering import Visitor, as_page, render, templates, visit
+from mnemon.web.rendering import Visitor, as_page, has_worker, render, templates, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 20
@@ -66,6 +67,15 @@ class Asked:
         )
 
 
+@dataclass(frozen=True)
+class Stored:
+    """What a page tells that has no event to show."""
+
+    documents: int
+    # Whether a worker is there to read them.
+    has_worker: bool
+
+
 def asked(
     q: str = "", category: str = "", person: str = "", status: str = "",
     first: Annotated[str, Query(alias="from")] = "", last: Annotated[str, Query(alias="to")] = "",
@@ -98,7 +108,7 @@ async def events_page(
     return render(
         "events.html", status_code=problem.status if problem else 200, here="events", visitor=visitor, asked=asked,
         cursor=cursor, found=found, events=events, problem=problem,
-        documents=None if events else await _documents(mnemon, visitor), categories=list(Category), states=STATES,
+        stored=None if events else await _stored(mnemon, visitor), categories=list(Category), states=STATES,
     )  # fmt: skip
 
 
@@ -122,7 +132,7 @@ async def commitments_page(
     return render(
         "commitments.html", status_code=problem.status if problem else 200, here="events", visitor=visitor,
         owner=owner.strip(), overdue=bool(overdue), cursor=cursor, found=found, events=events, problem=problem,
-        documents=None if events else await _documents(mnemon, visitor),
+        stored=None if events else await _stored(mnemon, visitor),
     )  # fmt: skip
 
 
@@ -131,11 +141,11 @@ def _shown(events: Sequence[Shape], standings: dict[str, Standing]) -> list[tupl
     return [(event, standings[event["event_id"]]) for event in events if event["event_id"] in standings]
 
 
-async def _documents(mnemon: Mnemon, visitor: Visitor) -> int:
-    """How many there are, for a page that has nothing else to show."""
+async def _stored(mnemon: Mnemon, visitor: Visitor) -> Stored:
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
         await read_as(tx, visitor.reader)
-        return (await list_documents(tx, limit=1)).total
+        documents = (await list_documents(tx, limit=1)).total
+    return Stored(documents, await has_worker(mnemon, EXTRACT))
 
 
 def _lead(event: Shape) -> str | None:

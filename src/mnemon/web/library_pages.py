@@ -4,7 +4,6 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from mnemon.api.access import MnemonPart
-from mnemon.app import Mnemon
 from mnemon.documents.extraction.sniff import EXTENSIONS
 from mnemon.documents.ingest import INGEST
 from mnemon.documents.library import ALL, DocumentStatus, list_documents
@@ -12,8 +11,7 @@ from mnemon.documents.readers import read_as
 from mnemon.documents.runs import RunStatus, list_runs, retry_run
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
-from mnemon.web.rendering import as_page, id_of, render, visit
-from mnemon.work.jobs import list_workers
+from mnemon.web.rendering import as_page, has_worker, id_of, render, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 20
@@ -53,7 +51,7 @@ async def upload_page(request: Request, mnemon: MnemonPart) -> Response:
 async def worker_state(request: Request, mnemon: MnemonPart) -> Response:
     """For the script of the upload page: whether what waits will be read."""
     await visit(request, Action.VIEW_RUNS)
-    return JSONResponse({"alive": await _has_worker(mnemon)})
+    return JSONResponse({"alive": await has_worker(mnemon, INGEST)})
 
 
 @router.get("/runs")
@@ -67,7 +65,7 @@ async def runs_page(request: Request, mnemon: MnemonPart, status: str = "", page
     waits = any(run.status == RunStatus.QUEUED for run in listed.runs)
     return render(
         "runs.html", here="runs", visitor=visitor, listed=listed, status=status, page=number,
-        pages=_pages(listed.total), statuses=list(RunStatus), no_worker=waits and not await _has_worker(mnemon),
+        pages=_pages(listed.total), statuses=list(RunStatus), no_worker=waits and not await has_worker(mnemon, INGEST),
     )  # fmt: skip
 
 
@@ -77,11 +75,6 @@ async def retry(request: Request, mnemon: MnemonPart, run_id: str) -> Response:
     visitor = await visit(request, Action.UPLOAD_DOCUMENTS)
     await retry_run(mnemon.database, mnemon.files, visitor.tenant_id, id_of(run_id))
     return RedirectResponse("/runs", 303)
-
-
-async def _has_worker(mnemon: Mnemon) -> bool:
-    async with mnemon.database.session() as session:
-        return any(one.alive and INGEST.name in one.kinds for one in await list_workers(session))
 
 
 def _statuses(named: str) -> tuple[DocumentStatus, ...]:

@@ -16,11 +16,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from mnemon import __version__
 from mnemon.api.access import mnemon_of, principal_of
 from mnemon.api.failures import unusable_value
+from mnemon.app import Mnemon
 from mnemon.documents.readers import Reader
 from mnemon.errors import InvalidRequest, MnemonError, NotAuthenticated
 from mnemon.identity.roles import Action, Principal, Role, authorise
 from mnemon.identity.tenants import Tenant, own_tenant
 from mnemon.identity.users import User, user_by_id
+from mnemon.work.jobs import list_workers
+from mnemon.work.kinds import Kind
 
 Handler = Callable[..., Awaitable[Response]]
 
@@ -67,6 +70,12 @@ async def visit(request: Request, action: Action) -> Visitor:
     visitor = Visitor(principal, user, tenant, mnemon.settings.auth_enabled)
     request.state.visitor = visitor
     return visitor
+
+
+async def has_worker(mnemon: Mnemon, kind: Kind[Any]) -> bool:
+    """Whether what waits for a worker of this kind will be done."""
+    async with mnemon.database.session() as session:
+        return any(one.alive and kind.name in one.kinds for one in await list_workers(session))
 
 
 def as_page(handler: Handler) -> Handler:
