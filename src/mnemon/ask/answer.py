@@ -11,12 +11,13 @@ from mnemon.ask.citations import Citation, cite, purged_among
 from mnemon.ask.extractive import PASSAGES, choose_sentences
 from mnemon.ask.filters import EVERYTHING, Filters
 from mnemon.ask.hits import Hit
+from mnemon.ask.occasions import Occasions, asked_for, occasions_in
 from mnemon.ask.query_log import record_question
 from mnemon.ask.refusal import Refusal, refuse_no_proof, refuse_nothing_found, refuse_weak
 from mnemon.ask.search import Ranked, Searcher
 from mnemon.ask.strength import strength_of
 from mnemon.ask.written import ProvenSentence, Written, write_answer
-from mnemon.documents.readers import Reader
+from mnemon.documents.readers import Reader, read_as
 from mnemon.errors import MnemonError
 from mnemon.ids import new_uuid
 from mnemon.log.events import Actor
@@ -118,7 +119,8 @@ class Asking:
         )
 
     async def _conclude(self, tenant: UUID, actor: Actor, ranked: Ranked, hits: Sequence[Hit], began: float) -> Answer:
-        strength = strength_of(ranked)
+        occasions = await self._occasions(tenant, Reader.of(actor), ranked, hits)
+        strength = strength_of(ranked, occasions.words if occasions and occasions.found else "")
         refusal: Refusal | None = None
         written = Written([], 0, "")
         if not hits:
@@ -126,7 +128,7 @@ class Asking:
         elif not strength.enough:
             refusal = refuse_weak(ranked, strength, hits)
         else:
-            written = await self._answer(tenant, ranked, hits)
+            written = await self._answer(tenant, ranked, hits, occasions)
             if not written.sentences:
                 refusal = refuse_no_proof(ranked, written.dropped, hits)
         answer = Answer(
@@ -138,7 +140,15 @@ class Asking:
         await record_question(self._events, tenant, actor, answer)
         return answer
 
-    async def _answer(self, tenant: UUID, ranked: Ranked, hits: Sequence[Hit]) -> Written:
+    async def _occasions(self, tenant: UUID, reader: Reader, ranked: Ranked, hits: Sequence[Hit]) -> Occasions | None:
+        """What the passages tell of the kind of event that is asked for, if one is."""
+        if not hits or asked_for(ranked.asked.question) is None:
+            return None
+        async with self._searcher.database.transaction(tenant) as tx:
+            await read_as(tx, reader)
+            return await occasions_in(tx, ranked.asked.question, hits[:PASSAGES])
+
+    async def _answer(self, tenant: UUID, ranked: Ranked, hits: Sequence[Hit], occasions: Occasions | None) -> Written:
         """In the model's words where there is a model that answers, else in the sources' own."""
         if self._model.available:
             try:
@@ -147,7 +157,7 @@ class Asking:
             except MnemonError as failure:
                 UNAVAILABLE.inc()
                 log.warning("answer_without_model", error_code=failure.code)
-        chosen = await choose_sentences(ranked, hits, self._searcher.embedder_in_use(ranked.asked))
+        chosen = await choose_sentences(ranked, hits, self._searcher.embedder_in_use(ranked.asked), occasions)
         proven = [ProvenSentence(one.text, [cite(one.hit, one.start, one.end)]) for one in chosen]
         return Written(proven, 0, "")
 

@@ -8,6 +8,7 @@ from datetime import date
 import numpy as np
 
 from mnemon.ask.hits import Hit
+from mnemon.ask.occasions import Occasions
 from mnemon.ask.search import Ranked
 from mnemon.ask.units import Unit, subject_of, units_of
 from mnemon.ask.wording import Listener, words_of
@@ -20,8 +21,9 @@ NEW_SHARE, NEARLY = 0.15, 0.55
 # What a newer document says of the same matter stands beside the best sentence if it is this good and says as much.
 AS_GOOD, AS_MUCH = 0.8, 0.9
 # What a sentence is worth: the question's words in it and in its headings, its passage's standing, a time or a number
-# where one is asked for, and how new it is; less for what only repeats or asks itself.
-WORDS, CONTEXT, STANDING, EXPECTED, NEWER, NO_ANSWER = 0.5, 0.25, 0.35, 0.15, 0.1, 0.15
+# where one is asked for, an event of the kind that is asked for, and how new it is; less for what only repeats or asks
+# itself.
+WORDS, CONTEXT, STANDING, EXPECTED, TOLD, NEWER, NO_ANSWER = 0.5, 0.25, 0.35, 0.15, 0.3, 0.1, 0.15
 
 _TIME = re.compile(
     r"\d{1,4}[./:-]\d|\b(19|20)\d\d\b|\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|"
@@ -56,6 +58,8 @@ class Sentence:
     score: float
     # The part of the score that is its passage's.
     standing: float
+    # Whether it tells of an event of the kind that is asked for.
+    told: bool = False
 
     @property
     def own_score(self) -> float:
@@ -66,10 +70,12 @@ class Sentence:
         return self.hit.text[self.start - self.hit.start : self.end - self.hit.start]
 
 
-async def choose_sentences(ranked: Ranked, hits: Sequence[Hit], embedder: Embedder | None) -> list[Sentence]:
+async def choose_sentences(
+    ranked: Ranked, hits: Sequence[Hit], embedder: Embedder | None, occasions: Occasions | None = None
+) -> list[Sentence]:
     """The sentences that answer, in reading order."""
     weights = _weights(ranked)
-    found = _weighed(ranked, hits[:PASSAGES], weights)
+    found = _weighed(ranked, hits[:PASSAGES], weights, occasions)
     if embedder is not None and ranked.asked.vector is not None:
         found = await _compared(found, ranked, embedder)
     chosen: list[Sentence] = []
@@ -78,7 +84,10 @@ async def choose_sentences(ranked: Ranked, hits: Sequence[Hit], embedder: Embedd
         if len(chosen) == MOST_SENTENCES or (chosen and sentence.score < NEARLY * chosen[0].score):
             break
         before = frozenset[str]().union(*(one.covers for one in chosen))
-        if not chosen or sum(weights[lexeme] for lexeme in sentence.said - before) / total >= NEW_SHARE:
+        news = sum(weights[lexeme] for lexeme in sentence.said - before) / total
+        # Of promises, decisions and the like each is an answer of its own.
+        one_more = chosen and sentence.told and chosen[0].told and sentence.covers >= chosen[0].covers
+        if not chosen or one_more or news >= NEW_SHARE:
             chosen.append(sentence)
     if chosen and len(chosen) < MOST_SENTENCES and not _TIME.search(ranked.asked.question):
         chosen += _later(chosen, found, weights)
@@ -125,7 +134,9 @@ def _weights(ranked: Ranked) -> dict[str, float]:
     return {lexeme: weight for lexeme, weight in weights.items() if lexeme not in only_ask} or weights
 
 
-def _weighed(ranked: Ranked, hits: Sequence[Hit], weights: dict[str, float]) -> list[Sentence]:
+def _weighed(
+    ranked: Ranked, hits: Sequence[Hit], weights: dict[str, float], occasions: Occasions | None
+) -> list[Sentence]:
     """Every sentence by the words it says and the passage it stands in, best first."""
     question, total = ranked.asked.question, sum(weights.values()) or 1.0
     standing, newness = _spread([hit.score for hit in hits], 1.0), _newness(question, hits)
@@ -137,12 +148,13 @@ def _weighed(ranked: Ranked, hits: Sequence[Hit], weights: dict[str, float]) -> 
             text = hit.text[unit.start : unit.end]
             if _is_heading(hit, text):
                 continue
-            said = listener.heard_in(f"{text} {unit.speaker or hit.speaker or ''}")
-            score = WORDS * sum(weights[lexeme] for lexeme in said) / total
+            start, end = hit.start + unit.start + _bullet(text), hit.start + unit.end
+            told = occasions.told_in(hit, start, end) if occasions else None
+            said = listener.heard_in(f"{text} {unit.speaker or hit.speaker or ''} {told or ''}")
+            score = TOLD * bool(told) + WORDS * sum(weights[lexeme] for lexeme in said) / total
             score += CONTEXT * sum(weights[lexeme] for lexeme in context - said) / total
             score += STANDING * stands + NEWER * newer + _bonus(question, text, unit)
-            start, end = hit.start + unit.start + _bullet(text), hit.start + unit.end
-            found.append(Sentence(hit, start, end, said, said | context, score, STANDING * stands))
+            found.append(Sentence(hit, start, end, said, said | context, score, STANDING * stands, bool(told)))
     return sorted(found, key=lambda one: (-one.score, one.start))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from mnemon.ask.ranking import Floats
 from mnemon.ask.search import Ranked
 from mnemon.ask.terms import Term
-from mnemon.ask.wording import words_of
+from mnemon.ask.wording import Listener, words_of
 
 # The passages that an answer would be made of.
 LOOKED_AT = 10
@@ -47,13 +47,21 @@ class Strength:
 NOTHING = Strength(0.0)
 
 
-def strength_of(ranked: Ranked) -> Strength:
-    """Judge the best passages of a search."""
+def strength_of(ranked: Ranked, only_ask: str = "") -> Strength:
+    """Judge the best passages of a search.
+
+    Words that `only_ask` need not be said: "decide", where a passage tells of a decision.
+    """
     rows = list(ranked.order[:LOOKED_AT])
     if not rows:
         return NOTHING
     named = _named(ranked)
-    said = _said(ranked, rows, [number for number, term in enumerate(ranked.terms) if not _is_name(term, named)])
+    lexemes = {term.lexeme for term in ranked.terms}
+    matter = lexemes - Listener(lexemes).heard_in(only_ask) or lexemes
+    counted = [
+        number for number, term in enumerate(ranked.terms) if term.lexeme in matter and not _is_name(term, named)
+    ]
+    said = _said(ranked, rows, counted)
     support = said
     if ranked.measures.similarity is not None:
         support = WORDS_SHARE * said + (1 - WORDS_SHARE) * np.maximum(ranked.measures.similarity[rows], 0)

@@ -1,0 +1,77 @@
+"""Questions for decisions, promises, risks and the like: which kind is asked for, and where passages tell of one."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from mnemon.ask.hits import Hit
+from mnemon.db.database import Connection
+from mnemon.semantics.semantic_event import Category
+
+# Not what was replaced, for which the later words stand, nor what is more often no such event than one.
+PLACES = """
+SELECT v.doc_version_id, v.start_char, v.end_char,
+       (SELECT string_agg(one ->> 'ref', ' ') FROM jsonb_array_elements(e.actors) AS one) AS people
+  FROM mnemon.semantic_events e
+  JOIN mnemon.event_evidence v ON v.tenant_id = e.tenant_id AND v.event_id = e.event_id
+ WHERE e.tenant_id = mnemon.current_tenant() AND e.doc_version_id = ANY(%s) AND e.category = %s
+   AND e.status <> 'superseded' AND e.confidence >= 0.5 AND mnemon.may_read(e.readers)
+"""
+# The words that name a kind of event in a question.
+_KINDS = (
+    (Category.DECISION, r"decid(?:e|es|ed|ing)|decisions?|agreed?|agreements?|conclu(?:de|ded|sions?)|approved?"),
+    (Category.COMMITMENT, r"promis(?:e|es|ed)|commit(?:s|ted|ments?)?|action items?|to-?dos?|assigned|tasks?"),
+    (Category.QUALITY_RISK, r"risks?|blockers?|concerns?|worr(?:y|ies|ied)"),
+    (Category.FEEDBACK, r"feedback|complain(?:s|ed|ts?)?|prais(?:e|ed)"),
+    (Category.STAKEHOLDER, r"responsible|in charge|roles?"),
+)
+_NAMED = [(category, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for category, words in _KINDS]
+# Who asks like this wants the events themselves; "why" and "how" want what is said about them.
+_ASKS_FOR = re.compile(r"^\W*(?:what|which|who|whom|when|list|show|name|tell|is there|are there)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Occasion:
+    """An event of the kind that is asked for: `[start, end)` of a revision tells of it."""
+
+    revision: UUID
+    start: int
+    end: int
+    # Who was involved, also where the words only say "she" or "I".
+    people: str
+
+
+@dataclass(frozen=True)
+class Occasions:
+    """What the passages tell of the kind of event that is asked for, and the words that ask for it."""
+
+    words: str
+    found: Sequence[Occasion]
+
+    def told_in(self, hit: Hit, start: int, end: int) -> str | None:
+        """What `[start, end)` of the hit's revision says by telling of such an event: that it is one, and who."""
+        told = [one for one in self.found if one.revision == hit.doc_version_id and one.start < end and start < one.end]
+        return " ".join([self.words, *(one.people for one in told)]) if told else None
+
+
+def asked_for(question: str) -> tuple[Category, str] | None:
+    """The kind of event that a question asks for, with the words that say so."""
+    if not _ASKS_FOR.match(question):
+        return None
+    for category, named in _NAMED:
+        if found := named.findall(question):
+            return category, " ".join(found)
+    return None
+
+
+async def occasions_in(tx: Connection, question: str, hits: Sequence[Hit]) -> Occasions | None:
+    """What the passages tell of what the question asks for; None where it asks for no kind of event."""
+    asked = asked_for(question)
+    if asked is None:
+        return None
+    category, words = asked
+    revisions = list({hit.doc_version_id for hit in hits})
+    rows = await (await tx.execute(PLACES, (revisions, category.value))).fetchall()
+    found = [Occasion(row["doc_version_id"], row["start_char"], row["end_char"], row["people"] or "") for row in rows]
+    return Occasions(words, found)
