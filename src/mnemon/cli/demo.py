@@ -12,7 +12,7 @@ from typing import Any
 from mnemon import __version__
 from mnemon.app import Mnemon, open_mnemon, working_inside
 from mnemon.cli.context import OPERATOR, run_async, settings_for_command
-from mnemon.cli.demo_documents import QUESTIONS, UNANSWERABLE, ask, open_old_version, sample_corpus, take_in
+from mnemon.cli.demo_documents import DECIDED, QUESTIONS, UNANSWERABLE, ask, open_old_version, sample_corpus, take_in
 from mnemon.cli.demo_events import read_events
 from mnemon.cli.demo_log import record_a_decision, tamper
 from mnemon.cli.demo_stage import Caller, result, step, told
@@ -58,6 +58,7 @@ async def _tour(home: Path) -> dict[str, Any]:
         await ask(caller, UNANSWERABLE)
         await open_old_version(caller, policy)
         await read_events(caller)
+        await ask(caller, DECIDED)
         await _keep_tenants_apart(mnemon)
         await record_a_decision(caller)
         await tamper(mnemon)
@@ -103,6 +104,6 @@ async def _keep_tenants_apart(mnemon: Mnemon) -> None:
     step("Ask", "the same as another tenant of the same server")
     async with mnemon.database.owner() as owner, owner.transaction():
         tenant, _ = await add_tenant(mnemon.log, owner, OPERATOR, "globex", "Globex")
-    answer = await mnemon.asking.ask(tenant.tenant_id, OPERATOR, QUESTIONS[0])
+    answer = await mnemon.asking.ask(tenant.tenant_id, OPERATOR, DECIDED)
     assert answer.refusal is not None, "a tenant was answered from another one's files"
     result(f"No answer. {answer.refusal.message}")

@@ -7,6 +7,7 @@ from typing import Any
 from mnemon.cli.demo_stage import Caller, result, step
 from mnemon.cli.output import counted, one_line
 
+DECIDED = "What did we decide about pricing?"
 QUESTIONS = ("How long are bookings kept?", "Who revoked the leaked key?", "Which payment provider do we use?")
 UNANSWERABLE = "How many people work in the Berlin office?"
 POLICY = "file:///policy/data-retention.pdf"
