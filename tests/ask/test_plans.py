@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mnemon.ask.candidates import EXHAUSTIVE
-from mnemon.ask.filters import Filters
+from mnemon.ask.filters import REVISIONS, Filters, revisions_of
 from mnemon.db.database import Database
 from mnemon.models.vector_index import ensure_vector_index, index_name
 from tests.conftest import make_tenant
@@ -100,6 +100,22 @@ async def test_a_filtered_search_of_a_big_tenant_gets_its_full_top(own_database:
     await put(own_database, big, passages, vectors, tags=["one"])
     found = await searcher_of(own_database, TopicEmbedder()).search(big, "money animal", Filters(tag="one"), limit=50)
     assert len(found.hits) == 30
+
+
+async def test_the_filter_for_a_person_reads_no_chunks(own_database: Database) -> None:
+    big = await make_tenant(own_database)
+    for document in range(200):
+        passages = [f"Turn {number}." for number in range(30)]
+        await put(own_database, big, passages, speaker=f"Speaker {document}", title=f"Talk {document}")
+    async with own_database.owner() as owner:
+        await owner.execute("ANALYZE mnemon.document_versions, mnemon.chunk_terms, mnemon.revision_speakers")
+    values = vars(Filters(person="Speaker 7"))
+    async with own_database.transaction(big) as tx:
+        found = await (await tx.execute("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + REVISIONS, values)).fetchall()
+        assert len(await revisions_of(tx, Filters(person="speaker 7")) or ()) == 1
+    plan = "\n".join(row["QUERY PLAN"] for row in found)
+    assert "chunk" not in plan, plan
+    assert re.search(r"revision_speakers_pkey on revision_speakers.*rows=1(\.00)? ", plan), plan
 
 
 async def test_a_question_of_common_words_scores_a_bounded_number_of_chunks(own_database: Database) -> None:

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from mnemon.db.database import Database
+from mnemon.db.migrate import packaged_migrations
 from mnemon.documents.chunk_store import activate_chunks, chunk_id_of, remove_chunks, store_chunks
 from mnemon.models.active import ModelInUse
+from tests.conftest import make_tenant
 
 from .sample_chunks import MODEL, chunks_of, put, toward
 
@@ -25,7 +27,7 @@ async def counts(database: Database, tenant: UUID, words: str) -> dict[str, int]
 async def rows_left(database: Database, tenant: UUID) -> dict[str, int]:
     left = {}
     async with database.transaction(tenant) as tx:
-        for table in ("chunks", "chunk_terms", "chunk_vectors", "term_counts"):
+        for table in ("chunks", "chunk_terms", "chunk_vectors", "term_counts", "revision_speakers"):
             row = await (await tx.execute(f"SELECT count(*) AS rows FROM mnemon.{table}")).fetchone()  # type: ignore[arg-type]
             left[table] = row["rows"] if row else -1
         row = await (await tx.execute("SELECT sum(chunks) AS c, sum(length) AS l FROM mnemon.chunk_counts")).fetchone()
@@ -50,7 +52,9 @@ async def test_a_revision_switched_off_no_longer_counts_and_on_again_does(databa
 
 
 async def test_removal_leaves_nothing_behind(database: Database, tenant: UUID) -> None:
-    doc_id, first = await put(database, tenant, ["The ferret Alfons.", "It sleeps."], np.stack([toward(0), toward(1)]))
+    vectors = np.stack([toward(0), toward(1)])
+    doc_id, first = await put(database, tenant, ["The ferret Alfons.", "It sleeps."], vectors, speaker="Ada Lovelace")
+    assert (await rows_left(database, tenant))["revision_speakers"] == 3
     _, second = await put(database, tenant, ["The ferret woke."], np.stack([toward(2)]), doc_id=doc_id)
     async with database.transaction(tenant) as tx:
         await remove_chunks(tx, first)
@@ -99,3 +103,19 @@ async def test_any_lexeme_is_looked_for_as_it_is(database: Database, lexeme: str
         assert stripped is not None
         row = await (await session.execute(query, (lexeme, lexeme))).fetchone()
         assert row == {"times": 1}
+
+
+async def test_the_migration_finds_the_speakers_that_storing_writes_down(own_database: Database) -> None:
+    tenant = await make_tenant(own_database)
+    await put(own_database, tenant, ["Hello.", "Goodbye."], speaker="Ada Lovelace")
+    await put(own_database, tenant, ["Hello, Ada."], speaker="ada")
+    await put(own_database, tenant, ["Nobody said it."])
+    (step,) = (one for one in packaged_migrations() if one.name == "revision_speakers")
+    fill = step.text[step.text.index("INSERT INTO mnemon.revision_speakers") :]
+    every = "SELECT tenant_id, name_key, doc_version_id FROM mnemon.revision_speakers ORDER BY 1, 2, 3"
+    async with own_database.owner() as owner:
+        stored = await (await owner.execute(every)).fetchall()
+        await owner.execute("DELETE FROM mnemon.revision_speakers")
+        await owner.execute(fill)  # type: ignore[arg-type]
+        assert await (await owner.execute(every)).fetchall() == stored
+    assert len(stored) == 4

@@ -34,10 +34,10 @@ WHERE v.tenant_id = mnemon.current_tenant() AND v.purged_at IS NULL
       OR EXISTS (SELECT FROM unnest(v.authors || v.participants) AS name
                  WHERE lower(%(person)s) = lower(name)
                     OR lower(%(person)s) = ANY (regexp_split_to_array(lower(name), '\\W+')))
-      OR EXISTS (SELECT FROM mnemon.chunk_terms AS t
-                 WHERE t.tenant_id = v.tenant_id AND t.doc_version_id = v.doc_version_id
-                   AND (lower(%(person)s) = lower(t.speaker)
-                       OR lower(%(person)s) = ANY (regexp_split_to_array(lower(t.speaker), '\\W+')))))
+      OR v.doc_version_id = ANY (ARRAY(
+          SELECT s.doc_version_id FROM mnemon.revision_speakers AS s
+          WHERE s.tenant_id = mnemon.current_tenant()
+            AND s.name_key = mnemon.term_key(mnemon.current_tenant(), lower(%(person)s)))))
 """
 
 

@@ -37,6 +37,11 @@ FROM mnemon.chunks,
     to_tsvector('english', concat_ws(' ', array_to_string(heading_path, ' '), speaker)) AS heading_terms
 WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %(revision)s
 """
+INSERT_SPEAKERS = """
+INSERT INTO mnemon.revision_speakers (tenant_id, name_key, doc_version_id)
+SELECT DISTINCT mnemon.current_tenant(), name_key, %(revision)s::uuid
+FROM unnest(%(speakers)s::text[]) AS speaker, unnest(mnemon.name_keys(mnemon.current_tenant(), speaker)) AS name_key
+"""
 COUNT = "SELECT mnemon.count_chunk_terms(%s, %s::smallint, %s)"
 INSERT_VECTORS = """
 INSERT INTO mnemon.chunk_vectors (tenant_id, chunk_id, model_id, embedding)
@@ -60,6 +65,9 @@ WHERE gone.tenant_id = mnemon.current_tenant() AND chunk.tenant_id = gone.tenant
   AND chunk.doc_version_id = %s AND gone.chunk_id = chunk.chunk_id
 """
 DELETE_TERMS = "DELETE FROM mnemon.chunk_terms WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s"
+DELETE_SPEAKERS = (
+    "DELETE FROM mnemon.revision_speakers WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s"
+)
 DELETE_CHUNKS = "DELETE FROM mnemon.chunks WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s"
 TEXTS = """
 SELECT chunk_id, heading_path, text FROM mnemon.chunks
@@ -91,6 +99,8 @@ async def store_chunks(
     given = {"revision": revision_id, "document": doc_id, "active": active, "chunks": Jsonb(rows)}
     await tx.execute(INSERT_CHUNKS, given)
     await tx.execute(INSERT_TERMS, given)
+    if speakers := {chunk.speaker for chunk in chunks if chunk.speaker}:
+        await tx.execute(INSERT_SPEAKERS, {"revision": revision_id, "speakers": list(speakers)})
     if vectors is not None and model is not None and chunks:
         await _store_vectors(tx, ids, vectors, model)
     if active:
@@ -114,7 +124,7 @@ async def remove_chunks(tx: Connection, revision_id: UUID) -> None:
         return
     if state["active"]:
         await _count(tx, state["doc_id"], revision_id, -1)
-    for statement in (DELETE_VECTORS, DELETE_TERMS, DELETE_CHUNKS):
+    for statement in (DELETE_VECTORS, DELETE_TERMS, DELETE_SPEAKERS, DELETE_CHUNKS):
         await tx.execute(statement, (revision_id,))
 
 
