@@ -80,3 +80,19 @@ async def test_a_question_in_the_source_is_no_answer_where_there_is_one(
     assert await quotes(lexical, log, tenant, "Could bookings be read with that key?") == [
         "No bookings can be read with that key."
     ]
+
+
+async def test_a_question_about_a_speaker_is_answered_by_what_they_say(
+    database: Database, tenant: UUID, lexical: Searcher, log: EventLog
+) -> None:
+    turns = [
+        "Karen Holm: We want electricity in the harbour as soon as it can be.",
+        "Ada Byrne: Some want electricity in the harbour by June.",
+        "Karen Holm: The guests like the page.",
+        "Ada Byrne: They said so.",
+    ]
+    await put(database, tenant, ["\n".join(turns)])
+    asked = "When does {} want electricity in the harbour?"
+    assert await quotes(lexical, log, tenant, asked.format("Karen")) == turns[:1]
+    assert await quotes(lexical, log, tenant, asked.format("Ada")) == turns[1:2]
+    assert turns[1] in await quotes(lexical, log, tenant, asked.format("anybody"))

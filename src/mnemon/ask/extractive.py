@@ -11,7 +11,7 @@ from mnemon.ask.hits import Hit
 from mnemon.ask.occasions import Occasions
 from mnemon.ask.search import Ranked
 from mnemon.ask.units import Unit, subject_of, units_of
-from mnemon.ask.wording import Listener, words_of
+from mnemon.ask.wording import Listener, is_one_of, names_in, words_of
 from mnemon.models.embedder import Embedder
 
 # Passages whose sentences are weighed, sentences whose meaning is compared, and the most that an answer has.
@@ -22,8 +22,8 @@ NEW_SHARE, NEARLY = 0.15, 0.55
 AS_GOOD, AS_MUCH = 0.8, 0.9
 # What a sentence is worth: the question's words in it and in its headings, its passage's standing, a time or a number
 # where one is asked for, an event of the kind that is asked for, and how new it is; less for what only repeats or asks
-# itself.
-WORDS, CONTEXT, STANDING, EXPECTED, TOLD, NEWER, NO_ANSWER = 0.5, 0.25, 0.35, 0.15, 0.3, 0.1, 0.15
+# itself, and for what somebody else says where the question names a speaker.
+WORDS, CONTEXT, STANDING, EXPECTED, TOLD, NEWER, NO_ANSWER, ANOTHERS = 0.5, 0.25, 0.35, 0.15, 0.3, 0.1, 0.15, 0.15
 
 _TIME = re.compile(
     r"\d{1,4}[./:-]\d|\b(19|20)\d\d\b|\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|"
@@ -141,19 +141,25 @@ def _weighed(
     question, total = ranked.asked.question, sum(weights.values()) or 1.0
     standing, newness = _spread([hit.score for hit in hits], 1.0), _newness(question, hits)
     listener = Listener(weights)
+    units = [units_of(hit.text, hit.media_type) for hit in hits]
+    named = names_in(
+        question, (one.speaker or hit.speaker for hit, own in zip(hits, units, strict=True) for one in own)
+    )
     found = []
-    for hit, stands, newer in zip(hits, standing, newness, strict=True):
+    for hit, own, stands, newer in zip(hits, units, standing, newness, strict=True):
         context = listener.heard_in(" ".join([*hit.headings, subject_of(hit.text)]))
-        for unit in units_of(hit.text, hit.media_type):
+        for unit in own:
             text = hit.text[unit.start : unit.end]
             if _is_heading(hit, text):
                 continue
             start, end = hit.start + unit.start + _bullet(text), hit.start + unit.end
             told = occasions.told_in(hit, start, end) if occasions else None
-            said = listener.heard_in(f"{text} {unit.speaker or hit.speaker or ''} {told or ''}")
+            speaker = unit.speaker or hit.speaker
+            said = listener.heard_in(f"{text} {speaker or ''} {told or ''}")
             score = TOLD * bool(told) + WORDS * sum(weights[lexeme] for lexeme in said) / total
             score += CONTEXT * sum(weights[lexeme] for lexeme in context - said) / total
             score += STANDING * stands + NEWER * newer + _bonus(question, text, unit)
+            score -= ANOTHERS if named and speaker and not is_one_of(speaker, named) else 0.0
             found.append(Sentence(hit, start, end, said, said | context, score, STANDING * stands, bool(told)))
     return sorted(found, key=lambda one: (-one.score, one.start))
 

@@ -8,11 +8,10 @@ import numpy as np
 from mnemon.ask.ranking import Floats
 from mnemon.ask.search import Ranked
 from mnemon.ask.terms import Term
-from mnemon.ask.wording import Listener, words_of
+from mnemon.ask.wording import Listener, is_one_of, names_in
 
 # The passages that an answer would be made of.
 LOOKED_AT = 10
-SHORTEST_NAME = 3
 # What the question's words count for in the support; its meaning counts for the rest.
 WORDS_SHARE = 0.4
 # A lead of this much is as good as any; what is missing to it counts half.
@@ -55,7 +54,8 @@ def strength_of(ranked: Ranked, only_ask: str = "") -> Strength:
     rows = list(ranked.order[:LOOKED_AT])
     if not rows:
         return NOTHING
-    named = _named(ranked)
+    # Whoever speaks in any passage that was looked at.
+    named = names_in(ranked.asked.question, ranked.measures.speakers)
     lexemes = {term.lexeme for term in ranked.terms}
     matter = lexemes - Listener(lexemes).heard_in(only_ask) or lexemes
     counted = [
@@ -65,7 +65,7 @@ def strength_of(ranked: Ranked, only_ask: str = "") -> Strength:
     support = said
     if ranked.measures.similarity is not None:
         support = WORDS_SHARE * said + (1 - WORDS_SHARE) * np.maximum(ranked.measures.similarity[rows], 0)
-    own = np.array([_any_of(ranked.measures.speakers[row], named) for row in rows])
+    own = np.array([is_one_of(ranked.measures.speakers[row], named) for row in rows])
     if not named or own.all():
         return Strength(float(support.max()), None, named)
     if not own.any():
@@ -84,17 +84,6 @@ def _said(ranked: Ranked, rows: Sequence[int], numbers: Sequence[int]) -> Floats
     these = np.ix_(rows, numbers)
     said: Floats = ((ranked.measures.occurrences + ranked.measures.in_headings)[these] > 0) @ weights / weights.sum()
     return said
-
-
-def _named(ranked: Ranked) -> tuple[str, ...]:
-    """The words of the question that are names of people who speak in any passage that was looked at."""
-    known = {word for speaker in set(ranked.measures.speakers) if speaker for word in words_of(speaker)}
-    asked = dict.fromkeys(words_of(ranked.asked.question))
-    return tuple(word for word in asked if word in known and len(word) >= SHORTEST_NAME)
-
-
-def _any_of(speaker: str | None, named: Sequence[str]) -> bool:
-    return speaker is not None and not set(words_of(speaker)).isdisjoint(named)
 
 
 def _is_name(term: Term, named: Sequence[str]) -> bool:

@@ -5,10 +5,23 @@ from collections.abc import Iterable
 
 WORD = re.compile(r"\w+")
 SHORTEST_STEM = 3
+SHORTEST_NAME = 3
 
 
 def words_of(text: str) -> list[str]:
     return WORD.findall(text.lower())
+
+
+def names_in(question: str, speakers: Iterable[str | None]) -> tuple[str, ...]:
+    """The words of the question that are names of these speakers, in its order."""
+    known = {word for speaker in set(speakers) if speaker for word in words_of(speaker)}
+    asked = dict.fromkeys(words_of(question))
+    return tuple(word for word in asked if word in known and len(word) >= SHORTEST_NAME)
+
+
+def is_one_of(speaker: str | None, named: Iterable[str]) -> bool:
+    """Whether a speaker has one of these names."""
+    return speaker is not None and not set(words_of(speaker)).isdisjoint(named)
 
 
 class Listener:
