@@ -18,7 +18,7 @@ WORDS_SHARE = 0.4
 CLEAR_LEAD = 0.1
 LEAD_SHARE = 0.5
 # Below this an answer is refused: the point of the measured curve where one answerable question in ten is.
-ENOUGH = 0.34
+ENOUGH = 0.36
 
 
 @dataclass(frozen=True)
