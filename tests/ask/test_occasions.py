@@ -62,6 +62,14 @@ async def test_a_decision_answers_without_the_word(mnemon: Mnemon, tenant: UUID,
     assert await answer(mnemon, tenant, "What did we decide about the price?") == "Berths get a tiered price from June."
 
 
+async def test_a_decision_about_something_else_is_no_answer(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added(MINUTES)
+    await all_done()
+    assert await answer(mnemon, tenant, "What did we decide about the ferry to Norway?") == ""
+
+
 async def test_each_promise_is_an_answer(mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done) -> None:
     await added(MINUTES)
     await all_done()

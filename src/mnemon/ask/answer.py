@@ -15,7 +15,7 @@ from mnemon.ask.occasions import Occasions, asked_for, occasions_in
 from mnemon.ask.query_log import record_question
 from mnemon.ask.refusal import Refusal, refuse_no_proof, refuse_nothing_found, refuse_weak
 from mnemon.ask.search import Ranked, Searcher
-from mnemon.ask.strength import strength_of
+from mnemon.ask.strength import NO_MORE, strength_of
 from mnemon.ask.written import ProvenSentence, Written, write_answer
 from mnemon.documents.readers import Reader, read_as
 from mnemon.errors import MnemonError
@@ -120,7 +120,7 @@ class Asking:
 
     async def _conclude(self, tenant: UUID, actor: Actor, ranked: Ranked, hits: Sequence[Hit], began: float) -> Answer:
         occasions = await self._occasions(tenant, Reader.of(actor), ranked, hits)
-        strength = strength_of(ranked, occasions.words if occasions and occasions.found else "")
+        strength = strength_of(ranked, occasions.by_passage(hits) if occasions else NO_MORE)
         refusal: Refusal | None = None
         written = Written([], 0, "")
         if not hits:

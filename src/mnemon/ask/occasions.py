@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from mnemon.ask.hits import Hit
+from mnemon.ask.measures import Place
 from mnemon.db.database import Connection
 from mnemon.semantics.semantic_event import Category
 
@@ -53,6 +54,11 @@ class Occasions:
         """What `[start, end)` of the hit's revision says by telling of such an event: that it is one, and who."""
         told = [one for one in self.found if one.revision == hit.doc_version_id and one.start < end and start < one.end]
         return " ".join([self.words, *(one.people for one in told)]) if told else None
+
+    def by_passage(self, hits: Sequence[Hit]) -> dict[Place, str]:
+        """What each passage says by telling of such events."""
+        said = {(hit.doc_version_id, hit.ordinal): self.told_in(hit, hit.start, hit.end) for hit in hits}
+        return {place: told for place, told in said.items() if told}
 
 
 def asked_for(question: str) -> tuple[Category, str] | None:

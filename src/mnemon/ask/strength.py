@@ -1,10 +1,12 @@
 """How strong the evidence for an answer is: does a passage say what was asked, and is it the right person's?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
+from mnemon.ask.measures import Place
 from mnemon.ask.ranking import Floats
 from mnemon.ask.search import Ranked
 from mnemon.ask.terms import Term
@@ -44,24 +46,18 @@ class Strength:
 
 
 NOTHING = Strength(0.0)
+NO_MORE: Mapping[Place, str] = MappingProxyType({})
 
 
-def strength_of(ranked: Ranked, only_ask: str = "") -> Strength:
-    """Judge the best passages of a search.
-
-    Words that `only_ask` need not be said: "decide", where a passage tells of a decision.
-    """
+def strength_of(ranked: Ranked, told: Mapping[Place, str] = NO_MORE) -> Strength:
+    """Judge the best passages of a search. `told` is what passages say besides their words, such as "decided"."""
     rows = list(ranked.order[:LOOKED_AT])
     if not rows:
         return NOTHING
     # Whoever speaks in any passage that was looked at.
     named = names_in(ranked.asked.question, ranked.measures.speakers)
-    lexemes = {term.lexeme for term in ranked.terms}
-    matter = lexemes - Listener(lexemes).heard_in(only_ask) or lexemes
-    counted = [
-        number for number, term in enumerate(ranked.terms) if term.lexeme in matter and not _is_name(term, named)
-    ]
-    said = _said(ranked, rows, counted)
+    counted = [number for number, term in enumerate(ranked.terms) if not _is_name(term, named)]
+    said = _said(ranked, rows, counted, told)
     support = said
     if ranked.measures.similarity is not None:
         support = WORDS_SHARE * said + (1 - WORDS_SHARE) * np.maximum(ranked.measures.similarity[rows], 0)
@@ -73,7 +69,7 @@ def strength_of(ranked: Ranked, only_ask: str = "") -> Strength:
     return Strength(float(support[own].max()), float(said[own].max() - said[~own].max()), named)
 
 
-def _said(ranked: Ranked, rows: Sequence[int], numbers: Sequence[int]) -> Floats:
+def _said(ranked: Ranked, rows: Sequence[int], numbers: Sequence[int], told: Mapping[Place, str]) -> Floats:
     """The share of these words of the question that each passage has, the rare ones counting more.
 
     A word of its title or headings is one of its own: what stands below a heading does not repeat it.
@@ -82,7 +78,13 @@ def _said(ranked: Ranked, rows: Sequence[int], numbers: Sequence[int]) -> Floats
     if not weights.sum():
         return np.zeros(len(rows))
     these = np.ix_(rows, numbers)
-    said: Floats = ((ranked.measures.occurrences + ranked.measures.in_headings)[these] > 0) @ weights / weights.sum()
+    has = (ranked.measures.occurrences + ranked.measures.in_headings)[these] > 0
+    lexemes = [ranked.terms[number].lexeme for number in numbers]
+    listener = Listener(lexemes)
+    for place, row in enumerate(rows):
+        heard = listener.heard_in(told.get(ranked.measures.places[row], ""))
+        has[place] |= [lexeme in heard for lexeme in lexemes]
+    said: Floats = has @ weights / weights.sum()
     return said
 
 
