@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from mnemon.db.database import Connection
+from mnemon.log.lens_versions import version_in
 from mnemon.log.lenses import Lens, LiveLens
 from mnemon.log.partitions import list_partitions
 from mnemon.log.rebuild import subscription_of
 from mnemon.log.snapshots import snapshot_positions_in
 from mnemon.log.subscriptions import positions_in
-
-VERSION = "SELECT version FROM mnemon.lens_states WHERE tenant_id = %s AND lens = %s"
 
 
 async def covered_in(connection: Connection, tenant: UUID, partition_id: int, lenses: Iterable[Lens | LiveLens]) -> int:
@@ -28,8 +27,7 @@ async def _covered_by(connection: Connection, tenant: UUID, lens: Lens | LiveLen
         last = await snapshot_positions_in(connection, tenant, lens.name, lens.version)
         return last[0].get(partition_id, 0) if last else 0
     assert isinstance(lens, Lens)
-    row = await (await connection.execute(VERSION, (tenant, lens.name))).fetchone()
-    if row is None or row["version"] != lens.version:
+    if await version_in(connection, tenant, lens.name) != lens.version:
         return 0
     if lens.lifecycle == "inline":
         return head

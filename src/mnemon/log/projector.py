@@ -9,11 +9,12 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.errors import Conflict, NotFound
-from mnemon.log.coverage import VERSION, covered_in
+from mnemon.log.coverage import covered_in
 from mnemon.log.dispatch import Dispatch
 from mnemon.log.epochs import raise_epoch_in
 from mnemon.log.events import Event
 from mnemon.log.failures import scrub_event_in, scrub_in
+from mnemon.log.lens_versions import has_nothing_in, others_in, record_in, version_in
 from mnemon.log.lenses import Lens, LiveLens, State, lock_key
 from mnemon.log.limits import DeliveryLimits
 from mnemon.log.live_state import LiveStates
@@ -26,14 +27,6 @@ from mnemon.log.subscriptions import add_in
 from mnemon.telemetry import logger
 
 BEHIND = "SELECT tenant_id, subscription_id FROM mnemon.tenants_behind(%s)"
-# A lens with nothing behind it needs no rebuild to be current.
-NEW = """
-INSERT INTO mnemon.lens_states (tenant_id, lens, version, finished_at)
-SELECT %(tenant)s, %(lens)s, %(version)s, now()
- WHERE NOT EXISTS (SELECT FROM mnemon.partitions WHERE tenant_id = %(tenant)s AND sequence > 0)
-    OR %(fed)s
-ON CONFLICT DO NOTHING
-"""
 PROGRESS = """
 SELECT version, done, total, started_at, finished_at, state_hash,
        EXISTS (SELECT FROM pg_locks
@@ -105,7 +98,12 @@ class Projector:
                     await task
 
     async def run(self) -> None:
-        """Project the async lenses of all tenants for ever. Any number of processes may do so."""
+        """Keep the lenses of all tenants for ever. Any number of processes may do so."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._renew_inline())
+            await self._follow()
+
+    async def _follow(self) -> None:
         with self._events.arrivals.watch() as signal:
             while True:
                 signal.clear()
@@ -228,12 +226,41 @@ class Projector:
             fed = lens.lifecycle == "async"
             if fed:
                 await add_in(connection, tenant, subscription_of(lens))
-            values = {"tenant": tenant, "lens": lens.name, "version": lens.version, "fed": fed}
-            await connection.execute(NEW, values)
-            row = await (await connection.execute(VERSION, (tenant, lens.name))).fetchone()
-        if row is None or row["version"] != lens.version:
+            version = await version_in(connection, tenant, lens.name)
+            current = version == lens.version
+            if not current:
+                # With nothing behind it, it needs no rebuild to be current.
+                current = version is None if fed else await has_nothing_in(connection, tenant, lens)
+                if current:
+                    await record_in(connection, tenant, lens)
+        if not current:
             await self.rebuild(tenant, lens.name)
         self._current.add((tenant, lens.name))
+
+    async def _renew_inline(self) -> None:
+        """Make rows of another version anew, one tenant after the other; done once none is left.
+
+        No more can come: whoever writes a tenant's first row records the version.
+        """
+        inline = [lens for lens in self._lenses.values() if lens.lifecycle == "inline"]
+        left = True
+        while inline and left:
+            try:
+                async with self._events.database.session() as connection:
+                    behind = await others_in(connection, inline)
+                left = not all([await self._renew(tenant, name) for tenant, name in behind])
+            except Exception as failure:
+                log.warning("lens.look_failed", error=str(failure))
+            if left:
+                await asyncio.sleep(self._limits.breaker_seconds)
+
+    async def _renew(self, tenant: UUID, name: str) -> bool:
+        try:
+            await self._begin(tenant, self._lens(name))
+        except Exception as failure:
+            log.warning("lens.interrupted", lens=name, tenant_id=str(tenant), error=str(failure))
+            return False
+        return True
 
     async def _forget(self, tenant: UUID, lens: Lens, subject_id: str) -> None:
         if lens.forget is None:
@@ -256,6 +283,8 @@ class _Inline:
         self._events = events
         self._lens = lens
         self.types = frozenset(lens.pattern.types) or None
+        # Tenants of which it is known what version the rows are of, or that they have to be made anew.
+        self._begun: set[UUID] = set()
 
     async def apply(self, connection: Connection, events: Sequence[Event]) -> None:
         wanted = [event for event in events if self._lens.pattern.fits(event)]
@@ -263,7 +292,19 @@ class _Inline:
             return
         tenant = wanted[0].tenant_id
         await connection.execute(WRITE_LOCK, (lock_key(self._lens.name, tenant),))
+        if tenant not in self._begun:
+            await self._begin(connection, tenant, wanted[0])
         await self._lens.apply(connection, [self._lifted(event) for event in wanted], self._lens.real_tables)
+
+    async def _begin(self, connection: Connection, tenant: UUID, first: Event) -> None:
+        """Record the version with a tenant's first rows, so that they are not made anew at the next start."""
+        if await version_in(connection, tenant, self._lens.name) is None and await has_nothing_in(
+            connection, tenant, self._lens, before=first
+        ):
+            # Not known yet: the transaction may be rolled back.
+            await record_in(connection, tenant, self._lens)
+        else:
+            self._begun.add(tenant)
 
     def _lifted(self, event: Event) -> Event:
         """Data in the newest version of its type, as a rebuild would see it."""
