@@ -47,7 +47,11 @@ def _add_search(door: Door) -> None:
     async def event_search(
         caller: Caller,
         query: Annotated[
-            str | None, Field(max_length=1000, description="Words or a question; unset: all events, the latest first.")
+            str | None,
+            Field(
+                max_length=1000,
+                description='Words, "a phrase", this or that, -not this; unset: all events, the latest first.',
+            ),
         ] = None,
         limit: Limit = 20,
         category: CategoryName | None = None,
