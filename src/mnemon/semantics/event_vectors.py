@@ -27,6 +27,25 @@ INSERT INTO mnemon.semantic_event_vectors (tenant_id, event_id, model_id, embedd
 SELECT mnemon.current_tenant(), unnest(%s::text[]), %s, unnest(%s::text[])::vector
 ON CONFLICT DO NOTHING
 """
+# Those of one revision. A vector of any model will do: a change of model brings it along.
+WITHOUT = """
+SELECT e.event_id, e.doc_id, e.narrative, e.subject_ref FROM mnemon.semantic_events e
+ WHERE e.tenant_id = mnemon.current_tenant()
+   AND e.doc_version_id = (SELECT m.doc_version_id FROM mnemon.semantic_events m
+                            WHERE m.tenant_id = mnemon.current_tenant() AND NOT EXISTS (
+                                  SELECT FROM mnemon.semantic_event_vectors v
+                                   WHERE v.tenant_id = m.tenant_id AND v.event_id = m.event_id) LIMIT 1)
+   AND NOT EXISTS (SELECT FROM mnemon.semantic_event_vectors v
+                    WHERE v.tenant_id = e.tenant_id AND v.event_id = e.event_id)
+ ORDER BY e.position
+"""
+ADD = """
+INSERT INTO mnemon.semantic_event_vectors (tenant_id, event_id, model_id, embedding)
+SELECT e.tenant_id, e.event_id, %s, made.embedding::vector
+  FROM unnest(%s::text[], %s::text[]) AS made (event_id, embedding)
+  JOIN mnemon.semantic_events e ON e.tenant_id = mnemon.current_tenant() AND e.event_id = made.event_id
+ON CONFLICT DO NOTHING
+"""
 
 
 def text_to_embed(narrative: str, subject: str) -> str:
@@ -42,6 +61,18 @@ async def replace_vectors(
         return
     await model_to_write(tx, VECTORS, ModelInUse(model_id, vectors.shape[1]))
     await tx.execute(STORE, ([event.event_id for event in events], model_id, [as_vector(row) for row in vectors]))
+
+
+async def events_without_vectors(tx: Connection) -> list[dict[str, Any]]:
+    """Of one revision; none if every event has a vector."""
+    return await (await tx.execute(WITHOUT)).fetchall()
+
+
+async def add_vectors(tx: Connection, event_ids: Sequence[str], vectors: Vectors, model_id: str) -> int:
+    """For those of the events that are still there; how many were stored."""
+    await model_to_write(tx, VECTORS, ModelInUse(model_id, vectors.shape[1]))
+    stored = await tx.execute(ADD, (model_id, list(event_ids), [as_vector(row) for row in vectors]))
+    return stored.rowcount
 
 
 async def drop_vectors(tx: Connection, revisions: Sequence[UUID]) -> None:

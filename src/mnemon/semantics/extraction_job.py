@@ -8,10 +8,10 @@ from uuid import UUID
 from mnemon.documents import events as documents
 from mnemon.documents.extract_job import EXTRACT, RevisionToExtract
 from mnemon.documents.locks import lock_document, lock_linking
+from mnemon.errors import MnemonError
 from mnemon.log.events import SYSTEM, NewEvent
 from mnemon.log.store import EventLog
 from mnemon.models.embedder import Embedder, Vectors
-from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.language import LanguageModel
 from mnemon.semantics import events as happened
 from mnemon.semantics.choose import choose_extractor
@@ -21,6 +21,7 @@ from mnemon.semantics.linking import links_of
 from mnemon.semantics.semantic_event import SemanticEvent, evidence_id
 from mnemon.semantics.source import ArtifactNotFound, SourceRevision, read_source
 from mnemon.semantics.supersession import Link
+from mnemon.semantics.vector_job import enqueue_embedding
 from mnemon.settings import Settings
 from mnemon.work.job import Job
 
@@ -67,12 +68,12 @@ async def _read(engine: Extractor, source: SourceRevision) -> Extraction:
 
 
 async def _embed(embedder: Embedder, events: Sequence[SemanticEvent]) -> Vectors | None:
-    """Without a model the events are found by their words."""
+    """While no model answers, the events are found by their words; another job gives them their vectors."""
     if embedder.source == "none" or not events:
         return None
     try:
         return await embedder.embed([text_to_embed(event.narrative, event.subject.ref) for event in events])
-    except EmbedderUnavailable:
+    except MnemonError:
         return None
 
 
@@ -88,6 +89,8 @@ async def _record(
         await lock_linking(tx)
         links = await links_of(tx, source, found.events)
         await replace_vectors(tx, source.doc_version_id, found.events, vectors, context.embedder.model_id)
+        if vectors is None and found.events and context.embedder.source != "none":
+            await enqueue_embedding(tx)
         await transaction.append([_extracted(job.job_id, source, engine, found, links)])
         await job.finish(tx, {"events": len(found.events), "unproven": found.unproven, "links": len(links)})
 

@@ -4,11 +4,16 @@ from mnemon.documents.extract_job import EXTRACT
 from mnemon.semantics import extraction_job as extraction_job  # Gives the kind its handler.
 from mnemon.semantics.audit_job import CHECK_EVIDENCE, audit_schedules
 from mnemon.semantics.retention import EXPIRE
+from mnemon.semantics.vector_job import EMBED_EVENTS, vector_schedules
 from mnemon.settings import Settings
 from mnemon.work.schedule import Schedule
 
-KINDS = (EXTRACT, EXPIRE, CHECK_EVIDENCE)
+KINDS = (EXTRACT, EXPIRE, CHECK_EVIDENCE, EMBED_EVENTS)
 
 
 def semantic_schedules(settings: Settings) -> list[Schedule]:
-    return [Schedule("semantics.expire", EXPIRE, "41 * * * *"), *audit_schedules(settings)]
+    return [
+        Schedule("semantics.expire", EXPIRE, "41 * * * *"),
+        *audit_schedules(settings),
+        *vector_schedules(),
+    ]
