@@ -116,6 +116,7 @@ REACTIVATED = _type(
     {"doc_version_id": ID, "deactivated_version_id": {"type": ["string", "null"], "format": "uuid"}},
     {"doc_version_id": _REVISION, "deactivated_version_id": None},
 )
+RENAMED = _type("renamed", "A document has another title from now on.", {}, {"title": "Travel policy"}, {"title": TEXT})
 REBUILT = _type(
     "rebuilt",
     "Text, chunks and vectors of a version were made again from its file; they are the same.",

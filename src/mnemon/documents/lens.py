@@ -51,6 +51,9 @@ UPDATE {document_versions} SET chunk_count = coalesce(%(chunk_count)s, chunk_cou
        token_count = coalesce(%(token_count)s, token_count)
  WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s
 """
+RENAME = """
+UPDATE {documents} SET title = %(title)s, updated_at = %(at)s WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
+"""
 TOUCH = "UPDATE {documents} SET updated_at = %(at)s WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"
 # The same as replay gives once the key is gone, so that a rebuild comes to the same rows.
 FORGET_DOCUMENT = """
@@ -102,6 +105,10 @@ async def _reactivate(connection: Connection, values: Values, tables: Tables) ->
     await connection.execute(TOUCH.format(**tables), values)
 
 
+async def _rename(connection: Connection, values: Values, tables: Tables) -> None:
+    await connection.execute(RENAME.format(**tables), values | {"title": values["title"] or REDACTED})
+
+
 async def _rebuild(connection: Connection, values: Values, tables: Tables) -> None:
     await connection.execute(COUNT.format(**tables), values)
 
@@ -120,6 +127,7 @@ STEPS: dict[str, Callable[[Connection, Values, Tables], Awaitable[None]]] = {
     happened.INGESTED.type: _ingest,
     happened.DEACTIVATED.type: _deactivate,
     happened.REACTIVATED.type: _reactivate,
+    happened.RENAMED.type: _rename,
     happened.REBUILT.type: _rebuild,
     happened.PURGED.type: _purge,
 }

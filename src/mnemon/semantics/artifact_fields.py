@@ -104,6 +104,19 @@ def terms_of(new: NewArtifact, actor: Actor, known: dict[str, Any] | None) -> di
     }
 
 
+def title_of(new: NewArtifact, actor: Actor, known: dict[str, Any]) -> str:
+    """Of a content that is known: what its owner calls it now, or else what it was called when it was the latest."""
+    if new.title and known["owner"] == Reader.of(actor).name:
+        return new.title
+    title: str = known["title"] if known["is_active"] else known["title_then"] or untitled(new)
+    return title
+
+
+def untitled(new: NewArtifact) -> str:
+    """What an artifact is called that neither its sender nor its text gives a title."""
+    return f"{new.artifact_type} from {new.source_system}"
+
+
 def refuse_stranger(actor: Actor, known: dict[str, Any]) -> None:
     """Who may not read an artifact may not add to it either: the new text would be taken for the owner's."""
     if known["readers"] is not None and Reader.of(actor).name not in known["readers"]:

@@ -38,6 +38,8 @@ from mnemon.semantics.artifact_fields import (
     refuse_wider,
     says_otherwise,
     terms_of,
+    title_of,
+    untitled,
 )
 from mnemon.semantics.artifact_readers import known_readers
 from mnemon.semantics.names import artifact_name, artifact_uid_of, chunk_name, job_name, revision_name
@@ -52,7 +54,8 @@ SOURCE_TYPE = "artifact"
 COUNTED_AT_ONCE = 24_000
 
 FIND = """
-SELECT d.doc_id, a.owner, a.readers, a.sensitivity, a.visibility_scope, a.retention_policy, a.retain_until,
+SELECT d.doc_id, d.title, v.details ->> 'title' AS title_then,
+       a.owner, a.readers, a.sensitivity, a.visibility_scope, a.retention_policy, a.retain_until,
        v.doc_version_id, v.content_hash, v.is_active, v.chunk_count,
        (SELECT max(version_number) FROM mnemon.document_versions o
          WHERE o.tenant_id = d.tenant_id AND o.doc_id = d.doc_id) AS last_number,
@@ -213,10 +216,13 @@ async def _settle(transaction: LogTransaction, files: Files, actor: Actor, prepa
 async def _known_content(
     transaction: LogTransaction, actor: Actor, prepared: _Prepared, known: dict[str, Any]
 ) -> Ingested:
-    """No revision and no job; an earlier content is the latest again. What its owner says of its readers holds."""
+    """No revision and no job; an earlier content is the latest again. What its owner says of it holds."""
     doc_id, revision = known["doc_id"], known["doc_version_id"]
     terms = terms_of(prepared.new, actor, known)
     said = [_described(doc_id, actor, prepared, terms)] if says_otherwise(terms, known) else []
+    title = title_of(prepared.new, actor, known)
+    if title != known["title"]:
+        said.append(documents.about(documents.RENAMED, doc_id, actor, title=title))
     if known["is_active"]:
         if said:
             await transaction.append(said)
@@ -240,7 +246,7 @@ async def _enqueue_indexing(tx: Connection, doc_id: UUID, actor: Actor, prepared
         "source_type": SOURCE_TYPE,
         "source_uri": prepared.source_uri,
         # Everyone may follow runs: what the artifact is called is not for them.
-        "title": f"{prepared.new.artifact_type} from {prepared.new.source_system}",
+        "title": untitled(prepared.new),
         "tags": [],
         "original_filename": "artifact.txt",
         "kind": "txt",
@@ -297,4 +303,4 @@ def _ingested(
 
 
 def _title(prepared: _Prepared) -> str:
-    return prepared.extraction.details.title or f"{prepared.new.artifact_type} from {prepared.new.source_system}"
+    return prepared.extraction.details.title or untitled(prepared.new)

@@ -35,6 +35,10 @@ async def _accept(connection: Connection, values: Values, tables: Tables) -> Non
     await connection.execute(statements.ACCEPT.format(**tables), values)
 
 
+async def _rename(connection: Connection, values: Values, tables: Tables) -> None:
+    await connection.execute(statements.RENAME.format(**tables), values)
+
+
 async def _describe(connection: Connection, values: Values, tables: Tables) -> None:
     if values["artifact_uid"] == REDACTED:
         # Replay of what was purged later: the purge will remove the row, and nothing may be shown until then.
@@ -112,6 +116,7 @@ STEPS: dict[str, Callable[[Connection, Values, Tables], Awaitable[None]]] = {
     documents.INGESTED.type: _ingest,
     documents.DEACTIVATED.type: _deactivate,
     documents.REACTIVATED.type: _reactivate,
+    documents.RENAMED.type: _rename,
     documents.REBUILT.type: _rebuild,
     documents.PURGED.type: _purge,
     happened.DESCRIBED.type: _describe,

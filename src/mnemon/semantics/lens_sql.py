@@ -6,6 +6,7 @@ INSERT INTO {artifacts} AS a
 VALUES (%(tenant)s, %(doc)s, %(upload_uid)s, %(upload_type)s, %(source_type)s, %(title)s, %(by)s, %(at)s)
 ON CONFLICT (tenant_id, doc_id) DO UPDATE SET title = excluded.title
 """
+RENAME = "UPDATE {artifacts} SET title = %(title)s WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"
 DESCRIBE = """
 UPDATE {artifacts}
    SET artifact_uid = %(artifact_uid)s, artifact_type = %(artifact_type)s, source_system = %(source_system)s,
