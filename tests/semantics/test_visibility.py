@@ -28,6 +28,7 @@ from tests.semantics.conftest import ADA, BEN
 
 Done = Callable[[], Awaitable[None]]
 Take = Callable[..., Awaitable[Ingested]]
+PAST, FUTURE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
 SECRET = "Decision: We will buy the zeppelin factory in Friedrichshafen."
 
 
@@ -38,6 +39,15 @@ def take(mnemon: Mnemon, tenant: UUID) -> Take:
         return await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, tenant, actor, new)
 
     return ingest
+
+
+async def let_pass(mnemon: Mnemon, tenant: UUID, *over: Ingested) -> None:
+    """As if the time that these are kept were over."""
+    async with mnemon.database.transaction(tenant) as tx:
+        await tx.execute(
+            "UPDATE mnemon.artifacts SET retain_until = %s WHERE doc_id = ANY(%s)",
+            (PAST, [one.doc_id for one in over]),
+        )
 
 
 async def sees(mnemon: Mnemon, tenant: UUID, actor: Actor | None) -> set[str]:
@@ -341,9 +351,9 @@ async def test_somebody_elses_revision_does_not_change_who_may_read(
 async def test_expired_artifacts_are_purged_and_the_others_stay(
     mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, reader: Reader
 ) -> None:
-    past, future = datetime(2020, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
-    await take("Decision: We stop the newsletter.", retention_policy="custom", retain_until=past)
-    await take("Decision: We keep the newsroom.", retention_policy="custom", retain_until=future)
+    custom = {"retention_policy": "custom", "retain_until": FUTURE}
+    await let_pass(mnemon, tenant, await take("Decision: We stop the newsletter.", **custom))
+    await take("Decision: We keep the newsroom.", **custom)
     await take("Decision: We keep the library.", retention_policy="1y")
     await take("Ada Byron will write the report by 9 March 2026.", retention_policy="until_resolved")
     done = "Ada Byron will send the invoice by 9 March 2026.\n\nAda Byron has sent the invoice."
@@ -417,6 +427,17 @@ async def test_the_same_terms_again_are_no_event(mnemon: Mnemon, tenant: UUID, t
     assert await rows(mnemon, tenant, "SELECT count(*) AS n FROM mnemon.events") == before
 
 
+async def test_a_time_that_is_over_is_refused_unless_it_holds_already(mnemon: Mnemon, tenant: UUID, take: Take) -> None:
+    custom = {"source_id": "page-1", "retention_policy": "custom"}
+    with pytest.raises(InvalidRequest, match=r"retain_until 2020-01-01T00:00:00\+00:00 is over"):
+        await take(**custom, retain_until=PAST)
+    kept = await take(**custom, retain_until=FUTURE)
+    with pytest.raises(InvalidRequest, match="is over"):
+        await take(**custom, retain_until=PAST)
+    await let_pass(mnemon, tenant, kept)
+    assert (await take(**custom, retain_until=PAST)).status == "unchanged"
+
+
 async def test_an_artifact_kept_for_a_year_goes_a_year_after_its_last_revision(
     mnemon: Mnemon, tenant: UUID, take: Take
 ) -> None:
@@ -434,8 +455,9 @@ async def test_an_artifact_kept_for_a_year_goes_a_year_after_its_last_revision(
 async def test_an_artifact_that_cannot_be_purged_keeps_no_other_waiting(
     mnemon: Mnemon, tenant: UUID, take: Take, all_done: Done, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    over = {"retention_policy": "custom", "retain_until": datetime(2020, 1, 1, tzinfo=UTC)}
-    kept = [await take(f"Decision: We stop newsletter number {number}.", **over) for number in range(3)]
+    custom = {"retention_policy": "custom", "retain_until": FUTURE}
+    kept = [await take(f"Decision: We stop newsletter number {number}.", **custom) for number in range(3)]
+    await let_pass(mnemon, tenant, *kept)
     await all_done()
     stubborn = min(one.doc_id for one in kept)
     purge = mnemon.purge_document

@@ -123,6 +123,18 @@ def refuse_stranger(actor: Actor, known: dict[str, Any]) -> None:
         raise NotAllowed("An artifact of this source exists and is not yours to read: give another source_id.")
 
 
+def refuse_over(new: NewArtifact, known: dict[str, Any] | None) -> None:
+    """A time that is over would have the artifact purged within the hour; only what holds already may be said again."""
+    until = new.retain_until
+    if until is None or until > datetime.now(UTC) or (known is not None and known["retain_until"] == until):
+        return
+    raise InvalidRequest(
+        f"retain_until {until.isoformat()} is over, so the artifact would be purged at once: give a time to come, "
+        "or delete the artifact.",
+        field="retain_until",
+    )
+
+
 def refuse_wider(new: NewArtifact, actor: Actor, known: dict[str, Any]) -> None:
     """Nobody's words reach more readers than they named: who reads an artifact is for its owner to choose."""
     me = Reader.of(actor).name

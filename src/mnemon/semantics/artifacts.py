@@ -34,6 +34,7 @@ from mnemon.semantics import events as happened
 from mnemon.semantics.artifact_fields import (
     NewArtifact,
     checked,
+    refuse_over,
     refuse_stranger,
     refuse_wider,
     says_otherwise,
@@ -196,6 +197,7 @@ async def _settle(transaction: LogTransaction, files: Files, actor: Actor, prepa
         known = await (await tx.execute(FIND, values)).fetchone()
     if known is not None:
         refuse_stranger(actor, known)
+    refuse_over(prepared.new, known)
     if known is not None and known["doc_version_id"] is not None:
         return await _known_content(transaction, actor, prepared, known)
     if known is not None:
