@@ -90,6 +90,15 @@ def test_a_note_is_added_and_read_on_the_terminal(
     assert json.loads(call("events", "search", "--artifact", "uid_0", "--json"))["total"] == 0
     due = json.loads(call("events", "search", "--artifact", uid, "--due-before", "2026-03-10", "--json"))
     assert [event["due"] for event in due["events"]] == ["2026-03-09"]
+    for kind, amount in (("promise", 1), ("assignment", 0)):
+        found = json.loads(call("events", "search", "--artifact", uid, "--kind", kind, "--json"))
+        assert (kind, found["total"]) == (kind, amount)
+        assert call("events", "export", "--artifact", uid, "--kind", kind).count("evt_") == amount
+    note.write_text("We decided to use SQLite.")
+    call("artifact", "add", str(note), "--source-id", "n", *kept)
+    for command in (("search", "--json"), ("export",)):
+        assert "Postgres" not in call("events", *command, "--artifact", uid)
+        assert "Postgres" in call("events", *command, "--artifact", uid, "--all-revisions")
     assert json.loads(call("artifact", "job", uid, "--json"))["status"] == "DONE"
-    assert call("artifact", "delete", uid, "--yes") == "Gone: 1 revision.\n"
+    assert call("artifact", "delete", uid, "--yes") == "Gone: 2 revisions.\n"
     assert json.loads(call("events", "search", "--json"))["total"] == 2

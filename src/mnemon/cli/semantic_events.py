@@ -1,6 +1,7 @@
 """`mnemon events`: what was decided, promised and done, with the words that prove it."""
 
 import sys
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from mnemon.semantics.collect import MOST_COLLECTED, collect
 from mnemon.semantics.export import Format, as_csv, as_markdown
 from mnemon.semantics.extraction_status import event_reextract
 from mnemon.semantics.query import EventFilters, event_get, event_list_for_revision, event_search
+from mnemon.semantics.semantic_event import Kind
 from mnemon.semantics.views import open_commitments, people_topics
 
 app = typer.Typer(help="Semantic events: decisions, commitments, risks, each with its proof.", no_args_is_help=True)
@@ -33,6 +35,8 @@ Category = Annotated[str | None, typer.Option("--category", help="Such as Decisi
 ActorName = Annotated[str | None, typer.Option("--actor", help="A person, by name.")]
 Subject = Annotated[str | None, typer.Option("--subject", help="Words of the subject.")]
 State = Annotated[str | None, typer.Option("--status", help="open, superseded or done.")]
+CommitmentKind = Annotated[Kind | None, typer.Option("--kind", help="Of commitments: promise, assignment or request.")]
+AllRevisions = Annotated[bool, typer.Option("--all-revisions", help="Also revisions that are no longer served.")]
 From = Annotated[str | None, typer.Option("--from", help="Happened on or after this day.")]
 To = Annotated[str | None, typer.Option("--to", help="Happened on or before this day.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="What was true on this day.")]
@@ -50,12 +54,14 @@ After = Annotated[str | None, typer.Option("--cursor", help="Where the page befo
 def search(
     words: Words = None, category: Category = None, actor: ActorName = None, subject: Subject = None,
     status: State = None, time_from: From = None, time_to: To = None, as_of: AsOf = None, known_at: KnownAt = None,
-    due_before: DueBefore = None, artifact: OfArtifact = None,
+    due_before: DueBefore = None, artifact: OfArtifact = None, kind: CommitmentKind = None,
+    all_revisions: AllRevisions = False,
     limit: Limit = 20, cursor: After = None, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Find events: mnemon events search pricing --category Decision"""
     clocks = (time_from, time_to, as_of, known_at, due_before)
     filters = _filters(words, category, actor, subject, status, artifact, clocks)
+    filters = replace(filters, kind=kind, all_revisions=all_revisions)
 
     async def find() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
@@ -173,13 +179,15 @@ def verify(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
 def export(
     words: Words = None, category: Category = None, actor: ActorName = None, subject: Subject = None,
     status: State = None, time_from: From = None, time_to: To = None, as_of: AsOf = None, known_at: KnownAt = None,
-    due_before: DueBefore = None, artifact: OfArtifact = None,
+    due_before: DueBefore = None, artifact: OfArtifact = None, kind: CommitmentKind = None,
+    all_revisions: AllRevisions = False,
     form: Annotated[Format, typer.Option("--format", help="markdown or csv.")] = "markdown",
     tenant: TenantOption = DEFAULT_SLUG,
 ) -> None:  # fmt: skip
     """All that a search finds, on standard output: mnemon events export --category Decision --format csv"""
     clocks = (time_from, time_to, as_of, known_at, due_before)
     filters = _filters(words, category, actor, subject, status, artifact, clocks)
+    filters = replace(filters, kind=kind, all_revisions=all_revisions)
 
     async def find() -> list[dict[str, Any]]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
