@@ -115,3 +115,22 @@ async def test_a_reading_that_finds_nothing_leaves_no_old_vectors(
     assert await read_again() == 1
     monkeypatch.setattr(rules, "_read_chunk", lambda *_: iter(()))
     assert await read_again() == 0, "they would outlive a purge: only events lead to them"
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"subject": "Postgres"}, 1),
+        ({"subject": "the"}, 0),
+        ({"subject": "?"}, 0),
+        ({"subject": " ", "actor": "", "query": "", "artifact_uid": "", "kind": ""}, 2),
+    ],
+)
+async def test_a_filter_without_a_word_to_find_finds_nothing_and_an_empty_one_asks_for_nothing(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, added: Added, all_done: Done, asked: dict[str, str], found: int
+) -> None:
+    await added(MINUTES)
+    await all_done()
+    page = await event_search(mnemon.database, tenant, reader, EventFilters(**asked))  # type: ignore[arg-type]
+    assert page["total"] == found
+    assert page["filters_applied"] == {name: value for name, value in asked.items() if value.strip()}

@@ -55,3 +55,18 @@ async def test_open_commitments_are_those_of_their_owner_by_date_and_of_today(
     assert ("Ada Byron", "owner") not in [(one["ref"], one["role"]) for one in shared["actors"]]
     people = (await people_topics(mnemon.database, tenant, reader))["people"]
     assert "Cyd Frost" not in [row["person"] for row in people], "that revision is not served any more"
+
+
+async def test_who_was_involved_in_a_topic_without_a_word_to_find_is_nobody(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, all_done: Done
+) -> None:
+    new = NewArtifact(artifact_type="note", source_system="test", content="Ada Byron will send the budget.")
+    await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, tenant, ADA, new)
+    await all_done()
+
+    async def people(**asked: str) -> int:
+        return int((await people_topics(mnemon.database, tenant, reader, **asked))["total"])
+
+    assert await people(topic="budget") == await people(topic="", person=" ") == 1
+    assert await people(topic="the") == await people(topic="…") == 0
+    assert (await open_commitments(mnemon.database, tenant, reader, owner=""))["total"] == 1

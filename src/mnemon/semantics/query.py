@@ -55,9 +55,9 @@ class EventFilters:
     all_revisions: bool = False
 
     def applied(self) -> dict[str, Any]:
-        """Those that are set, as they were asked."""
+        """Those that are set, as they were asked; blanks ask for nothing."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: _written(value) for name, value in given.items() if value is not None and value is not False}
+        return {name: _written(value) for name, value in given.items() if value is not False and is_set(value)}
 
 
 async def event_search(
@@ -138,6 +138,11 @@ SELECT event_id FROM mnemon.semantic_events
 """
 
 
+def is_set(value: Any) -> bool:
+    """Whether a filter asks for something: agents and forms leave one empty to say that they do not."""
+    return value is not None and not (isinstance(value, str) and not value.strip())
+
+
 def checked_category(category: str) -> str:
     known = [one.value for one in Category]
     if category not in known:
@@ -159,11 +164,9 @@ def _check(filters: EventFilters, limit: int) -> None:
 async def _wanted(tx: Connection, filters: EventFilters, limit: int, cursor: str | None) -> dict[str, Any] | None:
     """What the database is asked; None where the artifact is not there, or not for this reader."""
     wanted = filters.applied() | {"limit": limit + 1}
-    if filters.query is not None and not filters.query.strip():
-        del wanted["query"]
-    if filters.artifact_uid is not None:
+    if "artifact_uid" in wanted:
         try:
-            wanted["doc_id"] = str((await find_artifact(tx, filters.artifact_uid)).doc_id)
+            wanted["doc_id"] = str((await find_artifact(tx, wanted["artifact_uid"])).doc_id)
         except NotFound:
             return None
     # What was superseded often stands in a revision that is no longer served.

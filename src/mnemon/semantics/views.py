@@ -11,7 +11,7 @@ from mnemon.documents.readers import Reader, read_as
 from mnemon.errors import InvalidRequest
 from mnemon.semantics import cursor as places
 from mnemon.semantics.cursor import Place, from_cursor, to_cursor
-from mnemon.semantics.query import COUNTED
+from mnemon.semantics.query import COUNTED, is_set
 from mnemon.semantics.shapes import Shape, event_shape, moment, read_events, read_evidence
 
 MOST = 500
@@ -32,7 +32,7 @@ async def open_commitments(
     day = today or datetime.now(UTC).date()
     before = min(one for one in (due_before, day if overdue else None, date.max) if one)
     wanted: dict[str, Any] = {"limit": _checked(limit) + 1, **from_cursor(cursor, BY_DUE)}
-    if owner is not None:
+    if is_set(owner):
         wanted["owner"] = owner
     if before < date.max:
         wanted["due_before"] = before.isoformat()
@@ -56,7 +56,7 @@ async def people_topics(
     limit: int = 100, cursor: str | None = None,
 ) -> Shape:  # fmt: skip
     """Who was involved in what: one row for each person and subject, the busiest first."""
-    asked = {name: value for name, value in (("person", person), ("topic", topic)) if value is not None}
+    asked = {name: value for name, value in (("person", person), ("topic", topic)) if is_set(value)}
     place = from_cursor(cursor, BY_PLACE)
     async with database.transaction(tenant) as tx:
         await read_as(tx, reader)

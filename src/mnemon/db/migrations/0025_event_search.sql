@@ -13,17 +13,22 @@ CREATE INDEX semantic_events_today ON mnemon.semantic_events
 CREATE INDEX semantic_events_past ON mnemon.semantic_events
     USING gin (mnemon.event_keys(tenant_id, lookup, category, status)) WITH (fastupdate = off) WHERE NOT active;
 
+-- A link tells a reader of one event that there is the other: it counts only where all those may read that one too.
+CREATE FUNCTION mnemon.link_tells(earlier_readers text[], later_readers text[]) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN later_readers IS NULL OR coalesce(earlier_readers <@ later_readers, false);
+
 -- Whether some event is said to have ended it, be that served today or not. What had ended at any time is among these.
+-- What became of them is told anew, by what came first and by links that tell nobody of what they may not read.
 ALTER TABLE mnemon.semantic_events ADD COLUMN linked boolean NOT NULL DEFAULT false;
-UPDATE mnemon.semantic_events e SET linked = true
-  FROM mnemon.event_links l WHERE l.tenant_id = e.tenant_id AND l.earlier = e.event_id;
+UPDATE mnemon.semantic_events e SET linked = true, status = coalesce((
+        SELECT CASE l.kind WHEN 'fulfils' THEN 'done' ELSE 'superseded' END
+          FROM mnemon.event_links l JOIN mnemon.semantic_events later USING (tenant_id)
+         WHERE l.tenant_id = e.tenant_id AND l.earlier = e.event_id
+           AND later.event_id = l.later AND later.active AND mnemon.link_tells(e.readers, later.readers)
+         ORDER BY later.happened_at, later.event_id, l.kind LIMIT 1), 'open')
+ WHERE EXISTS (SELECT FROM mnemon.event_links l WHERE l.tenant_id = e.tenant_id AND l.earlier = e.event_id);
 DROP INDEX mnemon.semantic_events_ended;
 CREATE INDEX semantic_events_linked ON mnemon.semantic_events (tenant_id, active, happened_at DESC, event_id DESC) WHERE linked;
-
--- A link tells a reader of one event that there is the other: it counts only where all those may read that one too.
-CREATE FUNCTION mnemon.link_tells(earlier_readers text[], later_readers text[]) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN later_readers IS NULL OR coalesce(earlier_readers <@ later_readers, false);
 
 -- The condition that the revision of an event was served: today, or at a time on our clock.
 CREATE FUNCTION mnemon.event_was_served(event text, known_at timestamptz) RETURNS text
@@ -153,8 +158,7 @@ BEGIN
 END $$;
 
 -- Promises are made before they are due; those that say otherwise have an index of their own.
-CREATE FUNCTION mnemon.event_parts_by_due(due_before text) RETURNS text[]
-    LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION mnemon.event_parts_by_due(due_before text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
     SELECT ARRAY[
         format(' AND e.active AND e.happened_at < %s', moment),
         format(' AND e.active AND e.happened_at >= %s AND e.event_id = ANY (ARRAY(
@@ -165,20 +169,23 @@ CREATE FUNCTION mnemon.event_parts_by_due(due_before text) RETURNS text[]
       FROM format('((%L::date + 1)::timestamp AT TIME ZONE ''UTC'')', due_before) AS moment
 $$;
 
+-- The words that a text is looked for by. Where there is none but "the" or "?", no event has what is looked for.
+CREATE FUNCTION mnemon.words_to_find(asked text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT
+    RETURN coalesce(nullif(tsvector_to_array(to_tsvector('english', asked)), '{}'), ARRAY['']);
+
 -- The keys that an event must have: of a person and a subject in `named`, of what it is today in `being`.
 CREATE FUNCTION mnemon.event_must_have(wanted jsonb, OUT named bigint[], OUT being bigint[])
     LANGUAGE sql STABLE SET search_path = mnemon, pg_temp AS $$
     SELECT ARRAY(SELECT term_key(current_tenant(), 'actor ' || lower(wanted ->> 'actor')) WHERE wanted ? 'actor')
         || ARRAY(SELECT term_key(current_tenant(), 'subject ' || lexeme)
-                   FROM unnest(tsvector_to_array(to_tsvector('english', wanted ->> 'subject'))) AS lexeme),
+                   FROM unnest(words_to_find(wanted ->> 'subject')) AS lexeme),
            ARRAY(SELECT term_key(current_tenant(), 'category ' || (wanted ->> 'category')) WHERE wanted ? 'category')
         || ARRAY(SELECT term_key(current_tenant(), 'status ' || (wanted ->> 'status'))
                   WHERE wanted ? 'status' AND NOT wanted ?| ARRAY['as_of', 'known_at'])
 $$;
 
 -- The condition that the keys of an event have all of the first and, where there are any, one of the second.
-CREATE FUNCTION mnemon.has_keys(keys text, every bigint[], one_of bigint[]) RETURNS text
-    LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION mnemon.has_keys(keys text, every bigint[], one_of bigint[]) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN cardinality(every) > 0 THEN format(' AND %s @> %L::bigint[]', keys, every) ELSE '' END
         || CASE WHEN cardinality(one_of) > 0 THEN format(' AND %s && %L::bigint[]', keys, one_of) ELSE '' END
 $$;
@@ -302,8 +309,7 @@ BEGIN
 END $$;
 
 -- The condition that an event comes after the last one of the page before.
-CREATE FUNCTION mnemon.event_after(wanted jsonb) RETURNS text
-    LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION mnemon.event_after(wanted jsonb) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN wanted ? 'after_id' THEN format(
         ' AND (e.happened_at, e.event_id) < (%L::timestamptz, %L)', wanted ->> 'after_time', wanted ->> 'after_id') ELSE '' END
 $$;
@@ -377,11 +383,10 @@ DO $$
 DECLARE
     piece regprocedure;
 BEGIN
-    FOR piece IN SELECT oid FROM pg_proc
-                  WHERE pronamespace = 'mnemon'::regnamespace
-                    AND proname IN ('event_was_served', 'event_was_replaced', 'event_stood', 'event_had_ended', 'event_had_status',
-                                    'event_scope', 'event_state', 'event_after', 'event_parts', 'event_parts_by_due',
-                                    'event_must_have', 'event_words', 'has_keys', 'latest_events', 'best_events', 'near_events')
+    FOR piece IN SELECT oid FROM pg_proc WHERE pronamespace = 'mnemon'::regnamespace AND proname IN (
+        'event_was_served', 'event_was_replaced', 'event_stood', 'event_had_ended', 'event_had_status', 'event_scope',
+        'event_state', 'event_after', 'event_parts', 'event_parts_by_due', 'event_must_have', 'event_words', 'words_to_find',
+        'has_keys', 'latest_events', 'best_events', 'near_events')
     LOOP
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', piece);
     END LOOP;

@@ -65,7 +65,7 @@ DECLARE
     tenant uuid := current_tenant();
     keys   bigint[] := ARRAY(SELECT term_key(tenant, 'actor ' || lower(wanted ->> 'person')) WHERE wanted ? 'person')
                     || ARRAY(SELECT term_key(tenant, lexeme)
-                               FROM unnest(tsvector_to_array(to_tsvector('english', wanted ->> 'topic'))) AS lexeme);
+                               FROM unnest(words_to_find(wanted ->> 'topic')) AS lexeme);
     source text := 'SELECT one ->> ''ref'' AS person, one ->> ''role'' AS role, e.subject_ref AS topic, e.category,
                            e.happened_at, e.event_id
                       FROM semantic_events e, jsonb_array_elements(e.actors) AS one
