@@ -94,10 +94,10 @@ class World:
         self.events: list[Said] = []
         for number in range(documents):
             self._document(uuid5(tenant, f"{seed} {number}"))
-        self.links = [
-            (later, earlier, self.chance.choice(["supersedes", "fulfils"]))
-            for later, earlier in (self.chance.sample(self.events, 2) for _ in range(len(self.events) // 2))
-        ]
+        drawn = (self.chance.sample(self.events, 2) for _ in range(len(self.events) // 2))
+        # Between two events there is one link: a reading finds no second one.
+        ties = {(later.event_id, earlier.event_id): (later, earlier) for later, earlier in drawn}
+        self.links = [(*tie, self.chance.choice(["supersedes", "fulfils"])) for tie in ties.values()]
 
     def _document(self, doc_id: UUID) -> None:
         readers = self.chance.choice(READERS)
