@@ -1,5 +1,6 @@
 """`mnemon add`, `mnemon documents` and `mnemon runs`, as a person or a script runs them."""
 
+import asyncio
 import json
 import logging
 import os
@@ -16,12 +17,18 @@ import structlog
 from click.testing import Result
 from typer.testing import CliRunner
 
+from mnemon.app import open_mnemon, worker_of
 from mnemon.cli.main import app
+from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
 from mnemon.errors import Conflict, InvalidRequest
+from mnemon.settings import Settings
 
 from ..conftest import SETTING_NAMES
 
 PATIENCE = 120
+QUEUED = (
+    "SELECT job_id FROM mnemon.jobs WHERE kind = 'documents.ingest' AND status IN ('PENDING', 'PROCESSING') LIMIT 1"
+)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +97,32 @@ def test_a_folder_is_taken_in_and_read_with_a_reason_for_what_is_not(added: dict
 
 def test_what_was_decided_in_the_files_is_known_when_the_command_ends(environment: dict[str, str], added: Any) -> None:
     assert result(environment, "events", "search")["total"] > 0
+
+
+def test_files_that_are_there_already_are_read_for_events_too(
+    environment: dict[str, str], folder: Path, added: Any
+) -> None:
+    """As after an interruption, or where a version took them in that left that to a worker."""
+    paper = folder / "crane.txt"
+    paper.write_text("The board decided to lease a crane.\n")
+    result(environment, "tenant", "add", "harbour")
+    here = ("--tenant", "harbour")
+    result(environment, "add", paper, "--no-wait", *here)
+    asyncio.run(ingest_only(Settings.model_validate({"home": folder / "home", "embedder": "none"})))
+    assert result(environment, "events", "search", "crane", *here)["total"] == 0
+    assert result(environment, "add", paper, *here)["skipped"] == 1
+    assert result(environment, "events", "search", "crane", *here)["total"] == 1
+
+
+async def ingest_only(settings: Settings) -> None:
+    async with open_mnemon(settings) as opened, opened.database.owner() as owner:
+        worker = worker_of(opened, DOCUMENT_KINDS)
+        working = asyncio.create_task(worker.run())
+        async with asyncio.timeout(PATIENCE):
+            while await (await owner.execute(QUEUED)).fetchone():  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        worker.stop()
+        await working
 
 
 def test_people_are_told_the_same(environment: dict[str, str], folder: Path, added: Any) -> None:

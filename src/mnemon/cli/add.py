@@ -22,6 +22,7 @@ from mnemon.documents.intake import Origin, accept, check_origin
 from mnemon.documents.runs import RunStatus, run_by_id
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.semantics.extraction_status import unread
 
 
 @dataclass
@@ -138,11 +139,11 @@ def _with_path(origin: Origin, path: Path) -> Origin:
 async def _see_through(
     mnemon: Mnemon, tenant: UUID, added: list[Added], interrupted: Interrupted, progress: Progress
 ) -> None:
-    """Until every run has ended, and what the documents tell was read too."""
+    """Until every run has ended, and what the documents tell was read too: also those that were there already."""
     waiting = {one.run_id: one for one in added if one.run_id is not None}
-    if not waiting:
+    documents = {one.doc_id for one in added if one.doc_id}
+    if not waiting and not await unread(mnemon.database, tenant, documents):
         return
-    documents = {one.doc_id for one in waiting.values() if one.doc_id}
     async with being_read(mnemon):
         task = progress.add_task("Reading", total=len(waiting))
         while waiting and not interrupted.wanted:

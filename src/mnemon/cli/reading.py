@@ -10,26 +10,53 @@ from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
 from mnemon.semantics.extraction_status import unread
 from mnemon.semantics.jobs import KINDS as SEMANTIC_KINDS
 from mnemon.work.jobs import list_workers
+from mnemon.work.worker import Worker
 
 POLL_SECONDS = 0.2
+LOOK_SECONDS = 2.0
 
 
 @asynccontextmanager
 async def being_read(mnemon: Mnemon) -> AsyncIterator[None]:
     """Somebody reads documents and their events; at the end the file at hand is finished."""
-    async with mnemon.database.session() as session:
-        done = {kind for worker in await list_workers(session) if worker.alive for kind in worker.kinds}
-    kinds = [kind for kind in (*DOCUMENT_KINDS, *SEMANTIC_KINDS) if kind.name not in done]
-    if not kinds:
-        yield
-        return
-    worker = worker_of(mnemon, kinds)
-    working = asyncio.create_task(worker.run())
+    own = OwnWorkers(mnemon)
+    await own.take_over()
+    watching = asyncio.create_task(own.watch())
     try:
         yield
     finally:
-        worker.stop()
-        await working
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+        await own.stop()
+
+
+class OwnWorkers:
+    """Workers of this process, for the kinds of jobs that no other worker does, or does no more."""
+
+    def __init__(self, mnemon: Mnemon) -> None:
+        self._mnemon = mnemon
+        self._working: list[tuple[Worker, asyncio.Task[None]]] = []
+        self._taken: set[str] = set()
+
+    async def take_over(self) -> None:
+        async with self._mnemon.database.session() as session:
+            done = {kind for worker in await list_workers(session) if worker.alive for kind in worker.kinds}
+        left = [kind for kind in (*DOCUMENT_KINDS, *SEMANTIC_KINDS) if kind.name not in done | self._taken]
+        if left:
+            worker = worker_of(self._mnemon, left)
+            self._taken |= {kind.name for kind in left}
+            self._working.append((worker, asyncio.create_task(worker.run())))
+
+    async def watch(self) -> None:
+        """The others may end at any time: another command that was just as kind, a server that is stopped or killed."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            await self.take_over()
+
+    async def stop(self) -> None:
+        for worker, _ in self._working:
+            worker.stop()
+        await asyncio.gather(*(task for _, task in self._working))
 
 
 async def until_events_are_read(mnemon: Mnemon, tenant: UUID, documents: Iterable[UUID]) -> AsyncIterator[int]:
