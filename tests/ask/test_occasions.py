@@ -87,6 +87,18 @@ async def test_what_was_replaced_does_not_answer_for_what_holds(
     assert "Postgres" in await answer(mnemon, tenant, "What did we decide about the event store?")
 
 
+async def test_a_question_for_a_past_decision_is_answered_by_it(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added("Date: 2026-03-02\n\nDecision: we use MySQL for the event store.", "first.txt")
+    await added("Date: 2026-04-02\n\nDecision: we use Postgres instead of MySQL for the event store.", "then.txt")
+    await all_done()
+    asked = "What did we decide about the event store in"
+    assert await answer(mnemon, tenant, f"{asked} March?") == "Decision: we use MySQL for the event store."
+    assert "Postgres" in await answer(mnemon, tenant, f"{asked} April?")
+    assert await answer(mnemon, tenant, "What did we decide about Napoleon in March?") == ""
+
+
 async def test_a_private_decision_answers_its_reader_alone(mnemon: Mnemon, tenant: UUID, all_done: Done) -> None:
     new = NewArtifact(
         artifact_type="note", source_system="test", content="Decision: we sell the boat.", visibility_scope="me"

@@ -11,7 +11,7 @@ from mnemon.ask.hits import Hit
 from mnemon.ask.occasions import Occasions
 from mnemon.ask.search import Ranked
 from mnemon.ask.units import Unit, subject_of, units_of
-from mnemon.ask.wording import Listener, is_one_of, names_in, words_of
+from mnemon.ask.wording import TIME, Listener, is_one_of, names_in, words_of
 from mnemon.models.embedder import Embedder
 
 # Passages whose sentences are weighed, sentences whose meaning is compared, and the most that an answer has.
@@ -25,17 +25,11 @@ AS_GOOD, AS_MUCH = 0.8, 0.9
 # itself, and for what somebody else says where the question names a speaker.
 WORDS, CONTEXT, STANDING, EXPECTED, TOLD, NEWER, NO_ANSWER, ANOTHERS = 0.5, 0.25, 0.35, 0.15, 0.3, 0.1, 0.15, 0.15
 
-_TIME = re.compile(
-    r"\d{1,4}[./:-]\d|\b(19|20)\d\d\b|\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|"
-    r"april|may|june|july|august|september|october|november|december|yesterday|today|tomorrow|tonight|"
-    r"(last|next|this) (week|weekend|month|year|night|summer|winter|spring|fall)|ago)\b",
-    re.IGNORECASE,
-)
 _NUMBER = re.compile(
     r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million)\b", re.IGNORECASE
 )
 _EXPECTED = (
-    (re.compile(r"^\W*(when|what (time|date|day|month|year)|since when|until when)\b", re.IGNORECASE), _TIME),
+    (re.compile(r"^\W*(when|what (time|date|day|month|year)|since when|until when)\b", re.IGNORECASE), TIME),
     (re.compile(r"\bhow (many|much|long|often|old|far|big|large)\b", re.IGNORECASE), _NUMBER),
     (re.compile(r"\bhours\b", re.IGNORECASE), re.compile(r"\b\d{1,2}[:.]\d\d\b")),
     (re.compile(r"^\W*why\b", re.IGNORECASE), re.compile(r"\b(because|since|due to|so that|reason)\b", re.IGNORECASE)),
@@ -89,7 +83,7 @@ async def choose_sentences(
         one_more = chosen and sentence.told and chosen[0].told and sentence.covers >= chosen[0].covers
         if not chosen or one_more or news >= NEW_SHARE:
             chosen.append(sentence)
-    if chosen and len(chosen) < MOST_SENTENCES and not _TIME.search(ranked.asked.question):
+    if chosen and len(chosen) < MOST_SENTENCES and not TIME.search(ranked.asked.question):
         chosen += _later(chosen, found, weights)
     return in_reading_order(chosen)
 
@@ -166,7 +160,7 @@ def _weighed(
 
 def _newness(question: str, hits: Sequence[Hit]) -> list[float]:
     """From the oldest passage to the newest: what was said last holds, unless the question is about a time."""
-    if _TIME.search(question):
+    if TIME.search(question):
         return [0.0] * len(hits)
     dated = [hit.written_at.timestamp() for hit in hits if hit.written_at]
     oldest = min(dated, default=0.0)

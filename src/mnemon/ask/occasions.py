@@ -7,17 +7,20 @@ from uuid import UUID
 
 from mnemon.ask.hits import Hit
 from mnemon.ask.measures import Place
+from mnemon.ask.wording import TIME
 from mnemon.db.database import Connection
 from mnemon.semantics.semantic_event import Category
 
-# Not what was replaced, for which the later words stand, nor what is more often no such event than one.
+# Not what was replaced, for which the later words stand unless the past is asked for, nor what is more often no such
+# event than one.
 PLACES = """
 SELECT v.doc_version_id, v.start_char, v.end_char,
-       (SELECT string_agg(one ->> 'ref', ' ') FROM jsonb_array_elements(e.actors) AS one) AS people
+       (SELECT string_agg(one ->> 'ref', ' ') FROM jsonb_array_elements(e.actors) AS one) AS people,
+       to_char(e.happened_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY') AS day
   FROM mnemon.semantic_events e
   JOIN mnemon.event_evidence v ON v.tenant_id = e.tenant_id AND v.event_id = e.event_id
  WHERE e.tenant_id = mnemon.current_tenant() AND e.doc_version_id = ANY(%s) AND e.category = %s
-   AND e.status <> 'superseded' AND e.confidence >= 0.5 AND mnemon.may_read(e.readers)
+   AND (e.status <> 'superseded' OR %s) AND e.confidence >= 0.5 AND mnemon.may_read(e.readers)
 """
 # The words that name a kind of event in a question.
 _KINDS = (
@@ -30,6 +33,7 @@ _KINDS = (
 _NAMED = [(category, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for category, words in _KINDS]
 # Who asks like this wants the events themselves; "why" and "how" want what is said about them.
 _ASKS_FOR = re.compile(r"^\W*(?:what|which|who|whom|when|list|show|name|tell|is there|are there)\b", re.IGNORECASE)
+_BEFORE = re.compile(r"\b(?:originally|initially|previously|formerly|earlier|before|at first)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,8 @@ class Occasion:
     end: int
     # Who was involved, also where the words only say "she" or "I".
     people: str
+    # When it was: "2 March 2026".
+    day: str
 
 
 @dataclass(frozen=True)
@@ -51,14 +57,17 @@ class Occasions:
     found: Sequence[Occasion]
 
     def told_in(self, hit: Hit, start: int, end: int) -> str | None:
-        """What `[start, end)` of the hit's revision says by telling of such an event: that it is one, and who."""
-        told = [one for one in self.found if one.revision == hit.doc_version_id and one.start < end and start < one.end]
-        return " ".join([self.words, *(one.people for one in told)]) if told else None
+        """What `[start, end)` of the hit's revision says by telling of such an event: that it is one, who and when."""
+        told = self._of(hit, start, end)
+        return " ".join([self.words, *(f"{one.people} {one.day}" for one in told)]) if told else None
 
     def by_passage(self, hits: Sequence[Hit]) -> dict[Place, str]:
-        """What each passage says by telling of such events."""
-        said = {(hit.doc_version_id, hit.ordinal): self.told_in(hit, hit.start, hit.end) for hit in hits}
-        return {place: told for place, told in said.items() if told}
+        """What each passage says by telling of such events; not when, since much else was at that time too."""
+        told = {(hit.doc_version_id, hit.ordinal): self._of(hit, hit.start, hit.end) for hit in hits}
+        return {place: " ".join([self.words, *(one.people for one in own)]) for place, own in told.items() if own}
+
+    def _of(self, hit: Hit, start: int, end: int) -> list[Occasion]:
+        return [one for one in self.found if one.revision == hit.doc_version_id and one.start < end and start < one.end]
 
 
 def asked_for(question: str) -> tuple[Category, str] | None:
@@ -78,6 +87,10 @@ async def occasions_in(tx: Connection, question: str, hits: Sequence[Hit]) -> Oc
         return None
     category, words = asked
     revisions = list({hit.doc_version_id for hit in hits})
-    rows = await (await tx.execute(PLACES, (revisions, category.value))).fetchall()
-    found = [Occasion(row["doc_version_id"], row["start_char"], row["end_char"], row["people"] or "") for row in rows]
+    past = bool(TIME.search(question) or _BEFORE.search(question))
+    rows = await (await tx.execute(PLACES, (revisions, category.value, past))).fetchall()
+    found = [
+        Occasion(row["doc_version_id"], row["start_char"], row["end_char"], row["people"] or "", row["day"])
+        for row in rows
+    ]
     return Occasions(words, found)

@@ -6,6 +6,13 @@ from collections.abc import Iterable
 WORD = re.compile(r"\w+")
 SHORTEST_STEM = 3
 SHORTEST_NAME = 3
+# Words that name a time.
+TIME = re.compile(
+    r"\d{1,4}[./:-]\d|\b(19|20)\d\d\b|\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|"
+    r"april|may|june|july|august|september|october|november|december|yesterday|today|tomorrow|tonight|"
+    r"(last|next|this) (week|weekend|month|year|night|summer|winter|spring|fall)|ago)\b",
+    re.IGNORECASE,
+)
 
 
 def words_of(text: str) -> list[str]:
