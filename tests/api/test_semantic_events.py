@@ -7,6 +7,7 @@ import httpx
 import orjson
 import pytest
 
+from mnemon.semantics import collect
 from tests.api.conftest import Person
 from tests.semantics.conftest import all_done, quick_retries, settings, work
 from tests.work.conftest import eventually
@@ -61,6 +62,21 @@ async def test_an_artifact_goes_in_and_its_events_come_out(
     assert (await client.delete(f"/v1/artifacts/{uid}", headers=admin.headers)).status_code == 404
     assert (await call("DELETE", f"/artifacts/{uid}")).json()["deleted"]
     assert (await call("GET", "/semantic-events")).json()["total"] == 0
+
+
+async def test_an_export_that_leaves_events_out_says_so(
+    call: Callable[..., Awaitable[httpx.Response]], all_done: Done, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = "We decided to close the Bergen office.\n\nWe decided to keep the Oslo office."
+    await call("POST", "/artifacts", json=NOTE | {"content": content})
+    await all_done()
+    monkeypatch.setattr(collect, "MOST", 1)
+    for most, complete in ((2, "true"), (1, "false")):
+        monkeypatch.setattr(collect, "MOST_COLLECTED", most)
+        for form in ("csv", "markdown"):
+            export = await call("GET", "/semantic-events/export", params={"format": form})
+            assert (export.headers["x-mnemon-complete"], export.text.count("evt_")) == (complete, most)
+            assert ("There are more events" in export.text) == (form == "markdown" and complete == "false")
 
 
 async def test_a_bare_day_is_meant_from_its_first_moment_or_to_its_last(

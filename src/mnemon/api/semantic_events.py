@@ -19,6 +19,7 @@ from mnemon.semantics.views import open_commitments, people_topics
 router = APIRouter(tags=["semantic events"])
 Asker = Annotated[Principal, allow(Action.QUERY)]
 EventId = Annotated[str, Path(max_length=100, description="Such as evt_…, from a search.")]
+COMPLETE = "X-Mnemon-Complete"
 Name = Annotated[str | None, Query(max_length=500)]
 
 
@@ -108,12 +109,21 @@ async def list_people(
     "/semantic-events/export",
     summary="All that a search finds, as Markdown or CSV",
     response_class=Response,
-    responses={200: {"content": {"text/markdown": {}, "text/csv": {}}}},
+    responses={
+        200: {
+            "content": {"text/markdown": {}, "text/csv": {}},
+            "headers": {COMPLETE: {"description": "`false` where there are more.", "schema": {"type": "boolean"}}},
+        }
+    },
 )
 async def export_events(asked: Annotated[EventExport, Query()], mnemon: MnemonPart, principal: Asker) -> Response:
-    events = await collect(mnemon.database, principal.tenant_id, _reader(principal), asked.filters)
-    text = as_csv(events) if asked.format == "csv" else as_markdown(events)
-    return Response(text, media_type=f"text/{asked.format}; charset=utf-8")
+    """At most 10,000 events. Where there are more, the header `X-Mnemon-Complete` is `false`, and the last line of
+    Markdown says so: `time_from` and `time_to` give them in parts."""
+    found = await collect(mnemon.database, principal.tenant_id, _reader(principal), asked.filters)
+    csv = asked.format == "csv"
+    text = as_csv(found.events) if csv else as_markdown(found.events, complete=found.complete)
+    told = {COMPLETE: "true" if found.complete else "false"}
+    return Response(text, media_type=f"text/{asked.format}; charset=utf-8", headers=told)
 
 
 @router.get("/semantic-events/{event_id}", summary="One event with all its evidence")

@@ -14,7 +14,7 @@ from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.query import end_of, start_of
 from mnemon.semantics.audit import verify_evidence
-from mnemon.semantics.collect import MOST_COLLECTED, collect
+from mnemon.semantics.collect import Collected, collect
 from mnemon.semantics.export import Format, as_csv, as_markdown
 from mnemon.semantics.extraction_status import event_reextract
 from mnemon.semantics.query import EventFilters, event_get, event_list_for_revision, event_search
@@ -189,14 +189,14 @@ def export(
     filters = _filters(words, category, actor, subject, status, artifact, clocks)
     filters = replace(filters, kind=kind, all_revisions=all_revisions)
 
-    async def find() -> list[dict[str, Any]]:
+    async def find() -> Collected:
         async with tenant_of(tenant) as (mnemon, tenant_id):
             return await collect(mnemon.database, tenant_id, READER, filters)
 
-    events = run_async(find())
-    sys.stdout.write(as_csv(events) if form == "csv" else as_markdown(events))
-    if len(events) >= MOST_COLLECTED:
-        complaints.print(f"These are the first {len(events):,} events: --from and --to give the others in parts.")
+    found = run_async(find())
+    sys.stdout.write(as_csv(found.events) if form == "csv" else as_markdown(found.events, complete=found.complete))
+    if not found.complete:
+        complaints.print(f"These are the first {len(found.events):,} events: --from and --to give the others in parts.")
 
 
 @app.command()

@@ -31,14 +31,16 @@ def as_csv(events: Iterable[Shape]) -> str:
     return written.getvalue()
 
 
-def as_markdown(events: Iterable[Shape]) -> str:
-    """By category, each with its people, its dates and the words that prove it."""
+def as_markdown(events: Iterable[Shape], *, complete: bool = True) -> str:
+    """By category, each with people, dates and the words that prove it; the last line tells if some are left out."""
     lines = ["# Semantic events", ""]
     ordered = sorted(events, key=lambda event: event["category"])
     for category, group in groupby(ordered, key=lambda event: event["category"]):
         lines += [f"## {category}", ""]
         for event in group:
             lines += _entry(event)
+    if not complete:
+        lines += ["*There are more events than these: ask for a shorter time.*", ""]
     return "\n".join(lines)
 
 
