@@ -68,6 +68,7 @@ async def test_a_decision_about_something_else_is_no_answer(
     await added(MINUTES)
     await all_done()
     assert await answer(mnemon, tenant, "What did we decide about the ferry to Norway?") == ""
+    assert await answer(mnemon, tenant, "Which tasks are assigned to Napoleon in March 2026?") == ""
 
 
 async def test_each_promise_is_an_answer(mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done) -> None:

@@ -120,7 +120,7 @@ class Asking:
 
     async def _conclude(self, tenant: UUID, actor: Actor, ranked: Ranked, hits: Sequence[Hit], began: float) -> Answer:
         occasions = await self._occasions(tenant, Reader.of(actor), ranked, hits)
-        strength = strength_of(ranked, occasions.by_passage(hits) if occasions else NO_MORE)
+        strength = strength_of(ranked, occasions.by_passage(ranked, hits) if occasions else NO_MORE)
         refusal: Refusal | None = None
         written = Written([], 0, "")
         if not hits:

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from mnemon.ask.hits import Hit
 from mnemon.ask.measures import Place
-from mnemon.ask.wording import TIME
+from mnemon.ask.search import Ranked
+from mnemon.ask.wording import TIME, Listener
 from mnemon.db.database import Connection
 from mnemon.semantics.semantic_event import Category
 
@@ -61,8 +62,15 @@ class Occasions:
         told = self._of(hit, start, end)
         return " ".join([self.words, *(f"{one.people} {one.day}" for one in told)]) if told else None
 
-    def by_passage(self, hits: Sequence[Hit]) -> dict[Place, str]:
-        """What each passage says by telling of such events; not when, since much else was at that time too."""
+    def by_passage(self, ranked: Ranked, hits: Sequence[Hit]) -> dict[Place, str]:
+        """What each passage says by telling of such events; not when, since much else was at that time too.
+
+        Nothing where the question is about somebody or something that no source names.
+        """
+        unknown = {term.lexeme for term in ranked.terms if not term.chunks}
+        times = " ".join(found[0] for found in TIME.finditer(ranked.asked.question))
+        if unknown - Listener(unknown).heard_in(f"{self.words} {times}"):
+            return {}
         told = {(hit.doc_version_id, hit.ordinal): self._of(hit, hit.start, hit.end) for hit in hits}
         return {place: " ".join([self.words, *(one.people for one in own)]) for place, own in told.items() if own}
 
