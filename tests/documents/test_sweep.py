@@ -1,6 +1,5 @@
 """The sweep removes files that nobody needs, and none that somebody does."""
 
-import asyncio
 import os
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ from mnemon.ids import new_uuid
 from mnemon.settings import Settings
 from tests.documents.conftest import Ingested, Upload, files_below
 from tests.documents.test_runs import NO_TEXT
+from tests.work.conftest import Eventually
 
 AGES = Ages(orphan_hours=24, failed_hours=7 * 24)
 HOUR = 3600
@@ -61,12 +61,17 @@ async def test_the_file_of_a_failed_run_stays_for_its_time(ingested: Ingested, m
     assert files_below(mnemon.files.uploads) == []
 
 
-async def test_what_a_crash_left_after_success_goes_at_once(ingested: Ingested, mnemon: Mnemon, tenant: UUID) -> None:
+async def test_what_a_crash_left_after_success_goes_at_once(
+    ingested: Ingested, mnemon: Mnemon, tenant: UUID, eventually: Eventually
+) -> None:
     done = await ingested("Some text.")
     folder = mnemon.files.upload_folder(tenant, UUID(done["run_id"]))
-    # The worker takes it away after the run has ended.
-    while folder.exists():
-        await asyncio.sleep(0.01)
+
+    async def taken_away() -> bool:
+        """By the worker, after the run has ended."""
+        return not folder.exists()
+
+    await eventually(taken_away)
     folder.mkdir(parents=True)
     (folder / "file.txt").write_text("Some text.")
     await sweep_uploads(mnemon.database, mnemon.files, AGES)
