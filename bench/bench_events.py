@@ -49,7 +49,8 @@ Said = dict[str, Any]
 
 def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
-    with tempfile.TemporaryDirectory(prefix="mnemon-bench-") as folder:
+    # The server may still be writing its last checkpoint.
+    with tempfile.TemporaryDirectory(prefix="mnemon-bench-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         home.chmod(0o755)
         results = asyncio.run(measure(home))

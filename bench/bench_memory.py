@@ -63,7 +63,7 @@ BENCH = Author(Actor("human", "bench"))
 def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(30))
     install_peers()
-    with tempfile.TemporaryDirectory(prefix="mnemon-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mnemon-bench-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         home.chmod(0o755)
         embedded = EmbeddedServer(home / "server", linger_seconds=0)

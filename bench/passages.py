@@ -43,7 +43,7 @@ class Passage:
 @asynccontextmanager
 async def own_database() -> AsyncIterator[Database]:
     """An embedded server with an empty, migrated database, gone at the end."""
-    with tempfile.TemporaryDirectory(prefix="mnemon-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mnemon-bench-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         server = EmbeddedServer(Path(folder), linger_seconds=0)
         server.ensure_running()

@@ -32,7 +32,7 @@ FAILED = "SELECT count(*) AS n FROM mnemon.jobs WHERE status = 'FAILED'"
 
 async def count_stored(texts: Iterable[str]) -> tuple[int, int]:
     """How many quotes the transcripts left in the tables, and how many of them stand in their text."""
-    with tempfile.TemporaryDirectory(prefix="mnemon-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mnemon-bench-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         async with open_mnemon(Settings(home=Path(folder), embedder="none")) as mnemon:
             tenant = (await tenant_by_slug(mnemon.database, DEFAULT_SLUG)).tenant_id

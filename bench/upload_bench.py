@@ -86,7 +86,7 @@ def files() -> Iterator[bytes]:
 async def measure_uploads(quick: bool) -> dict[str, float]:
     """Acknowledgements while the worker is busy; then how long until every file can be found."""
     acknowledged, read = (20, 2) if quick else (200, 8)
-    with tempfile.TemporaryDirectory(prefix="mnemon-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mnemon-bench-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         async with serving(Path(folder)) as server:
             made = files()
