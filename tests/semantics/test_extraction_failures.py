@@ -16,7 +16,7 @@ from mnemon.models.failures import ModelRateLimited
 from mnemon.semantics import artifacts, extraction_job
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import Ingested, ingest_artifact
-from mnemon.semantics.extraction_status import event_reextract, job_status
+from mnemon.semantics.extraction_status import event_reextract, job_status, never_read
 from mnemon.semantics.query import EventFilters, event_list_for_revision, event_search
 from tests.documents.conftest import files_below, rows
 from tests.semantics.conftest import ADA
@@ -49,6 +49,10 @@ async def test_a_rate_limit_is_retried_until_the_attempts_are_spent(
     assert (job["status"], job["last_error_code"]) == ("FAILED", "MAX_ATTEMPTS_EXCEEDED")
     assert "OPENAI_RATE_LIMIT" in job["last_error_message"]
     assert job["attempts"] == job["max_attempts"] == len(calls)
+    monkeypatch.undo()
+    other = await take(mnemon, tenant, "We decided to paint the boat.")
+    await all_done()
+    assert await never_read(mnemon.database, tenant, [one.doc_id, other.doc_id]) == {one.doc_id}
 
 
 async def test_a_failed_repetition_leaves_the_old_events_in_place(

@@ -22,7 +22,9 @@ from mnemon.documents.intake import Origin, accept, check_origin
 from mnemon.documents.runs import RunStatus, run_by_id
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.semantics.extraction_status import unread
+from mnemon.semantics.extraction_status import never_read, unread
+
+NO_EVENTS_YET = "its events are not read yet: `mnemon jobs list` says why"
 
 
 @dataclass
@@ -160,6 +162,10 @@ async def _see_through(
             progress.update(task, completed=read)
             if interrupted.wanted:
                 break
+    silent = await never_read(mnemon.database, tenant, documents)
+    for one in added:
+        if one.doc_id in silent and one.status == RunStatus.SUCCEEDED:
+            one.reason = NO_EVENTS_YET
 
 
 async def _pause(interrupted: Interrupted) -> None:

@@ -34,6 +34,10 @@ SELECT count(DISTINCT r.doc_id) AS documents
  WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_id = ANY(%s)
    AND (j.status = 'PROCESSING' OR (j.status = 'PENDING' AND j.attempts = 0))
 """
+NEVER_READ = """
+SELECT doc_id FROM mnemon.artifact_revisions
+ WHERE tenant_id = mnemon.current_tenant() AND doc_id = ANY(%s) AND is_latest AND extracted_at IS NULL
+"""
 
 
 async def unread(database: Database, tenant: UUID, documents: Collection[UUID]) -> int:
@@ -41,6 +45,13 @@ async def unread(database: Database, tenant: UUID, documents: Collection[UUID]) 
     async with database.transaction(tenant) as tx:
         row = await (await tx.execute(UNREAD, (list(documents),))).fetchone()
     return int(row["documents"]) if row else 0
+
+
+async def never_read(database: Database, tenant: UUID, documents: Collection[UUID]) -> set[UUID]:
+    """Those of these documents whose latest revision nobody has read for events: it waits, or reading it failed."""
+    async with database.transaction(tenant) as tx:
+        rows = await (await tx.execute(NEVER_READ, (list(documents),))).fetchall()
+    return {row["doc_id"] for row in rows}
 
 
 async def job_status(
