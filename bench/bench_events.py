@@ -26,12 +26,12 @@ from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
 from mnemon.log.events import Actor
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import ingest_artifact
-from mnemon.semantics.extractor import extract_revision
-from mnemon.semantics.query import EventFilters, event_search
-from mnemon.semantics.rules import RulesExtractor
+from mnemon.semantics.extract.extractor import extract_revision
+from mnemon.semantics.extract.source import read_source
+from mnemon.semantics.rules.engine import RulesExtractor
+from mnemon.semantics.search.query import EventFilters, event_search
+from mnemon.semantics.search.views import open_commitments, people_topics
 from mnemon.semantics.semantic_event import Category
-from mnemon.semantics.source import read_source
-from mnemon.semantics.views import open_commitments, people_topics
 from mnemon.settings import Settings
 
 QUICK = bool(os.environ.get("QUICK"))

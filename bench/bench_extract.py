@@ -22,11 +22,11 @@ from vector_cache import CachedEmbedder
 from mnemon.ask.ranking import Ranking
 from mnemon.ask.search import Searcher
 from mnemon.models.choose import open_embedder
-from mnemon.semantics.extractor import extract_revision
-from mnemon.semantics.intent import LIKELY
-from mnemon.semantics.revision import Revision, SourceType
-from mnemon.semantics.rules import RulesExtractor
-from mnemon.semantics.verify import holds
+from mnemon.semantics.extract.extractor import extract_revision
+from mnemon.semantics.extract.revision import Revision, SourceType
+from mnemon.semantics.extract.verify import holds
+from mnemon.semantics.rules.engine import RulesExtractor
+from mnemon.semantics.rules.intent import LIKELY
 from mnemon.settings import load_settings
 from mnemon.telemetry import configure_logging
 

@@ -25,9 +25,9 @@ from psycopg.conninfo import conninfo_to_dict
 from mnemon.db.database import Database
 from mnemon.ids import new_uuid
 from mnemon.log.events import Actor, NewEvent, Scope
+from mnemon.log.proof.verify import verify
+from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
-from mnemon.log.streams import Stream
-from mnemon.log.verify import verify
 from mnemon.telemetry import configure_logging
 
 QUICK = bool(os.environ.get("QUICK"))

@@ -35,7 +35,7 @@ from mnemon.db.external import ExternalServer
 from mnemon.db.migrate import migrate
 from mnemon.ids import new_time_ordered_uuid, new_uuid
 from mnemon.log.events import Actor
-from mnemon.log.projector import Projector
+from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
 from mnemon.memory.change_events import Author, event_of
 from mnemon.memory.determinism import text_hash

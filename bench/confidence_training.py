@@ -8,14 +8,14 @@ from typing import Any
 
 from extraction_gold import load_documents, score
 
-from mnemon.semantics.confidence import setting_of
-from mnemon.semantics.cues import CUES
-from mnemon.semantics.rules import RulesExtractor
+from mnemon.semantics.rules.confidence import setting_of
+from mnemon.semantics.rules.cues import CUES
+from mnemon.semantics.rules.engine import RulesExtractor
 from mnemon.semantics.semantic_event import Category
 
 ROOT = Path(__file__).parents[1]
 JUDGED = Path(__file__).with_name("judged_findings.json")
-TABLE = ROOT / "src" / "mnemon" / "semantics" / "confidence.json"
+TABLE = ROOT / "src" / "mnemon" / "semantics" / "rules" / "confidence.json"
 ABOUT = (
     "Right and found, by setting (record: documents, notes, chat; talk: mail, transcripts), category and rule. "
     "Counted on the dev part of tests/semantics/gold and on judged findings in real mail, meetings and documentation. "

@@ -26,8 +26,8 @@ from mnemon.db.database import Connection
 from mnemon.models.active import ModelInUse, model_to_write
 from mnemon.models.embedder import Embedder
 from mnemon.semantics import lens_sql
-from mnemon.semantics.event_vectors import VECTORS
 from mnemon.semantics.lens import SEMANTICS
+from mnemon.semantics.search.event_vectors import VECTORS
 from mnemon.semantics.semantic_event import Evidence, evidence_id
 
 PER_DOCUMENT = 50

@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from mnemon.semantics.extractor import Extractor, extract_revision
-from mnemon.semantics.revision import Revision
+from mnemon.semantics.extract.extractor import Extractor, extract_revision
+from mnemon.semantics.extract.revision import Revision
+from mnemon.semantics.extract.verify import find_evidence
 from mnemon.semantics.semantic_event import SemanticEvent
-from mnemon.semantics.verify import find_evidence
 
 FOLDER = Path(__file__).parents[1] / "tests" / "semantics" / "gold"
 

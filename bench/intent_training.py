@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemon.semantics.intent import features
+from mnemon.semantics.rules.intent import features
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("MNEMON_EVAL_DATA", ROOT.parent / "shared" / "eval"))
-WEIGHTS = ROOT / "src" / "mnemon" / "semantics" / "intent_weights.json"
+WEIGHTS = ROOT / "src" / "mnemon" / "semantics" / "rules" / "intent_weights.json"
 # A feature has to be seen this often: rare words are names and one mail's phrases, and must not leave the data.
 FEWEST_SIGHTINGS = 6
 RIDGE = 1e-4

@@ -16,10 +16,10 @@ from uuid import UUID
 from log_workload import Orders
 
 from mnemon.app import Mnemon, open_mnemon
-from mnemon.log.delivery import Delivery
 from mnemon.log.events import Event, Scope
-from mnemon.log.pattern import Pattern
-from mnemon.log.subscriptions import Subscription
+from mnemon.log.subscribe.delivery import Delivery
+from mnemon.log.subscribe.pattern import Pattern
+from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.settings import Settings
 
 SUBSCRIPTION = "bench"

@@ -5,7 +5,7 @@ import random
 import orjson
 
 from mnemon.log.events import Actor, EntityReference, NewEvent, Scope
-from mnemon.log.types import EventType, declare
+from mnemon.log.types.event_type import EventType, declare
 
 CUSTOMERS = 5_000
 

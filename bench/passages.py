@@ -10,8 +10,8 @@ from uuid import UUID, uuid5
 from mnemon.db.database import Connection, Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.migrate import migrate
-from mnemon.documents.chunk_store import store_chunks
-from mnemon.documents.content import Chunk
+from mnemon.documents.ingest.chunk_store import store_chunks
+from mnemon.documents.ingest.content import Chunk
 from mnemon.ids import new_uuid
 from mnemon.models.active import ModelInUse
 from mnemon.models.embedder import Vectors

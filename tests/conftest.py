@@ -16,7 +16,7 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer
 from mnemon.db.migrate import migrate
 from mnemon.ids import new_uuid
-from mnemon.log.wrapping_keys import FileKeys, KeyRing
+from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.settings import Settings, described_settings
 
 SETTING_NAMES = frozenset(name for setting in described_settings() for name in setting.names)

@@ -16,8 +16,8 @@ from mnemon.db.database import Database, connect, open_database
 from mnemon.db.migrate import migrate
 from mnemon.db.suitability import check_used_role
 from mnemon.documents.events import document_of, subject_of
-from mnemon.documents.files import Files
 from mnemon.documents.guard import guarding
+from mnemon.documents.intake.files import Files
 from mnemon.documents.jobs import document_schedules
 from mnemon.documents.lens import DOCUMENTS
 from mnemon.documents.purge import OnPurge, Purged, purge
@@ -25,17 +25,17 @@ from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
 from mnemon.log.events import SYSTEM, Actor
-from mnemon.log.integrity import Integrity
-from mnemon.log.privacy import Privacy, open_privacy
-from mnemon.log.projector import Projector
+from mnemon.log.privacy.forgetting import Privacy, open_privacy
+from mnemon.log.project.projector import Projector
+from mnemon.log.project.strong_reads import StrongReads
+from mnemon.log.proof.integrity import Integrity
 from mnemon.log.store import EventLog
-from mnemon.log.strong_reads import StrongReads
 from mnemon.memory import lens as memory_lens
 from mnemon.memory.gateway import Memory
 from mnemon.readiness import Check, PartState, ask_every, check_database, check_keys, check_migrations, check_queue
-from mnemon.semantics.event_vectors import on_purge as drop_event_vectors
 from mnemon.semantics.jobs import semantic_schedules
 from mnemon.semantics.lens import SEMANTICS
+from mnemon.semantics.search.event_vectors import on_purge as drop_event_vectors
 from mnemon.settings import Settings
 from mnemon.work.kinds import Kind, declared_kinds, use_default_attempts
 from mnemon.work.log_jobs import log_schedules

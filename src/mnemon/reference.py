@@ -12,7 +12,7 @@ from mnemon.api import reference as api_reference
 from mnemon.cli import reference as cli_reference
 from mnemon.errors import error_types
 from mnemon.identity.roles import RULES, Role
-from mnemon.log.types import built_in_types
+from mnemon.log.types.event_type import built_in_types
 from mnemon.mcp import reference as mcp_reference
 from mnemon.settings import described_settings
 from mnemon.telemetry import REGISTRY

@@ -20,21 +20,21 @@ from tests.log.following import BOUND, QUICK, Recorder, cursor_of
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.errors import MnemonError
-from mnemon.log.delivery import Delivery
+from mnemon.log.append.incoming import DECISION, DECISION_TYPE
+from mnemon.log.append.retry import retry_on_conflict
+from mnemon.log.append.wake import CHANNEL
 from mnemon.log.errors import InvalidEvent, KeyConflict, VersionConflict
 from mnemon.log.events import Actor, NewEvent, Scope
-from mnemon.log.incoming import DECISION, DECISION_TYPE
-from mnemon.log.integrity import Integrity
-from mnemon.log.limits import DeliveryLimits
-from mnemon.log.pattern import Pattern
-from mnemon.log.privacy import Privacy
-from mnemon.log.retry import retry_on_conflict
-from mnemon.log.snapshots import Snapshots
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.project.snapshots import Snapshots
+from mnemon.log.proof.integrity import Integrity
+from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
-from mnemon.log.streams import Stream
-from mnemon.log.subscriptions import Subscription
-from mnemon.log.types import EventType, Migration
-from mnemon.log.wake import CHANNEL
+from mnemon.log.subscribe.delivery import Delivery
+from mnemon.log.subscribe.limits import DeliveryLimits
+from mnemon.log.subscribe.pattern import Pattern
+from mnemon.log.subscribe.subscriptions import Subscription
+from mnemon.log.types.event_type import EventType, Migration
 
 CHANGES = ("UPDATE mnemon.{table} SET tenant_id = tenant_id", "DELETE FROM mnemon.{table}", "TRUNCATE mnemon.{table}")
 TABLES = ("events", "event_payloads", "event_entities", "event_labels", "event_subjects")

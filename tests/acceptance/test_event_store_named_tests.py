@@ -19,7 +19,7 @@ from tests.log.following import BOUND, QUICK, Recorder, cursor_of
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.ids import is_ulid
-from mnemon.log.delivery import Delivery
+from mnemon.log.append.wake import CHANNEL
 from mnemon.log.errors import (
     ArchiveRefused,
     BatchRefused,
@@ -30,16 +30,16 @@ from mnemon.log.errors import (
 )
 from mnemon.log.events import Actor, Event, NewEvent, Scope
 from mnemon.log.moments import now
-from mnemon.log.pattern import Pattern
-from mnemon.log.privacy import Privacy
-from mnemon.log.registry import Registry
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.project.strong_reads import Fold, StrongReads
+from mnemon.log.proof.verify import verify
+from mnemon.log.read.streams import Filter, Stream
 from mnemon.log.store import EventLog
-from mnemon.log.streams import Filter, Stream
-from mnemon.log.strong_reads import Fold, StrongReads
-from mnemon.log.subscriptions import Subscription
-from mnemon.log.types import BusinessKey, EventType, Migration
-from mnemon.log.verify import verify
-from mnemon.log.wake import CHANNEL
+from mnemon.log.subscribe.delivery import Delivery
+from mnemon.log.subscribe.pattern import Pattern
+from mnemon.log.subscribe.subscriptions import Subscription
+from mnemon.log.types.event_type import BusinessKey, EventType, Migration
+from mnemon.log.types.registry import Registry
 
 OPERATOR = Actor("system", "operator")
 

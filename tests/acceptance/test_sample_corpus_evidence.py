@@ -10,12 +10,12 @@ from tests.api.conftest import mnemon
 from tests.work.conftest import Eventually, eventually, running
 
 from mnemon.app import Mnemon, worker_of
-from mnemon.documents.intake import Origin, accept
+from mnemon.documents.intake.receive import Origin, accept
 from mnemon.documents.readers import Reader
 from mnemon.log.events import Actor
 from mnemon.semantics.audit import verify_evidence
-from mnemon.semantics.query import EventFilters, event_search
-from mnemon.semantics.views import open_commitments, people_topics
+from mnemon.semantics.search.query import EventFilters, event_search
+from mnemon.semantics.search.views import open_commitments, people_topics
 from mnemon.settings import Settings
 
 __all__ = ["eventually", "mnemon"]

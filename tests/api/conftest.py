@@ -16,11 +16,11 @@ from mnemon.identity.roles import Principal, Role, Scope
 from mnemon.identity.sessions import Sessions
 from mnemon.identity.tokens import add_token
 from mnemon.identity.users import add_user
-from mnemon.log.archive_store import DirectoryStore
+from mnemon.log.append.requests import Limits
 from mnemon.log.events import Actor
-from mnemon.log.privacy import Privacy
-from mnemon.log.requests import Limits
-from mnemon.log.wrapping_keys import KeyRing
+from mnemon.log.privacy.archive_store import DirectoryStore
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.readiness import check_database, check_migrations
 from mnemon.settings import Settings
 from mnemon.web.site import create_site

@@ -2,7 +2,7 @@
 
 import httpx
 
-from mnemon.log.incoming import DECISION_TYPE
+from mnemon.log.append.incoming import DECISION_TYPE
 
 from .conftest import Person
 

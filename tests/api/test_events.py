@@ -9,7 +9,7 @@ import pytest
 from mnemon.api.event_models import AppendedEvents, DescendantsOut, EventPage, LineageOut, OneEvent, TraceOut
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Role, Scope
-from mnemon.log.incoming import DECISION, DECISION_TYPE
+from mnemon.log.append.incoming import DECISION, DECISION_TYPE
 
 from .conftest import Person, person, token_for
 

@@ -11,9 +11,9 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Role
-from mnemon.log.incoming import DECISION, DECISION_TYPE
-from mnemon.log.streams import Stream
-from mnemon.log.verify import verify
+from mnemon.log.append.incoming import DECISION, DECISION_TYPE
+from mnemon.log.proof.verify import verify
+from mnemon.log.read.streams import Stream
 
 from .conftest import Person, person
 

@@ -13,9 +13,9 @@ from mnemon.app import Mnemon
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.errors import BadSettings
 from mnemon.identity.roles import Role
-from mnemon.log.export import FORMAT
-from mnemon.log.integrity import Integrity
-from mnemon.log.verify import Report
+from mnemon.log.proof.export import FORMAT
+from mnemon.log.proof.integrity import Integrity
+from mnemon.log.proof.verify import Report
 from mnemon.settings import Settings
 from mnemon.work.log_jobs import CHECKPOINT, VERIFY, log_schedules
 from mnemon.work.worker import Worker

@@ -6,7 +6,7 @@ import httpx
 
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Role
-from mnemon.log.incoming import DECISION, DECISION_TYPE
+from mnemon.log.append.incoming import DECISION, DECISION_TYPE
 
 from .conftest import Person, person
 

@@ -9,7 +9,7 @@ from mnemon.app import Mnemon
 from mnemon.identity.roles import Role, Scope
 from mnemon.log.events import Actor
 from mnemon.log.moments import now
-from mnemon.log.types import EventType, PersonalField
+from mnemon.log.types.event_type import EventType, PersonalField
 
 from .conftest import Person, person, token_for
 

@@ -9,8 +9,8 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Role, Scope
 from mnemon.log.events import Actor
-from mnemon.log.types import EventType
-from mnemon.log.verify import verify
+from mnemon.log.proof.verify import verify
+from mnemon.log.types.event_type import EventType
 
 from .conftest import Person, person, token_for
 

@@ -7,7 +7,7 @@ import httpx
 import orjson
 import pytest
 
-from mnemon.semantics import collect
+from mnemon.semantics.search import collect
 from tests.api.conftest import Person
 from tests.semantics.conftest import all_done, quick_retries, settings, work
 from tests.work.conftest import eventually

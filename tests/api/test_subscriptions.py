@@ -13,7 +13,7 @@ from mnemon.api import delivery
 from mnemon.api.delivery import BatchOut
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Role, Scope
-from mnemon.log.incoming import DECISION, DECISION_TYPE
+from mnemon.log.append.incoming import DECISION, DECISION_TYPE
 from mnemon.web.site import listening_socket, site_server
 
 from .conftest import Person, person, token_for

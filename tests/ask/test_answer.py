@@ -16,8 +16,8 @@ from mnemon.db.database import Database
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.ids import new_uuid
 from mnemon.log.events import Actor
+from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
-from mnemon.log.streams import Stream
 from mnemon.models.failures import LanguageModelUnavailable
 from mnemon.models.language import LanguageModel, NoLanguageModel
 from mnemon.models.scripted import Line, ScriptedSpeaker, scripted_model

@@ -5,7 +5,7 @@ import sys
 
 SCRIPT = """
 import mnemon.app
-from mnemon.log.types import built_in_types
+from mnemon.log.types.event_type import built_in_types
 assert "question.asked" in {one.type for one in built_in_types()}
 """
 

@@ -9,7 +9,7 @@ from mnemon.ask.filters import Filters
 from mnemon.ask.ranking import Ranking
 from mnemon.ask.search import Found, Searcher
 from mnemon.db.database import Database
-from mnemon.documents.chunk_store import VECTORS
+from mnemon.documents.ingest.chunk_store import VECTORS
 from mnemon.errors import InvalidRequest
 from mnemon.models.active import ModelInUse, finish_change
 from mnemon.models.embedder import Vectors

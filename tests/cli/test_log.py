@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from mnemon.db.embedded import EmbeddedServer
-from mnemon.log.incoming import DECISION, DECISION_TYPE
+from mnemon.log.append.incoming import DECISION, DECISION_TYPE
 
 from ..conftest import SETTING_NAMES
 

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 from mnemon.app import open_mnemon
 from mnemon.cli.main import app
 from mnemon.identity.tenants import tenant_by_slug
-from mnemon.log.delivery import Delivery
 from mnemon.log.errors import DeadLetterNotFound, SubscriptionNotFound
 from mnemon.log.events import Event
-from mnemon.log.limits import DeliveryLimits
+from mnemon.log.subscribe.delivery import Delivery
+from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.settings import load_settings
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import structlog
 
 from mnemon.app import open_mnemon
-from mnemon.documents import ingest, recording
 from mnemon.documents.extraction import isolated
-from mnemon.documents.files import Files
+from mnemon.documents.ingest import job as ingest
+from mnemon.documents.ingest import recording
+from mnemon.documents.intake.files import Files
 from mnemon.documents.jobs import KINDS
 from mnemon.settings import Settings
 from mnemon.work.job import Job

@@ -19,9 +19,9 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer
 from mnemon.errors import MnemonError
 from mnemon.log.events import Actor, EntityReference, NewEvent, Scope
-from mnemon.log.registry import Registry
 from mnemon.log.store import EventLog
-from mnemon.log.types import EventType
+from mnemon.log.types.event_type import EventType
+from mnemon.log.types.registry import Registry
 
 COUNTED = EventType(type="crash.step.counted", data_schema={"type": "object", "required": ["key"]})
 PARTITIONS = ("P1", "P2", "P3", "P4")

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from mnemon.db.database import Database
 from mnemon.db.external import ExternalServer
-from mnemon.log.delivery import Delivery
 from mnemon.log.events import Event
-from mnemon.log.limits import DeliveryLimits
-from mnemon.log.projector import Projector
-from mnemon.log.registry import Registry
+from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
+from mnemon.log.subscribe.delivery import Delivery
+from mnemon.log.subscribe.limits import DeliveryLimits
+from mnemon.log.types.registry import Registry
 from tests.log.conftest import SHOP
 from tests.log.shop_lenses import totals
 

@@ -12,12 +12,12 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon, open_mnemon
-from mnemon.documents.ingest import INGEST
-from mnemon.documents.intake import Outcome, accept
+from mnemon.documents.ingest.job import INGEST
+from mnemon.documents.intake.receive import Outcome, accept
+from mnemon.documents.intake.sweep import Ages, sweep_uploads
 from mnemon.documents.jobs import KINDS
-from mnemon.documents.sweep import Ages, sweep_uploads
 from mnemon.log.events import SYSTEM
-from mnemon.log.streams import Stream
+from mnemon.log.read.streams import Stream
 from mnemon.settings import Settings
 from mnemon.work.kinds import Backoff
 from mnemon.work.worker import Worker

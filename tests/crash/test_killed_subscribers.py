@@ -13,10 +13,10 @@ import pytest
 
 from mnemon.db.database import Database
 from mnemon.log.events import Scope
-from mnemon.log.projector import Projector
-from mnemon.log.registry import Registry
+from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
-from mnemon.log.subscriptions import Subscription
+from mnemon.log.subscribe.subscriptions import Subscription
+from mnemon.log.types.registry import Registry
 from tests.conftest import make_tenant
 from tests.log.conftest import SHOP, noted, order_placed
 from tests.log.shop_lenses import fold_of, lens_tables, rows_of, totals

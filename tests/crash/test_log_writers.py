@@ -21,9 +21,9 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.migrate import migrate
 from mnemon.errors import MnemonError
 from mnemon.ids import new_uuid
-from mnemon.log.registry import Registry
+from mnemon.log.proof.verify import verify
 from mnemon.log.store import EventLog
-from mnemon.log.verify import verify
+from mnemon.log.types.registry import Registry
 
 from .log_writer import COUNTED, PARTITIONS
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.documents.ingest import INGEST
+from mnemon.documents.ingest.job import INGEST
 from mnemon.documents.jobs import KINDS
 from mnemon.settings import Settings
 from mnemon.work.kinds import Backoff

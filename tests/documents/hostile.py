@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from mnemon.documents.reading import FileToRead, ReadFile, read_file
+from mnemon.documents.ingest.reading import FileToRead, ReadFile, read_file
 
 
 def read_hostile(wanted: FileToRead) -> ReadFile:

@@ -7,8 +7,8 @@ from uuid import UUID
 import numpy as np
 
 from mnemon.db.database import Connection, Database
-from mnemon.documents.chunk_store import activate_chunks, store_chunks
-from mnemon.documents.content import Chunk
+from mnemon.documents.ingest.chunk_store import activate_chunks, store_chunks
+from mnemon.documents.ingest.content import Chunk
 from mnemon.ids import new_uuid
 from mnemon.models.active import ModelInUse
 from mnemon.models.embedder import Vectors

@@ -15,7 +15,7 @@ from mnemon.db.backup import backup, restore
 from mnemon.db.backup_file import FORMAT, read_manifest
 from mnemon.db.external import ExternalServer
 from mnemon.db.kept_files import Folders, pack_files
-from mnemon.documents.files import Files
+from mnemon.documents.intake.files import Files
 from mnemon.errors import BackupFailed
 from tests.api.conftest import Person
 from tests.work.conftest import Eventually

@@ -7,7 +7,7 @@ import pytest
 
 from mnemon.db.database import Database
 from mnemon.db.migrate import packaged_migrations
-from mnemon.documents.chunk_store import activate_chunks, chunk_id_of, remove_chunks, store_chunks
+from mnemon.documents.ingest.chunk_store import activate_chunks, chunk_id_of, remove_chunks, store_chunks
 from mnemon.models.active import ModelInUse
 from tests.conftest import make_tenant
 

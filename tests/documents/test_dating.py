@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from mnemon.documents.content import Details, Extraction
-from mnemon.documents.dating import date_in_head, date_in_name, recorded_moment, written_at
 from mnemon.documents.extraction.extract import extract
+from mnemon.documents.ingest.content import Details, Extraction
+from mnemon.documents.ingest.dating import date_in_head, date_in_name, recorded_moment, written_at
 
 KESTREL = Path(__file__).parents[2] / "examples" / "kestrel"
 

@@ -13,13 +13,13 @@ from mnemon.app import Mnemon
 from mnemon.db.database import Database
 from mnemon.documents import guard
 from mnemon.documents.guard import end_silent_runs, guarding
-from mnemon.documents.ingest import INGEST
-from mnemon.documents.intake import accept
+from mnemon.documents.ingest.job import INGEST
+from mnemon.documents.intake.receive import accept
 from mnemon.identity.sessions import Sessions
-from mnemon.log.archive_store import DirectoryStore
 from mnemon.log.events import SYSTEM
-from mnemon.log.privacy import Privacy
-from mnemon.log.wrapping_keys import FileKeys, KeyRing
+from mnemon.log.privacy.archive_store import DirectoryStore
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.settings import Settings
 from mnemon.work.line import Line
 from mnemon.work.queue import claim_jobs

@@ -11,11 +11,11 @@ import psycopg
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.documents import intake
-from mnemon.documents.files import Files, plain_name
+from mnemon.documents.intake import receive as intake
+from mnemon.documents.intake.files import Files, plain_name
 from mnemon.identity.roles import Role, Scope
 from mnemon.ids import new_uuid
-from mnemon.log.streams import Stream
+from mnemon.log.read.streams import Stream
 from tests.api.conftest import Person, person, token_for
 from tests.documents.conftest import Ingested, RunReaches, Upload, Work, counts, files_below, rows
 
@@ -177,7 +177,7 @@ async def test_a_database_that_fails_after_the_file_is_stored_leaves_no_rows(
     async def fail(*_: object) -> None:
         raise psycopg.OperationalError("the server closed the connection")
 
-    monkeypatch.setattr("mnemon.documents.intake.enqueue", fail)
+    monkeypatch.setattr("mnemon.documents.intake.receive.enqueue", fail)
     answer = await upload(TEXT)
     assert (answer.status_code, answer.json()["error_code"]) == (503, "DATABASE_UNAVAILABLE")
     assert await counts(mnemon, tenant) == {"documents": 0, "document_versions": 0, "ingestion_runs": 0}

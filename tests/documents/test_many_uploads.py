@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.documents import intake
+from mnemon.documents.intake import receive as intake
 from tests.api.conftest import Person
 from tests.documents.conftest import Ingested, RunReaches, Work, counts, files_below
 

@@ -6,10 +6,10 @@ import numpy as np
 import pypdfium2 as pdfium
 import pytest
 
-from mnemon.documents.content import Glyphs, Page
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS
-from mnemon.documents.extraction.pdf import extract_pdf
-from mnemon.documents.places import Rectangle, rectangles
+from mnemon.documents.extraction.pdf.extract import extract_pdf
+from mnemon.documents.ingest.content import Glyphs, Page
+from mnemon.documents.ingest.places import Rectangle, rectangles
 from tests.documents.pdf_samples import columns, heading, lines, pdf, together
 
 SCALE = 3

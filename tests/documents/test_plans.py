@@ -6,7 +6,10 @@ from uuid import UUID
 import pytest
 
 from mnemon.db.database import Database
-from mnemon.documents import intake, library, recording, runs, sweep
+from mnemon.documents import library, runs
+from mnemon.documents.ingest import recording
+from mnemon.documents.intake import receive as intake
+from mnemon.documents.intake import sweep
 from mnemon.ids import new_uuid
 
 FILL = """

@@ -13,9 +13,9 @@ from mnemon.app import Mnemon
 from mnemon.documents import purge as purging
 from mnemon.documents.purge import PURGE_FILES
 from mnemon.log.events import Actor
-from mnemon.log.integrity import Integrity
-from mnemon.log.scan import scan
-from mnemon.log.streams import Stream
+from mnemon.log.privacy.scan import scan
+from mnemon.log.proof.integrity import Integrity
+from mnemon.log.read.streams import Stream
 from tests.api.conftest import Person
 from tests.documents.conftest import Ingested, RunReaches, Upload, Work, files_below, rows
 from tests.documents.test_runs import NO_TEXT, Gate

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.documents.content import Extraction
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.extract import extract
-from mnemon.documents.places import rectangles
+from mnemon.documents.ingest.content import Extraction
+from mnemon.documents.ingest.places import rectangles
 from tests.documents.docx_samples import docx, paragraph, part, run, table
 from tests.documents.extraction.test_eml import mail
 from tests.documents.extraction.test_html import PAGE

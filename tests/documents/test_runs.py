@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.documents import failures, ingest, reader
-from mnemon.documents.ingest import INGEST
+from mnemon.documents import failures
+from mnemon.documents.ingest import job as ingest
+from mnemon.documents.ingest import reader
+from mnemon.documents.ingest.job import INGEST
 from mnemon.identity.roles import Role
 from mnemon.ids import new_uuid
-from mnemon.log.streams import Stream
+from mnemon.log.read.streams import Stream
 from mnemon.models.embedder import Purpose, Vectors
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.work.errors import LeaseLost

@@ -6,9 +6,9 @@ from pathlib import Path
 from uuid import UUID
 
 from mnemon.app import Mnemon
-from mnemon.documents.files import Files
+from mnemon.documents.intake.files import Files
+from mnemon.documents.intake.sweep import SWEEP, Ages, sweep_blobs, sweep_uploads
 from mnemon.documents.jobs import document_schedules
-from mnemon.documents.sweep import SWEEP, Ages, sweep_blobs, sweep_uploads
 from mnemon.ids import new_uuid
 from mnemon.settings import Settings
 from tests.documents.conftest import Ingested, Upload, files_below

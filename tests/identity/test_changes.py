@@ -16,8 +16,8 @@ from mnemon.identity.tokens import add_token, revoke_token
 from mnemon.identity.users import add_user, change_user
 from mnemon.ids import new_uuid
 from mnemon.log.events import Actor
+from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
-from mnemon.log.streams import Stream
 
 OPERATOR = Actor("system", "operator:test")
 

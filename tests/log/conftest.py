@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from mnemon.db.database import Database
-from mnemon.log import privacy_events
-from mnemon.log.archive_store import DirectoryStore
-from mnemon.log.builtin import PERIOD_CHANGED, TYPE_REGISTERED
 from mnemon.log.events import Actor, EntityReference, NewEvent
-from mnemon.log.privacy import Privacy
-from mnemon.log.registry import Registry
+from mnemon.log.privacy import privacy_events
+from mnemon.log.privacy.archive_store import DirectoryStore
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.log.store import EventLog
-from mnemon.log.types import BusinessKey, EntityRequirement, EventType, PersonalField
-from mnemon.log.wrapping_keys import KeyRing
+from mnemon.log.types.builtin import PERIOD_CHANGED, TYPE_REGISTERED
+from mnemon.log.types.event_type import BusinessKey, EntityRequirement, EventType, PersonalField
+from mnemon.log.types.registry import Registry
 
 CLERK = Actor("human", "u-1", "Ada Clerk", ip_address="192.0.2.7")
 

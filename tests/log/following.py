@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable
 from uuid import UUID
 
 from mnemon.log.events import Event
-from mnemon.log.limits import DeliveryLimits
 from mnemon.log.store import EventLog
+from mnemon.log.subscribe.limits import DeliveryLimits
 
 BOUND = 20.0
 

@@ -14,15 +14,15 @@ import pytest
 from mnemon.db.database import Connection, Database
 from mnemon.errors import Conflict
 from mnemon.ids import is_ulid, new_ulid
-from mnemon.log import chain
+from mnemon.log.append.keys import forget_expired_keys
+from mnemon.log.append.requests import Limits
 from mnemon.log.errors import BatchRefused, InvalidEvent, KeyConflict, TypeNotRegistered, VersionConflict
 from mnemon.log.events import Actor, Delegator, EntityReference, Event, NewEvent, Scope, Source
-from mnemon.log.keys import forget_expired_keys
-from mnemon.log.registry import Registry
-from mnemon.log.requests import Limits
+from mnemon.log.proof import chain
+from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
-from mnemon.log.streams import Stream
-from mnemon.log.types import BusinessKey, EventType
+from mnemon.log.types.event_type import BusinessKey, EventType
+from mnemon.log.types.registry import Registry
 
 from .conftest import CLERK, SHOP, invoice_submitted, noted, order_placed
 

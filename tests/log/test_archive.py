@@ -13,19 +13,19 @@ import psycopg
 import pytest
 
 from mnemon.db.database import Database
-from mnemon.log import archive as archive_module
-from mnemon.log import redaction
-from mnemon.log.archive_store import DirectoryStore
-from mnemon.log.chain import digest
 from mnemon.log.errors import ArchiveDamaged, ArchiveRefused
 from mnemon.log.events import Actor, Event
 from mnemon.log.moments import now
-from mnemon.log.privacy import Privacy
-from mnemon.log.scan import scan
-from mnemon.log.sealing import REDACTED
-from mnemon.log.streams import Stream
-from mnemon.log.verify import verify
-from mnemon.log.wrapping_keys import FileKeys, KeyRing
+from mnemon.log.privacy import archive as archive_module
+from mnemon.log.privacy import redaction
+from mnemon.log.privacy.archive_store import DirectoryStore
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.scan import scan
+from mnemon.log.privacy.sealing import REDACTED
+from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
+from mnemon.log.proof.chain import digest
+from mnemon.log.proof.verify import verify
+from mnemon.log.read.streams import Stream
 
 from .conftest import joined, noted, open_private
 
@@ -38,11 +38,11 @@ from pathlib import Path
 from uuid import UUID
 from mnemon.db.database import Database
 from mnemon.db.external import ExternalServer
-from mnemon.log import archive
-from mnemon.log.archive_store import DirectoryStore
+from mnemon.log.privacy import archive
+from mnemon.log.privacy.archive_store import DirectoryStore
 from mnemon.log.events import Actor
-from mnemon.log.wrapping_keys import FileKeys, KeyRing
-from mnemon.log.privacy import Privacy
+from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
+from mnemon.log.privacy.forgetting import Privacy
 
 owner, app, home, folder, action, moment = sys.argv[1:]
 archive.OBJECT_PAYLOADS = 10

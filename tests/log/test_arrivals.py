@@ -5,8 +5,8 @@ from collections.abc import Callable
 from uuid import UUID
 
 from mnemon.db.database import Database
+from mnemon.log.append.wake import CHANNEL
 from mnemon.log.store import EventLog
-from mnemon.log.wake import CHANNEL
 from tests.log.conftest import order_placed
 from tests.log.following import BOUND
 

@@ -7,14 +7,14 @@ from uuid import UUID
 import pytest
 
 from mnemon.db.database import Database
-from mnemon.log.delivery import Delivery
 from mnemon.log.events import EntityReference, Event, Scope
-from mnemon.log.leases import LeaseLost, take
-from mnemon.log.limits import DeliveryLimits
-from mnemon.log.pattern import Pattern
-from mnemon.log.registry import Registry
 from mnemon.log.store import EventLog
-from mnemon.log.subscriptions import Subscription
+from mnemon.log.subscribe.delivery import Delivery
+from mnemon.log.subscribe.leases import LeaseLost, take
+from mnemon.log.subscribe.limits import DeliveryLimits
+from mnemon.log.subscribe.pattern import Pattern
+from mnemon.log.subscribe.subscriptions import Subscription
+from mnemon.log.types.registry import Registry
 from tests.conftest import make_tenant
 from tests.log.conftest import SHOP, noted, order_placed
 from tests.log.following import BOUND, POLLING, QUICK, Recorder, cursor_of

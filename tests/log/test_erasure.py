@@ -13,16 +13,16 @@ import pytest
 from mnemon.db.database import Connection, Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
-from mnemon.log import chain
-from mnemon.log.affected import AffectedEvent
-from mnemon.log.erasure import Erasure
 from mnemon.log.errors import SubjectErased
 from mnemon.log.events import Actor, Event, Scope
 from mnemon.log.moments import now
-from mnemon.log.privacy import Privacy
-from mnemon.log.sealing import REDACTED
-from mnemon.log.streams import Stream
-from mnemon.log.wrapping_keys import KeyRing
+from mnemon.log.privacy.affected import AffectedEvent
+from mnemon.log.privacy.erasure import Erasure
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.sealing import REDACTED
+from mnemon.log.privacy.wrapping_keys import KeyRing
+from mnemon.log.proof import chain
+from mnemon.log.read.streams import Stream
 
 from .conftest import joined, open_private
 

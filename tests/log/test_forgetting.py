@@ -8,18 +8,18 @@ from uuid import UUID
 import pytest
 
 from mnemon.db.database import Connection, Database
-from mnemon.log.delivery import Delivery
-from mnemon.log.erasure import Erasure, OnErased
 from mnemon.log.events import EntityReference, Event
-from mnemon.log.lenses import Tables
-from mnemon.log.limits import DeliveryLimits
-from mnemon.log.privacy import Privacy
-from mnemon.log.projector import Projector
-from mnemon.log.redaction import RedactionRequest
-from mnemon.log.snapshots import Snapshots
+from mnemon.log.privacy.erasure import Erasure, OnErased
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.redaction import RedactionRequest
+from mnemon.log.project.lenses import Tables
+from mnemon.log.project.projector import Projector
+from mnemon.log.project.snapshots import Snapshots
+from mnemon.log.project.strong_reads import Fold, StrongReads
 from mnemon.log.store import EventLog
-from mnemon.log.strong_reads import Fold, StrongReads
-from mnemon.log.subscriptions import Subscription
+from mnemon.log.subscribe.delivery import Delivery
+from mnemon.log.subscribe.limits import DeliveryLimits
+from mnemon.log.subscribe.subscriptions import Subscription
 from tests.log.conftest import CLERK, order_placed
 from tests.log.following import BOUND
 from tests.log.shop_lenses import count_orders, lens_tables, live_totals, totals

@@ -10,10 +10,10 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mnemon.db.database import Database
-from mnemon.log import handover
-from mnemon.log.handover import handovers, keys_after, rotate_signing_key
-from mnemon.log.integrity import Integrity
-from mnemon.log.signing import public_hex, signing_key
+from mnemon.log.proof import handover
+from mnemon.log.proof.handover import handovers, keys_after, rotate_signing_key
+from mnemon.log.proof.integrity import Integrity
+from mnemon.log.proof.signing import public_hex, signing_key
 from mnemon.log.store import EventLog
 
 from .conftest import noted

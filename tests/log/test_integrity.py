@@ -17,14 +17,14 @@ from psycopg.rows import dict_row
 
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
-from mnemon.log import chain
-from mnemon.log.checkpoint import Checkpoint
 from mnemon.log.errors import CheckpointRefused, EventNotFound, NothingToAttest
 from mnemon.log.events import EntityReference, Scope
-from mnemon.log.integrity import Integrity
-from mnemon.log.merkle import EMPTY_ROOT, Frontier, leaf, node, path_ranges, root_from_path, subtrees
+from mnemon.log.proof import chain
+from mnemon.log.proof.checkpoint import Checkpoint
+from mnemon.log.proof.integrity import Integrity
+from mnemon.log.proof.merkle import EMPTY_ROOT, Frontier, leaf, node, path_ranges, root_from_path, subtrees
+from mnemon.log.proof.verify import Report
 from mnemon.log.store import EventLog
-from mnemon.log.verify import Report
 
 from .conftest import noted
 

@@ -10,11 +10,11 @@ from mnemon.db.database import Connection, Database
 from mnemon.db.external import ExternalServer
 from mnemon.db.migrate import migrate, packaged_migrations
 from mnemon.log.events import Event, Scope
-from mnemon.log.lens_versions import others_in
-from mnemon.log.lenses import Lens, Tables
-from mnemon.log.projector import Projector
-from mnemon.log.registry import Registry
+from mnemon.log.project.lens_versions import others_in
+from mnemon.log.project.lenses import Lens, Tables
+from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
+from mnemon.log.types.registry import Registry
 from tests.conftest import make_tenant
 from tests.log.conftest import SHOP, noted, order_placed
 from tests.log.following import BOUND, QUICK
@@ -140,7 +140,7 @@ async def test_an_append_asks_for_the_version_once_in_a_process(
         asked.append(given)
         return 1
 
-    monkeypatch.setattr("mnemon.log.projector.version_in", count)
+    monkeypatch.setattr("mnemon.log.project.projector.version_in", count)
     await append(ours, FIRST, tenant, "2", "3", "4")
     assert len(asked) == 1
 

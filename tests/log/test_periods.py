@@ -6,11 +6,11 @@ from uuid import UUID
 import pytest
 
 from mnemon.errors import Conflict, NotAllowed, NotFound
+from mnemon.log.append.periods import Period
 from mnemon.log.errors import PeriodClosed
 from mnemon.log.events import Scope
-from mnemon.log.periods import Period
+from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
-from mnemon.log.streams import Stream
 
 from .conftest import CLERK, noted
 

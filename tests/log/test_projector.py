@@ -9,12 +9,12 @@ import pytest
 from mnemon.db.database import Connection, Database
 from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
 from mnemon.log.events import Event, Scope
-from mnemon.log.lenses import Lens, Tables
-from mnemon.log.limits import DeliveryLimits
-from mnemon.log.projector import Projector
-from mnemon.log.registry import Registry
+from mnemon.log.project.lenses import Lens, Tables
+from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
-from mnemon.log.subscriptions import Subscription
+from mnemon.log.subscribe.limits import DeliveryLimits
+from mnemon.log.subscribe.subscriptions import Subscription
+from mnemon.log.types.registry import Registry
 from tests.conftest import make_tenant
 from tests.log.conftest import SHOP, noted, order_placed
 from tests.log.following import BOUND, QUICK

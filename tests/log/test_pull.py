@@ -8,16 +8,16 @@ import pytest
 
 from mnemon.db.database import Database
 from mnemon.errors import Conflict, InvalidRequest
-from mnemon.log.delivery import Delivery
 from mnemon.log.errors import SubscriptionMoved, SubscriptionNotFound
 from mnemon.log.events import EntityReference, Scope
-from mnemon.log.gathering import Batch
-from mnemon.log.limits import DeliveryLimits
-from mnemon.log.pattern import Pattern
-from mnemon.log.privacy import Privacy
-from mnemon.log.registry import Registry
+from mnemon.log.privacy.forgetting import Privacy
 from mnemon.log.store import EventLog
-from mnemon.log.subscriptions import Subscription
+from mnemon.log.subscribe.delivery import Delivery
+from mnemon.log.subscribe.gathering import Batch
+from mnemon.log.subscribe.limits import DeliveryLimits
+from mnemon.log.subscribe.pattern import Pattern
+from mnemon.log.subscribe.subscriptions import Subscription
+from mnemon.log.types.registry import Registry
 from mnemon.telemetry import REGISTRY
 from tests.log.conftest import SHOP, joined, noted, order_placed
 from tests.log.following import QUICK, Recorder, cursor_of, first

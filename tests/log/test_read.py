@@ -12,10 +12,10 @@ from mnemon.errors import InvalidRequest
 from mnemon.ids import new_ulid
 from mnemon.log.errors import BadCursor, EventNotFound
 from mnemon.log.events import Actor, EntityReference, Scope
-from mnemon.log.registry import Registry
-from mnemon.log.select import select_stream
+from mnemon.log.read.select import select_stream
+from mnemon.log.read.streams import EVERYTHING, NO_FILTER, Filter, Stream
 from mnemon.log.store import EventLog
-from mnemon.log.streams import EVERYTHING, NO_FILTER, Filter, Stream
+from mnemon.log.types.registry import Registry
 
 from .conftest import SHOP, noted, order_placed
 
@@ -191,7 +191,7 @@ class TestPlans:
 async def test_a_replay_that_is_left_in_the_middle_leaves_no_connection_behind(
     database: Database, tenant: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemon.log.read.SCAN_BATCH", 3)
+    monkeypatch.setattr("mnemon.log.read.reading.SCAN_BATCH", 3)
     async with EventLog(database, registry=Registry(database, SHOP)) as log:
         await log.append(tenant, [noted(str(number)) for number in range(10)])
         assert [event.sequence async for event in log.scan(tenant)] == list(range(1, 11))

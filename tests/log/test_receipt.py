@@ -10,12 +10,12 @@ import pytest
 
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
-from mnemon.log.archive_store import DirectoryStore
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import Actor, Event
-from mnemon.log.integrity import Integrity
 from mnemon.log.moments import now
-from mnemon.log.privacy import Privacy
+from mnemon.log.privacy.archive_store import DirectoryStore
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.proof.integrity import Integrity
 from mnemon.log.store import EventLog
 
 from .conftest import joined, noted

@@ -11,16 +11,16 @@ import pytest
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.errors import InvalidRequest, NotAllowed
-from mnemon.log.chain import digest
 from mnemon.log.errors import ArchiveRefused, EventNotFound
 from mnemon.log.events import Actor, EntityReference, Event, NewEvent
-from mnemon.log.export import export_lines
 from mnemon.log.moments import now
-from mnemon.log.privacy import Privacy
-from mnemon.log.redaction import attested_redactions
-from mnemon.log.sealing import REDACTED
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.redaction import attested_redactions
+from mnemon.log.privacy.sealing import REDACTED
+from mnemon.log.proof.chain import digest
+from mnemon.log.proof.export import export_lines
+from mnemon.log.proof.verify import verify
 from mnemon.log.store import EventLog
-from mnemon.log.verify import verify
 
 from .conftest import joined
 

@@ -12,10 +12,9 @@ from mnemon.db.database import Database
 from mnemon.errors import InvalidRequest
 from mnemon.log.errors import InvalidEvent, TypeIncompatible, TypeNotRegistered
 from mnemon.log.events import NewEvent
-from mnemon.log.registry import Registry
+from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
-from mnemon.log.streams import Stream
-from mnemon.log.types import (
+from mnemon.log.types.event_type import (
     BusinessKey,
     EntityRequirement,
     EventType,
@@ -24,6 +23,7 @@ from mnemon.log.types import (
     built_in_types,
     declare,
 )
+from mnemon.log.types.registry import Registry
 
 from .conftest import CLERK
 
@@ -244,7 +244,7 @@ async def test_upcasters_in_code_are_composed_and_bear_erased_fields(database: D
 
 
 def test_a_type_in_code_is_declared_once() -> None:
-    import mnemon.log.builtin as builtin
+    import mnemon.log.types.builtin as builtin
 
     assert builtin.PERIOD_CHANGED in built_in_types()
     assert declare(builtin.PERIOD_CHANGED) is builtin.PERIOD_CHANGED

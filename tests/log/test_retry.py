@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from mnemon.log.append import version_conflict
+from mnemon.log.append.batch import version_conflict
+from mnemon.log.append.retry import WAITS, retry_on_conflict
 from mnemon.log.errors import VersionConflict
-from mnemon.log.retry import WAITS, retry_on_conflict
 from mnemon.log.store import EventLog
 
 from .conftest import order_placed

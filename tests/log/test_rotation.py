@@ -11,10 +11,10 @@ from uuid import UUID
 import pytest
 
 from mnemon.db.database import Database
-from mnemon.log import rotation
-from mnemon.log.privacy import Privacy
-from mnemon.log.sealing import REDACTED
-from mnemon.log.wrapping_keys import FileKeys, KeyRing
+from mnemon.log.privacy import rotation
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.sealing import REDACTED
+from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 
 from .conftest import joined, open_private
 
@@ -25,8 +25,8 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from mnemon.db.database import Database
 from mnemon.db.external import ExternalServer
-from mnemon.log import rotation
-from mnemon.log.wrapping_keys import FileKeys, KeyRing
+from mnemon.log.privacy import rotation
+from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 
 owner, app, home, most = sys.argv[1:]
 rotation.BATCH = 10

@@ -8,10 +8,10 @@ from uuid import UUID
 import pytest
 
 from mnemon.db.database import Database
-from mnemon.log.archive_store import DirectoryStore
 from mnemon.log.events import NewEvent
-from mnemon.log.privacy import Privacy
-from mnemon.log.scan import scan
+from mnemon.log.privacy.archive_store import DirectoryStore
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.scan import scan
 from mnemon.log.store import EventLog
 
 from .conftest import joined

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from mnemon.db.database import Database
 from mnemon.ids import new_ulid
-from mnemon.log.chain import digest
+from mnemon.log.append.prepare import draft as make_draft
 from mnemon.log.errors import InvalidEvent, KeyUnavailable, SealBroken
 from mnemon.log.events import Actor, Delegator, EntityReference, NewEvent
-from mnemon.log.personal import personal_values
-from mnemon.log.prepare import draft as make_draft
-from mnemon.log.privacy import Privacy
-from mnemon.log.registry import CompiledType
-from mnemon.log.sealing import REDACTED, SEALED, _opened, _sealed
-from mnemon.log.subjects import DataKey, Keys
-from mnemon.log.types import EventType, PersonalField
-from mnemon.log.wrapping_keys import FileKeys, KeyRing
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.personal import personal_values
+from mnemon.log.privacy.sealing import REDACTED, SEALED, _opened, _sealed
+from mnemon.log.privacy.subjects import DataKey, Keys
+from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
+from mnemon.log.proof.chain import digest
+from mnemon.log.types.event_type import EventType, PersonalField
+from mnemon.log.types.registry import CompiledType
 
 from .conftest import CLERK, joined, open_private
 
@@ -234,7 +234,7 @@ async def test_an_upcaster_sees_the_word_for_an_erased_field(privacy: Privacy, t
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     await privacy.log.register_type(tenant, EventType(type="crm.lead.made", data_schema=schema, **fields), CLERK)  # type: ignore[arg-type]
     [appended] = await privacy.log.append(tenant, [NewEvent(type="crm.lead.made", data={"id": "p", "name": "Eve"})])
-    from mnemon.log.types import Migration
+    from mnemon.log.types.event_type import Migration
 
     following = EventType(
         type="crm.lead.made",

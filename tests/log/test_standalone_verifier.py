@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemon.db.database import Database
-from mnemon.log.integrity import Integrity
+from mnemon.log.proof.integrity import Integrity
 from mnemon.log.store import EventLog
 
 from .conftest import noted, order_placed

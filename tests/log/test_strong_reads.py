@@ -9,8 +9,8 @@ import pytest
 
 from mnemon.errors import NotFound
 from mnemon.log.events import EntityReference, Event, NewEvent
+from mnemon.log.project.strong_reads import Fold, StrongReads
 from mnemon.log.store import EventLog
-from mnemon.log.strong_reads import Fold, StrongReads
 from tests.log.conftest import order_placed
 
 APPLIED: list[int] = []

@@ -11,9 +11,9 @@ import pytest
 from mnemon.db.database import Database
 from mnemon.log.errors import KeyConflict, SubjectErased, VersionConflict
 from mnemon.log.events import Actor, Delegator, Scope
-from mnemon.log.privacy import Privacy
-from mnemon.log.subjects import UNWRAPPED, SubjectKeys
-from mnemon.log.wrapping_keys import KeyRing
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.subjects import UNWRAPPED, SubjectKeys
+from mnemon.log.privacy.wrapping_keys import KeyRing
 
 from .conftest import CLERK, joined, noted, open_private
 

@@ -5,13 +5,13 @@ from uuid import UUID
 import pytest
 
 from mnemon.errors import Conflict, InvalidRequest
-from mnemon.log.delivery import Delivery
 from mnemon.log.errors import DeadLetterNotFound, SubscriptionNotFound
 from mnemon.log.events import Scope
-from mnemon.log.limits import DeliveryLimits
-from mnemon.log.pattern import Pattern
 from mnemon.log.store import EventLog
-from mnemon.log.subscriptions import Subscription
+from mnemon.log.subscribe.delivery import Delivery
+from mnemon.log.subscribe.limits import DeliveryLimits
+from mnemon.log.subscribe.pattern import Pattern
+from mnemon.log.subscribe.subscriptions import Subscription
 from tests.log.conftest import order_placed
 from tests.log.following import Recorder
 

@@ -15,8 +15,8 @@ from pydantic import SecretStr
 from mnemon.db.database import Database
 from mnemon.errors import BadSettings
 from mnemon.log.errors import KeyUnavailable, SealBroken
-from mnemon.log.rotation import rotate
-from mnemon.log.wrapping_keys import FileKeys, GivenKeys, KeyRing
+from mnemon.log.privacy.rotation import rotate
+from mnemon.log.privacy.wrapping_keys import FileKeys, GivenKeys, KeyRing
 from mnemon.settings import Settings
 
 from .conftest import joined, open_private

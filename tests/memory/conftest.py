@@ -7,11 +7,11 @@ from uuid import UUID
 import pytest
 
 from mnemon.db.database import Database
-from mnemon.log.archive_store import DirectoryStore
 from mnemon.log.events import Actor
-from mnemon.log.privacy import Privacy
-from mnemon.log.projector import Projector
-from mnemon.log.wrapping_keys import KeyRing
+from mnemon.log.privacy.archive_store import DirectoryStore
+from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.wrapping_keys import KeyRing
+from mnemon.log.project.projector import Projector
 from mnemon.memory.change_events import Author
 from mnemon.memory.gateway import Memory
 from mnemon.memory.lens import LENS

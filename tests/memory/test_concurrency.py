@@ -4,7 +4,7 @@ import asyncio
 from uuid import UUID
 
 from mnemon.db.database import Database
-from mnemon.log.projector import Projector
+from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
 from mnemon.memory.changes import Changed
 from mnemon.memory.errors import MemoryConflict

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mnemon.log.moments import read_moment
-from mnemon.log.registry import CompiledType
+from mnemon.log.types.registry import CompiledType
 from mnemon.memory.determinism import content_hash, object_hash
 from mnemon.memory.events import OBJECT_TYPES
 from mnemon.memory.fold import Change, OutOfOrder, as_json, fold, fold_all, from_json

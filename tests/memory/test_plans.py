@@ -8,7 +8,7 @@ import pytest
 
 from mnemon.db.database import Database
 from mnemon.ids import new_time_ordered_uuid
-from mnemon.log.projector import Projector
+from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
 from mnemon.memory.change_events import event_of
 from mnemon.memory.determinism import text_hash

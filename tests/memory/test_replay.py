@@ -7,7 +7,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from mnemon.log.projector import Projector
+from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
 from mnemon.memory.gateway import Memory
 from mnemon.memory.lens import LENS

@@ -32,13 +32,13 @@ from mnemon.errors import NotFound
 from mnemon.ids import new_uuid
 from mnemon.log.errors import ArchiveRefused, KeyConflict, NothingToAttest, SubjectErased, VersionConflict
 from mnemon.log.events import Actor, Appended, EntityReference, Event, NewEvent, Scope
-from mnemon.log.handover import rotate_signing_key
-from mnemon.log.integrity import Integrity
-from mnemon.log.lenses import Lens, Tables
 from mnemon.log.moments import now
-from mnemon.log.pattern import Pattern
-from mnemon.log.projector import Projector
-from mnemon.log.wrapping_keys import KeyRing
+from mnemon.log.privacy.wrapping_keys import KeyRing
+from mnemon.log.project.lenses import Lens, Tables
+from mnemon.log.project.projector import Projector
+from mnemon.log.proof.handover import rotate_signing_key
+from mnemon.log.proof.integrity import Integrity
+from mnemon.log.subscribe.pattern import Pattern
 
 REDACTED = "[REDACTED]"
 OPERATOR = Actor("system", "operator")

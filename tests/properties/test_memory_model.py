@@ -15,7 +15,7 @@ from tests.memory.conftest import ADA
 
 from mnemon.db.database import Database
 from mnemon.log.events import MAIN
-from mnemon.log.projector import Projector
+from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
 from mnemon.memory.changes import Changed
 from mnemon.memory.errors import CompactionRefused, MemoryDeleted

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.documents.intake import Origin, accept
+from mnemon.documents.intake.receive import Origin, accept
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
 from mnemon.documents.readers import Reader
 from mnemon.log.events import Actor

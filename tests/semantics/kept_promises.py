@@ -6,7 +6,7 @@ promise off on the strength of the later words alone.
 
 from dataclasses import dataclass
 
-from mnemon.semantics.revision import SourceType
+from mnemon.semantics.extract.revision import SourceType
 
 
 @dataclass(frozen=True)

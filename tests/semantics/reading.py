@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from mnemon.semantics.extractor import extract_revision
-from mnemon.semantics.revision import Chunk, Revision, SourceType
-from mnemon.semantics.rules import RulesExtractor
+from mnemon.semantics.extract.extractor import extract_revision
+from mnemon.semantics.extract.revision import Chunk, Revision, SourceType
+from mnemon.semantics.rules.engine import RulesExtractor
 from mnemon.semantics.semantic_event import SemanticEvent
 
 WEDNESDAY = datetime(2025, 3, 5, 10, tzinfo=UTC)

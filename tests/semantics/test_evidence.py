@@ -11,7 +11,7 @@ from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifact_reading import artifact_get
 from mnemon.semantics.artifacts import ingest_artifact
 from mnemon.semantics.audit import verify_evidence
-from mnemon.semantics.query import EventFilters, event_search
+from mnemon.semantics.search.query import EventFilters, event_search
 from tests.semantics.conftest import ADA
 
 Done = Callable[[], Awaitable[None]]

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from mnemon.semantics.export import as_csv, as_markdown
+from mnemon.semantics.search.export import as_csv, as_markdown
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "  =", "\t=", "\r=", "\n+", "\u00a0=", "\uff1d", " \uff20"])

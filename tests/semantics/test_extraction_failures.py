@@ -9,15 +9,16 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.documents.extract_job import EXTRACT
+from mnemon.documents.ingest.extract_job import EXTRACT
 from mnemon.documents.readers import Reader
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.models.failures import ModelRateLimited
-from mnemon.semantics import artifacts, extraction_job
+from mnemon.semantics import artifacts
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import Ingested, ingest_artifact
-from mnemon.semantics.extraction_status import event_reextract, job_status, never_read
-from mnemon.semantics.query import EventFilters, event_list_for_revision, event_search
+from mnemon.semantics.extract import job as extraction_job
+from mnemon.semantics.extract.status import event_reextract, job_status, never_read
+from mnemon.semantics.search.query import EventFilters, event_list_for_revision, event_search
 from tests.documents.conftest import files_below, rows
 from tests.semantics.conftest import ADA
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.semantics.extractor import extract_revision
-from mnemon.semantics.revision import Chunk, Revision
-from mnemon.semantics.rules import RulesExtractor
-from mnemon.semantics.verify import holds
+from mnemon.semantics.extract.extractor import extract_revision
+from mnemon.semantics.extract.revision import Chunk, Revision
+from mnemon.semantics.extract.verify import holds
+from mnemon.semantics.rules.engine import RulesExtractor
 
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
@@ -94,7 +94,7 @@ async def test_every_quote_from_a_shaken_text_stands_in_it(text: str, size: int)
 
 def test_the_shipped_counts_are_those_of_the_gold_set() -> None:
     """Whoever changes a rule runs bench/confidence_training.py, or confidence would speak of other rules."""
-    table = json.loads((BENCH.parent / "src" / "mnemon" / "semantics" / "confidence.json").read_text())
+    table = json.loads((BENCH.parent / "src" / "mnemon" / "semantics" / "rules" / "confidence.json").read_text())
     found = sum(len(gold.score(RulesExtractor(), [document]).pairs) for document in gold.load_documents("dev"))
     judged = json.loads((BENCH / "judged_findings.json").read_text())["judged"]
     counted = sum(table[setting]["all"]["all"][1] for setting in ("record", "talk"))

@@ -5,7 +5,7 @@ from importlib import resources
 
 import pytest
 
-from mnemon.semantics.intent import LIKELY, actionable, features
+from mnemon.semantics.rules.intent import LIKELY, actionable, features
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,8 @@ def test_numbers_links_and_addresses_are_signs_only() -> None:
 
 
 def test_the_shipped_table_holds_short_features_only() -> None:
-    weights = json.loads(resources.files("mnemon.semantics").joinpath("intent_weights.json").read_text())["weights"]
+    weights = json.loads(resources.files("mnemon.semantics.rules").joinpath("intent_weights.json").read_text())[
+        "weights"
+    ]
     assert 500 < len(weights) < 5000
     assert max(len(each.split()) for each in weights) == 2

@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from mnemon.semantics.layout import Unit, read_layout
-from mnemon.semantics.sections import Section
+from mnemon.semantics.rules.layout import Unit, read_layout
+from mnemon.semantics.rules.sections import Section
 from tests.semantics.reading import events, the_event
 
 

@@ -15,13 +15,13 @@ from mnemon.semantics import audit
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import Ingested, ingest_artifact
 from mnemon.semantics.audit import verify_evidence
-from mnemon.semantics.export import as_csv, as_markdown
-from mnemon.semantics.extraction_status import event_reextract
+from mnemon.semantics.extract.status import event_reextract
 from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.names import upload_uid_of
-from mnemon.semantics.query import EventFilters, event_get, event_search
-from mnemon.semantics.revision_changes import changes_between
-from mnemon.semantics.views import open_commitments, people_topics
+from mnemon.semantics.search.export import as_csv, as_markdown
+from mnemon.semantics.search.query import EventFilters, event_get, event_search
+from mnemon.semantics.search.revision_changes import changes_between
+from mnemon.semantics.search.views import open_commitments, people_topics
 from tests.documents.conftest import rows
 from tests.semantics.conftest import ADA, Added
 

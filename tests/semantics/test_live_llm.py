@@ -6,9 +6,9 @@ import pytest
 
 from mnemon.errors import MnemonError
 from mnemon.ids import new_uuid
-from mnemon.semantics.extractor import extract_revision
-from mnemon.semantics.llm import LanguageModelExtractor
-from mnemon.semantics.verify import holds
+from mnemon.semantics.extract.extractor import extract_revision
+from mnemon.semantics.extract.llm import LanguageModelExtractor
+from mnemon.semantics.extract.verify import holds
 from tests.models.test_live_model import LiveServer, interpreter, live, open_model
 from tests.semantics.reading import revision
 

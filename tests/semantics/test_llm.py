@@ -9,12 +9,12 @@ from mnemon.models.failures import AnswerTruncated, InvalidAnswer, ModelRateLimi
 from mnemon.models.language import NoLanguageModel, Prompt
 from mnemon.models.scripted import ScriptedSpeaker, scripted_model
 from mnemon.models.speaker import Spoken
-from mnemon.semantics.extractor import Extraction, extract_revision
-from mnemon.semantics.llm import LanguageModelExtractor
-from mnemon.semantics.revision import Chunk, Revision
-from mnemon.semantics.said import SaidActor, SaidEvent, SaidEvents, SaidGroup, SaidGroups, SaidSubject
+from mnemon.semantics.extract.extractor import Extraction, extract_revision
+from mnemon.semantics.extract.llm import LanguageModelExtractor
+from mnemon.semantics.extract.revision import Chunk, Revision
+from mnemon.semantics.extract.said import SaidActor, SaidEvent, SaidEvents, SaidGroup, SaidGroups, SaidSubject
+from mnemon.semantics.extract.verify import holds
 from mnemon.semantics.semantic_event import Category
-from mnemon.semantics.verify import holds
 from tests.semantics.reading import revision
 
 TEXT = "Minutes. We decided to use Postgres for billing. Ben Okafor will call the vendor by Friday. Lunch was good."

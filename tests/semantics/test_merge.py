@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.semantics.merge import group_candidates, merge_candidates
-from mnemon.semantics.occurrence import Saying, may_be_same
+from mnemon.semantics.link.merge import group_candidates, merge_candidates
+from mnemon.semantics.link.occurrence import Saying, may_be_same
 from mnemon.semantics.semantic_event import Actor, Candidate, Category, Evidence, Subject
 from tests.semantics.reading import events, revision
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemon.semantics.people import People, given_names, places_and_languages
+from mnemon.semantics.rules.people import People, given_names, places_and_languages
 from tests.semantics.reading import the_event
 
 

@@ -7,7 +7,7 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.db.database import Database
 from mnemon.documents.readers import Reader
-from mnemon.semantics.query import EventFilters, event_search
+from mnemon.semantics.search.query import EventFilters, event_search
 
 FILL = """
 INSERT INTO mnemon.semantic_events

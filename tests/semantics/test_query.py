@@ -7,12 +7,12 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
+from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.documents.readers import Reader
-from mnemon.documents.revision_texts import read_text
-from mnemon.semantics import rules
-from mnemon.semantics.extraction_status import event_reextract
+from mnemon.semantics.extract.status import event_reextract
 from mnemon.semantics.names import upload_uid_of
-from mnemon.semantics.query import EventFilters, event_get, event_search
+from mnemon.semantics.rules import engine as rules
+from mnemon.semantics.search.query import EventFilters, event_get, event_search
 from tests.ask.conftest import TopicEmbedder
 from tests.documents.conftest import rows
 from tests.semantics.conftest import Added

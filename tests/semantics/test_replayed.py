@@ -14,7 +14,7 @@ from mnemon.documents.readers import Reader
 from mnemon.errors import MnemonError
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import Ingested, ingest_artifact
-from mnemon.semantics.extraction_status import event_reextract
+from mnemon.semantics.extract.status import event_reextract
 from mnemon.semantics.lens import SEMANTICS
 from tests.documents.conftest import rows
 from tests.semantics.conftest import ADA

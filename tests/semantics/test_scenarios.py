@@ -10,13 +10,13 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.documents.readers import Reader
 from mnemon.models.failures import ModelKeyRefused
-from mnemon.semantics import extraction_job
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifact_reading import artifact_get
 from mnemon.semantics.artifacts import ingest_artifact
-from mnemon.semantics.extraction_status import event_reextract, job_status
+from mnemon.semantics.extract import job as extraction_job
+from mnemon.semantics.extract.status import event_reextract, job_status
 from mnemon.semantics.lens import SEMANTICS
-from mnemon.semantics.query import EventFilters, event_list_for_revision, event_search
+from mnemon.semantics.search.query import EventFilters, event_list_for_revision, event_search
 from tests.documents.conftest import rows
 from tests.semantics.conftest import ADA
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from mnemon.app import Mnemon
-from mnemon.documents.extract_job import EXTRACT
+from mnemon.documents.ingest.extract_job import EXTRACT
 from mnemon.documents.readers import Reader
 from mnemon.errors import MnemonError
 from mnemon.log.events import Event
@@ -21,10 +21,10 @@ from mnemon.models.scripted import Line, ScriptedSpeaker, scripted_model
 from mnemon.models.speaker import Correction, Spoken
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import Ingested, ingest_artifact
-from mnemon.semantics.extraction_status import event_reextract, job_status
+from mnemon.semantics.extract.said import SaidEvents, SaidGroup, SaidGroups
+from mnemon.semantics.extract.status import event_reextract, job_status
 from mnemon.semantics.lens import SEMANTICS
-from mnemon.semantics.query import EventFilters, event_get, event_search
-from mnemon.semantics.said import SaidEvents, SaidGroup, SaidGroups
+from mnemon.semantics.search.query import EventFilters, event_get, event_search
 from mnemon.settings import Settings
 from mnemon.work.kinds import Backoff
 from tests.documents.conftest import rows

@@ -9,8 +9,8 @@ import pytest
 
 from mnemon.db.database import Database
 from mnemon.documents.readers import Reader
-from mnemon.semantics.query import EventFilters, event_search
-from mnemon.semantics.views import open_commitments, people_topics
+from mnemon.semantics.search.query import EventFilters, event_search
+from mnemon.semantics.search.views import open_commitments, people_topics
 from tests.semantics.search_model import Expected, Said, World
 
 SEARCHES = 120

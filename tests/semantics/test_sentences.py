@@ -2,8 +2,8 @@
 
 import pytest
 
-from mnemon.documents.sentences import sentences
-from mnemon.semantics.sentences import LONGEST_SENTENCE, split_clauses, split_sentences
+from mnemon.documents.ingest.sentences import sentences
+from mnemon.semantics.rules.sentences import LONGEST_SENTENCE, split_clauses, split_sentences
 
 
 @pytest.mark.parametrize(

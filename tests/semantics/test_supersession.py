@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnemon.semantics.changes import changes
+from mnemon.semantics.link.supersession import Link, Placed, link_events
+from mnemon.semantics.search.changes import changes
 from mnemon.semantics.semantic_event import Category, Evidence, SemanticEvent, Subject
-from mnemon.semantics.supersession import Link, Placed, link_events
 from tests.semantics.reading import events
 
 START = datetime(2025, 3, 5, tzinfo=UTC)

@@ -10,10 +10,10 @@ from mnemon.app import Mnemon
 from mnemon.errors import MnemonError
 from mnemon.models.embedder import Purpose, Vectors
 from mnemon.models.failures import EmbedderUnavailable, ModelUnreachable
-from mnemon.semantics import vector_job
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import ingest_artifact
-from mnemon.semantics.vector_job import EMBED_EVENTS
+from mnemon.semantics.search import vector_job
+from mnemon.semantics.search.vector_job import EMBED_EVENTS
 from mnemon.work.enqueue import enqueue
 from mnemon.work.kinds import NoPayload
 from tests.ask.conftest import TopicEmbedder

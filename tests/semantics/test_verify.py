@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mnemon.semantics.extract.verify import MOST_CHARACTERS, MOST_WORDS, evidence_at, find_evidence, holds
 from mnemon.semantics.semantic_event import Evidence
-from mnemon.semantics.verify import MOST_CHARACTERS, MOST_WORDS, evidence_at, find_evidence, holds
 
 # Combining marks, emoji with joiners, right-to-left letters and marks, CRLF, odd spaces, quotes and dashes.
 PIECES = [

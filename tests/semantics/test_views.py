@@ -9,8 +9,8 @@ from mnemon.app import Mnemon
 from mnemon.documents.readers import Reader
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import ingest_artifact
-from mnemon.semantics.query import EventFilters, event_search
-from mnemon.semantics.views import open_commitments, people_topics
+from mnemon.semantics.search.query import EventFilters, event_search
+from mnemon.semantics.search.views import open_commitments, people_topics
 from tests.semantics.conftest import ADA
 
 Done = Callable[[], Awaitable[None]]

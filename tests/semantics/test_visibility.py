@@ -16,10 +16,10 @@ from mnemon.log.events import Actor
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifacts import Ingested, ingest_artifact
 from mnemon.semantics.lens import SEMANTICS
-from mnemon.semantics.query import EventFilters, event_get, event_list_for_revision, event_search
 from mnemon.semantics.retention import EXPIRE
-from mnemon.semantics.revision_changes import changes_between
-from mnemon.semantics.views import open_commitments, people_topics
+from mnemon.semantics.search.query import EventFilters, event_get, event_list_for_revision, event_search
+from mnemon.semantics.search.revision_changes import changes_between
+from mnemon.semantics.search.views import open_commitments, people_topics
 from mnemon.work.enqueue import enqueue
 from mnemon.work.kinds import NoPayload
 from tests.api.conftest import Person

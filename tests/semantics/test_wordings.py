@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from mnemon.semantics.revision import SourceType
+from mnemon.semantics.extract.revision import SourceType
 from tests.semantics.reading import events, the_event
 
 STATED: list[tuple[str, str, SourceType]] = [

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from mnemon.app import Mnemon, working_inside
-from mnemon.documents.locks import lock_document
+from mnemon.documents.intake.locks import lock_document
 from mnemon.identity.roles import Role
 from mnemon.identity.users import add_user
 from mnemon.log.events import SYSTEM

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mnemon.documents.content import Block, Page
-from mnemon.documents.revision_texts import RevisionText
+from mnemon.documents.ingest.content import Block, Page
+from mnemon.documents.ingest.revision_texts import RevisionText
 from mnemon.errors import InvalidRequest
 from mnemon.web.passages import BEFORE, LONGEST, view_of
 

@@ -6,9 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Database
-from mnemon.log.registry import Registry
-from mnemon.log.requests import Limits
+from mnemon.log.append.requests import Limits
 from mnemon.log.store import EventLog
+from mnemon.log.types.registry import Registry
 from mnemon.settings import Settings
 from mnemon.work.enqueue import enqueue
 from mnemon.work.kinds import NoPayload

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from mnemon.api.access import MnemonPart, allow
 from mnemon.errors import NotFound
 from mnemon.identity.roles import Action, Principal
-from mnemon.log.archive import Archived
+from mnemon.log.append.incoming import LegalEntity
 from mnemon.log.events import MAIN
-from mnemon.log.incoming import LegalEntity
+from mnemon.log.privacy.archive import Archived
 from mnemon.work.enqueue import enqueue
 from mnemon.work.jobs import JobDetail, JobStatus, job_by_id
 from mnemon.work.log_jobs import ARCHIVE, RESTORE, Archiving, Restoring

@@ -13,9 +13,9 @@ from mnemon.identity.roles import Action, Principal
 from mnemon.semantics.artifact_fields import LONGEST_CONTENT, NewArtifact
 from mnemon.semantics.artifact_reading import artifact_delete, artifact_get, artifact_revisions
 from mnemon.semantics.artifacts import ingest_artifact
-from mnemon.semantics.extraction_status import event_reextract, job_status
-from mnemon.semantics.query import event_list_for_revision
-from mnemon.semantics.revision_changes import changes_between
+from mnemon.semantics.extract.status import event_reextract, job_status
+from mnemon.semantics.search.query import event_list_for_revision
+from mnemon.semantics.search.revision_changes import changes_between
 
 router = APIRouter(tags=["artifacts"])
 Viewer = Annotated[Principal, allow(Action.VIEW_DOCUMENTS)]

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from mnemon.ask.filters import Filters
 from mnemon.ask.hits import Hit
 from mnemon.ask.written import ProvenSentence
-from mnemon.log.query import end_of, start_of
+from mnemon.log.read.query import end_of, start_of
 
 
 class FilterFields(BaseModel):

@@ -19,9 +19,9 @@ from mnemon.errors import NotAllowed, NotAuthenticated
 from mnemon.identity.following import refuse_strangers
 from mnemon.identity.roles import Action, Principal, authorise
 from mnemon.log.events import Event
-from mnemon.log.gathering import Batch
-from mnemon.log.pull import LONGEST_CLAIM, LONGEST_WAIT
-from mnemon.log.read import LARGEST_PAGE
+from mnemon.log.read.reading import LARGEST_PAGE
+from mnemon.log.subscribe.gathering import Batch
+from mnemon.log.subscribe.pull import LONGEST_CLAIM, LONGEST_WAIT
 
 # Below the minute after which most proxies take a silent connection for a dead one.
 HEARTBEAT_SECONDS = 15.0

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnemon.documents.content import Block, Remark
+from mnemon.documents.ingest.content import Block, Remark
 
 
 class TextOut(BaseModel):

@@ -13,10 +13,10 @@ from mnemon.api.paging import Numbered, PageNumber, PageSize
 from mnemon.app import Mnemon
 from mnemon.documents import activation, library, rebuild
 from mnemon.documents.errors import FileGone
+from mnemon.documents.ingest.revision_texts import read_span, read_text
 from mnemon.documents.library import ALL, Document, DocumentStatus, StoredChunk, Version, which_version
 from mnemon.documents.purge import Purged
 from mnemon.documents.readers import Reader, open_as, read_as
-from mnemon.documents.revision_texts import read_span, read_text
 from mnemon.identity.roles import Action, Principal
 
 router = APIRouter(tags=["documents"])

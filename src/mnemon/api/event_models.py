@@ -7,7 +7,7 @@ import orjson
 from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnemon.log.incoming import DECISION, IncomingEvent
+from mnemon.log.append.incoming import DECISION, IncomingEvent
 
 RECORDED: dict[str, Any] = {
     "id": "01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B",

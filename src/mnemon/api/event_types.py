@@ -9,8 +9,8 @@ from mnemon.api.access import MnemonPart, allow
 from mnemon.app import Mnemon
 from mnemon.errors import NotFound
 from mnemon.identity.roles import Action, Principal
-from mnemon.log.incoming import IncomingType
-from mnemon.log.types import EventType
+from mnemon.log.append.incoming import IncomingType
+from mnemon.log.types.event_type import EventType
 
 router = APIRouter(tags=["event types"])
 Reader = Annotated[Principal, allow(Action.READ_LOG)]

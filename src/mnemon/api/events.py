@@ -21,9 +21,17 @@ from mnemon.api.shown_events import shown_events
 from mnemon.identity.recording import record_events
 from mnemon.identity.roles import Action, Principal
 from mnemon.log.events import MAIN
-from mnemon.log.lineage import DEEPEST
-from mnemon.log.query import StreamType, end_of, read_dimensions, read_position, read_sequence, start_of, stream_named
-from mnemon.log.streams import Direction, Filter, Stream
+from mnemon.log.read.lineage import DEEPEST
+from mnemon.log.read.query import (
+    StreamType,
+    end_of,
+    read_dimensions,
+    read_position,
+    read_sequence,
+    start_of,
+    stream_named,
+)
+from mnemon.log.read.streams import Direction, Filter, Stream
 
 router = APIRouter(tags=["events"])
 Reader = Annotated[Principal, allow(Action.READ_LOG)]

@@ -14,8 +14,8 @@ from mnemon.api.failures import answer_failure
 from mnemon.api.uploads import Form, FormReader, Refused
 from mnemon.app import Mnemon
 from mnemon.documents.errors import UnfitField, UploadTooLarge
-from mnemon.documents.files import Received
-from mnemon.documents.intake import Origin, Outcome, accept, check_origin
+from mnemon.documents.intake.files import Received
+from mnemon.documents.intake.receive import Origin, Outcome, accept, check_origin
 from mnemon.errors import DatabaseUnavailable, MnemonError
 from mnemon.identity.roles import Action, Principal
 from mnemon.telemetry import logger

@@ -12,9 +12,9 @@ from mnemon.api.access import MnemonPart, allow
 from mnemon.api.event_models import answer
 from mnemon.errors import NotFound
 from mnemon.identity.roles import Action, Principal
-from mnemon.log.checkpoint import Checkpoint
+from mnemon.log.append.incoming import LegalEntity
 from mnemon.log.events import MAIN
-from mnemon.log.incoming import LegalEntity
+from mnemon.log.proof.checkpoint import Checkpoint
 from mnemon.work.enqueue import enqueue
 from mnemon.work.jobs import JobDetail, JobStatus, job_by_id
 from mnemon.work.log_jobs import VERIFY, Verification

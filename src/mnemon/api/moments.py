@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from mnemon.errors import InvalidRequest
-from mnemon.log.query import end_of, start_of
+from mnemon.log.read.query import end_of, start_of
 
 
 def _reading(read: Callable[[str], datetime]) -> BeforeValidator:

@@ -10,9 +10,9 @@ from mnemon.api.access import MnemonPart, allow
 from mnemon.errors import InvalidRequest
 from mnemon.identity.recording import check_approver
 from mnemon.identity.roles import Action, Principal
+from mnemon.log.append.incoming import LegalEntity
+from mnemon.log.append.periods import Period, PeriodStatus
 from mnemon.log.events import MAIN
-from mnemon.log.incoming import LegalEntity
-from mnemon.log.periods import Period, PeriodStatus
 
 router = APIRouter(tags=["periods"])
 Keeper = Annotated[Principal, allow(Action.MANAGE_LOG)]

@@ -11,8 +11,8 @@ from mnemon.api.paging import Cursor, Limit, Page, from_cursor, to_cursor
 from mnemon.documents.events import document_of
 from mnemon.documents.readers import Reader, open_as
 from mnemon.identity.roles import Action, Principal, user_actor_id
-from mnemon.log.affected import Person
-from mnemon.log.erasure import Erasure
+from mnemon.log.privacy.affected import Person
+from mnemon.log.privacy.erasure import Erasure
 
 router = APIRouter(tags=["privacy"])
 Admin = Annotated[Principal, allow(Action.MANAGE_PRIVACY)]

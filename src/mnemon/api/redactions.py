@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.paging import Cursor, Limit, Page, from_cursor, to_cursor
 from mnemon.identity.roles import Action, Principal, user_actor_id
-from mnemon.log.redaction import RedactionRequest
-from mnemon.log.redaction_requests import RequestedRedaction
+from mnemon.log.privacy.redaction import RedactionRequest
+from mnemon.log.privacy.redaction_requests import RequestedRedaction
 
 router = APIRouter(tags=["privacy"])
 Admin = Annotated[Principal, allow(Action.MANAGE_PRIVACY)]

@@ -11,10 +11,10 @@ from mnemon.api.moments import FirstMoment, LastMoment
 from mnemon.api.paging import Cursor
 from mnemon.documents.readers import Reader
 from mnemon.identity.roles import Action, Principal
-from mnemon.semantics.collect import collect
-from mnemon.semantics.export import as_csv, as_markdown
-from mnemon.semantics.query import MOST, EventFilters, Status, event_get, event_search
-from mnemon.semantics.views import open_commitments, people_topics
+from mnemon.semantics.search.collect import collect
+from mnemon.semantics.search.export import as_csv, as_markdown
+from mnemon.semantics.search.query import MOST, EventFilters, Status, event_get, event_search
+from mnemon.semantics.search.views import open_commitments, people_topics
 
 router = APIRouter(tags=["semantic events"])
 Asker = Annotated[Principal, allow(Action.QUERY)]

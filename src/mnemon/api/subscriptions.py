@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from mnemon.api.access import MnemonPart, allow
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action, Principal
-from mnemon.log.incoming import EntityId, LegalEntity, Name, Word
-from mnemon.log.pattern import Pattern
-from mnemon.log.subscriptions import Holds, Start, Status, Subscription
+from mnemon.log.append.incoming import EntityId, LegalEntity, Name, Word
+from mnemon.log.subscribe.pattern import Pattern
+from mnemon.log.subscribe.subscriptions import Holds, Start, Status, Subscription
 
 router = APIRouter(tags=["subscriptions"])
 Reader = Annotated[Principal, allow(Action.READ_LOG)]

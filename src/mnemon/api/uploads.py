@@ -11,7 +11,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
 from mnemon.documents.errors import BadUpload, NoFile, UnfitField, UploadNotStored, UploadStalled, UploadTooLarge
-from mnemon.documents.files import Files, Incoming, Received
+from mnemon.documents.intake.files import Files, Incoming, Received
 
 LARGEST_FIELD = 65_536
 MOST_FIELDS = 200

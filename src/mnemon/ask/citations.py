@@ -10,8 +10,8 @@ from pydantic import computed_field
 
 from mnemon.ask.hits import Hit
 from mnemon.db.database import Connection
-from mnemon.documents.content import Page
-from mnemon.documents.revision_texts import read_text
+from mnemon.documents.ingest.content import Page
+from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.errors import InvalidRequest, NotFound
 
 AROUND = 300

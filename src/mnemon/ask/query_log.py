@@ -7,7 +7,7 @@ from uuid import UUID
 
 from mnemon.log.events import Actor, EntityReference, NewEvent
 from mnemon.log.store import EventLog
-from mnemon.log.types import EntityRequirement, EventType, PersonalField, declare
+from mnemon.log.types.event_type import EntityRequirement, EventType, PersonalField, declare
 from mnemon.telemetry import counter, histogram, logger
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemon.db.database import Connection
-from mnemon.documents.chunk_store import VECTORS
+from mnemon.documents.ingest.chunk_store import VECTORS
 from mnemon.models.active import ModelInUse
 
 MOST_TERMS = 24

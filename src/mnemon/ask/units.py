@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mnemon.documents.extraction.lines import lines_of
 from mnemon.documents.extraction.transcript import talk_blocks
-from mnemon.documents.sentences import sentences
+from mnemon.documents.ingest.sentences import sentences
 
 MAIL = "message/rfc822"
 # A turn up to this long is quoted whole: its sentences lean on each other.

@@ -16,13 +16,13 @@ from mnemon.app import Mnemon
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
 from mnemon.cli.reading import POLL_SECONDS, being_read, until_events_are_read
-from mnemon.documents.files import Files
-from mnemon.documents.folders import Found, find_files
-from mnemon.documents.intake import Origin, accept, check_origin
+from mnemon.documents.intake.files import Files
+from mnemon.documents.intake.folders import Found, find_files
+from mnemon.documents.intake.receive import Origin, accept, check_origin
 from mnemon.documents.runs import RunStatus, run_by_id
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.semantics.extraction_status import never_read, unread
+from mnemon.semantics.extract.status import never_read, unread
 
 NO_EVENTS_YET = "its events are not read yet: `mnemon jobs list` says why"
 

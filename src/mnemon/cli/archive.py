@@ -9,8 +9,8 @@ from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log.archive import Archived
 from mnemon.log.events import MAIN
+from mnemon.log.privacy.archive import Archived
 
 LegalEntity = Annotated[str, typer.Option("--legal-entity", help="The partition.", metavar="NAME")]
 

@@ -13,12 +13,12 @@ from mnemon.cli.reading import being_read, until_events_are_read
 from mnemon.cli.semantic_events import READER, OneRevision, Uid, print_event
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log.query import end_of, start_of
+from mnemon.log.read.query import end_of, start_of
 from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifact_reading import artifact_delete, artifact_get, artifact_revisions
 from mnemon.semantics.artifacts import ingest_artifact
-from mnemon.semantics.extraction_status import job_status
-from mnemon.semantics.revision_changes import changes_between
+from mnemon.semantics.extract.status import job_status
+from mnemon.semantics.search.revision_changes import changes_between
 
 app = typer.Typer(help="Artifacts: texts with an origin, readers and a history.", no_args_is_help=True)
 

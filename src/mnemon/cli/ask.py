@@ -14,7 +14,7 @@ from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, counted, one_line, say, show
 from mnemon.documents.readers import Reader
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log.query import end_of, start_of
+from mnemon.log.read.query import end_of, start_of
 
 Words = Annotated[list[str], typer.Argument(help="The words, as you would say them.")]
 Document = Annotated[UUID | None, typer.Option("--document", help="Only this document.")]

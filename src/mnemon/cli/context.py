@@ -13,7 +13,7 @@ from mnemon.telemetry import configure_logging
 
 if TYPE_CHECKING:
     from mnemon.app import Mnemon
-    from mnemon.log.transaction import LogTransaction
+    from mnemon.log.append.transaction import LogTransaction
 
 Result = TypeVar("Result")
 

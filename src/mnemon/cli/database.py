@@ -13,7 +13,7 @@ from mnemon.db.backup import backup, restore
 from mnemon.db.backup_file import Manifest
 from mnemon.db.database import open_database
 from mnemon.db.migrate import SchemaState, migrate, schema_state
-from mnemon.documents.files import Files
+from mnemon.documents.intake.files import Files
 
 app = typer.Typer(help="The database: state, migrations, backup, restore.", no_args_is_help=True)
 

@@ -7,7 +7,7 @@ import psycopg
 from mnemon.app import Mnemon
 from mnemon.cli.demo_stage import Caller, result, step
 from mnemon.db.embedded import EmbeddedServer
-from mnemon.log.verify import verify
+from mnemon.log.proof.verify import verify
 
 TYPE = {
     "type": "board.decision.taken",

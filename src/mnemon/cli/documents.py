@@ -13,11 +13,11 @@ from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, console, counted, say, show, table
 from mnemon.documents import activation, library
 from mnemon.documents.errors import FileGone
+from mnemon.documents.ingest.revision_texts import read_span
 from mnemon.documents.library import ALL, Document, DocumentStatus, Listed, StoredChunk, Version, which_version
 from mnemon.documents.purge import Purged
 from mnemon.documents.readers import Reader, open_as, read_as
 from mnemon.documents.rebuild import active_documents, rebuild
-from mnemon.documents.revision_texts import read_span
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 

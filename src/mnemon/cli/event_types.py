@@ -10,8 +10,8 @@ from mnemon.cli.events import read_documents
 from mnemon.cli.output import Json, TenantOption, say, show, table
 from mnemon.errors import NotFound
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log.incoming import IncomingType
-from mnemon.log.types import EventType
+from mnemon.log.append.incoming import IncomingType
+from mnemon.log.types.event_type import EventType
 
 
 def types(

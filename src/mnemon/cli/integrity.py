@@ -12,9 +12,9 @@ from mnemon.cli.output import Json, TenantOption, say, show, table
 from mnemon.cli.verify import OnePartition, partitions_of
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log.checkpoint import Checkpoint
 from mnemon.log.events import MAIN
-from mnemon.log.receipt import Receipt
+from mnemon.log.proof.checkpoint import Checkpoint
+from mnemon.log.proof.receipt import Receipt
 
 
 def checkpoint(

@@ -11,8 +11,8 @@ from mnemon.cli.events import read_documents
 from mnemon.cli.output import Json, TenantOption, show, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.log.append.incoming import IncomingEvent, with_key
 from mnemon.log.events import Appended
-from mnemon.log.incoming import IncomingEvent, with_key
 
 app = typer.Typer(help="The event log: append, read, follow, prove.", no_args_is_help=True)
 

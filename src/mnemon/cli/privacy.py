@@ -14,11 +14,11 @@ from mnemon.errors import InvalidRequest, NotAllowed
 from mnemon.identity.roles import Action, Scope, may, user_actor_id
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.identity.users import user_by_email
-from mnemon.log.affected import Person
-from mnemon.log.erasure import Erasure
-from mnemon.log.privacy import PersonalData
-from mnemon.log.rotation import Rotation
-from mnemon.log.scan import Scan
+from mnemon.log.privacy.affected import Person
+from mnemon.log.privacy.erasure import Erasure
+from mnemon.log.privacy.forgetting import PersonalData
+from mnemon.log.privacy.rotation import Rotation
+from mnemon.log.privacy.scan import Scan
 
 app = typer.Typer(help="People in the log: show, erase, redact, prove; and the keys.", no_args_is_help=True)
 

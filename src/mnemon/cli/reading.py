@@ -7,7 +7,7 @@ from uuid import UUID
 
 from mnemon.app import Mnemon, worker_of
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
-from mnemon.semantics.extraction_status import unread
+from mnemon.semantics.extract.status import unread
 from mnemon.semantics.jobs import KINDS as SEMANTIC_KINDS
 from mnemon.work.jobs import list_workers
 from mnemon.work.worker import Worker

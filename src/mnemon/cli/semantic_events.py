@@ -12,14 +12,14 @@ from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show
 from mnemon.documents.readers import Reader
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log.query import end_of, start_of
+from mnemon.log.read.query import end_of, start_of
 from mnemon.semantics.audit import verify_evidence
-from mnemon.semantics.collect import Collected, collect
-from mnemon.semantics.export import Format, as_csv, as_markdown
-from mnemon.semantics.extraction_status import event_reextract
-from mnemon.semantics.query import EventFilters, event_get, event_list_for_revision, event_search
+from mnemon.semantics.extract.status import event_reextract
+from mnemon.semantics.search.collect import Collected, collect
+from mnemon.semantics.search.export import Format, as_csv, as_markdown
+from mnemon.semantics.search.query import EventFilters, event_get, event_list_for_revision, event_search
+from mnemon.semantics.search.views import open_commitments, people_topics
 from mnemon.semantics.semantic_event import Kind
-from mnemon.semantics.views import open_commitments, people_topics
 
 app = typer.Typer(help="Semantic events: decisions, commitments, risks, each with its proof.", no_args_is_help=True)
 # Whoever runs the command owns the machine, and still reads no artifact that is for others alone.

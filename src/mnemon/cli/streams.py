@@ -15,11 +15,11 @@ from mnemon.cli.output import Json, JsonLines, TenantOption, console, counted, s
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.events import MAIN, Event
-from mnemon.log.lineage import DEEPEST, Trace
-from mnemon.log.pattern import Pattern
-from mnemon.log.query import end_of, read_dimensions, read_position, start_of
-from mnemon.log.read import LARGEST_PAGE
-from mnemon.log.streams import EVERYTHING, Direction, Filter, Stream
+from mnemon.log.read.lineage import DEEPEST, Trace
+from mnemon.log.read.query import end_of, read_dimensions, read_position, start_of
+from mnemon.log.read.reading import LARGEST_PAGE
+from mnemon.log.read.streams import EVERYTHING, Direction, Filter, Stream
+from mnemon.log.subscribe.pattern import Pattern
 
 LegalEntity = Annotated[str, typer.Option("--legal-entity", help="The partition.", metavar="NAME")]
 EventId = Annotated[str, typer.Argument(help="The event's id.", metavar="ID")]

@@ -13,10 +13,10 @@ from mnemon.cli.context import run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log.chain import DIGEST_LENGTH
-from mnemon.log.query import read_sequence
-from mnemon.log.verify import Report
-from mnemon.log.walk import Position
+from mnemon.log.proof.chain import DIGEST_LENGTH
+from mnemon.log.proof.verify import Report
+from mnemon.log.proof.walk import Position
+from mnemon.log.read.query import read_sequence
 
 OnePartition = Annotated[
     str | None, typer.Option("--legal-entity", help="Only this partition; all of them unless given.", metavar="NAME")

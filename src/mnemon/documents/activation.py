@@ -3,12 +3,12 @@
 from uuid import UUID
 
 from mnemon.documents import events as happened
-from mnemon.documents.chunk_store import activate_chunks
 from mnemon.documents.errors import DocumentPurged, NothingActive
+from mnemon.documents.ingest.chunk_store import activate_chunks
+from mnemon.documents.intake.locks import lock_document
 from mnemon.documents.library import Document, Version, document_by_id, version_of
-from mnemon.documents.locks import lock_document
+from mnemon.log.append.retry import retry_on_conflict
 from mnemon.log.events import Actor
-from mnemon.log.retry import retry_on_conflict
 from mnemon.log.store import EventLog
 
 

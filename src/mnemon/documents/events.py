@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.log.events import Actor, EntityReference, NewEvent
-from mnemon.log.types import EntityRequirement, EventType, PersonalField, declare
+from mnemon.log.types.event_type import EntityRequirement, EventType, PersonalField, declare
 
 ENTITY = "document"
 ID = {"type": "string", "format": "uuid"}

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from mnemon.documents import events as happened
-from mnemon.documents.ingest import RUNS, Context
+from mnemon.documents.ingest.job import RUNS, Context
 from mnemon.log.events import SYSTEM
 from mnemon.telemetry import logger
 from mnemon.work.job import Job

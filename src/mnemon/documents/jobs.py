@@ -1,9 +1,9 @@
 """What a worker does for documents: the kinds of jobs, and what comes again by the clock."""
 
 from mnemon.documents.failures import RECORD_FAILURE
-from mnemon.documents.ingest import INGEST
+from mnemon.documents.ingest.job import INGEST
+from mnemon.documents.intake.sweep import SWEEP, Ages
 from mnemon.documents.purge import PURGE_FILES
-from mnemon.documents.sweep import SWEEP, Ages
 from mnemon.settings import Settings
 from mnemon.work.schedule import Schedule
 

@@ -7,11 +7,11 @@ from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
 from mnemon.documents import events as happened
-from mnemon.documents.dating import recorded_moment
+from mnemon.documents.ingest.dating import recorded_moment
 from mnemon.log.events import Event
-from mnemon.log.lenses import Lens, Tables
-from mnemon.log.pattern import Pattern
-from mnemon.log.sealing import REDACTED
+from mnemon.log.privacy.sealing import REDACTED
+from mnemon.log.project.lenses import Lens, Tables
+from mnemon.log.subscribe.pattern import Pattern
 
 ACCEPT = """
 INSERT INTO {documents} AS d

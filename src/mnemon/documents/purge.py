@@ -16,16 +16,16 @@ from pydantic import BaseModel
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents import events as happened
-from mnemon.documents.chunk_store import remove_chunks
-from mnemon.documents.files import Files
-from mnemon.documents.ingest import Context
+from mnemon.documents.ingest.chunk_store import remove_chunks
+from mnemon.documents.ingest.job import Context
+from mnemon.documents.ingest.revision_texts import remove_texts
+from mnemon.documents.intake.files import Files
+from mnemon.documents.intake.locks import lock_document
+from mnemon.documents.intake.sweep import discard_unneeded_blobs
 from mnemon.documents.library import document_by_id
-from mnemon.documents.locks import lock_document
-from mnemon.documents.revision_texts import remove_texts
-from mnemon.documents.sweep import discard_unneeded_blobs
+from mnemon.log.append.retry import retry_on_conflict
 from mnemon.log.errors import TransactionConflict
 from mnemon.log.events import Actor
-from mnemon.log.retry import retry_on_conflict
 from mnemon.log.store import EventLog
 from mnemon.telemetry import counter, logger
 from mnemon.work.enqueue import enqueue

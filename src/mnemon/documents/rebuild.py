@@ -9,9 +9,9 @@ from psycopg.types.json import Jsonb
 from mnemon.db.database import Database
 from mnemon.documents.errors import DocumentPurged, FileGone, NothingActive
 from mnemon.documents.extraction.sniff import MEDIA_TYPES
-from mnemon.documents.files import Files
-from mnemon.documents.ingest import INGEST, Reading
-from mnemon.documents.intake import ADD_RUN, person_of
+from mnemon.documents.ingest.job import INGEST, Reading
+from mnemon.documents.intake.files import Files
+from mnemon.documents.intake.receive import ADD_RUN, person_of
 from mnemon.documents.library import Document, Version, document_by_id, version_of
 from mnemon.ids import new_uuid
 from mnemon.log.events import Actor

@@ -11,8 +11,8 @@ from psycopg.rows import class_row
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents.errors import DocumentPurged, FileGone, RunNotRetriable
-from mnemon.documents.files import Files
-from mnemon.documents.ingest import INGEST, Reading
+from mnemon.documents.ingest.job import INGEST, Reading
+from mnemon.documents.intake.files import Files
 from mnemon.errors import NotFound
 from mnemon.work.enqueue import enqueue
 

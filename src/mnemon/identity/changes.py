@@ -4,12 +4,12 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.identity.events import ALL, MODULE
+from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.events import Actor, EntityReference, NewEvent
-from mnemon.log.read import Page
+from mnemon.log.read.reading import Page
+from mnemon.log.read.streams import Filter, Stream
 from mnemon.log.store import EventLog
-from mnemon.log.streams import Filter, Stream
-from mnemon.log.transaction import LogTransaction
-from mnemon.log.types import EventType
+from mnemon.log.types.event_type import EventType
 
 # The tag makes a stream of them, so that finding the last ten does not mean looking through the whole log.
 CHANGES = Stream.of_tag(MODULE)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from mnemon.identity.roles import Role, Scope
-from mnemon.log.types import EntityRequirement, EventType, declare
+from mnemon.log.types.event_type import EntityRequirement, EventType, declare
 
 MODULE = "identity"
 ID = {"type": "string", "format": "uuid"}

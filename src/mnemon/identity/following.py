@@ -2,7 +2,7 @@
 
 from mnemon.errors import NotAllowed
 from mnemon.identity.roles import Principal, Role, user_actor_id
-from mnemon.log.subscriptions import Subscription
+from mnemon.log.subscribe.subscriptions import Subscription
 
 
 def refuse_strangers(principal: Principal, subscription: Subscription) -> None:

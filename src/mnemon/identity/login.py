@@ -12,8 +12,8 @@ from mnemon.identity.roles import Principal, Role
 from mnemon.identity.secrets import digest, new_link_secret
 from mnemon.identity.sessions import Session, Sessions
 from mnemon.identity.throttle import Guard
+from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.events import Actor
-from mnemon.log.transaction import LogTransaction
 from mnemon.telemetry import counter, logger
 
 LINK_LASTS = timedelta(hours=24)

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from mnemon.errors import NotAllowed
 from mnemon.identity.roles import Principal, Role, user_actor_id
+from mnemon.log.append.incoming import IncomingActor, IncomingEvent, with_key
 from mnemon.log.events import Actor, Appended, Delegator
-from mnemon.log.incoming import IncomingActor, IncomingEvent, with_key
 from mnemon.log.store import EventLog
 
 IS_ADMIN = "SELECT FROM mnemon.users WHERE 'user:' || user_id = %s AND role = 'admin' AND disabled_at IS NULL"

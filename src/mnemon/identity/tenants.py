@@ -13,9 +13,9 @@ from mnemon.errors import Conflict, InvalidRequest, NotFound
 from mnemon.identity.changes import record_change
 from mnemon.identity.events import TENANT_ADDED
 from mnemon.ids import new_uuid
+from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.events import Actor
 from mnemon.log.store import EventLog
-from mnemon.log.transaction import LogTransaction
 
 DEFAULT_SLUG = "main"
 SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?")

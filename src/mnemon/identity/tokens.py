@@ -13,8 +13,8 @@ from mnemon.identity.changes import record_change
 from mnemon.identity.roles import Principal, Role, Scope
 from mnemon.identity.secrets import digest, new_token_secret
 from mnemon.ids import new_uuid
+from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.events import Actor
-from mnemon.log.transaction import LogTransaction
 
 # Writing the time of every single use would turn each read request into a write.
 USE_IS_RECORDED_EVERY = timedelta(minutes=1)

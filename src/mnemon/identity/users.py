@@ -15,8 +15,8 @@ from mnemon.identity.changes import record_change
 from mnemon.identity.passwords import hash_password
 from mnemon.identity.roles import Role
 from mnemon.ids import new_uuid
+from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.events import Actor
-from mnemon.log.transaction import LogTransaction
 
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import orjson
 
-from mnemon.log.lazy import lazy
 from mnemon.log.moments import read_moment, written
+from mnemon.log.read.lazy import lazy
 
 ActorType = Literal["human", "agent", "system", "external", "import"]
 ACTOR_TYPES: frozenset[str] = frozenset({"human", "agent", "system", "external", "import"})

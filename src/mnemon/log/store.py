@@ -6,29 +6,29 @@ from typing import Self
 from uuid import UUID
 
 from mnemon.db.database import Connection, Database
-from mnemon.log.arrivals import Arrivals
-from mnemon.log.builtin import TYPE_REGISTERED
-from mnemon.log.dead_letters import DeadLetters
+from mnemon.log.append.group import Groups
+from mnemon.log.append.partitions import Partition, Partitions, list_partitions
+from mnemon.log.append.periods import Periods
+from mnemon.log.append.requests import Limits, RequestMaker
+from mnemon.log.append.transaction import SEALINGS, LogTransaction
+from mnemon.log.append.wake import Waker
+from mnemon.log.append.writer import InlineLens, Writer
 from mnemon.log.errors import NotNew, SubjectErased
 from mnemon.log.events import MAIN, Actor, Appended, EntityReference, Event, NewEvent
-from mnemon.log.group import Groups
-from mnemon.log.limits import DEFAULT_LIMITS, DeliveryLimits
-from mnemon.log.lineage import DEEPEST, Lineage, Trace
-from mnemon.log.live import Follower
-from mnemon.log.partitions import Partition, Partitions, list_partitions
-from mnemon.log.pattern import ALL_EVENTS, Pattern
-from mnemon.log.periods import Periods
-from mnemon.log.pull import Pull
-from mnemon.log.read import Page, Reader
-from mnemon.log.registry import Registry
-from mnemon.log.requests import Limits, RequestMaker
-from mnemon.log.seal import PlainSeal, Seal
-from mnemon.log.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream
-from mnemon.log.subscriptions import Subscriptions
-from mnemon.log.transaction import SEALINGS, LogTransaction
-from mnemon.log.types import EventType
-from mnemon.log.wake import Waker
-from mnemon.log.writer import InlineLens, Writer
+from mnemon.log.privacy.seal import PlainSeal, Seal
+from mnemon.log.read.arrivals import Arrivals
+from mnemon.log.read.lineage import DEEPEST, Lineage, Trace
+from mnemon.log.read.live import Follower
+from mnemon.log.read.reading import Page, Reader
+from mnemon.log.read.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream
+from mnemon.log.subscribe.dead_letters import DeadLetters
+from mnemon.log.subscribe.limits import DEFAULT_LIMITS, DeliveryLimits
+from mnemon.log.subscribe.pattern import ALL_EVENTS, Pattern
+from mnemon.log.subscribe.pull import Pull
+from mnemon.log.subscribe.subscriptions import Subscriptions
+from mnemon.log.types.builtin import TYPE_REGISTERED
+from mnemon.log.types.event_type import EventType
+from mnemon.log.types.registry import Registry
 
 # Two registrations of one tenant take turns, so that each is checked against the other.
 ONE_REGISTRATION = "SELECT pg_advisory_xact_lock(hashtextextended('event types of ' || %s, 0))"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from mnemon.db.database import Connection
+from mnemon.documents.ingest.revision_texts import read_span
 from mnemon.documents.readers import Reader, read_as
-from mnemon.documents.revision_texts import read_span
 from mnemon.errors import NotFound
 from mnemon.mcp.caller import Caller
 from mnemon.mcp.links import artifact_uri

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from mnemon.documents.ingest.revision_texts import read_span
 from mnemon.documents.readers import Reader, read_as
-from mnemon.documents.revision_texts import read_span
 from mnemon.identity.roles import Action, authorise
-from mnemon.log.query import end_of, start_of
+from mnemon.log.read.query import end_of, start_of
 from mnemon.mcp.artifact_names import open_revision, reader_of
 from mnemon.mcp.artifacts import ArtifactDeleted, ArtifactIngested, ArtifactOut, artifact_out
 from mnemon.mcp.ask_tools import search_passages
@@ -21,7 +21,7 @@ from mnemon.mcp.passages import Passages, Within
 from mnemon.semantics.artifact_fields import LONGEST_CONTENT, LONGEST_NAME, MOST_PEOPLE, NewArtifact
 from mnemon.semantics.artifact_lookup import find_artifact, revisions_of
 from mnemon.semantics.artifacts import ingest_artifact
-from mnemon.semantics.extraction_status import job_status
+from mnemon.semantics.extract.status import job_status
 
 Short = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 People = Annotated[list[Short], Field(max_length=MOST_PEOPLE)] | None

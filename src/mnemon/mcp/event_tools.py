@@ -7,7 +7,7 @@ from pydantic import Field
 from mnemon.api.paging import from_cursor, to_cursor
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
-from mnemon.log.query import end_of, start_of
+from mnemon.log.read.query import end_of, start_of
 from mnemon.mcp.artifact_names import reader_of
 from mnemon.mcp.caller import Caller
 from mnemon.mcp.door import Door
@@ -20,9 +20,9 @@ from mnemon.mcp.semantic_events import (
     WholeEvent,
     with_addresses,
 )
-from mnemon.semantics import extraction_status
-from mnemon.semantics import query as events
-from mnemon.semantics.query import EventFilters
+from mnemon.semantics.extract import status as extraction_status
+from mnemon.semantics.search import query as events
+from mnemon.semantics.search.query import EventFilters
 from mnemon.semantics.semantic_event import Category
 
 CATEGORIES = [one.value for one in Category]

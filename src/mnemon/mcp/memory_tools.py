@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from mnemon.identity.roles import Action
-from mnemon.log.query import start_of
+from mnemon.log.read.query import start_of
 from mnemon.mcp import memories
 from mnemon.mcp.caller import Caller
 from mnemon.mcp.door import Door

@@ -13,7 +13,7 @@ from mnemon.ask.citations import Citation
 from mnemon.ask.filters import Filters
 from mnemon.ask.hits import Hit
 from mnemon.ask.refusal import Refusal
-from mnemon.log.query import end_of, start_of
+from mnemon.log.read.query import end_of, start_of
 from mnemon.mcp.artifact_names import Named
 from mnemon.mcp.fields import ArtifactType
 from mnemon.mcp.links import Linked, link

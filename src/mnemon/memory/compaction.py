@@ -11,7 +11,7 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.log.events import EntityReference, NewEvent, Source
-from mnemon.log.seal import canonical
+from mnemon.log.privacy.seal import canonical
 from mnemon.log.store import EventLog
 from mnemon.memory.change_events import Author
 from mnemon.memory.determinism import content_hash, object_hash

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mnemon.log.moments import written
-from mnemon.log.seal import canonical
+from mnemon.log.privacy.seal import canonical
 from mnemon.memory.objects import MemoryObject, normalized
 
 

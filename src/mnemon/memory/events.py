@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mnemon.log.types import EntityRequirement, EventType, declare
+from mnemon.log.types.event_type import EntityRequirement, EventType, declare
 from mnemon.memory.objects import EMO_TYPES
 from mnemon.memory.personal import PERSONAL_FIELDS
 

@@ -25,7 +25,7 @@ from uuid import UUID
 
 from mnemon.errors import Conflict
 from mnemon.log.events import MAIN
-from mnemon.log.projector import Projector
+from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
 from mnemon.memory.branches import Branches
 from mnemon.memory.changes import Changes

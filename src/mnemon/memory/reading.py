@@ -9,9 +9,9 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.errors import InvalidRequest
-from mnemon.log.query import read_position
+from mnemon.log.read.query import read_position
+from mnemon.log.read.streams import Filter, Stream
 from mnemon.log.store import EventLog
-from mnemon.log.streams import Filter, Stream
 from mnemon.memory.errors import MemoryNotFound
 from mnemon.memory.events import OBJECT
 from mnemon.memory.fold import Change, fold

@@ -10,9 +10,9 @@ from psycopg.abc import Params
 from psycopg.rows import tuple_row
 
 from mnemon.db.database import Connection
-from mnemon.log.lens_tables import columns_in, key_in
-from mnemon.log.projector import Projector
-from mnemon.log.rebuild import Progress
+from mnemon.log.project.lens_tables import columns_in, key_in
+from mnemon.log.project.projector import Projector
+from mnemon.log.project.rebuild import Progress
 from mnemon.log.store import EventLog
 from mnemon.memory.determinism import branch_hash, content_hash, object_hash
 from mnemon.memory.fold import from_json

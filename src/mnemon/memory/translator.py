@@ -7,12 +7,12 @@ was changed later in the log than the item stays as it is.
 from collections.abc import Awaitable
 from uuid import UUID
 
-from mnemon.log.delivery import Delivery
 from mnemon.log.events import MAIN, Actor, Event
-from mnemon.log.pattern import Pattern
+from mnemon.log.read.streams import Filter
 from mnemon.log.store import EventLog
-from mnemon.log.streams import Filter
-from mnemon.log.subscriptions import Subscription
+from mnemon.log.subscribe.delivery import Delivery
+from mnemon.log.subscribe.pattern import Pattern
+from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.memory.change_events import Author
 from mnemon.memory.changes import Changed, Changes
 from mnemon.memory.errors import DuplicateChange

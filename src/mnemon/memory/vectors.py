@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection
-from mnemon.log.epochs import epoch_in, hold_epoch_in
+from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in
 from mnemon.log.store import EventLog
 from mnemon.models.active import ModelInUse, active_model, model_to_write
 from mnemon.models.embedder import Embedder

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from mnemon.documents.dating import in_calendar
-from mnemon.documents.intake import CONTROL
+from mnemon.documents.ingest.dating import in_calendar
+from mnemon.documents.intake.receive import CONTROL
 from mnemon.documents.readers import Reader
 from mnemon.errors import InvalidRequest, NotAllowed
 from mnemon.log.events import Actor

@@ -4,9 +4,9 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from mnemon.db.database import Database
+from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.documents.purge import Purged
 from mnemon.documents.readers import Reader, read_as
-from mnemon.documents.revision_texts import read_text
 from mnemon.errors import InvalidRequest, NotAllowed
 from mnemon.log.events import Actor
 from mnemon.semantics.artifact_lookup import find_artifact, find_revision, revisions_of

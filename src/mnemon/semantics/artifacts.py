@@ -10,25 +10,25 @@ from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
 from mnemon.documents import events as documents
-from mnemon.documents.chunk_store import activate_chunks
-from mnemon.documents.chunking import chunk
-from mnemon.documents.content import Extraction
-from mnemon.documents.described import described
-from mnemon.documents.extract_job import enqueue_extraction
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS
 from mnemon.documents.extraction.plain import extract_plain
-from mnemon.documents.files import Files, Received
-from mnemon.documents.ingest import INGEST, Reading
-from mnemon.documents.intake import ADD_RUN
-from mnemon.documents.locks import lock_blob, lock_document, lock_source
-from mnemon.documents.reading import check_text
-from mnemon.documents.recording import revision_of
-from mnemon.documents.revision_texts import store_text
+from mnemon.documents.ingest.chunk_store import activate_chunks
+from mnemon.documents.ingest.chunking import chunk
+from mnemon.documents.ingest.content import Extraction
+from mnemon.documents.ingest.extract_job import enqueue_extraction
+from mnemon.documents.ingest.job import INGEST, Reading
+from mnemon.documents.ingest.reading import check_text
+from mnemon.documents.ingest.recording import revision_of
+from mnemon.documents.ingest.revision_texts import store_text
+from mnemon.documents.intake.described import described
+from mnemon.documents.intake.files import Files, Received
+from mnemon.documents.intake.locks import lock_blob, lock_document, lock_source
+from mnemon.documents.intake.receive import ADD_RUN
 from mnemon.ids import new_uuid
+from mnemon.log.append.retry import retry_on_conflict
+from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.events import Actor, NewEvent
-from mnemon.log.retry import retry_on_conflict
 from mnemon.log.store import EventLog
-from mnemon.log.transaction import LogTransaction
 from mnemon.models.tokens import count_tokens, find_tokenizer
 from mnemon.semantics import events as happened
 from mnemon.semantics.artifact_fields import (

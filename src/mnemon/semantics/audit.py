@@ -5,10 +5,10 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Database
-from mnemon.documents.revision_texts import read_text
+from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.errors import NotFound
+from mnemon.semantics.extract.verify import holds
 from mnemon.semantics.semantic_event import Evidence
-from mnemon.semantics.verify import holds
 from mnemon.telemetry import counter
 
 REVISIONS = """

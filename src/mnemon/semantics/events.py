@@ -3,7 +3,7 @@
 from typing import Any
 
 from mnemon.documents.events import COUNT, ENTITY, ID, MOMENT, TEXT
-from mnemon.log.types import EntityRequirement, EventType, PersonalField, declare
+from mnemon.log.types.event_type import EntityRequirement, EventType, PersonalField, declare
 
 _DOCUMENT = "3f0d2f6e-86f5-4a52-8d24-0d6c1f5a9b10"
 _REVISION = "9b4a1c7e-2c55-5d0c-9a3f-6f0e7d1b2c11"

@@ -1,10 +1,9 @@
 """What a worker does for semantic events: the kinds of jobs, and what comes again by the clock."""
 
-from mnemon.documents.extract_job import EXTRACT
-from mnemon.semantics import extraction_job as extraction_job  # Gives the kind its handler.
+from mnemon.documents.ingest.extract_job import EXTRACT
 from mnemon.semantics.audit_job import CHECK_EVIDENCE, audit_schedules
 from mnemon.semantics.retention import EXPIRE
-from mnemon.semantics.vector_job import EMBED_EVENTS, vector_schedules
+from mnemon.semantics.search.vector_job import EMBED_EVENTS, vector_schedules
 from mnemon.settings import Settings
 from mnemon.work.schedule import Schedule
 

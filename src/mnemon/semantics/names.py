@@ -4,7 +4,7 @@ import hashlib
 import re
 from uuid import UUID
 
-from mnemon.documents.chunk_store import chunk_id_of
+from mnemon.documents.ingest.chunk_store import chunk_id_of
 from mnemon.ids import new_uuid
 
 SHOWN = 16

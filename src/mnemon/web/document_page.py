@@ -9,13 +9,13 @@ from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
 from mnemon.ask.citations import open_evidence
 from mnemon.documents.activation import deactivate, reactivate
+from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.documents.library import DocumentStatus, document_by_id, version_of, versions_of, which_version
 from mnemon.documents.readers import open_as, open_revision_as
-from mnemon.documents.revision_texts import read_text
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
 from mnemon.semantics.artifact_lookup import uid_of_document
-from mnemon.semantics.query import EventFilters, event_search
+from mnemon.semantics.search.query import EventFilters, event_search
 from mnemon.web.passages import View, view_of
 from mnemon.web.rendering import Visitor, as_page, id_of, query_of, render, visit
 

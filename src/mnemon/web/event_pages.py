@@ -8,17 +8,17 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
-from mnemon.documents.extract_job import EXTRACT
+from mnemon.documents.ingest.extract_job import EXTRACT
 from mnemon.documents.library import list_documents
 from mnemon.documents.readers import read_as
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
-from mnemon.log.query import end_of, start_of
-from mnemon.semantics.query import EventFilters, Status, event_search
+from mnemon.log.read.query import end_of, start_of
+from mnemon.semantics.search.query import EventFilters, Status, event_search
+from mnemon.semantics.search.standing import Standing, standing_of
+from mnemon.semantics.search.views import open_commitments
 from mnemon.semantics.semantic_event import Category
 from mnemon.semantics.shapes import Shape
-from mnemon.semantics.standing import Standing, standing_of
-from mnemon.semantics.views import open_commitments
 from mnemon.web.rendering import Visitor, as_page, has_worker, render, templates, visit
 
 router = APIRouter(include_in_schema=False)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mnemon.documents.revision_texts import RevisionText
+from mnemon.documents.ingest.revision_texts import RevisionText
 from mnemon.errors import InvalidRequest
 
 # As much as a browser shows at once, and how much stands before the cited words in a longer text.

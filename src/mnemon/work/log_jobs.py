@@ -10,11 +10,11 @@ import psycopg
 from pydantic import BaseModel
 
 from mnemon.errors import BadSettings
-from mnemon.log.archive import Archive, Archived
+from mnemon.log.append.keys import forget_expired_keys
 from mnemon.log.events import MAIN, Actor
-from mnemon.log.integrity import Integrity
-from mnemon.log.keys import forget_expired_keys
-from mnemon.log.verify import Report
+from mnemon.log.privacy.archive import Archive, Archived
+from mnemon.log.proof.integrity import Integrity
+from mnemon.log.proof.verify import Report
 from mnemon.settings import Settings
 from mnemon.work.job import Job
 from mnemon.work.kinds import Kind, NoPayload

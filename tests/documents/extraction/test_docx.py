@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnemon.documents.content import Extraction
-from mnemon.documents.extraction.docx import extract_docx
+from mnemon.documents.extraction.docx.extract import extract_docx
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
+from mnemon.documents.ingest.content import Extraction
 from tests.documents.docx_samples import docx, paragraph, part, run, table, zipped
 
 

@@ -5,9 +5,9 @@ from email.message import EmailMessage
 
 import pytest
 
-from mnemon.documents.content import Extraction
-from mnemon.documents.extraction.eml import extract_eml
+from mnemon.documents.extraction.eml.extract import extract_eml
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS
+from mnemon.documents.ingest.content import Extraction
 
 REPLY = """Hello Ben,
 

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnemon.documents.content import Extraction
 from mnemon.documents.extraction.errors import ExtractionFailed
-from mnemon.documents.extraction.html import extract_html
+from mnemon.documents.extraction.html.extract import extract_html
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS
+from mnemon.documents.ingest.content import Extraction
 
 PAGE = """<!doctype html><html lang="en"><head><title>Travel policy - Acme</title>
 <meta name="author" content="Anna Berg"><meta property="article:published_time" content="2026-03-02T10:00:00+01:00">

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from mnemon.documents.content import Extraction
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS
 from mnemon.documents.extraction.markdown import extract_markdown
+from mnemon.documents.ingest.content import Extraction
 
 NOTES = """---
 title: "Board meeting"

@@ -6,10 +6,10 @@ import pytest
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 
-from mnemon.documents.content import Extraction
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
-from mnemon.documents.extraction.pdf import extract_pdf
+from mnemon.documents.extraction.pdf.extract import extract_pdf
+from mnemon.documents.ingest.content import Extraction
 from tests.documents.pdf_samples import (
     columns,
     heading,

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnemon.documents.content import Extraction
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS
 from mnemon.documents.extraction.plain import extract_plain
+from mnemon.documents.ingest.content import Extraction
 
 MINUTES = """Board meeting
 =============

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from mnemon.documents.content import Extraction
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
 from mnemon.documents.extraction.sniff import NAMES, Kind
+from mnemon.documents.ingest.content import Extraction
 from mnemon.errors import MnemonError
 
 Extractor = Callable[[bytes, Limits], Extraction]
@@ -50,13 +50,13 @@ def _extractor(kind: Kind) -> Extractor:
     """Imported only when needed: each file is read in a process of its own, which should begin quickly."""
     match kind:
         case "pdf":
-            from mnemon.documents.extraction.pdf import extract_pdf as found
+            from mnemon.documents.extraction.pdf.extract import extract_pdf as found
         case "docx":
-            from mnemon.documents.extraction.docx import extract_docx as found
+            from mnemon.documents.extraction.docx.extract import extract_docx as found
         case "html":
-            from mnemon.documents.extraction.html import extract_html as found
+            from mnemon.documents.extraction.html.extract import extract_html as found
         case "eml":
-            from mnemon.documents.extraction.eml import extract_eml as found
+            from mnemon.documents.extraction.eml.extract import extract_eml as found
         case "md":
             from mnemon.documents.extraction.markdown import extract_markdown as found
         case "txt":

@@ -6,11 +6,11 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from mnemon.documents.content import Extraction
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.extract import ForeignFile, extract_file
 from mnemon.documents.extraction.limits import Limits
 from mnemon.documents.extraction.sniff import Kind
+from mnemon.documents.ingest.content import Extraction
 from mnemon.settings import Settings
 from mnemon.work.errors import MemoryLimitExceeded, SubprocessFailed
 from mnemon.work.isolate import run_isolated

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from mnemon.documents.content import Block, BlockKind
+from mnemon.documents.ingest.content import Block, BlockKind
 
 BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦▪●○–—·]|\(?\d{1,3}[.)]|\(?[a-zA-Z][)])[ \t]+\S")
 QUOTED = re.compile(r" {0,3}>")

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from mnemon.documents.content import Block, BlockKind, Details, Extraction
 from mnemon.documents.extraction.dates import moment
 from mnemon.documents.extraction.decoding import decode
 from mnemon.documents.extraction.hygiene import one_line
 from mnemon.documents.extraction.limits import Limits
 from mnemon.documents.extraction.lines import BULLET, QUOTED, Line, after, block_of, lines_of
 from mnemon.documents.extraction.minutes import date_in, participants_in
-from mnemon.documents.headings import heading_title
+from mnemon.documents.ingest.content import Block, BlockKind, Details, Extraction
+from mnemon.documents.ingest.headings import heading_title
 
 VERSION = "md/1"
 

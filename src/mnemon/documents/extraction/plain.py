@@ -1,6 +1,5 @@
 """Plain text in any encoding: the text stays as it is; its structure is recognised in it."""
 
-from mnemon.documents.content import Block, Details, Extraction
 from mnemon.documents.extraction.decoding import decode
 from mnemon.documents.extraction.hygiene import one_line
 from mnemon.documents.extraction.limits import Limits
@@ -8,7 +7,8 @@ from mnemon.documents.extraction.lines import lines_of
 from mnemon.documents.extraction.minutes import date_in, participants_in
 from mnemon.documents.extraction.plain_blocks import plain_blocks
 from mnemon.documents.extraction.transcript import talk_blocks
-from mnemon.documents.headings import heading_title
+from mnemon.documents.ingest.content import Block, Details, Extraction
+from mnemon.documents.ingest.headings import heading_title
 
 VERSION = "txt/1"
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from mnemon.documents.content import Block, BlockKind
 from mnemon.documents.extraction.lines import BULLET, QUOTED, Line, after, block_of
+from mnemon.documents.ingest.content import Block, BlockKind
 
 UNDERLINE = re.compile(r"[ \t]*(([=\-~^])\2{2,})[ \t]*$")
 NUMBERED = re.compile(r"[ \t]*(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?[ \t]+(?=[^\W\d_])")

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mnemon.documents.content import Block
 from mnemon.documents.extraction.lines import Line, block_of
 from mnemon.documents.extraction.plain_blocks import plain_blocks
+from mnemon.documents.ingest.content import Block
 
 NAME = r"(?P<name>[^\W\d_][\w.'’@-]*(?: [^\W\d_(][\w.'’@-]*){0,3}(?: \([^()\n]{1,30}\))?)"
 NICK = r"[@+%&~]?(?P<name>[\w\[\]\\^{}|`.-]{1,40})"

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from mnemon.documents.content import Block, BlockKind
 from mnemon.documents.extraction.hygiene import clean
 from mnemon.documents.extraction.limits import Limits
+from mnemon.documents.ingest.content import Block, BlockKind
 
 
 class TextWriter:

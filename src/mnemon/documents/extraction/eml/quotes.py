@@ -1,0 +1,96 @@
+"""The text of a mail: what its sender wrote, and what he quotes of others."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from mnemon.documents.extraction.lines import QUOTED, Line, block_of
+from mnemon.documents.extraction.plain_blocks import plain_blocks
+from mnemon.documents.ingest.content import Block
+
+# "On Monday, Anna <anna@example.org> wrote:" in the languages that mail programs speak most.
+WROTE = re.compile(
+    r"\s*(?:On|Am|Le|El|Op|Il|Em|Den|W dniu)\b.{5,300}?\b(?:wrote|writes|schrieb|a écrit|escribió|schreef|ha scritto|"
+    r"escreveu|skrev|napisał)\b.{0,80}:\s*$",
+    re.DOTALL,
+)
+SHORT_WROTE = re.compile(r"\s*(?P<name>[^:\n]{2,100}?)\s+(?:wrote|writes|schrieb):\s*$")
+WRITER = re.compile(
+    r"(?:,|\d|[AP]M|Uhr|um)\s+(?P<name>[^,<>\d\n]{2,60}?)\s*(?:<[^<>]*>|\([^()]*\)|\[[^\[\]]*\])?\s*"
+    r"(?:wrote|writes|schrieb|a écrit|escribió|schreef|ha scritto|escreveu|skrev|napisał)"
+)
+ORIGINAL = re.compile(
+    r"\s*-{2,}\s*(?:Original Message|Forwarded [Mm]essage|Original Appointment|Ursprüngliche Nachricht|"
+    r"Weitergeleitete Nachricht|Message d'origine)\s*-{2,}\s*$|\s*Begin forwarded message:\s*$"
+)
+OUTLOOK = re.compile(r"\s*\*?(?:From|Von|De):\*?\s+(?P<name>\S.*)$")
+OUTLOOK_NEXT = re.compile(r"\s*\*?(?:Sent|Date|To|Subject|Gesendet|An|Betreff|Datum|Envoyé|À|Cc):\*?\s")
+
+
+def mail_blocks(lines: list[Line], sender: str | None) -> Iterator[Block]:
+    at = begin = 0
+    while at < len(lines):
+        found = _quote_at(lines, at)
+        if not found:
+            at += 1
+            continue
+        until, speaker = found
+        yield from _written(lines[begin:at], sender)
+        yield from block_of("quote", lines[at:until], speaker=speaker)
+        at = begin = until
+    yield from _written(lines[begin:], sender)
+
+
+def _written(lines: list[Line], sender: str | None) -> Iterator[Block]:
+    for block in plain_blocks(lines):
+        yield replace(block, speaker=sender)
+
+
+def _quote_at(lines: list[Line], at: int) -> tuple[int, str | None] | None:
+    """The line after the quotation that begins here, and whose words it quotes."""
+    line = lines[at].text
+    if QUOTED.match(line):
+        return _after_quoted(lines, at), None
+    if ORIGINAL.match(line):
+        return len(lines), _outlook_writer(lines, at + 1)
+    if _is_outlook_header(lines, at):
+        return len(lines), _outlook_writer(lines, at)
+    for height in (1, 2, 3):
+        words = "\n".join(one.text for one in lines[at : at + height])
+        if len(words) < 500 and (WROTE.match(words) or SHORT_WROTE.match(words)):
+            first = at + height
+            while first < len(lines) and lines[first].blank:
+                first += 1
+            if first < len(lines) and QUOTED.match(lines[first].text):
+                return _after_quoted(lines, first), _writer(words)
+    return None
+
+
+def _is_outlook_header(lines: list[Line], at: int) -> bool:
+    """`From:` and another header, after a blank line or a drawn one."""
+    if not OUTLOOK.match(lines[at].text) or at + 1 == len(lines) or not OUTLOOK_NEXT.match(lines[at + 1].text):
+        return False
+    return at == 0 or not lines[at - 1].text.strip(" \t_-=*>")
+
+
+def _after_quoted(lines: list[Line], at: int) -> int:
+    """After the lines marked as quoted; blank lines between two of them belong to them."""
+    until = at + 1
+    for number in range(until, len(lines)):
+        if QUOTED.match(lines[number].text):
+            until = number + 1
+        elif not lines[number].blank:
+            break
+    return until
+
+
+def _writer(words: str) -> str | None:
+    match = WRITER.search(words) or SHORT_WROTE.match(words)
+    return match["name"].strip(" \"'") or None if match else None
+
+
+def _outlook_writer(lines: list[Line], at: int) -> str | None:
+    for line in lines[at : at + 4]:
+        if match := OUTLOOK.match(line.text):
+            return re.sub(r"\s*[<\[(].*$", "", match["name"]).strip(" \"'*") or None
+    return None

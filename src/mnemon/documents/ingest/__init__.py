@@ -1,0 +1,1 @@
+"""Ingestion: from a stored file to text, structure, chunks and vectors."""

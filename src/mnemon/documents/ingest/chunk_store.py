@@ -1,0 +1,163 @@
+"""Chunks in the database: stored with their words and vectors, counted, switched on and off, removed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID, uuid5
+
+from psycopg.types.json import Jsonb
+
+from mnemon.db.database import Connection
+from mnemon.documents.ingest.content import Chunk
+from mnemon.models.active import ModelInUse, model_to_write
+from mnemon.models.embedder import Vectors
+from mnemon.models.vector_tables import VectorTable, register_vector_table
+
+VECTORS = "mnemon.chunk_vectors"
+SHARES = 16
+
+INSERT_CHUNKS = """
+INSERT INTO mnemon.chunks (
+    tenant_id, chunk_id, doc_version_id, doc_id, ordinal, start_offset, end_offset,
+    heading_path, first_page, last_page, speaker, tokens, text, active)
+SELECT mnemon.current_tenant(), chunk_id, %(revision)s, %(document)s, ordinal, start_offset, end_offset,
+    heading_path, first_page, last_page, speaker, tokens, text, %(active)s
+FROM jsonb_to_recordset(%(chunks)s) AS given (
+    chunk_id uuid, ordinal integer, start_offset integer, end_offset integer,
+    heading_path text[], first_page integer, last_page integer, speaker text, tokens integer, text text)
+"""
+# What a speaker says is found by the speaker's name too, also where the name does not stand in the text itself.
+INSERT_TERMS = """
+INSERT INTO mnemon.chunk_terms (
+    tenant_id, doc_version_id, ordinal, chunk_id, start_offset, end_offset, speaker, active,
+    length, terms, heading_terms)
+SELECT tenant_id, doc_version_id, ordinal, chunk_id, start_offset, end_offset, speaker, active,
+    (SELECT coalesce(sum(cardinality(positions)), 0) FROM unnest(terms)), terms, heading_terms
+FROM mnemon.chunks,
+    to_tsvector('english', text) AS terms,
+    to_tsvector('english', concat_ws(' ', array_to_string(heading_path, ' '), speaker)) AS heading_terms
+WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %(revision)s
+"""
+INSERT_SPEAKERS = """
+INSERT INTO mnemon.revision_speakers (tenant_id, name_key, doc_version_id)
+SELECT DISTINCT mnemon.current_tenant(), name_key, %(revision)s::uuid
+FROM unnest(%(speakers)s::text[]) AS speaker, unnest(mnemon.name_keys(mnemon.current_tenant(), speaker)) AS name_key
+"""
+COUNT = "SELECT mnemon.count_chunk_terms(%s, %s::smallint, %s)"
+INSERT_VECTORS = """
+INSERT INTO mnemon.chunk_vectors (tenant_id, chunk_id, model_id, embedding)
+SELECT mnemon.current_tenant(), chunk_id, %(model)s,
+    (%(numbers)s::real[])[(place - 1) * %(dimension)s + 1 : place * %(dimension)s]::vector
+FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS given (chunk_id, place)
+"""
+STATE = """
+SELECT doc_id, active FROM mnemon.chunks
+WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s LIMIT 1
+"""
+SWITCH_CHUNKS = """
+UPDATE mnemon.chunks SET active = %s WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s
+"""
+SWITCH_TERMS = """
+UPDATE mnemon.chunk_terms SET active = %s WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s
+"""
+DELETE_VECTORS = """
+DELETE FROM mnemon.chunk_vectors AS gone USING mnemon.chunks AS chunk
+WHERE gone.tenant_id = mnemon.current_tenant() AND chunk.tenant_id = gone.tenant_id
+  AND chunk.doc_version_id = %s AND gone.chunk_id = chunk.chunk_id
+"""
+DELETE_TERMS = "DELETE FROM mnemon.chunk_terms WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s"
+DELETE_SPEAKERS = (
+    "DELETE FROM mnemon.revision_speakers WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s"
+)
+DELETE_CHUNKS = "DELETE FROM mnemon.chunks WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s"
+TEXTS = """
+SELECT chunk_id, heading_path, text FROM mnemon.chunks
+WHERE tenant_id = mnemon.current_tenant() AND chunk_id = ANY(%s)
+"""
+
+
+def chunk_id_of(revision: UUID, ordinal: int) -> UUID:
+    """The same chunk of the same revision has the same id, whoever makes it and however often."""
+    return uuid5(revision, str(ordinal))
+
+
+def text_to_embed(headings: Sequence[str], text: str) -> str:
+    """The words that a chunk's vector stands for: those of its section's headings, then its own."""
+    return "\n".join([" > ".join(headings), text]) if headings else text
+
+
+async def store_chunks(
+    tx: Connection, *, tenant: UUID, doc_id: UUID, revision_id: UUID, chunks: Sequence[Chunk],
+    vectors: Vectors | None, model: ModelInUse | None, active: bool = True,
+) -> None:  # fmt: skip
+    """Put a revision's chunks in place of those it had. Row `n` of the vectors is chunk `n`'s, made by `model`.
+
+    The revision that this one replaces is switched off first: its document's share of the counts is then locked once.
+    """
+    await remove_chunks(tx, revision_id)
+    ids = [chunk_id_of(revision_id, chunk.ordinal) for chunk in chunks]
+    rows = [_row(chunk_id, chunk) for chunk_id, chunk in zip(ids, chunks, strict=True)]
+    given = {"revision": revision_id, "document": doc_id, "active": active, "chunks": Jsonb(rows)}
+    await tx.execute(INSERT_CHUNKS, given)
+    await tx.execute(INSERT_TERMS, given)
+    if speakers := {chunk.speaker for chunk in chunks if chunk.speaker}:
+        await tx.execute(INSERT_SPEAKERS, {"revision": revision_id, "speakers": list(speakers)})
+    if vectors is not None and model is not None and chunks:
+        await _store_vectors(tx, ids, vectors, model)
+    if active:
+        await _count(tx, doc_id, revision_id, 1)
+
+
+async def activate_chunks(tx: Connection, revision_id: UUID, active: bool) -> None:
+    """Let searches find this revision, or no longer. Switching to the state it has already changes nothing."""
+    state = await (await tx.execute(STATE, (revision_id,))).fetchone()
+    if state is None or state["active"] == active:
+        return
+    await _count(tx, state["doc_id"], revision_id, 1 if active else -1)
+    await tx.execute(SWITCH_CHUNKS, (active, revision_id))
+    await tx.execute(SWITCH_TERMS, (active, revision_id))
+
+
+async def remove_chunks(tx: Connection, revision_id: UUID) -> None:
+    """Nothing of the revision is left: no words, no vectors of any model, no counts."""
+    state = await (await tx.execute(STATE, (revision_id,))).fetchone()
+    if state is None:
+        return
+    if state["active"]:
+        await _count(tx, state["doc_id"], revision_id, -1)
+    for statement in (DELETE_VECTORS, DELETE_TERMS, DELETE_SPEAKERS, DELETE_CHUNKS):
+        await tx.execute(statement, (revision_id,))
+
+
+async def _texts(tx: Connection, keys: Sequence[Any]) -> Mapping[Any, str]:
+    rows = await (await tx.execute(TEXTS, (list(keys),))).fetchall()
+    return {row["chunk_id"]: text_to_embed(row["heading_path"], row["text"]) for row in rows}
+
+
+# When the model changes, its jobs find the table here.
+register_vector_table(VectorTable(VECTORS, "chunk_id", _texts))
+
+
+async def _store_vectors(tx: Connection, ids: Sequence[UUID], vectors: Vectors, model: ModelInUse) -> None:
+    """Vectors of a model that is not in use yet wait beside the others: dense search finds them after the change."""
+    await model_to_write(tx, VECTORS, model)
+    given = {"ids": list(ids), "model": model.model_id, "numbers": vectors.ravel(), "dimension": vectors.shape[1]}
+    await tx.execute(INSERT_VECTORS, given)
+
+
+async def _count(tx: Connection, doc_id: UUID, revision_id: UUID, direction: int) -> None:
+    await tx.execute(COUNT, (revision_id, doc_id.int % SHARES, direction))
+
+
+def _row(chunk_id: UUID, chunk: Chunk) -> dict[str, Any]:
+    return {
+        "chunk_id": str(chunk_id),
+        "ordinal": chunk.ordinal,
+        "start_offset": chunk.start,
+        "end_offset": chunk.end,
+        "heading_path": list(chunk.headings),
+        "first_page": chunk.first_page,
+        "last_page": chunk.last_page,
+        "speaker": chunk.speaker,
+        "tokens": chunk.tokens,
+        "text": chunk.text,
+    }

@@ -1,0 +1,55 @@
+"""When a document was written: as the file says, else by the date in its first lines, else by the date in its name."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from mnemon.documents.extraction.minutes import date_within
+from mnemon.documents.ingest.content import Extraction
+from mnemon.log.privacy.sealing import REDACTED
+
+# A date further down, or in a sentence, is about something else.
+HEAD_LINES, HEAD_CHARACTERS, LONGEST_LINE = 3, 1_000, 160
+ENDS_A_SENTENCE = re.compile(r"[.!?][\"'”’)]*$")
+IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_. ]?)(\d\d)\2(\d\d)(?!\d)")
+# What tools that write the same file for the same input put there.
+PLACEHOLDERS = frozenset(datetime(year, 1, 1, tzinfo=UTC) for year in (1970, 1980, 2000))
+
+
+def written_at(extraction: Extraction, filename: str) -> datetime | None:
+    stated = extraction.details.written_at
+    if stated is not None and stated not in PLACEHOLDERS and in_calendar(stated):
+        return stated
+    return date_in_head(extraction.text) or date_in_name(filename)
+
+
+def in_calendar(moment: datetime) -> bool:
+    """Whether it has a universal time: the first and the last hours of the calendar have none in some time zones."""
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        return False
+    return True
+
+
+def recorded_moment(value: Any) -> datetime | None:
+    """As an event tells it; nothing where that was erased, or has no universal time."""
+    moment = datetime.fromisoformat(value) if isinstance(value, str) and value != REDACTED else None
+    return moment if moment is not None and in_calendar(moment) else None
+
+
+def date_in_head(text: str) -> datetime | None:
+    """The first whole date in the first lines, as headings and captions have it."""
+    lines = [line.strip() for line in text[:HEAD_CHARACTERS].split("\n") if line.strip()][:HEAD_LINES]
+    captions = (line for line in lines if len(line) <= LONGEST_LINE and not ENDS_A_SENTENCE.search(line))
+    return next((found for line in captions if (found := date_within(line))), None)
+
+
+def date_in_name(filename: str) -> datetime | None:
+    """2026-01-12-weekly.md, minutes_20260112.txt: the year first, since no other order says one thing only."""
+    for found in IN_NAME.finditer(filename):
+        try:
+            return datetime(int(found[1]), int(found[3]), int(found[4]), tzinfo=UTC)
+        except ValueError:
+            continue
+    return None

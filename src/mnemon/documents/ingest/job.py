@@ -1,0 +1,131 @@
+"""The ingest job: reads a run's file in a subprocess, embeds it, and has all that came of it recorded."""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Protocol, cast
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from mnemon.documents.errors import DocumentPurged, FileGone
+from mnemon.documents.ingest.chunk_store import text_to_embed
+from mnemon.documents.ingest.content import Chunk
+from mnemon.documents.ingest.reader import read_isolated
+from mnemon.documents.ingest.recording import Made, RunToDo, record
+from mnemon.documents.intake.files import Files
+from mnemon.log.store import EventLog
+from mnemon.models.active import ModelInUse
+from mnemon.models.embedder import Embedder, Vectors
+from mnemon.settings import Settings
+from mnemon.telemetry import counter, logger
+from mnemon.work.job import Job
+from mnemon.work.kinds import Backoff, Kind
+
+RUN = """
+SELECT run_id, doc_id, run_type, config FROM mnemon.ingestion_runs
+ WHERE tenant_id = mnemon.current_tenant() AND run_id = %s
+"""
+NOTE_STAGE = """
+UPDATE mnemon.ingestion_runs SET stage = %s, updated_at = clock_timestamp()
+ WHERE tenant_id = mnemon.current_tenant() AND run_id = %s AND status = 'running' AND attempts = %s
+"""
+
+RUNS = counter("mnemon_ingestion_runs", "Runs whose end this process recorded, by status.", ["status"])
+CHUNKS = counter("mnemon_ingested_chunks", "Chunks that this process made.")
+
+log = logger(__name__)
+
+
+class Context(Protocol):
+    """What the worker hands to the handlers: the running Mnemon, as far as they need it."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def log(self) -> EventLog: ...
+    @property
+    def files(self) -> Files: ...
+    @property
+    def embedder(self) -> Embedder: ...
+
+
+class Reading(BaseModel):
+    """The payload names the run; what may have to be forgotten stands there."""
+
+    run_id: UUID
+
+
+INGEST = Kind("documents.ingest", Reading, attempts=3, time_limit=3600, backoff=Backoff(10, 120))
+
+
+@INGEST.handler
+async def ingest(job: Job[Reading]) -> None:
+    """Everything slow happens outside a transaction. A crash anywhere leaves the file to the next attempt."""
+    started = time.perf_counter()
+    context = cast(Context, job.context)
+    run = await _run(job)
+    path = await asyncio.to_thread(_file_of, context.files, job.tenant_id, run)
+    await _note(job, run, "extract")
+    read = await read_isolated(path, run.config["kind"], context.settings)
+    job.stages |= {"extract": read.extract_seconds, "chunk": read.chunk_seconds}
+    await _note(job, run, "embed")
+    with job.stage("embed"):
+        vectors, model = await _embed(context.embedder, read.chunks)
+    await _note(job, run, "store")
+    made = Made(run, read, vectors, model)
+    await record(job, context.log, context.files, made, path)
+    await asyncio.to_thread(context.files.discard_upload, job.tenant_id, run.run_id)
+    _report(job, made, time.perf_counter() - started)
+
+
+async def _run(job: Job[Reading]) -> RunToDo:
+    async with job.transaction() as tx:
+        row = await (await tx.execute(RUN, (job.payload.run_id,))).fetchone()
+    if row is None:
+        raise FileGone(f"There is no run {job.payload.run_id}.", run_id=str(job.payload.run_id))
+    if "content_hash" not in row["config"]:
+        raise DocumentPurged("The document was purged.", doc_id=str(row["doc_id"]))
+    return RunToDo(**row)
+
+
+def _file_of(files: Files, tenant: UUID, run: RunToDo) -> Path:
+    """The upload, or the blob that an earlier attempt, or an earlier run, made of the same bytes."""
+    upload = files.upload(tenant, run.run_id)
+    if upload is not None:
+        return upload
+    blob = files.blob(tenant, run.content_hash)
+    if not blob.exists():
+        raise FileGone(f"The file of run {run.run_id} is gone: upload it again.", run_id=str(run.run_id))
+    return blob
+
+
+async def _note(job: Job[Reading], run: RunToDo, stage: str) -> None:
+    """Say how far the run is. That it lives at all is said by the lease's heartbeat."""
+    async with job.transaction() as tx:
+        await tx.execute(NOTE_STAGE, (stage, run.run_id, job.attempt))
+
+
+async def _embed(embedder: Embedder, chunks: list[Chunk]) -> tuple[Vectors | None, ModelInUse | None]:
+    """Without a model the document is searched by its words."""
+    if embedder.source == "none":
+        return None, None
+    vectors = await embedder.embed([text_to_embed(one.headings, one.text) for one in chunks])
+    return vectors, ModelInUse(embedder.model_id, vectors.shape[1])
+
+
+def _report(job: Job[Reading], made: Made, seconds: float) -> None:
+    RUNS.labels("succeeded").inc()
+    CHUNKS.inc(len(made.read.chunks))
+    log.info(
+        "ingest_job_complete",
+        run_id=made.run.run_id,
+        tenant_id=job.tenant_id,
+        doc_id=made.run.doc_id,
+        status="succeeded",
+        chunks_created=len(made.read.chunks),
+        tokens_total=made.tokens,
+        duration_ms=round(seconds * 1000),
+        queue_wait_ms=round(job.waited_seconds * 1000),
+        stages=job.stage_milliseconds(),
+    )

@@ -1,0 +1,57 @@
+"""Reading a file: from bytes to text and chunks. Imported by the subprocess that does it, so it imports little."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from mnemon.documents.extraction.errors import ExtractionFailed
+from mnemon.documents.extraction.extract import extract
+from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
+from mnemon.documents.extraction.sniff import Kind
+from mnemon.documents.ingest.chunking import chunk
+from mnemon.documents.ingest.content import Chunk, Extraction
+from mnemon.models.tokens import count_tokens, find_tokenizer
+
+
+class FileToRead(BaseModel):
+    """What the subprocess is told."""
+
+    path: Path
+    kind: Kind
+    limits: Limits = DEFAULT_LIMITS
+    embedder_folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """What became of the file, and how long each part took."""
+
+    extraction: Extraction
+    chunks: list[Chunk]
+    extract_seconds: float
+    chunk_seconds: float
+
+
+def read_file(wanted: FileToRead) -> ReadFile:
+    """Pure: the same file, kind and extractor give the same. Runs in the subprocess."""
+    started = time.perf_counter()
+    extraction = extract(wanted.path, wanted.kind, wanted.limits)
+    check_text(extraction.text)
+    extracted = time.perf_counter()
+    tokenizer = find_tokenizer(wanted.embedder_folder)
+    chunks = chunk(extraction, lambda text: count_tokens(tokenizer, text))
+    return ReadFile(extraction, list(chunks), extracted - started, time.perf_counter() - extracted)
+
+
+def check_text(text: str) -> None:
+    """Refuse a text that the database cannot hold as it is: offsets must stay true, so nothing is taken out of it."""
+    if not text.strip():
+        raise ExtractionFailed("The file holds no text: there is nothing to search or quote.", reason="empty")
+    if "\x00" in text:
+        raise ExtractionFailed("The text holds zero bytes, which no database column keeps.", reason="damaged")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ExtractionFailed("The text holds halves of characters.", reason="damaged") from None

@@ -1,0 +1,1 @@
+"""Intake: from received bytes to a run that a worker will do."""

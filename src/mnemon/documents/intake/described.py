@@ -1,0 +1,36 @@
+"""What a file says about itself, cut down to what is worth keeping: a hostile one may say a lot."""
+
+from datetime import UTC
+from typing import Any
+
+from mnemon.documents.ingest.content import Extraction
+from mnemon.documents.ingest.dating import written_at
+
+LONGEST = 500
+MOST = 50
+WRITTEN_ON = "written_on"
+
+
+def described(extraction: Extraction, filename: str) -> dict[str, Any]:
+    """The fields of the event that a version is made of."""
+    details, written = extraction.details, written_at(extraction, filename)
+    more = {_cut(name, 100): _cut(value) for name, value in list(details.more.items())[:MOST]}
+    # The moment is kept in universal time, where the author's day may have another date.
+    more.pop(WRITTEN_ON, None)
+    if written and written.date() != written.astimezone(UTC).date():
+        more[WRITTEN_ON] = written.date().isoformat()
+    if details.title:
+        more["title"] = _cut(details.title)
+    if details.language:
+        more["language"] = _cut(details.language, 35)
+    return {
+        "written_at": written.isoformat() if written else None,
+        "authors": [_cut(name) for name in details.authors[:MOST]],
+        "participants": [_cut(name) for name in details.participants[:MOST]],
+        "details": more,
+    }
+
+
+def _cut(text: str, longest: int = LONGEST) -> str:
+    """Also without what PostgreSQL cannot keep: zero bytes and halves of characters."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()[:longest]

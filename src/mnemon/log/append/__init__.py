@@ -1,0 +1,1 @@
+"""Appending: from a caller's events to rows at the head of one partition."""

@@ -1,0 +1,125 @@
+"""Writing: runs requests in a transaction, with the inline lenses in it and the wake-up after it."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+import orjson
+import psycopg
+
+from mnemon.db.database import Connection, Database
+from mnemon.errors import Conflict, DatabaseUnavailable
+from mnemon.log.append.autocommit import autocommitting
+from mnemon.log.append.batch import Request, in_own_transaction, in_transaction, recorded, write
+from mnemon.log.append.partitions import Partitions
+from mnemon.log.append.wake import Waker
+from mnemon.log.errors import KEY_IS_GONE, TransactionConflict, erased
+from mnemon.log.events import Event
+from mnemon.telemetry import counter, histogram
+
+APPENDED = counter("mnemon_log_appended_events_total", "Events recorded in the log.")
+REFUSED = counter("mnemon_log_refused_appends_total", "Appends that the log refused.", ["code"])
+GROUP_SIZE = histogram(
+    "mnemon_log_group_events", "Events per append transaction.", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+)
+
+
+class InlineLens(Protocol):
+    """A projection that is written in the transaction of the append. `types`: those it wants, or None for all."""
+
+    @property
+    def types(self) -> frozenset[str] | None: ...
+
+    async def apply(self, connection: Connection, events: Sequence[Event]) -> None: ...
+
+
+class Writer:
+    """The way of requests into the database."""
+
+    def __init__(self, database: Database, partitions: Partitions, waker: Waker) -> None:
+        self._database = database
+        self._partitions = partitions
+        self._waker = waker
+        self.lenses: list[InlineLens] = []
+
+    async def write_group(self, tenant: UUID, legal_entity: str, requests: list[Request]) -> None:
+        """Settle the requests of several callers in as few transactions as they need, mostly one."""
+        for request in requests:
+            request.forget()
+        try:
+            partition_id = await self._partitions.number(tenant, legal_entity)
+            if self._concerns_a_lens(requests):
+                async with self._database.transaction(tenant) as connection:
+                    await write(in_transaction(connection), partition_id, requests)
+                    await self._project(connection, tenant, partition_id, requests)
+            else:
+                await self._write_alone(tenant, partition_id, requests)
+        except psycopg.Error as failure:
+            raise _told(failure) from failure
+        self._account(partition_id, requests)
+
+    async def write_in(self, connection: Connection, tenant: UUID, legal_entity: str, request: Request) -> None:
+        """Settle one request within a caller's transaction."""
+        partition_id = await self._partitions.number_in(connection, tenant, legal_entity)
+        try:
+            await write(in_transaction(connection), partition_id, [request])
+        except psycopg.Error as failure:
+            raise _told(failure) from failure
+        await self._project(connection, tenant, partition_id, [request])
+
+    async def wake(self, tenant: UUID, requests: Sequence[Request]) -> None:
+        """Tell readers about what a transaction of several appends has committed."""
+        grown: dict[str, int] = {}
+        for request in requests:
+            for prepared, appended in request.written:
+                grown[prepared.event.scope.legal_entity] = appended.sequence
+        for legal_entity, sequence in grown.items():
+            self._waker.wake(await self._partitions.number(tenant, legal_entity), sequence)
+
+    async def _write_alone(self, tenant: UUID, partition_id: int, requests: Sequence[Request]) -> None:
+        async with self._database.session() as connection, autocommitting(connection):
+            await write(in_own_transaction(connection, tenant), partition_id, requests)
+
+    def _concerns_a_lens(self, requests: Sequence[Request]) -> bool:
+        return any(
+            lens.types is None or any(one.event.type in lens.types for request in requests for one in request.events)
+            for lens in self.lenses
+        )
+
+    async def _project(
+        self, connection: Connection, tenant: UUID, partition_id: int, requests: Sequence[Request]
+    ) -> None:
+        if not self.lenses:
+            return
+        events = [recorded(tenant, partition_id, *pair) for request in requests for pair in request.written]
+        for lens in self.lenses:
+            concerned = [event for event in events if lens.types is None or event.type in lens.types]
+            if concerned:
+                await lens.apply(connection, concerned)
+
+    def _account(self, partition_id: int, requests: Sequence[Request]) -> None:
+        written = [appended.sequence for request in requests for _, appended in request.written]
+        APPENDED.inc(len(written))
+        GROUP_SIZE.observe(len(written))
+        if written:
+            self._waker.wake(partition_id, max(written))
+        for request in requests:
+            if request.failure is not None:
+                REFUSED.labels(request.failure.code).inc()
+
+
+def _told(failure: psycopg.Error) -> Exception:
+    """What a database error means to a caller. Only the last kind leaves open whether the events were recorded."""
+    if failure.sqlstate == KEY_IS_GONE:
+        return erased(orjson.loads(failure.diag.message_detail or "[]"))
+    if isinstance(failure, psycopg.errors.UniqueViolation):
+        detail = failure.diag.message_detail or str(failure)
+        return Conflict(f"An event with this id is already in the log: leave the id out, or use a new one. {detail}")
+    if (failure.sqlstate or "").startswith("40"):
+        return TransactionConflict(f"The append was undone, as another transaction was in its way: retry it. {failure}")
+    if isinstance(failure, psycopg.OperationalError):
+        return DatabaseUnavailable(
+            "The database went away during an append, which may or may not have been recorded: "
+            "repeat it with the same idempotency key."
+        )
+    return failure

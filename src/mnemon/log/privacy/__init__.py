@@ -1,0 +1,1 @@
+"""Privacy: personal values under keys, and all the ways to forget and to put away."""

@@ -1,0 +1,243 @@
+"""Erasure: one person asks, another approves, the key is destroyed, and what was derived from it is made anew."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import class_row
+
+from mnemon.db.database import Connection
+from mnemon.errors import Conflict, NotAllowed, NotFound
+from mnemon.ids import new_ulid
+from mnemon.log.append.retry import retry_on_conflict
+from mnemon.log.errors import TransactionConflict
+from mnemon.log.events import Actor, EntityReference, NewEvent
+from mnemon.log.privacy import privacy_events as events
+from mnemon.log.privacy.affected import AffectedEvent, affected_events, page_of_people
+from mnemon.log.privacy.codes import check_reason, check_reference
+from mnemon.log.privacy.subjects import SubjectKeys
+from mnemon.log.store import EventLog
+from mnemon.log.types.event_type import EventType
+from mnemon.telemetry import counter, logger
+
+ERASED = counter("mnemon_privacy_erasures_total", "People who were erased.")
+
+COLUMNS = """erasure_id, subject_id, reason, reference, status, requested_by, requested_at, decided_by, decided_at,
+       key_destroyed_at, events_affected, lenses_rebuilt, completed_at, last_error"""
+ADD = """
+INSERT INTO mnemon.erasures (tenant_id, erasure_id, subject_id, reason, reference, requested_by)
+VALUES (%s, %s, %s, %s, %s, %s)
+"""
+BY_ID = f"SELECT {COLUMNS} FROM mnemon.erasures WHERE tenant_id = %s AND erasure_id = %s"
+LAST_OF = f"""
+SELECT {COLUMNS} FROM mnemon.erasures
+ WHERE tenant_id = %s AND subject_id = %s AND status <> 'declined' ORDER BY requested_at DESC LIMIT 1
+"""
+PAGE = f"""
+SELECT {COLUMNS} FROM mnemon.erasures
+ WHERE tenant_id = %(tenant)s AND (%(before)s::text IS NULL OR erasure_id < %(before)s)
+ ORDER BY erasure_id DESC LIMIT %(limit)s
+"""
+# Two requests for one person take turns, so that the second finds the first.
+ONE_REQUEST = "SELECT pg_advisory_xact_lock(hashtextextended('erasure of ' || %s || %s, 0))"
+DESTROY = "SELECT mnemon.destroy_subject_key(%s, %s)"
+DECLINE = """
+UPDATE mnemon.erasures SET status = 'declined', decided_by = %s, decided_at = clock_timestamp()
+ WHERE tenant_id = %s AND erasure_id = %s
+"""
+COMPLETE = """
+UPDATE mnemon.erasures
+   SET status = 'completed', lenses_rebuilt = %s, completed_at = clock_timestamp(), last_error = NULL
+ WHERE tenant_id = %s AND erasure_id = %s
+"""
+FAILED = "UPDATE mnemon.erasures SET last_error = %s WHERE tenant_id = %s AND erasure_id = %s"
+
+log = logger(__name__)
+
+# Called once the key is gone, with every event that was sealed with it; makes anew what was derived from them, and
+# returns the names of the lenses it rebuilt. It may be called again for the same person.
+OnErased = Callable[[UUID, str, Sequence[AffectedEvent]], Awaitable[Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """An entry of the deletion log."""
+
+    erasure_id: str
+    subject_id: str
+    reason: str
+    reference: str | None
+    status: str
+    requested_by: str
+    requested_at: datetime
+    decided_by: str | None
+    decided_at: datetime | None
+    key_destroyed_at: datetime | None
+    events_affected: int | None
+    lenses_rebuilt: Sequence[str]
+    completed_at: datetime | None
+    last_error: str | None
+
+
+class Erasures:
+    """Forgets people. `on_erased` is the list of those who hold something derived from personal fields."""
+
+    def __init__(self, log: EventLog, keys: SubjectKeys) -> None:
+        self._log = log
+        self._keys = keys
+        self.on_erased: list[OnErased] = []
+
+    async def request(
+        self, tenant: UUID, subject_id: str, *, reason: str, requested_by: str, reference: str | None = None
+    ) -> Erasure:
+        """Ask for it. A request that is open, or an erasure that is through, is returned instead of a second one."""
+        check_reason(reason)
+        check_reference(reference)
+        async with self._log.transaction(tenant) as transaction:
+            connection = transaction.connection
+            await connection.execute(ONE_REQUEST, (str(tenant), subject_id))
+            people = await page_of_people(connection, tenant, 1, only=subject_id)
+            if not people:
+                raise NotFound(f"The log holds no personal data of {subject_id}.", subject_id=subject_id)
+            last = await _one(connection, LAST_OF, tenant, subject_id)
+            if last is not None and (people[0].erased_at is not None or last.status == "requested"):
+                return last
+            erasure_id = new_ulid()
+            await connection.execute(ADD, (tenant, erasure_id, subject_id, reason, reference, requested_by))
+            details = {"reason": reason} | ({"reference": reference} if reference else {})
+            await transaction.append(
+                [_event(events.ERASURE_REQUESTED, erasure_id, subject_id, requested_by, **details)]
+            )
+            return await self._found(connection, tenant, erasure_id)
+
+    async def approve(self, tenant: UUID, erasure_id: str, *, approved_by: str) -> Erasure:
+        """Destroy the key and see to all that was derived from it. What was interrupted is taken up again."""
+        erasure = await retry_on_conflict(lambda: self._destroy(tenant, erasure_id, approved_by))
+        self._keys.forget(tenant, [erasure.subject_id])
+        return await self._complete(tenant, erasure) if erasure.status == "key_destroyed" else erasure
+
+    async def decline(self, tenant: UUID, erasure_id: str, *, declined_by: str) -> Erasure:
+        """Close a request without an erasure; who made it may take it back."""
+        async with self._log.transaction(tenant) as transaction:
+            erasure = await self._found(transaction.connection, tenant, erasure_id, lock=True)
+            if erasure.status == "requested":
+                await transaction.connection.execute(DECLINE, (declined_by, tenant, erasure_id))
+                await transaction.append([_event(events.ERASURE_DECLINED, erasure_id, erasure.subject_id, declined_by)])
+            elif erasure.status != "declined":
+                raise Conflict(f"{erasure.subject_id} is erased already: that cannot be undone.", erasure_id=erasure_id)
+            return await self._found(transaction.connection, tenant, erasure_id)
+
+    async def get(self, tenant: UUID, erasure_id: str) -> Erasure:
+        async with self._log.database.transaction(tenant) as connection:
+            return await self._found(connection, tenant, erasure_id)
+
+    async def page(self, tenant: UUID, limit: int, before: str | None = None) -> list[Erasure]:
+        """Newest first."""
+        async with self._log.database.transaction(tenant) as connection:
+            values = {"tenant": tenant, "before": before, "limit": limit}
+            return await (await connection.cursor(row_factory=class_row(Erasure)).execute(PAGE, values)).fetchall()
+
+    async def readmit(self, tenant: UUID, subject_id: str, *, reason: str, by: str) -> int:
+        """Let an erased person be recorded again, under a key of a new generation."""
+        check_reason(reason)
+        async with self._log.transaction(tenant) as transaction:
+            generation = await self._keys.readmit(tenant, subject_id, transaction.connection)
+            data = {"subject_id": subject_id, "generation": generation, "reason": reason}
+            await transaction.append([_about(events.SUBJECT_READMITTED, subject_id, by, data)])
+        return generation
+
+    async def _destroy(self, tenant: UUID, erasure_id: str, approved_by: str) -> Erasure:
+        async with self._log.transaction(tenant) as transaction:
+            connection = transaction.connection
+            erasure = await self._found(connection, tenant, erasure_id, lock=True)
+            if erasure.status == "declined":
+                raise Conflict(f"The erasure {erasure_id} was declined: request it anew.", erasure_id=erasure_id)
+            if erasure.status != "requested":
+                return erasure
+            if approved_by == erasure.requested_by:
+                raise NotAllowed(
+                    f"{approved_by} asked for this erasure and cannot approve it: a second person must.",
+                    erasure_id=erasure_id,
+                )
+            # The event first: appends lock the partition's head, then the key. In the other order we could wait for
+            # an append that waits for us.
+            event = _event(
+                events.SUBJECT_ERASED,
+                erasure_id,
+                erasure.subject_id,
+                erasure.requested_by,
+                approved_by=approved_by,
+                reason=erasure.reason,
+            )
+            await transaction.append([event])
+            try:
+                await connection.execute(DESTROY, (erasure_id, approved_by))
+            except psycopg.errors.DeadlockDetected as failure:
+                # Someone who appended about this person to another partition goes on to append to this one.
+                raise TransactionConflict("The erasure was undone, as an append was in its way: retry it.") from failure
+            ERASED.inc()
+            return await self._found(connection, tenant, erasure_id)
+
+    async def _complete(self, tenant: UUID, erasure: Erasure) -> Erasure:
+        async with self._log.database.transaction(tenant) as connection:
+            affected = await affected_events(connection, tenant, erasure.subject_id)
+        rebuilt: set[str] = set()
+        for hook in self.on_erased:
+            try:
+                rebuilt |= set(await hook(tenant, erasure.subject_id, affected))
+            except Exception as failure:
+                # The key is gone all the same. What is left to do is written down, and done by the next approval.
+                await self._note(tenant, erasure.erasure_id, f"{type(failure).__name__}: {failure}"[:500])
+                log.error("privacy.erasure_incomplete", erasure_id=erasure.erasure_id, error=type(failure).__name__)
+                raise
+        async with self._log.transaction(tenant) as transaction:
+            current = await self._found(transaction.connection, tenant, erasure.erasure_id, lock=True)
+            if current.status == "completed":
+                return current
+            await transaction.connection.execute(COMPLETE, (sorted(rebuilt), tenant, erasure.erasure_id))
+            await transaction.append(
+                [
+                    _event(
+                        events.ERASURE_COMPLETED,
+                        erasure.erasure_id,
+                        erasure.subject_id,
+                        erasure.requested_by,
+                        events_affected=len(affected),
+                        lenses_rebuilt=sorted(rebuilt),
+                    )
+                ]
+            )
+            return await self._found(transaction.connection, tenant, erasure.erasure_id)
+
+    async def _note(self, tenant: UUID, erasure_id: str, error: str) -> None:
+        async with self._log.database.transaction(tenant) as connection:
+            await connection.execute(FAILED, (error, tenant, erasure_id))
+
+    async def _found(self, connection: Connection, tenant: UUID, erasure_id: str, *, lock: bool = False) -> Erasure:
+        erasure = await _one(connection, BY_ID + (" FOR UPDATE" if lock else ""), tenant, erasure_id)
+        if erasure is None:
+            raise NotFound(f"There is no erasure {erasure_id}.", erasure_id=erasure_id)
+        return erasure
+
+
+async def _one(connection: Connection, statement: str, *values: Any) -> Erasure | None:
+    return await (await connection.cursor(row_factory=class_row(Erasure)).execute(statement, values)).fetchone()
+
+
+def _event(
+    kind: EventType, erasure_id: str, subject_id: str, by: str, approved_by: str | None = None, **details: Any
+) -> NewEvent:
+    return _about(kind, subject_id, by, {"erasure_id": erasure_id, "subject_id": subject_id, **details}, approved_by)
+
+
+def _about(kind: EventType, subject_id: str, by: str, data: Any, approved_by: str | None = None) -> NewEvent:
+    return NewEvent(
+        type=kind.type,
+        data=data,
+        actor=Actor("human", by),
+        approved_by=approved_by,
+        entities=[EntityReference("person", subject_id)],
+    )

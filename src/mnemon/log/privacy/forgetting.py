@@ -1,0 +1,153 @@
+"""Privacy in one place: the sealed log, and all that can be done to forget, prove and put away."""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from mnemon.db.database import Database
+from mnemon.log.append.requests import Limits
+from mnemon.log.privacy.affected import AffectedEvent, Person, affected_events, page_of_people
+from mnemon.log.privacy.archive import Archive
+from mnemon.log.privacy.archive_objects import ArchivedPayloads
+from mnemon.log.privacy.archive_store import ArchiveStore, archive_store_for
+from mnemon.log.privacy.erasure import Erasures
+from mnemon.log.privacy.invalidation import Invalidation
+from mnemon.log.privacy.personal import steps_of_pointer
+from mnemon.log.privacy.redaction import Redactions
+from mnemon.log.privacy.redaction_requests import RedactionRequests
+from mnemon.log.privacy.rotation import Progress, Rotation, rotate
+from mnemon.log.privacy.scan import Scan, scan
+from mnemon.log.privacy.sealing import REDACTED, CryptoSeal
+from mnemon.log.privacy.subjects import SubjectKeys
+from mnemon.log.privacy.wrapping_keys import KeyRing
+from mnemon.log.read.streams import Filter
+from mnemon.log.store import EventLog
+from mnemon.log.subscribe.limits import DEFAULT_LIMITS, DeliveryLimits
+from mnemon.log.types.registry import Registry
+from mnemon.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalData:
+    """One value that the log holds about a person."""
+
+    legal_entity: str
+    sequence: int
+    field: str
+    value: Any
+
+
+class Privacy:
+    """`log` is the event log whose personal fields are sealed."""
+
+    def __init__(
+        self,
+        database: Database,
+        ring: KeyRing,
+        store: ArchiveStore,
+        *,
+        limits: Limits | None = None,
+        registry: Registry | None = None,
+        delivery: DeliveryLimits = DEFAULT_LIMITS,
+        most_keys: int = 10_000,
+        key_seconds: float = 60,
+        listening: bool = True,
+    ) -> None:
+        self._database = database
+        self.ring = ring
+        self.store = store
+        self.keys = SubjectKeys(database, ring, most=most_keys, seconds=key_seconds)
+        self.payloads = ArchivedPayloads(database, store)
+        seal = CryptoSeal(self.keys, self.payloads)
+        self.log = EventLog(database, limits=limits, seal=seal, registry=registry, delivery=delivery)
+        self.erasures = Erasures(self.log, self.keys)
+        self.redactions = Redactions(self.log)
+        self.redaction_requests = RedactionRequests(self.log, self.redactions)
+        self.archive = Archive(database, self.log, store)
+        self.invalidation = Invalidation(database, self.keys)
+        if listening:
+            self.keys.on_first = self.invalidation.start
+
+    async def close(self) -> None:
+        await self.invalidation.stop()
+        await self.log.close()
+        await self.keys.close()
+
+    async def people(self, tenant: UUID, limit: int, after: str = "") -> list[Person]:
+        """Everyone whose personal data the log holds or held, by id."""
+        async with self._database.transaction(tenant) as connection:
+            return await page_of_people(connection, tenant, limit, after)
+
+    async def affected(self, tenant: UUID, subject_id: str) -> list[AffectedEvent]:
+        async with self._database.transaction(tenant) as connection:
+            return await affected_events(connection, tenant, subject_id)
+
+    async def data_of(self, tenant: UUID, subject_id: str) -> AsyncIterator[PersonalData]:
+        """All that the log holds about a person, as they may ask to see; what is erased is left out."""
+        for one in await self.affected(tenant, subject_id):
+            wanted = Filter(from_sequence=one.sequence, to_sequence=one.sequence)
+            page = await self.log.read_page(tenant, wanted=wanted, legal_entity=one.legal_entity, limit=1)
+            for field in one.fields:
+                value = _value_at(page.events[0].payload, field)
+                if value is not None and value != REDACTED:
+                    yield PersonalData(one.legal_entity, one.sequence, field, value)
+
+    async def scan(
+        self, tenant: UUID, subject_id: str, words: Iterable[str] = (), folders: Sequence[Path] = ()
+    ) -> Scan:
+        """Look for words, and for all that can still be read about a person, in every table and archived object."""
+        known = {text async for one in self.data_of(tenant, subject_id) for text in _texts(one.value)}
+        return await scan(self._database, known | set(words), store=self.store, folders=folders)
+
+    async def rotate(self, *, discard: bool = False, progress: Progress | None = None) -> Rotation:
+        return await rotate(self._database, self.ring, discard=discard, progress=progress)
+
+
+@asynccontextmanager
+async def open_privacy(
+    settings: Settings, database: Database, registry: Registry | None = None
+) -> AsyncIterator[Privacy]:
+    """The sealed log with the settings' keys."""
+    privacy = Privacy(
+        database,
+        KeyRing.of(settings),
+        archive_store_for(settings),
+        limits=Limits.of(settings),
+        registry=registry,
+        delivery=DeliveryLimits.of(settings),
+        most_keys=settings.subject_key_cache,
+        key_seconds=settings.subject_key_seconds,
+    )
+    try:
+        yield privacy
+    finally:
+        await privacy.close()
+
+
+def _value_at(payload: Any, field: str) -> Any:
+    """None where something around the field was erased."""
+    for step in steps_of_pointer(field):
+        if isinstance(payload, list):
+            payload = payload[int(step)]
+        elif isinstance(payload, dict):
+            payload = payload.get(step)
+        else:
+            return None
+    return payload
+
+
+def _texts(value: Any) -> Iterable[str]:
+    """The words in a value of any JSON type."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)

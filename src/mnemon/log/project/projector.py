@@ -1,0 +1,313 @@
+"""The projector: keeps every tenant's lenses up to date, makes them anew, and forgets people in them."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Self
+from uuid import UUID
+
+from mnemon.db.database import Connection
+from mnemon.errors import Conflict, NotFound
+from mnemon.log.events import Event
+from mnemon.log.privacy.epochs import raise_epoch_in
+from mnemon.log.project.coverage import covered_in
+from mnemon.log.project.lens_versions import has_nothing_in, others_in, record_in, version_in
+from mnemon.log.project.lenses import Lens, LiveLens, State, lock_key
+from mnemon.log.project.live_state import LiveStates
+from mnemon.log.project.projection import WRITE_LOCK, PartitionProjection
+from mnemon.log.project.rebuild import Progress, Rebuild, Rebuilt, subscription_of
+from mnemon.log.project.snapshots import forget_snapshots_in
+from mnemon.log.project.state_hash import state_hash_in
+from mnemon.log.store import EventLog
+from mnemon.log.subscribe.dispatch import Dispatch
+from mnemon.log.subscribe.failures import scrub_event_in, scrub_in
+from mnemon.log.subscribe.limits import DeliveryLimits
+from mnemon.log.subscribe.subscriptions import add_in
+from mnemon.telemetry import logger
+
+BEHIND = "SELECT tenant_id, subscription_id FROM mnemon.tenants_behind(%s)"
+PROGRESS = """
+SELECT version, done, total, started_at, finished_at, state_hash,
+       EXISTS (SELECT FROM pg_locks
+                WHERE locktype = 'advisory' AND granted AND objsubid = 1
+                  AND (classid::bigint << 32 | objid::bigint) = hashtextextended(%s, 1)
+                  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS rebuilding
+  FROM mnemon.lens_states WHERE tenant_id = %s AND lens = %s
+"""
+log = logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LensState:
+    """How a lens of a tenant stands; `rebuilding` is true only while a living process is at it."""
+
+    version: int
+    done: int
+    total: int
+    rebuilding: bool
+    state_hash: bytes | None
+
+
+class Projector:
+    """Holds the lenses of this program. `async with projector` projects in the background."""
+
+    def __init__(self, events: EventLog, limits: DeliveryLimits | None = None) -> None:
+        self._events = events
+        self._limits = limits or replace(events.delivery, batch_events=max(500, events.delivery.batch_events))
+        self._lenses: dict[str, Lens] = {}
+        self._live: dict[str, LiveLens] = {}
+        self._live_states = LiveStates(events)
+        self._current: set[tuple[UUID, str]] = set()
+        self._stopping = asyncio.Event()
+        self._turns = asyncio.Semaphore(self._limits.partitions_at_once)
+        self._running: dict[tuple[UUID, Lens], asyncio.Task[None]] = {}
+        self._loop: asyncio.Task[None] | None = None
+
+    def add(self, lens: Lens) -> Lens:
+        """Declare a lens. An inline one is written from now on; an async one once the projector runs."""
+        if lens.name in self._lenses or lens.name in self._live:
+            raise Conflict(f"There are two lenses called {lens.name}: rename one.", lens=lens.name)
+        self._lenses[lens.name] = lens
+        if lens.lifecycle == "inline":
+            self._events.add_inline_lens(_Inline(self._events, lens))
+        return lens
+
+    def add_live(self, lens: LiveLens) -> LiveLens:
+        if lens.name in self._lenses or lens.name in self._live:
+            raise Conflict(f"There are two lenses called {lens.name}: rename one.", lens=lens.name)
+        self._live[lens.name] = lens
+        return lens
+
+    async def read(self, tenant: UUID, name: str) -> State:
+        """The state of a live lens as of now."""
+        if name not in self._live:
+            raise NotFound(f"There is no live lens {name!r}.", lens=name)
+        return await self._live_states.read(tenant, self._live[name])
+
+    async def __aenter__(self) -> Self:
+        self._loop = asyncio.create_task(self.run())
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        self._stopping.set()
+        for task in (self._loop, *self._running.values()):
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    async def run(self) -> None:
+        """Keep the lenses of all tenants for ever. Any number of processes may do so."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._renew_inline())
+            await self._follow()
+
+    async def _follow(self) -> None:
+        with self._events.arrivals.watch() as signal:
+            while True:
+                signal.clear()
+                try:
+                    await self._start_behind(signal.set)
+                except Exception as failure:
+                    log.warning("lens.look_failed", error=str(failure))
+                await signal.wait(self._limits.poll_seconds)
+
+    async def catch_up(self, tenant: UUID) -> None:
+        """Bring the tenant's lenses up to what is committed now, rebuilding those whose code has changed."""
+        for lens in self._lenses.values():
+            await self._catch_up(tenant, lens)
+
+    async def make_current(self, tenant: UUID, name: str) -> None:
+        """See to it that the rows of a lens are of its present version; quick once they are known to be."""
+        if (tenant, name) not in self._current:
+            await self._begin(tenant, self._lens(name))
+
+    async def rebuild(
+        self, tenant: UUID, name: str, *, from_snapshot: bool = True, progress: Progress | None = None
+    ) -> Rebuilt:
+        """Make the tenant's rows of a lens anew while the old ones serve."""
+        rebuilt = await Rebuild(self._events, tenant, self._lens(name), progress).run(from_snapshot=from_snapshot)
+        self._current.add((tenant, name))
+        return rebuilt
+
+    async def state_hash(self, tenant: UUID, name: str) -> bytes:
+        """Of the rows as they are now."""
+        async with self._events.database.transaction(tenant) as connection:
+            return await state_hash_in(connection, tenant, self._lens(name))
+
+    async def state(self, tenant: UUID, name: str) -> LensState | None:
+        """How far a rebuild is, and which version the rows are of; None if the lens has not begun."""
+        values = (lock_key(self._lens(name).name, tenant), tenant, name)
+        async with self._events.database.transaction(tenant) as connection:
+            row = await (await connection.execute(PROGRESS, values)).fetchone()
+        if row is None:
+            return None
+        return LensState(row["version"], row["done"], row["total"], row["rebuilding"], row["state_hash"])
+
+    async def on_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
+        """Once a person's key is gone: take them out of rows, snapshots and error texts; returns the lenses changed."""
+        async with self._events.database.transaction(tenant) as connection:
+            await raise_epoch_in(connection, tenant)
+            await scrub_in(connection, tenant, subject_id)
+            await forget_snapshots_in(connection, tenant)
+        changed = []
+        for lens in self._lenses.values():
+            if lens.personal:
+                await self._forget(tenant, lens, subject_id)
+                changed.append(lens.name)
+        async with self._events.database.transaction(tenant) as connection:
+            # Those that were taken of rows which still held the person.
+            await forget_snapshots_in(connection, tenant)
+        return changed
+
+    async def on_redacted(self, tenant: UUID, partition_id: int, sequence: int) -> Sequence[str]:
+        """Once something was taken out of an event: take it out of rows, snapshots and error texts as well."""
+        async with self._events.database.transaction(tenant) as connection:
+            await raise_epoch_in(connection, tenant)
+            await scrub_event_in(connection, tenant, partition_id, sequence)
+            await forget_snapshots_in(connection, tenant)
+        changed = [lens for lens in self._lenses.values() if lens.personal]
+        for lens in changed:
+            await Rebuild(self._events, tenant, lens).run(from_snapshot=False, wait=True)
+        async with self._events.database.transaction(tenant) as connection:
+            await forget_snapshots_in(connection, tenant)
+        return [lens.name for lens in changed]
+
+    async def coverage(self, tenant: UUID, partition_id: int) -> int:
+        """The sequence up to which every lens has what it needs of the partition without reading payloads again.
+
+        A lens with snapshots counts by its last one, one without by its rows.
+        """
+        for lens in self._lenses.values():
+            # One that this tenant never used has nothing yet, and so would hold up every archiving.
+            if lens.lifecycle == "inline":
+                await self.make_current(tenant, lens.name)
+        lenses: list[Lens | LiveLens] = [*self._lenses.values(), *self._live.values()]
+        async with self._events.database.transaction(tenant) as connection:
+            return await covered_in(connection, tenant, partition_id, lenses)
+
+    async def _start_behind(self, progressed: Callable[[], None]) -> None:
+        """Give each lens of a tenant that has something to do its turn; a slow one holds up no other."""
+        named = {lens.subscription_id: lens for lens in self._lenses.values() if lens.lifecycle == "async"}
+        async with self._events.database.session() as connection:
+            rows = await (await connection.execute(BEHIND, (list(named),))).fetchall()
+        for row in rows:
+            turn = row["tenant_id"], named[row["subscription_id"]]
+            if turn not in self._running:
+                self._running[turn] = asyncio.create_task(self._take_turn(*turn, progressed))
+
+    async def _take_turn(self, tenant: UUID, lens: Lens, progressed: Callable[[], None]) -> None:
+        try:
+            async with self._turns:
+                worked = await self._catch_up(tenant, lens)
+        except Exception as failure:
+            log.warning("lens.interrupted", lens=lens.name, tenant_id=str(tenant), error=str(failure))
+            worked = False
+        finally:
+            del self._running[tenant, lens]
+        if worked:
+            progressed()
+
+    async def _catch_up(self, tenant: UUID, lens: Lens) -> bool:
+        if (tenant, lens.name) not in self._current:
+            await self._begin(tenant, lens)
+        if lens.lifecycle == "inline":
+            return False
+        dispatch = Dispatch(
+            self._events, tenant, lens.subscription_id, self._limits,
+            lambda ready: PartitionProjection(self._events, lens, ready, self._limits, self._stopping).run(),
+        )  # fmt: skip
+        return await dispatch.catch_up()
+
+    async def _begin(self, tenant: UUID, lens: Lens) -> None:
+        """See to it that the rows are of this version of the lens."""
+        async with self._events.database.transaction(tenant) as connection:
+            fed = lens.lifecycle == "async"
+            if fed:
+                await add_in(connection, tenant, subscription_of(lens))
+            version = await version_in(connection, tenant, lens.name)
+            current = version == lens.version
+            if not current:
+                # With nothing behind it, it needs no rebuild to be current.
+                current = version is None if fed else await has_nothing_in(connection, tenant, lens)
+                if current:
+                    await record_in(connection, tenant, lens)
+        if not current:
+            await self.rebuild(tenant, lens.name)
+        self._current.add((tenant, lens.name))
+
+    async def _renew_inline(self) -> None:
+        """Make rows of another version anew, one tenant after the other; done once none is left.
+
+        No more can come: whoever writes a tenant's first row records the version.
+        """
+        inline = [lens for lens in self._lenses.values() if lens.lifecycle == "inline"]
+        left = True
+        while inline and left:
+            try:
+                async with self._events.database.session() as connection:
+                    behind = await others_in(connection, inline)
+                left = not all([await self._renew(tenant, name) for tenant, name in behind])
+            except Exception as failure:
+                log.warning("lens.look_failed", error=str(failure))
+            if left:
+                await asyncio.sleep(self._limits.breaker_seconds)
+
+    async def _renew(self, tenant: UUID, name: str) -> bool:
+        try:
+            await self._begin(tenant, self._lens(name))
+        except Exception as failure:
+            log.warning("lens.interrupted", lens=name, tenant_id=str(tenant), error=str(failure))
+            return False
+        return True
+
+    async def _forget(self, tenant: UUID, lens: Lens, subject_id: str) -> None:
+        if lens.forget is None:
+            await Rebuild(self._events, tenant, lens).run(from_snapshot=False, wait=True)
+            return
+        async with self._events.database.transaction(tenant) as connection:
+            await connection.execute(WRITE_LOCK, (lock_key(lens.name, tenant),))
+            await lens.forget(connection, subject_id, lens.real_tables)
+
+    def _lens(self, name: str) -> Lens:
+        if name not in self._lenses:
+            raise NotFound(f"There is no lens {name!r}: {', '.join(sorted(self._lenses)) or 'none'}.", lens=name)
+        return self._lenses[name]
+
+
+class _Inline:
+    """A lens as the writer of the log calls it."""
+
+    def __init__(self, events: EventLog, lens: Lens) -> None:
+        self._events = events
+        self._lens = lens
+        self.types = frozenset(lens.pattern.types) or None
+        # Tenants of which it is known what version the rows are of, or that they have to be made anew.
+        self._begun: set[UUID] = set()
+
+    async def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        wanted = [event for event in events if self._lens.pattern.fits(event)]
+        if not wanted:
+            return
+        tenant = wanted[0].tenant_id
+        await connection.execute(WRITE_LOCK, (lock_key(self._lens.name, tenant),))
+        if tenant not in self._begun:
+            await self._begin(connection, tenant, wanted[0])
+        await self._lens.apply(connection, [self._lifted(event) for event in wanted], self._lens.real_tables)
+
+    async def _begin(self, connection: Connection, tenant: UUID, first: Event) -> None:
+        """Record the version with a tenant's first rows, so that they are not made anew at the next start."""
+        if await version_in(connection, tenant, self._lens.name) is None and await has_nothing_in(
+            connection, tenant, self._lens, before=first
+        ):
+            # Not known yet: the transaction may be rolled back.
+            await record_in(connection, tenant, self._lens)
+        else:
+            self._begun.add(tenant)
+
+    def _lifted(self, event: Event) -> Event:
+        """Data in the newest version of its type, as a rebuild would see it."""
+        lifted = replace(event, lift=self._events.registry.lifter(event.tenant_id))
+        lifted.__dict__["payload"] = event.payload
+        return lifted

@@ -1,0 +1,231 @@
+"""Strong reads: an entity's state from its last valid snapshot and the events since, within a time limit."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal, Self
+from uuid import UUID
+
+from mnemon.errors import NotFound
+from mnemon.log.events import MAIN, Event
+from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in, raise_epoch_in
+from mnemon.log.project.entity_snapshots import (
+    Entity,
+    EntitySnapshot,
+    covered_in,
+    forget_event_in,
+    forget_in,
+    mark_stale_in,
+    newest_in,
+    save_in,
+    uncovered_in,
+)
+from mnemon.log.project.lenses import State
+from mnemon.log.read.streams import Stream
+from mnemon.log.store import EventLog
+from mnemon.settings import Settings
+from mnemon.telemetry import counter, logger
+
+PAGE = 500
+FOR_EVER = float("inf")
+
+DEGRADED = counter("mnemon_entity_reads_degraded_total", "Strong reads that ran out of time.", ["entity_type"])
+
+log = logger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fold:
+    """How the events of one kind of entity become its state. Raise the version when the code gives another state."""
+
+    entity_type: str
+    initial: Callable[[], State]
+    apply: Callable[[State, Event], State]
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class EntityState:
+    """A state and what it stands for.
+
+    strong: every event committed when the read began. verified: events of the log up to `as_of_sequence`, but there
+    are more, which did not fit in the time.
+    """
+
+    state: State
+    version: int
+    as_of_sequence: int
+    consistency: Literal["strong", "verified"]
+
+
+class _BackDated(Exception):
+    """An event belongs before the snapshot that the fold started from."""
+
+    def __init__(self, event: Event) -> None:
+        super().__init__()
+        self.event = event
+
+
+class StrongReads:
+    """Strong reads of entities, by folds that are declared once.
+
+    Events count in the order of their effective dates, and of their sequence within a day. So an event that is dated
+    before what a snapshot holds makes that snapshot stale, and the fold starts from an earlier one.
+    """
+
+    def __init__(self, events: EventLog, *, snapshot_after: int = 100, limit_seconds: float = 0.5) -> None:
+        self._events = events
+        self._snapshot_after = snapshot_after
+        self._limit = limit_seconds
+        self._folds: dict[str, Fold] = {}
+
+    @classmethod
+    def of(cls, events: EventLog, settings: Settings) -> Self:
+        return cls(events, snapshot_after=settings.entity_snapshot_events, limit_seconds=settings.entity_read_ms / 1000)
+
+    def add(self, fold: Fold) -> Fold:
+        self._folds[fold.entity_type] = fold
+        return fold
+
+    async def read(self, tenant: UUID, entity_type: str, entity_id: str, *, legal_entity: str = MAIN) -> EntityState:
+        """The entity as of now; if that takes too long, as of a little earlier, with a warning."""
+        entity = Entity(tenant, legal_entity, entity_type, entity_id)
+        return await self._read(entity, time.monotonic() + self._limit, self._snapshot_after)
+
+    async def cover(self, tenant: UUID, partition_id: int, through: int) -> int:
+        """Snapshot every entity whose events up to a sequence no snapshot holds, however long it takes; how many."""
+        async with self._events.database.transaction(tenant) as connection:
+            names = await self._events.partitions.names_in(connection, tenant, None)
+            place = partition_id, names[partition_id]
+            entities = await uncovered_in(connection, tenant, place, list(self._folds), through)
+        for entity in entities:
+            await self._read(entity, FOR_EVER, 0)
+        return len(entities)
+
+    async def coverage(self, tenant: UUID, partition_id: int) -> int:
+        """The sequence up to which every entity that is read strongly has a valid snapshot."""
+        async with self._events.database.transaction(tenant) as connection:
+            return await covered_in(connection, tenant, partition_id, list(self._folds))
+
+    async def on_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
+        """Once a person's key is gone: delete the snapshots that may hold them."""
+        async with self._events.database.transaction(tenant) as connection:
+            await raise_epoch_in(connection, tenant)
+            await forget_in(connection, tenant, subject_id)
+        return []
+
+    async def on_redacted(self, tenant: UUID, partition_id: int, sequence: int) -> Sequence[str]:
+        """Once something was taken out of an event: delete the snapshots that may hold it."""
+        async with self._events.database.transaction(tenant) as connection:
+            await raise_epoch_in(connection, tenant)
+            await forget_event_in(connection, tenant, partition_id, sequence)
+        return []
+
+    async def _read(self, entity: Entity, deadline: float, snapshot_after: int) -> EntityState:
+        fold = self._fold(entity.entity_type)
+        async with self._events.database.transaction(entity.tenant) as connection:
+            epoch = await epoch_in(connection, entity.tenant)
+            partition_id, snapshot = await newest_in(connection, entity, fold.version)
+        if partition_id is None:
+            return EntityState(fold.initial(), 0, 0, "strong")
+        while True:
+            base = snapshot or EntitySnapshot(fold.initial())
+            try:
+                reached, complete = await self._fold_from(entity, fold, base, deadline)
+                break
+            except _BackDated as found:
+                async with self._events.database.transaction(entity.tenant) as connection:
+                    await mark_stale_in(
+                        connection, entity, partition_id, found.event.sequence, found.event.effective_date
+                    )
+                    _, snapshot = await newest_in(connection, entity, fold.version)
+        # What was reached in vain is kept too, so that the next read gets further.
+        if reached.version - base.version > (snapshot_after if complete else 0):
+            async with self._events.database.transaction(entity.tenant) as connection:
+                if await hold_epoch_in(connection, entity.tenant, epoch):
+                    await save_in(connection, entity, partition_id, reached, fold.version)
+        if not complete:
+            self._warn(entity, reached)
+        return EntityState(reached.state, reached.version, reached.sequence, "strong" if complete else "verified")
+
+    async def _fold_from(
+        self, entity: Entity, fold: Fold, base: EntitySnapshot, deadline: float
+    ) -> tuple[EntitySnapshot, bool]:
+        """Where the fold got, and whether that is everything.
+
+        Each page is folded as it comes while dates go forward. From the first one that goes back, the rest is
+        collected and everything since the base folded anew, in order.
+        """
+        collected: list[Event] = []
+        reached, in_order, after = base, True, base.sequence
+        while True:
+            page = await self._page(entity, after)
+            if base.sequence:
+                _refuse_back_dated(base, page)
+            collected += page
+            in_order = in_order and _goes_forward(reached.point, page)
+            if in_order:
+                reached, complete = _folded(fold, reached, page, deadline)
+                if not complete:
+                    return reached, False
+            if len(page) < PAGE:
+                break
+            if time.monotonic() > deadline:
+                return reached, False
+            after = page[-1].sequence
+        if in_order:
+            return reached, True
+        ordered = sorted(collected, key=lambda one: (one.effective_date, one.sequence))
+        everything, complete = _folded(fold, base, ordered, deadline)
+        return (replace(everything, sequence=collected[-1].sequence), True) if complete else (reached, False)
+
+    async def _page(self, entity: Entity, after: int) -> Sequence[Event]:
+        stream = Stream.of_entity(entity.entity_type, entity.entity_id)
+        reader = self._events.reader
+        async with reader.transaction(entity.tenant) as connection:
+            events = await reader.page_in(
+                connection, entity.tenant, stream, legal_entity=entity.legal_entity, start=after, limit=PAGE
+            )
+        return await reader.open(entity.tenant, events)
+
+    def _warn(self, entity: Entity, reached: EntitySnapshot) -> None:
+        DEGRADED.labels(entity.entity_type).inc()
+        log.warning(
+            "entity.read_degraded", tenant_id=str(entity.tenant), entity_type=entity.entity_type,
+            entity_id=entity.entity_id, as_of_sequence=reached.sequence, limit_seconds=self._limit,
+        )  # fmt: skip
+
+    def _fold(self, entity_type: str) -> Fold:
+        if entity_type not in self._folds:
+            raise NotFound(f"No fold is declared for {entity_type!r}: add one first.", entity_type=entity_type)
+        return self._folds[entity_type]
+
+
+def _refuse_back_dated(base: EntitySnapshot, events: Sequence[Event]) -> None:
+    for event in events:
+        if event.effective_date < base.point:
+            raise _BackDated(event)
+
+
+def _goes_forward(point: date, events: Sequence[Event]) -> bool:
+    for event in events:
+        if event.effective_date < point:
+            return False
+        point = event.effective_date
+    return True
+
+
+def _folded(fold: Fold, base: EntitySnapshot, events: Sequence[Event], deadline: float) -> tuple[EntitySnapshot, bool]:
+    """As far as the time allows, one event at least, and whether that is all of them."""
+    if not events:
+        return base, True
+    state, count = base.state, 0
+    for event in events:
+        state = fold.apply(state, event)
+        count += 1
+        if time.monotonic() > deadline:
+            break
+    last = events[count - 1]
+    reached = EntitySnapshot(state, base.version + count, last.sequence, max(base.point, last.effective_date))
+    return reached, count == len(events)

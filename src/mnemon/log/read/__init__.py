@@ -1,0 +1,1 @@
+"""Reading: single events, streams, lineage, and following the log live."""

@@ -1,0 +1,1 @@
+"""Subscriptions: who follows the log, how far they came, and what failed on the way."""

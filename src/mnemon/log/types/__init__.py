@@ -1,0 +1,1 @@
+"""Event types: what each kind of event must look like, and how old data becomes new."""

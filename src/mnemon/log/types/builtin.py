@@ -1,0 +1,53 @@
+"""The log's own event types: what it records about itself."""
+
+from mnemon.log.types.event_type import EntityRequirement, EventType, declare
+
+TYPE_REGISTERED = declare(
+    EventType(
+        type="log.type.registered",
+        description="A tenant declared an event type, a new version of one, or a compatible change to a version.",
+        data_schema={
+            "type": "object",
+            "required": ["declaration"],
+            "properties": {"declaration": {"type": "object", "required": ["type", "schema_version", "data_schema"]}},
+            "additionalProperties": False,
+        },
+        required_entities=(EntityRequirement("event_type", "subject"),),
+        examples=({"declaration": {"type": "shop.order.placed", "schema_version": 1, "data_schema": {}}},),
+        bound_to_periods=False,
+    )
+)
+
+PERIOD_STATUS = {"enum": ["open", "soft_closed", "hard_closed"]}
+
+PERIOD_CHANGED = declare(
+    EventType(
+        type="log.period.changed",
+        description="A period of a legal entity was defined, closed or opened again.",
+        data_schema={
+            "type": "object",
+            "required": ["name", "starts_on", "ends_on", "status", "reason"],
+            "properties": {
+                "name": {"type": "string"},
+                "starts_on": {"type": "string", "format": "date"},
+                "ends_on": {"type": "string", "format": "date"},
+                "previous_status": PERIOD_STATUS,
+                "status": PERIOD_STATUS,
+                "reason": {"type": "string"},
+            },
+            "additionalProperties": False,
+        },
+        required_entities=(EntityRequirement("period", "subject"),),
+        examples=(
+            {
+                "name": "2026-03",
+                "starts_on": "2026-03-01",
+                "ends_on": "2026-03-31",
+                "previous_status": "open",
+                "status": "soft_closed",
+                "reason": "March is complete",
+            },
+        ),
+        bound_to_periods=False,
+    )
+)

@@ -1,0 +1,1 @@
+"""Extraction: from a stored revision to semantic events, whichever engine reads it."""

@@ -1,0 +1,133 @@
+"""The extraction job: reads a revision with the engine of the settings, and records all that its text proves."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Protocol, cast
+from uuid import UUID
+
+from mnemon.documents import events as documents
+from mnemon.documents.ingest.extract_job import EXTRACT, RevisionToExtract
+from mnemon.documents.intake.locks import lock_document, lock_linking
+from mnemon.errors import MnemonError
+from mnemon.log.events import SYSTEM, NewEvent
+from mnemon.log.store import EventLog
+from mnemon.models.embedder import Embedder, Vectors
+from mnemon.models.language import LanguageModel
+from mnemon.semantics import events as happened
+from mnemon.semantics.extract.choose import choose_extractor
+from mnemon.semantics.extract.extractor import Extraction, Extractor, extract_revision
+from mnemon.semantics.extract.source import ArtifactNotFound, SourceRevision, read_source
+from mnemon.semantics.link.linking import links_of
+from mnemon.semantics.link.supersession import Link
+from mnemon.semantics.search.event_vectors import replace_vectors, text_to_embed
+from mnemon.semantics.search.vector_job import enqueue_embedding
+from mnemon.semantics.semantic_event import SemanticEvent, evidence_id
+from mnemon.settings import Settings
+from mnemon.work.job import Job
+
+STILL_THERE = """
+SELECT FROM mnemon.artifact_revisions WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s
+"""
+
+
+class Context(Protocol):
+    """What the worker hands to the handler: the running Mnemon, as far as it needs it."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def log(self) -> EventLog: ...
+    @property
+    def embedder(self) -> Embedder: ...
+    @property
+    def language_model(self) -> LanguageModel: ...
+
+
+@EXTRACT.handler
+async def extract(job: Job[RevisionToExtract]) -> None:
+    """Reading happens outside a transaction; then events, evidence, links and the job's end are there together."""
+    context = cast(Context, job.context)
+    source = await read_source(
+        job.database, job.tenant_id, job.payload.doc_version_id, context.settings.embedder_folder
+    )
+    engine = choose_extractor(context.settings, context.language_model, job.tenant_id)
+    with job.stage("extract"):
+        found = await _read(engine, source)
+    with job.stage("embed"):
+        vectors = await _embed(context.embedder, found.events)
+    with job.stage("db_write"):
+        await _record(job, context, source, engine.name, found, vectors)
+
+
+async def _read(engine: Extractor, source: SourceRevision) -> Extraction:
+    """Rules keep the processor busy: in a thread of their own the worker goes on saying that it lives."""
+    reading = extract_revision(engine, source.revision, source.chunks or None)
+    if engine.name == "rules":
+        return await asyncio.to_thread(asyncio.run, reading)
+    return await reading
+
+
+async def _embed(embedder: Embedder, events: Sequence[SemanticEvent]) -> Vectors | None:
+    """While no model answers, the events are found by their words; another job gives them their vectors."""
+    if embedder.source == "none" or not events:
+        return None
+    try:
+        return await embedder.embed([text_to_embed(event.narrative, event.subject.ref) for event in events])
+    except MnemonError:
+        return None
+
+
+async def _record(
+    job: Job[RevisionToExtract], context: Context, source: SourceRevision, engine: str, found: Extraction,
+    vectors: Vectors | None,
+) -> None:  # fmt: skip
+    async with context.log.transaction(job.tenant_id) as transaction:
+        tx = transaction.connection
+        await lock_document(tx, source.doc_id)
+        if await (await tx.execute(STILL_THERE, (source.doc_version_id,))).fetchone() is None:
+            raise ArtifactNotFound(f"Version {source.doc_version_id} was purged while it was read.")
+        await lock_linking(tx)
+        links = await links_of(tx, source, found.events)
+        await replace_vectors(tx, source.doc_version_id, found.events, vectors, context.embedder.model_id)
+        if vectors is None and found.events and context.embedder.source != "none":
+            await enqueue_embedding(tx)
+        await transaction.append([_extracted(job.job_id, source, engine, found, links)])
+        await job.finish(tx, {"events": len(found.events), "unproven": found.unproven, "links": len(links)})
+
+
+def _extracted(job_id: UUID, source: SourceRevision, engine: str, found: Extraction, links: list[Link]) -> NewEvent:
+    answers = found.answers
+    return documents.about(
+        happened.EXTRACTED, source.doc_id, SYSTEM,
+        doc_version_id=str(source.doc_version_id),
+        extraction_id=str(job_id),
+        engine=engine,
+        model=answers[0].model if answers else None,
+        event_count=len(found.events),
+        unproven=found.unproven,
+        events=[_as_data(event, place, source) for place, event in enumerate(found.events)],
+        links=[vars(link) for link in links],
+        answers=[
+            {"call_id": str(one.call_id), "model": one.model, "said": one.said, "seconds": one.seconds}
+            for one in answers
+        ],
+    )  # fmt: skip
+
+
+def _as_data(event: SemanticEvent, position: int, source: SourceRevision) -> dict[str, Any]:
+    happened_at = event.event_time or source.said_at
+    return event.as_json() | {
+        "position": position,
+        "happened_at": happened_at.isoformat(),
+        "rules": list(event.rules),
+        "evidence": [
+            {
+                "evidence_id": evidence_id(event.event_id, one),
+                "start_char": one.start,
+                "end_char": one.end,
+                "quote": one.quote,
+                "chunk": int(one.chunk_id) if one.chunk_id is not None else None,
+            }
+            for one in event.evidence
+        ],
+    }

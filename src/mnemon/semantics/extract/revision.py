@@ -1,0 +1,87 @@
+"""What extraction reads: one immutable text, and what is known about where it came from."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from mnemon.semantics.rules.layout import Layout, read_layout
+from mnemon.semantics.rules.people import People
+
+SourceType = Literal["email", "doc", "chat", "transcript", "note"]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """`[start, end)` of the revision's text."""
+
+    start: int
+    end: int
+    chunk_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Revision:
+    """Read once, however many chunks ask: layout and people are found on first use."""
+
+    revision_id: str
+    text: str
+    type: SourceType = "doc"
+    written_at: datetime | None = None
+    timezone: str = "UTC"
+    title: str = ""
+    sender: str | None = None
+    participants: tuple[str, ...] = ()
+    # The author's day, where it is another than that of `written_at`.
+    written_on: date | None = None
+
+    @cached_property
+    def layout(self) -> Layout:
+        return read_layout(self.text, self.type, self.participants)
+
+    @cached_property
+    def people(self) -> People:
+        speakers = tuple(unit.speaker for unit in self.layout.units if unit.speaker)
+        given = (*self.participants, *((self.sender,) if self.sender else ()))
+        return People.known_from(self.text, (*given, *self.layout.preamble.people, *speakers))
+
+    @cached_property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone)
+
+    @cached_property
+    def today(self) -> date | None:
+        """The day that "tomorrow" is counted from, on the author's calendar."""
+        if self.written_on:
+            return self.written_on
+        if self.written_at:
+            return self.written_at.astimezone(self.zone).date()
+        return self.layout.preamble.written_on
+
+    def day_at(self, position: int) -> date | None:
+        """The day on which what stands there was said: a chat goes over many."""
+        units = self.layout.units
+        place = bisect_right(units, position, key=lambda unit: unit.start) - 1
+        return (units[place].day if place >= 0 else None) or self.today
+
+    @property
+    def author(self) -> str | None:
+        """Who "I" is where no speaker is named."""
+        return self.sender or self.layout.preamble.author
+
+    @property
+    def addressee(self) -> str | None:
+        """Who "you" is: who is greeted, or the only one it is sent to, or the one other person of a conversation."""
+        author = self.people.full_name(self.author) if self.author else None
+        preamble = self.layout.preamble
+        for given in (preamble.greeted, preamble.recipients, self.participants):
+            others = {name for each in given if (name := self.people.full_name(each)) != author}
+            if len(others) == 1:
+                return others.pop()
+        return None
+
+    def whole(self) -> Sequence[Chunk]:
+        return (Chunk(0, len(self.text)),)

@@ -1,0 +1,114 @@
+"""Where extraction reads from: a stored revision, with its chunks and what is known of its people and its date."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from mnemon.db.database import Connection, Database
+from mnemon.documents.ingest.chunking import chunk
+from mnemon.documents.ingest.content import Details, Extraction
+from mnemon.documents.ingest.revision_texts import RevisionText, read_text
+from mnemon.documents.intake.described import WRITTEN_ON
+from mnemon.errors import MnemonError
+from mnemon.models.tokens import count_tokens, find_tokenizer
+from mnemon.semantics.extract.revision import Chunk, Revision, SourceType
+
+# The lens row is locked by nobody: whoever writes takes the document's lock and looks again.
+KNOWN = """
+SELECT r.doc_id, r.ingested_at, r.readers, a.artifact_type, a.source_id, a.source_system, a.title,
+       coalesce(r.source_ts, v.written_at) AS written_at, v.authors, v.participants, v.details
+  FROM mnemon.artifact_revisions r
+  JOIN mnemon.artifacts a ON a.tenant_id = r.tenant_id AND a.doc_id = r.doc_id
+  JOIN mnemon.document_versions v ON v.tenant_id = r.tenant_id AND v.doc_version_id = r.doc_version_id
+ WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_version_id = %s
+"""
+CHUNKS = """
+SELECT ordinal, start_offset, end_offset FROM mnemon.chunks
+ WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s ORDER BY ordinal
+"""
+
+
+class ArtifactNotFound(MnemonError):
+    """The artifact or its revision is not there, or not for this reader."""
+
+    code = "ARTIFACT_NOT_FOUND"
+    status = 404
+
+
+@dataclass(frozen=True)
+class SourceRevision:
+    """A revision to read, and what its events are filed under."""
+
+    doc_id: UUID
+    doc_version_id: UUID
+    revision: Revision
+    chunks: tuple[Chunk, ...]
+    # When it was said, where an event tells no time of its own.
+    said_at: datetime
+    ingested_at: datetime
+    readers: list[str] | None
+
+
+async def read_source(
+    database: Database, tenant: UUID, revision_id: UUID, embedder_folder: Path | None
+) -> SourceRevision:
+    """All of it, outside of any longer transaction. Purged meanwhile: an error that is not retried."""
+    async with database.transaction(tenant) as tx:
+        known = await (await tx.execute(KNOWN, (revision_id,))).fetchone()
+        if known is None:
+            raise ArtifactNotFound(f"Version {revision_id} is gone: its document was purged.")
+        text = await read_text(tx, revision_id)
+        spans = await _stored_chunks(tx, revision_id)
+    if not spans:
+        # The run that stores chunks and vectors has not come that far: they will be these.
+        spans = await asyncio.to_thread(_chunks_of, text, embedder_folder)
+    chunks = tuple(
+        Chunk(start, end, str(ordinal) if len(spans) > 1 else None) for ordinal, (start, end) in enumerate(spans)
+    )
+    return SourceRevision(
+        known["doc_id"], revision_id, _revision(revision_id, text, known), chunks,
+        known["written_at"] or known["ingested_at"], known["ingested_at"], known["readers"],
+    )  # fmt: skip
+
+
+async def _stored_chunks(tx: Connection, revision_id: UUID) -> list[tuple[int, int]]:
+    rows = await (await tx.execute(CHUNKS, (revision_id,))).fetchall()
+    return [(row["start_offset"], row["end_offset"]) for row in rows]
+
+
+def _chunks_of(text: RevisionText, embedder_folder: Path | None) -> list[tuple[int, int]]:
+    tokenizer = find_tokenizer(embedder_folder)
+    extraction = Extraction(text.text, text.blocks, Details(), "", text.pages)
+    return [(one.start, one.end) for one in chunk(extraction, lambda words: count_tokens(tokenizer, words))]
+
+
+def _revision(revision_id: UUID, text: RevisionText, known: dict[str, Any]) -> Revision:
+    return Revision(
+        str(revision_id),
+        text.text,
+        _type_of(text, known),
+        known["written_at"],
+        title=known["details"].get("title") or known["title"],
+        sender=known["authors"][0] if len(known["authors"]) == 1 else None,
+        participants=tuple(known["participants"]),
+        written_on=_day(known["details"].get(WRITTEN_ON)),
+    )
+
+
+def _day(words: str | None) -> date | None:
+    """What a file says of itself may have the same name."""
+    try:
+        return date.fromisoformat(words) if words else None
+    except ValueError:
+        return None
+
+
+def _type_of(text: RevisionText, known: dict[str, Any]) -> SourceType:
+    """What the sender said; for a file, what its lines look like."""
+    told: SourceType = known["artifact_type"]
+    if told == "doc" and known["source_id"] is None and any(block.kind == "message" for block in text.blocks):
+        return "chat"
+    return told

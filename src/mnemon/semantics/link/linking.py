@@ -1,0 +1,97 @@
+"""Finds the stored events that new ones replace or fulfil, or that replace or fulfil them."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from mnemon.db.database import Connection
+from mnemon.semantics.extract.source import SourceRevision
+from mnemon.semantics.link.supersession import Link, Placed, link_events
+from mnemon.semantics.link.wording import content_words, overlap
+from mnemon.semantics.semantic_event import Actor, Category, Evidence, SemanticEvent, Subject
+
+# Looked at because they share a word; compared in full, each with each, only the likeliest of them.
+MOST_CANDIDATES = 1_000
+MOST_COMPARED = 150
+LINKABLE = frozenset({Category.DECISION, Category.COMMITMENT, Category.EXECUTION, Category.CHANGE})
+
+CANDIDATES = "SELECT mnemon.events_to_link(%s, %s, %s, %s, %s::text[], %s) AS event_id"
+EVENTS = """
+SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subject_type, e.subject_ref, e.actors,
+       e.event_time, e.happened_at, e.due, e.kind, e.origin, e.confidence, r.ingested_at,
+       (SELECT jsonb_agg(jsonb_build_array(g.start_char, g.end_char, g.quote) ORDER BY g.start_char)
+          FROM mnemon.event_evidence g WHERE g.tenant_id = e.tenant_id AND g.event_id = e.event_id) AS evidence
+  FROM mnemon.semantic_events e
+  JOIN mnemon.artifact_revisions r ON r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id
+ WHERE e.tenant_id = mnemon.current_tenant() AND e.event_id = ANY(%s)
+"""
+
+
+async def links_of(tx: Connection, source: SourceRevision, events: Sequence[SemanticEvent]) -> list[Link]:
+    """Every link that one of these events is part of, within the revision and across documents."""
+    new = [placed_now(source, event) for event in events if event.category in LINKABLE]
+    if not new:
+        return []
+    known = await asyncio.to_thread(_likeliest, new, await _candidates(tx, source, new))
+    own = {one.event.event_id for one in new}
+    # Long texts keep the processor busy: meanwhile the worker goes on saying that it lives.
+    found = await asyncio.to_thread(link_events, [*known, *new])
+    links = [link for link in found if link.later in own or link.earlier in own]
+    elsewhere = {one.event.event_id for one in known if one.document != str(source.doc_id)}
+    return [_without_words(link) if link.later in elsewhere else link for link in links]
+
+
+def placed_now(source: SourceRevision, event: SemanticEvent) -> Placed:
+    said_at = _said(event, source.said_at)
+    return Placed(event, said_at, str(source.doc_id), str(source.doc_version_id), source.ingested_at)
+
+
+def _without_words(link: Link) -> Link:
+    """A link is kept with the revision that found it: another document's words would outlive that document there."""
+    return replace(link, reason=link.reason.partition(":")[0])
+
+
+async def _candidates(tx: Connection, source: SourceRevision, new: list[Placed]) -> list[Placed]:
+    subjects, quotes = " ".join(one.event.subject.ref for one in new), " ".join(one.words for one in new)
+    values = (subjects, quotes, source.doc_id, source.doc_version_id, source.readers, MOST_CANDIDATES)
+    ids = [row["event_id"] for row in await (await tx.execute(CANDIDATES, values)).fetchall()]
+    rows = await (await tx.execute(EVENTS, (ids,))).fetchall()
+    return [
+        Placed(event_of(row), row["happened_at"], str(row["doc_id"]), str(row["doc_version_id"]), row["ingested_at"])
+        for row in rows
+        if row["evidence"]
+    ]
+
+
+def _likeliest(new: list[Placed], known: list[Placed]) -> list[Placed]:
+    """Those that share most words with one of the new events. Ties are settled by id, so that the choice is one."""
+    words = [content_words(one.words) for one in new]
+
+    def likeness(placed: Placed) -> float:
+        own = content_words(placed.words)
+        return max(overlap(own, each) for each in words)
+
+    return sorted(known, key=lambda one: (-likeness(one), one.event.event_id))[:MOST_COMPARED]
+
+
+def event_of(row: dict[str, Any]) -> SemanticEvent:
+    """A stored event in the shape that extraction gave it."""
+    return SemanticEvent(
+        row["event_id"],
+        Category(row["category"]),
+        row["narrative"],
+        Subject(row["subject_ref"], row["subject_type"]),
+        tuple(Actor(one["ref"], one["role"]) for one in row["actors"]),
+        tuple(Evidence(start, end, quote) for start, end, quote in row["evidence"] or ()),
+        row["confidence"],
+        row["event_time"],
+        row["due"],
+        row["kind"],
+        row["origin"],
+    )
+
+
+def _said(event: SemanticEvent, said_at: datetime) -> datetime:
+    return event.event_time or said_at

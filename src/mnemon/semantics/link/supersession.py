@@ -1,0 +1,234 @@
+"""Links semantic events across revisions and documents: what a later one replaces, and what it fulfils."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Literal
+
+from mnemon.semantics.link.kept import bare_report, reports_on
+from mnemon.semantics.link.wording import (
+    content_words,
+    is_negative,
+    measures,
+    overlap,
+    proper_words,
+    values,
+    without_measures,
+)
+from mnemon.semantics.rules.people import is_given_name
+from mnemon.semantics.semantic_event import Category, SemanticEvent
+
+LinkKind = Literal["supersedes", "fulfils"]
+
+# "Postgres instead of MySQL", "replaces the letter": the later words name what they replace.
+_NAMES_OLD = re.compile(
+    r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of|replac(?:es|ed|ing)|supersed(?:es|ed|ing)"
+    r"|away\s+from|no\s+longer|drop(?:s|ped|ping)?|leav(?:e|es|ing)|abandon(?:s|ed|ing)?|stop(?:s|ped)?\s+using|from)"
+    r"\s+(?P<old>(?:(?!\s+(?:from|and|by|starting|as\s+of|with\s+effect)\b)[^.;,:]){2,60})",
+    re.IGNORECASE,
+)
+# "Actually, use Postgres instead": a change of mind that does not say of which.
+_CHANGE_OF_MIND = re.compile(
+    r"\b(?:instead|actually|after\s+all|on\s+second\s+thoughts?|changed\s+(?:our|my|its|their)\s+minds?"
+    r"|revers(?:e|ed|es)|overturn(?:ed|s)?|revis(?:ed|it)|revok(?:e|ed|es)|rescind(?:ed|s)?|withdrawn"
+    r"|reconsider(?:ed)?|no\s+longer|not\s+any\s?more|anymore|back\s+to|correction|new\s+(?:date|deadline"
+    r"|plan)|now)\b",
+    re.IGNORECASE,
+)
+# Of these only one holds at a time, other than of what is hired, visited or bought.
+_ONE_CHOICE = re.compile(
+    r"\b(?:use|chose|choose|chosen|pick(?:ed)?|select(?:ed)?|hold|host|adopt(?:ed)?|go(?:ing)?\s+with|went\s+with"
+    r"|move\s+to|switch\s+to|settled\s+on|opted\s+for|locate|named?|calls?|runs?\s+on|is\s+held|takes\s+place)\b",
+    re.IGNORECASE,
+)
+_CHOOSING = content_words(
+    "we decided agreed team board use chose choose chosen pick picked select selected hold host adopt adopted going"
+    " went switch settled opted named run launch held takes place"
+)
+_STANDING = frozenset({Category.DECISION, Category.CHANGE})
+_SAME_TOPIC = 0.34
+_SAME_SUBJECT = 0.5
+# Of those that share a word the latest are compared: a text of thousands of likes must not take for ever.
+_MOST_COMPARED = 200
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """An event with what places it: when it was said, in which document, and when that came to us."""
+
+    event: SemanticEvent
+    said_at: datetime
+    document: str
+    revision_id: str = ""
+    # Settles what was said on the same day, as two revisions of the same minutes were.
+    came_at: datetime = _NEVER
+
+    @property
+    def words(self) -> str:
+        return " ".join(evidence.quote for evidence in self.event.evidence)
+
+
+@dataclass(frozen=True)
+class Link:
+    """Both events keep their own evidence; the reason says which words tie them."""
+
+    kind: LinkKind
+    later: str
+    earlier: str
+    reason: str
+
+
+def link_events(placed: Sequence[Placed]) -> list[Link]:
+    """Each later event ends at most one earlier one, and each earlier one ends once. Ties go to the latest."""
+    ordered = sorted(placed, key=_place_in_time)
+    about = [content_words(each.words) | content_words(each.event.subject.ref) for each in ordered]
+    links: list[Link] = []
+    ended: set[str] = set()
+    for position, later in enumerate(ordered):
+        near = (ordered[place] for place in range(position - 1, -1, -1) if not about[place].isdisjoint(about[position]))
+        for earlier in islice(near, _MOST_COMPARED):
+            if earlier.event.event_id in ended or earlier.event.event_id == later.event.event_id:
+                continue
+            link = link_between(later, earlier)
+            if link:
+                links.append(link)
+                ended.add(earlier.event.event_id)
+                break
+    return links
+
+
+def _place_in_time(placed: Placed) -> tuple[datetime, datetime, int, str]:
+    return placed.said_at, placed.came_at, placed.event.evidence[0].start, placed.event.event_id
+
+
+def link_between(later: Placed, earlier: Placed) -> Link | None:
+    reason = _supersedes(later, earlier)
+    if reason:
+        return Link("supersedes", later.event.event_id, earlier.event.event_id, reason)
+    if _fulfils(later, earlier):
+        return Link("fulfils", later.event.event_id, earlier.event.event_id, "the same work, reported as done")
+    return None
+
+
+def _supersedes(later: Placed, earlier: Placed) -> str | None:
+    if _same_words(later, earlier):
+        return None
+    if later.event.category is Category.COMMITMENT and earlier.event.category is Category.COMMITMENT:
+        moved = _new_date(later.event, earlier.event) and _may_differ(later, earlier)
+        return "the same promise with another date" if moved else None
+    if later.event.category not in _STANDING or earlier.event.category is not Category.DECISION:
+        return None
+    named = _NAMES_OLD.search(later.words)
+    if named and _names(named["old"], earlier.words):
+        return f'names what it replaces: "{named["old"].strip()}"'
+    if later.event.category is not Category.DECISION:
+        return None
+    marker = _CHANGE_OF_MIND.search(later.words)
+    if marker and (_same_topic(later, earlier) or _same_place(later, earlier)):
+        return f'a change of mind: "{marker[0]}"'
+    return "the same subject, decided differently" if _decided_differently(later, earlier) else None
+
+
+def _same_words(later: Placed, earlier: Placed) -> bool:
+    return content_words(later.words) == content_words(earlier.words) and is_negative(later.words) == is_negative(
+        earlier.words
+    )
+
+
+def _new_date(later: SemanticEvent, earlier: SemanticEvent) -> bool:
+    owners = [{actor.ref.casefold() for actor in event.actors if actor.role == "owner"} for event in (later, earlier)]
+    alike = _one_subject(later, earlier) and values(later.subject.ref) == values(earlier.subject.ref)
+    return bool(later.due and earlier.due and later.due != earlier.due and owners[0] & owners[1]) and alike
+
+
+def _same_topic(later: Placed, earlier: Placed) -> bool:
+    return overlap(content_words(later.words), content_words(earlier.words)) >= _SAME_TOPIC or _one_subject(
+        later.event, earlier.event
+    )
+
+
+def _same_place(later: Placed, earlier: Placed) -> bool:
+    """Another revision of the same document, in the same form of words: "Use MySQL", "use Postgres instead"."""
+    return (
+        later.document == earlier.document
+        and later.revision_id != earlier.revision_id
+        and bool(content_words(later.words) & content_words(earlier.words))
+    )
+
+
+def _decided_differently(later: Placed, earlier: Placed) -> bool:
+    """The same subject, and other values or the opposite answer; or the same choice, with another name chosen."""
+    if not _may_differ(later, earlier):
+        return False
+    differs = values(later.words) != values(earlier.words) or is_negative(later.words) != is_negative(earlier.words)
+    if differs and _one_subject(later.event, earlier.event) and _same_topic(later, earlier):
+        return True
+    return _measured_differently(later.words, earlier.words) or _chose_another(later.words, earlier.words)
+
+
+def _measured_differently(later: str, earlier: str) -> bool:
+    """ "Five users", "three users": all the same but how much."""
+    return (
+        measures(later) != measures(earlier)
+        and bool(measures(later) and measures(earlier))
+        and content_words(without_measures(later)) == content_words(without_measures(earlier))
+        and is_negative(later) == is_negative(earlier)
+    )
+
+
+def _chose_another(later: str, earlier: str) -> bool:
+    """ "Chose Vue for the console", "chose React for the console": one place, and only another name in it."""
+    if not (_ONE_CHOICE.search(later) and _ONE_CHOICE.search(earlier)) or is_negative(later) or is_negative(earlier):
+        return False
+    new, old = proper_words(later), proper_words(earlier)
+    swapped = new - old, old - new
+    if len(swapped[0]) != 1 or len(swapped[1]) != 1 or any(is_given_name(name) for name in (*new, *old)):
+        return False
+    words = content_words(later), content_words(earlier)
+    names = tuple(content_words(" ".join(side)) for side in swapped)
+    return words[0] - names[0] == words[1] - names[1] and bool(words[0] - names[0] - _CHOOSING)
+
+
+def _may_differ(later: Placed, earlier: Placed) -> bool:
+    """In one text two alike are two, "launch in May, launch in June", unless it says that it changes its mind."""
+    apart = (later.document, later.revision_id) != (earlier.document, earlier.revision_id)
+    return apart or _CHANGE_OF_MIND.search(later.words) is not None
+
+
+def _one_subject(later: SemanticEvent, earlier: SemanticEvent) -> bool:
+    return overlap(content_words(later.subject.ref), content_words(earlier.subject.ref)) > _SAME_SUBJECT
+
+
+def _fulfils(later: Placed, earlier: Placed) -> bool:
+    """An execution that names the promised work; a different known owner speaks against it."""
+    if later.event.category is not Category.EXECUTION or earlier.event.category is not Category.COMMITMENT:
+        return False
+    owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
+    doers = {actor.ref.casefold() for actor in later.event.actors}
+    if owners and doers and not owners & doers:
+        return False
+    promised = content_words(earlier.event.subject.ref)
+    if not promised:
+        return False
+    if promised <= content_words(later.words):
+        return reports_on(later.words, earlier.words)
+    # "Sent.": who says it has just promised it, and only that gave the report its subject.
+    return (
+        bool(owners & doers)
+        and later.revision_id == earlier.revision_id
+        and promised == content_words(later.event.subject.ref)
+        and bare_report(later.words) is not None
+    )
+
+
+def _names(old: str, earlier: str) -> bool:
+    """Version 1 is not version 2, however alike the words around the numbers."""
+    words = content_words(old)
+    return bool(words) and values(old) <= values(earlier) and _mostly_in(words, content_words(earlier))
+
+
+def _mostly_in(part: frozenset[str], whole: frozenset[str]) -> bool:
+    return 2 * len(part & whole) > len(part)

@@ -1,0 +1,1 @@
+"""The rules: how events are read from a text with no model."""

@@ -1,0 +1,148 @@
+"""Knows who the people of a document are, and gives one person one name."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib import resources
+
+from mnemon.semantics.rules.word_lists import words
+
+UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĪĮİŁŃŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽ"
+# One capital and small letters: "MySQL" and "NATO" are nobody's name; "McKay", "O'Neill" and "Mei-Ling" are.
+_CAPITAL = rf"(?:(?:Mc|Mac|De|O['’])?[{UPPER}][^\W\d_A-Z]+(?:[-’'][{UPPER}]?[^\W\d_A-Z]+)?)"
+_TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\.?"
+_PARTICLE = r"(?:de|da|van|von|der|bin|al)"
+NAME = rf"(?:{_TITLE} )?(?:[A-Z]\. )?{_CAPITAL}(?: (?:{_PARTICLE} )?{_CAPITAL}){{0,2}}"
+_FULL_NAME = re.compile(rf"(?<![\w.])(?:{_TITLE} {_CAPITAL}|{_CAPITAL}(?: {_PARTICLE})? {_CAPITAL})(?![\w-])")
+_PROPER = re.compile(rf"(?<=[a-z,] )[{UPPER}][\w’'-]*\w")
+# "In Zlín": a word that names a place once is nobody's name anywhere, unless it is known for one.
+_PLACE = re.compile(rf"\b(?:in|near|outside) (?P<place>[{UPPER}][\w-]*\w)(?![’'\w])")
+_CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
+_WORD = re.compile(r"[^\W\d_][\w’'-]*")
+# Capitalised words that begin a sentence, a heading or a company more often than a person's name.
+NOT_NAMES = words(
+    """a about action added appointed assigned elected hired named promoted removed replaced
+    after again all also although an and annual any anyone anything apologies apr april as at
+    aug august because been before best board both but by can closed could dear dec december decision done
+    during each either every everyone everything feb february few first for fri friday from good great he
+    hello her here hi his how however i if in instead is it its jan january jul july jun june just kind last
+    let many mar march may maybe me minutes mon monday most my next no nobody none nor not note notes nothing
+    nov november now oct october of ok okay on once one only open or other our please present project
+    questions rather regards remarks report review right salaries sat saturday second sep sept september shall
+    she should since so some someone somewhere soon status still subject such summary sun sunday sure team
+    than thank thanks that the their then there these they third this those though thu thursday to today
+    together tomorrow too tue tuesday two until up us very was we wed wednesday weekly well were what when
+    where whether which while who why will with within would yes yesterday yet you your
+    actually additionally afterwards between basically clearly currently earlier eventually finally fortunately
+    furthermore hence honestly hopefully initially lately later luckily meanwhile moreover nevertheless obviously
+    originally otherwise perhaps previously recently sadly therefore thus unfortunately new old"""
+)
+
+
+@dataclass(frozen=True)
+class People:
+    """Full names, in the order they were met, and the words that the document writes small somewhere."""
+
+    names: tuple[str, ...]
+    common_words: frozenset[str] = field(default=frozenset(), repr=False)
+    # Capitalised within a sentence, where capitals mean something.
+    proper_words: frozenset[str] = field(default=frozenset(), repr=False)
+    # Those whom the document's own fields name: its author, its readers, who was there.
+    told: tuple[str, ...] = ()
+
+    @classmethod
+    def known_from(cls, text: str, given: Sequence[str]) -> "People":
+        common = frozenset(word for word in _WORD.findall(text) if word.islower())
+        met = (match[0] for match in _FULL_NAME.finditer(text) if _could_be_person(match[0], common))
+        names = dict.fromkeys(_tidy(name) for name in (*given, *met) if name.strip())
+        places = {match["place"] for match in _PLACE.finditer(text)}
+        told = tuple(dict.fromkeys(_tidy(name) for name in given if name.strip()))
+        return cls(tuple(names), common, frozenset(_PROPER.findall(text)) - places, told)
+
+    @cached_property
+    def _by_part(self) -> dict[str, str | None]:
+        """First and last names to full names; None where two people share one."""
+        parts: dict[str, str | None] = {}
+        for name in self.names:
+            for part in {name.lower(), *(word.lower() for word in name.split() if len(word) > 1)}:
+                held = parts.get(part, name)
+                longer = held and _extends(name, held)
+                parts[part] = name if longer else held if held and _extends(held, name) else None
+        return parts
+
+    def full_name(self, name: str) -> str:
+        """ "Ben" is Ben Okafor where only one Ben is known."""
+        plain = _tidy(name)
+        found = self._by_part.get(plain.lower())
+        if found is None and plain.split():
+            found = self._by_part.get(plain.split()[0].lower()) if len(plain.split()) == 1 else None
+        return found or plain
+
+    def by_initials(self, letters: str) -> str | None:
+        """ "D" or "DH" in somebody's notes, where only one of the people fits."""
+        fits = [
+            name
+            for name in self.told
+            if letters in (name[:1], "".join(word[:1] for word in name.split())) and name[:1].isupper()
+        ]
+        return fits[0] if len(fits) == 1 else None
+
+    def is_known(self, name: str) -> bool:
+        return self._by_part.get(_tidy(name).lower()) is not None
+
+    def is_person(self, words: str) -> bool:
+        """Known, or written like a name and nowhere like a common word."""
+        plain = _tidy(words)
+        if not plain:
+            return False
+        if self.is_known(plain):
+            return True
+        if is_given_name(plain.split()[0]):
+            return True
+        alone = " " not in plain and plain not in self.proper_words
+        return plain[:1].isupper() and not alone and _could_be_person(plain, self.common_words)
+
+
+@cache
+def given_names() -> frozenset[str]:
+    """Common first names: the only way to know that "Alice" is a person where the text begins with her."""
+    return _listed("given_names.txt")
+
+
+@cache
+def places_and_languages() -> frozenset[str]:
+    """Capitalised like a person, and named beside one: "Ada and Berlin", "for Python and Go"."""
+    return _listed("no_people.txt")
+
+
+def _listed(name: str) -> frozenset[str]:
+    return frozenset(resources.files("mnemon.semantics.rules").joinpath(name).read_text(encoding="utf-8").split())
+
+
+def is_given_name(word: str) -> bool:
+    return word in given_names() or word.partition("-")[0] in given_names()
+
+
+def _extends(longer: str, shorter: str) -> bool:
+    return longer == shorter or set(shorter.lower().split()) <= set(longer.lower().split())
+
+
+def _could_be_person(name: str, common_words: frozenset[str]) -> bool:
+    words = [word.strip(".") for word in name.split()]
+    if not words or (words[0] in places_and_languages() and not is_given_name(words[0])):
+        return False
+    return not any(
+        word.lower() in NOT_NAMES
+        or word.lower() in common_words
+        or (word.isupper() and len(word) > 2)
+        or any(map(str.isdigit, word))
+        or _CONTRACTION.search(word)
+        for word in words
+    )
+
+
+def _tidy(name: str) -> str:
+    plain = " ".join(name.strip(" @,:;.-–—").split())
+    plain = re.sub(r"[’']s$", "", plain)
+    return plain.title() if plain.isupper() and " " in plain else plain

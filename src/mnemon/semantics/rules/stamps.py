@@ -1,0 +1,49 @@
+"""Reads the day that a chat's time stamps and date lines give, so that "tonight" is the night it was said."""
+
+import re
+from collections.abc import Iterable
+from datetime import date
+
+from mnemon.semantics.rules.dates import read_dates
+
+_NUMBERS = re.compile(r"(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})\b")
+# A line that is nothing but a day, as chat exports set between two days.
+_AROUND = " \t-–—=*#[]()"
+_LONGEST_DAY_LINE = 50
+_NO_YEAR_GIVEN = date(2, 1, 1)
+
+
+def days_come_first(stamps: Iterable[str]) -> bool:
+    """14/05 or 05/14: one stamp that can only be read one way settles it for all; else as most of the world writes."""
+    return not any(
+        int(match[2]) > 12 >= int(match[1])
+        for stamp in stamps
+        if (match := _NUMBERS.search(stamp)) and len(match[1]) <= 2
+    )
+
+
+def stamped_day(stamp: str, day_first: bool) -> date | None:
+    match = _NUMBERS.search(stamp)
+    if match is None:
+        return None
+    first, second, third = (int(part) for part in match.groups())
+    try:
+        if len(match[1]) == 4:
+            return date(first, second, third)
+        year = third + 2000 if third < 100 else third
+        return date(year, second, first) if day_first else date(year, first, second)
+    except ValueError:
+        return None
+
+
+def day_line(line: str) -> date | None:
+    """ "Thursday, 14 May 2026" by itself, with its year."""
+    words = line.strip(_AROUND)
+    if not words or len(words) > _LONGEST_DAY_LINE or not words[-1].isdigit():
+        return None
+    mentions = [each for each in read_dates(words, _NO_YEAR_GIVEN) if each.period.first.year > 1000]
+    if len(mentions) != 1 or mentions[0].end != len(words):
+        return None
+    before = re.sub(r"\W|\b\w+day\b", "", words[: mentions[0].start])
+    period = mentions[0].period
+    return period.first if not before and period.first == period.last else None

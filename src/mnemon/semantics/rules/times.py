@@ -1,0 +1,59 @@
+"""Gives a semantic event its times: when it happened, and for commitments when it is due."""
+
+import re
+from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
+
+from mnemon.semantics.rules.calendar_words import Direction
+from mnemon.semantics.rules.dates import Mention, read_dates
+from mnemon.semantics.semantic_event import Category
+
+_DEADLINE = frozenset(
+    {"by", "before", "until", "till", "within", "no later than", "not later than", "due", "due on", "due by"}
+)
+_NO_DEADLINE = frozenset({"from", "since", "after", "as of", "with effect from", "effective", "starting", "of"})
+_REPEATED = re.compile(
+    r"\b(?:(?:each|every)\s+(?:day|week|month|quarter|year|time|invoice|order|delivery|request|case)"
+    r"|monthly|weekly|daily|annually|quarterly)\b",
+    re.IGNORECASE,
+)
+_LOOKS_BACK = frozenset(
+    {Category.EXECUTION, Category.COLLABORATION, Category.FEEDBACK, Category.DECISION, Category.QUALITY_RISK}
+)
+
+
+def due_of(clause: str, today: date | None) -> date | None:
+    """The last day that keeps the promise. A duty that comes round again has no single one."""
+    if today is None or _REPEATED.search(clause):
+        return None
+    mentions = [each for each in read_dates(clause, today, "future") if each.lead not in _NO_DEADLINE]
+    if not mentions:
+        return None
+    best = next((each for each in mentions if each.lead in _DEADLINE), mentions[-1])
+    return best.period.last
+
+
+def event_time_of(clause: str, category: Category, today: date | None, zone: ZoneInfo) -> datetime | None:
+    """The beginning of the day or period that the clause names, on the author's clock."""
+    if today is None or category is Category.COMMITMENT:
+        return None
+    direction: Direction = "past" if category in _LOOKS_BACK else "nearest"
+    mentions = read_dates(clause, today, direction)
+    if category in _LOOKS_BACK:
+        # "We decided to launch on 10 June": what was done is done by the day that tells of it.
+        mentions = [each for each in mentions if each.period.first <= today]
+    if category is Category.DECISION:
+        # "Not this year" says for how long.
+        mentions = [each for each in mentions if each.period.last <= today]
+    chosen = _when(mentions, category)
+    return datetime.combine(chosen.period.first, time(), zone) if chosen else None
+
+
+def _when(mentions: list[Mention], category: Category) -> Mention | None:
+    """In "moved from 13 June to 27 June" the dates are what changed, not when."""
+    if category is Category.CHANGE and len(mentions) > 1 and mentions[-2].lead == "from":
+        mentions = mentions[:-2]
+    passing = {"of", "since", "before", "until", "till", "to", "for", "by", "within"}
+    if category not in (Category.CHANGE, Category.STAKEHOLDER):
+        passing |= {"from", "after", "as of", "starting"}
+    return next((each for each in mentions if each.lead not in passing), None)

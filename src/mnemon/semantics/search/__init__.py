@@ -1,0 +1,1 @@
+"""Search: semantic events found, listed, compared and handed out."""

@@ -1,0 +1,221 @@
+"""Search among semantic events: by words and meaning, category, time, people, subject and state, then and now."""
+
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from mnemon.db.database import Connection, Database
+from mnemon.documents.readers import Reader, read_as
+from mnemon.errors import InvalidRequest, MnemonError, NotFound
+from mnemon.models.active import active_model
+from mnemon.models.embedder import Embedder
+from mnemon.models.vectors import as_vector
+from mnemon.semantics.artifact_lookup import find_artifact, find_revision
+from mnemon.semantics.search.cursor import Place, from_cursor, moment, offset, to_cursor
+from mnemon.semantics.search.event_vectors import VECTORS
+from mnemon.semantics.semantic_event import Category
+from mnemon.semantics.shapes import Shape, event_shape, read_events, read_evidence, read_links, whole_shape
+from mnemon.telemetry import histogram
+
+MOST = 100
+# Counted, ranked and paged through up to here; a search that finds more says so instead of reading them all.
+COUNTED = 1_000
+BY_RANK: Place = {"offset": offset, "any_word": bool}
+BY_TIME: Place = {"after_time": moment, "after_id": str}
+LONGEST_QUERY = 1_000
+FIND = "SELECT event_id, happened_at, score, total FROM mnemon.find_semantic_events(%s, %s::vector, %s)"
+STATUS_THEN = "SELECT event_id, status FROM mnemon.statuses_as_of(%s, %s::timestamptz, %s::timestamptz)"
+
+SECONDS = histogram("mnemon_event_search_seconds", "Time of one search among semantic events.")
+
+Status = Literal["open", "superseded", "done"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventFilters:
+    """Every one that is set must hold. Without `known_at` and `all_revisions`, only what is served now is searched."""
+
+    query: str | None = None
+    category: str | None = None
+    time_from: datetime | None = None
+    time_to: datetime | None = None
+    artifact_uid: str | None = None
+    actor: str | None = None
+    subject: str | None = None
+    status: Status | None = None
+    kind: str | None = None
+    due_before: date | None = None
+    # What was true then: what had happened by that time, and what of it still stood.
+    as_of: datetime | None = None
+    # What we knew then: from the revisions that were served and read at that time.
+    known_at: datetime | None = None
+    all_revisions: bool = False
+
+    def applied(self) -> dict[str, Any]:
+        """Those that are set, as they were asked; blanks ask for nothing."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: _written(value) for name, value in given.items() if value is not False and is_set(value)}
+
+
+async def event_search(
+    database: Database, tenant: UUID, reader: Reader, filters: EventFilters | None = None, *, limit: int = 20,
+    cursor: str | None = None, include_evidence: bool = True, embedder: Embedder | None = None, counted: int = COUNTED,
+) -> Shape:  # fmt: skip
+    """One page: with words the best first, else the latest; `total` counts all matches, up to `counted`.
+
+    With an embedder, events that say it in other words are found too.
+    """
+    filters = filters or EventFilters()
+    _check(filters, limit)
+    with SECONDS.time():
+        vector = await _embed(embedder, filters.query)
+        async with database.transaction(tenant) as tx:
+            await read_as(tx, reader)
+            wanted = await _wanted(tx, filters, limit, cursor)
+            if vector is not None and not await _comparable(tx, embedder):
+                vector = None
+            rows = await _find(tx, wanted, vector, counted) if wanted is not None else []
+            found = await read_events(tx, [row["event_id"] for row in rows[:limit]])
+            if filters.as_of or filters.known_at:
+                found = await _as_they_stood(tx, found, filters)
+            shapes = [event_shape(row) for row in found]
+            if include_evidence:
+                evidence = await read_evidence(tx, found)
+                shapes = [shape | {"evidence": evidence[shape["event_id"]]} for shape in shapes]
+    total = rows[0]["total"] if rows else 0
+    return {
+        "events": shapes,
+        "total": min(total, counted),
+        "total_is_exact": total <= counted,
+        "next_cursor": _next(wanted, rows, limit),
+        "filters_applied": filters.applied(),
+    }
+
+
+async def event_get(database: Database, tenant: UUID, reader: Reader, event_id: str) -> Shape:
+    """One event with all its evidence, and what it is tied to."""
+    async with database.transaction(tenant) as tx:
+        await read_as(tx, reader)
+        rows = await read_events(tx, [event_id])
+        if not rows:
+            raise NotFound(f"Event {event_id} not found", event_id=event_id)
+        evidence = await read_evidence(tx, rows, whole=True)
+        links = await read_links(tx, [event_id])
+    return whole_shape(rows[0], evidence[event_id], links[event_id])
+
+
+async def event_list_for_revision(
+    database: Database, tenant: UUID, reader: Reader, artifact_uid: str, revision_id: str | None = None, *,
+    include_evidence: bool = False, first: int = 0, limit: int | None = None,
+) -> Shape:  # fmt: skip
+    """Everything that one revision says, the latest unless told, in the order of its text; or a page of it."""
+    async with database.transaction(tenant) as tx:
+        await read_as(tx, reader)
+        artifact = await find_artifact(tx, artifact_uid)
+        revision = await find_revision(tx, artifact, revision_id)
+        ids = await (await tx.execute(OF_REVISION, (revision.doc_version_id,))).fetchall()
+        wanted = ids[first:] if limit is None else ids[first : first + limit]
+        rows = await read_events(tx, [row["event_id"] for row in wanted])
+        shapes = [event_shape(row) for row in rows]
+        if include_evidence:
+            evidence = await read_evidence(tx, rows)
+            shapes = [shape | {"evidence": evidence[shape["event_id"]]} for shape in shapes]
+    return {
+        "artifact_uid": artifact_uid,
+        "revision_id": revision.revision_id,
+        "is_latest": revision.is_latest,
+        "events": shapes,
+        "total": len(ids),
+    }
+
+
+OF_REVISION = """
+SELECT event_id FROM mnemon.semantic_events
+ WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s ORDER BY position
+"""
+
+
+def is_set(value: Any) -> bool:
+    """Whether a filter asks for something: agents and forms leave one empty to say that they do not."""
+    return value is not None and not (isinstance(value, str) and not value.strip())
+
+
+def checked_category(category: str) -> str:
+    known = [one.value for one in Category]
+    if category not in known:
+        raise InvalidRequest(f"Invalid category: {category}. Must be one of: {', '.join(known)}", category=category)
+    return category
+
+
+def _check(filters: EventFilters, limit: int) -> None:
+    if filters.category is not None:
+        checked_category(filters.category)
+    if not 1 <= limit <= MOST:
+        raise InvalidRequest(f"limit is 1 to {MOST}, not {limit}.", limit=limit)
+    if filters.query is not None and (len(filters.query) > LONGEST_QUERY or "\0" in filters.query):
+        raise InvalidRequest(f"A query has at most {LONGEST_QUERY} characters and no zero bytes.")
+    if filters.status not in (None, "open", "superseded", "done"):
+        raise InvalidRequest(f"Invalid status: {filters.status}. Must be one of: open, superseded, done")
+
+
+async def _wanted(tx: Connection, filters: EventFilters, limit: int, cursor: str | None) -> dict[str, Any] | None:
+    """What the database is asked; None where the artifact is not there, or not for this reader."""
+    wanted = filters.applied() | {"limit": limit + 1}
+    if "artifact_uid" in wanted:
+        try:
+            wanted["doc_id"] = str((await find_artifact(tx, wanted["artifact_uid"])).doc_id)
+        except NotFound:
+            return None
+    # What was superseded often stands in a revision that is no longer served.
+    wanted["past"] = filters.all_revisions or filters.status == "superseded"
+    return wanted | from_cursor(cursor, BY_RANK, BY_TIME)
+
+
+async def _embed(embedder: Embedder | None, query: str | None) -> str | None:
+    """The query's vector; none where there is no model, or it fails: words alone find events too."""
+    if embedder is None or embedder.source == "none" or not query or not query.strip():
+        return None
+    try:
+        return as_vector((await embedder.embed([query], purpose="query"))[0])
+    except MnemonError:
+        return None
+
+
+async def _comparable(tx: Connection, embedder: Embedder | None) -> bool:
+    """Whether the stored vectors are of the same model."""
+    active = await active_model(tx, VECTORS)
+    return active is not None and embedder is not None and active.model_id == embedder.model_id
+
+
+async def _as_they_stood(tx: Connection, rows: list[dict[str, Any]], filters: EventFilters) -> list[dict[str, Any]]:
+    """With the status of that time: what ended them later had not happened, or was not known."""
+    values = ([row["event_id"] for row in rows], filters.as_of, filters.known_at)
+    then = {one["event_id"]: one["status"] for one in await (await tx.execute(STATUS_THEN, values)).fetchall()}
+    return [row | {"status": then[row["event_id"]]} for row in rows]
+
+
+async def _find(tx: Connection, wanted: dict[str, Any], vector: str | None, counted: int) -> list[dict[str, Any]]:
+    """Events with all the words; where there are none, those with some of them."""
+    rows = await (await tx.execute(FIND, (Jsonb(wanted), vector, counted + 1))).fetchall()
+    if rows or "query" not in wanted or wanted.get("offset"):
+        return rows
+    wanted["any_word"] = True
+    return await (await tx.execute(FIND, (Jsonb(wanted), vector, counted + 1))).fetchall()
+
+
+def _next(wanted: dict[str, Any] | None, rows: list[dict[str, Any]], limit: int) -> str | None:
+    if wanted is None or len(rows) <= limit:
+        return None
+    if "query" in wanted:
+        place = {"offset": wanted.get("offset", 0) + limit, "any_word": wanted.get("any_word", False)}
+    else:
+        last = rows[limit - 1]
+        place = {"after_time": last["happened_at"].isoformat(), "after_id": last["event_id"]}
+    return to_cursor(place)
+
+
+def _written(value: Any) -> Any:
+    return value.isoformat().replace("+00:00", "Z") if isinstance(value, date) else value

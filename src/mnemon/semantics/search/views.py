@@ -1,0 +1,96 @@
+"""Views over semantic events: open commitments by owner and date, and who was involved in what."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from mnemon.db.database import Database
+from mnemon.documents.readers import Reader, read_as
+from mnemon.errors import InvalidRequest
+from mnemon.semantics.search import cursor as places
+from mnemon.semantics.search.cursor import Place, from_cursor, to_cursor
+from mnemon.semantics.search.query import COUNTED, is_set
+from mnemon.semantics.shapes import Shape, event_shape, moment, read_events, read_evidence
+
+MOST = 500
+BY_DUE: Place = {"after_due": places.day, "after_time": places.moment, "after_id": str}
+BY_PLACE: Place = {"offset": places.offset}
+COMMITMENTS = "SELECT event_id, due, happened_at, total FROM mnemon.find_open_commitments(%s, %s)"
+PEOPLE = "SELECT * FROM mnemon.find_people_topics(%s)"
+
+
+async def open_commitments(
+    database: Database, tenant: UUID, reader: Reader, *, owner: str | None = None, due_before: date | None = None,
+    overdue: bool = False, today: date | None = None, limit: int = 100, cursor: str | None = None,
+) -> Shape:  # fmt: skip
+    """What was promised and is neither done nor replaced, the most urgent first, then what has no date.
+
+    With days left, negative when it is overdue. `total` counts as a search does.
+    """
+    day = today or datetime.now(UTC).date()
+    before = min(one for one in (due_before, day if overdue else None, date.max) if one)
+    wanted: dict[str, Any] = {"limit": _checked(limit) + 1, **from_cursor(cursor, BY_DUE)}
+    if is_set(owner):
+        wanted["owner"] = owner
+    if before < date.max:
+        wanted["due_before"] = before.isoformat()
+    async with database.transaction(tenant) as tx:
+        await read_as(tx, reader)
+        found = await (await tx.execute(COMMITMENTS, (Jsonb(wanted), COUNTED + 1))).fetchall()
+        rows = await read_events(tx, [row["event_id"] for row in found[:limit]])
+        evidence = await read_evidence(tx, rows)
+    total = found[0]["total"] if found else 0
+    return {
+        "commitments": [_commitment(row, evidence[row["event_id"]], day) for row in rows],
+        "total": min(total, COUNTED),
+        "total_is_exact": total <= COUNTED,
+        "next_cursor": _after(found[limit - 1]) if len(found) > limit else None,
+        "today": day.isoformat(),
+    }
+
+
+async def people_topics(
+    database: Database, tenant: UUID, reader: Reader, *, person: str | None = None, topic: str | None = None,
+    limit: int = 100, cursor: str | None = None,
+) -> Shape:  # fmt: skip
+    """Who was involved in what: one row for each person and subject, the busiest first."""
+    asked = {name: value for name, value in (("person", person), ("topic", topic)) if is_set(value)}
+    place = from_cursor(cursor, BY_PLACE)
+    async with database.transaction(tenant) as tx:
+        await read_as(tx, reader)
+        rows = await (await tx.execute(PEOPLE, (Jsonb({"limit": _checked(limit), **asked, **place}),))).fetchall()
+    total = rows[0]["total"] if rows else 0
+    reached = place.get("offset", 0) + len(rows)
+    people = [
+        {name: value for name, value in row.items() if name != "total"}
+        | {"first_at": moment(row["first_at"]), "last_at": moment(row["last_at"])}
+        for row in rows
+    ]
+    return {
+        "people": people,
+        "total": total,
+        "next_cursor": to_cursor({"offset": reached}) if reached < total else None,
+    }
+
+
+def _after(row: dict[str, Any]) -> str:
+    due = row["due"].isoformat() if row["due"] else None
+    return to_cursor({"after_due": due, "after_time": row["happened_at"].isoformat(), "after_id": row["event_id"]})
+
+
+def _commitment(row: dict[str, Any], evidence: list[Shape], today: date) -> Shape:
+    days = (row["due"] - today).days if row["due"] else None
+    return event_shape(row) | {
+        "owners": [one["ref"] for one in row["actors"] if one["role"] == "owner"],
+        "days_left": days,
+        "overdue": days is not None and days < 0,
+        "evidence": evidence,
+    }
+
+
+def _checked(limit: int) -> int:
+    if not 1 <= limit <= MOST:
+        raise InvalidRequest(f"limit is 1 to {MOST}, not {limit}.", limit=limit)
+    return limit
