@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from mnemon.settings import described_settings
 from mnemon.telemetry import REGISTRY
 
 INTRODUCTION = "Written from the code by `make reference`; a test fails when they differ."
+# Pages are read in an editor too.
+LINE = 118
 
 
 def load_every_room() -> None:
@@ -165,17 +168,27 @@ def _roles(route: api_reference.Route) -> str:
 
 
 def _page(title: str, lead: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [f"# {title}", "", lead, "", INTRODUCTION, "", _row(headings), _row(["---"] * len(headings))]
-    lines += [_row(row) for row in rows]
-    return "\n".join(lines) + "\n"
+    entries = [_entry(headings, row) for row in rows]
+    return "\n".join([f"# {title}", "", _wrapped(lead), "", INTRODUCTION, "", *entries]) + "\n"
 
 
 def _section(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join(["", f"## {title}", "", _row(headings), _row(["---"] * len(headings)), *map(_row, rows)]) + "\n"
+    return "\n".join(["", f"## {title}", "", *(_entry(headings, row) for row in rows)]) + "\n"
 
 
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+def _entry(headings: Sequence[str], cells: Sequence[str]) -> str:
+    """One item of a list: the name and what it means, then its other properties on lines of their own."""
+    properties = [
+        f"{heading}: {cell}" for heading, cell in zip(headings[1:-1], cells[1:-1], strict=True) if cell != "-"
+    ]
+    lines = [_wrapped(f"- {cells[0]}: {cells[-1]}", "  ")]
+    return "\n".join([*lines, *([_wrapped("  " + "; ".join(properties), "  ")] if properties else [])])
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(
+        text, LINE, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, drop_whitespace=True
+    )
 
 
 def write_pages(folder: Path) -> None:
