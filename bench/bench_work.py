@@ -31,7 +31,7 @@ from mnemon.db.migrate import migrate
 from mnemon.ids import new_uuid
 from mnemon.work.enqueue import enqueue, enqueue_many
 from mnemon.work.job import Job
-from mnemon.work.kinds import Kind, NoPayload
+from mnemon.work.kinds import JobKind, NoPayload
 from mnemon.work.worker import Worker
 
 QUICK = bool(os.environ.get("QUICK"))
@@ -55,14 +55,14 @@ LEFT = {
     "pgqueuer": "SELECT count(*) FROM pgqueuer",
 }
 
-NOTHING = Kind("bench.nothing", NoPayload)
+NOTHING = JobKind("bench.nothing", NoPayload)
 
 
 class Moment(BaseModel):
     committed: float = 0.0
 
 
-STAMPED = Kind("bench.stamped", Moment)
+STAMPED = JobKind("bench.stamped", Moment)
 
 
 @NOTHING.handler

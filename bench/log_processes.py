@@ -17,8 +17,8 @@ from log_workload import Orders
 
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.log.events import Event, Scope
+from mnemon.log.read.pattern import Pattern
 from mnemon.log.subscribe.delivery import Delivery
-from mnemon.log.subscribe.pattern import Pattern
 from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.settings import Settings
 

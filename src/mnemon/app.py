@@ -25,7 +25,7 @@ from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
 from mnemon.log.events import SYSTEM, Actor
-from mnemon.log.privacy.forgetting import Privacy, open_privacy
+from mnemon.log.privacy.privacy import Privacy, open_privacy
 from mnemon.log.project.projector import Projector
 from mnemon.log.project.strong_reads import StrongReads
 from mnemon.log.proof.integrity import Integrity
@@ -37,7 +37,7 @@ from mnemon.semantics.jobs import semantic_schedules
 from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.search.event_vectors import on_purge as drop_event_vectors
 from mnemon.settings import Settings
-from mnemon.work.kinds import Kind, declared_kinds, use_default_attempts
+from mnemon.work.kinds import JobKind, declared_kinds, use_default_attempts
 from mnemon.work.log_jobs import log_schedules
 from mnemon.work.model_jobs import model_schedules
 from mnemon.work.schedule import Schedule
@@ -256,7 +256,7 @@ def schedules_of(settings: Settings) -> list[Schedule]:
 
 
 def worker_of(
-    mnemon: Mnemon, kinds: Sequence[Kind[Any]] | None = None, on_stuck: Callable[[], None] | None = None
+    mnemon: Mnemon, kinds: Sequence[JobKind[Any]] | None = None, on_stuck: Callable[[], None] | None = None
 ) -> Worker:
     """A worker for all declared kinds, or for these. Every worker keeps the schedules of the system."""
     settings = mnemon.settings

@@ -9,7 +9,7 @@ import psycopg
 from mnemon.db.database import Database
 from mnemon.db.migrate import schema_state
 from mnemon.errors import MnemonError
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.work.jobs import list_workers
 
 CHECK_LIMIT = 2.0

@@ -25,16 +25,16 @@ from mnemon.log.append.retry import retry_on_conflict
 from mnemon.log.append.wake import CHANNEL
 from mnemon.log.errors import InvalidEvent, KeyConflict, VersionConflict
 from mnemon.log.events import Actor, NewEvent, Scope
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.project.snapshots import Snapshots
 from mnemon.log.proof.integrity import Integrity
+from mnemon.log.read.pattern import Pattern
 from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.delivery import Delivery
 from mnemon.log.subscribe.limits import DeliveryLimits
-from mnemon.log.subscribe.pattern import Pattern
 from mnemon.log.subscribe.subscriptions import Subscription
-from mnemon.log.types.event_type import EventType, Migration
+from mnemon.log.types.event_type import DataMigration, EventType
 
 CHANGES = ("UPDATE mnemon.{table} SET tenant_id = tenant_id", "DELETE FROM mnemon.{table}", "TRUNCATE mnemon.{table}")
 TABLES = ("events", "event_payloads", "event_entities", "event_labels", "event_subjects")
@@ -217,11 +217,11 @@ async def test_schema_evolution_with_version_migration_upcasting_on_read_is_func
         EventType(type="a.b.c", schema_version=1, data_schema=needs("one"), examples=({"one": 1},)),
         EventType(
             type="a.b.c", schema_version=2, data_schema=needs("two"), examples=({"two": 1},),
-            upcast=Migration({"one": "two"}),
+            upcast=DataMigration({"one": "two"}),
         ),
         EventType(
             type="a.b.c", schema_version=3, data_schema=needs("two", "three"), examples=({"two": 1, "three": 3},),
-            upcast=Migration(defaults={"three": 3}),
+            upcast=DataMigration(defaults={"three": 3}),
         ),
     ]  # fmt: skip
     ids = []

@@ -30,15 +30,15 @@ from mnemon.log.errors import (
 )
 from mnemon.log.events import Actor, Event, NewEvent, Scope
 from mnemon.log.moments import now
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.project.strong_reads import Fold, StrongReads
 from mnemon.log.proof.verify import verify
+from mnemon.log.read.pattern import Pattern
 from mnemon.log.read.streams import Filter, Stream
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.delivery import Delivery
-from mnemon.log.subscribe.pattern import Pattern
 from mnemon.log.subscribe.subscriptions import Subscription
-from mnemon.log.types.event_type import BusinessKey, EventType, Migration
+from mnemon.log.types.event_type import BusinessKey, DataMigration, EventType
 from mnemon.log.types.registry import Registry
 
 OPERATOR = Actor("system", "operator")
@@ -451,7 +451,7 @@ class TestIntegration:
                 "properties": {"room": {"type": "string"}, "floor": {"type": "integer"}},
             },
             examples=({"room": "4a", "floor": 0},),
-            upcast=Migration({"place": "room"}, {"floor": 0}),
+            upcast=DataMigration({"place": "room"}, {"floor": 0}),
         )
         await log.register_type(tenant, first, CLERK)
         [old] = await log.append(tenant, [NewEvent(type=first.type, data={"place": "4a"}, actor=CLERK)])

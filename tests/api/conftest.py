@@ -16,10 +16,10 @@ from mnemon.identity.roles import Principal, Role, Scope
 from mnemon.identity.sessions import Sessions
 from mnemon.identity.tokens import add_token
 from mnemon.identity.users import add_user
-from mnemon.log.append.requests import Limits
+from mnemon.log.append.requests import AppendLimits
 from mnemon.log.events import Actor
 from mnemon.log.privacy.archive_store import DirectoryStore
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.readiness import check_database, check_migrations
 from mnemon.settings import Settings
@@ -51,7 +51,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 async def mnemon(settings: Settings, database: Database, ring: KeyRing) -> AsyncIterator[Mnemon]:
-    privacy = Privacy(database, ring, DirectoryStore(settings.home / "archive"), limits=Limits.of(settings))
+    privacy = Privacy(database, ring, DirectoryStore(settings.home / "archive"), limits=AppendLimits.of(settings))
     whole = Mnemon(settings, database, privacy, Sessions(database, KEY, timedelta(hours=1)))
     whole.checks["database"] = lambda: check_database(database)
     whole.checks["migrations"] = lambda: check_migrations(database)

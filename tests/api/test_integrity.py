@@ -15,7 +15,7 @@ from mnemon.errors import BadSettings
 from mnemon.identity.roles import Role
 from mnemon.log.proof.export import FORMAT
 from mnemon.log.proof.integrity import Integrity
-from mnemon.log.proof.verify import Report
+from mnemon.log.proof.verify import ChainReport
 from mnemon.settings import Settings
 from mnemon.work.log_jobs import CHECKPOINT, VERIFY, log_schedules
 from mnemon.work.worker import Worker
@@ -70,7 +70,7 @@ async def test_a_verification_says_how_far_it_is_while_it_runs(
 ) -> None:
     held, whole = asyncio.Event(), Integrity.verify
 
-    async def held_back(*given: Any, **options: Any) -> Report:
+    async def held_back(*given: Any, **options: Any) -> ChainReport:
         report = await whole(*given, **options)
         await held.wait()
         return report

@@ -10,7 +10,7 @@ from mnemon.app import Mnemon
 from mnemon.identity.roles import Role
 from mnemon.ids import new_uuid
 from mnemon.work.enqueue import enqueue, enqueue_many
-from mnemon.work.kinds import Kind
+from mnemon.work.kinds import JobKind
 
 from .conftest import Person, person
 
@@ -19,7 +19,7 @@ class Page(BaseModel):
     number: int
 
 
-READ = Kind("test.api.read", Page, attempts=4)
+READ = JobKind("test.api.read", Page, attempts=4)
 SPEC_FIELDS = {
     "job_id", "status", "attempts", "max_attempts", "next_run_at", "locked_by", "locked_at", "last_error_code",
     "last_error_message", "created_at", "updated_at",

@@ -15,7 +15,7 @@ from mnemon.db.external import ExternalServer
 from mnemon.identity.bootstrap import first_start
 from mnemon.identity.sessions import Sessions
 from mnemon.log.privacy.archive_store import DirectoryStore
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.readiness import PartState, check_database, check_migrations
 from mnemon.settings import Settings

@@ -18,10 +18,10 @@ from mnemon.documents.intake.receive import accept
 from mnemon.identity.sessions import Sessions
 from mnemon.log.events import SYSTEM
 from mnemon.log.privacy.archive_store import DirectoryStore
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.settings import Settings
-from mnemon.work.line import Line
+from mnemon.work.line import WorkerLine
 from mnemon.work.queue import claim_jobs
 from mnemon.work.turns import Turns
 from tests.api.conftest import KEY
@@ -54,7 +54,7 @@ async def queued(mnemon: Mnemon) -> tuple[UUID, UUID]:
 async def claimed(mnemon: Mnemon, *, silent: timedelta, lease: timedelta = timedelta(0)) -> tuple[UUID, UUID]:
     """The same, taken by a worker that gave its last sign so long ago."""
     tenant, run_id = await queued(mnemon)
-    line = Line(mnemon.database.server)
+    line = WorkerLine(mnemon.database.server)
     assert len(await claim_jobs(line, "w", Turns([INGEST]), 1, lease)) == 1
     await line.close()
     async with mnemon.database.owner() as owner:

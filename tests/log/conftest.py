@@ -10,7 +10,7 @@ from mnemon.db.database import Database
 from mnemon.log.events import Actor, EntityReference, NewEvent
 from mnemon.log.privacy import privacy_events
 from mnemon.log.privacy.archive_store import DirectoryStore
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.log.store import EventLog
 from mnemon.log.types.builtin import PERIOD_CHANGED, TYPE_REGISTERED

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from mnemon.db.database import Connection, Database
 from mnemon.log.events import Event
-from mnemon.log.project.lenses import Lens, LiveLens, Tables
+from mnemon.log.project.lens import Lens, LiveLens, Tables
+from mnemon.log.read.pattern import Pattern
 from mnemon.log.store import EventLog
-from mnemon.log.subscribe.pattern import Pattern
 from tests.log.following import BOUND
 
 PLACED = Pattern(types=["shop.order.placed"])

@@ -15,7 +15,7 @@ from mnemon.db.database import Connection, Database
 from mnemon.errors import Conflict
 from mnemon.ids import is_ulid, new_ulid
 from mnemon.log.append.keys import forget_expired_keys
-from mnemon.log.append.requests import Limits
+from mnemon.log.append.requests import AppendLimits
 from mnemon.log.errors import BatchRefused, InvalidEvent, KeyConflict, TypeNotRegistered, VersionConflict
 from mnemon.log.events import Actor, Delegator, EntityReference, Event, NewEvent, Scope, Source
 from mnemon.log.proof import chain
@@ -181,7 +181,7 @@ async def test_a_batch_is_recorded_whole_or_not_at_all(log: EventLog, tenant: UU
 
 
 async def test_a_batch_stays_within_one_legal_entity_and_the_limit(database: Database, tenant: UUID) -> None:
-    async with EventLog(database, registry=Registry(database, SHOP), limits=Limits(batch_events=2)) as log:
+    async with EventLog(database, registry=Registry(database, SHOP), limits=AppendLimits(batch_events=2)) as log:
         with pytest.raises(BatchRefused, match="spans the legal entities DE, main"):
             await log.append(tenant, [noted(), noted(scope=Scope("DE"))])
         with pytest.raises(BatchRefused, match="3 events, more than 2"):
@@ -392,7 +392,7 @@ class TestIdempotencyKeys:
         assert sum(not appended.duplicate for [appended] in results) == 1
 
     async def test_a_key_is_free_again_when_its_life_is_over(self, database: Database, tenant: UUID) -> None:
-        brief = Limits(key_life=timedelta(0))
+        brief = AppendLimits(key_life=timedelta(0))
         async with EventLog(database, registry=Registry(database, SHOP), limits=brief) as log:
             [first] = await log.append(tenant, [noted(idempotency_key="k")])
             [second] = await log.append(tenant, [noted("other", idempotency_key="k")])
@@ -400,7 +400,7 @@ class TestIdempotencyKeys:
 
     async def test_expired_keys_are_swept_and_others_stay(self, database: Database, tenant: UUID) -> None:
         for key, life in (("gone", timedelta(0)), ("kept", timedelta(hours=1))):
-            async with EventLog(database, registry=Registry(database, SHOP), limits=Limits(key_life=life)) as log:
+            async with EventLog(database, registry=Registry(database, SHOP), limits=AppendLimits(key_life=life)) as log:
                 await log.append(tenant, [noted(idempotency_key=key)])
         await log.append(tenant, [invoice_submitted()])
         assert await forget_expired_keys(database) >= 1

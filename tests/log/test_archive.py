@@ -19,9 +19,9 @@ from mnemon.log.moments import now
 from mnemon.log.privacy import archive as archive_module
 from mnemon.log.privacy import redaction
 from mnemon.log.privacy.archive_store import DirectoryStore
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.crypto_seal import REDACTED
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.scan import scan
-from mnemon.log.privacy.sealing import REDACTED
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.log.proof.chain import digest
 from mnemon.log.proof.verify import verify
@@ -42,7 +42,7 @@ from mnemon.log.privacy import archive
 from mnemon.log.privacy.archive_store import DirectoryStore
 from mnemon.log.events import Actor
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 
 owner, app, home, folder, action, moment = sys.argv[1:]
 archive.OBJECT_PAYLOADS = 10

@@ -8,11 +8,11 @@ import pytest
 
 from mnemon.db.database import Database
 from mnemon.log.events import EntityReference, Event, Scope
+from mnemon.log.read.pattern import Pattern
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.delivery import Delivery
 from mnemon.log.subscribe.leases import LeaseLost, take
 from mnemon.log.subscribe.limits import DeliveryLimits
-from mnemon.log.subscribe.pattern import Pattern
 from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.log.types.registry import Registry
 from tests.conftest import make_tenant

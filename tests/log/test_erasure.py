@@ -17,9 +17,9 @@ from mnemon.log.errors import SubjectErased
 from mnemon.log.events import Actor, Event, Scope
 from mnemon.log.moments import now
 from mnemon.log.privacy.affected import AffectedEvent
+from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.privacy.erasure import Erasure
-from mnemon.log.privacy.forgetting import Privacy
-from mnemon.log.privacy.sealing import REDACTED
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.log.proof import chain
 from mnemon.log.read.streams import Stream

@@ -10,9 +10,9 @@ import pytest
 from mnemon.db.database import Connection, Database
 from mnemon.log.events import EntityReference, Event
 from mnemon.log.privacy.erasure import Erasure, OnErased
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.redaction import RedactionRequest
-from mnemon.log.project.lenses import Tables
+from mnemon.log.project.lens import Tables
 from mnemon.log.project.projector import Projector
 from mnemon.log.project.snapshots import Snapshots
 from mnemon.log.project.strong_reads import Fold, StrongReads

@@ -23,7 +23,7 @@ from mnemon.log.proof import chain
 from mnemon.log.proof.checkpoint import Checkpoint
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.proof.merkle import EMPTY_ROOT, Frontier, leaf, node, path_ranges, root_from_path, subtrees
-from mnemon.log.proof.verify import Report
+from mnemon.log.proof.verify import ChainReport
 from mnemon.log.store import EventLog
 
 from .conftest import noted
@@ -78,7 +78,7 @@ def chain_again(connection: Superuser, tenant: UUID, start: int) -> None:
     connection.execute("UPDATE mnemon.partitions SET hash = %s WHERE tenant_id = %s", (previous, tenant))
 
 
-def found(report: Report) -> set[tuple[int, str]]:
+def found(report: ChainReport) -> set[tuple[int, str]]:
     return {(fault.sequence, fault.kind) for fault in report.faults}
 
 

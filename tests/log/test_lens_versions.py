@@ -10,8 +10,8 @@ from mnemon.db.database import Connection, Database
 from mnemon.db.external import ExternalServer
 from mnemon.db.migrate import migrate, packaged_migrations
 from mnemon.log.events import Event, Scope
-from mnemon.log.project.lens_versions import others_in
-from mnemon.log.project.lenses import Lens, Tables
+from mnemon.log.project.lens import Lens, Tables
+from mnemon.log.project.lens_states import others_in
 from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
 from mnemon.log.types.registry import Registry

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from uuid import UUID
 
 from mnemon.log.events import EntityReference, Scope
+from mnemon.log.read.pattern import SCAN_WINDOW, Pattern
 from mnemon.log.store import EventLog
-from mnemon.log.subscribe.pattern import SCAN_WINDOW, Pattern
 from tests.log.conftest import invoice_submitted, noted, order_placed
 from tests.log.following import BOUND, first
 

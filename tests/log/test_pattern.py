@@ -5,8 +5,8 @@ from uuid import UUID
 import pytest
 
 from mnemon.errors import InvalidRequest
+from mnemon.log.read.pattern import ALL_EVENTS, Pattern, _select, find_next
 from mnemon.log.store import EventLog
-from mnemon.log.subscribe.pattern import ALL_EVENTS, Pattern, _select, find_next
 from tests.log.conftest import noted, order_placed
 
 PATTERNS = [

@@ -9,7 +9,7 @@ import pytest
 from mnemon.db.database import Connection, Database
 from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
 from mnemon.log.events import Event, Scope
-from mnemon.log.project.lenses import Lens, Tables
+from mnemon.log.project.lens import Lens, Tables
 from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.limits import DeliveryLimits

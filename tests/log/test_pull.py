@@ -10,12 +10,12 @@ from mnemon.db.database import Database
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.log.errors import SubscriptionMoved, SubscriptionNotFound
 from mnemon.log.events import EntityReference, Scope
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
+from mnemon.log.read.pattern import Pattern
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.delivery import Delivery
 from mnemon.log.subscribe.gathering import Batch
 from mnemon.log.subscribe.limits import DeliveryLimits
-from mnemon.log.subscribe.pattern import Pattern
 from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.log.types.registry import Registry
 from mnemon.telemetry import REGISTRY

@@ -191,7 +191,7 @@ class TestPlans:
 async def test_a_replay_that_is_left_in_the_middle_leaves_no_connection_behind(
     database: Database, tenant: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemon.log.read.reading.SCAN_BATCH", 3)
+    monkeypatch.setattr("mnemon.log.read.reader.SCAN_BATCH", 3)
     async with EventLog(database, registry=Registry(database, SHOP)) as log:
         await log.append(tenant, [noted(str(number)) for number in range(10)])
         assert [event.sequence async for event in log.scan(tenant)] == list(range(1, 11))

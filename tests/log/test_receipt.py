@@ -14,7 +14,7 @@ from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import Actor, Event
 from mnemon.log.moments import now
 from mnemon.log.privacy.archive_store import DirectoryStore
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.store import EventLog
 

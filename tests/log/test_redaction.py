@@ -14,9 +14,9 @@ from mnemon.errors import InvalidRequest, NotAllowed
 from mnemon.log.errors import ArchiveRefused, EventNotFound
 from mnemon.log.events import Actor, EntityReference, Event, NewEvent
 from mnemon.log.moments import now
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.crypto_seal import REDACTED
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.redaction import attested_redactions
-from mnemon.log.privacy.sealing import REDACTED
 from mnemon.log.proof.chain import digest
 from mnemon.log.proof.export import export_lines
 from mnemon.log.proof.verify import verify

@@ -16,9 +16,9 @@ from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
 from mnemon.log.types.event_type import (
     BusinessKey,
+    DataMigration,
     EntityRequirement,
     EventType,
-    Migration,
     PersonalField,
     built_in_types,
     declare,
@@ -91,7 +91,7 @@ async def test_every_part_of_a_declaration_survives_the_round_trip() -> None:
         retention_class="regulatory",
         minimum_retention_years=7,
         business_key=BusinessKey(("room",)),
-        upcast=Migration({"place": "room"}, {"floor": 0}),
+        upcast=DataMigration({"place": "room"}, {"floor": 0}),
     )  # fmt: skip
     assert EventType.from_json(full.as_json()) == full
 
@@ -179,14 +179,14 @@ class TestEvolution:
             (
                 replace(
                     with_properties(VISIT, ["room", "bed"], room=ROOM, bed=FLOOR),
-                    upcast=Migration({"floor": "level"}),
+                    upcast=DataMigration({"floor": "level"}),
                 ),
                 "bed becomes required and the migration gives it no value",
             ),
             (
                 replace(
                     with_properties(VISIT, ["room", "bed"], room=ROOM, bed=FLOOR),
-                    upcast=Migration({}, {"bed": "x"}),
+                    upcast=DataMigration({}, {"bed": "x"}),
                 ),
                 "example 1 of version 1, migrated, does not fit",
             ),
@@ -203,11 +203,11 @@ class TestEvolution:
         await log.register_type(tenant, VISIT, CLERK)
         [old] = await log.append(tenant, [visit(room="4a", floor=2)])
         second = with_properties(VISIT, ["place", "floor"], place=ROOM, floor=FLOOR)
-        renamed = Migration({"room": "place"}, {"floor": 0})
+        renamed = DataMigration({"room": "place"}, {"floor": 0})
         await log.register_type(tenant, replace(second, schema_version=2, examples=(), upcast=renamed), CLERK)
         third = with_properties(VISIT, ["place", "floor", "bed"], place=ROOM, floor=FLOOR, bed=FLOOR)
         await log.register_type(
-            tenant, replace(third, schema_version=3, examples=(), upcast=Migration({}, {"bed": 1})), CLERK
+            tenant, replace(third, schema_version=3, examples=(), upcast=DataMigration({}, {"bed": 1})), CLERK
         )
         event = await log.read_event(tenant, old.id)
         assert event.data == {"place": "4a", "floor": 2, "bed": 1}
@@ -235,7 +235,7 @@ async def test_upcasters_in_code_are_composed_and_bear_erased_fields(database: D
 
     first = EventType(type="crm.person.met", data_schema={"type": "object"})
     second = replace(first, schema_version=2, upcast=split_name)
-    third = replace(first, schema_version=3, upcast=Migration(defaults={"met_at": "unknown"}))
+    third = replace(first, schema_version=3, upcast=DataMigration(defaults={"met_at": "unknown"}))
     registry = Registry(database, [first, second, third])
     lifted = registry.lifter(tenant)("crm.person.met", 1, {"name": "Ada Lovelace"})
     assert lifted == (3, {"first": "Ada", "last": "Lovelace", "met_at": "unknown"})

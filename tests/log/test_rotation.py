@@ -12,8 +12,8 @@ import pytest
 
 from mnemon.db.database import Database
 from mnemon.log.privacy import rotation
-from mnemon.log.privacy.forgetting import Privacy
-from mnemon.log.privacy.sealing import REDACTED
+from mnemon.log.privacy.crypto_seal import REDACTED
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 
 from .conftest import joined, open_private

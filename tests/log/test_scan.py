@@ -10,7 +10,7 @@ import pytest
 from mnemon.db.database import Database
 from mnemon.log.events import NewEvent
 from mnemon.log.privacy.archive_store import DirectoryStore
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.scan import scan
 from mnemon.log.store import EventLog
 

@@ -14,9 +14,9 @@ from mnemon.ids import new_ulid
 from mnemon.log.append.prepare import draft as make_draft
 from mnemon.log.errors import InvalidEvent, KeyUnavailable, SealBroken
 from mnemon.log.events import Actor, Delegator, EntityReference, NewEvent
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.crypto_seal import REDACTED, SEALED, _opened, _sealed
 from mnemon.log.privacy.personal import personal_values
-from mnemon.log.privacy.sealing import REDACTED, SEALED, _opened, _sealed
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.subjects import DataKey, Keys
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.log.proof.chain import digest
@@ -234,14 +234,14 @@ async def test_an_upcaster_sees_the_word_for_an_erased_field(privacy: Privacy, t
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     await privacy.log.register_type(tenant, EventType(type="crm.lead.made", data_schema=schema, **fields), CLERK)  # type: ignore[arg-type]
     [appended] = await privacy.log.append(tenant, [NewEvent(type="crm.lead.made", data={"id": "p", "name": "Eve"})])
-    from mnemon.log.types.event_type import Migration
+    from mnemon.log.types.event_type import DataMigration
 
     following = EventType(
         type="crm.lead.made",
         schema_version=2,
         data_schema={"type": "object"},
         personal_fields=(PersonalField("full_name", "name", subject_path="id"),),
-        upcast=Migration({"name": "full_name"}, {"stage": "new"}),
+        upcast=DataMigration({"name": "full_name"}, {"stage": "new"}),
     )
     await privacy.log.register_type(tenant, following, CLERK)
     assert (await privacy.log.read_event(tenant, appended.id)).data == {"stage": "new", "id": "p", "full_name": "Eve"}

@@ -11,7 +11,7 @@ import pytest
 from mnemon.db.database import Database
 from mnemon.log.errors import KeyConflict, SubjectErased, VersionConflict
 from mnemon.log.events import Actor, Delegator, Scope
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.subjects import UNWRAPPED, SubjectKeys
 from mnemon.log.privacy.wrapping_keys import KeyRing
 

@@ -7,10 +7,10 @@ import pytest
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.log.errors import DeadLetterNotFound, SubscriptionNotFound
 from mnemon.log.events import Scope
+from mnemon.log.read.pattern import Pattern
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.delivery import Delivery
 from mnemon.log.subscribe.limits import DeliveryLimits
-from mnemon.log.subscribe.pattern import Pattern
 from mnemon.log.subscribe.subscriptions import Subscription
 from tests.log.conftest import order_placed
 from tests.log.following import Recorder

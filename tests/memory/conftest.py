@@ -9,7 +9,7 @@ import pytest
 from mnemon.db.database import Database
 from mnemon.log.events import Actor
 from mnemon.log.privacy.archive_store import DirectoryStore
-from mnemon.log.privacy.forgetting import Privacy
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.log.project.projector import Projector
 from mnemon.memory.change_events import Author

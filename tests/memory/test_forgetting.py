@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 
 from mnemon.log.errors import SubjectErased
-from mnemon.log.privacy.forgetting import Privacy
-from mnemon.log.privacy.sealing import REDACTED
+from mnemon.log.privacy.crypto_seal import REDACTED
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.memory.gateway import Memory
 from mnemon.memory.objects import Link, Parent, Place
 from mnemon.models.local import LocalEmbedder

@@ -12,8 +12,8 @@ from tests.log.shop_lenses import fold_of, lens_tables, rows_of, totals
 from mnemon.db.database import Database
 from mnemon.log.events import EntityReference, Scope
 from mnemon.log.project.projector import Projector
+from mnemon.log.read.pattern import Pattern, find_next
 from mnemon.log.store import EventLog
-from mnemon.log.subscribe.pattern import Pattern, find_next
 from mnemon.log.types.registry import Registry
 
 PLACES = st.sampled_from(["main", "berlin", "rome"])

@@ -34,11 +34,11 @@ from mnemon.log.errors import ArchiveRefused, KeyConflict, NothingToAttest, Subj
 from mnemon.log.events import Actor, Appended, EntityReference, Event, NewEvent, Scope
 from mnemon.log.moments import now
 from mnemon.log.privacy.wrapping_keys import KeyRing
-from mnemon.log.project.lenses import Lens, Tables
+from mnemon.log.project.lens import Lens, Tables
 from mnemon.log.project.projector import Projector
 from mnemon.log.proof.handover import rotate_signing_key
 from mnemon.log.proof.integrity import Integrity
-from mnemon.log.subscribe.pattern import Pattern
+from mnemon.log.read.pattern import Pattern
 
 REDACTED = "[REDACTED]"
 OPERATOR = Actor("system", "operator")

@@ -18,8 +18,8 @@ from mnemon.ids import new_uuid
 from mnemon.work.enqueue import enqueue
 from mnemon.work.errors import LeaseLost
 from mnemon.work.job import Job
-from mnemon.work.kinds import Backoff, Kind
-from mnemon.work.line import Line
+from mnemon.work.kinds import Backoff, JobKind
+from mnemon.work.line import WorkerLine
 from mnemon.work.queue import (
     Failure,
     claim_jobs,
@@ -75,11 +75,11 @@ class QueueMachine(RuleBasedStateMachine):
         # Not asyncio.Runner: at its end it would take the loop of the whole test run away.
         self.loop = asyncio.new_event_loop()
         # Each example has kinds of its own, so that examples share a database.
-        self.kind = Kind(f"model.{new_uuid().hex}", Nothing, attempts=ATTEMPTS, backoff=Backoff(0, 0))
+        self.kind = JobKind(f"model.{new_uuid().hex}", Nothing, attempts=ATTEMPTS, backoff=Backoff(0, 0))
         self.turns = Turns([self.kind])
         self.jobs: dict[UUID, Model] = {}
         self.database = Database(self.server, pool_size=2)
-        self.line = Line(self.server)
+        self.line = WorkerLine(self.server)
         self.loop.run_until_complete(self.database.__aenter__())
 
     def teardown(self) -> None:

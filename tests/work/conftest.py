@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from mnemon.db.database import Database
 from mnemon.ids import new_uuid
-from mnemon.work.kinds import Backoff, Kind
+from mnemon.work.kinds import Backoff, JobKind
 from mnemon.work.worker import Worker
 
 PATIENCE = 15.0
@@ -23,7 +23,7 @@ class Note(BaseModel):
     text: str = ""
 
 
-MakeKind = Callable[..., Kind[Note]]
+MakeKind = Callable[..., JobKind[Note]]
 RunWorker = Callable[..., Awaitable[Worker]]
 Eventually = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
 ReadJob = Callable[[UUID], Awaitable[dict[str, Any]]]
@@ -38,9 +38,9 @@ def note() -> type[Note]:
 def make_kind() -> MakeKind:
     """A kind that no other test's worker serves, with fast retries."""
 
-    def make(**options: Any) -> Kind[Note]:
+    def make(**options: Any) -> JobKind[Note]:
         options.setdefault("backoff", Backoff(0, 0))
-        return Kind(f"test.{new_uuid().hex}", Note, **options)
+        return JobKind(f"test.{new_uuid().hex}", Note, **options)
 
     return make
 
@@ -60,7 +60,7 @@ async def run_worker(database: Database) -> AsyncIterator[RunWorker]:
     """Start a worker that stops when the test ends."""
     async with AsyncExitStack() as stack:
 
-        async def start(*kinds: Kind[Any], **options: Any) -> Worker:
+        async def start(*kinds: JobKind[Any], **options: Any) -> Worker:
             options.setdefault("poll", 0.2)
             return await stack.enter_async_context(running(Worker(database, kinds, **options)))
 

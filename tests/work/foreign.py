@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from mnemon.errors import NotFound
 from mnemon.work.errors import JobPostponed, LeaseLost
 from mnemon.work.job import Job
-from mnemon.work.kinds import Backoff, Isolation, Kind
+from mnemon.work.kinds import Backoff, Isolation, JobKind
 
 
 class Text(BaseModel):
@@ -83,7 +83,7 @@ def forge(request: Text) -> Count:
     os._exit(0)
 
 
-ISOLATED = Kind("test.isolated", Text, attempts=2, time_limit=20, backoff=Backoff(0, 0), isolation=Isolation(512))
+ISOLATED = JobKind("test.isolated", Text, attempts=2, time_limit=20, backoff=Backoff(0, 0), isolation=Isolation(512))
 
 
 @ISOLATED.handler

@@ -11,7 +11,7 @@ from mnemon.errors import NotFound
 from mnemon.work import kinds
 from mnemon.work.enqueue import enqueue, enqueue_many
 from mnemon.work.errors import InvalidPayload
-from mnemon.work.kinds import Backoff, Kind, kinds_named, use_default_attempts
+from mnemon.work.kinds import Backoff, JobKind, kinds_named, use_default_attempts
 
 
 class Other(BaseModel):
@@ -173,7 +173,7 @@ async def test_a_kind_without_a_number_of_attempts_follows_the_setting(
 def test_two_kinds_may_not_share_a_name(make_kind) -> None:
     kind = make_kind()
     with pytest.raises(ValueError, match="declared twice"):
-        Kind(kind.name, Other)
+        JobKind(kind.name, Other)
 
 
 def test_an_unknown_kind_is_named_with_the_known_ones(make_kind) -> None:

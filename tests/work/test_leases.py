@@ -14,7 +14,7 @@ from mnemon.work.attempt import Attempt
 from mnemon.work.enqueue import enqueue
 from mnemon.work.errors import LeaseLost
 from mnemon.work.job import Job
-from mnemon.work.line import Line
+from mnemon.work.line import WorkerLine
 from mnemon.work.queue import (
     Failure,
     claim_jobs,
@@ -31,7 +31,7 @@ LEASE = timedelta(seconds=0.4)
 
 @pytest.fixture
 async def line(database):
-    one = Line(database.server)
+    one = WorkerLine(database.server)
     yield one
     await one.close()
 

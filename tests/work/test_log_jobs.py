@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Database
-from mnemon.log.append.requests import Limits
+from mnemon.log.append.requests import AppendLimits
 from mnemon.log.store import EventLog
 from mnemon.log.types.registry import Registry
 from mnemon.settings import Settings
@@ -28,7 +28,7 @@ async def test_the_clock_drops_keys_whose_time_is_over(
     database: Database, tenant: UUID, run_worker: RunWorker, job_reaches: Callable[..., Awaitable[dict[str, Any]]]
 ) -> None:
     for key, life in (("gone", timedelta(0)), ("kept", timedelta(hours=1))):
-        async with EventLog(database, registry=Registry(database, SHOP), limits=Limits(key_life=life)) as log:
+        async with EventLog(database, registry=Registry(database, SHOP), limits=AppendLimits(key_life=life)) as log:
             await log.append(tenant, [noted(idempotency_key=key)])
     async with database.transaction(tenant) as tx:
         job = await enqueue(tx, FORGET_KEYS, NoPayload())

@@ -4,7 +4,7 @@ from mnemon.telemetry import REGISTRY
 from mnemon.work.enqueue import enqueue, enqueue_many
 from mnemon.work.errors import JobFailed
 from mnemon.work.job import Job
-from mnemon.work.line import Line
+from mnemon.work.line import WorkerLine
 from mnemon.work.metrics import refresh_gauges
 
 
@@ -42,7 +42,7 @@ async def test_attempts_outcomes_and_times_are_counted_by_kind(
 
 
 async def test_gauges_show_the_queue_of_all_tenants(database, tenant, other_tenant, make_kind, note) -> None:
-    kind, line = make_kind(), Line(database.server)
+    kind, line = make_kind(), WorkerLine(database.server)
     for owner in (tenant, other_tenant):
         async with database.transaction(owner) as tx:
             first, *_ = await enqueue_many(tx, kind, [note() for _ in range(3)])

@@ -8,7 +8,7 @@ from psycopg import sql
 from mnemon.ids import new_uuid
 from mnemon.work.enqueue import enqueue_many
 from mnemon.work.job import Job
-from mnemon.work.line import Line
+from mnemon.work.line import WorkerLine
 from mnemon.work.queue import claim_jobs, finish_jobs, release_delayed_jobs, rescue_jobs
 from mnemon.work.turns import Turns
 from tests.work.conftest import Note
@@ -20,7 +20,7 @@ LEASE = timedelta(minutes=1)
 @pytest.fixture
 async def busy(own_database, make_kind):
     """A line whose plans were cached on an empty table, which then fills up."""
-    kind, line = make_kind(), Line(own_database.server)
+    kind, line = make_kind(), WorkerLine(own_database.server)
     for _ in range(8):
         await claim_jobs(line, "w", Turns([kind]), 50, LEASE)
         await finish_jobs(line, [])

@@ -13,7 +13,7 @@ from mnemon.ids import new_uuid
 from mnemon.settings import Settings
 from mnemon.work.enqueue import enqueue
 from mnemon.work.job import Job
-from mnemon.work.line import Line
+from mnemon.work.line import WorkerLine
 from mnemon.work.schedule import Schedule, Scheduler
 from mnemon.work.upkeep import CLEAN_UP, CRASH_GUARD, upkeep_schedules
 from mnemon.work.worker import Worker
@@ -23,7 +23,7 @@ NIL = UUID(int=0)
 
 @pytest.fixture
 async def line(own_database):
-    one = Line(own_database.server)
+    one = WorkerLine(own_database.server)
     yield one
     await one.close()
 
@@ -57,7 +57,7 @@ async def test_a_new_schedule_waits_for_its_time(line, as_owner, make_kind, note
 
 async def test_many_workers_that_see_it_due_fire_it_once(own_database, line, as_owner, make_kind, note) -> None:
     kind = make_kind()
-    lines = [Line(own_database.server) for _ in range(8)]
+    lines = [WorkerLine(own_database.server) for _ in range(8)]
     schedulers = [Scheduler(one, [hourly(kind, note)]) for one in lines]
     await schedulers[0].declare()
     await as_owner(MISS_SOME)

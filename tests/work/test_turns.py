@@ -8,7 +8,7 @@ import pytest
 
 from mnemon.work.enqueue import enqueue, enqueue_many
 from mnemon.work.job import Job
-from mnemon.work.line import Line
+from mnemon.work.line import WorkerLine
 from mnemon.work.queue import claim_jobs, release_delayed_jobs
 from mnemon.work.turns import Turns
 
@@ -19,7 +19,7 @@ TENANTS = [UUID(int=number) for number in (3, 2**64, 2**127)]
 
 @pytest.fixture
 async def line(database):
-    one = Line(database.server)
+    one = WorkerLine(database.server)
     yield one
     await one.close()
 

@@ -19,7 +19,7 @@ from mnemon.errors import NotAllowed, NotAuthenticated
 from mnemon.identity.following import refuse_strangers
 from mnemon.identity.roles import Action, Principal, authorise
 from mnemon.log.events import Event
-from mnemon.log.read.reading import LARGEST_PAGE
+from mnemon.log.read.reader import LARGEST_PAGE
 from mnemon.log.subscribe.gathering import Batch
 from mnemon.log.subscribe.pull import LONGEST_CLAIM, LONGEST_WAIT
 

@@ -10,8 +10,8 @@ from mnemon.api.access import MnemonPart, allow
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action, Principal
 from mnemon.log.append.incoming import EntityId, LegalEntity, Name, Word
-from mnemon.log.subscribe.pattern import Pattern
-from mnemon.log.subscribe.subscriptions import Holds, Start, Status, Subscription
+from mnemon.log.read.pattern import Pattern
+from mnemon.log.subscribe.subscriptions import Holds, Start, Subscription, SubscriptionStatus
 
 router = APIRouter(tags=["subscriptions"])
 Reader = Annotated[Principal, allow(Action.READ_LOG)]
@@ -67,7 +67,7 @@ class SubscriptionOut(BaseModel):
     scopes: dict[str, str]
     modules: list[str]
     failure_holds: Holds
-    status: Status
+    status: SubscriptionStatus
     probe_at: datetime | None
     error_count: int
     last_error: str | None

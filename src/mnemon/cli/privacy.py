@@ -16,7 +16,7 @@ from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.identity.users import user_by_email
 from mnemon.log.privacy.affected import Person
 from mnemon.log.privacy.erasure import Erasure
-from mnemon.log.privacy.forgetting import PersonalData
+from mnemon.log.privacy.privacy import PersonalData
 from mnemon.log.privacy.rotation import Rotation
 from mnemon.log.privacy.scan import Scan
 

@@ -16,10 +16,10 @@ from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.events import MAIN, Event
 from mnemon.log.read.lineage import DEEPEST, Trace
+from mnemon.log.read.pattern import Pattern
 from mnemon.log.read.query import end_of, read_dimensions, read_position, start_of
-from mnemon.log.read.reading import LARGEST_PAGE
+from mnemon.log.read.reader import LARGEST_PAGE
 from mnemon.log.read.streams import EVERYTHING, Direction, Filter, Stream
-from mnemon.log.subscribe.pattern import Pattern
 
 LegalEntity = Annotated[str, typer.Option("--legal-entity", help="The partition.", metavar="NAME")]
 EventId = Annotated[str, typer.Argument(help="The event's id.", metavar="ID")]

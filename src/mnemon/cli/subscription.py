@@ -12,8 +12,8 @@ from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
 from mnemon.log.events import MAIN
+from mnemon.log.read.pattern import Pattern
 from mnemon.log.store import EventLog
-from mnemon.log.subscribe.pattern import Pattern
 from mnemon.log.subscribe.subscriptions import Subscription
 
 app = typer.Typer(help="Subscriptions: who follows the log, and how far they are.", no_args_is_help=True)

@@ -14,8 +14,8 @@ from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.proof.chain import DIGEST_LENGTH
-from mnemon.log.proof.verify import Report
-from mnemon.log.proof.walk import Position
+from mnemon.log.proof.verify import ChainReport
+from mnemon.log.proof.walk import ChainPosition
 from mnemon.log.read.query import read_sequence
 
 OnePartition = Annotated[
@@ -66,11 +66,11 @@ async def partitions_of(mnemon: Mnemon, tenant_id: UUID, legal_entity: str | Non
 class _Reports:
     """The partitions that are checked, and where the present one is."""
 
-    done: dict[str, Report] = field(default_factory=dict)
-    under_way: tuple[str, Report] | None = None
+    done: dict[str, ChainReport] = field(default_factory=dict)
+    under_way: tuple[str, ChainReport] | None = None
 
     async def gather(
-        self, tenant: str, legal_entity: str | None, *, since_checkpoint: bool, resume: Position | None
+        self, tenant: str, legal_entity: str | None, *, since_checkpoint: bool, resume: ChainPosition | None
     ) -> None:
         bar = Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
@@ -81,7 +81,7 @@ class _Reports:
                 for name in await partitions_of(mnemon, tenant_id, legal_entity):
                     task = bar.add_task(escape(name), total=None)
 
-                    def progress(report: Report, name: str = name, task: TaskID = task) -> None:
+                    def progress(report: ChainReport, name: str = name, task: TaskID = task) -> None:
                         self.under_way = name, report
                         bar.update(task, completed=report.position.sequence, total=report.total)
 
@@ -97,20 +97,20 @@ class _Reports:
             complaints.print(f"Stopped. Go on with: --legal-entity {name} --resume {position}", markup=False)
 
 
-def _read_resume(given: str | None, legal_entity: str | None) -> Position | None:
+def _read_resume(given: str | None, legal_entity: str | None) -> ChainPosition | None:
     if given is None:
         return None
     sequence, _, digest = given.partition(":")
     try:
-        position = Position(read_sequence(sequence), bytes.fromhex(digest))
+        position = ChainPosition(read_sequence(sequence), bytes.fromhex(digest))
     except ValueError:
-        position = Position(0, b"")
+        position = ChainPosition(0, b"")
     if legal_entity is None or len(position.hash) != DIGEST_LENGTH:
         raise InvalidRequest("Give --resume as the interrupted run printed it, together with its --legal-entity.")
     return position
 
 
-def _describe(reports: dict[str, Report]) -> None:
+def _describe(reports: dict[str, ChainReport]) -> None:
     for name, report in reports.items():
         if report.intact:
             events = counted(report.checked, "event")

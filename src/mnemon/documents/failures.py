@@ -10,7 +10,7 @@ from mnemon.documents.ingest.job import RUNS, Context
 from mnemon.log.events import SYSTEM
 from mnemon.telemetry import logger
 from mnemon.work.job import Job
-from mnemon.work.kinds import Kind
+from mnemon.work.kinds import JobKind
 
 # The lock keeps a purge from coming between this and the append that would then name a destroyed key.
 FAILED_RUN = """
@@ -30,7 +30,7 @@ class FailedRun(BaseModel):
 
 
 # The database enqueues it, with limits of its own: see move_run_with_job.
-RECORD_FAILURE = Kind("documents.record_failure", FailedRun, attempts=20)
+RECORD_FAILURE = JobKind("documents.record_failure", FailedRun, attempts=20)
 
 
 @RECORD_FAILURE.handler

@@ -30,7 +30,7 @@ from mnemon.log.store import EventLog
 from mnemon.telemetry import counter, logger
 from mnemon.work.enqueue import enqueue
 from mnemon.work.job import Job
-from mnemon.work.kinds import Kind
+from mnemon.work.kinds import JobKind
 
 # Called in the transaction of a purge with the revisions that go, by whoever keeps words of them elsewhere.
 OnPurge = Callable[[Connection, UUID, Sequence[UUID]], Awaitable[None]]
@@ -57,7 +57,7 @@ class PurgedDocument(BaseModel):
     doc_id: UUID
 
 
-PURGE_FILES = Kind("documents.purge_files", PurgedDocument, attempts=20, time_limit=3600)
+PURGE_FILES = JobKind("documents.purge_files", PurgedDocument, attempts=20, time_limit=3600)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from uuid import UUID
 from mnemon.identity.events import ALL, MODULE
 from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.events import Actor, EntityReference, NewEvent
-from mnemon.log.read.reading import Page
+from mnemon.log.read.reader import StreamPage
 from mnemon.log.read.streams import Filter, Stream
 from mnemon.log.store import EventLog
 from mnemon.log.types.event_type import EventType
@@ -32,7 +32,7 @@ async def record_change(transaction: LogTransaction, actor: Actor, happening: Ev
     )
 
 
-async def recent_changes(log: EventLog, tenant: UUID, limit: int, cursor: str | None = None) -> Page:
+async def recent_changes(log: EventLog, tenant: UUID, limit: int, cursor: str | None = None) -> StreamPage:
     """Newest first."""
     return await log.read_page(tenant, CHANGES, OURS, direction="backward", cursor=cursor, limit=limit)
 

@@ -7,23 +7,23 @@ from uuid import UUID
 
 from mnemon.db.database import Connection, Database
 from mnemon.log.append.group import Groups
-from mnemon.log.append.partitions import Partition, Partitions, list_partitions
 from mnemon.log.append.periods import Periods
-from mnemon.log.append.requests import Limits, RequestMaker
+from mnemon.log.append.requests import AppendLimits, RequestMaker
 from mnemon.log.append.transaction import SEALINGS, LogTransaction
 from mnemon.log.append.wake import Waker
 from mnemon.log.append.writer import InlineLens, Writer
 from mnemon.log.errors import NotNew, SubjectErased
 from mnemon.log.events import MAIN, Actor, Appended, EntityReference, Event, NewEvent
+from mnemon.log.partitions import Partition, Partitions, list_partitions
 from mnemon.log.privacy.seal import PlainSeal, Seal
 from mnemon.log.read.arrivals import Arrivals
+from mnemon.log.read.follower import Follower
 from mnemon.log.read.lineage import DEEPEST, Lineage, Trace
-from mnemon.log.read.live import Follower
-from mnemon.log.read.reading import Page, Reader
+from mnemon.log.read.pattern import ALL_EVENTS, Pattern
+from mnemon.log.read.reader import LogReader, StreamPage
 from mnemon.log.read.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream
 from mnemon.log.subscribe.dead_letters import DeadLetters
 from mnemon.log.subscribe.limits import DEFAULT_LIMITS, DeliveryLimits
-from mnemon.log.subscribe.pattern import ALL_EVENTS, Pattern
 from mnemon.log.subscribe.pull import Pull
 from mnemon.log.subscribe.subscriptions import Subscriptions
 from mnemon.log.types.builtin import TYPE_REGISTERED
@@ -41,7 +41,7 @@ class EventLog:
         self,
         database: Database,
         *,
-        limits: Limits | None = None,
+        limits: AppendLimits | None = None,
         seal: Seal | None = None,
         registry: Registry | None = None,
         delivery: DeliveryLimits = DEFAULT_LIMITS,
@@ -51,7 +51,7 @@ class EventLog:
         self.partitions = Partitions(database)
         self.waker = Waker(database)
         seal = seal or PlainSeal()
-        self.reader = Reader(database, self.partitions, self.registry, seal)
+        self.reader = LogReader(database, self.partitions, self.registry, seal)
         self.lineage = Lineage(self.partitions, self.reader)
         self.delivery = delivery
         self.arrivals = Arrivals(database, self.waker)
@@ -60,7 +60,7 @@ class EventLog:
         self.pull = Pull(database, self.reader, self.registry, self.arrivals, delivery)
         self._follower = Follower(database, self.reader, self.arrivals)
         self.periods = Periods(database, self.transaction)
-        self._maker = RequestMaker(self.registry, seal, limits or Limits())
+        self._maker = RequestMaker(self.registry, seal, limits or AppendLimits())
         self._writer = Writer(database, self.partitions, self.waker)
         self._groups = Groups(self._writer.write_group)
 
@@ -125,7 +125,7 @@ class EventLog:
         direction: Direction = "forward",
         cursor: str | None = None,
         limit: int = 100,
-    ) -> Page:
+    ) -> StreamPage:
         return await self.reader.page(
             tenant, stream, wanted, legal_entity=legal_entity, direction=direction, cursor=cursor, limit=limit
         )

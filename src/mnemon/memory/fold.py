@@ -10,7 +10,7 @@ from uuid import UUID
 from mnemon.errors import Conflict
 from mnemon.log.events import Event
 from mnemon.log.moments import read_moment, written
-from mnemon.log.privacy.sealing import REDACTED
+from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.memory.objects import MARKDOWN, Link, MemoryObject, Parent, Place
 from mnemon.memory.personal import disclose
 

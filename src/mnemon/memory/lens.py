@@ -11,8 +11,8 @@ from mnemon.db.database import Connection
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.log.events import MAIN, Event
 from mnemon.log.moments import written
-from mnemon.log.project.lenses import Lens, Tables
-from mnemon.log.subscribe.pattern import Pattern
+from mnemon.log.project.lens import Lens, Tables
+from mnemon.log.read.pattern import Pattern
 from mnemon.memory.errors import BranchClosed
 from mnemon.memory.events import LENS_TYPES
 from mnemon.memory.fold import Change, Key, from_json, key_of

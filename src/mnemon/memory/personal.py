@@ -8,7 +8,7 @@ under `about.sealed`, which the log encrypts. Ids, types, versions and relations
 from collections.abc import Mapping
 from typing import Any
 
-from mnemon.log.privacy.sealing import REDACTED, SEALED
+from mnemon.log.privacy.crypto_seal import REDACTED, SEALED
 from mnemon.log.types.event_type import PersonalField
 
 PERSONAL_FIELDS = (PersonalField("about.sealed", "free_text", subject_path="about.subject_id"),)

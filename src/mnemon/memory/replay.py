@@ -12,7 +12,7 @@ from psycopg.rows import tuple_row
 from mnemon.db.database import Connection
 from mnemon.log.project.lens_tables import columns_in, key_in
 from mnemon.log.project.projector import Projector
-from mnemon.log.project.rebuild import Progress
+from mnemon.log.project.rebuild import RebuildProgress
 from mnemon.log.store import EventLog
 from mnemon.memory.determinism import branch_hash, content_hash, object_hash
 from mnemon.memory.fold import from_json
@@ -98,7 +98,7 @@ class Replay:
         self._log = log
         self._projector = projector
 
-    async def verify(self, tenant: UUID, progress: Progress | None = None) -> Replayed:
+    async def verify(self, tenant: UUID, progress: RebuildProgress | None = None) -> Replayed:
         """Compare the lens row by row, and hash by hash, with what the log gives from its first event on.
 
         To be asked while nobody writes: a change between the two looks counts as a difference.
@@ -119,7 +119,7 @@ class Replay:
             differences=found + wrong,
         )
 
-    async def rebuild(self, tenant: UUID, progress: Progress | None = None) -> str:
+    async def rebuild(self, tenant: UUID, progress: RebuildProgress | None = None) -> str:
         """Make the lens anew; returns its state hash."""
         rebuilt = await self._projector.rebuild(tenant, LENS.name, from_snapshot=False, progress=progress)
         return rebuilt.state_hash.hex()

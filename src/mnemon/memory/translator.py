@@ -8,10 +8,10 @@ from collections.abc import Awaitable
 from uuid import UUID
 
 from mnemon.log.events import MAIN, Actor, Event
+from mnemon.log.read.pattern import Pattern
 from mnemon.log.read.streams import Filter
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.delivery import Delivery
-from mnemon.log.subscribe.pattern import Pattern
 from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.memory.change_events import Author
 from mnemon.memory.changes import Changed, Changes

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.log.events import MAIN
-from mnemon.log.project.lenses import Tables
+from mnemon.log.project.lens import Tables
 from mnemon.memory.errors import BranchClosed, BranchNotFound
 from mnemon.memory.fold import from_json
 from mnemon.memory.objects import STILL, MemoryObject, Place

@@ -7,7 +7,7 @@ from mnemon.semantics.audit import verify_evidence
 from mnemon.settings import Settings
 from mnemon.telemetry import logger
 from mnemon.work.job import Job
-from mnemon.work.kinds import Kind, NoPayload
+from mnemon.work.kinds import JobKind, NoPayload
 from mnemon.work.schedule import Schedule
 
 OFF = "off"
@@ -15,7 +15,7 @@ OFF = "off"
 log = logger(__name__)
 
 # Some thousand quotes per second: six hours are enough for fifty million.
-CHECK_EVIDENCE = Kind("semantics.check_evidence", NoPayload, attempts=3, time_limit=6 * 3600, at_once=1)
+CHECK_EVIDENCE = JobKind("semantics.check_evidence", NoPayload, attempts=3, time_limit=6 * 3600, at_once=1)
 
 
 @CHECK_EVIDENCE.handler

@@ -9,9 +9,9 @@ from mnemon.db.database import Connection
 from mnemon.documents import events as documents
 from mnemon.documents.ingest.dating import recorded_moment
 from mnemon.log.events import Event
-from mnemon.log.privacy.sealing import REDACTED
-from mnemon.log.project.lenses import Lens, Tables
-from mnemon.log.subscribe.pattern import Pattern
+from mnemon.log.privacy.crypto_seal import REDACTED
+from mnemon.log.project.lens import Lens, Tables
+from mnemon.log.read.pattern import Pattern
 from mnemon.semantics import events as happened
 from mnemon.semantics import lens_sql as statements
 from mnemon.semantics.names import revision_name, upload_uid_of

@@ -7,7 +7,7 @@ from mnemon.documents.purge import Purged
 from mnemon.log.events import SYSTEM, Actor
 from mnemon.telemetry import counter, logger
 from mnemon.work.job import Job
-from mnemon.work.kinds import Kind, NoPayload
+from mnemon.work.kinds import JobKind, NoPayload
 
 MOST = 500
 TENANTS = "SELECT tenant_id FROM mnemon.tenants_with_expired_artifacts() AS tenant_id"
@@ -29,7 +29,7 @@ class Context(Protocol):
     async def purge_document(self, tenant: UUID, actor: Actor, doc_id: UUID) -> Purged: ...
 
 
-EXPIRE = Kind("semantics.expire", NoPayload, attempts=5, time_limit=3600)
+EXPIRE = JobKind("semantics.expire", NoPayload, attempts=5, time_limit=3600)
 
 
 @EXPIRE.handler

@@ -23,7 +23,7 @@ from mnemon.identity.roles import Action, Principal, Role, authorise
 from mnemon.identity.tenants import Tenant, own_tenant
 from mnemon.identity.users import User, user_by_id
 from mnemon.work.jobs import list_workers
-from mnemon.work.kinds import Kind
+from mnemon.work.kinds import JobKind
 
 Handler = Callable[..., Awaitable[Response]]
 
@@ -72,7 +72,7 @@ async def visit(request: Request, action: Action) -> Visitor:
     return visitor
 
 
-async def has_worker(mnemon: Mnemon, kind: Kind[Any]) -> bool:
+async def has_worker(mnemon: Mnemon, kind: JobKind[Any]) -> bool:
     """Whether what waits for a worker of this kind will be done."""
     async with mnemon.database.session() as session:
         return any(one.alive and kind.name in one.kinds for one in await list_workers(session))

@@ -38,7 +38,7 @@ class Lost:
     """Another worker has the job, or it was cancelled: there is nothing to write."""
 
 
-Outcome = Done | GivenBack | Lost | Failure
+AttemptOutcome = Done | GivenBack | Lost | Failure
 
 
 @dataclass(eq=False)
@@ -64,7 +64,7 @@ class Attempt:
             if self.running and self.task is not None:
                 self.task.cancel()
 
-    async def run(self) -> Outcome:
+    async def run(self) -> AttemptOutcome:
         bind_contextvars(job_id=self.job.job_id, tenant_id=self.job.tenant_id)
         try:
             if self.why is not None:
@@ -99,7 +99,7 @@ class Attempt:
             return await run_in_subprocess(job, job.kind.isolation, self.time_limit)
         return result_text(await handler(job))
 
-    def _stopped(self) -> Outcome:
+    def _stopped(self) -> AttemptOutcome:
         if self.why == "lost":
             return Lost()
         if self.why == "stop":

@@ -10,7 +10,7 @@ import orjson
 from mnemon.db.database import Connection
 from mnemon.ids import new_time_ordered_uuid
 from mnemon.work.errors import InvalidPayload
-from mnemon.work.kinds import Kind, Payload
+from mnemon.work.kinds import JobKind, Payload
 
 CHANNEL = "mnemon_jobs"
 # A payload names things; it does not hold them. Whatever must be forgettable stays out of it.
@@ -57,7 +57,7 @@ class Enqueued:
 
 async def enqueue(
     tx: Connection,
-    kind: Kind[Payload],
+    kind: JobKind[Payload],
     payload: Payload,
     *,
     dedupe_key: str | None = None,
@@ -89,7 +89,7 @@ async def enqueue(
 
 async def enqueue_many(
     tx: Connection,
-    kind: Kind[Payload],
+    kind: JobKind[Payload],
     payloads: Sequence[Payload],
     *,
     dedupe_keys: Sequence[str | None] | None = None,
@@ -106,7 +106,7 @@ async def enqueue_many(
     return [row["job_id"] for row in await (await tx.execute(ADD_MANY, values)).fetchall()]
 
 
-def _values(kind: Kind[Payload]) -> dict[str, object]:
+def _values(kind: JobKind[Payload]) -> dict[str, object]:
     return {
         "kind": kind.name,
         "attempts": kind.max_attempts,
@@ -116,7 +116,7 @@ def _values(kind: Kind[Payload]) -> dict[str, object]:
     }
 
 
-def _checked(kind: Kind[Payload], payload: Payload) -> str:
+def _checked(kind: JobKind[Payload], payload: Payload) -> str:
     if not isinstance(payload, kind.payload):
         raise InvalidPayload(f"{kind.name} takes {kind.payload.__name__}, not {type(payload).__name__}.")
     text = payload.model_dump_json()

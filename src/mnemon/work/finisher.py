@@ -9,7 +9,7 @@ import psycopg
 from mnemon.errors import MnemonError
 from mnemon.telemetry import logger
 from mnemon.work.job import Job
-from mnemon.work.line import Line
+from mnemon.work.line import WorkerLine
 from mnemon.work.outage import Outage
 from mnemon.work.queue import finish_jobs
 
@@ -22,7 +22,7 @@ log = logger(__name__)
 class Finisher:
     """Collects finished jobs while the last batch is being written. `settled(job, held)` follows each write."""
 
-    def __init__(self, line: Line, settled: Callable[[Job[Any], bool], None]) -> None:
+    def __init__(self, line: WorkerLine, settled: Callable[[Job[Any], bool], None]) -> None:
         self._line = line
         self._settled = settled
         self._waiting: list[tuple[Job[Any], str | None]] = []

@@ -4,7 +4,7 @@ import time
 
 from mnemon.telemetry import logger
 from mnemon.work import metrics
-from mnemon.work.line import Line
+from mnemon.work.line import WorkerLine
 from mnemon.work.queue import release_delayed_jobs, rescue_jobs
 from mnemon.work.schedule import Scheduler
 
@@ -16,7 +16,7 @@ log = logger(__name__)
 class Housekeeping:
     """Rescues what silent workers left, releases and fires what is due, now and then reads the gauges."""
 
-    def __init__(self, line: Line, scheduler: Scheduler, every: float) -> None:
+    def __init__(self, line: WorkerLine, scheduler: Scheduler, every: float) -> None:
         self.scheduler = scheduler
         self._line = line
         self._every = every

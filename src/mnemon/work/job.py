@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from mnemon.db.database import Connection, Database
 from mnemon.work.errors import InvalidPayload, LeaseLost
-from mnemon.work.kinds import Kind, Payload, Result
+from mnemon.work.kinds import JobKind, Payload, Result
 
 FINISH = "SELECT mnemon.finish_job(%s, %s::uuid, %s::text::jsonb) AS held"
 REPORT = "SELECT mnemon.report_progress(%s, %s::uuid, %s::text::jsonb)"
@@ -28,7 +28,7 @@ class Job(Generic[Payload]):
 
     job_id: UUID
     tenant_id: UUID
-    kind: Kind[Payload]
+    kind: JobKind[Payload]
     payload_text: str
     attempt: int
     max_attempts: int

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Payload = TypeVar("Payload", bound=BaseModel)
 Result = BaseModel | dict[str, Any] | None
-Handler = Callable[["Job[Payload]"], Awaitable[Result]]
+JobHandler = Callable[["Job[Payload]"], Awaitable[Result]]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class NoPayload(BaseModel):
 
 
 @dataclass(eq=False)
-class Kind(Generic[Payload]):
+class JobKind(Generic[Payload]):
     """One kind of job. Declare it at module level; its name is what the database and the logs show.
 
     `at_once` limits how many jobs of the kind run in all workers together. Without `attempts` the setting holds.
@@ -52,7 +52,7 @@ class Kind(Generic[Payload]):
     backoff: Backoff = field(default_factory=Backoff)
     at_once: int | None = None
     isolation: Isolation | None = None
-    run: Handler[Payload] | None = None
+    run: JobHandler[Payload] | None = None
 
     def __post_init__(self) -> None:
         known = _declared.setdefault(self.name, self)
@@ -64,13 +64,13 @@ class Kind(Generic[Payload]):
     def max_attempts(self) -> int:
         return self.attempts or _defaults["attempts"]
 
-    def handler(self, run: Handler[Payload]) -> Handler[Payload]:
+    def handler(self, run: JobHandler[Payload]) -> JobHandler[Payload]:
         """Decorator for the function that runs the jobs of this kind."""
         self.run = run
         return run
 
 
-_declared: dict[str, Kind[Any]] = {}
+_declared: dict[str, JobKind[Any]] = {}
 _defaults = {"attempts": 5}
 
 
@@ -79,12 +79,12 @@ def use_default_attempts(count: int) -> None:
     _defaults["attempts"] = count
 
 
-def declared_kinds() -> list[Kind[Any]]:
+def declared_kinds() -> list[JobKind[Any]]:
     """Every kind that the imported modules declare."""
     return sorted(_declared.values(), key=lambda kind: kind.name)
 
 
-def kinds_named(names: Iterable[str]) -> list[Kind[Any]]:
+def kinds_named(names: Iterable[str]) -> list[JobKind[Any]]:
     """The kinds of these names, or an error that lists the known ones."""
     unknown = sorted(set(names) - _declared.keys())
     if unknown:
@@ -92,7 +92,7 @@ def kinds_named(names: Iterable[str]) -> list[Kind[Any]]:
     return [_declared[name] for name in names]
 
 
-def kind_in(module: str, name: str) -> Kind[Any]:
+def kind_in(module: str, name: str) -> JobKind[Any]:
     """The kind that a module declares; for the subprocess, which starts with nothing imported."""
     importlib.import_module(module)
     return kinds_named([name])[0]

@@ -9,7 +9,7 @@ import psycopg
 from mnemon.db.database import Connection, Server, connect
 
 
-class Line:
+class WorkerLine:
     """Connects when first used, and again after the server went away. One statement, one transaction, one round trip.
 
     Jobs that use up the pool cannot keep their worker from claiming, finishing and rescuing.

@@ -14,10 +14,10 @@ from mnemon.log.append.keys import forget_expired_keys
 from mnemon.log.events import MAIN, Actor
 from mnemon.log.privacy.archive import Archive, Archived
 from mnemon.log.proof.integrity import Integrity
-from mnemon.log.proof.verify import Report
+from mnemon.log.proof.verify import ChainReport
 from mnemon.settings import Settings
 from mnemon.work.job import Job
-from mnemon.work.kinds import Kind, NoPayload
+from mnemon.work.kinds import JobKind, NoPayload
 from mnemon.work.schedule import Schedule
 
 
@@ -49,11 +49,11 @@ class Restoring(BaseModel):
 REPORT_SECONDS = 0.5
 
 # Fifty thousand events per second and more: six hours are enough for a thousand million.
-VERIFY = Kind("log.verify", Verification, attempts=3, time_limit=6 * 3600, at_once=2)
-ARCHIVE = Kind("log.archive", Archiving, attempts=3, time_limit=6 * 3600, at_once=1)
-RESTORE = Kind("log.restore", Restoring, attempts=3, time_limit=6 * 3600, at_once=1)
-FORGET_KEYS = Kind("log.forget_keys", NoPayload, attempts=3, time_limit=3600, at_once=1)
-CHECKPOINT = Kind("log.checkpoint", NoPayload, attempts=3, time_limit=3600, at_once=1)
+VERIFY = JobKind("log.verify", Verification, attempts=3, time_limit=6 * 3600, at_once=2)
+ARCHIVE = JobKind("log.archive", Archiving, attempts=3, time_limit=6 * 3600, at_once=1)
+RESTORE = JobKind("log.restore", Restoring, attempts=3, time_limit=6 * 3600, at_once=1)
+FORGET_KEYS = JobKind("log.forget_keys", NoPayload, attempts=3, time_limit=3600, at_once=1)
+CHECKPOINT = JobKind("log.checkpoint", NoPayload, attempts=3, time_limit=3600, at_once=1)
 
 
 @VERIFY.handler
@@ -69,7 +69,7 @@ async def verify_partition(job: Job[Verification]) -> dict[str, Any]:
     return {"legal_entity": wanted.legal_entity} | report.as_json()
 
 
-def _how_far(report: Report) -> dict[str, str]:
+def _how_far(report: ChainReport) -> dict[str, str]:
     return {
         "checked": str(report.checked),
         "sequence": str(report.position.sequence),

@@ -5,7 +5,7 @@ from functools import cache
 from prometheus_client import Counter, Histogram
 
 from mnemon.telemetry import counter, gauge, histogram
-from mnemon.work.line import Line
+from mnemon.work.line import WorkerLine
 
 STATS = "SELECT * FROM mnemon.job_stats()"
 
@@ -49,7 +49,7 @@ def times_of(kind: str) -> tuple[Histogram, Histogram]:
     return SECONDS.labels(kind), WAIT.labels(kind)
 
 
-async def refresh_gauges(line: Line) -> None:
+async def refresh_gauges(line: WorkerLine) -> None:
     """Read the state of the whole queue into the gauges; a kind that has no jobs left shows none."""
     rows = await line.fetch(STATS)
     for one in (WAITING, DELAYED, RUNNING, DEAD, OLDEST):

@@ -9,7 +9,7 @@ from mnemon.settings import Settings
 from mnemon.work.enqueue import enqueue
 from mnemon.work.errors import JobPostponed
 from mnemon.work.job import Job
-from mnemon.work.kinds import Kind, NoPayload
+from mnemon.work.kinds import JobKind, NoPayload
 from mnemon.work.portions import in_portions
 from mnemon.work.schedule import Schedule
 
@@ -24,24 +24,24 @@ class CallAge(BaseModel):
     days: int
 
 
-REEMBED = Kind("models.reembed", NoPayload, attempts=5, time_limit=600, at_once=2)
+REEMBED = JobKind("models.reembed", NoPayload, attempts=5, time_limit=600, at_once=2)
 # It builds indexes.
-FIND_OLD_VECTORS = Kind("models.find_old_vectors", NoPayload, attempts=3, time_limit=6 * 3600, at_once=1)
-FORGET_CALLS = Kind("models.forget_calls", CallAge, attempts=3, time_limit=3600, at_once=1)
+FIND_OLD_VECTORS = JobKind("models.find_old_vectors", NoPayload, attempts=3, time_limit=6 * 3600, at_once=1)
+FORGET_CALLS = JobKind("models.forget_calls", CallAge, attempts=3, time_limit=3600, at_once=1)
 
 
-class Moved(Protocol):
+class VectorsMoved(Protocol):
     rows: int
     done: bool
 
 
-class VectorMoves(Protocol):
+class VectorMover(Protocol):
     """What `mnemon.models.vector_moves` offers."""
 
     async def possible(self) -> bool: ...
     async def tenants_to_move(self) -> list[UUID]: ...
     async def prepare_indexes(self) -> None: ...
-    async def move(self, tenant: UUID, seconds: float) -> Moved: ...
+    async def move(self, tenant: UUID, seconds: float) -> VectorsMoved: ...
 
 
 @FIND_OLD_VECTORS.handler
@@ -71,8 +71,8 @@ async def forget_calls(job: Job[CallAge]) -> dict[str, int]:
     return {"deleted": await in_portions(job.database, DELETE_CALLS, job.payload.days)}
 
 
-def _moves(job: Job[Any]) -> VectorMoves:
-    moves: VectorMoves = job.context.vector_moves
+def _moves(job: Job[Any]) -> VectorMover:
+    moves: VectorMover = job.context.vector_moves
     return moves
 
 

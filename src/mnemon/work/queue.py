@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from mnemon.work.job import Job
-from mnemon.work.line import Line
+from mnemon.work.line import WorkerLine
 from mnemon.work.turns import Turns
 
 CLAIM = "SELECT * FROM mnemon.claim_jobs(%s, %s, %s, %s, %s, %s)"
@@ -30,7 +30,9 @@ class Failure:
     delay: timedelta | None = None
 
 
-async def claim_jobs(line: Line, worker: str, turns: Turns, wanted: int, lease: timedelta) -> list[dict[str, Any]]:
+async def claim_jobs(
+    line: WorkerLine, worker: str, turns: Turns, wanted: int, lease: timedelta
+) -> list[dict[str, Any]]:
     """Take up to `wanted` due jobs, of the kinds and tenants whose turn it is; the attempt counts from here."""
     kinds = turns.kinds
     names = [kind.name for kind in kinds]
@@ -41,13 +43,13 @@ async def claim_jobs(line: Line, worker: str, turns: Turns, wanted: int, lease: 
     return rows
 
 
-async def finish_jobs(line: Line, outcomes: Sequence[tuple[Job[Any], str | None]]) -> set[str]:
+async def finish_jobs(line: WorkerLine, outcomes: Sequence[tuple[Job[Any], str | None]]) -> set[str]:
     """Mark jobs done, each with its result; the tokens that were still held."""
     items = ",".join(_identified(job, result) for job, result in outcomes)
     return {row["token"] for row in await line.fetch(FINISH_MANY, (f"[{items}]",))}
 
 
-async def fail_job(line: Line, job: Job[Any], failure: Failure) -> str | None:
+async def fail_job(line: WorkerLine, job: Job[Any], failure: Failure) -> str | None:
     """End the attempt: PENDING for another try, FAILED for none, or None when the lease was lost."""
     message = _storable(failure.message)[:LONGEST_MESSAGE]
     values = (job.tenant_id, job.job_id, job.token, failure.code, message, failure.permanent, failure.delay)
@@ -56,18 +58,18 @@ async def fail_job(line: Line, job: Job[Any], failure: Failure) -> str | None:
     return status
 
 
-async def give_back_jobs(line: Line, jobs: Collection[Job[Any]], delay: timedelta = timedelta(0)) -> set[str]:
+async def give_back_jobs(line: WorkerLine, jobs: Collection[Job[Any]], delay: timedelta = timedelta(0)) -> set[str]:
     """Return jobs as if they had not been claimed; the tokens that were still held."""
     items = ",".join(_identified(job, None) for job in jobs)
     return {row["token"] for row in await line.fetch(GIVE_BACK, (f"[{items}]", delay))}
 
 
-async def rescue_jobs(line: Line) -> list[dict[str, Any]]:
+async def rescue_jobs(line: WorkerLine) -> list[dict[str, Any]]:
     """End the attempts of workers that stopped answering."""
     return await line.fetch(RESCUE, (RESCUED_AT_ONCE,))
 
 
-async def release_delayed_jobs(line: Line) -> None:
+async def release_delayed_jobs(line: WorkerLine) -> None:
     """Let every job that was put off until now be claimed."""
     while (await line.fetch(RELEASE, (RELEASED_AT_ONCE,)))[0]["released"] == RELEASED_AT_ONCE:
         pass

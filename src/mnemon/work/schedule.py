@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 from mnemon.telemetry import logger
 from mnemon.work.cron import Cron, parse_cron
-from mnemon.work.kinds import Kind, NoPayload
-from mnemon.work.line import Line
+from mnemon.work.kinds import JobKind, NoPayload
+from mnemon.work.line import WorkerLine
 
 NOW = "SELECT now() AS now"
 DECLARE = "SELECT mnemon.declare_schedule(%s, %s, %s, %s, %s)"
@@ -31,7 +31,7 @@ class Schedule:
     """
 
     name: str
-    kind: Kind[Any]
+    kind: JobKind[Any]
     cron: str
     timezone: str = "UTC"
     payload: BaseModel = field(default_factory=NoPayload)
@@ -55,7 +55,7 @@ class Schedule:
 class Scheduler:
     """A worker's share in the schedules. All times are the database's, so a worker with a wrong clock does no harm."""
 
-    def __init__(self, line: Line, schedules: Sequence[Schedule]) -> None:
+    def __init__(self, line: WorkerLine, schedules: Sequence[Schedule]) -> None:
         self._line = line
         self._schedules = {schedule.name: schedule for schedule in schedules}
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from mnemon.work.kinds import Kind
+from mnemon.work.kinds import JobKind
 
 NOBODY = UUID(int=0)
 
@@ -12,7 +12,7 @@ NOBODY = UUID(int=0)
 class Turns:
     """One worker's memory of whom it served. Each worker has its own, and nothing is lost with it."""
 
-    def __init__(self, kinds: Iterable[Kind[Any]]) -> None:
+    def __init__(self, kinds: Iterable[JobKind[Any]]) -> None:
         self.kinds = list(kinds)
         self._served: dict[str, UUID] = {}
 

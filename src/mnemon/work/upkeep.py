@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from mnemon.settings import Settings
 from mnemon.telemetry import logger
 from mnemon.work.job import Job
-from mnemon.work.kinds import Kind
+from mnemon.work.kinds import JobKind
 from mnemon.work.portions import in_portions
 from mnemon.work.schedule import Schedule
 
@@ -30,8 +30,8 @@ class Age(BaseModel):
     failed_days: int
 
 
-CRASH_GUARD = Kind("work.crash_guard", Patience, attempts=3, time_limit=300)
-CLEAN_UP = Kind("work.clean_up", Age, attempts=3, time_limit=600)
+CRASH_GUARD = JobKind("work.crash_guard", Patience, attempts=3, time_limit=300)
+CLEAN_UP = JobKind("work.clean_up", Age, attempts=3, time_limit=600)
 
 
 @CRASH_GUARD.handler

@@ -14,15 +14,15 @@ from uuid import UUID
 from mnemon.db.database import Database
 from mnemon.telemetry import logger
 from mnemon.work import metrics
-from mnemon.work.attempt import Attempt, Done, GivenBack, Lost, Outcome
+from mnemon.work.attempt import Attempt, AttemptOutcome, Done, GivenBack, Lost
 from mnemon.work.errors import TimeLimitExceeded
 from mnemon.work.failures import failure_of
 from mnemon.work.finisher import Finisher
 from mnemon.work.heartbeat import Heartbeat
 from mnemon.work.housekeeping import Housekeeping
 from mnemon.work.job import Job
-from mnemon.work.kinds import Kind
-from mnemon.work.line import Line
+from mnemon.work.kinds import JobKind
+from mnemon.work.line import WorkerLine
 from mnemon.work.listener import listen
 from mnemon.work.outage import OUTAGE, RETRY_SECONDS, Outage
 from mnemon.work.queue import Failure, claim_jobs, fail_job, give_back_jobs
@@ -47,7 +47,7 @@ class Worker:
     def __init__(
         self,
         database: Database,
-        kinds: Sequence[Kind[Any]],
+        kinds: Sequence[JobKind[Any]],
         slots: int = 3,
         *,
         schedules: Sequence[Schedule] = (),
@@ -70,8 +70,8 @@ class Worker:
         self._attempts: dict[str, Attempt] = {}
         # A claim need not wait for the disk: if the server's crash undoes it, the token is gone and the attempt
         # cannot write. Whatever is acknowledged, the finish above all, waits, and takes earlier claims with it.
-        self._claims = Line(database.server, wait_for_disk=False)
-        self._outcomes = Line(database.server)
+        self._claims = WorkerLine(database.server, wait_for_disk=False)
+        self._outcomes = WorkerLine(database.server)
         self._finisher = Finisher(self._outcomes, self._settled)
         self._finishing: dict[str, Attempt] = {}
         self._abandoned: set[asyncio.Task[None]] = set()
@@ -171,7 +171,7 @@ class Worker:
             self._heartbeat.forget(attempt.job.token)
             self._free_slot(attempt)
 
-    async def _conclude(self, attempt: Attempt, outcome: Outcome) -> None:
+    async def _conclude(self, attempt: Attempt, outcome: AttemptOutcome) -> None:
         """Put the outcome on record. The lease is watched until then."""
         job = attempt.job
         if isinstance(outcome, Done) and not job.finished:

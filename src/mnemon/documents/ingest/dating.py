@@ -6,7 +6,7 @@ from typing import Any
 
 from mnemon.documents.extraction.minutes import date_within
 from mnemon.documents.ingest.content import Extraction
-from mnemon.log.privacy.sealing import REDACTED
+from mnemon.log.privacy.crypto_seal import REDACTED
 
 # A date further down, or in a sentence, is about something else.
 HEAD_LINES, HEAD_CHARACTERS, LONGEST_LINE = 3, 1_000, 160

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from mnemon.db.database import Connection
 from mnemon.work.enqueue import Enqueued, enqueue
-from mnemon.work.kinds import Kind
+from mnemon.work.kinds import JobKind
 
 
 class RevisionToExtract(BaseModel):
@@ -16,7 +16,7 @@ class RevisionToExtract(BaseModel):
 
 
 # The handler is in mnemon.semantics: documents do not know what is read from them.
-EXTRACT = Kind("semantics.extract", RevisionToExtract, time_limit=3600)
+EXTRACT = JobKind("semantics.extract", RevisionToExtract, time_limit=3600)
 
 
 async def enqueue_extraction(tx: Connection, revision: UUID, again: bool = False) -> Enqueued:

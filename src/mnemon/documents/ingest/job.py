@@ -20,7 +20,7 @@ from mnemon.models.embedder import Embedder, Vectors
 from mnemon.settings import Settings
 from mnemon.telemetry import counter, logger
 from mnemon.work.job import Job
-from mnemon.work.kinds import Backoff, Kind
+from mnemon.work.kinds import Backoff, JobKind
 
 RUN = """
 SELECT run_id, doc_id, run_type, config FROM mnemon.ingestion_runs
@@ -56,7 +56,7 @@ class Reading(BaseModel):
     run_id: UUID
 
 
-INGEST = Kind("documents.ingest", Reading, attempts=3, time_limit=3600, backoff=Backoff(10, 120))
+INGEST = JobKind("documents.ingest", Reading, attempts=3, time_limit=3600, backoff=Backoff(10, 120))
 
 
 @INGEST.handler

@@ -17,7 +17,7 @@ from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.locks import lock_blob
 from mnemon.telemetry import counter
 from mnemon.work.job import Job
-from mnemon.work.kinds import Kind
+from mnemon.work.kinds import JobKind
 
 HOUR = 3600.0
 BATCH = 500
@@ -51,7 +51,7 @@ class Ages(BaseModel):
     failed_hours: int
 
 
-SWEEP = Kind("documents.sweep", Ages, attempts=3, time_limit=3600, at_once=1)
+SWEEP = JobKind("documents.sweep", Ages, attempts=3, time_limit=3600, at_once=1)
 
 
 @SWEEP.handler

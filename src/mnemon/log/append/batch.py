@@ -9,7 +9,7 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.errors import MnemonError
-from mnemon.log.append.prepare import Key, Prepared
+from mnemon.log.append.prepare import EventKey, Prepared
 from mnemon.log.append.rows import Expectation, arguments, expectations_of
 from mnemon.log.errors import KeyConflict, NotNew, PeriodClosed, VersionConflict
 from mnemon.log.events import Appended, Event
@@ -195,7 +195,7 @@ def _refuse_keys(taken: dict[str, dict[str, Any]], live: Sequence[Live]) -> None
             request.failure = key_conflict(key, original["id"], original["sequence"])
 
 
-def key_conflict(key: Key, original: str, sequence: int | None = None) -> KeyConflict:
+def key_conflict(key: EventKey, original: str, sequence: int | None = None) -> KeyConflict:
     return KeyConflict(
         f"The {key.meaning} was used for other content by event {original}: use another key, or read that event.",
         event_id=original,

@@ -5,11 +5,11 @@ from datetime import date
 from typing import Any
 
 from mnemon.log.events import PLAIN_SOURCE, Actor, NewEvent, Scope, Source
-from mnemon.log.privacy.seal import Draft
+from mnemon.log.privacy.seal import EventDraft
 
 
 def envelope_of(
-    tenant: str, made: Draft, occurred_at: str, effective_date: date, correlation_id: str
+    tenant: str, made: EventDraft, occurred_at: str, effective_date: date, correlation_id: str
 ) -> dict[str, Any]:
     """Every attested field that is known before the append, less what is not there."""
     event = made.event

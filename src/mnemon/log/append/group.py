@@ -12,7 +12,7 @@ from mnemon.log.append.batch import Request
 # Past this, a longer transaction makes everyone wait and saves nothing more per event.
 MOST_EVENTS = 512
 
-Run = Callable[[UUID, str, list[Request]], Awaitable[None]]
+_Run = Callable[[UUID, str, list[Request]], Awaitable[None]]
 
 
 @dataclass
@@ -26,7 +26,7 @@ class _Lane:
 class Groups:
     """One lane per partition. While a group is in the database, the next one gathers."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: _Run) -> None:
         self._run = run
         self._lanes: dict[tuple[UUID, str], _Lane] = {}
 

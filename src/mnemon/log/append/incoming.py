@@ -45,7 +45,7 @@ DECISION_TYPE: dict[str, Any] = {
 }
 
 
-class Incoming(BaseModel):
+class IncomingForm(BaseModel):
     """What we do not know we refuse: a misspelt field must not vanish."""
 
     model_config = ConfigDict(extra="forbid")
@@ -64,13 +64,13 @@ class Incoming(BaseModel):
             raise InvalidRequest(f"{first['field']}: {first['problem']}", problems=problems) from None
 
 
-class IncomingDelegator(Incoming):
+class IncomingDelegator(IncomingForm):
     type: Word
     id: Name
     name: Name | None = None
 
 
-class IncomingActor(Incoming):
+class IncomingActor(IncomingForm):
     """What a caller says about who acts. Type and id come from the credential; given here, they must agree."""
 
     type: Word | None = None
@@ -81,13 +81,13 @@ class IncomingActor(Incoming):
     on_behalf_of: IncomingDelegator | None = Field(None, description="Administrators only.")
 
 
-class IncomingEntity(Incoming):
+class IncomingEntity(IncomingForm):
     entity_type: Word
     entity_id: EntityId
     role: Word = "subject"
 
 
-class IncomingScope(Incoming):
+class IncomingScope(IncomingForm):
     tenant_id: UUID | None = Field(None, description="Not needed; if given, it must be the credential's tenant.")
     legal_entity: LegalEntity = MAIN
     division: Name | None = None
@@ -96,13 +96,13 @@ class IncomingScope(Incoming):
     custom_scopes: dict[Word, Name] = Field(default_factory=dict, max_length=50)
 
 
-class IncomingSource(Incoming):
+class IncomingSource(IncomingForm):
     system: Word = "mnemon"
     channel: Word = "api"
     reference: Name | None = None
 
 
-class ExpectedVersion(Incoming):
+class ExpectedVersion(IncomingForm):
     """The event is recorded only if the entity has had just this many events before it."""
 
     entity_type: Word
@@ -110,7 +110,7 @@ class ExpectedVersion(Incoming):
     version: int = Field(ge=0, le=2**31 - 1)
 
 
-class IncomingEvent(Incoming):
+class IncomingEvent(IncomingForm):
     """A fact to record. What is left out gets the obvious value."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [DECISION]})
@@ -175,13 +175,13 @@ class IncomingEvent(Incoming):
         )
 
 
-class IncomingRequirement(Incoming):
+class IncomingRequirement(IncomingForm):
     entity_type: Word
     role: Word
     cardinality: Cardinality = "one"
 
 
-class IncomingPersonalField(Incoming):
+class IncomingPersonalField(IncomingForm):
     """Exactly one of the two last says whose it is."""
 
     field_path: Name
@@ -190,17 +190,17 @@ class IncomingPersonalField(Incoming):
     subject_role: Word | None = None
 
 
-class IncomingKey(Incoming):
+class IncomingKey(IncomingForm):
     paths: list[Name] = Field(min_length=1, max_length=20)
     window_seconds: float | None = Field(None, gt=0, description="For ever unless given.")
 
 
-class IncomingMigration(Incoming):
+class IncomingMigration(IncomingForm):
     renames: dict[Name, Name] = Field(default_factory=dict)
     defaults: dict[Name, Any] = Field(default_factory=dict)
 
 
-class IncomingType(Incoming):
+class IncomingType(IncomingForm):
     """What events of a type must look like."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [DECISION_TYPE]})

@@ -14,7 +14,7 @@ from mnemon.log.append.envelope import envelope_of, labels_of, person_of
 from mnemon.log.errors import InvalidEvent
 from mnemon.log.events import ACTOR_TYPES, NewEvent
 from mnemon.log.moments import now, written
-from mnemon.log.privacy.seal import Draft, Newcomer, Sealed, Subject, canonical
+from mnemon.log.privacy.seal import EventDraft, Newcomer, Sealed, SealedSubject, canonical
 from mnemon.log.proof.chain import digest
 from mnemon.log.types.paths import values_at, without
 from mnemon.log.types.registry import CompiledType
@@ -24,7 +24,7 @@ LONGEST_NAME = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class EventKey:
     """A digest that must not be taken, and the digest of the content that may share it. No expiry: for ever."""
 
     digest: bytes
@@ -33,7 +33,7 @@ class Key:
     meaning: str
 
 
-class Occasion:
+class AppendContext:
     """The request that events come in: whose it is and when, in the forms that each of them needs."""
 
     def __init__(self, tenant: UUID, key_life: timedelta) -> None:
@@ -59,12 +59,12 @@ class Prepared(NamedTuple):
     digests: bytes
     entities: tuple[tuple[str, str], ...]
     labels: tuple[tuple[str, str], ...]
-    keys: tuple[Key, ...]
-    subjects: Sequence[Subject]
+    keys: tuple[EventKey, ...]
+    subjects: Sequence[SealedSubject]
     newcomers: Sequence[Newcomer]
 
 
-def draft(event: NewEvent, compiled: CompiledType, fresh_id: str | None = None) -> Draft:
+def draft(event: NewEvent, compiled: CompiledType, fresh_id: str | None = None) -> EventDraft:
     """Refuse an event that does not fit its type; otherwise give it its id and plain payload."""
     if not _fits(event, compiled) and (problems := list(_violations(event, compiled))):
         raise InvalidEvent(
@@ -75,10 +75,10 @@ def draft(event: NewEvent, compiled: CompiledType, fresh_id: str | None = None) 
         payload["actor"] = person
     if event.rules_evaluated:
         payload["rules_evaluated"] = list(event.rules_evaluated)
-    return Draft(event.id or fresh_id or new_ulid(), compiled.declaration, event, payload)
+    return EventDraft(event.id or fresh_id or new_ulid(), compiled.declaration, event, payload)
 
 
-def prepare(occasion: Occasion, made: Draft, sealed: Sealed, compiled: CompiledType) -> Prepared:
+def prepare(occasion: AppendContext, made: EventDraft, sealed: Sealed, compiled: CompiledType) -> Prepared:
     """Fix the bytes of an event, and hash them."""
     event = made.event
     if event.occurred_at is None:
@@ -168,17 +168,17 @@ def _refuse_long_names(event: NewEvent) -> None:
                 )
 
 
-def _keys(occasion: Occasion, event: NewEvent, compiled: CompiledType) -> Iterator[Key]:
+def _keys(occasion: AppendContext, event: NewEvent, compiled: CompiledType) -> Iterator[EventKey]:
     if event.idempotency_key is not None:
         secret = digest(b"idempotency\n" + event.idempotency_key.encode())
         meaning = f"idempotency key {event.idempotency_key!r}"
-        yield Key(secret, _content_of(event, compiled), occasion.key_expiry, meaning)
+        yield EventKey(secret, _content_of(event, compiled), occasion.key_expiry, meaning)
     if business_key := compiled.business_key:
         values = [list(values_at(event.data, path)) for path in business_key.paths]
         secret = digest(b"business\n" + canonical([event.type, values]))
         content = digest(_plain_data(event, compiled))
         expires_at = occasion.moment + business_key.window if business_key.window else None
-        yield Key(secret, content, expires_at, f"business key {orjson.dumps(values).decode()} of {event.type}")
+        yield EventKey(secret, content, expires_at, f"business key {orjson.dumps(values).decode()} of {event.type}")
 
 
 def _content_of(event: NewEvent, compiled: CompiledType) -> bytes:

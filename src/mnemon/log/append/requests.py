@@ -12,10 +12,10 @@ import orjson
 from mnemon.db.database import Connection
 from mnemon.ids import new_ulids
 from mnemon.log.append.batch import Request, key_conflict
-from mnemon.log.append.prepare import Key, Occasion, Prepared, draft, prepare
+from mnemon.log.append.prepare import AppendContext, EventKey, Prepared, draft, prepare
 from mnemon.log.errors import BatchRefused, InvalidEvent, NotNew, SubjectErased
 from mnemon.log.events import NewEvent
-from mnemon.log.privacy.seal import Draft, Seal
+from mnemon.log.privacy.seal import EventDraft, Seal
 from mnemon.log.types.registry import CompiledType, Registry
 from mnemon.settings import Settings
 
@@ -23,7 +23,7 @@ LEGAL_ENTITY = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,100}")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class AppendLimits:
     """How much one append may hold, and how long an idempotency key is kept."""
 
     batch_events: int = 1000
@@ -37,7 +37,7 @@ class Limits:
 class RequestMaker:
     """Validates, seals and encodes."""
 
-    def __init__(self, registry: Registry, seal: Seal, limits: Limits) -> None:
+    def __init__(self, registry: Registry, seal: Seal, limits: AppendLimits) -> None:
         self._registry = registry
         self._seal = seal
         self._limits = limits
@@ -50,7 +50,7 @@ class RequestMaker:
             sealed = await self._seal.seal(tenant, drafts, connection)
         except orjson.JSONEncodeError as failure:
             raise InvalidEvent(f"The data of {events[0].type} cannot be written as JSON: {failure}.") from None
-        occasion = Occasion(tenant, self._limits.key_life)
+        occasion = AppendContext(tenant, self._limits.key_life)
         prepared = [
             prepare(occasion, made, closed, one) for made, closed, one in zip(drafts, sealed, compiled, strict=True)
         ]
@@ -80,7 +80,7 @@ class RequestMaker:
 
     async def _drafts(
         self, tenant: UUID, events: Sequence[NewEvent], connection: Connection | None
-    ) -> tuple[list[Draft], list[CompiledType]]:
+    ) -> tuple[list[EventDraft], list[CompiledType]]:
         """The events with their declarations, read again if one is unknown or does not fit.
 
         For it may have been declared, or a field added to it, by another process since we looked.
@@ -104,7 +104,7 @@ class RequestMaker:
 
 def _check_keys(events: Sequence[Prepared]) -> None:
     """Within one batch a key can stand for one event only."""
-    seen: dict[bytes, tuple[Prepared, Key]] = {}
+    seen: dict[bytes, tuple[Prepared, EventKey]] = {}
     for prepared in events:
         for key in prepared.keys:
             first, _ = seen.setdefault(key.digest, (prepared, key))

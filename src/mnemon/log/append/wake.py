@@ -22,7 +22,7 @@ SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, message) FRO
 # one per append would cost a writer of batches an eighth of its time.
 BETWEEN = 0.02
 
-Listener = Callable[[int, int], None]
+GrowthListener = Callable[[int, int], None]
 
 log = logger(__name__)
 
@@ -37,9 +37,9 @@ class Waker:
         self._database = database
         self._grown: dict[int, int] = {}
         self._sender: asyncio.Task[None] | None = None
-        self._listeners: list[Listener] = []
+        self._listeners: list[GrowthListener] = []
 
-    def listen(self, listener: Listener) -> Callable[[], None]:
+    def listen(self, listener: GrowthListener) -> Callable[[], None]:
         """Call `listener(partition_id, sequence)` after commits of this process; returns how to stop."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)

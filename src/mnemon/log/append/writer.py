@@ -11,10 +11,10 @@ from mnemon.db.database import Connection, Database
 from mnemon.errors import Conflict, DatabaseUnavailable
 from mnemon.log.append.autocommit import autocommitting
 from mnemon.log.append.batch import Request, in_own_transaction, in_transaction, recorded, write
-from mnemon.log.append.partitions import Partitions
 from mnemon.log.append.wake import Waker
 from mnemon.log.errors import KEY_IS_GONE, TransactionConflict, erased
 from mnemon.log.events import Event
+from mnemon.log.partitions import Partitions
 from mnemon.telemetry import counter, histogram
 
 APPENDED = counter("mnemon_log_appended_events_total", "Events recorded in the log.")

@@ -10,9 +10,9 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from mnemon.db.database import Connection, Database
-from mnemon.log.append.partitions import Partition, list_partitions
 from mnemon.log.errors import ArchiveDamaged, ArchiveRefused
 from mnemon.log.events import MAIN, Actor, EntityReference, NewEvent, Scope
+from mnemon.log.partitions import Partition, list_partitions
 from mnemon.log.privacy.archive_objects import ArchiveObject, pack, unpack
 from mnemon.log.privacy.archive_store import ArchiveStore
 from mnemon.log.privacy.privacy_events import PAYLOADS_ARCHIVED, PAYLOADS_RESTORED

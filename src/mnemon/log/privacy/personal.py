@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemon.log.errors import InvalidEvent
-from mnemon.log.privacy.seal import Draft
+from mnemon.log.privacy.seal import EventDraft
 from mnemon.log.types.event_type import PersonalField
 from mnemon.log.types.paths import EACH, steps_of
 
 LONGEST_SUBJECT = 200
 
-Place = tuple[str | int, ...]
+PayloadPlace = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PersonalValue:
     """A value at a place of the payload. The person is not in question: `courtesy` marks what may be left out."""
 
-    place: Place
+    place: PayloadPlace
     subject_id: str
     value: Any
     courtesy: bool = False
@@ -28,7 +28,7 @@ class PersonalValue:
         return pointer(self.place)
 
 
-def personal_values(draft: Draft) -> list[PersonalValue]:
+def personal_values(draft: EventDraft) -> list[PersonalValue]:
     """Every personal value of an event, deepest first, or the reason why it cannot be said whose one is."""
     if "actor" not in draft.payload and not draft.declaration.personal_fields:
         return []
@@ -48,7 +48,7 @@ def personal_values(draft: Draft) -> list[PersonalValue]:
     return sorted(values.values(), key=lambda one: len(one.place), reverse=True)
 
 
-def _of_actor(draft: Draft, problems: list[str]) -> Iterator[PersonalValue]:
+def _of_actor(draft: EventDraft, problems: list[str]) -> Iterator[PersonalValue]:
     """A system has a name too, but it is nobody's."""
     actor = draft.event.actor
     person: Mapping[str, Any] = draft.payload.get("actor", {})
@@ -60,7 +60,7 @@ def _of_actor(draft: Draft, problems: list[str]) -> Iterator[PersonalValue]:
         yield PersonalValue(("actor", "on_behalf_of", "name"), behalf.id, behalf.name, courtesy=True)
 
 
-def _of_data(draft: Draft, problems: list[str]) -> Iterator[PersonalValue]:
+def _of_data(draft: EventDraft, problems: list[str]) -> Iterator[PersonalValue]:
     for field in draft.declaration.personal_fields:
         for place, value in _places(draft.event.data, steps_of(field.path)):
             if value is None:
@@ -70,7 +70,7 @@ def _of_data(draft: Draft, problems: list[str]) -> Iterator[PersonalValue]:
                 yield PersonalValue(("data", *place), subject, value)
 
 
-def _subject_of(draft: Draft, field: PersonalField, place: Place, problems: list[str]) -> str | None:
+def _subject_of(draft: EventDraft, field: PersonalField, place: PayloadPlace, problems: list[str]) -> str | None:
     if field.subject_role is not None:
         found: list[Any] = sorted({one.entity_id for one in draft.event.entities if one.role == field.subject_role})
         origin = f"the entity in the role {field.subject_role}"
@@ -93,7 +93,7 @@ def _is_subject(value: Any, origin: str, problems: list[str]) -> bool:
     return False
 
 
-def _places(node: Any, steps: Sequence[str], place: Place = ()) -> Iterator[tuple[Place, Any]]:
+def _places(node: Any, steps: Sequence[str], place: PayloadPlace = ()) -> Iterator[tuple[PayloadPlace, Any]]:
     """Every value that the steps lead to, and by which names and numbers."""
     if not steps:
         yield place, node
@@ -104,7 +104,7 @@ def _places(node: Any, steps: Sequence[str], place: Place = ()) -> Iterator[tupl
         yield from _places(node[steps[0]], steps[1:], (*place, steps[0]))
 
 
-def _beside(data: Any, path: Sequence[str], place: Place, subject_path: Sequence[str]) -> Iterator[Any]:
+def _beside(data: Any, path: Sequence[str], place: PayloadPlace, subject_path: Sequence[str]) -> Iterator[Any]:
     """The subject of a value: as far as both paths run together, in the same items of lists."""
     node, shared = data, 0
     while shared < min(len(path), len(subject_path)) and path[shared] == subject_path[shared]:
@@ -114,7 +114,7 @@ def _beside(data: Any, path: Sequence[str], place: Place, subject_path: Sequence
         yield value
 
 
-def pointer(place: Place) -> str:
+def pointer(place: PayloadPlace) -> str:
     """A JSON pointer (RFC 6901): `/data/lines/0/name`."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in place)
 

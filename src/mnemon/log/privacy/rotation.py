@@ -43,11 +43,11 @@ class Rotation:
     discarded: list[str]
 
 
-Progress = Callable[[int, int], None]
+RotationProgress = Callable[[int, int], None]
 
 
 async def rotate(
-    database: Database, ring: KeyRing, *, discard: bool = False, progress: Progress | None = None
+    database: Database, ring: KeyRing, *, discard: bool = False, progress: RotationProgress | None = None
 ) -> Rotation:
     """Wrap every key with a new key-encryption key, or finish a rotation that was interrupted.
 

@@ -11,7 +11,7 @@ from mnemon.log.events import Event, NewEvent
 from mnemon.log.types.event_type import EventType
 
 
-class Draft(NamedTuple):
+class EventDraft(NamedTuple):
     """A validated event whose payload is still plain."""
 
     id: str
@@ -20,7 +20,7 @@ class Draft(NamedTuple):
     payload: Mapping[str, Any]
 
 
-class Subject(NamedTuple):
+class SealedSubject(NamedTuple):
     """A person whom a field of the payload tells something about."""
 
     subject_id: str
@@ -39,7 +39,7 @@ class Sealed(NamedTuple):
     """The payload as it is hashed and stored, whose personal fields are in it, and who of them is new."""
 
     payload: bytes
-    subjects: Sequence[Subject] = ()
+    subjects: Sequence[SealedSubject] = ()
     newcomers: Sequence[Newcomer] = ()
 
 
@@ -47,7 +47,7 @@ class Seal(Protocol):
     """Encrypts personal fields before anything is written, and decrypts them for readers."""
 
     async def seal(
-        self, tenant: UUID, drafts: Sequence[Draft], connection: Connection | None = None
+        self, tenant: UUID, drafts: Sequence[EventDraft], connection: Connection | None = None
     ) -> Sequence[Sealed]:
         """A caller's connection also finds the keys of those whom its transaction has just named."""
         ...
@@ -67,7 +67,7 @@ class PlainSeal:
     """Stores payloads as they are."""
 
     async def seal(
-        self, tenant: UUID, drafts: Sequence[Draft], connection: Connection | None = None
+        self, tenant: UUID, drafts: Sequence[EventDraft], connection: Connection | None = None
     ) -> Sequence[Sealed]:
         return [Sealed(canonical(draft.payload)) for draft in drafts]
 

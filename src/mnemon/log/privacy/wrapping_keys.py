@@ -35,7 +35,7 @@ class Wrapper(Protocol):
     async def unwrap(self, wrapped: bytes, context: bytes) -> bytes: ...
 
 
-class Source(Protocol):
+class KeySource(Protocol):
     """A place that key-encryption keys come from."""
 
     async def current(self) -> Wrapper | None:
@@ -153,7 +153,7 @@ class GivenKeys:
 class KeyRing:
     """The source that is wrapped with, and the others that keys may still be wrapped by."""
 
-    def __init__(self, chosen: Source, others: Sequence[Source] = ()) -> None:
+    def __init__(self, chosen: KeySource, others: Sequence[KeySource] = ()) -> None:
         self.chosen = chosen
         self._sources = (chosen, *others)
 
@@ -167,7 +167,7 @@ class KeyRing:
             raise BadSettings(f"MNEMON_KEK_SOURCE=env needs MNEMON_KEK: {HOW_TO_MAKE}.")
         if settings.kek_source == "kms" and not settings.kek_kms_key:
             raise BadSettings("MNEMON_KEK_SOURCE=kms needs MNEMON_KEK_KMS_KEY: the id, ARN or alias of a KMS key.")
-        local: list[Source] = [environment, files] if settings.kek_source == "env" else [files, environment]
+        local: list[KeySource] = [environment, files] if settings.kek_source == "env" else [files, environment]
         if not settings.kek_kms_key:
             return cls(local[0], local[1:])
         from mnemon.log.privacy.kms import KmsKeys

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from mnemon.db.database import Connection
-from mnemon.log.append.partitions import list_partitions
-from mnemon.log.project.lens_versions import version_in
-from mnemon.log.project.lenses import Lens, LiveLens
+from mnemon.log.partitions import list_partitions
+from mnemon.log.project.lens import Lens, LiveLens
+from mnemon.log.project.lens_states import version_in
 from mnemon.log.project.rebuild import subscription_of
 from mnemon.log.project.snapshots import snapshot_positions_in
 from mnemon.log.subscribe.subscriptions import positions_in

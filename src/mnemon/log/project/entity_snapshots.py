@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
-from mnemon.log.project.lenses import State
+from mnemon.log.project.lens import FoldState
 
 NEWEST = """
 SELECT p.partition_id, s.as_of_sequence, s.version, s.as_of_point, s.state
@@ -107,7 +107,7 @@ class Entity:
 class EntitySnapshot:
     """A state, how many events are in it, the last of them, and the latest effective date among them."""
 
-    state: State
+    state: FoldState
     version: int = 0
     sequence: int = 0
     point: date = date.min

@@ -8,7 +8,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
-from mnemon.log.project.lenses import Lens, Tables
+from mnemon.log.project.lens import Lens, Tables
 
 COLUMNS = """
 SELECT attname AS name, attgenerated <> '' AS generated

@@ -2,10 +2,10 @@
 
 from uuid import UUID
 
-from mnemon.log.project.lenses import LiveLens, State
+from mnemon.log.project.lens import FoldState, LiveLens
 from mnemon.log.project.snapshots import Snapshots
+from mnemon.log.read.pattern import find_next
 from mnemon.log.store import EventLog
-from mnemon.log.subscribe.pattern import find_next
 
 BATCH = 1000
 
@@ -17,7 +17,7 @@ class LiveStates:
         self._events = events
         self._snapshots = Snapshots(events.database)
 
-    async def read(self, tenant: UUID, lens: LiveLens) -> State:
+    async def read(self, tenant: UUID, lens: LiveLens) -> FoldState:
         """The fold of everything that is committed now; saved for the next reader once enough has been added."""
         epoch = await self._snapshots.epoch(tenant)
         snapshot = await self._snapshots.load(tenant, lens.name, version=lens.version)

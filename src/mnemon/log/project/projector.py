@@ -12,11 +12,11 @@ from mnemon.errors import Conflict, NotFound
 from mnemon.log.events import Event
 from mnemon.log.privacy.epochs import raise_epoch_in
 from mnemon.log.project.coverage import covered_in
-from mnemon.log.project.lens_versions import has_nothing_in, others_in, record_in, version_in
-from mnemon.log.project.lenses import Lens, LiveLens, State, lock_key
+from mnemon.log.project.lens import FoldState, Lens, LiveLens, lock_key
+from mnemon.log.project.lens_states import has_nothing_in, others_in, record_in, version_in
 from mnemon.log.project.live_state import LiveStates
-from mnemon.log.project.projection import WRITE_LOCK, PartitionProjection
-from mnemon.log.project.rebuild import Progress, Rebuild, Rebuilt, subscription_of
+from mnemon.log.project.partition_projection import WRITE_LOCK, PartitionProjection
+from mnemon.log.project.rebuild import Rebuild, RebuildProgress, Rebuilt, subscription_of
 from mnemon.log.project.snapshots import forget_snapshots_in
 from mnemon.log.project.state_hash import state_hash_in
 from mnemon.log.store import EventLog
@@ -79,7 +79,7 @@ class Projector:
         self._live[lens.name] = lens
         return lens
 
-    async def read(self, tenant: UUID, name: str) -> State:
+    async def read(self, tenant: UUID, name: str) -> FoldState:
         """The state of a live lens as of now."""
         if name not in self._live:
             raise NotFound(f"There is no live lens {name!r}.", lens=name)
@@ -124,7 +124,7 @@ class Projector:
             await self._begin(tenant, self._lens(name))
 
     async def rebuild(
-        self, tenant: UUID, name: str, *, from_snapshot: bool = True, progress: Progress | None = None
+        self, tenant: UUID, name: str, *, from_snapshot: bool = True, progress: RebuildProgress | None = None
     ) -> Rebuilt:
         """Make the tenant's rows of a lens anew while the old ones serve."""
         rebuilt = await Rebuild(self._events, tenant, self._lens(name), progress).run(from_snapshot=from_snapshot)

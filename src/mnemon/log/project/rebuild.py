@@ -8,14 +8,14 @@ from uuid import UUID
 
 from mnemon.db.database import Connection, connect
 from mnemon.errors import Conflict
-from mnemon.log.append.partitions import Partition, list_partitions
+from mnemon.log.partitions import Partition, list_partitions
 from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in
+from mnemon.log.project.lens import Lens, Tables, lock_key
 from mnemon.log.project.lens_tables import exchange_in, make_copies, restore_in
-from mnemon.log.project.lenses import Lens, Tables, lock_key
 from mnemon.log.project.snapshots import Snapshots
 from mnemon.log.project.state_hash import state_hash_in
+from mnemon.log.read.pattern import FoundEvents, find_next
 from mnemon.log.store import EventLog
-from mnemon.log.subscribe.pattern import Found, find_next
 from mnemon.log.subscribe.subscriptions import Subscription, add_in, reset_in
 from mnemon.telemetry import histogram, logger
 
@@ -48,7 +48,7 @@ SECONDS = histogram(
 
 log = logger(__name__)
 
-Progress = Callable[[int, int], None]
+RebuildProgress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class _Erased(Exception):
 class Rebuild:
     """One rebuild of one tenant's rows."""
 
-    def __init__(self, events: EventLog, tenant: UUID, lens: Lens, progress: Progress | None = None) -> None:
+    def __init__(self, events: EventLog, tenant: UUID, lens: Lens, progress: RebuildProgress | None = None) -> None:
         self._events = events
         self._tenant = tenant
         self._lens = lens
@@ -159,7 +159,7 @@ class Rebuild:
             ahead.cancel()
             await asyncio.gather(ahead, return_exceptions=True)
 
-    async def _find(self, partition: Partition, after: int) -> Found:
+    async def _find(self, partition: Partition, after: int) -> FoundEvents:
         place = partition.partition_id, partition.legal_entity
         return await find_next(
             self._events.reader, self._tenant, self._lens.pattern, place,

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection, Database
 from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in
-from mnemon.log.project.lenses import Lens, State
+from mnemon.log.project.lens import FoldState, Lens
 
 KEPT = 2
 
@@ -56,7 +56,7 @@ HEADS = "SELECT partition_id, sequence FROM mnemon.partitions WHERE tenant_id = 
 class Snapshot:
     """A state and what is in it: `positions` by partition, `events` in all."""
 
-    state: State
+    state: FoldState
     positions: Mapping[int, int]
     events: int
     taken_at: datetime
@@ -81,7 +81,7 @@ class Snapshots:
         self,
         tenant: UUID,
         projection: str,
-        state: State,
+        state: FoldState,
         positions: Mapping[int, int],
         *,
         epoch: int,

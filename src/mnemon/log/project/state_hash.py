@@ -7,8 +7,8 @@ from psycopg import sql
 from psycopg.rows import tuple_row
 
 from mnemon.db.database import Connection
+from mnemon.log.project.lens import Lens, Tables
 from mnemon.log.project.lens_tables import Column, columns_in, key_in
-from mnemon.log.project.lenses import Lens, Tables
 
 ROWS = 2000
 

@@ -21,7 +21,7 @@ from mnemon.log.project.entity_snapshots import (
     save_in,
     uncovered_in,
 )
-from mnemon.log.project.lenses import State
+from mnemon.log.project.lens import FoldState
 from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
 from mnemon.settings import Settings
@@ -40,8 +40,8 @@ class Fold:
     """How the events of one kind of entity become its state. Raise the version when the code gives another state."""
 
     entity_type: str
-    initial: Callable[[], State]
-    apply: Callable[[State, Event], State]
+    initial: Callable[[], FoldState]
+    apply: Callable[[FoldState, Event], FoldState]
     version: int = 1
 
 
@@ -53,7 +53,7 @@ class EntityState:
     are more, which did not fit in the time.
     """
 
-    state: State
+    state: FoldState
     version: int
     as_of_sequence: int
     consistency: Literal["strong", "verified"]

@@ -15,14 +15,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from psycopg.rows import tuple_row
 
 from mnemon.db.database import Connection
-from mnemon.log.append.partitions import Partition, list_partitions
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import MAIN
 from mnemon.log.moments import now, written
+from mnemon.log.partitions import Partition, list_partitions
 from mnemon.log.proof.handover import Handover, handovers, keys_after
 from mnemon.log.proof.merkle import Frontier, fold
 from mnemon.log.proof.signing import is_signed, public_hex, signing_key
-from mnemon.log.read.reading import Reader
+from mnemon.log.read.reader import LogReader
 
 FORMAT = "mnemon/checkpoint/1"
 NO_PREVIOUS = "0" * 64
@@ -97,7 +97,7 @@ class Checkpoint:
 class Checkpoints:
     """Signs and keeps the checkpoints of one home folder, a file per partition."""
 
-    def __init__(self, reader: Reader, home: Path) -> None:
+    def __init__(self, reader: LogReader, home: Path) -> None:
         self._reader = reader
         self._home = home
 

@@ -9,13 +9,13 @@ import orjson
 
 from mnemon.log.events import MAIN, Event
 from mnemon.log.moments import written
-from mnemon.log.read.reading import Reader
+from mnemon.log.read.reader import LogReader
 
 FORMAT = "mnemon/export/1"
 BATCH = 500
 
 
-async def export_lines(reader: Reader, tenant: UUID, legal_entity: str = MAIN) -> AsyncIterator[bytes]:
+async def export_lines(reader: LogReader, tenant: UUID, legal_entity: str = MAIN) -> AsyncIterator[bytes]:
     """A line that says what this is, then one per event, in order. Personal fields stay encrypted.
 
     Archived payloads are read from the archive. One that cannot be is null, and its digest stands for it.
@@ -30,7 +30,7 @@ async def export_lines(reader: Reader, tenant: UUID, legal_entity: str = MAIN) -
     yield await _lines(reader, tenant, batch)
 
 
-async def with_archived(reader: Reader, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
+async def with_archived(reader: LogReader, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
     """Events of one partition, still sealed, with the payloads that were moved to the archive."""
     moved = [event.sequence for event in events if event.payload_text is None]
     if not moved:
@@ -39,7 +39,7 @@ async def with_archived(reader: Reader, tenant: UUID, events: Sequence[Event]) -
     return [replace(event, payload_text=texts.get(event.sequence, event.payload_text)) for event in events]
 
 
-async def _lines(reader: Reader, tenant: UUID, events: Sequence[Event]) -> bytes:
+async def _lines(reader: LogReader, tenant: UUID, events: Sequence[Event]) -> bytes:
     return b"".join(_line(exported(event)) for event in await with_archived(reader, tenant, events))
 
 

@@ -12,9 +12,9 @@ from mnemon.log.proof.checkpoint import Checkpoint, Checkpoints
 from mnemon.log.proof.export import export_lines
 from mnemon.log.proof.handover import rotate_signing_key
 from mnemon.log.proof.receipt import Receipt, make_receipt
-from mnemon.log.proof.verify import Report, verify
-from mnemon.log.proof.walk import Position
-from mnemon.log.read.reading import Reader
+from mnemon.log.proof.verify import ChainReport, verify
+from mnemon.log.proof.walk import ChainPosition
+from mnemon.log.read.reader import LogReader
 from mnemon.telemetry import counter, logger
 
 SIGNED = counter("mnemon_log_checkpoints_total", "Checkpoints signed.")
@@ -28,7 +28,7 @@ log = logger(__name__)
 class Integrity:
     """Proof for and against the log. `home` is where keys and checkpoints are kept."""
 
-    def __init__(self, database: Database, reader: Reader, home: Path) -> None:
+    def __init__(self, database: Database, reader: LogReader, home: Path) -> None:
         self._database = database
         self._reader = reader
         self._home = home
@@ -72,9 +72,9 @@ class Integrity:
         legal_entity: str = MAIN,
         *,
         since_checkpoint: bool = False,
-        resume: Position | None = None,
-        progress: Callable[[Report], None] | None = None,
-    ) -> Report:
+        resume: ChainPosition | None = None,
+        progress: Callable[[ChainReport], None] | None = None,
+    ) -> ChainReport:
         """Check the whole partition, or what came after the last checkpoint or an earlier run's position."""
         known = self.checkpoints.list(tenant, legal_entity)
         if since_checkpoint and not known:

@@ -12,7 +12,7 @@ from mnemon.log.proof.chain import digest
 from mnemon.log.proof.checkpoint import LOWEST_KEPT_LEVEL, Checkpoint, Checkpoints, hashes
 from mnemon.log.proof.export import exported, with_archived
 from mnemon.log.proof.merkle import Frontier, fold, path_ranges, root_from_path, subtrees
-from mnemon.log.read.reading import Reader
+from mnemon.log.read.reader import LogReader
 
 FORMAT = "mnemon/receipt/1"
 
@@ -54,7 +54,7 @@ class Receipt:
 
 
 async def make_receipt(
-    reader: Reader, checkpoints: Checkpoints, tenant: UUID, event_id: str, legal_entity: str | None = None
+    reader: LogReader, checkpoints: Checkpoints, tenant: UUID, event_id: str, legal_entity: str | None = None
 ) -> Receipt:
     """Prove an event against the first checkpoint of the present key that covers it."""
     event = await _stored(reader, tenant, event_id, legal_entity)
@@ -69,12 +69,12 @@ async def make_receipt(
     return Receipt(proven, covering[0], tuple(redactions))
 
 
-async def _stored(reader: Reader, tenant: UUID, event_id: str, legal_entity: str | None) -> Event:
+async def _stored(reader: LogReader, tenant: UUID, event_id: str, legal_entity: str | None) -> Event:
     event = await reader.by_id(tenant, event_id, legal_entity, opened=False)
     return (await with_archived(reader, tenant, [event]))[0]
 
 
-async def _attesting(reader: Reader, tenant: UUID, event: Event) -> list[Event]:
+async def _attesting(reader: LogReader, tenant: UUID, event: Event) -> list[Event]:
     """The events that say what was taken out of the payload; none if it is as it was recorded."""
     present = digest((event.payload_text or "").encode())
     if event.payload_text is None or present == event.payload_digest:

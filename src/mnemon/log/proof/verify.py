@@ -11,15 +11,15 @@ from uuid import UUID
 from psycopg.rows import tuple_row
 
 from mnemon.db.database import Connection
-from mnemon.log.append.partitions import Partition, list_partitions
 from mnemon.log.events import MAIN
+from mnemon.log.partitions import Partition, list_partitions
 from mnemon.log.proof import chain
 from mnemon.log.proof.checkpoint import Checkpoint, faults_of
 from mnemon.log.proof.merkle import Frontier
-from mnemon.log.proof.sidetables import SideRow, side_rows, wrong_versions
-from mnemon.log.proof.walk import COLUMNS, PAYLOAD, Fault, Position, Row, Walk
+from mnemon.log.proof.side_tables import SideRow, side_rows, wrong_versions
+from mnemon.log.proof.walk import COLUMNS, PAYLOAD, ChainPosition, ChainRow, Fault, Walk
 from mnemon.log.read.ahead import ITEMS_PER_TURN, pages_ahead
-from mnemon.log.read.reading import Reader
+from mnemon.log.read.reader import LogReader
 
 BATCH = 1_000
 
@@ -39,10 +39,10 @@ SELECT (SELECT min(e.sequence) FROM mnemon.events e
 
 
 @dataclass
-class Report:
+class ChainReport:
     """What a verification found. `position` is how far it came; `total` where the partition ends."""
 
-    position: Position
+    position: ChainPosition
     total: int
     checked: int = 0
     # Payloads that something was taken out of, as events of the same chain attest.
@@ -67,14 +67,14 @@ class Report:
 
 
 async def verify(
-    reader: Reader,
+    reader: LogReader,
     tenant: UUID,
     legal_entity: str = MAIN,
     *,
     checkpoints: Sequence[Checkpoint] = (),
-    since: Checkpoint | Position | None = None,
-    progress: Callable[[Report], None] | None = None,
-) -> Report:
+    since: Checkpoint | ChainPosition | None = None,
+    progress: Callable[[ChainReport], None] | None = None,
+) -> ChainReport:
     """Check a partition, whole or from a checkpoint or earlier position on, against itself and its checkpoints."""
     async with reader.transaction(tenant) as connection:
         found = [one for one in await list_partitions(connection, tenant) if one.legal_entity == legal_entity]
@@ -83,7 +83,7 @@ async def verify(
     begun = walk.position.sequence
     for sequence, reason in faults_of(list(checkpoints), tenant, legal_entity):
         walk.fault(sequence, "checkpoint", f"Of the checkpoint at {sequence}, {reason}.")
-    report = Report(walk.position, found[0].sequence if found else 0, faults=walk.faults)
+    report = ChainReport(walk.position, found[0].sequence if found else 0, faults=walk.faults)
     if found:
         counted = asyncio.create_task(_wrong_versions(reader, tenant, found[0], begun))
         try:
@@ -101,12 +101,12 @@ async def verify(
 
 
 async def _go_along(
-    reader: Reader,
+    reader: LogReader,
     tenant: UUID,
     partition: Partition,
     walk: Walk,
-    report: Report,
-    progress: Callable[[Report], None] | None,
+    report: ChainReport,
+    progress: Callable[[ChainReport], None] | None,
 ) -> None:
     """Check event after event, with the side rows beside them."""
     begun = walk.position.sequence
@@ -126,7 +126,9 @@ async def _go_along(
         walk.check_strays(await beside.upto(partition.sequence))
 
 
-async def _wrong_versions(reader: Reader, tenant: UUID, partition: Partition, begun: int) -> list[tuple[int, str, str]]:
+async def _wrong_versions(
+    reader: LogReader, tenant: UUID, partition: Partition, begun: int
+) -> list[tuple[int, str, str]]:
     async with reader.transaction(tenant) as connection:
         return await wrong_versions(connection, tenant, partition, begun)
 
@@ -139,17 +141,17 @@ async def _last(connection: Connection, tenant: UUID, partition: Partition) -> t
     return row["beyond"], "head", f"Event {row['beyond']} stands beyond the partition's head."
 
 
-def _start(tenant: UUID, legal_entity: str, since: Checkpoint | Position | None, attested: set[int]) -> Walk:
+def _start(tenant: UUID, legal_entity: str, since: Checkpoint | ChainPosition | None, attested: set[int]) -> Walk:
     if since is None:
-        genesis = Position(0, chain.genesis(tenant, legal_entity))
+        genesis = ChainPosition(0, chain.genesis(tenant, legal_entity))
         return Walk(str(tenant), legal_entity, genesis, Frontier(), attested)
     if isinstance(since, Checkpoint):
-        return Walk(str(tenant), legal_entity, Position(since.sequence, since.head), since.tree, attested)
+        return Walk(str(tenant), legal_entity, ChainPosition(since.sequence, since.head), since.tree, attested)
     return Walk(str(tenant), legal_entity, since, None, attested)
 
 
-def _batches(reader: Reader, tenant: UUID, partition: Partition, after: int) -> AsyncGenerator[list[Row], None]:
-    async def rows_after(sequence: int) -> list[Row]:
+def _batches(reader: LogReader, tenant: UUID, partition: Partition, after: int) -> AsyncGenerator[list[ChainRow], None]:
+    async def rows_after(sequence: int) -> list[ChainRow]:
         async with reader.transaction(tenant) as connection:
             rows = await _rows(connection, tenant, partition, sequence)
         return await _with_archived(reader, tenant, partition, rows)
@@ -157,7 +159,7 @@ def _batches(reader: Reader, tenant: UUID, partition: Partition, after: int) -> 
     return pages_ahead(rows_after, itemgetter(0), after, BATCH)
 
 
-async def _with_archived(reader: Reader, tenant: UUID, partition: Partition, rows: list[Row]) -> list[Row]:
+async def _with_archived(reader: LogReader, tenant: UUID, partition: Partition, rows: list[ChainRow]) -> list[ChainRow]:
     """The rows with the payloads that were moved to the archive."""
     moved = [row[0] for row in rows if row[PAYLOAD] is None]
     if not moved:
@@ -166,7 +168,7 @@ async def _with_archived(reader: Reader, tenant: UUID, partition: Partition, row
     return [(*row[:PAYLOAD], texts[row[0]].encode(), *row[PAYLOAD + 1 :]) if row[0] in texts else row for row in rows]
 
 
-async def _rows(connection: Connection, tenant: UUID, partition: Partition, after: int) -> list[Row]:
+async def _rows(connection: Connection, tenant: UUID, partition: Partition, after: int) -> list[ChainRow]:
     values = {
         "tenant": tenant,
         "partition": partition.partition_id,
@@ -180,7 +182,7 @@ async def _rows(connection: Connection, tenant: UUID, partition: Partition, afte
 
 
 def _check_head(walk: Walk, partition: Partition) -> None:
-    if walk.position != Position(partition.sequence, partition.hash):
+    if walk.position != ChainPosition(partition.sequence, partition.hash):
         walk.fault(
             walk.position.sequence + 1,
             "head",

@@ -15,7 +15,7 @@ from mnemon.log.privacy.privacy_events import PAYLOAD_REDACTED
 from mnemon.log.privacy.redacted import Redacted, is_attested, note_redaction
 from mnemon.log.proof import chain
 from mnemon.log.proof.merkle import Frontier
-from mnemon.log.proof.sidetables import SideRow, attested_rows
+from mnemon.log.proof.side_tables import SideRow, attested_rows
 
 # A log that is wrong throughout would fill the report; the first places are what matters.
 MOST_FAULTS = 1_000
@@ -33,9 +33,9 @@ _MOMENT = struct.Struct("!q")
 _DAY = struct.Struct("!i")
 
 # An event's row, by COLUMNS.
-Row = tuple[Any, ...]
+ChainRow = tuple[Any, ...]
 # Sequence, digest as recorded, digest as found.
-Changed = tuple[int, bytes, bytes]
+_Changed = tuple[int, bytes, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Fault:
     message: str
 
 
-class Position(NamedTuple):
+class ChainPosition(NamedTuple):
     """Where a verification can be taken up again."""
 
     sequence: int
@@ -60,12 +60,12 @@ class Walk:
 
     tenant_text: str
     legal_entity: str
-    position: Position
+    position: ChainPosition
     tree: Frontier | None
     attested: Collection[int] = ()
     roots: dict[int, tuple[bytes, bytes | None]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
-    changed: list[Changed] = field(default_factory=list)
+    changed: list[_Changed] = field(default_factory=list)
     redactions: Redacted = field(default_factory=dict)
     unreadable: set[int] = field(default_factory=set)
 
@@ -77,18 +77,18 @@ class Walk:
         if len(self.faults) < MOST_FAULTS:
             self.faults.append(Fault(sequence, kind, message))
 
-    def check(self, rows: Sequence[Row], wanted: set[SideRow]) -> None:
+    def check(self, rows: Sequence[ChainRow], wanted: set[SideRow]) -> None:
         """Check the next rows, and add to `wanted` the side rows that they call for."""
         before, last = self.position
         for row in rows:
             self._check_link(before, last, row)
             self._check_copies(row, wanted)
             before, last = row[0], row[3]
-        self.position = Position(before, last)
+        self.position = ChainPosition(before, last)
         if rows[0][0] <= self._tree_ends:
             self._grow(rows)
 
-    def check_streams(self, rows: Sequence[Row], beside: Collection[SideRow], wanted: set[SideRow]) -> None:
+    def check_streams(self, rows: Sequence[ChainRow], beside: Collection[SideRow], wanted: set[SideRow]) -> None:
         """The side tables must say what the envelopes of these rows call for, and no more."""
         if len(beside) == len(wanted) and wanted.issuperset(beside):
             return
@@ -112,7 +112,7 @@ class Walk:
                 self.fault(sequence, "payload", f"The payload of event {sequence} is not the one that was recorded.")
         return redacted
 
-    def _check_link(self, before: int, last: bytes, row: Row) -> None:
+    def _check_link(self, before: int, last: bytes, row: ChainRow) -> None:
         sequence, recorded_at, previous, own, payload_digest, envelope, payload, _, kind, *_ = row
         if sequence != before + 1:
             which = f"event {before + 1} is" if sequence == before + 2 else f"events {before + 1} to {sequence - 1} are"
@@ -131,7 +131,7 @@ class Walk:
                 sequence, "hash", f"The envelope, place, recorded time or digests of event {sequence} were changed."
             )
 
-    def _check_copies(self, row: Row, wanted: set[SideRow]) -> None:
+    def _check_copies(self, row: ChainRow, wanted: set[SideRow]) -> None:
         """What columns and side tables repeat of the envelope must be what it says."""
         sequence, envelope = row[0], row[5]
         try:
@@ -161,7 +161,7 @@ class Walk:
             return "occurred_at"
         return "effective_date" if _day_image(said["effective_date"]) != effective_date else None
 
-    def _grow(self, rows: Sequence[Row]) -> None:
+    def _grow(self, rows: Sequence[ChainRow]) -> None:
         for row in rows:
             sequence, own = row[0], row[3]
             if self.tree is not None:

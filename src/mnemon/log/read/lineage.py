@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from mnemon.log.append.partitions import Partitions
 from mnemon.log.errors import EventNotFound
 from mnemon.log.events import EntityReference, Event
-from mnemon.log.read.reading import Reader
+from mnemon.log.partitions import Partitions
+from mnemon.log.read.reader import LogReader
 from mnemon.log.read.select import COLUMNS
 
 DEEPEST = 50
@@ -92,7 +92,7 @@ class Trace:
 class Lineage:
     """Walks along `caused_by` and `correlation_id`, which may cross partitions of a tenant."""
 
-    def __init__(self, partitions: Partitions, reader: Reader) -> None:
+    def __init__(self, partitions: Partitions, reader: LogReader) -> None:
         self._partitions = partitions
         self._reader = reader
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.dispatch import Dispatch
-from mnemon.log.subscribe.handling import Handler
+from mnemon.log.subscribe.handling import EventHandler
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.partition_delivery import PartitionDelivery
 from mnemon.log.subscribe.ready import Ready
@@ -21,7 +21,7 @@ class Delivery(Dispatch):
         events: EventLog,
         tenant: UUID,
         subscription_id: str,
-        handler: Handler,
+        handler: EventHandler,
         *,
         limits: DeliveryLimits | None = None,
     ) -> None:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from mnemon.db.database import Database
 from mnemon.log.events import Event
-from mnemon.log.read.reading import Reader
+from mnemon.log.read.reader import LogReader
 from mnemon.log.subscribe.offers import Offer, make_offer
 from mnemon.log.subscribe.subscriptions import Position, Subscription
 
@@ -57,7 +57,7 @@ class Batch:
 
 
 @dataclass
-class Wish:
+class BatchRequest:
     """How many events, and for whom alone, if so. A stream remembers where it has been and which failures it saw."""
 
     limit: int
@@ -71,7 +71,7 @@ class Gathering:
     """One look; use it once."""
 
     def __init__(
-        self, database: Database, reader: Reader, tenant: UUID, subscription: Subscription, wish: Wish
+        self, database: Database, reader: LogReader, tenant: UUID, subscription: Subscription, wish: BatchRequest
     ) -> None:
         self._database = database
         self._reader = reader

@@ -10,7 +10,7 @@ from mnemon.errors import DatabaseUnavailable
 from mnemon.log.events import Event
 from mnemon.telemetry import counter, gauge, histogram
 
-Handler = Callable[[Event], Awaitable[None]]
+EventHandler = Callable[[Event], Awaitable[None]]
 
 DELIVERED = counter("mnemon_subscription_delivered_events_total", "Events that a subscriber handled.", ["subscription"])
 FAILED = counter("mnemon_subscription_failures_total", "Events that a subscriber failed to handle.", ["subscription"])
@@ -30,7 +30,7 @@ class TookTooLong(Exception):
     """The subscriber did not finish within the time for one event."""
 
 
-async def attempt(handler: Handler, event: Event, seconds: float) -> Exception | None:
+async def attempt(handler: EventHandler, event: Event, seconds: float) -> Exception | None:
     """None if the event was handled, else what the subscriber raised."""
     try:
         async with asyncio.timeout(seconds) as limit:

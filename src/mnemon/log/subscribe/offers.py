@@ -6,9 +6,9 @@ from uuid import UUID
 
 from mnemon.db.database import Database
 from mnemon.log.events import Event
-from mnemon.log.read.reading import Reader
+from mnemon.log.read.pattern import ALL_EVENTS, find_next
+from mnemon.log.read.reader import LogReader
 from mnemon.log.subscribe.parking import MOST_PARKED, Parked, entities_of, keep_waiting_in, parked_in, waiting
-from mnemon.log.subscribe.pattern import ALL_EVENTS, find_next
 from mnemon.log.subscribe.subscriptions import Position, Subscription
 
 
@@ -24,7 +24,7 @@ class Offer:
 
 
 async def make_offer(
-    database: Database, reader: Reader, tenant: UUID, subscription: Subscription, position: Position,
+    database: Database, reader: LogReader, tenant: UUID, subscription: Subscription, position: Position,
     *, after: int, limit: int,
 ) -> Offer:  # fmt: skip
     """Up to `limit` events. Those that must wait behind one that failed are parked: the cursor may pass them."""

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from mnemon.db.database import Connection
 from mnemon.log.events import Event
 
-State = Literal["retrying", "waiting", "dead"]
+ParkedState = Literal["retrying", "waiting", "dead"]
 Entities = frozenset[tuple[str, str]]
 
 # So many and the partition waits too: a subscriber that handles nothing must not fill a table with the log.
@@ -71,7 +71,7 @@ class Parked:
     event_id: str
     type: str
     entities: Entities
-    state: State
+    state: ParkedState
     attempts: int
     error: str | None
     failed_at: datetime | None = None
@@ -88,7 +88,7 @@ def waiting(event: Event) -> Parked:
 
 def failed(event: Event, attempts: int, most: int, error: str) -> Parked:
     """Tried so many times: to be tried again, or dead."""
-    state: State = "dead" if attempts >= most else "retrying"
+    state: ParkedState = "dead" if attempts >= most else "retrying"
     return Parked(event.sequence, event.id, event.type, entities_of(event), state, attempts, error)
 
 

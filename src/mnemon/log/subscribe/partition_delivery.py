@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mnemon.log.events import Event
+from mnemon.log.read.pattern import ALL_EVENTS, find_next
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.failures import count_in, describe, recover_in
-from mnemon.log.subscribe.handling import DEAD, FAILED, Handler, attempt, count_delivered
+from mnemon.log.subscribe.handling import DEAD, FAILED, EventHandler, attempt, count_delivered
 from mnemon.log.subscribe.leases import Lease, LeaseLost, held, take
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.parking import (
@@ -21,7 +22,6 @@ from mnemon.log.subscribe.parking import (
     unpark_in,
     waiting,
 )
-from mnemon.log.subscribe.pattern import ALL_EVENTS, find_next
 from mnemon.log.subscribe.ready import Ready
 from mnemon.telemetry import logger
 
@@ -37,7 +37,7 @@ class PartitionDelivery:
 
     events: EventLog
     ready: Ready
-    handler: Handler
+    handler: EventHandler
     limits: DeliveryLimits
     stopping: asyncio.Event
     _waiting: list[Parked] = field(default_factory=list)

@@ -9,9 +9,9 @@ from mnemon.db.database import Database
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.log.events import Event
 from mnemon.log.read.arrivals import Arrivals
-from mnemon.log.read.reading import LARGEST_PAGE, Reader
+from mnemon.log.read.reader import LARGEST_PAGE, LogReader
 from mnemon.log.subscribe.failures import hide_personal
-from mnemon.log.subscribe.gathering import Batch, Gathering, Wish
+from mnemon.log.subscribe.gathering import Batch, BatchRequest, Gathering
 from mnemon.log.subscribe.handling import DEAD, FAILED
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.settling import Rejected, acknowledge_in, reject_in
@@ -26,7 +26,7 @@ class Pull:
     """Fetching and settling. What is not settled comes again."""
 
     def __init__(
-        self, database: Database, reader: Reader, registry: Registry, arrivals: Arrivals, limits: DeliveryLimits
+        self, database: Database, reader: LogReader, registry: Registry, arrivals: Arrivals, limits: DeliveryLimits
     ) -> None:
         self._database = database
         self._reader = reader
@@ -41,7 +41,7 @@ class Pull:
 
         Others may fetch the same; what someone has claimed is left out. A paused or broken subscription yields nothing.
         """
-        return await self._wait(tenant, subscription_id, Wish(self._limit(limit)), wait_seconds)
+        return await self._wait(tenant, subscription_id, BatchRequest(self._limit(limit)), wait_seconds)
 
     async def claim(
         self,
@@ -58,12 +58,12 @@ class Pull:
         refuse_lens(subscription_id)
         if not 0 < seconds <= LONGEST_CLAIM:
             raise InvalidRequest(f"A claim is for up to {LONGEST_CLAIM:.0f} s, not {seconds}.", seconds=seconds)
-        wish = Wish(self._limit(limit), holder, timedelta(seconds=seconds))
+        wish = BatchRequest(self._limit(limit), holder, timedelta(seconds=seconds))
         return await self._wait(tenant, subscription_id, wish, wait_seconds)
 
     async def stream(self, tenant: UUID, subscription_id: str) -> AsyncIterator[Event]:
         """The events after the cursor and those to come, each once per call; settle them as they are handled."""
-        wish = Wish(self._limits.batch_events, passed={})
+        wish = BatchRequest(self._limits.batch_events, passed={})
         with self._arrivals.watch() as signal:
             await self._arrivals.listening(self._limits.poll_seconds)
             while True:
@@ -123,7 +123,7 @@ class Pull:
             raise InvalidRequest(f"A batch has 1 to {LARGEST_PAGE} events, not {limit}.", limit=limit)
         return limit
 
-    async def _wait(self, tenant: UUID, subscription_id: str, wish: Wish, wait_seconds: float) -> Batch:
+    async def _wait(self, tenant: UUID, subscription_id: str, wish: BatchRequest, wait_seconds: float) -> Batch:
         if not 0 <= wait_seconds <= LONGEST_WAIT:
             raise InvalidRequest(f"A wait is 0 to {LONGEST_WAIT:.0f} s, not {wait_seconds}.", wait=wait_seconds)
         deadline = asyncio.get_running_loop().time() + wait_seconds
@@ -137,7 +137,7 @@ class Pull:
                 if not batch.has_more:
                     await signal.wait(min(left, self._limits.poll_seconds))
 
-    async def _look(self, tenant: UUID, subscription_id: str, wish: Wish) -> Batch:
+    async def _look(self, tenant: UUID, subscription_id: str, wish: BatchRequest) -> Batch:
         async with self._database.transaction(tenant) as connection:
             subscription = await find_in(connection, tenant, subscription_id)
             positions = await positions_in(connection, tenant, subscription)

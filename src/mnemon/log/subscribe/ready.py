@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from mnemon.db.database import Database
-from mnemon.log.subscribe.pattern import Pattern
-from mnemon.log.subscribe.subscriptions import Holds, Status
+from mnemon.log.read.pattern import Pattern
+from mnemon.log.subscribe.subscriptions import Holds, SubscriptionStatus
 
 # A partition that someone else holds is left to them until their lease runs out.
 LOOK = """
@@ -38,7 +38,7 @@ class Ready:
     legal_entity: str
     pattern: Pattern
     failure_holds: Holds
-    status: Status
+    status: SubscriptionStatus
     shaken: bool
 
 

@@ -12,9 +12,9 @@ from psycopg.types.json import Jsonb
 from mnemon.db.database import Connection, Database
 from mnemon.errors import Conflict, InvalidRequest, NotAllowed
 from mnemon.log.errors import SubscriptionNotFound
-from mnemon.log.subscribe.pattern import ALL_EVENTS, Pattern
+from mnemon.log.read.pattern import ALL_EVENTS, Pattern
 
-Status = Literal["active", "paused", "broken"]
+SubscriptionStatus = Literal["active", "paused", "broken"]
 Holds = Literal["entity", "partition"]
 Start = Literal["beginning", "now"]
 LENS_PREFIX = "lens:"
@@ -85,7 +85,7 @@ class Subscription:
     subscriber_id: str = ""
     pattern: Pattern = ALL_EVENTS
     failure_holds: Holds = "entity"
-    status: Status = "active"
+    status: SubscriptionStatus = "active"
     probe_at: datetime | None = None
     failures_in_a_row: int = 0
     error_count: int = 0
@@ -213,7 +213,7 @@ class Subscriptions:
             await find_in(connection, tenant, subscription_id)
             await connection.execute(REMOVE, (tenant, subscription_id))
 
-    async def _change(self, tenant: UUID, subscription_id: str, status: Status) -> Subscription:
+    async def _change(self, tenant: UUID, subscription_id: str, status: SubscriptionStatus) -> Subscription:
         async with self._database.transaction(tenant) as connection:
             row = await (await connection.execute(CHANGE, (status, tenant, subscription_id))).fetchone()
         if row is None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mnemon.log.types.event_type import EventType, Migration
+from mnemon.log.types.event_type import DataMigration, EventType
 
 ANNOTATIONS = frozenset({"$comment", "$id", "$schema", "default", "deprecated", "description", "examples", "title"})
 NOT_THERE = object()
@@ -31,14 +31,14 @@ def changes_needing_a_type(old: EventType, new: EventType) -> list[str]:
     reasons = [
         f"{name} changes its type from {before} to {after}"
         for name, before, after in _retyped(old.data_schema, new.data_schema)
-        if new.upcast is None or isinstance(new.upcast, Migration)
+        if new.upcast is None or isinstance(new.upcast, DataMigration)
     ]
     if new.upcast is None:
         required = set(new.data_schema.get("required", ())) - set(old.data_schema.get("required", ()))
         reasons += [f"{name} becomes required and old events have no value for it" for name in sorted(required)]
         gone = set(_properties(old.data_schema)) - set(_properties(new.data_schema))
         reasons += [f"{name} goes away and nothing says what becomes of it" for name in sorted(gone)]
-    elif isinstance(new.upcast, Migration):
+    elif isinstance(new.upcast, DataMigration):
         given = set(new.upcast.defaults) | set(new.upcast.renames.values())
         required = set(new.data_schema.get("required", ())) - set(old.data_schema.get("required", ())) - given
         reasons += [f"{name} becomes required and the migration gives it no value" for name in sorted(required)]

@@ -51,7 +51,7 @@ class BusinessKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
+class DataMigration:
     """How data of the previous version becomes data of this one, said without code."""
 
     renames: Mapping[str, str] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class EventType:
             "examples": [dict(example) for example in self.examples],
             "migration": (
                 {"renames": dict(self.upcast.renames), "defaults": dict(self.upcast.defaults)}
-                if isinstance(self.upcast, Migration)
+                if isinstance(self.upcast, DataMigration)
                 else None
             ),
         }
@@ -144,7 +144,7 @@ class EventType:
             minimum_retention_years=declared.get("minimum_retention_years"),
             business_key=_key_from_json(key) if key else None,
             examples=tuple(declared.get("examples", ())),
-            upcast=Migration(**migration) if migration else None,
+            upcast=DataMigration(**migration) if migration else None,
         )
 
 

@@ -10,16 +10,16 @@ from mnemon.errors import InvalidRequest
 _PATH = re.compile(r"(?:\$\.)?[^.\[\]$*\s]+(?:\[\*\])?(?:\.[^.\[\]$*\s]+(?:\[\*\])?)*")
 EACH = "[*]"
 
-Step = str
-Change = Callable[[Any], Any]
+_Step = str
+_Change = Callable[[Any], Any]
 
 
 @lru_cache(maxsize=4096)
-def steps_of(path: str) -> tuple[Step, ...]:
+def steps_of(path: str) -> tuple[_Step, ...]:
     """`$.lines[*].name` is ("lines", "[*]", "name")."""
     if not _PATH.fullmatch(path):
         raise InvalidRequest(f"{path!r} is not a path: write names joined by dots, with [*] after a list.", path=path)
-    steps: list[Step] = []
+    steps: list[_Step] = []
     for part in path.removeprefix("$.").split("."):
         name, each, _ = part.partition(EACH)
         steps += [name, EACH] if each else [name]
@@ -31,7 +31,7 @@ def values_at(document: Any, path: str) -> Iterator[Any]:
     return _values(document, steps_of(path))
 
 
-def _values(node: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
+def _values(node: Any, steps: tuple[_Step, ...]) -> Iterator[Any]:
     if not steps:
         yield node
     elif steps[0] == EACH:
@@ -48,7 +48,7 @@ def without(document: Any, paths: tuple[str, ...]) -> Any:
     return document
 
 
-def _without(node: Any, steps: tuple[Step, ...]) -> Any:
+def _without(node: Any, steps: tuple[_Step, ...]) -> Any:
     if steps[0] == EACH:
         if not isinstance(node, list | tuple):
             return node

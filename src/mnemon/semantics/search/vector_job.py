@@ -12,7 +12,7 @@ from mnemon.semantics.search.event_vectors import add_vectors, events_without_ve
 from mnemon.work.enqueue import enqueue
 from mnemon.work.errors import JobPostponed
 from mnemon.work.job import Job
-from mnemon.work.kinds import Kind, NoPayload
+from mnemon.work.kinds import JobKind, NoPayload
 from mnemon.work.schedule import Schedule
 
 # After this long the job lets other jobs have the slot, and goes on at its next turn.
@@ -20,7 +20,7 @@ STRETCH_SECONDS = 60.0
 # How long to wait for a model that does not answer.
 WAIT = timedelta(minutes=5)
 
-EMBED_EVENTS = Kind("semantics.embed_events", NoPayload, attempts=3, time_limit=3600, at_once=1)
+EMBED_EVENTS = JobKind("semantics.embed_events", NoPayload, attempts=3, time_limit=3600, at_once=1)
 
 
 class Context(Protocol):

@@ -15,8 +15,8 @@ from psycopg import AsyncServerCursor
 from psycopg.rows import TupleRow, tuple_row
 
 from mnemon.db.database import Connection
-from mnemon.log.append.partitions import Partition
-from mnemon.log.read.reading import Reader
+from mnemon.log.partitions import Partition
+from mnemon.log.read.reader import LogReader
 
 FETCH = 5_000
 
@@ -67,7 +67,7 @@ class SideRows:
 
 
 @asynccontextmanager
-async def side_rows(reader: Reader, tenant: UUID, partition: Partition, after: int) -> AsyncIterator[SideRows]:
+async def side_rows(reader: LogReader, tenant: UUID, partition: Partition, after: int) -> AsyncIterator[SideRows]:
     values = {"tenant": tenant, "partition": partition.partition_id, "after": after, "to": partition.sequence}
     async with (
         reader.transaction(tenant) as connection,

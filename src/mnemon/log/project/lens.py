@@ -9,14 +9,14 @@ from uuid import UUID
 from mnemon.db.database import Connection
 from mnemon.errors import InvalidRequest
 from mnemon.log.events import Event
-from mnemon.log.subscribe.pattern import ALL_EVENTS, Pattern
+from mnemon.log.read.pattern import ALL_EVENTS, Pattern
 from mnemon.log.subscribe.subscriptions import LENS_PREFIX
 
 # The names that a lens's SQL uses, and the tables that they stand for: the real ones, or those of a rebuild.
 Tables = Mapping[str, str]
 Apply = Callable[[Connection, Sequence[Event], Tables], Awaitable[None]]
 Forget = Callable[[Connection, str, Tables], Awaitable[None]]
-State = dict[str, Any]
+FoldState = dict[str, Any]
 
 TABLE = re.compile(r"mnemon\.([a-z_][a-z0-9_]{0,62})")
 LENS = re.compile(r"[a-z0-9][a-z0-9._-]{0,93}")
@@ -70,8 +70,8 @@ class LiveLens:
     """A projection that is computed when it is asked for, from its last snapshot and the events since."""
 
     name: str
-    initial: Callable[[], State]
-    fold: Callable[[State, Event], State]
+    initial: Callable[[], FoldState]
+    fold: Callable[[FoldState, Event], FoldState]
     pattern: Pattern = ALL_EVENTS
     version: int = 1
     personal: bool = True

@@ -14,7 +14,7 @@ from mnemon.db.database import Connection
 from mnemon.log.errors import KeyUnavailable, SealBroken, erased
 from mnemon.log.events import Event
 from mnemon.log.privacy.personal import PersonalValue, personal_values, replaced, steps_of_pointer
-from mnemon.log.privacy.seal import Draft, Newcomer, Sealed, Subject, canonical
+from mnemon.log.privacy.seal import EventDraft, Newcomer, Sealed, SealedSubject, canonical
 from mnemon.log.privacy.subjects import DataKey, Keys, SubjectKeys
 from mnemon.log.privacy.wrapping_keys import NONCE_LENGTH
 
@@ -41,7 +41,7 @@ class CryptoSeal:
         self._elsewhere = elsewhere
 
     async def seal(
-        self, tenant: UUID, drafts: Sequence[Draft], connection: Connection | None = None
+        self, tenant: UUID, drafts: Sequence[EventDraft], connection: Connection | None = None
     ) -> Sequence[Sealed]:
         """Refuses an event about an erased person. What an event says of its actor is only left out: who was
         forgotten may still act."""
@@ -79,7 +79,7 @@ class CryptoSeal:
         self._keys.forget(tenant, subjects)
 
 
-def _sealed(tenant: UUID, draft: Draft, values: Sequence[PersonalValue], keys: Mapping[str, Keys]) -> Sealed:
+def _sealed(tenant: UUID, draft: EventDraft, values: Sequence[PersonalValue], keys: Mapping[str, Keys]) -> Sealed:
     if not values:
         return Sealed(canonical(draft.payload))
     payload: Any = draft.payload
@@ -98,7 +98,7 @@ def _sealed(tenant: UUID, draft: Draft, values: Sequence[PersonalValue], keys: M
         # The values within this one are sealed by now: it is encrypted as the payload has it, not as it came.
         part["fields"][one.field] = _box(key, tenant, draft.id, one.field, _at(payload, one))
         payload = replaced(payload, one.place, SEALED)
-        subjects.append(Subject(one.subject_id, one.field))
+        subjects.append(SealedSubject(one.subject_id, one.field))
         if known.newcomer is not None:
             newcomers[one.subject_id] = known.newcomer
     return Sealed(canonical({**payload, PART: boxes} if boxes else payload), subjects, tuple(newcomers.values()))

@@ -11,9 +11,9 @@ from psycopg.rows import tuple_row
 
 from mnemon.db.database import Connection, Database
 from mnemon.errors import InvalidRequest
-from mnemon.log.append.partitions import Partitions
 from mnemon.log.errors import EventNotFound
 from mnemon.log.events import MAIN, Event
+from mnemon.log.partitions import Partitions
 from mnemon.log.privacy.seal import Seal
 from mnemon.log.read.ahead import ITEMS_PER_TURN, pages_ahead
 from mnemon.log.read.cursor import read_cursor, write_cursor
@@ -39,7 +39,7 @@ VERSION = "SELECT mnemon.entity_version(%s, %s, %s, %s) AS version"
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class StreamPage:
     """A piece of a stream, and the cursor to go on with if there is more."""
 
     events: Sequence[Event]
@@ -50,7 +50,7 @@ class Page:
         return self.next_cursor is not None
 
 
-class Reader:
+class LogReader:
     """Reads a tenant's log under row-level security."""
 
     def __init__(self, database: Database, partitions: Partitions, registry: Registry, seal: Seal) -> None:
@@ -88,7 +88,7 @@ class Reader:
         direction: Direction = "forward",
         cursor: str | None = None,
         limit: int = 100,
-    ) -> Page:
+    ) -> StreamPage:
         """The next events of a stream after the cursor, or its first ones."""
         if not 1 <= limit <= LARGEST_PAGE:
             raise InvalidRequest(f"A page has 1 to {LARGEST_PAGE} events, not {limit}.", limit=limit)
@@ -99,7 +99,7 @@ class Reader:
                 legal_entity=legal_entity, direction=direction, start=start, limit=limit + 1,
             )  # fmt: skip
         following = write_cursor(legal_entity, stream, events[limit - 1].sequence) if len(events) > limit else None
-        return Page(await self._seal.open(tenant, events[:limit]), following)
+        return StreamPage(await self._seal.open(tenant, events[:limit]), following)
 
     async def page_in(
         self,

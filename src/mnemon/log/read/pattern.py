@@ -7,7 +7,7 @@ from uuid import UUID
 
 from mnemon.errors import InvalidRequest
 from mnemon.log.events import Event
-from mnemon.log.read.reading import Reader
+from mnemon.log.read.reader import LogReader
 from mnemon.log.read.select import COLUMNS
 from mnemon.log.read.streams import LABELS
 
@@ -71,7 +71,7 @@ ALL_EVENTS = Pattern()
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundEvents:
     """The next events of a partition that fit, and how far it has been searched."""
 
     events: Sequence[Event]
@@ -79,20 +79,20 @@ class Found:
 
 
 async def find_next(
-    reader: Reader, tenant: UUID, pattern: Pattern, partition: tuple[int, str], *, after: int, head: int, limit: int
-) -> Found:
+    reader: LogReader, tenant: UUID, pattern: Pattern, partition: tuple[int, str], *, after: int, head: int, limit: int
+) -> FoundEvents:
     """Up to `limit` events beyond `after` that fit. `head` is a sequence that is known to be committed."""
     partition_id, legal_entity = partition
     last = min(head, after + SCAN_WINDOW)
     if after >= last:
-        return Found([], after)
+        return FoundEvents([], after)
     statement, values = _select(pattern)
     values |= {"tenant": tenant, "partition": partition_id, "partitions": [partition_id]}
     values |= {"after": after, "last": last, "limit": limit}
     async with reader.transaction(tenant) as connection:
         events = await reader.fetch_in(connection, tenant, {partition_id: legal_entity}, statement, values)
     searched_to = events[-1].sequence if len(events) == limit else last
-    return Found(await reader.open(tenant, events), searched_to)
+    return FoundEvents(await reader.open(tenant, events), searched_to)
 
 
 def _select(pattern: Pattern) -> tuple[str, dict[str, Any]]:

@@ -8,19 +8,19 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Database
-from mnemon.log.append.requests import Limits
+from mnemon.log.append.requests import AppendLimits
 from mnemon.log.privacy.affected import AffectedEvent, Person, affected_events, page_of_people
 from mnemon.log.privacy.archive import Archive
 from mnemon.log.privacy.archive_objects import ArchivedPayloads
 from mnemon.log.privacy.archive_store import ArchiveStore, archive_store_for
+from mnemon.log.privacy.crypto_seal import REDACTED, CryptoSeal
 from mnemon.log.privacy.erasure import Erasures
 from mnemon.log.privacy.invalidation import Invalidation
 from mnemon.log.privacy.personal import steps_of_pointer
 from mnemon.log.privacy.redaction import Redactions
 from mnemon.log.privacy.redaction_requests import RedactionRequests
-from mnemon.log.privacy.rotation import Progress, Rotation, rotate
+from mnemon.log.privacy.rotation import Rotation, RotationProgress, rotate
 from mnemon.log.privacy.scan import Scan, scan
-from mnemon.log.privacy.sealing import REDACTED, CryptoSeal
 from mnemon.log.privacy.subjects import SubjectKeys
 from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.log.read.streams import Filter
@@ -49,7 +49,7 @@ class Privacy:
         ring: KeyRing,
         store: ArchiveStore,
         *,
-        limits: Limits | None = None,
+        limits: AppendLimits | None = None,
         registry: Registry | None = None,
         delivery: DeliveryLimits = DEFAULT_LIMITS,
         most_keys: int = 10_000,
@@ -102,7 +102,7 @@ class Privacy:
         known = {text async for one in self.data_of(tenant, subject_id) for text in _texts(one.value)}
         return await scan(self._database, known | set(words), store=self.store, folders=folders)
 
-    async def rotate(self, *, discard: bool = False, progress: Progress | None = None) -> Rotation:
+    async def rotate(self, *, discard: bool = False, progress: RotationProgress | None = None) -> Rotation:
         return await rotate(self._database, self.ring, discard=discard, progress=progress)
 
 
@@ -115,7 +115,7 @@ async def open_privacy(
         database,
         KeyRing.of(settings),
         archive_store_for(settings),
-        limits=Limits.of(settings),
+        limits=AppendLimits.of(settings),
         registry=registry,
         delivery=DeliveryLimits.of(settings),
         most_keys=settings.subject_key_cache,

@@ -10,13 +10,13 @@ from uuid import UUID
 from mnemon.db.database import Connection
 from mnemon.log.events import Event
 from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in
-from mnemon.log.project.lenses import Lens, lock_key
+from mnemon.log.project.lens import Lens, lock_key
 from mnemon.log.project.snapshots import save_rows_in, snapshot_positions_in
+from mnemon.log.read.pattern import FoundEvents, find_next
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.failures import count_in, describe, recover_in
 from mnemon.log.subscribe.handling import FAILED, TookTooLong, count_delivered, is_outage
 from mnemon.log.subscribe.limits import DeliveryLimits
-from mnemon.log.subscribe.pattern import Found, find_next
 from mnemon.log.subscribe.ready import Ready
 from mnemon.telemetry import logger
 
@@ -121,7 +121,7 @@ class PartitionProjection:
         for event in events:
             place = await self._place()
             try:
-                await self._project(place, Found([event], event.sequence))
+                await self._project(place, FoundEvents([event], event.sequence))
             except _OthersTurn:
                 raise
             except Exception as failure:
@@ -139,7 +139,7 @@ class PartitionProjection:
             raise _OthersTurn
         return _Place(**row, epoch=epoch)
 
-    async def _project(self, place: _Place, found: Found) -> None:
+    async def _project(self, place: _Place, found: FoundEvents) -> None:
         tenant = self.ready.tenant
         async with self.events.database.transaction(tenant) as connection:
             await connection.execute(WRITE_LOCK, (lock_key(self.lens.name, tenant),))

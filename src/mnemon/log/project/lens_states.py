@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from mnemon.db.database import Connection
-from mnemon.log.append.partitions import list_partitions
 from mnemon.log.events import Event
-from mnemon.log.project.lenses import Lens
+from mnemon.log.partitions import list_partitions
+from mnemon.log.project.lens import Lens
 
 VERSION = "SELECT version FROM mnemon.lens_states WHERE tenant_id = %s AND lens = %s"
 RECORD = """

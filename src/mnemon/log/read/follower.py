@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Mapping
 from uuid import UUID
 
 from mnemon.db.database import Database
-from mnemon.log.append.partitions import Partition, list_partitions
 from mnemon.log.events import Event
+from mnemon.log.partitions import Partition, list_partitions
 from mnemon.log.read.arrivals import Arrivals
-from mnemon.log.read.reading import Reader
-from mnemon.log.subscribe.pattern import ALL_EVENTS, Pattern, find_next
+from mnemon.log.read.pattern import ALL_EVENTS, Pattern, find_next
+from mnemon.log.read.reader import LogReader
 
 # A follower that is behind catches up in large steps; one that is not gets what there is.
 READ_AHEAD = 1000
@@ -17,7 +17,7 @@ READ_AHEAD = 1000
 class Follower:
     """Reads on whenever a partition has grown."""
 
-    def __init__(self, database: Database, reader: Reader, arrivals: Arrivals) -> None:
+    def __init__(self, database: Database, reader: LogReader, arrivals: Arrivals) -> None:
         self._database = database
         self._reader = reader
         self._arrivals = arrivals
