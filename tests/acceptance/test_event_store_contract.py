@@ -21,7 +21,7 @@ from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.errors import MnemonError
 from mnemon.log.append.incoming import DECISION, DECISION_TYPE
-from mnemon.log.append.retry import retry_on_conflict
+from mnemon.log.append.transaction import retry_on_conflict
 from mnemon.log.append.wake import CHANNEL
 from mnemon.log.errors import InvalidEvent, KeyConflict, VersionConflict
 from mnemon.log.events import Actor, NewEvent, Scope

@@ -22,8 +22,7 @@ from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.settings import Settings
 from mnemon.work.line import WorkerLine
-from mnemon.work.queue import claim_jobs
-from mnemon.work.turns import Turns
+from mnemon.work.queue import Turns, claim_jobs
 from tests.api.conftest import KEY
 from tests.conftest import make_tenant
 from tests.documents.conftest import rows

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from mnemon.log.append.batch import version_conflict
-from mnemon.log.append.retry import WAITS, retry_on_conflict
+from mnemon.log.append.refusals import version_conflict
+from mnemon.log.append.transaction import WAITS, retry_on_conflict
 from mnemon.log.errors import VersionConflict
 from mnemon.log.store import EventLog
 

@@ -22,6 +22,7 @@ from mnemon.work.kinds import Backoff, JobKind
 from mnemon.work.line import WorkerLine
 from mnemon.work.queue import (
     Failure,
+    Turns,
     claim_jobs,
     fail_job,
     finish_jobs,
@@ -29,7 +30,6 @@ from mnemon.work.queue import (
     release_delayed_jobs,
     rescue_jobs,
 )
-from mnemon.work.turns import Turns
 
 
 class Nothing(BaseModel):

@@ -17,6 +17,7 @@ from mnemon.work.job import Job
 from mnemon.work.line import WorkerLine
 from mnemon.work.queue import (
     Failure,
+    Turns,
     claim_jobs,
     fail_job,
     finish_jobs,
@@ -24,7 +25,6 @@ from mnemon.work.queue import (
     release_delayed_jobs,
     rescue_jobs,
 )
-from mnemon.work.turns import Turns
 
 LEASE = timedelta(seconds=0.4)
 

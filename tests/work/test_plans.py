@@ -9,8 +9,7 @@ from mnemon.ids import new_uuid
 from mnemon.work.enqueue import enqueue_many
 from mnemon.work.job import Job
 from mnemon.work.line import WorkerLine
-from mnemon.work.queue import claim_jobs, finish_jobs, release_delayed_jobs, rescue_jobs
-from mnemon.work.turns import Turns
+from mnemon.work.queue import Turns, claim_jobs, finish_jobs, release_delayed_jobs, rescue_jobs
 from tests.work.conftest import Note
 
 ROWS = 20_000

@@ -9,8 +9,9 @@ import pytest
 from mnemon.errors import NotFound
 from mnemon.work.enqueue import enqueue, enqueue_many
 from mnemon.work.errors import JobFailed, JobPostponed
+from mnemon.work.failures import Failure
 from mnemon.work.job import Job
-from mnemon.work.queue import Failure, claim_jobs, fail_job
+from mnemon.work.queue import claim_jobs, fail_job
 from mnemon.work.worker import Worker
 
 

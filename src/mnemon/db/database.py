@@ -156,3 +156,14 @@ def _connection_class(server: Server) -> type[Connection]:
 def _may_pass(server: Server, failure: psycopg.OperationalError) -> bool:
     """An embedded server that starts, recovers or was just killed will answer soon; anyone else's error is final."""
     return isinstance(server, EmbeddedServer) and failure.sqlstate in (None, "57P03")
+
+
+@asynccontextmanager
+async def autocommitting(connection: Connection) -> AsyncIterator[None]:
+    """Within, each statement commits by itself; afterwards the connection is as the pool lent it."""
+    await connection.set_autocommit(True)
+    try:
+        yield
+    finally:
+        if not connection.closed:
+            await connection.set_autocommit(False)

@@ -7,7 +7,7 @@ from mnemon.documents.errors import DocumentPurged, NothingActive
 from mnemon.documents.ingest.chunk_store import activate_chunks
 from mnemon.documents.intake.locks import lock_document
 from mnemon.documents.library import Document, Version, document_by_id, version_of
-from mnemon.log.append.retry import retry_on_conflict
+from mnemon.log.append.transaction import retry_on_conflict
 from mnemon.log.events import Actor
 from mnemon.log.store import EventLog
 

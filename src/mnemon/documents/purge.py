@@ -23,7 +23,7 @@ from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.locks import lock_document
 from mnemon.documents.intake.sweep import discard_unneeded_blobs
 from mnemon.documents.library import document_by_id
-from mnemon.log.append.retry import retry_on_conflict
+from mnemon.log.append.transaction import retry_on_conflict
 from mnemon.log.errors import TransactionConflict
 from mnemon.log.events import Actor
 from mnemon.log.store import EventLog

@@ -3,17 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 from uuid import UUID
 
 import orjson
 
 from mnemon.log.moments import read_moment, written
-from mnemon.log.read.lazy import lazy
 
 ActorType = Literal["human", "agent", "system", "external", "import"]
 ACTOR_TYPES: frozenset[str] = frozenset({"human", "agent", "system", "external", "import"})
 MAIN = "main"
+
+Value = TypeVar("Value")
 
 Lift = Callable[[str, int, dict[str, Any]], tuple[int, dict[str, Any]]]
 
@@ -124,6 +125,30 @@ class Appended(NamedTuple):
             "checksum": self.hash.hex(),
             "duplicate": self.duplicate,
         }
+
+
+class lazy(Generic[Value]):  # noqa: N801  used as a decorator
+    """A value that is worked out when first looked at, and then kept in the instance, which answers by itself.
+
+    Like functools.cached_property, without its lock per access.
+    """
+
+    def __init__(self, work_out: Callable[[Any], Value]) -> None:
+        self._work_out = work_out
+        self._name = work_out.__name__
+        self.__doc__ = work_out.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> "lazy[Value]": ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+
+    def __get__(self, instance: object | None, owner: type) -> "Value | lazy[Value]":
+        if instance is None:
+            return self
+        value = self._work_out(instance)
+        instance.__dict__[self._name] = value
+        return value
 
 
 @dataclass(frozen=True, init=False)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.ids import new_time_ordered_uuid
-from mnemon.log.append.retry import retry_on_conflict
+from mnemon.log.append.transaction import retry_on_conflict
 from mnemon.log.errors import KeyConflict, TransactionConflict, VersionConflict
 from mnemon.log.events import Appended
 from mnemon.log.store import EventLog

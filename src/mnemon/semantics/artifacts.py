@@ -25,8 +25,7 @@ from mnemon.documents.intake.files import Files, Received
 from mnemon.documents.intake.locks import lock_blob, lock_document, lock_source
 from mnemon.documents.intake.receive import ADD_RUN
 from mnemon.ids import new_uuid
-from mnemon.log.append.retry import retry_on_conflict
-from mnemon.log.append.transaction import LogTransaction
+from mnemon.log.append.transaction import LogTransaction, retry_on_conflict
 from mnemon.log.events import Actor, NewEvent
 from mnemon.log.store import EventLog
 from mnemon.models.tokens import count_tokens, find_tokenizer

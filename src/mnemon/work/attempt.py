@@ -8,11 +8,11 @@ from typing import Any, Literal
 from structlog.contextvars import bind_contextvars
 
 from mnemon.telemetry import logger
+from mnemon.work import metrics
 from mnemon.work.errors import JobPostponed, LeaseLost, TimeLimitExceeded
-from mnemon.work.failures import failure_of
+from mnemon.work.failures import Failure, failure_of
 from mnemon.work.isolated_job import run_in_subprocess
 from mnemon.work.job import Job, result_text
-from mnemon.work.queue import Failure
 
 Why = Literal["time", "lost", "stop"]
 
@@ -111,3 +111,27 @@ class Attempt:
         if failure.code == "UNEXPECTED":
             log.error("job_raised", kind=self.job.kind.name, exc_info=error)
         return failure
+
+
+def report_ending(attempt: Attempt, ending: str, failure: Failure | None) -> None:
+    """One structured line, and the counters, for each attempt that ended."""
+    job = attempt.job
+    kind = job.kind.name
+    metrics.outcomes_of(kind, ending).inc()
+    seconds, wait = metrics.times_of(kind)
+    seconds.observe(attempt.seconds)
+    wait.observe(job.waited_seconds)
+    line: dict[str, Any] = {
+        "job_id": job.job_id,
+        "tenant_id": job.tenant_id,
+        "kind": kind,
+        "status": ending,
+        "attempt": job.attempt,
+        "duration_ms": round(attempt.seconds * 1000),
+        "queue_wait_ms": round(job.waited_seconds * 1000),
+        "stages": job.stage_milliseconds(),
+    }
+    if failure is None:
+        log.info("job_ended", **line)
+    else:
+        log.warning("job_ended", **line, error_code=failure.code, error=failure.message)

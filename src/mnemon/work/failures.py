@@ -1,15 +1,25 @@
 """From an exception to a job's failure: its code, its sentence, and whether another attempt could help."""
 
 import math
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import psycopg
 
 from mnemon.errors import MnemonError
-from mnemon.work.queue import Failure
 
 LONGEST_WAIT = 86_400.0
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How an attempt ended badly, and whether another could end well."""
+
+    code: str
+    message: str
+    permanent: bool
+    delay: timedelta | None = None
 
 
 def failure_of(error: Exception) -> Failure:

@@ -10,8 +10,8 @@ from mnemon.work.enqueue import enqueue
 from mnemon.work.errors import JobPostponed
 from mnemon.work.job import Job
 from mnemon.work.kinds import JobKind, NoPayload
-from mnemon.work.portions import in_portions
 from mnemon.work.schedule import Schedule
+from mnemon.work.upkeep import in_portions
 
 DELETE_CALLS = "SELECT mnemon.delete_model_calls(now() - make_interval(days => %s), %s) AS count"
 # After this long the job lets other tenants' jobs have the slot, and goes on at its next turn.

@@ -1,13 +1,14 @@
-"""The queue's statements for a worker: claim, finish, fail, give back, rescue. Each is one short transaction."""
+"""The queue's statements for a worker: claim in turns, finish, fail, give back, rescue; each a short transaction."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
+from mnemon.work.failures import Failure
 from mnemon.work.job import Job
+from mnemon.work.kinds import JobKind
 from mnemon.work.line import WorkerLine
-from mnemon.work.turns import Turns
 
 CLAIM = "SELECT * FROM mnemon.claim_jobs(%s, %s, %s, %s, %s, %s)"
 FINISH_MANY = "SELECT mnemon.finish_jobs(%s::text::jsonb) AS token"
@@ -18,16 +19,27 @@ RELEASE = "SELECT mnemon.release_delayed_jobs(%s) AS released"
 RESCUED_AT_ONCE = 100
 RELEASED_AT_ONCE = 1000
 LONGEST_MESSAGE = 2000
+NOBODY = UUID(int=0)
 
 
-@dataclass(frozen=True)
-class Failure:
-    """How an attempt ended badly, and whether another could end well."""
+class Turns:
+    """One worker's memory of whom it served. Each worker has its own, and nothing is lost with it."""
 
-    code: str
-    message: str
-    permanent: bool
-    delay: timedelta | None = None
+    def __init__(self, kinds: Iterable[JobKind[Any]]) -> None:
+        self.kinds = list(kinds)
+        self._served: dict[str, UUID] = {}
+
+    def served_last(self, kind: str) -> UUID:
+        """The tenant that had the last turn within a kind."""
+        return self._served.get(kind, NOBODY)
+
+    def pass_on(self, claimed: Sequence[dict[str, Any]]) -> None:
+        """The kind that came first goes to the end; within each kind the tenants after the last served come next."""
+        if not claimed:
+            return
+        first = [kind.name for kind in self.kinds].index(claimed[0]["kind"]) + 1
+        self.kinds = self.kinds[first:] + self.kinds[:first]
+        self._served.update((row["kind"], row["tenant_id"]) for row in claimed)
 
 
 async def claim_jobs(

@@ -1,18 +1,20 @@
 """The system's own jobs: end what nobody will ever pick up, delete what is long finished."""
 
 from datetime import timedelta
+from typing import Any, LiteralString
 
 from pydantic import BaseModel
 
+from mnemon.db.database import Database
 from mnemon.settings import Settings
 from mnemon.telemetry import logger
 from mnemon.work.job import Job
 from mnemon.work.kinds import JobKind
-from mnemon.work.portions import in_portions
 from mnemon.work.schedule import Schedule
 
 FAIL_UNCLAIMED = "SELECT mnemon.fail_unclaimed_jobs(%s, %s) AS count"
 DELETE_FINISHED = "SELECT mnemon.delete_finished_jobs(now() - %s, now() - %s, %s) AS count"
+AT_ONCE = 1_000
 
 log = logger(__name__)
 
@@ -59,3 +61,19 @@ def upkeep_schedules(settings: Settings) -> list[Schedule]:
             payload=Age(days=settings.job_keep_days, failed_days=settings.job_keep_failed_days),
         ),
     ]
+
+
+async def in_portions(database: Database, statement: LiteralString, *values: Any) -> int:
+    """Clean up in short transactions, so that nothing waits for the broom.
+
+    Runs a statement, which takes the size of a portion last and answers its `count`, until one is not full.
+    """
+    total = 0
+    while True:
+        async with database.session() as session:
+            row = await (await session.execute(statement, (*values, AT_ONCE))).fetchone()
+        assert row is not None
+        count: int = row["count"]
+        total += count
+        if count < AT_ONCE:
+            return total

@@ -14,9 +14,9 @@ from uuid import UUID
 from mnemon.db.database import Database
 from mnemon.telemetry import logger
 from mnemon.work import metrics
-from mnemon.work.attempt import Attempt, AttemptOutcome, Done, GivenBack, Lost
+from mnemon.work.attempt import Attempt, AttemptOutcome, Done, GivenBack, Lost, report_ending
 from mnemon.work.errors import TimeLimitExceeded
-from mnemon.work.failures import failure_of
+from mnemon.work.failures import Failure, failure_of
 from mnemon.work.finisher import Finisher
 from mnemon.work.heartbeat import Heartbeat
 from mnemon.work.housekeeping import Housekeeping
@@ -25,10 +25,8 @@ from mnemon.work.kinds import JobKind
 from mnemon.work.line import WorkerLine
 from mnemon.work.listener import listen
 from mnemon.work.outage import OUTAGE, RETRY_SECONDS, Outage
-from mnemon.work.queue import Failure, claim_jobs, fail_job, give_back_jobs
-from mnemon.work.report import report_ending
+from mnemon.work.queue import Turns, claim_jobs, fail_job, give_back_jobs
 from mnemon.work.schedule import Schedule, Scheduler
-from mnemon.work.turns import Turns
 
 REGISTER = "SELECT mnemon.register_worker(%s, %s, %s, %s, %s)"
 UNREGISTER = "SELECT mnemon.unregister_worker(%s)"

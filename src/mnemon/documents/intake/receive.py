@@ -18,8 +18,7 @@ from mnemon.documents.intake.files import Files, Received
 from mnemon.documents.intake.locks import lock_document, lock_source
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.ids import new_uuid
-from mnemon.log.append.retry import retry_on_conflict
-from mnemon.log.append.transaction import LogTransaction
+from mnemon.log.append.transaction import LogTransaction, retry_on_conflict
 from mnemon.log.events import Actor
 from mnemon.log.store import EventLog
 from mnemon.telemetry import counter, logger

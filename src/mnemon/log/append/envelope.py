@@ -4,8 +4,11 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
+import orjson
+
+from mnemon.log.errors import InvalidEvent
 from mnemon.log.events import PLAIN_SOURCE, Actor, NewEvent, Scope, Source
-from mnemon.log.privacy.seal import EventDraft
+from mnemon.log.privacy.seal import EventDraft, canonical
 
 
 def envelope_of(
@@ -99,3 +102,14 @@ def _labels(event: NewEvent) -> Iterator[tuple[str, str]]:
             yield kind, value
     for name, value in scope.custom_scopes.items():
         yield f"scope.{name}", value
+
+
+def encoded(document: Any, event: NewEvent) -> bytes:
+    """Refuse what has no JSON form, and the null character, which PostgreSQL cannot index."""
+    try:
+        text = canonical(document)
+    except orjson.JSONEncodeError as failure:
+        raise InvalidEvent(f"The event {event.type} cannot be written as JSON: {failure}.", type=event.type) from None
+    if b"\\u0000" in text:
+        raise InvalidEvent(f"The event {event.type} has a null character outside its data.", type=event.type)
+    return text

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from mnemon.errors import DatabaseUnavailable
-from mnemon.log.append.batch import Request
+from mnemon.log.append.requests import Request
 
 # Past this, a longer transaction makes everyone wait and saves nothing more per event.
 MOST_EVENTS = 512

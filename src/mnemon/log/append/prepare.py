@@ -1,36 +1,22 @@
 """Preparing events: all that can be done to them before the partition's head is locked."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 from uuid import UUID
 
-import orjson
-
 from mnemon.ids import is_ulid, new_ulid
-from mnemon.log.append.envelope import envelope_of, labels_of, person_of
+from mnemon.log.append.envelope import encoded, envelope_of, labels_of, person_of
+from mnemon.log.append.keys import EventKey, keys_of
 from mnemon.log.errors import InvalidEvent
 from mnemon.log.events import ACTOR_TYPES, NewEvent
 from mnemon.log.moments import now, written
-from mnemon.log.privacy.seal import EventDraft, Newcomer, Sealed, SealedSubject, canonical
-from mnemon.log.proof.chain import digest
-from mnemon.log.types.paths import values_at, without
+from mnemon.log.privacy.seal import EventDraft, Newcomer, Sealed, SealedSubject
 from mnemon.log.types.registry import CompiledType
 
 # In bytes. Two of them still fit an entry of a B-tree.
 LONGEST_NAME = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class EventKey:
-    """A digest that must not be taken, and the digest of the content that may share it. No expiry: for ever."""
-
-    digest: bytes
-    content: bytes
-    expires_at: datetime | None
-    meaning: str
 
 
 class AppendContext:
@@ -41,7 +27,7 @@ class AppendContext:
         self.moment = now()
         self.moment_text = written(self.moment)
         self.day = self.moment.date()
-        self.key_expiry = self.moment + key_life
+        self.key_life = key_life
 
 
 class Prepared(NamedTuple):
@@ -78,21 +64,25 @@ def draft(event: NewEvent, compiled: CompiledType, fresh_id: str | None = None) 
     return EventDraft(event.id or fresh_id or new_ulid(), compiled.declaration, event, payload)
 
 
-def prepare(occasion: AppendContext, made: EventDraft, sealed: Sealed, compiled: CompiledType) -> Prepared:
+def prepare(context: AppendContext, made: EventDraft, sealed: Sealed, compiled: CompiledType) -> Prepared:
     """Fix the bytes of an event, and hash them."""
     event = made.event
     if event.occurred_at is None:
-        occurred_at, occurred_text, day = occasion.moment, occasion.moment_text, occasion.day
+        occurred_at, occurred_text, day = context.moment, context.moment_text, context.day
     else:
         occurred_at, occurred_text = event.occurred_at, written(event.occurred_at)
         day = occurred_at.astimezone(UTC).date()
     effective_date = event.effective_date or day
     correlation_id = event.correlation_id or made.id
-    envelope = _encoded(envelope_of(occasion.tenant, made, occurred_text, effective_date, correlation_id), event)
+    envelope = encoded(envelope_of(context.tenant, made, occurred_text, effective_date, correlation_id), event)
     if len(envelope) > LONGEST_NAME:
         _refuse_long_names(event)
     entities = [(one.entity_type, one.entity_id) for one in event.entities]
-    keys = tuple(_keys(occasion, event, compiled)) if event.idempotency_key or compiled.business_key else ()
+    keys = (
+        tuple(keys_of(event, compiled, context.moment, context.key_life))
+        if event.idempotency_key or compiled.business_key
+        else ()
+    )
     # By place, not by name, which takes twice as long for so many fields.
     return Prepared(
         event, made.id, occurred_at, effective_date, compiled.declaration.bound_to_periods, correlation_id,
@@ -138,17 +128,6 @@ def _violations(event: NewEvent, compiled: CompiledType) -> Iterator[str]:
             yield f"a version of {entity[0]} {entity[1]} is expected, but the event does not name it"
 
 
-def _encoded(document: Any, event: NewEvent) -> bytes:
-    """Refuse what has no JSON form, and the null character, which PostgreSQL cannot index."""
-    try:
-        encoded = canonical(document)
-    except orjson.JSONEncodeError as failure:
-        raise InvalidEvent(f"The event {event.type} cannot be written as JSON: {failure}.", type=event.type) from None
-    if b"\\u0000" in encoded:
-        raise InvalidEvent(f"The event {event.type} has a null character outside its data.", type=event.type)
-    return encoded
-
-
 def _refuse_long_names(event: NewEvent) -> None:
     """What is indexed must fit an index. An envelope shorter than one name holds no name that is too long."""
     names = {
@@ -166,32 +145,3 @@ def _refuse_long_names(event: NewEvent) -> None:
                     f"The {kind} {name[:40]!r}… of {event.type} has more than {LONGEST_NAME} bytes: shorten it.",
                     type=event.type,
                 )
-
-
-def _keys(occasion: AppendContext, event: NewEvent, compiled: CompiledType) -> Iterator[EventKey]:
-    if event.idempotency_key is not None:
-        secret = digest(b"idempotency\n" + event.idempotency_key.encode())
-        meaning = f"idempotency key {event.idempotency_key!r}"
-        yield EventKey(secret, _content_of(event, compiled), occasion.key_expiry, meaning)
-    if business_key := compiled.business_key:
-        values = [list(values_at(event.data, path)) for path in business_key.paths]
-        secret = digest(b"business\n" + canonical([event.type, values]))
-        content = digest(_plain_data(event, compiled))
-        expires_at = occasion.moment + business_key.window if business_key.window else None
-        yield EventKey(secret, content, expires_at, f"business key {orjson.dumps(values).decode()} of {event.type}")
-
-
-def _content_of(event: NewEvent, compiled: CompiledType) -> bytes:
-    """What a retry must repeat. Personal fields are left out: a digest of them would outlive their erasure."""
-    envelope = [
-        event.type, event.schema_version, event.actor.id, event.correlation_id, event.caused_by, event.intent_id,
-        event.scope.legal_entity, event.occurred_at, event.effective_date, event.dimensions, sorted(event.tags),
-        event.scope.division, event.scope.region, event.scope.site, event.scope.custom_scopes, event.approved_by,
-        [(one.entity_type, one.entity_id, one.role) for one in event.entities],
-    ]  # fmt: skip
-    return digest(_encoded(envelope, event) + _plain_data(event, compiled))
-
-
-def _plain_data(event: NewEvent, compiled: CompiledType) -> bytes:
-    data = event.data
-    return canonical(without(data, compiled.personal_paths) if compiled.personal_paths else data)

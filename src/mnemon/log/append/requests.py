@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Self, cast
 from uuid import UUID
@@ -10,11 +10,12 @@ from uuid import UUID
 import orjson
 
 from mnemon.db.database import Connection
+from mnemon.errors import MnemonError
 from mnemon.ids import new_ulids
-from mnemon.log.append.batch import Request, key_conflict
-from mnemon.log.append.prepare import AppendContext, EventKey, Prepared, draft, prepare
+from mnemon.log.append.keys import EventKey, key_conflict
+from mnemon.log.append.prepare import AppendContext, Prepared, draft, prepare
 from mnemon.log.errors import BatchRefused, InvalidEvent, NotNew, SubjectErased
-from mnemon.log.events import NewEvent
+from mnemon.log.events import Appended, NewEvent
 from mnemon.log.privacy.seal import EventDraft, Seal
 from mnemon.log.types.registry import CompiledType, Registry
 from mnemon.settings import Settings
@@ -34,6 +35,38 @@ class AppendLimits:
         return cls(settings.log_batch_events, timedelta(hours=settings.log_idempotency_hours))
 
 
+@dataclass
+class Request:
+    """The events of one caller, appended together or not at all, and what became of them."""
+
+    events: Sequence[Prepared]
+    results: dict[int, Appended] = field(default_factory=dict)
+    failure: MnemonError | None = None
+    written: list[tuple[Prepared, Appended]] = field(default_factory=list)
+
+    @property
+    def newcomers(self) -> set[str]:
+        """Who gets a first key by what is still to be written."""
+        return {one.subject_id for place, event in enumerate(self.events) if event.newcomers
+                and place not in self.results for one in event.newcomers}  # fmt: skip
+
+    def forget(self) -> None:
+        """What was settled in a transaction that did not commit is open again."""
+        self.results.clear()
+        self.written.clear()
+        self.failure = None
+
+    @property
+    def settled(self) -> bool:
+        return self.failure is not None or len(self.results) == len(self.events)
+
+    @property
+    def appended(self) -> list[Appended]:
+        if self.failure is not None:
+            raise self.failure
+        return [self.results[place] for place in range(len(self.events))]
+
+
 class RequestMaker:
     """Validates, seals and encodes."""
 
@@ -50,9 +83,9 @@ class RequestMaker:
             sealed = await self._seal.seal(tenant, drafts, connection)
         except orjson.JSONEncodeError as failure:
             raise InvalidEvent(f"The data of {events[0].type} cannot be written as JSON: {failure}.") from None
-        occasion = AppendContext(tenant, self._limits.key_life)
+        context = AppendContext(tenant, self._limits.key_life)
         prepared = [
-            prepare(occasion, made, closed, one) for made, closed, one in zip(drafts, sealed, compiled, strict=True)
+            prepare(context, made, closed, one) for made, closed, one in zip(drafts, sealed, compiled, strict=True)
         ]
         _check_keys(prepared)
         return Request(prepared)

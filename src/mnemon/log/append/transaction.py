@@ -1,19 +1,23 @@
-"""A transaction in which events are appended beside other writes."""
+"""A transaction in which events are appended beside other writes; after a conflict it is tried again."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import TypeVar
 from uuid import UUID
 
 from mnemon.db.database import Connection
-from mnemon.log.append.batch import Request
-from mnemon.log.append.requests import RequestMaker
+from mnemon.log.append.requests import Request, RequestMaker
 from mnemon.log.append.writer import Writer
-from mnemon.log.errors import NotNew, SubjectErased
+from mnemon.log.errors import NotNew, SubjectErased, TransactionConflict, VersionConflict
 from mnemon.log.events import Appended, NewEvent
 
 # How often events are sealed before their append gives up: each time, someone was erased or first named meanwhile.
 SEALINGS = 3
+WAITS = (0.05, 0.2, 0.8)
+
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -48,3 +52,13 @@ class LogTransaction:
 
 
 Begin = Callable[[UUID], AbstractAsyncContextManager[LogTransaction]]
+
+
+async def retry_on_conflict(attempt: Callable[[], Awaitable[Result]], waits: Sequence[float] = WAITS) -> Result:
+    """Run `attempt`, which must read what it decides on; the last conflict is the caller's."""
+    for wait in waits:
+        try:
+            return await attempt()
+        except (VersionConflict, TransactionConflict):
+            await asyncio.sleep(wait)
+    return await attempt()

@@ -7,9 +7,8 @@ from contextlib import suppress
 import orjson
 import psycopg
 
-from mnemon.db.database import Database
+from mnemon.db.database import Database, autocommitting
 from mnemon.errors import DatabaseUnavailable
-from mnemon.log.append.autocommit import autocommitting
 from mnemon.telemetry import logger
 
 CHANNEL = "mnemon_log"

@@ -1,21 +1,36 @@
 """Writing: runs requests in a transaction, with the inline lenses in it and the wake-up after it."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol
 from uuid import UUID
 
 import orjson
 import psycopg
 
-from mnemon.db.database import Connection, Database
+from mnemon.db.database import Connection, Database, autocommitting
 from mnemon.errors import Conflict, DatabaseUnavailable
-from mnemon.log.append.autocommit import autocommitting
-from mnemon.log.append.batch import Request, in_own_transaction, in_transaction, recorded, write
+from mnemon.log.append.prepare import Prepared
+from mnemon.log.append.refusals import Live, refuse, refuse_newcomers
+from mnemon.log.append.requests import Request
+from mnemon.log.append.rows import arguments, expectations_of
 from mnemon.log.append.wake import Waker
 from mnemon.log.errors import KEY_IS_GONE, TransactionConflict, erased
-from mnemon.log.events import Event
+from mnemon.log.events import Appended, Event
 from mnemon.log.partitions import Partitions
+from mnemon.log.proof import chain
 from mnemon.telemetry import counter, histogram
+
+_CALL = f"mnemon.append_events({', '.join(['%s'] * 33)})"
+_RESULT = "refusals, first_sequence, recorded_at, previous, hashes"
+WRITE = f"SELECT {_RESULT} FROM {_CALL}"
+# One round trip for a transaction of its own: the tenant is set in the same statement, before the call.
+WRITE_ALONE = f"""
+WITH tenant AS MATERIALIZED (SELECT set_config('mnemon.tenant', %s, true) AS id)
+SELECT {_RESULT} FROM tenant, LATERAL (SELECT * FROM {_CALL} WHERE tenant.id IS NOT NULL) AS written
+"""
+
+_Answer = dict[str, Any]
+_Call = Callable[[tuple[Any, ...]], Awaitable[_Answer]]
 
 APPENDED = counter("mnemon_log_appended_events_total", "Events recorded in the log.")
 REFUSED = counter("mnemon_log_refused_appends_total", "Appends that the log refused.", ["code"])
@@ -50,7 +65,7 @@ class Writer:
             partition_id = await self._partitions.number(tenant, legal_entity)
             if self._concerns_a_lens(requests):
                 async with self._database.transaction(tenant) as connection:
-                    await write(in_transaction(connection), partition_id, requests)
+                    await _write(_in_transaction(connection), partition_id, requests)
                     await self._project(connection, tenant, partition_id, requests)
             else:
                 await self._write_alone(tenant, partition_id, requests)
@@ -62,7 +77,7 @@ class Writer:
         """Settle one request within a caller's transaction."""
         partition_id = await self._partitions.number_in(connection, tenant, legal_entity)
         try:
-            await write(in_transaction(connection), partition_id, [request])
+            await _write(_in_transaction(connection), partition_id, [request])
         except psycopg.Error as failure:
             raise _told(failure) from failure
         await self._project(connection, tenant, partition_id, [request])
@@ -78,7 +93,7 @@ class Writer:
 
     async def _write_alone(self, tenant: UUID, partition_id: int, requests: Sequence[Request]) -> None:
         async with self._database.session() as connection, autocommitting(connection):
-            await write(in_own_transaction(connection, tenant), partition_id, requests)
+            await _write(_in_own_transaction(connection, tenant), partition_id, requests)
 
     def _concerns_a_lens(self, requests: Sequence[Request]) -> bool:
         return any(
@@ -91,7 +106,7 @@ class Writer:
     ) -> None:
         if not self.lenses:
             return
-        events = [recorded(tenant, partition_id, *pair) for request in requests for pair in request.written]
+        events = [_recorded(tenant, partition_id, *pair) for request in requests for pair in request.written]
         for lens in self.lenses:
             concerned = [event for event in events if lens.types is None or event.type in lens.types]
             if concerned:
@@ -106,6 +121,95 @@ class Writer:
         for request in requests:
             if request.failure is not None:
                 REFUSED.labels(request.failure.code).inc()
+
+
+def _in_transaction(connection: Connection) -> _Call:
+    """Writes within the connection's current transaction."""
+
+    async def call(values: tuple[Any, ...]) -> _Answer:
+        return await _fetch(connection, WRITE, values)
+
+    return call
+
+
+def _in_own_transaction(connection: Connection, tenant: UUID) -> _Call:
+    """Writes and commits in one round trip, on a connection in autocommit mode."""
+
+    async def call(values: tuple[Any, ...]) -> _Answer:
+        return await _fetch(connection, WRITE_ALONE, (str(tenant), *values))
+
+    return call
+
+
+async def _fetch(connection: Connection, statement: str, values: tuple[Any, ...]) -> _Answer:
+    cursor = await connection.execute(statement, values, binary=True)
+    answer = await cursor.fetchone()
+    assert answer is not None
+    return answer
+
+
+async def _write(call: _Call, partition_id: int, requests: Sequence[Request]) -> None:
+    """Settle every request: written, found to be there already, or refused with the reason."""
+    while waiting := [request for request in requests if not request.settled]:
+        ready = _without_shared_keys(waiting)
+        live: list[Live] = [
+            (request, place)
+            for request in ready
+            for place in range(len(request.events))
+            if place not in request.results
+        ]
+        events = [request.events[place] for request, place in live]
+        expectations = expectations_of(events)
+        answer = await call(arguments(partition_id, events, expectations))
+        if answer["refusals"] is None:
+            admitted = {one.subject_id for event in events for one in event.newcomers}
+            _settle(live, answer)
+            refuse_newcomers([request for request in waiting if not request.settled], admitted)
+        else:
+            refuse(answer["refusals"], ready, live, expectations)
+
+
+def _without_shared_keys(requests: Sequence[Request]) -> list[Request]:
+    """Leave for the next call who shares a key, or a newcomer, with an earlier caller: by then it is known what the
+    key stands for, and the newcomer has theirs."""
+    taken: set[bytes | str] = set()
+    ready = []
+    for request in requests:
+        keys = request.newcomers | {key.digest for prepared in request.events for key in prepared.keys}
+        if keys.isdisjoint(taken):
+            ready.append(request)
+        taken |= keys
+    return ready
+
+
+def _settle(live: Sequence[Live], answer: _Answer) -> None:
+    previous, recorded_at = answer["previous"], answer["recorded_at"]
+    sequence = answer["first_sequence"]
+    for (request, place), own in zip(live, chain.split(answer["hashes"]), strict=True):
+        prepared = request.events[place]
+        appended = Appended(prepared.id, sequence, recorded_at, previous, own)
+        request.results[place] = appended
+        request.written.append((prepared, appended))
+        previous = own
+        sequence += 1
+
+
+def _recorded(tenant: UUID, partition_id: int, prepared: Prepared, appended: Appended) -> Event:
+    """The event as a reader would get it, without reading it."""
+    event = Event(
+        tenant_id=tenant,
+        legal_entity=prepared.event.scope.legal_entity,
+        partition_id=partition_id,
+        sequence=appended.sequence,
+        recorded_at=appended.recorded_at,
+        previous_hash=appended.previous_hash,
+        hash=appended.hash,
+        payload_digest=prepared.digests[chain.DIGEST_LENGTH :],
+        envelope_text=prepared.envelope.decode(),
+        payload_text=prepared.payload.decode(),
+    )
+    event.__dict__["payload"] = dict(prepared.plain_payload)
+    return event
 
 
 def _told(failure: psycopg.Error) -> Exception:

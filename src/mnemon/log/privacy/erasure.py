@@ -12,12 +12,12 @@ from psycopg.rows import class_row
 from mnemon.db.database import Connection
 from mnemon.errors import Conflict, NotAllowed, NotFound
 from mnemon.ids import new_ulid
-from mnemon.log.append.retry import retry_on_conflict
+from mnemon.log.append.transaction import retry_on_conflict
 from mnemon.log.errors import TransactionConflict
 from mnemon.log.events import Actor, EntityReference, NewEvent
 from mnemon.log.privacy import privacy_events as events
 from mnemon.log.privacy.affected import AffectedEvent, affected_events, page_of_people
-from mnemon.log.privacy.codes import check_reason, check_reference
+from mnemon.log.privacy.privacy_events import check_reason, check_reference
 from mnemon.log.privacy.subjects import SubjectKeys
 from mnemon.log.store import EventLog
 from mnemon.log.types.event_type import EventType

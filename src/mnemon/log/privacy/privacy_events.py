@@ -1,7 +1,9 @@
 """The events of privacy: what the log records about what is taken out of it. They hold ids and codes, never prose."""
 
+import re
 from typing import Any
 
+from mnemon.errors import InvalidRequest
 from mnemon.log.types.event_type import EntityRequirement, EventType, declare
 
 ID = {"type": "string", "minLength": 1, "maxLength": 200}
@@ -146,3 +148,20 @@ ALL = (
     PAYLOADS_ARCHIVED,
     PAYLOADS_RESTORED,
 )
+
+
+def check_reason(reason: str) -> None:
+    """A code word, so that no name slips into a record that stays."""
+    if not re.fullmatch(REASON["pattern"], reason):
+        raise InvalidRequest(
+            "The reason is a code word like subject_request, consent_withdrawn or retention_expired, as it stays in "
+            "the log for good.",
+            reason=reason,
+        )
+
+
+def check_reference(reference: str | None) -> None:
+    if reference is not None and not re.fullmatch(REFERENCE["pattern"], reference):
+        raise InvalidRequest(
+            "The reference is the number of a ticket or letter, like DSR-17, with no spaces.", reference=reference
+        )

@@ -14,10 +14,9 @@ from mnemon.errors import InvalidRequest, NotAllowed
 from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.errors import ArchiveRefused, EventNotFound
 from mnemon.log.events import Actor, EntityReference, Event, NewEvent, Scope
-from mnemon.log.privacy.codes import check_reason, check_reference
 from mnemon.log.privacy.crypto_seal import PART, REDACTED
 from mnemon.log.privacy.personal import pointer, replaced, steps_of_pointer
-from mnemon.log.privacy.privacy_events import PAYLOAD_REDACTED
+from mnemon.log.privacy.privacy_events import PAYLOAD_REDACTED, check_reason, check_reference
 from mnemon.log.privacy.seal import canonical
 from mnemon.log.proof.chain import digest
 from mnemon.log.read.reader import BY_ID

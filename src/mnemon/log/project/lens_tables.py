@@ -1,10 +1,12 @@
-"""A lens's tables: their columns, a private copy to rebuild into, and the exchange of a tenant's rows."""
+"""A lens's tables: their columns, their hash, a private copy to rebuild into, and the exchange of a tenant's rows."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from psycopg import sql
+from psycopg.rows import tuple_row
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
@@ -24,6 +26,7 @@ SEARCH_INDEXES = """
 SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
  WHERE i.indrelid = %s::regclass AND a.amname <> 'btree'
 """
+HASHED_AT_ONCE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +96,27 @@ async def restore_in(session: Connection, lens: Lens, copies: Tables, state: dic
 async def _written_columns(connection: Connection, table: str) -> sql.Composed:
     columns = [one for one in await columns_in(connection, table) if not one.generated]
     return sql.SQL(", ").join(sql.Identifier(one.name) for one in columns)
+
+
+async def state_hash_in(connection: Connection, tenant: UUID, lens: Lens, tables: Tables | None = None) -> bytes:
+    """SHA-256 over every row of the tenant, table by table, in the order of the primary keys, column by column."""
+    digest = hashlib.sha256(b"mnemon/lens/1\n")
+    for name, place in sorted((tables or lens.real_tables).items()):
+        real = lens.real_tables[name]
+        columns = [one for one in await columns_in(connection, real) if one.name not in lens.unhashed]
+        digest.update(f"{name}\n".encode())
+        statement = _select(place, columns, await key_in(connection, real))
+        async with connection.cursor(name="state_hash", scrollable=False, row_factory=tuple_row) as cursor:
+            await cursor.execute(statement, {"tenant": tenant})
+            while rows := await cursor.fetchmany(HASHED_AT_ONCE):
+                digest.update("".join([f"{line}\n" for (line,) in rows]).encode())
+    return digest.digest()
+
+
+def _select(place: str, columns: list[Column], key: list[str]) -> sql.Composed:
+    # Text columns are ordered by their bytes, as collations differ between machines.
+    order = [sql.SQL('{}::text COLLATE "C"').format(sql.Identifier(name)) for name in key]
+    values = [sql.SQL("{}").format(sql.Identifier(one.name)) for one in columns]
+    return sql.SQL(
+        "SELECT jsonb_build_array({values})::text AS line FROM {place} WHERE tenant_id = %(tenant)s ORDER BY {order}"
+    ).format(values=sql.SQL(", ").join(values), place=sql.SQL(place), order=sql.SQL(", ").join(order))

@@ -14,11 +14,11 @@ from mnemon.log.privacy.epochs import raise_epoch_in
 from mnemon.log.project.coverage import covered_in
 from mnemon.log.project.lens import FoldState, Lens, LiveLens, lock_key
 from mnemon.log.project.lens_states import has_nothing_in, others_in, record_in, version_in
+from mnemon.log.project.lens_tables import state_hash_in
 from mnemon.log.project.live_state import LiveStates
 from mnemon.log.project.partition_projection import WRITE_LOCK, PartitionProjection
 from mnemon.log.project.rebuild import Rebuild, RebuildProgress, Rebuilt, subscription_of
 from mnemon.log.project.snapshots import forget_snapshots_in
-from mnemon.log.project.state_hash import state_hash_in
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.dispatch import Dispatch
 from mnemon.log.subscribe.failures import scrub_event_in, scrub_in

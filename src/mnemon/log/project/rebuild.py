@@ -11,9 +11,8 @@ from mnemon.errors import Conflict
 from mnemon.log.partitions import Partition, list_partitions
 from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in
 from mnemon.log.project.lens import Lens, Tables, lock_key
-from mnemon.log.project.lens_tables import exchange_in, make_copies, restore_in
+from mnemon.log.project.lens_tables import exchange_in, make_copies, restore_in, state_hash_in
 from mnemon.log.project.snapshots import Snapshots
-from mnemon.log.project.state_hash import state_hash_in
 from mnemon.log.read.pattern import FoundEvents, find_next
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.subscriptions import Subscription, add_in, reset_in

@@ -5,12 +5,17 @@ import struct
 from datetime import datetime
 from uuid import UUID
 
+import orjson
+
 from mnemon.log.moments import EPOCH_1970, microseconds_since
 
 GENESIS_DOMAIN = b"mnemon/genesis/1\n"
 EVENT_DOMAIN = b"mnemon/event/1\n"
 DIGEST_LENGTH = 32
 _PLACE = struct.Struct("!qq")
+
+# By the sequence of the event that lost something: its payload's digest before and after, in the order of the log.
+Redacted = dict[int, list[tuple[bytes, bytes]]]
 
 
 def digest(text: bytes) -> bytes:
@@ -36,3 +41,19 @@ def link_at(previous: bytes, sequence: int, stamp: int, envelope_digest: bytes, 
 def split(hashes: bytes) -> list[bytes]:
     """Hashes that travelled end to end, one by one."""
     return [hashes[start : start + DIGEST_LENGTH] for start in range(0, len(hashes), DIGEST_LENGTH)]
+
+
+def note_redaction(found: Redacted, payload: bytes) -> None:
+    """Take in what the payload of a `privacy.payload.redacted` event says."""
+    said = orjson.loads(payload)["data"]
+    change = bytes.fromhex(said["old_digest"]), bytes.fromhex(said["new_digest"])
+    found.setdefault(int(said["sequence"]), []).append(change)
+
+
+def is_attested(found: Redacted, sequence: int, recorded: bytes, present: bytes) -> bool:
+    """Whether redactions lead, each from where the one before left off, from the recorded digest to the present."""
+    digest = recorded
+    for old, new in found.get(sequence, ()):
+        if old == digest:
+            digest = new
+    return digest == present != recorded

@@ -7,8 +7,7 @@ from uuid import UUID
 from mnemon.db.database import Connection
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import Event
-from mnemon.log.privacy.redacted import Redacted, is_attested, note_redaction
-from mnemon.log.proof.chain import digest
+from mnemon.log.proof.chain import Redacted, digest, is_attested, note_redaction
 from mnemon.log.proof.checkpoint import LOWEST_KEPT_LEVEL, Checkpoint, Checkpoints, hashes
 from mnemon.log.proof.export import exported, with_archived
 from mnemon.log.proof.merkle import Frontier, fold, path_ranges, root_from_path, subtrees

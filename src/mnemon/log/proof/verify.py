@@ -18,8 +18,7 @@ from mnemon.log.proof.checkpoint import Checkpoint, faults_of
 from mnemon.log.proof.merkle import Frontier
 from mnemon.log.proof.side_tables import SideRow, side_rows, wrong_versions
 from mnemon.log.proof.walk import COLUMNS, PAYLOAD, ChainPosition, ChainRow, Fault, Walk
-from mnemon.log.read.ahead import ITEMS_PER_TURN, pages_ahead
-from mnemon.log.read.reader import LogReader
+from mnemon.log.read.reader import ITEMS_PER_TURN, LogReader, pages_ahead
 
 BATCH = 1_000
 

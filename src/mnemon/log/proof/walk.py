@@ -12,8 +12,8 @@ import orjson
 
 from mnemon.log.moments import EPOCH_1970, EPOCH_2000, EPOCH_DAY_2000, microseconds_since
 from mnemon.log.privacy.privacy_events import PAYLOAD_REDACTED
-from mnemon.log.privacy.redacted import Redacted, is_attested, note_redaction
 from mnemon.log.proof import chain
+from mnemon.log.proof.chain import Redacted, is_attested, note_redaction
 from mnemon.log.proof.merkle import Frontier
 from mnemon.log.proof.side_tables import SideRow, attested_rows
 

@@ -1,10 +1,10 @@
 """Reading: single events and pages of streams."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from psycopg.rows import tuple_row
@@ -15,14 +15,17 @@ from mnemon.log.errors import EventNotFound
 from mnemon.log.events import MAIN, Event
 from mnemon.log.partitions import Partitions
 from mnemon.log.privacy.seal import Seal
-from mnemon.log.read.ahead import ITEMS_PER_TURN, pages_ahead
-from mnemon.log.read.cursor import read_cursor, write_cursor
 from mnemon.log.read.select import COLUMNS, select_stream
-from mnemon.log.read.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream
+from mnemon.log.read.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream, read_cursor, write_cursor
 from mnemon.log.types.registry import Registry
 
 LARGEST_PAGE = 1000
 SCAN_BATCH = 500
+# A reader that never waits would keep the event loop to itself, and the next page from arriving: it sleeps for no time
+# before every so many items.
+ITEMS_PER_TURN = 32
+
+Item = TypeVar("Item")
 
 BY_ID = f"""
 SELECT {COLUMNS} FROM mnemon.events e
@@ -172,6 +175,29 @@ class LogReader:
             await cursor.execute(statement, values)
             rows = await cursor.fetchall()
         return [Event(tenant, names[row[0]], *row, lift) for row in rows]  # type: ignore[call-arg]
+
+
+async def pages_ahead(
+    page_after: Callable[[int], Awaitable[list[Item]]], place_of: Callable[[Item], int], after: int, full: int
+) -> AsyncGenerator[list[Item], None]:
+    """Page after page, up to the first with less than `full` items. `page_after` gets the place of the last item.
+
+    A page is its reader's to take apart.
+    """
+    ahead = asyncio.ensure_future(page_after(after))
+    try:
+        while True:
+            page = await ahead
+            more = len(page) == full
+            if more:
+                ahead = asyncio.ensure_future(page_after(place_of(page[-1])))
+            if page:
+                yield page
+            if not more:
+                return
+    finally:
+        ahead.cancel()
+        await asyncio.gather(ahead, return_exceptions=True)
 
 
 def _sequence(event: Event) -> int:

@@ -9,8 +9,7 @@ import pytest
 from mnemon.work.enqueue import enqueue, enqueue_many
 from mnemon.work.job import Job
 from mnemon.work.line import WorkerLine
-from mnemon.work.queue import claim_jobs, release_delayed_jobs
-from mnemon.work.turns import Turns
+from mnemon.work.queue import Turns, claim_jobs, release_delayed_jobs
 
 LEASE = timedelta(minutes=1)
 NIL = UUID(int=0)
