@@ -104,6 +104,12 @@ class MigrationFailed(MnemonError):
     code = "MIGRATION_FAILED"
 
 
+class HomeOutdated(MnemonError):
+    """The database was made by a development version that this one cannot upgrade: start with an empty home."""
+
+    code = "HOME_OUTDATED"
+
+
 class BackupFailed(MnemonError):
     """A backup or restore did not complete; the database is as it was."""
 

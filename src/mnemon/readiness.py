@@ -60,7 +60,8 @@ async def check_database(database: Database) -> PartState:
 async def check_migrations(database: Database) -> PartState:
     async with database.session() as session:
         state = await schema_state(session)
-    return PartState(state.current, f"step {state.applied} of {state.latest}")
+    detail = f"step {state.applied} of {state.latest}"
+    return PartState(state.current, f"{detail}, {state.outdated} functions to renew" if state.outdated else detail)
 
 
 async def _within_limit(check: Awaitable[PartState], needed: bool) -> PartState:

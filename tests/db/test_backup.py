@@ -126,6 +126,10 @@ async def test_a_damaged_or_foreign_file_is_refused(empty_server: ExternalServer
         read_manifest(tmp_path / "other")
     with pytest.raises(BackupFailed, match="There is no file"):
         read_manifest(tmp_path / "absent")
+    older = tmp_path / "older.backup"
+    rewrite(file, older, lambda manifest: manifest["tables"].pop("functions"))
+    with pytest.raises(BackupFailed, match="earlier development version of Mnemon and cannot be restored"):
+        await restore(empty_server, older, replace=True)
     newer = tmp_path / "newer.backup"
     rewrite(file, newer, lambda manifest: manifest.update(step=999))
     with pytest.raises(BackupFailed, match="run the newer program"):

@@ -1,53 +1,35 @@
 """Migrations apply once, in order, by one process, and never silently differ."""
 
 import asyncio
-import re
-import subprocess
-from pathlib import Path
 
+import psycopg
 import pytest
 
 from mnemon.db.database import Database
-from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer
-from mnemon.db.migrate import Migration, SchemaState, migrate, packaged_migrations, schema_state
-from mnemon.errors import MigrationFailed
+from mnemon.db.migrate import Migration, Schema, SchemaState, migrate, schema_state
+from mnemon.errors import HomeOutdated, MigrationFailed
 
 FIRST = Migration(1, "first", "CREATE TABLE mnemon.first (n int)")
 SECOND = Migration(2, "second", "CREATE TABLE mnemon.second (n int)")
 BROKEN = Migration(2, "broken", "CREATE TABLE mnemon.half (n int); SELECT 1/0")
-# Made by use, not by migrations: partitions, and the index over each model's vectors.
-PARTITIONS = "--exclude-table=mnemon.event*_[0-9]*"
-VECTOR_INDEX = re.compile(r"\w+_near_[0-9a-f]{10}; Type: INDEX;")
-OBJECT = "\n--\n-- Name: "
+INTERRUPTED = Migration(2, "interrupted", "SELECT pg_terminate_backend(pg_backend_pid())")
+OLD_RECORD = """
+CREATE SCHEMA mnemon;
+CREATE TABLE mnemon.migrations (
+    step integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz DEFAULT now());
+INSERT INTO mnemon.migrations (step, name, checksum) VALUES (1, 'foundation', 'as it was')
+"""
 
 
-def schema_of(server: ExternalServer, binaries: Path) -> str:
-    """The schema as PostgreSQL itself writes it, less the random keys that pg_dump puts around it."""
-    dump = subprocess.run(
-        [binaries / "pg_dump", "--schema-only", "--schema=mnemon", PARTITIONS, server.owner_conninfo],
-        check=True, capture_output=True, text=True,
-    ).stdout  # fmt: skip
-    objects = OBJECT.join(one for one in dump.split(OBJECT) if not VECTOR_INDEX.match(one))
-    return "\n".join(line for line in objects.splitlines() if not line.startswith(("\\restrict", "\\unrestrict")))
-
-
-async def test_a_database_upgraded_step_by_step_equals_a_fresh_one(
-    server: EmbeddedServer, empty_server: ExternalServer, database: Database
-) -> None:
-    steps = packaged_migrations()
-    for count in range(1, len(steps) + 1):
-        # Each program that brings a step opens a session of its own, which has used nothing yet.
-        async with Database(empty_server) as opened, opened.owner() as owner:
-            assert await migrate(owner, steps[:count]) == SchemaState(count, count)
-    fresh = ExternalServer(server.owner_conninfo, server.app_conninfo)
-    assert schema_of(empty_server, server.cluster.binaries) == schema_of(fresh, server.cluster.binaries)
+def schema(*steps: Migration) -> Schema:
+    return Schema(steps)
 
 
 async def test_a_step_may_use_the_settings_of_the_extension_in_a_new_session(empty_server: ExternalServer) -> None:
     body = "CREATE FUNCTION mnemon.near() RETURNS int LANGUAGE sql SET hnsw.ef_search = 100 AS 'SELECT 1'"
     async with Database(empty_server) as opened, opened.owner() as owner:
-        assert await migrate(owner, [Migration(1, "near", body)]) == SchemaState(1, 1)
+        assert await migrate(owner, schema(Migration(1, "near", body))) == SchemaState(1, 1)
 
 
 async def test_ten_processes_at_once_apply_each_step_once(empty_server: ExternalServer) -> None:
@@ -55,7 +37,7 @@ async def test_ten_processes_at_once_apply_each_step_once(empty_server: External
 
         async def start() -> SchemaState:
             async with opened.owner() as owner:
-                return await migrate(owner, [FIRST, SECOND])
+                return await migrate(owner, schema(FIRST, SECOND))
 
         assert set(await asyncio.gather(*(start() for _ in range(10)))) == {SchemaState(2, 2)}
         async with opened.owner() as owner:
@@ -66,25 +48,25 @@ async def test_ten_processes_at_once_apply_each_step_once(empty_server: External
 async def test_a_failing_step_leaves_nothing_behind_and_names_itself(empty_server: ExternalServer) -> None:
     async with Database(empty_server) as opened, opened.owner() as owner:
         with pytest.raises(MigrationFailed, match=r"Step 2 \(broken\).*division by zero"):
-            await migrate(owner, [FIRST, BROKEN])
-        assert await schema_state(owner, [FIRST, SECOND]) == SchemaState(1, 2)
+            await migrate(owner, schema(FIRST, BROKEN))
+        assert await schema_state(owner, schema(FIRST, SECOND)) == SchemaState(0, 2)
         half = await (await owner.execute("SELECT to_regclass('mnemon.half') AS half")).fetchone()
         assert half == {"half": None}
-        assert await migrate(owner, [FIRST, SECOND]) == SchemaState(2, 2)
+        assert await migrate(owner, schema(FIRST, SECOND)) == SchemaState(2, 2)
 
 
 async def test_a_step_with_changed_contents_is_refused(empty_server: ExternalServer) -> None:
     async with Database(empty_server) as opened, opened.owner() as owner:
-        await migrate(owner, [FIRST])
+        await migrate(owner, schema(FIRST))
         with pytest.raises(MigrationFailed, match=r"Step 1 \(first\) was applied with other contents"):
-            await migrate(owner, [Migration(1, "first", "CREATE TABLE mnemon.first (n bigint)"), SECOND])
+            await migrate(owner, schema(Migration(1, "first", "CREATE TABLE mnemon.first (n bigint)"), SECOND))
 
 
 async def test_an_older_program_refuses_a_newer_database(empty_server: ExternalServer) -> None:
     async with Database(empty_server) as opened, opened.owner() as owner:
-        await migrate(owner, [FIRST, SECOND])
+        await migrate(owner, schema(FIRST, SECOND))
         with pytest.raises(MigrationFailed, match="at step 2, this program knows 1"):
-            await migrate(owner, [FIRST])
+            await migrate(owner, schema(FIRST))
 
 
 async def test_an_empty_database_reports_that_it_is_behind(empty_server: ExternalServer) -> None:
@@ -92,3 +74,25 @@ async def test_an_empty_database_reports_that_it_is_behind(empty_server: Externa
         state = await schema_state(owner)
     assert state.applied == 0
     assert not state.current
+
+
+async def test_an_interrupted_upgrade_leaves_nothing_half_done(empty_server: ExternalServer) -> None:
+    async with Database(empty_server) as opened:
+        with pytest.raises((MigrationFailed, psycopg.OperationalError)):
+            async with opened.owner() as owner:
+                await migrate(owner, schema(FIRST, INTERRUPTED))
+        async with opened.owner() as owner:
+            assert await schema_state(owner, schema(FIRST, SECOND)) == SchemaState(0, 2)
+            assert await migrate(owner, schema(FIRST, SECOND)) == SchemaState(2, 2)
+
+
+async def test_a_home_of_an_earlier_development_version_is_refused_with_what_to_do(
+    empty_server: ExternalServer,
+) -> None:
+    async with Database(empty_server) as opened, opened.owner() as owner:
+        await owner.execute(OLD_RECORD)
+        for asked in (migrate, schema_state):
+            with pytest.raises(HomeOutdated, match=r"cannot be upgraded: start with an empty home \(MNEMON_HOME\)"):
+                await asked(owner)
+        row = await (await owner.execute("SELECT to_regclass('mnemon.tenants') AS made")).fetchone()
+    assert row == {"made": None}

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from mnemon.db.database import Database
-from mnemon.db.migrate import packaged_migrations
 from mnemon.documents.ingest.chunk_store import activate_chunks, chunk_id_of, remove_chunks, store_chunks
 from mnemon.models.active import ModelInUse
-from tests.conftest import make_tenant
 
 from .sample_chunks import MODEL, chunks_of, put, toward
 
@@ -103,19 +101,3 @@ async def test_any_lexeme_is_looked_for_as_it_is(database: Database, lexeme: str
         assert stripped is not None
         row = await (await session.execute(query, (lexeme, lexeme))).fetchone()
         assert row == {"times": 1}
-
-
-async def test_the_migration_finds_the_speakers_that_storing_writes_down(own_database: Database) -> None:
-    tenant = await make_tenant(own_database)
-    await put(own_database, tenant, ["Hello.", "Goodbye."], speaker="Ada Lovelace")
-    await put(own_database, tenant, ["Hello, Ada."], speaker="ada")
-    await put(own_database, tenant, ["Nobody said it."])
-    (step,) = (one for one in packaged_migrations() if one.name == "revision_speakers")
-    fill = step.text[step.text.index("INSERT INTO mnemon.revision_speakers") :]
-    every = "SELECT tenant_id, name_key, doc_version_id FROM mnemon.revision_speakers ORDER BY 1, 2, 3"
-    async with own_database.owner() as owner:
-        stored = await (await owner.execute(every)).fetchall()
-        await owner.execute("DELETE FROM mnemon.revision_speakers")
-        await owner.execute(fill)  # type: ignore[arg-type]
-        assert await (await owner.execute(every)).fetchall() == stored
-    assert len(stored) == 4

@@ -7,8 +7,6 @@ from uuid import UUID
 import pytest
 
 from mnemon.db.database import Connection, Database
-from mnemon.db.external import ExternalServer
-from mnemon.db.migrate import migrate, packaged_migrations
 from mnemon.log.events import Event, Scope
 from mnemon.log.project.lens import Lens, Tables
 from mnemon.log.project.lens_states import others_in
@@ -143,17 +141,3 @@ async def test_an_append_asks_for_the_version_once_in_a_process(
     monkeypatch.setattr("mnemon.log.project.projector.version_in", count)
     await append(ours, FIRST, tenant, "2", "3", "4")
     assert len(asked) == 1
-
-
-async def test_tenants_of_before_are_known_by_the_versions_that_wrote_their_rows(empty_server: ExternalServer) -> None:
-    steps = packaged_migrations()
-    before = next(place for place, step in enumerate(steps) if step.name == "lens_versions")
-    async with Database(empty_server) as opened:
-        async with opened.owner() as owner:
-            await migrate(owner, steps[:before])
-        tenant = await make_tenant(opened)
-        async with opened.owner() as owner:
-            await migrate(owner)
-        async with opened.transaction(tenant) as tx:
-            rows = await (await tx.execute("SELECT lens, version FROM mnemon.lens_states")).fetchall()
-    assert {row["lens"]: row["version"] for row in rows} == {"documents": 2, "semantics": 1, "memory": 1}

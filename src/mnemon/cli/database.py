@@ -40,7 +40,8 @@ def status(as_json: Json = False) -> None:
 
     def human() -> None:
         labels = {"server_version": "PostgreSQL", "vector_version": "pgvector", "applied": "migrations"}
-        shown = {labels.get(key, key): value for key, value in found.items() if key not in ("latest", "current")}
+        apart = ("latest", "outdated", "current")
+        shown = {labels.get(key, key): value for key, value in found.items() if key not in apart}
         shown["migrations"] = f"{found['applied']} of {found['latest']}" + (
             "" if found["current"] else ": run mnemon db migrate"
         )

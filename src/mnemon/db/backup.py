@@ -32,6 +32,8 @@ from mnemon.db.suitability import make_suitable
 from mnemon.errors import BackupFailed
 
 NO_FOLDERS: Folders = {}
+# A backup without this table is from before upgrades were possible.
+FUNCTIONS = "functions"
 
 TABLES = """
 SELECT relname AS name FROM pg_class
@@ -135,6 +137,11 @@ def _put_back(server: Server, file: Path, folders: Folders, major: int, manifest
 
 async def _check_target(owner: Connection, manifest: Manifest, replace: bool) -> None:
     latest = len(packaged_migrations())
+    if FUNCTIONS not in manifest.tables:
+        raise BackupFailed(
+            "The backup was made by an earlier development version of Mnemon and cannot be restored: "
+            "start with an empty home (MNEMON_HOME) or database and add the documents again."
+        )
     if manifest.step > latest:
         raise BackupFailed(
             f"The backup is at step {manifest.step}, this program knows {latest}: run the newer program."

@@ -1,4 +1,4 @@
-"""Migrations: numbered SQL files, each applied once, in order, by one process at a time."""
+"""Migrations: numbered steps applied once, and functions applied when their text changed, by one process at a time."""
 
 import hashlib
 from collections.abc import Sequence
@@ -7,9 +7,11 @@ from importlib import resources
 
 import psycopg
 
+from mnemon.db import definitions as functions
 from mnemon.db.database import Connection
+from mnemon.db.definitions import Definition, packaged_definitions
 from mnemon.db.suitability import make_suitable
-from mnemon.errors import MigrationFailed
+from mnemon.errors import HomeOutdated, MigrationFailed
 
 # Any constant will do; this one spells "mnemon" in ASCII.
 LOCK_KEY = 0x6D6E656D6F6E
@@ -25,14 +27,19 @@ CREATE TABLE IF NOT EXISTS mnemon.migrations (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 """
-RECORD_EXISTS = "SELECT to_regclass('mnemon.migrations') IS NOT NULL AS exists"
+RECORDS_EXIST = """
+SELECT to_regclass('mnemon.migrations') IS NOT NULL AS steps, to_regclass('mnemon.functions') IS NOT NULL AS functions
+"""
+# Functions that steps need come before the tables that their own bodies speak of.
+TRUST_BODIES = "SET LOCAL check_function_bodies = off"
+CHECK_BODIES = "SET LOCAL check_function_bodies = on"
 APPLIED = "SELECT step, name, checksum, applied_at FROM mnemon.migrations ORDER BY step"
 RECORD = "INSERT INTO mnemon.migrations (step, name, checksum) VALUES (%s, %s, %s)"
 
 
 @dataclass(frozen=True)
 class Migration:
-    """One step: `0003_jobs.sql` is step 3, named jobs."""
+    """One step: `0003_log.sql` is step 3, named log."""
 
     step: int
     name: str
@@ -45,14 +52,23 @@ class Migration:
 
 @dataclass(frozen=True)
 class SchemaState:
-    """How far a database is behind this program."""
+    """How far a database is behind this program: steps applied, steps in all, functions with another text."""
 
     applied: int
     latest: int
+    outdated: int = 0
 
     @property
     def current(self) -> bool:
-        return self.applied == self.latest
+        return self.applied == self.latest and not self.outdated
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What a program ships: steps that change tables, and the current text of each function and view."""
+
+    steps: tuple[Migration, ...]
+    definitions: tuple[Definition, ...] = ()
 
 
 def packaged_migrations() -> tuple[Migration, ...]:
@@ -68,29 +84,68 @@ def packaged_migrations() -> tuple[Migration, ...]:
     return tuple(migrations)
 
 
-async def migrate(owner: Connection, migrations: Sequence[Migration] | None = None) -> SchemaState:
-    """Bring the schema up to date; processes that come second wait, then find nothing to do."""
-    steps = packaged_migrations() if migrations is None else migrations
+def packaged_schema() -> Schema:
+    return Schema(packaged_migrations(), packaged_definitions())
+
+
+async def migrate(owner: Connection, schema: Schema | None = None) -> SchemaState:
+    """Bring the schema up to date, all or nothing; processes that come second wait, then find nothing to do."""
+    wanted = schema or packaged_schema()
     await owner.execute("SELECT pg_advisory_lock(%s)", (LOCK_KEY,))
     try:
         await make_suitable(owner)
         await owner.execute(USE_VECTORS)
-        await owner.execute(CREATE_RECORD)
-        done = await _check_history(owner, steps)
-        for migration in steps[done:]:
-            await _apply(owner, migration)
-        return SchemaState(len(steps), len(steps))
+        await _refuse_outdated_home(owner)
+        async with owner.transaction():
+            await owner.execute(CREATE_RECORD)
+            await owner.execute(functions.CREATE_RECORD)
+            await _upgrade(owner, wanted)
+        return SchemaState(len(wanted.steps), len(wanted.steps))
     finally:
         await owner.execute("SELECT pg_advisory_unlock(%s)", (LOCK_KEY,))
 
 
-async def schema_state(owner: Connection, migrations: Sequence[Migration] | None = None) -> SchemaState:
-    """How many steps this database has, without changing it."""
-    steps = packaged_migrations() if migrations is None else migrations
-    exists = await (await owner.execute(RECORD_EXISTS)).fetchone()
-    if exists is None or not exists["exists"]:
-        return SchemaState(0, len(steps))
-    return SchemaState(await _check_history(owner, steps), len(steps))
+async def schema_state(owner: Connection, schema: Schema | None = None) -> SchemaState:
+    """How far this database is, without changing it."""
+    wanted = schema or packaged_schema()
+    if not await _refuse_outdated_home(owner):
+        return SchemaState(0, len(wanted.steps), len(wanted.definitions))
+    outdated = await functions.outdated(owner, wanted.definitions)
+    return SchemaState(await _check_history(owner, wanted.steps), len(wanted.steps), len(outdated))
+
+
+async def _upgrade(owner: Connection, wanted: Schema) -> None:
+    """Drop what can go, make what the steps name, run the steps, make the rest: docs/decisions/0033 says why."""
+    steps = wanted.steps[await _check_history(owner, wanted.steps) :]
+    changed = await functions.outdated(owner, wanted.definitions)
+    if steps:  # a view would keep a step from changing the columns that it shows
+        changed |= {one.name for one in wanted.definitions if one.is_view}
+    shipped = {one.name for one in wanted.definitions}
+    needed = functions.needed_by("\n".join(step.text for step in wanted.steps), wanted.definitions)
+    await functions.drop_unneeded(owner, changed)
+    await owner.execute(TRUST_BODIES)
+    for one in wanted.definitions:
+        if one.name in changed & needed:
+            await functions.apply(owner, one)
+    for step in steps:
+        await _apply(owner, step)
+    await owner.execute(CHECK_BODIES)
+    for one in wanted.definitions:
+        if one.name in changed - needed:
+            await functions.apply(owner, one)
+    await functions.remove(owner, sorted(changed - shipped))
+
+
+async def _refuse_outdated_home(owner: Connection) -> bool:
+    """Whether there is a schema; one from before functions had texts of their own cannot be upgraded."""
+    exist = await (await owner.execute(RECORDS_EXIST)).fetchone()
+    assert exist is not None
+    if exist["steps"] and not exist["functions"]:
+        raise HomeOutdated(
+            "This database was made by an earlier development version of Mnemon and cannot be upgraded: "
+            "start with an empty home (MNEMON_HOME) or database and add the documents again."
+        )
+    return bool(exist["steps"])
 
 
 async def _check_history(owner: Connection, steps: Sequence[Migration]) -> int:
@@ -114,10 +169,9 @@ async def _check_history(owner: Connection, steps: Sequence[Migration]) -> int:
 
 async def _apply(owner: Connection, migration: Migration) -> None:
     try:
-        async with owner.transaction():
-            await owner.execute(migration.text)
-            await owner.execute(RECORD, (migration.step, migration.name, migration.checksum))
+        await owner.execute(migration.text)
+        await owner.execute(RECORD, (migration.step, migration.name, migration.checksum))
     except psycopg.Error as failure:
         raise MigrationFailed(
-            f"Step {migration.step} ({migration.name}) failed and was undone: {failure}", step=migration.step
+            f"Step {migration.step} ({migration.name}) failed and everything was undone: {failure}", step=migration.step
         ) from failure

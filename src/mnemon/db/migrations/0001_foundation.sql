@@ -1,22 +1,7 @@
--- What every later step uses: the tenant of the current transaction, and what the application role may touch.
+-- What every later step uses: the schema as the application role may see it, and the tenants.
 
 GRANT USAGE ON SCHEMA mnemon TO mnemon_app;
-GRANT SELECT ON mnemon.migrations TO mnemon_app;
-
--- NULL when no tenant is set, and NULL equals nothing: a policy that compares with it shows no row.
-CREATE FUNCTION mnemon.current_tenant() RETURNS uuid
-    LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN nullif(current_setting('mnemon.tenant', true), '')::uuid;
-
--- Gives a table its row-level security: one policy, the same everywhere. `tenant_id` is the only column it needs.
-CREATE PROCEDURE mnemon.isolate_by_tenant(relation regclass)
-    LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', relation);
-    EXECUTE format(
-        'CREATE POLICY tenant_only ON %s USING (tenant_id = mnemon.current_tenant()) '
-        'WITH CHECK (tenant_id = mnemon.current_tenant())', relation);
-END $$;
+GRANT SELECT ON mnemon.migrations, mnemon.functions TO mnemon_app;
 
 CREATE TABLE mnemon.tenants (
     tenant_id  uuid PRIMARY KEY,

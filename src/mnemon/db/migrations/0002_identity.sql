@@ -55,39 +55,3 @@ CREATE TABLE mnemon.login_attempts (
     open_again   timestamptz NOT NULL
 );
 GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.login_attempts TO mnemon_app;
-
--- A credential comes before its tenant is known. These three functions are the only way across tenants, and each
--- answers just one question about one secret or one address.
-CREATE FUNCTION mnemon.find_login(p_slug text, p_email text)
-    RETURNS TABLE (tenant_id uuid, user_id uuid, role text, password_hash text)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, pg_temp AS $$
-    SELECT users.tenant_id, users.user_id, users.role, users.password_hash
-      FROM mnemon.users JOIN mnemon.tenants USING (tenant_id)
-     WHERE tenants.slug = p_slug AND lower(users.email) = lower(p_email) AND users.disabled_at IS NULL
-$$;
-
-CREATE FUNCTION mnemon.find_access_token(p_secret_hash bytea)
-    RETURNS TABLE (tenant_id uuid, token_id uuid, user_id uuid, role text, scope text, last_used_at timestamptz)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, pg_temp AS $$
-    SELECT tokens.tenant_id, tokens.token_id, tokens.user_id, users.role, tokens.scope, tokens.last_used_at
-      FROM mnemon.access_tokens AS tokens JOIN mnemon.users USING (tenant_id, user_id)
-     WHERE tokens.secret_hash = p_secret_hash
-       AND tokens.revoked_at IS NULL
-       AND (tokens.expires_at IS NULL OR tokens.expires_at > now())
-       AND users.disabled_at IS NULL
-$$;
-
-CREATE FUNCTION mnemon.redeem_login_link(p_secret_hash bytea)
-    RETURNS TABLE (tenant_id uuid, user_id uuid, role text)
-    LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = mnemon, pg_temp AS $$
-    WITH redeemed AS (
-        UPDATE mnemon.login_links AS links SET used_at = now()
-          FROM mnemon.users
-         WHERE links.secret_hash = p_secret_hash AND links.used_at IS NULL AND links.expires_at > now()
-           AND users.tenant_id = links.tenant_id AND users.user_id = links.user_id AND users.disabled_at IS NULL
-        RETURNING users.tenant_id, users.user_id, users.role)
-    SELECT * FROM redeemed
-$$;
-
-REVOKE EXECUTE ON FUNCTION mnemon.find_login, mnemon.find_access_token, mnemon.redeem_login_link FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mnemon.find_login, mnemon.find_access_token, mnemon.redeem_login_link TO mnemon_app;

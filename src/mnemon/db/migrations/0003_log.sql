@@ -1,4 +1,5 @@
--- The event log: partitions with their heads, events, payloads and the streams over them.
+-- The event log: partitions with their heads, events, payloads and the streams over them; who follows it and how far;
+-- lenses; privacy.
 
 -- The head of each chain. Whoever holds this row's lock decides what comes next in the partition.
 CREATE TABLE mnemon.partitions (
@@ -52,11 +53,12 @@ CREATE TABLE mnemon.event_payloads (
 CALL mnemon.isolate_by_tenant('mnemon.event_payloads');
 GRANT SELECT ON mnemon.event_payloads TO mnemon_app;
 
--- One row per (event, entity). The version counts the entity's events, this one included.
+-- One row per (event, entity). The version counts the entity's events, this one included. NULL where nobody asked: such
+-- a row adds one to the last version before it.
 CREATE TABLE mnemon.event_entities (
     tenant_id    uuid NOT NULL,
     partition_id integer NOT NULL,
-    version      integer NOT NULL,
+    version      integer,
     sequence     bigint NOT NULL,
     entity_id    text COLLATE "C" NOT NULL,
     entity_type  text COLLATE "C" NOT NULL,
@@ -130,255 +132,14 @@ CREATE TABLE mnemon.periods (
 CALL mnemon.isolate_by_tenant('mnemon.periods');
 GRANT SELECT, INSERT, UPDATE ON mnemon.periods TO mnemon_app;
 
-CREATE FUNCTION mnemon.refuse_change() RETURNS trigger
-    LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION '% on %.% is refused: the log only grows', TG_OP, TG_TABLE_SCHEMA, TG_TABLE_NAME
-        USING ERRCODE = 'insufficient_privilege';
-END $$;
-
--- Payloads have a guard of their own, the one place where archiving and redaction may open a narrow path.
-CREATE FUNCTION mnemon.refuse_payload_change() RETURNS trigger
-    LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION '% on %.% is refused: the log only grows', TG_OP, TG_TABLE_SCHEMA, TG_TABLE_NAME
-        USING ERRCODE = 'insufficient_privilege';
-END $$;
-
--- Row triggers reach the partitions by themselves; truncation triggers do not, so each partition gets its own.
-CREATE PROCEDURE mnemon.guard(relation regclass, guardian regproc)
-    LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE format('CREATE TRIGGER only_grows BEFORE UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %s()',
-                   relation, guardian);
-    EXECUTE format('CREATE TRIGGER is_never_emptied BEFORE TRUNCATE ON %s EXECUTE FUNCTION mnemon.refuse_change()',
-                   relation);
-END $$;
+-- Nobody changes what was recorded. Payloads have a guard of their own, where archiving and redaction have a narrow
+-- path.
 CALL mnemon.guard('mnemon.events', 'mnemon.refuse_change');
 CALL mnemon.guard('mnemon.event_payloads', 'mnemon.refuse_payload_change');
 CALL mnemon.guard('mnemon.event_entities', 'mnemon.refuse_change');
 CALL mnemon.guard('mnemon.event_labels', 'mnemon.refuse_change');
 CALL mnemon.guard('mnemon.event_subjects', 'mnemon.refuse_change');
 CALL mnemon.guard('mnemon.event_types', 'mnemon.refuse_change');
-
--- ATTACH blocks neither readers nor writers of other partitions; CREATE TABLE … PARTITION OF would.
-CREATE PROCEDURE mnemon.add_partition(parent text, partition_id integer)
-    LANGUAGE plpgsql AS $$
-DECLARE
-    child text := format('mnemon.%I', parent || '_' || partition_id);
-BEGIN
-    EXECUTE format('CREATE TABLE %s (LIKE mnemon.%I INCLUDING ALL)', child, parent);
-    EXECUTE format('ALTER TABLE mnemon.%I ATTACH PARTITION %s FOR VALUES IN (%s)', parent, child, partition_id);
-    EXECUTE format('CREATE TRIGGER is_never_emptied BEFORE TRUNCATE ON %s EXECUTE FUNCTION mnemon.refuse_change()',
-                   child);
-END $$;
-
--- The partition of a legal entity of the current tenant, made if it is new.
-CREATE FUNCTION mnemon.open_partition(wanted text, OUT partition_id integer, OUT created boolean)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
-#variable_conflict use_column
-DECLARE
-    tenant uuid := mnemon.current_tenant();
-BEGIN
-    IF tenant IS NULL THEN
-        RAISE EXCEPTION 'no tenant is set' USING ERRCODE = 'insufficient_privilege';
-    END IF;
-    SELECT p.partition_id INTO open_partition.partition_id
-      FROM mnemon.partitions p WHERE p.tenant_id = tenant AND p.legal_entity = wanted;
-    created := NOT FOUND;
-    IF created THEN
-        INSERT INTO mnemon.partitions AS p (tenant_id, legal_entity, hash)
-        VALUES (tenant, wanted, sha256(convert_to(format(E'mnemon/genesis/1\n%s\n%s', tenant, wanted), 'UTF8')))
-        ON CONFLICT DO NOTHING
-        RETURNING p.partition_id INTO open_partition.partition_id;
-        IF NOT FOUND THEN  -- someone else made it while we waited for their commit
-            SELECT p.partition_id, false INTO open_partition.partition_id, created
-              FROM mnemon.partitions p WHERE p.tenant_id = tenant AND p.legal_entity = wanted;
-            RETURN;
-        END IF;
-        CALL mnemon.add_partition('events', open_partition.partition_id);
-        CALL mnemon.add_partition('event_payloads', open_partition.partition_id);
-    END IF;
-END $$;
-REVOKE EXECUTE ON FUNCTION mnemon.open_partition FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mnemon.open_partition TO mnemon_app;
-REVOKE EXECUTE ON PROCEDURE mnemon.guard, mnemon.add_partition FROM PUBLIC;
-
--- What speaks against an append, NULL if nothing does:
---   {"versions": [actual, …]}   one per expectation, if any of them fails
---   {"keys": {"n": {…}}}        the original of each key that is taken, by its place (from 1)
---   {"periods": [{…}]}          each date that falls in a closed period
-CREATE FUNCTION mnemon.refusals_of(
-    tenant uuid, partition integer, legal_entity text, expected_types text[], expected_ids text[],
-    expected_versions integer[], key_digests bytea[], unapproved_dates date[], approved_dates date[])
-    RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
-DECLARE
-    taken   jsonb;
-    actual  jsonb;
-    closed  jsonb;
-    failing boolean;
-BEGIN
-    IF cardinality(key_digests) > 0 THEN
-        SELECT jsonb_object_agg(row.n, jsonb_build_object(
-                   'content', encode(k.content, 'hex'), 'sequence', k.sequence, 'id', e.id,
-                   'recorded_at', e.recorded_at, 'previous', encode(e.previous_hash, 'hex'),
-                   'hash', encode(e.hash, 'hex')))
-          INTO taken
-          FROM unnest(key_digests) WITH ORDINALITY AS row (key, n)
-          JOIN mnemon.event_keys k ON k.tenant_id = tenant AND k.partition_id = partition AND k.key = row.key
-          JOIN mnemon.events e ON e.tenant_id = tenant AND e.partition_id = partition AND e.sequence = k.sequence
-         WHERE k.expires_at > clock_timestamp();
-    END IF;
-    IF cardinality(expected_versions) > 0 THEN
-        SELECT jsonb_agg(version ORDER BY n), bool_or(version <> expected) INTO actual, failing
-          FROM (SELECT row.n, row.expected, coalesce((
-                           SELECT e.version FROM mnemon.event_entities e
-                            WHERE e.tenant_id = tenant AND e.partition_id = partition
-                              AND e.entity_id = row.entity AND e.entity_type = row.kind
-                            ORDER BY e.sequence DESC LIMIT 1), 0) AS version
-                  FROM unnest(expected_types, expected_ids, expected_versions)
-                       WITH ORDINALITY AS row (kind, entity, expected, n)) AS versions;
-    END IF;
-    SELECT jsonb_agg(DISTINCT jsonb_build_object('date', day, 'name', p.name, 'status', p.status)) INTO closed
-      FROM mnemon.periods p
-      JOIN (SELECT unnest(unapproved_dates) AS day, true AS soft_too
-            UNION ALL SELECT unnest(approved_dates), false) AS days
-        ON day BETWEEN p.starts_on AND p.ends_on
-     WHERE p.tenant_id = tenant AND p.legal_entity = refusals_of.legal_entity
-       AND (p.status = 'hard_closed' OR p.status = 'soft_closed' AND soft_too);
-    IF taken IS NULL AND closed IS NULL AND failing IS NOT TRUE THEN
-        RETURN NULL;
-    END IF;
-    RETURN jsonb_strip_nulls(jsonb_build_object(
-        'keys', taken, 'versions', CASE WHEN failing THEN actual END, 'periods', closed));
-END $$;
-REVOKE EXECUTE ON FUNCTION mnemon.refusals_of FROM PUBLIC;
-
--- Writes events at the head of a partition, all or none, and returns what a caller needs to know of them.
---
--- Columns come as arrays, one element per row; `*_events` say which event (from 1) a side row belongs to.
--- `digests` is SHA-256(envelope) and SHA-256(payload) of each event, 64 bytes per event, end to end.
--- If a key is taken, an entity is not at its expected version or a period is closed, nothing is written and
--- `refusals` lists all that was found, for the caller to leave out those events and call again.
-CREATE FUNCTION mnemon.append_events(
-    partition integer, ids text[], types text[], occurred timestamptz[], effective date[], actors text[],
-    correlations text[], causes text[], envelopes text[], payloads text[], digests bytea,
-    entity_events integer[], entity_types text[], entity_ids text[], entity_ranks integer[],
-    label_events integer[], label_kinds text[], label_values text[],
-    subject_events integer[], subject_ids text[], subject_fields text[],
-    expected_types text[], expected_ids text[], expected_versions integer[],
-    key_events integer[], key_digests bytea[], key_contents bytea[], key_expiries timestamptz[],
-    unapproved_dates date[], approved_dates date[],
-    OUT refusals jsonb, OUT first_sequence bigint, OUT recorded_at timestamptz, OUT previous bytea, OUT hashes bytea)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
-    -- A plan made while the tables were small must still be right when they are not.
-    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
-#variable_conflict use_column
-DECLARE
-    tenant     uuid := mnemon.current_tenant();
-    head       mnemon.partitions;
-    link       bytea;
-    links      bytea[];
-    stamp      bytea;
-    amount     integer := cardinality(ids);
-    last       bigint;
-BEGIN
-    -- From here to the commit no one else can add to this partition, so what is read below stays true.
-    SELECT * INTO head FROM mnemon.partitions p
-     WHERE p.tenant_id = tenant AND p.partition_id = partition FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'partition % does not exist for this tenant', partition USING ERRCODE = 'no_data_found';
-    END IF;
-
-    refusals := mnemon.refusals_of(tenant, partition, head.legal_entity, expected_types, expected_ids,
-        expected_versions, key_digests, unapproved_dates, approved_dates);
-    IF refusals IS NOT NULL THEN
-        RETURN;
-    END IF;
-
-    -- The clock may go back; recorded time does not.
-    append_events.recorded_at := greatest(clock_timestamp(), head.recorded_at);
-    first_sequence := head.sequence + 1;
-    last := head.sequence + amount;
-    previous := head.hash;
-    stamp := int8send((extract(epoch FROM append_events.recorded_at) * 1000000)::bigint);
-    link := head.hash;
-    links[1] := link;
-    FOR i IN 1..amount LOOP
-        link := sha256('mnemon/event/1\012'::bytea || link || int8send(head.sequence + i) || stamp
-                       || substring(digests FROM i * 64 - 63 FOR 64));
-        links[i + 1] := link;
-    END LOOP;
-
-    INSERT INTO mnemon.events (tenant_id, partition_id, sequence, id, type, occurred_at, effective_date, recorded_at,
-                               actor_id, correlation_id, caused_by, envelope, payload_digest, previous_hash, hash)
-    SELECT tenant, partition, head.sequence + n, id, type, occurred_at, effective_date, append_events.recorded_at,
-           actor_id, correlation_id, caused_by, envelope, substring(digests FROM n::integer * 64 - 31 FOR 32),
-           previous_hash, hash
-      FROM unnest(ids, types, occurred, effective, actors, correlations, causes, envelopes,
-                  links[1:amount], links[2:amount + 1])
-           WITH ORDINALITY AS row (id, type, occurred_at, effective_date, actor_id, correlation_id, caused_by,
-                                   envelope, previous_hash, hash, n);
-    INSERT INTO mnemon.event_payloads (tenant_id, partition_id, sequence, payload)
-    SELECT tenant, partition, head.sequence + n, payload
-      FROM unnest(payloads) WITH ORDINALITY AS row (payload, n);
-    INSERT INTO mnemon.event_entities (tenant_id, partition_id, version, sequence, entity_id, entity_type)
-    SELECT tenant, partition, row.rank + coalesce((
-               SELECT e.version FROM mnemon.event_entities e
-                WHERE e.tenant_id = tenant AND e.partition_id = partition
-                  AND e.entity_id = row.entity AND e.entity_type = row.kind
-                ORDER BY e.sequence DESC LIMIT 1), 0),
-           head.sequence + row.event, row.entity, row.kind
-      FROM unnest(entity_events, entity_types, entity_ids, entity_ranks) AS row (event, kind, entity, rank);
-    IF cardinality(label_events) > 0 THEN
-        INSERT INTO mnemon.event_labels (tenant_id, partition_id, sequence, kind, value)
-        SELECT tenant, partition, head.sequence + event, kind, value
-          FROM unnest(label_events, label_kinds, label_values) AS row (event, kind, value);
-    END IF;
-    IF cardinality(subject_events) > 0 THEN
-        INSERT INTO mnemon.event_subjects (tenant_id, partition_id, sequence, subject_id, fields)
-        SELECT tenant, partition, head.sequence + event, subject_id, array_agg(field ORDER BY field)
-          FROM unnest(subject_events, subject_ids, subject_fields) AS row (event, subject_id, field)
-         GROUP BY event, subject_id;
-    END IF;
-    IF cardinality(key_events) > 0 THEN
-        INSERT INTO mnemon.event_keys (tenant_id, partition_id, key, content, sequence, expires_at)
-        SELECT tenant, partition, key, content, head.sequence + event, expires_at
-          FROM unnest(key_events, key_digests, key_contents, key_expiries) AS row (event, key, content, expires_at)
-        ON CONFLICT (tenant_id, partition_id, key) DO UPDATE
-           SET content = excluded.content, sequence = excluded.sequence, expires_at = excluded.expires_at;
-    END IF;
-    UPDATE mnemon.partitions p SET sequence = last, hash = link, recorded_at = append_events.recorded_at
-     WHERE p.tenant_id = tenant AND p.legal_entity = head.legal_entity;
-    SELECT string_agg(hash, ''::bytea ORDER BY n) INTO hashes
-      FROM unnest(links[2:amount + 1]) WITH ORDINALITY AS row (hash, n);
-END $$;
-REVOKE EXECUTE ON FUNCTION mnemon.append_events FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mnemon.append_events TO mnemon_app;
-
--- The last sequence recorded by a moment; 0 if none was. Recorded time never goes back, so halving finds it.
-CREATE FUNCTION mnemon.sequence_at(partition integer, moment timestamptz) RETURNS bigint
-    LANGUAGE plpgsql STABLE AS $$
-DECLARE
-    low    bigint := 0;
-    high   bigint;
-    middle bigint;
-    found_at timestamptz;
-BEGIN
-    SELECT p.sequence INTO high FROM mnemon.partitions p
-     WHERE p.tenant_id = mnemon.current_tenant() AND p.partition_id = partition;
-    WHILE low < high LOOP
-        middle := (low + high + 1) / 2;
-        SELECT e.recorded_at INTO found_at FROM mnemon.events e
-         WHERE e.tenant_id = mnemon.current_tenant() AND e.partition_id = partition AND e.sequence = middle;
-        IF found_at <= moment THEN
-            low := middle;
-        ELSE
-            high := middle - 1;
-        END IF;
-    END LOOP;
-    RETURN low;
-END $$;
 
 -- Complete subtrees of the Merkle tree over a partition's hashes, from level 8 (256 events) up, so that a receipt
 -- need not read the whole log. Each receipt is checked against a signed root, so nothing rests on these rows.
@@ -392,3 +153,270 @@ CREATE TABLE mnemon.merkle_nodes (
 );
 CALL mnemon.isolate_by_tenant('mnemon.merkle_nodes');
 GRANT SELECT, INSERT ON mnemon.merkle_nodes TO mnemon_app;
+
+-- Subscriptions: who follows the log, how far each has come in each partition, and what could not be delivered yet.
+
+CREATE TABLE mnemon.subscriptions (
+    tenant_id            uuid NOT NULL,
+    subscription_id      text COLLATE "C" NOT NULL CHECK (subscription_id ~ '^[a-z0-9][a-z0-9._:-]{0,99}$'),
+    subscriber_type      text NOT NULL CHECK (subscriber_type ~ '^[a-z][a-z0-9_-]{0,49}$'),
+    subscriber_id        text NOT NULL CHECK (length(subscriber_id) BETWEEN 1 AND 200),
+    pattern              jsonb NOT NULL,
+    -- What waits behind an event that failed: later events of its entities, or the whole partition.
+    failure_holds        text NOT NULL CHECK (failure_holds IN ('entity', 'partition')),
+    status               text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'paused', 'broken')),
+    probe_at             timestamptz,
+    trips                integer NOT NULL DEFAULT 0,
+    failures_in_a_row    integer NOT NULL DEFAULT 0,
+    error_count          bigint NOT NULL DEFAULT 0,
+    last_error           text,
+    last_error_at        timestamptz,
+    last_error_partition integer,
+    last_error_sequence  bigint,
+    created_at           timestamptz NOT NULL DEFAULT now(),
+    updated_at           timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, subscription_id),
+    CHECK ((status = 'broken') = (probe_at IS NOT NULL))
+);
+CALL mnemon.isolate_by_tenant('mnemon.subscriptions');
+GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.subscriptions TO mnemon_app;
+
+-- Everything up to `sequence` is settled: handled, of no interest, or parked.
+-- Whoever takes a partition raises `token`; every later change by a holder must show the token it was given.
+CREATE TABLE mnemon.subscription_cursors (
+    tenant_id       uuid NOT NULL,
+    subscription_id text COLLATE "C" NOT NULL,
+    partition_id    integer NOT NULL,
+    sequence        bigint NOT NULL DEFAULT 0 CHECK (sequence >= 0),
+    token           bigint NOT NULL DEFAULT 0,
+    holder          text,
+    held_until      timestamptz NOT NULL DEFAULT '-infinity',
+    attempts        integer NOT NULL DEFAULT 0,
+    due_at          timestamptz NOT NULL DEFAULT '-infinity',
+    advanced_at     timestamptz NOT NULL DEFAULT now(),
+    -- The last event of a batch that a subscriber claimed for itself: the lease ends with its acknowledgement.
+    -- NULL if it is not known which that is; then the lease runs out, or its holder claims again.
+    claimed_to      bigint,
+    PRIMARY KEY (tenant_id, subscription_id, partition_id),
+    FOREIGN KEY (tenant_id, subscription_id) REFERENCES mnemon.subscriptions ON DELETE CASCADE
+) WITH (fillfactor = 50);
+CALL mnemon.isolate_by_tenant('mnemon.subscription_cursors');
+GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.subscription_cursors TO mnemon_app;
+
+-- Events behind the cursor that are not handled yet. They are named, never copied; `error` says why, `entities` what
+-- must wait behind them. retrying: tried again at due_at; waiting: behind an earlier one; dead: until someone decides.
+CREATE TABLE mnemon.parked_events (
+    tenant_id       uuid NOT NULL,
+    subscription_id text COLLATE "C" NOT NULL,
+    partition_id    integer NOT NULL,
+    sequence        bigint NOT NULL,
+    event_id        text COLLATE "C" NOT NULL,
+    type            text COLLATE "C" NOT NULL,
+    entities        jsonb NOT NULL,
+    state           text NOT NULL CHECK (state IN ('retrying', 'waiting', 'dead')),
+    attempts        integer NOT NULL DEFAULT 0,
+    error           text,
+    parked_at       timestamptz NOT NULL DEFAULT now(),
+    failed_at       timestamptz,
+    due_at          timestamptz NOT NULL DEFAULT 'infinity',
+    PRIMARY KEY (tenant_id, subscription_id, partition_id, sequence),
+    FOREIGN KEY (tenant_id, subscription_id) REFERENCES mnemon.subscriptions ON DELETE CASCADE,
+    CHECK (state <> 'dead' OR due_at = 'infinity')
+);
+CALL mnemon.isolate_by_tenant('mnemon.parked_events');
+GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.parked_events TO mnemon_app;
+
+-- Lenses: how far each has been rebuilt, snapshots of projections and of entities, and what keeps the erased out of
+-- them.
+
+-- The version whose code wrote the rows, 0 if none has yet, and the progress of the last rebuild.
+CREATE TABLE mnemon.lens_states (
+    tenant_id   uuid NOT NULL,
+    lens        text COLLATE "C" NOT NULL CHECK (lens ~ '^[a-z0-9][a-z0-9._-]{0,93}$'),
+    version     integer NOT NULL CHECK (version >= 0),
+    done        bigint NOT NULL DEFAULT 0,
+    total       bigint NOT NULL DEFAULT 0,
+    state_hash  bytea,
+    started_at  timestamptz,
+    finished_at timestamptz,
+    PRIMARY KEY (tenant_id, lens)
+);
+CALL mnemon.isolate_by_tenant('mnemon.lens_states');
+GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.lens_states TO mnemon_app;
+
+-- `positions` maps partition numbers to the last sequence that is in `state`.
+CREATE TABLE mnemon.projection_snapshots (
+    tenant_id   uuid NOT NULL,
+    projection  text COLLATE "C" NOT NULL,
+    stream      text COLLATE "C" NOT NULL DEFAULT '',
+    snapshot_id bigint GENERATED ALWAYS AS IDENTITY,
+    version     integer NOT NULL,
+    positions   jsonb NOT NULL,
+    events      bigint NOT NULL,
+    state       jsonb NOT NULL,
+    personal    boolean NOT NULL,
+    taken_at    timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, projection, stream, snapshot_id)
+);
+CALL mnemon.isolate_by_tenant('mnemon.projection_snapshots');
+GRANT SELECT, INSERT, DELETE ON mnemon.projection_snapshots TO mnemon_app;
+
+-- `as_of_point` is the latest effective date in the state: an event recorded later with an earlier one makes it stale.
+CREATE TABLE mnemon.entity_snapshots (
+    tenant_id      uuid NOT NULL,
+    partition_id   integer NOT NULL,
+    entity_type    text COLLATE "C" NOT NULL,
+    entity_id      text COLLATE "C" NOT NULL,
+    as_of_sequence bigint NOT NULL,
+    version        bigint NOT NULL,
+    fold_version   integer NOT NULL,
+    as_of_point    date NOT NULL,
+    state          jsonb NOT NULL,
+    status         text NOT NULL DEFAULT 'valid' CHECK (status IN ('valid', 'stale')),
+    created_at     timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, partition_id, entity_type, entity_id, as_of_sequence)
+);
+CALL mnemon.isolate_by_tenant('mnemon.entity_snapshots');
+GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.entity_snapshots TO mnemon_app;
+
+-- Raised whenever a person is erased. What was read under an earlier number may hold that person and is not written.
+CREATE TABLE mnemon.erasure_epochs (
+    tenant_id uuid PRIMARY KEY,
+    epoch     bigint NOT NULL DEFAULT 0
+);
+CALL mnemon.isolate_by_tenant('mnemon.erasure_epochs');
+GRANT SELECT, INSERT, UPDATE ON mnemon.erasure_epochs TO mnemon_app;
+
+-- Privacy: a key per person, the record of erasures, and the only ways in which a stored payload may change.
+
+-- Key-encryption keys that data keys are wrapped with, by their fingerprints. The keys themselves are never here.
+CREATE TABLE mnemon.wrapping_keys (
+    key_id   text COLLATE "C" PRIMARY KEY,
+    added_at timestamptz NOT NULL DEFAULT now()
+);
+GRANT SELECT, INSERT ON mnemon.wrapping_keys TO mnemon_app;
+
+-- One data key per person and generation, wrapped. A destroyed one stays as a tombstone without its key.
+CREATE TABLE mnemon.subject_keys (
+    tenant_id    uuid NOT NULL,
+    subject_id   text COLLATE "C" NOT NULL CHECK (length(subject_id) BETWEEN 1 AND 200),
+    generation   integer NOT NULL CHECK (generation > 0),
+    key_id       text COLLATE "C" REFERENCES mnemon.wrapping_keys,
+    wrapped_key  bytea,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    rewrapped_at timestamptz,
+    destroyed_at timestamptz,
+    PRIMARY KEY (tenant_id, subject_id, generation),
+    CHECK ((destroyed_at IS NULL) = (wrapped_key IS NOT NULL)),
+    CHECK ((wrapped_key IS NULL) = (key_id IS NULL))
+);
+CREATE UNIQUE INDEX subject_keys_one_living ON mnemon.subject_keys (tenant_id, subject_id) WHERE destroyed_at IS NULL;
+CREATE INDEX subject_keys_by_wrapping_key ON mnemon.subject_keys (key_id, tenant_id, subject_id)
+    WHERE key_id IS NOT NULL;
+CALL mnemon.isolate_by_tenant('mnemon.subject_keys');
+GRANT SELECT ON mnemon.subject_keys TO mnemon_app;
+CREATE TRIGGER stays_destroyed BEFORE UPDATE OR DELETE ON mnemon.subject_keys
+    FOR EACH ROW EXECUTE FUNCTION mnemon.keep_tombstones();
+CREATE TRIGGER is_never_emptied BEFORE TRUNCATE ON mnemon.subject_keys EXECUTE FUNCTION mnemon.refuse_change();
+CREATE TRIGGER holds_the_keys AFTER INSERT ON mnemon.event_subjects
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION mnemon.hold_subject_keys();
+
+-- The deletion log.
+CREATE TABLE mnemon.erasures (
+    tenant_id        uuid NOT NULL,
+    erasure_id       text COLLATE "C" NOT NULL,
+    subject_id       text COLLATE "C" NOT NULL,
+    reason           text NOT NULL CHECK (reason ~ '^[a-z][a-z0-9_]{1,59}$'),
+    reference        text CHECK (reference ~ '^[A-Za-z0-9#/_.:-]{1,100}$'),
+    status           text NOT NULL DEFAULT 'requested'
+                     CHECK (status IN ('requested', 'declined', 'key_destroyed', 'completed')),
+    requested_by     text NOT NULL,
+    requested_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+    decided_by       text CHECK (status = 'declined' OR decided_by <> requested_by),
+    decided_at       timestamptz,
+    key_destroyed_at timestamptz,
+    events_affected  bigint,
+    lenses_rebuilt   text[] NOT NULL DEFAULT '{}',
+    completed_at     timestamptz,
+    last_error       text,
+    PRIMARY KEY (tenant_id, erasure_id),
+    CHECK ((status = 'requested') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)),
+    CHECK ((status IN ('key_destroyed', 'completed')) = (key_destroyed_at IS NOT NULL)),
+    CHECK ((key_destroyed_at IS NULL) = (events_affected IS NULL)),
+    CHECK ((status = 'completed') = (completed_at IS NOT NULL))
+);
+CREATE UNIQUE INDEX erasures_one_open ON mnemon.erasures (tenant_id, subject_id) WHERE status = 'requested';
+CREATE INDEX erasures_by_subject ON mnemon.erasures (tenant_id, subject_id, requested_at);
+CALL mnemon.isolate_by_tenant('mnemon.erasures');
+GRANT SELECT, INSERT (tenant_id, erasure_id, subject_id, reason, reference, requested_by)
+   ON mnemon.erasures TO mnemon_app;
+GRANT UPDATE (status, decided_by, decided_at, lenses_rebuilt, completed_at, last_error)
+   ON mnemon.erasures TO mnemon_app;
+CREATE TRIGGER only_goes_on BEFORE UPDATE OR DELETE ON mnemon.erasures
+    FOR EACH ROW EXECUTE FUNCTION mnemon.keep_erasures();
+CREATE TRIGGER is_never_emptied BEFORE TRUNCATE ON mnemon.erasures EXECUTE FUNCTION mnemon.refuse_change();
+
+-- What was taken out of payloads that were stored in plain text. The events' own digests stay as they were.
+CREATE TABLE mnemon.redactions (
+    tenant_id    uuid NOT NULL,
+    partition_id integer NOT NULL,
+    sequence     bigint NOT NULL,
+    number       integer NOT NULL CHECK (number > 0),
+    old_digest   bytea NOT NULL CHECK (length(old_digest) = 32),
+    new_digest   bytea NOT NULL CHECK (length(new_digest) = 32),
+    attested_by  text COLLATE "C" NOT NULL,
+    redacted_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (tenant_id, partition_id, sequence, number),
+    UNIQUE (tenant_id, partition_id, attested_by)
+);
+CALL mnemon.isolate_by_tenant('mnemon.redactions');
+GRANT SELECT ON mnemon.redactions TO mnemon_app;
+CALL mnemon.guard('mnemon.redactions', 'mnemon.refuse_change');
+
+-- Where payloads are that are no longer in `event_payloads`: one object of the archive store per range.
+CREATE TABLE mnemon.archives (
+    tenant_id      uuid NOT NULL,
+    partition_id   integer NOT NULL,
+    first_sequence bigint NOT NULL,
+    last_sequence  bigint NOT NULL CHECK (last_sequence >= first_sequence),
+    object_key     text COLLATE "C" NOT NULL,
+    object_digest  bytea NOT NULL CHECK (length(object_digest) = 32),
+    object_bytes   bigint NOT NULL,
+    payload_bytes  bigint NOT NULL,
+    state          text NOT NULL CHECK (state IN ('writing', 'stored', 'restored')),
+    changed_at     timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, partition_id, first_sequence)
+);
+CALL mnemon.isolate_by_tenant('mnemon.archives');
+GRANT SELECT ON mnemon.archives TO mnemon_app;
+
+-- Redactions that one person asked for, until another approves or declines.
+CREATE TABLE mnemon.redaction_requests (
+    tenant_id    uuid NOT NULL,
+    redaction_id text COLLATE "C" NOT NULL,
+    event_id     text COLLATE "C" NOT NULL,
+    fields       text[] NOT NULL CHECK (cardinality(fields) > 0),
+    subject_id   text COLLATE "C",
+    reason       text NOT NULL CHECK (reason ~ '^[a-z][a-z0-9_]{1,59}$'),
+    reference    text CHECK (reference ~ '^[A-Za-z0-9#/_.:-]{1,100}$'),
+    status       text NOT NULL DEFAULT 'requested'
+                 CHECK (status IN ('requested', 'declined', 'redacted', 'completed')),
+    requested_by text NOT NULL,
+    requested_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    decided_by   text CHECK (status = 'declined' OR decided_by <> requested_by),
+    decided_at   timestamptz,
+    -- The event that says what was taken out; none if nothing was left to take.
+    attested_by  text COLLATE "C" CHECK (attested_by IS NULL OR status IN ('redacted', 'completed')),
+    lenses_rebuilt text[] NOT NULL DEFAULT '{}',
+    last_error   text,
+    PRIMARY KEY (tenant_id, redaction_id),
+    CHECK ((status = 'requested') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL))
+);
+CALL mnemon.isolate_by_tenant('mnemon.redaction_requests');
+GRANT SELECT, INSERT (tenant_id, redaction_id, event_id, fields, subject_id, reason, reference, requested_by)
+   ON mnemon.redaction_requests TO mnemon_app;
+GRANT UPDATE (status, decided_by, decided_at, attested_by, lenses_rebuilt, last_error)
+   ON mnemon.redaction_requests TO mnemon_app;
+CREATE TRIGGER only_goes_on BEFORE UPDATE OR DELETE ON mnemon.redaction_requests
+    FOR EACH ROW EXECUTE FUNCTION mnemon.keep_redaction_requests();
+CREATE TRIGGER is_never_emptied BEFORE TRUNCATE ON mnemon.redaction_requests EXECUTE FUNCTION mnemon.refuse_change();

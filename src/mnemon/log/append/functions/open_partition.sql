@@ -1,0 +1,29 @@
+-- The partition of a legal entity of the current tenant, made if it is new.
+CREATE OR REPLACE FUNCTION mnemon.open_partition(wanted text, OUT partition_id integer, OUT created boolean)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    tenant uuid := mnemon.current_tenant();
+BEGIN
+    IF tenant IS NULL THEN
+        RAISE EXCEPTION 'no tenant is set' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    SELECT p.partition_id INTO open_partition.partition_id
+      FROM mnemon.partitions p WHERE p.tenant_id = tenant AND p.legal_entity = wanted;
+    created := NOT FOUND;
+    IF created THEN
+        INSERT INTO mnemon.partitions AS p (tenant_id, legal_entity, hash)
+        VALUES (tenant, wanted, sha256(convert_to(format(E'mnemon/genesis/1\n%s\n%s', tenant, wanted), 'UTF8')))
+        ON CONFLICT DO NOTHING
+        RETURNING p.partition_id INTO open_partition.partition_id;
+        IF NOT FOUND THEN  -- someone else made it while we waited for their commit
+            SELECT p.partition_id, false INTO open_partition.partition_id, created
+              FROM mnemon.partitions p WHERE p.tenant_id = tenant AND p.legal_entity = wanted;
+            RETURN;
+        END IF;
+        CALL mnemon.add_partition('events', open_partition.partition_id);
+        CALL mnemon.add_partition('event_payloads', open_partition.partition_id);
+    END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION mnemon.open_partition FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mnemon.open_partition TO mnemon_app;
