@@ -13,7 +13,8 @@ from urllib import request
 
 import pytest
 
-from ..conftest import SETTING_NAMES
+from ..conftest import SETTING_NAMES, MakeHome
+from .conftest import mnemon, mnemon_process
 
 SERVER_LIMIT = 60
 
@@ -26,21 +27,10 @@ def folder(open_folder: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def environment(folder: Path) -> dict[str, str]:
+def environment(folder: Path, make_home: MakeHome) -> dict[str, str]:
     plain = {name: value for name, value in os.environ.items() if name not in SETTING_NAMES}
+    make_home(folder / "home")
     return plain | {"MNEMON_HOME": str(folder / "home"), "MNEMON_DATABASE_LINGER_SECONDS": "2", "COLUMNS": "200"}
-
-
-def mnemon(environment: dict[str, str], *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mnemon", *words],
-        env=environment,
-        cwd=environment["MNEMON_HOME"].rsplit("/", 1)[0],
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 def result(environment: dict[str, str], *words: str, text: str = "") -> object:
@@ -115,7 +105,7 @@ def test_bad_settings_stop_the_start_with_a_sentence(environment: dict[str, str]
 
 
 def test_a_wrong_word_is_a_usage_error(environment: dict[str, str]) -> None:
-    assert mnemon(environment, "usr").returncode == 2
+    assert mnemon_process(environment, "usr").returncode == 2
     assert mnemon(environment, "user", "role", "a@b.org", "owner").returncode == 2
 
 
@@ -185,7 +175,7 @@ def test_a_second_ctrl_c_ends_the_server_at_once_with_one_line(environment: dict
 
 
 def test_the_demo_tells_its_story_and_leaves_nothing(environment: dict[str, str]) -> None:
-    done = mnemon({**environment, "COLUMNS": "80"}, "demo")
+    done = mnemon_process({**environment, "COLUMNS": "80"}, "demo")
     assert done.returncode == 0, done.stderr
     assert "All of it works." in done.stdout
     assert "already ingested, no changes" in done.stdout
@@ -201,7 +191,7 @@ def test_the_demo_tells_its_story_and_leaves_nothing(environment: dict[str, str]
 
 
 def test_the_demo_tells_programs_too(environment: dict[str, str]) -> None:
-    told = json.loads(mnemon(environment, "demo", "--json").stdout)
+    told = json.loads(mnemon_process(environment, "demo", "--json").stdout)
     assert told["works"] is True
     results = [result for step in told["steps"] for result in step["results"] if isinstance(result, dict)]
     assert any(result.get("files") == 26 for result in results)

@@ -2,18 +2,15 @@
 
 import asyncio
 import json
-import logging
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 from click.testing import Result
 from typer.testing import CliRunner
 
@@ -52,16 +49,6 @@ def environment(folder: Path) -> dict[str, str]:
     plain = {name: value for name, value in os.environ.items() if name not in SETTING_NAMES}
     home = {"MNEMON_HOME": str(folder / "home"), "MNEMON_DATABASE_LINGER_SECONDS": "5"}
     return plain | home | {"COLUMNS": "200", "MNEMON_EMBEDDER": "none"}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_logging() -> Iterator[None]:
-    """A command sets up logging for its process, which here is everybody's."""
-    handlers, level = logging.root.handlers, logging.root.level
-    yield
-    logging.root.handlers = handlers
-    logging.root.setLevel(level)
-    structlog.reset_defaults()
 
 
 def mnemon(environment: dict[str, str], *words: object) -> Result:

@@ -15,7 +15,8 @@ import pytest
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.log.append.incoming import DECISION, DECISION_TYPE
 
-from ..conftest import SETTING_NAMES
+from ..conftest import SETTING_NAMES, MakeHome
+from .conftest import mnemon
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 VERIFIER = Path(__file__).parents[2] / "verify" / "mnemon_verify.py"
@@ -29,16 +30,16 @@ def folder(open_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def environment(folder: Path) -> dict[str, str]:
+def environment(folder: Path, make_home: MakeHome) -> dict[str, str]:
     plain = {name: value for name, value in os.environ.items() if name not in SETTING_NAMES}
+    make_home(folder / "home")
     return plain | {"MNEMON_HOME": str(folder / "home"), "MNEMON_DATABASE_LINGER_SECONDS": "5", "COLUMNS": "220"}
 
 
 @pytest.fixture(scope="module")
 def run(environment: dict[str, str]) -> Run:
     def call(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "mnemon", "log", *words]
-        return subprocess.run(command, env=environment, input=text, capture_output=True, text=True, timeout=120)
+        return mnemon(environment, "log", *words, text=text)
 
     return call
 

@@ -2,13 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from ..conftest import MakeHome
+from .conftest import mnemon
 
 DECLARATION = {
     "type": "crm.lead.made",
@@ -20,17 +20,10 @@ NAME = "Eve Quuxington"
 
 
 @pytest.fixture(scope="module")
-def environment(open_folder: Path) -> Iterator[dict[str, str]]:
+def environment(open_folder: Path, make_home: MakeHome) -> dict[str, str]:
     plain = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
-    home = open_folder / "privacy-cli"
-    yield plain | {"MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "5", "COLUMNS": "200"}
-
-
-def mnemon(environment: dict[str, str], *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mnemon", *words],
-        env=environment, input=text, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+    home = make_home(open_folder / "privacy-cli")
+    return plain | {"MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "5", "COLUMNS": "200"}
 
 
 def result(environment: dict[str, str], *words: str, text: str = "") -> Any:

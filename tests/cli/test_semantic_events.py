@@ -2,12 +2,9 @@
 
 import asyncio
 import json
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import structlog
 from typer.testing import CliRunner
 
 from mnemon.app import open_mnemon, worker_of
@@ -19,16 +16,6 @@ __all__ = ["eventually"]
 UNFINISHED = "SELECT count(*) AS n FROM mnemon.jobs WHERE status IN ('PENDING', 'PROCESSING') AND kind = ANY(%s)"
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def own_logging() -> Iterator[None]:
-    """A command sets up logging for its process, which here is everybody's."""
-    handlers, level = logging.root.handlers, logging.root.level
-    yield
-    logging.root.handlers = handlers
-    logging.root.setLevel(level)
-    structlog.reset_defaults()
 
 
 async def work(eventually: Eventually) -> None:

@@ -19,7 +19,8 @@ from mnemon.ids import new_uuid
 from mnemon.work.enqueue import enqueue
 from mnemon.work.upkeep import CRASH_GUARD, Patience
 
-from ..conftest import SETTING_NAMES
+from ..conftest import SETTING_NAMES, MakeHome
+from .conftest import mnemon
 
 PATIENCE = 60
 KINDS = (
@@ -31,15 +32,10 @@ KINDS = (
 
 
 @pytest.fixture(scope="module")
-def environment(open_folder: Path) -> dict[str, str]:
+def environment(open_folder: Path, make_home: MakeHome) -> dict[str, str]:
     plain = {name: value for name, value in os.environ.items() if name not in SETTING_NAMES}
-    home = {"MNEMON_HOME": str(open_folder / "work-cli"), "MNEMON_DATABASE_LINGER_SECONDS": "2"}
+    home = {"MNEMON_HOME": str(make_home(open_folder / "work-cli")), "MNEMON_DATABASE_LINGER_SECONDS": "2"}
     return plain | home | {"COLUMNS": "200", "MNEMON_WORKER_POLL_MS": "100", "MNEMON_LOG_FORMAT": "json"}
-
-
-def mnemon(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "mnemon", *words]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def result(environment: dict[str, str], *words: str) -> Any:
