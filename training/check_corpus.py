@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 CATEGORIES = (
     "Commitment",
@@ -61,7 +62,7 @@ def occurrences(text: str, quote: str) -> int:
     return sum(1 for _ in re.finditer("(?=" + re.escape(quote) + ")", text))
 
 
-def check_event(event: dict, number: str, text: str) -> list[str]:
+def check_event(event: dict[str, Any], number: str, text: str) -> list[str]:
     """List what is wrong with one event."""
     faults = []
     if set(event) - EVENT_KEYS:
@@ -84,9 +85,11 @@ def check_event(event: dict, number: str, text: str) -> list[str]:
         faults.append("actors is not a list")
     if not event.get("subject"):
         faults.append("subject is missing")
-    for field in ("due", "event_time"):
-        if field in event and not is_date(event[field]):
-            faults.append(f"{field} {event[field]!r} is no date")
+    faults += [
+        f"{field} {event[field]!r} is no date"
+        for field in ("due", "event_time")
+        if field in event and not is_date(event[field])
+    ]
     if event.get("category") == "Commitment":
         if event.get("kind") not in COMMITMENT_KINDS:
             faults.append(f"commitment kind {event.get('kind')!r}")
@@ -95,7 +98,7 @@ def check_event(event: dict, number: str, text: str) -> list[str]:
     return faults
 
 
-def check_document(path: Path, document: dict, text: str) -> list[str]:
+def check_document(path: Path, document: dict[str, Any], text: str) -> list[str]:
     """List what is wrong with one document, its links aside."""
     match = NAME.fullmatch(path.stem)
     if not match:
@@ -127,7 +130,7 @@ def check_document(path: Path, document: dict, text: str) -> list[str]:
 def main(folder: Path) -> int:
     """Check every document of the folder and print the counts."""
     faults: list[str] = []
-    documents: dict[str, dict] = {}
+    documents: dict[str, dict[str, Any]] = {}
     events: dict[str, str] = {}
     numbers: Counter[str] = Counter()
     for path in sorted(folder.glob("*.json")):
@@ -169,24 +172,22 @@ def main(folder: Path) -> int:
 
     everything = [event for document in documents.values() for event in document["events"]]
     by_split = Counter(
-        (document["split"], event["category"])
-        for document in documents.values()
-        for event in document["events"]
+        (document["split"], event["category"]) for document in documents.values() for event in document["events"]
     )
     links = [link for document in documents.values() for link in document["links"]]
-    print(f"{len(documents)} documents, {len(everything)} events, {len(links)} links")
+    lines = [f"{len(documents)} documents, {len(everything)} events, {len(links)} links"]
     for field in ("split", "language", "kind", "trade"):
         counts = Counter(document[field] for document in documents.values())
-        print(f"{field}: " + ", ".join(f"{name} {n}" for name, n in sorted(counts.items())))
+        lines.append(f"{field}: " + ", ".join(f"{name} {n}" for name, n in sorted(counts.items())))
     named = Counter(document["series"] for document in documents.values() if document["series"])
-    print("series: " + ", ".join(f"{name} {n}" for name, n in sorted(named.items())))
+    lines.append("series: " + ", ".join(f"{name} {n}" for name, n in sorted(named.items())))
     for category in CATEGORIES:
         shares = ", ".join(f"{split} {by_split[split, category]}" for split in SPLITS)
-        print(f"{category}: {sum(by_split[split, category] for split in SPLITS)} ({shares})")
+        lines.append(f"{category}: {sum(by_split[split, category] for split in SPLITS)} ({shares})")
     kinds = Counter(link["kind"] for link in links)
-    print("links: " + ", ".join(f"{name} {n}" for name, n in sorted(kinds.items())))
-    for fault in faults:
-        print("FAULT " + fault)
+    lines.append("links: " + ", ".join(f"{name} {n}" for name, n in sorted(kinds.items())))
+    lines += ["FAULT " + fault for fault in faults]
+    sys.stdout.write("\n".join(lines) + "\n")
     return 1 if faults else 0
 
 
