@@ -7,9 +7,8 @@ from mnemon.db.database import Connection
 from mnemon.log.partitions import list_partitions
 from mnemon.log.project.lens import Lens, LiveLens
 from mnemon.log.project.lens_states import version_in
-from mnemon.log.project.rebuild import subscription_of
 from mnemon.log.project.snapshots import snapshot_positions_in
-from mnemon.log.subscribe.subscriptions import positions_in
+from mnemon.log.subscribe.positions import positions_in
 
 
 async def covered_in(connection: Connection, tenant: UUID, partition_id: int, lenses: Iterable[Lens | LiveLens]) -> int:
@@ -31,5 +30,5 @@ async def _covered_by(connection: Connection, tenant: UUID, lens: Lens | LiveLen
         return 0
     if lens.lifecycle == "inline":
         return head
-    positions = await positions_in(connection, tenant, subscription_of(lens))
+    positions = await positions_in(connection, tenant, lens.subscription_id, lens.pattern)
     return next((one.sequence for one in positions if one.partition_id == partition_id), 0)

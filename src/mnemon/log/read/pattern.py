@@ -95,6 +95,12 @@ async def find_next(
     return FoundEvents(await reader.open(tenant, events), searched_to)
 
 
+async def event_at(reader: LogReader, tenant: UUID, partition: tuple[int, str], sequence: int) -> Event:
+    """The event at a sequence that is known to be committed."""
+    found = await find_next(reader, tenant, ALL_EVENTS, partition, after=sequence - 1, head=sequence, limit=1)
+    return found.events[0]
+
+
 def _select(pattern: Pattern) -> tuple[str, dict[str, Any]]:
     """Each condition is a lookup by primary key for the event at hand, so the walk stays in order."""
     conditions: list[str] = []

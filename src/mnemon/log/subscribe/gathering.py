@@ -1,43 +1,18 @@
 """Gathering a batch: one look at all partitions of a subscription, for everyone or for one holder alone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Database
 from mnemon.log.events import Event
 from mnemon.log.read.reader import LogReader
+from mnemon.log.subscribe.cursors import Cursor, CursorLost, take
 from mnemon.log.subscribe.offers import Offer, make_offer
-from mnemon.log.subscribe.subscriptions import Position, Subscription
-
-# A cursor that someone else has moved meanwhile is left alone: there is nothing to lose by looking again.
-SKIP = """
-INSERT INTO mnemon.subscription_cursors AS c (tenant_id, subscription_id, partition_id, sequence)
-VALUES (%(tenant)s, %(subscription)s, %(partition)s, %(to)s)
-ON CONFLICT (tenant_id, subscription_id, partition_id) DO UPDATE
-   SET sequence = excluded.sequence, advanced_at = now()
- WHERE c.sequence = %(from)s AND c.token = %(token)s
-"""
-# Who holds the partition already goes on with the token it has.
-CLAIM = """
-INSERT INTO mnemon.subscription_cursors AS c (tenant_id, subscription_id, partition_id, token, holder, held_until)
-VALUES (%(tenant)s, %(subscription)s, %(partition)s, 1, %(holder)s, clock_timestamp() + %(lease)s)
-ON CONFLICT (tenant_id, subscription_id, partition_id) DO UPDATE
-   SET token = c.token + CASE WHEN c.holder = excluded.holder AND c.held_until > clock_timestamp() THEN 0 ELSE 1 END,
-       holder = excluded.holder, held_until = excluded.held_until, claimed_to = NULL
- WHERE c.held_until <= clock_timestamp() OR c.holder = excluded.holder
-RETURNING sequence, token
-"""
-CLAIMED = """
-UPDATE mnemon.subscription_cursors
-   SET claimed_to = %(to)s,
-       holder = CASE WHEN %(empty)s THEN NULL ELSE holder END,
-       held_until = CASE WHEN %(empty)s THEN '-infinity' ELSE held_until END
- WHERE tenant_id = %(tenant)s AND subscription_id = %(subscription)s AND partition_id = %(partition)s
-   AND token = %(token)s
-"""
+from mnemon.log.subscribe.positions import Position
+from mnemon.log.subscribe.subscriptions import Subscription
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +46,15 @@ class Gathering:
     """One look; use it once."""
 
     def __init__(
-        self, database: Database, reader: LogReader, tenant: UUID, subscription: Subscription, wish: BatchRequest
+        self, database: Database, reader: LogReader, tenant: UUID, subscription: Subscription, wanted: BatchRequest
     ) -> None:
         self._database = database
         self._reader = reader
         self._tenant = tenant
         self._subscription = subscription
-        self._wish = wish
+        self._wanted = wanted
         # A circuit that is broken lets one event through to see; with that settled it is whole again.
-        self._limit = wish.limit if subscription.status == "active" else int(subscription.may_probe)
+        self._limit = wanted.limit if subscription.status == "active" else int(subscription.may_probe)
         self._events: list[Event] = []
         self._has_more = False
         self._tokens: dict[str, int] = {}
@@ -88,11 +63,11 @@ class Gathering:
 
     async def look(self, positions: Sequence[Position]) -> Batch:
         for position in positions if self._limit else ():
-            if position.holder and position.holder != self._wish.holder:
+            if position.holder and position.holder != self._wanted.holder:
                 self._held[position.legal_entity] = position.holder
             elif position.due:
                 await self._look_at(position)
-        until = datetime.now(UTC) + self._wish.lease if self._wish.holder and self._events else None
+        until = datetime.now(UTC) + self._wanted.lease if self._wanted.holder and self._events else None
         return Batch(self._events, self._has_more, self._tokens, self._failures, self._held, until)
 
     async def _look_at(self, position: Position) -> None:
@@ -100,61 +75,53 @@ class Gathering:
         if not room:
             self._has_more |= position.head > after
             return
-        if self._wish.holder is None:
-            self._take(position, after, await self._offer(position, after, room))
+        cursor = position.cursor(self._tenant, self._subscription.subscription_id, position.token)
+        if self._wanted.holder is None:
+            self._take(position, cursor, after, await self._offer(position, cursor, after, room))
             return
         if position.head == after and not position.parked:
             return
-        claimed = await self._claim(position)
+        seconds = self._wanted.lease.total_seconds()
+        claimed = await take(self._database, cursor, seconds, self._wanted.holder, resume=True)
         if claimed is None:
             self._held[position.legal_entity] = "another"
             return
-        offer = await self._offer(claimed, claimed.sequence, room)
+        offer = await self._offer(position, claimed, claimed.sequence, room)
         await self._note(claimed, offer)
-        self._take(claimed, claimed.sequence, offer)
+        self._take(position, claimed, claimed.sequence, offer)
 
     def _after(self, position: Position) -> int:
-        passed = self._wish.passed or {}
+        passed = self._wanted.passed or {}
         return max(position.sequence, passed.get(position.partition_id, 0))
 
-    async def _offer(self, position: Position, after: int, room: int) -> Offer:
+    async def _offer(self, position: Position, cursor: Cursor, after: int, room: int) -> Offer:
         offer = await make_offer(
-            self._database, self._reader, self._tenant, self._subscription, position, after=after, limit=room
+            self._database, self._reader, cursor, position, self._subscription.pattern, after=after, limit=room
         )
-        if self._wish.passed is None and not offer.events and offer.searched_to > after:
-            # Events of no interest, and those that wait behind another: nobody needs to look at them again.
-            values = self._values(position) | {"from": position.sequence, "to": offer.searched_to}
-            async with self._database.transaction(self._tenant) as connection:
-                await connection.execute(SKIP, values)
+        if self._wanted.passed is None and not offer.events and offer.searched_to > after:
+            # Events of no interest, and those that wait behind another: nobody needs to look at them again. If someone
+            # else has the cursor now, there is nothing to lose by looking again.
+            with suppress(CursorLost):
+                async with self._database.transaction(self._tenant) as connection:
+                    await cursor.advance_in(connection, offer.searched_to)
         return offer
 
-    def _take(self, position: Position, after: int, offer: Offer) -> None:
+    def _take(self, position: Position, cursor: Cursor, after: int, offer: Offer) -> None:
         """Add an offer to the batch; of what failed before, a stream takes each failure once."""
-        given = self._wish.given
+        given = self._wanted.given
         self._events += [one for one in offer.events if given.get(one.id) != offer.failures.get(one.id, -1)]
         self._has_more |= offer.has_more
-        self._tokens[position.legal_entity] = position.token
+        self._tokens[position.legal_entity] = cursor.token or 0
         self._failures |= offer.failures
-        if self._wish.passed is not None:
-            self._wish.passed[position.partition_id] = max(after, offer.searched_to)
+        if self._wanted.passed is not None:
+            self._wanted.passed[position.partition_id] = max(after, offer.searched_to)
             given.update(offer.failures)
 
-    async def _claim(self, position: Position) -> Position | None:
-        values = self._values(position) | {"holder": self._wish.holder, "lease": self._wish.lease}
-        async with self._database.transaction(self._tenant) as connection:
-            row = await (await connection.execute(CLAIM, values)).fetchone()
-        return replace(position, sequence=row["sequence"], token=row["token"]) if row else None
-
-    async def _note(self, claimed: Position, offer: Offer) -> None:
+    async def _note(self, claimed: Cursor, offer: Offer) -> None:
         """Write down with which event the claim ends; at once if there is nothing."""
         to = offer.events[-1].sequence if offer.events and not offer.failures else None
         async with self._database.transaction(self._tenant) as connection:
-            await connection.execute(CLAIMED, self._values(claimed) | {"to": to, "empty": not offer.events})
-
-    def _values(self, position: Position) -> dict[str, Any]:
-        return {
-            "tenant": self._tenant,
-            "subscription": self._subscription.subscription_id,
-            "partition": position.partition_id,
-            "token": position.token,
-        }
+            if offer.events:
+                await claimed.claim_to_in(connection, to)
+            else:
+                await claimed.release_in(connection)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
-from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
 from mnemon.log.events import Event
+from mnemon.log.subscribe.cursors import Cursor
 
 ParkedState = Literal["retrying", "waiting", "dead"]
 Entities = frozenset[tuple[str, str]]
@@ -57,6 +57,11 @@ REMOVE = """
 DELETE FROM mnemon.parked_events
  WHERE tenant_id = %s AND subscription_id = %s AND partition_id = %s AND sequence = %s
 """
+# What is parked beyond a position that is gone back to comes again by itself.
+REMOVE_AFTER = """
+DELETE FROM mnemon.parked_events
+ WHERE tenant_id = %s AND subscription_id = %s AND partition_id = %s AND sequence > %s
+"""
 LET_WAIT = """
 UPDATE mnemon.parked_events SET due_at = 'infinity'
  WHERE tenant_id = %s AND subscription_id = %s AND partition_id = %s AND state = 'waiting' AND due_at < 'infinity'
@@ -77,6 +82,28 @@ class Parked:
     failed_at: datetime | None = None
     due: bool = False
 
+    @property
+    def may_be_tried(self) -> bool:
+        """Whether it is its turn, if nothing before it holds it up."""
+        return self.state == "waiting" or (self.state == "retrying" and self.due)
+
+
+class HeldEntities:
+    """Entities with an event that is not handled yet: later events of theirs wait, and hold up what else they name."""
+
+    def __init__(self) -> None:
+        self._names: set[tuple[str, str]] = set()
+
+    def add(self, entities: Entities) -> None:
+        self._names |= entities
+
+    def hold_up(self, entities: Entities) -> bool:
+        """Whether an event about these must wait; then all of them are held."""
+        waits = not entities.isdisjoint(self._names)
+        if waits:
+            self.add(entities)
+        return waits
+
 
 def entities_of(event: Event) -> Entities:
     return frozenset((one.entity_type, one.entity_id) for one in event.entities)
@@ -92,58 +119,53 @@ def failed(event: Event, attempts: int, most: int, error: str) -> Parked:
     return Parked(event.sequence, event.id, event.type, entities_of(event), state, attempts, error)
 
 
-async def park_in(
-    connection: Connection, tenant: UUID, subscription_id: str, partition_id: int, one: Parked, pause: float
-) -> None:
-    values = _named(tenant, subscription_id, partition_id, one)
+async def park_in(connection: Connection, cursor: Cursor, one: Parked, pause: float) -> None:
+    values = _named(cursor, one)
     failure = {"attempts": one.attempts, "error": one.error, "pause": timedelta(seconds=pause)}
     await connection.execute(PARK, values | {"state": one.state} | failure)
 
 
-async def keep_waiting_in(
-    connection: Connection, tenant: UUID, subscription_id: str, partition_id: int, one: Parked
-) -> None:
-    await connection.execute(KEEP_WAITING, _named(tenant, subscription_id, partition_id, one))
+async def keep_waiting_in(connection: Connection, cursor: Cursor, one: Parked) -> None:
+    await connection.execute(KEEP_WAITING, _named(cursor, one))
 
 
-async def parked_at(
-    connection: Connection, tenant: UUID, subscription_id: str, partition_id: int, sequence: int
-) -> Parked | None:
+async def parked_at_in(connection: Connection, cursor: Cursor, sequence: int) -> Parked | None:
     """The event if it is parked; its row is locked."""
-    row = await (await connection.execute(ONE, (tenant, subscription_id, partition_id, sequence))).fetchone()
+    row = await (await connection.execute(ONE, (*cursor.place, sequence))).fetchone()
     return _parked(row) if row else None
 
 
-async def settle_in(
-    connection: Connection, tenant: UUID, subscription_id: str, partition_id: int, sequence: int
-) -> None:
+async def settle_in(connection: Connection, cursor: Cursor, sequence: int) -> None:
     """The event is handled, if it was parked; those behind it may be next."""
-    if (await connection.execute(SETTLE, (tenant, subscription_id, partition_id, sequence))).rowcount:
-        await connection.execute(LOOK_AGAIN, (tenant, subscription_id, [partition_id]))
+    if (await connection.execute(SETTLE, (*cursor.place, sequence))).rowcount:
+        await connection.execute(LOOK_AGAIN, (cursor.tenant, cursor.subscription_id, [cursor.partition_id]))
 
 
-async def parked_in(connection: Connection, tenant: UUID, subscription_id: str, partition_id: int) -> Sequence[Parked]:
-    rows = await (await connection.execute(LIST, (tenant, subscription_id, partition_id))).fetchall()
+async def list_parked_in(connection: Connection, cursor: Cursor) -> Sequence[Parked]:
+    rows = await (await connection.execute(LIST, cursor.place)).fetchall()
     return [_parked(row) for row in rows]
 
 
-async def unpark_in(
-    connection: Connection, tenant: UUID, subscription_id: str, partition_id: int, sequence: int
-) -> None:
-    await connection.execute(REMOVE, (tenant, subscription_id, partition_id, sequence))
+async def unpark_in(connection: Connection, cursor: Cursor, sequence: int) -> None:
+    await connection.execute(REMOVE, (*cursor.place, sequence))
 
 
-async def let_wait_in(connection: Connection, tenant: UUID, subscription_id: str, partition_id: int) -> None:
+async def unpark_after_in(connection: Connection, cursor: Cursor, sequence: int) -> None:
+    await connection.execute(REMOVE_AFTER, (*cursor.place, sequence))
+
+
+async def let_wait_in(connection: Connection, cursor: Cursor) -> None:
     """Those who still wait have been looked at: no need to look again until something before them changes."""
-    await connection.execute(LET_WAIT, (tenant, subscription_id, partition_id))
+    await connection.execute(LET_WAIT, cursor.place)
 
 
 def _parked(row: dict[str, Any]) -> Parked:
     return Parked(**row | {"entities": frozenset(map(tuple, row["entities"]))})
 
 
-def _named(tenant: UUID, subscription_id: str, partition_id: int, one: Parked) -> dict[str, Any]:
+def _named(cursor: Cursor, one: Parked) -> dict[str, Any]:
     return {
-        "tenant": tenant, "subscription": subscription_id, "partition": partition_id, "sequence": one.sequence,
+        "tenant": cursor.tenant, "subscription": cursor.subscription_id, "partition": cursor.partition_id,
+        "sequence": one.sequence,
         "event": one.event_id, "type": one.type, "entities": Jsonb(sorted(map(list, one.entities))),
     }  # fmt: skip

@@ -14,8 +14,9 @@ from mnemon.log.subscribe.failures import hide_personal
 from mnemon.log.subscribe.gathering import Batch, BatchRequest, Gathering
 from mnemon.log.subscribe.handling import DEAD, FAILED
 from mnemon.log.subscribe.limits import DeliveryLimits
+from mnemon.log.subscribe.positions import positions_in
 from mnemon.log.subscribe.settling import Rejected, acknowledge_in, reject_in
-from mnemon.log.subscribe.subscriptions import find_in, positions_in, refuse_lens
+from mnemon.log.subscribe.subscriptions import find_in, refuse_lens
 from mnemon.log.types.registry import Registry
 
 LONGEST_WAIT = 60.0
@@ -58,17 +59,17 @@ class Pull:
         refuse_lens(subscription_id)
         if not 0 < seconds <= LONGEST_CLAIM:
             raise InvalidRequest(f"A claim is for up to {LONGEST_CLAIM:.0f} s, not {seconds}.", seconds=seconds)
-        wish = BatchRequest(self._limit(limit), holder, timedelta(seconds=seconds))
-        return await self._wait(tenant, subscription_id, wish, wait_seconds)
+        wanted = BatchRequest(self._limit(limit), holder, timedelta(seconds=seconds))
+        return await self._wait(tenant, subscription_id, wanted, wait_seconds)
 
     async def stream(self, tenant: UUID, subscription_id: str) -> AsyncIterator[Event]:
         """The events after the cursor and those to come, each once per call; settle them as they are handled."""
-        wish = BatchRequest(self._limits.batch_events, passed={})
+        wanted = BatchRequest(self._limits.batch_events, passed={})
         with self._arrivals.watch() as signal:
             await self._arrivals.listening(self._limits.poll_seconds)
             while True:
                 signal.clear()
-                batch = await self._look(tenant, subscription_id, wish)
+                batch = await self._look(tenant, subscription_id, wanted)
                 for event in batch.events:
                     yield event
                 if not batch.has_more:
@@ -123,22 +124,22 @@ class Pull:
             raise InvalidRequest(f"A batch has 1 to {LARGEST_PAGE} events, not {limit}.", limit=limit)
         return limit
 
-    async def _wait(self, tenant: UUID, subscription_id: str, wish: BatchRequest, wait_seconds: float) -> Batch:
+    async def _wait(self, tenant: UUID, subscription_id: str, wanted: BatchRequest, wait_seconds: float) -> Batch:
         if not 0 <= wait_seconds <= LONGEST_WAIT:
             raise InvalidRequest(f"A wait is 0 to {LONGEST_WAIT:.0f} s, not {wait_seconds}.", wait=wait_seconds)
         deadline = asyncio.get_running_loop().time() + wait_seconds
         with self._arrivals.watch() as signal:
             while True:
                 signal.clear()
-                batch = await self._look(tenant, subscription_id, wish)
+                batch = await self._look(tenant, subscription_id, wanted)
                 left = deadline - asyncio.get_running_loop().time()
                 if batch.events or (left <= 0 and not batch.has_more):
                     return batch
                 if not batch.has_more:
                     await signal.wait(min(left, self._limits.poll_seconds))
 
-    async def _look(self, tenant: UUID, subscription_id: str, wish: BatchRequest) -> Batch:
+    async def _look(self, tenant: UUID, subscription_id: str, wanted: BatchRequest) -> Batch:
         async with self._database.transaction(tenant) as connection:
             subscription = await find_in(connection, tenant, subscription_id)
-            positions = await positions_in(connection, tenant, subscription)
-        return await Gathering(self._database, self._reader, tenant, subscription, wish).look(positions)
+            positions = await positions_in(connection, tenant, subscription_id, subscription.pattern)
+        return await Gathering(self._database, self._reader, tenant, subscription, wanted).look(positions)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from mnemon.db.database import Database
 from mnemon.log.read.pattern import Pattern
+from mnemon.log.subscribe.cursors import Cursor
 from mnemon.log.subscribe.subscriptions import Holds, SubscriptionStatus
 
 # A partition that someone else holds is left to them until their lease runs out.
@@ -40,6 +41,10 @@ class Ready:
     failure_holds: Holds
     status: SubscriptionStatus
     shaken: bool
+
+    @property
+    def cursor(self) -> Cursor:
+        return Cursor(self.tenant, self.subscription_id, self.partition_id)
 
 
 async def look(database: Database, tenant: UUID, subscription_id: str) -> tuple[Sequence[Ready], int]:

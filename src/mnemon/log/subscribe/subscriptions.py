@@ -1,7 +1,7 @@
 """Subscriptions: declare who follows the log, look at them, pause, resume, reset and remove them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -13,6 +13,9 @@ from mnemon.db.database import Connection, Database
 from mnemon.errors import Conflict, InvalidRequest, NotAllowed
 from mnemon.log.errors import SubscriptionNotFound
 from mnemon.log.read.pattern import ALL_EVENTS, Pattern
+from mnemon.log.subscribe.cursors import Cursor, begin_at_heads_in
+from mnemon.log.subscribe.parking import unpark_after_in
+from mnemon.log.subscribe.positions import Position, positions_in
 
 SubscriptionStatus = Literal["active", "paused", "broken"]
 Holds = Literal["entity", "partition"]
@@ -31,48 +34,12 @@ VALUES (%s, %s, %s, %s, %s, %s)
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}
 """
-START_NOW = """
-INSERT INTO mnemon.subscription_cursors (tenant_id, subscription_id, partition_id, sequence)
-SELECT tenant_id, %s, partition_id, sequence FROM mnemon.partitions WHERE tenant_id = %s
-"""
 REMOVE = "DELETE FROM mnemon.subscriptions WHERE tenant_id = %s AND subscription_id = %s"
 CHANGE = f"""
 UPDATE mnemon.subscriptions
    SET status = %s, probe_at = NULL, trips = 0, failures_in_a_row = 0, updated_at = now()
  WHERE tenant_id = %s AND subscription_id = %s
 RETURNING {_COLUMNS}
-"""
-# Every partition that fits, whether its cursor exists yet or not.
-POSITIONS = """
-SELECT p.partition_id, p.legal_entity, p.sequence AS head, coalesce(c.sequence, 0) AS sequence, c.holder,
-       c.held_until > clock_timestamp() AS held, coalesce(c.token, 0) AS token, c.advanced_at,
-       coalesce(c.attempts, 0) AS attempts, coalesce(c.due_at, '-infinity') <= clock_timestamp() AS due,
-       (SELECT count(*) FROM mnemon.parked_events k
-         WHERE k.tenant_id = p.tenant_id AND k.subscription_id = %(subscription)s
-           AND k.partition_id = p.partition_id) AS parked,
-       (SELECT count(*) FROM mnemon.parked_events k
-         WHERE k.tenant_id = p.tenant_id AND k.subscription_id = %(subscription)s
-           AND k.partition_id = p.partition_id AND k.state = 'dead') AS dead
-  FROM mnemon.partitions p
-  LEFT JOIN mnemon.subscription_cursors c
-    ON c.tenant_id = p.tenant_id AND c.subscription_id = %(subscription)s AND c.partition_id = p.partition_id
- WHERE p.tenant_id = %(tenant)s
- ORDER BY p.legal_entity
-"""
-# A new token: whoever is delivering at this moment can no longer move the cursor.
-RESET = """
-INSERT INTO mnemon.subscription_cursors AS c (tenant_id, subscription_id, partition_id, sequence, token)
-SELECT p.tenant_id, %(subscription)s, p.partition_id, least(%(sequence)s, p.sequence), 1
-  FROM mnemon.partitions p
- WHERE p.tenant_id = %(tenant)s AND p.partition_id = %(partition)s
-ON CONFLICT (tenant_id, subscription_id, partition_id) DO UPDATE
-   SET sequence = excluded.sequence, token = c.token + 1, holder = NULL, held_until = '-infinity', claimed_to = NULL,
-       attempts = 0, due_at = '-infinity', advanced_at = now()
-"""
-# What is parked beyond the position comes again by itself.
-UNPARK = """
-DELETE FROM mnemon.parked_events
- WHERE tenant_id = %s AND subscription_id = %s AND partition_id = %s AND sequence > %s
 """
 
 
@@ -117,41 +84,6 @@ class Subscription:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
-    """How far a subscription has come in one partition."""
-
-    partition_id: int
-    legal_entity: str
-    head: int
-    sequence: int
-    token: int
-    parked: int
-    dead: int
-    holder: str | None = field(default=None)
-    advanced_at: datetime | None = None
-    # Failures of the next event, where the whole partition waits for it, and whether it is time to try again.
-    attempts: int = 0
-    due: bool = True
-
-    @property
-    def lag(self) -> int:
-        """Events that the subscription has not looked at."""
-        return self.head - self.sequence
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "legal_entity": self.legal_entity,
-            "head": str(self.head),
-            "sequence": str(self.sequence),
-            "lag": self.lag,
-            "parked": self.parked,
-            "dead": self.dead,
-            "holder": self.holder,
-            "advanced_at": self.advanced_at,
-        }
-
-
 class Subscriptions:
     """The subscriptions of every tenant."""
 
@@ -180,7 +112,7 @@ class Subscriptions:
         """Where the subscription stands in each partition it follows."""
         async with self._database.transaction(tenant) as connection:
             subscription = await find_in(connection, tenant, subscription_id)
-            return await positions_in(connection, tenant, subscription)
+            return await positions_in(connection, tenant, subscription_id, subscription.pattern)
 
     async def pause(self, tenant: UUID, subscription_id: str) -> Subscription:
         """Deliver nothing more; the event being handled may finish."""
@@ -195,7 +127,10 @@ class Subscriptions:
         refuse_lens(subscription_id)
         async with self._database.transaction(tenant) as connection:
             subscription = await find_in(connection, tenant, subscription_id)
-            known = {one.legal_entity: one for one in await positions_in(connection, tenant, subscription)}
+            known = {
+                one.legal_entity: one
+                for one in await positions_in(connection, tenant, subscription_id, subscription.pattern)
+            }
             wanted = dict.fromkeys(known, 0) if positions is None else positions
             for legal_entity, sequence in wanted.items():
                 if legal_entity not in known or sequence < 0:
@@ -238,7 +173,7 @@ async def add_in(
         ) from None
     if row is not None:
         if start == "now":
-            await connection.execute(START_NOW, (wanted.subscription_id, tenant))
+            await begin_at_heads_in(connection, tenant, wanted.subscription_id)
         return _subscription(row)
     there = await find_in(connection, tenant, wanted.subscription_id)
     if there.pattern.as_json() != wanted.pattern.as_json() or there.failure_holds != wanted.failure_holds:
@@ -257,25 +192,13 @@ async def find_in(connection: Connection, tenant: UUID, subscription_id: str) ->
     return _subscription(row)
 
 
-async def positions_in(connection: Connection, tenant: UUID, subscription: Subscription) -> list[Position]:
-    values = {"tenant": tenant, "subscription": subscription.subscription_id}
-    rows = await (await connection.execute(POSITIONS, values)).fetchall()
-    return [
-        Position(
-            row["partition_id"], row["legal_entity"], row["head"], row["sequence"], row["token"], row["parked"],
-            row["dead"], row["holder"] if row["held"] else None, row["advanced_at"], row["attempts"], row["due"],
-        )
-        for row in rows
-        if subscription.pattern.wants_partition(row["legal_entity"])
-    ]  # fmt: skip
-
-
 async def reset_in(
     connection: Connection, tenant: UUID, subscription_id: str, partition_id: int, sequence: int
 ) -> None:
-    values = {"tenant": tenant, "subscription": subscription_id, "partition": partition_id, "sequence": sequence}
-    await connection.execute(RESET, values)
-    await connection.execute(UNPARK, (tenant, subscription_id, partition_id, sequence))
+    """Go on after another sequence in one partition, with nothing parked beyond it."""
+    cursor = Cursor(tenant, subscription_id, partition_id)
+    await cursor.reset_in(connection, sequence)
+    await unpark_after_in(connection, cursor, sequence)
 
 
 def refuse_lens(subscription_id: str) -> None:
