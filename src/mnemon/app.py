@@ -47,6 +47,7 @@ from mnemon.work.worker import Worker
 if TYPE_CHECKING:
     from mnemon.ask.answer import Asking
     from mnemon.ask.search import Searcher
+    from mnemon.models.calls import DatabaseRecorder
     from mnemon.models.embedder import Embedder
     from mnemon.models.language import LanguageModel
     from mnemon.models.vector_moves import VectorMoves
@@ -158,12 +159,18 @@ class Mnemon:
         return VectorMoves(self.database, self.embedder)
 
     @cached_property
+    def model_calls(self) -> "DatabaseRecorder":
+        """The records of calls to the language model."""
+        from mnemon.models.calls import DatabaseRecorder
+
+        return DatabaseRecorder(self.database)
+
+    @cached_property
     def language_model(self) -> "LanguageModel":
         """Every call is recorded in this database."""
-        from mnemon.models.calls import DatabaseRecorder
         from mnemon.models.choose import open_language_model
 
-        return open_language_model(self.settings, DatabaseRecorder(self.database))
+        return open_language_model(self.settings, self.model_calls)
 
     @cached_property
     def searcher(self) -> "Searcher":

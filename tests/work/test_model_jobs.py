@@ -1,6 +1,7 @@
 """The models' own jobs, by the clock. Moving vectors is tested with the models."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 from mnemon.ids import new_uuid
 from mnemon.models.calls import DatabaseRecorder, ModelCall
@@ -28,7 +29,7 @@ async def test_records_of_calls_go_after_their_time_in_all_tenants(
         kept[owner] = calls[1].call_id
     async with database.transaction(tenant) as tx:
         job = await enqueue(tx, FORGET_CALLS, CallAge(days=7))
-    await run_worker(FORGET_CALLS)
+    await run_worker(FORGET_CALLS, context=SimpleNamespace(model_calls=DatabaseRecorder(database)))
     row = await job_reaches(job.job_id, "DONE")
     assert row["result"] == {"deleted": 2}
     for owner, call_id in kept.items():

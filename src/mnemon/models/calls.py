@@ -26,6 +26,9 @@ INSERT INTO mnemon.model_calls
      requests, input_tokens, output_tokens, cost_dollars, milliseconds)
 VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
+FORGET_CALLS = "SELECT mnemon.delete_model_calls(now() - make_interval(days => %s), %s) AS count"
+# So many in one short transaction, for nobody to wait long.
+AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,18 @@ class DatabaseRecorder:
                     call.usage.cost, round(call.seconds * 1000),
                 ),
             )  # fmt: skip
+
+    async def forget_older_than(self, days: int) -> int:
+        """Delete the records of all tenants that are older; returns how many there were."""
+        total = 0
+        while True:
+            async with self._database.session() as session:
+                row = await (await session.execute(FORGET_CALLS, (days, AT_ONCE))).fetchone()
+            assert row is not None
+            count: int = row["count"]
+            total += count
+            if count < AT_ONCE:
+                return total
 
 
 def count_call(call: ModelCall) -> None:

@@ -11,9 +11,7 @@ from mnemon.work.errors import JobPostponed
 from mnemon.work.job import Job
 from mnemon.work.kinds import JobKind, NoPayload
 from mnemon.work.schedule import Schedule
-from mnemon.work.upkeep import in_portions
 
-DELETE_CALLS = "SELECT mnemon.delete_model_calls(now() - make_interval(days => %s), %s) AS count"
 # After this long the job lets other tenants' jobs have the slot, and goes on at its next turn.
 STRETCH_SECONDS = 60.0
 
@@ -44,6 +42,12 @@ class VectorMover(Protocol):
     async def move(self, tenant: UUID, seconds: float) -> VectorsMoved: ...
 
 
+class CallRecords(Protocol):
+    """What `mnemon.models.calls` offers."""
+
+    async def forget_older_than(self, days: int) -> int: ...
+
+
 @FIND_OLD_VECTORS.handler
 async def find_old_vectors(job: Job[NoPayload]) -> dict[str, int]:
     """A job for each tenant that has vectors of another model than the configured one."""
@@ -68,7 +72,8 @@ async def reembed(job: Job[NoPayload]) -> dict[str, int]:
 
 @FORGET_CALLS.handler
 async def forget_calls(job: Job[CallAge]) -> dict[str, int]:
-    return {"deleted": await in_portions(job.database, DELETE_CALLS, job.payload.days)}
+    records: CallRecords = job.context.model_calls
+    return {"deleted": await records.forget_older_than(job.payload.days)}
 
 
 def _moves(job: Job[Any]) -> VectorMover:
