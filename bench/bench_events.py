@@ -21,11 +21,10 @@ import structlog
 from event_workload import START, Workload, load
 
 from mnemon.app import Mnemon, open_mnemon
-from mnemon.documents.readers import Reader
+from mnemon.documents.access import Reader
 from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
 from mnemon.log.events import Actor
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.extract.extractor import extract_revision
 from mnemon.semantics.extract.source import read_source
 from mnemon.semantics.rules.engine import RulesExtractor
@@ -184,8 +183,9 @@ async def views(mnemon: Mnemon, tenant: UUID) -> None:
 
 
 async def sampled(mnemon: Mnemon, tenant: UUID) -> list[Said]:
-    statement = """SELECT narrative, actors -> 0 ->> 'ref' AS person, happened_at, subject_ref, a.artifact_uid
-         FROM mnemon.semantic_events e JOIN mnemon.artifacts a USING (tenant_id, doc_id)
+    statement = """SELECT narrative, actors -> 0 ->> 'ref' AS person, happened_at, subject_ref,
+              'uid_' || left(replace(doc_id::text, '-', ''), 16) AS artifact_uid
+         FROM mnemon.semantic_events e
         WHERE e.tenant_id = %s ORDER BY md5(event_id) LIMIT 500"""
     async with mnemon.database.transaction(tenant) as tx:
         return await (await tx.execute(statement, (tenant,))).fetchall()

@@ -113,7 +113,7 @@ class Shelf:
         async with self.database.owner() as owner:
             await ensure_vector_index(owner, "mnemon.chunk_vectors", self.model)
             await owner.execute("VACUUM ANALYZE mnemon.chunks, mnemon.chunk_terms, mnemon.chunk_vectors")
-            await owner.execute("VACUUM ANALYZE mnemon.term_counts, mnemon.documents, mnemon.document_versions")
+            await owner.execute("VACUUM ANALYZE mnemon.term_counts, mnemon.documents, mnemon.document_revisions")
 
     async def nearest(self, vector: Vectors, exhaustive: bool = False) -> list[int]:
         async with self.database.transaction(self.tenant) as tx:

@@ -1,6 +1,6 @@
 """A tenant's million semantic events, loaded in minutes: the rows that the product's own path would have written.
 
-Events and evidence go through the lens's own statements, so that words, names and keys are what it stores; artifacts,
+Events and evidence go through the lens's own statements, so that words, names and keys are what it stores; documents,
 revisions and vectors are copied in. Indexes are left out while rows come in, and built afterwards from their own
 definitions. What the texts say is drawn from lists with a long tail: a few subjects, people and words are in
 every tenth event, most in a handful. Each vector is the real model's for its subject, with noise of its own.
@@ -202,19 +202,20 @@ INDEXES = """
 SELECT indexname, indexdef FROM pg_indexes
  WHERE schemaname = 'mnemon' AND tablename = ANY(%s) AND indexname NOT LIKE '%%_pkey' ORDER BY indexname
 """
-ARTIFACTS = """COPY mnemon.artifacts (tenant_id, doc_id, artifact_uid, artifact_type, source_system, title, owner,
-    visibility_scope, readers, created_at) FROM STDIN"""
-REVISIONS = """COPY mnemon.artifact_revisions (tenant_id, doc_version_id, doc_id, revision_id, version_number,
-    token_count, chunk_count, is_latest, served, readers, ingested_at, extracted_at) FROM STDIN"""
+DOCUMENTS = """COPY mnemon.documents (tenant_id, doc_id, source_type, source_uri, title, owner, visibility_scope,
+    readers, created_at) FROM STDIN"""
+REVISIONS = """COPY mnemon.document_revisions (tenant_id, doc_version_id, doc_id, version_number, content_hash,
+    text_hash, extractor, media_type, size_bytes, char_count, token_count, chunk_count, is_active, served,
+    readers, created_at) FROM STDIN"""
 
 
 async def _copy_documents(owner: Connection, tenant: UUID, documents: list[Document]) -> None:
-    async with owner.cursor() as cursor, cursor.copy(ARTIFACTS) as copy:
+    async with owner.cursor() as cursor, cursor.copy(DOCUMENTS) as copy:
         for one in documents:
             if not one.earlier:
                 await copy.write_row(
-                    (tenant, one.doc_id, f"uid_{one.doc_id.hex[:16]}", "doc", "bench", f"Minutes {one.number}",
-                     "user:ada", "me" if one.readers else "org", one.readers, one.ingested_at)
+                    (tenant, one.doc_id, "bench", f"bench://{one.doc_id}", f"Minutes {one.number}", "user:ada",
+                     "me" if one.readers else "org", one.readers, one.ingested_at)
                 )  # fmt: skip
     async with owner.cursor() as cursor, cursor.copy(REVISIONS) as copy:
         for one in documents:
@@ -222,8 +223,8 @@ async def _copy_documents(owner: Connection, tenant: UUID, documents: list[Docum
             served = f'{{["{one.ingested_at.isoformat()}",{until})}}'
             number = 1 if one.earlier or one.number % EARLIER != 5 else 2
             await copy.write_row(
-                (tenant, one.revision, one.doc_id, f"rev_{one.revision.hex[:16]}", number, 2_500, 6, not one.earlier,
-                 served, one.readers, one.ingested_at, one.ingested_at + timedelta(seconds=20))
+                (tenant, one.revision, one.doc_id, number, f"sha256:{one.revision.hex}", "", "bench", "text/plain", 1,
+                 1, 2_500, 6, not one.earlier, served, one.readers, one.ingested_at)
             )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ INSERT INTO mnemon.documents (tenant_id, doc_id, source_type, source_uri, title)
 VALUES (mnemon.current_tenant(), %s, 'bench', %s, %s)
 """
 INSERT_REVISION = """
-INSERT INTO mnemon.document_versions (
+INSERT INTO mnemon.document_revisions (
     tenant_id, doc_version_id, doc_id, version_number, content_hash, text_hash, extractor, media_type,
     size_bytes, char_count, is_active)
 VALUES (mnemon.current_tenant(), %s, %s, 1, '', '', 'bench', 'text/plain', %s, %s, true)

@@ -10,8 +10,7 @@ from mnemon.app import Mnemon, open_mnemon, worker_of
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
 from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
 from mnemon.log.events import Actor
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.jobs import KINDS
 from mnemon.settings import Settings
 

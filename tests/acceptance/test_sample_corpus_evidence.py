@@ -10,8 +10,9 @@ from tests.api.conftest import mnemon
 from tests.work.conftest import Eventually, eventually, running
 
 from mnemon.app import Mnemon, worker_of
-from mnemon.documents.intake.receive import Origin, accept
-from mnemon.documents.readers import Reader
+from mnemon.documents.access import Reader
+from mnemon.documents.intake.origin import Origin
+from mnemon.documents.intake.receive import accept
 from mnemon.log.events import Actor
 from mnemon.semantics.audit import verify_evidence
 from mnemon.semantics.search.query import EventFilters, event_search

@@ -27,7 +27,7 @@ from tests.documents.sample_chunks import put
 from .conftest import TopicEmbedder, searcher_of
 
 ADA = Actor("human", "user:ada")
-PURGE = "UPDATE mnemon.document_versions SET purged_at = now(), is_active = false WHERE doc_version_id = %s"
+PURGE = "UPDATE mnemon.document_revisions SET purged_at = now(), is_active = false WHERE doc_version_id = %s"
 MINUTES = [
     "The weather was bad. The board approved the budget of 40,000 euros on 3 May. Coffee was served.",
     "The violin concert was moved to June. Ada promised to call the lawyer about the contract.",

@@ -108,7 +108,7 @@ async def test_the_filter_for_a_person_reads_no_chunks(own_database: Database) -
         passages = [f"Turn {number}." for number in range(30)]
         await put(own_database, big, passages, speaker=f"Speaker {document}", title=f"Talk {document}")
     async with own_database.owner() as owner:
-        await owner.execute("ANALYZE mnemon.document_versions, mnemon.chunk_terms, mnemon.revision_speakers")
+        await owner.execute("ANALYZE mnemon.document_revisions, mnemon.chunk_terms, mnemon.revision_speakers")
     values = vars(Filters(person="Speaker 7"))
     async with own_database.transaction(big) as tx:
         found = await (await tx.execute("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + REVISIONS, values)).fetchall()

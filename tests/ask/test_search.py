@@ -17,7 +17,7 @@ from tests.documents.sample_chunks import MODEL, put, toward
 
 from .conftest import TopicEmbedder, searcher_of
 
-PURGE = "UPDATE mnemon.document_versions SET purged_at = now(), is_active = false WHERE doc_version_id = %s"
+PURGE = "UPDATE mnemon.document_revisions SET purged_at = now(), is_active = false WHERE doc_version_id = %s"
 
 
 async def titles(searcher: Searcher, tenant: UUID, question: str, **filters: object) -> list[str]:

@@ -8,8 +8,7 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.cli import reading
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.jobs import KINDS as SEMANTIC_KINDS
 from tests.semantics.conftest import ADA, caller_address, client, mnemon, settings
 

@@ -78,7 +78,7 @@ async def ended(mnemon: Mnemon, tenant: UUID, run_id: UUID | None) -> dict[str, 
 
 
 async def check_one_of_everything(mnemon: Mnemon, tenant: UUID, doc_id: UUID) -> None:
-    (version,) = await rows(mnemon, tenant, "SELECT * FROM mnemon.document_versions")
+    (version,) = await rows(mnemon, tenant, "SELECT * FROM mnemon.document_revisions")
     assert version["is_active"] and version["version_number"] == 1
     chunks = await rows(mnemon, tenant, "SELECT ordinal, doc_version_id FROM mnemon.chunks ORDER BY ordinal")
     assert [one["ordinal"] for one in chunks] == list(range(version["chunk_count"]))

@@ -97,7 +97,7 @@ async def rows(mnemon: Mnemon, tenant: UUID, statement: str, *values: Any) -> li
 
 async def counts(mnemon: Mnemon, tenant: UUID) -> dict[str, int]:
     """How many rows the tenant has."""
-    tables = ("documents", "document_versions", "ingestion_runs")
+    tables = ("documents", "document_revisions", "ingestion_runs")
     count = "SELECT count(*) AS n FROM mnemon."
     return {table: (await rows(mnemon, tenant, count + table))[0]["n"] for table in tables}
 

@@ -20,7 +20,7 @@ INSERT INTO mnemon.documents (tenant_id, doc_id, source_type, source_uri, title,
 VALUES (mnemon.current_tenant(), %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
 """
 INSERT_REVISION = """
-INSERT INTO mnemon.document_versions (
+INSERT INTO mnemon.document_revisions (
     tenant_id, doc_version_id, doc_id, version_number, content_hash, text_hash, extractor, media_type,
     size_bytes, char_count, is_active, written_at, participants, activated_at, served)
 VALUES (mnemon.current_tenant(), %(revision)s, %(document)s, %(number)s, %(hash)s, %(hash)s, 'text/1', 'text/plain',
@@ -30,12 +30,12 @@ INSERT_TEXT = (
     "INSERT INTO mnemon.revision_texts (tenant_id, doc_version_id, text) VALUES (mnemon.current_tenant(), %s, %s)"
 )
 DEACTIVATE = """
-UPDATE mnemon.document_versions
+UPDATE mnemon.document_revisions
 SET is_active = false, deactivated_at = now(), served = served * tstzmultirange(tstzrange(NULL, now()))
 WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s AND is_active RETURNING doc_version_id
 """
 REVISIONS = (
-    "SELECT count(*) AS known FROM mnemon.document_versions WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s"
+    "SELECT count(*) AS known FROM mnemon.document_revisions WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s"
 )
 
 

@@ -77,7 +77,7 @@ async def test_a_worker_reads_it_and_its_text_is_there(
     assert run["status"] == "succeeded", run["error"]
     assert run["stats"]["docs_processed"] == 1 and run["stats"]["chunks_created"] >= 1
     assert run["started_at"] and run["finished_at"] and run["wait_ms"] >= 0 and run["processing_ms"] >= 0
-    (version,) = await rows(mnemon, tenant, "SELECT * FROM mnemon.document_versions")
+    (version,) = await rows(mnemon, tenant, "SELECT * FROM mnemon.document_revisions")
     assert (version["content_hash"], version["is_active"], version["version_number"]) == (DIGEST, True, 1)
     (text,) = await rows(mnemon, tenant, "SELECT * FROM mnemon.revision_texts")
     assert text["text"].strip() == TEXT and text["doc_version_id"] == version["doc_version_id"]
@@ -153,7 +153,7 @@ async def test_of_two_runs_of_one_source_the_last_to_complete_wins(
     await work(slots=1)
     ended = [await run_reaches(one["run_id"], "succeeded", "failed") for one in (newer, older)]
     assert ended[0]["finished_at"] < ended[1]["finished_at"]
-    (active,) = await rows(mnemon, tenant, "SELECT doc_version_id FROM mnemon.document_versions WHERE is_active")
+    (active,) = await rows(mnemon, tenant, "SELECT doc_version_id FROM mnemon.document_revisions WHERE is_active")
     assert str(active["doc_version_id"]) == ended[1]["doc_version_id"]
 
 
@@ -166,7 +166,7 @@ async def test_identical_uploads_at_once_make_one_document_one_blob_and_one_vers
     await work()
     for answer in answers:
         assert (await run_reaches(answer.json()["run_id"], "succeeded", "failed"))["status"] == "succeeded"
-    assert await counts(mnemon, tenant) == {"documents": 1, "document_versions": 1, "ingestion_runs": 8}
+    assert await counts(mnemon, tenant) == {"documents": 1, "document_revisions": 1, "ingestion_runs": 8}
     assert len(files_below(mnemon.files.blobs)) == 1
     assert files_below(mnemon.files.uploads) == []
 
@@ -180,7 +180,7 @@ async def test_a_database_that_fails_after_the_file_is_stored_leaves_no_rows(
     monkeypatch.setattr("mnemon.documents.intake.receive.enqueue", fail)
     answer = await upload(TEXT)
     assert (answer.status_code, answer.json()["error_code"]) == (503, "DATABASE_UNAVAILABLE")
-    assert await counts(mnemon, tenant) == {"documents": 0, "document_versions": 0, "ingestion_runs": 0}
+    assert await counts(mnemon, tenant) == {"documents": 0, "document_revisions": 0, "ingestion_runs": 0}
     # Whether it was committed cannot be known here; the sweep finds out.
     assert len(files_below(mnemon.files.uploads)) == 1
 
@@ -190,7 +190,7 @@ async def test_a_disk_that_fails_leaves_no_rows_and_no_file(upload: Upload, mnem
     mnemon.files.uploads.write_text("a file where the folder should be")
     answer = await upload(TEXT)
     assert (answer.status_code, answer.json()["error_code"]) == (500, "UPLOAD_NOT_STORED")
-    assert await counts(mnemon, tenant) == {"documents": 0, "document_versions": 0, "ingestion_runs": 0}
+    assert await counts(mnemon, tenant) == {"documents": 0, "document_revisions": 0, "ingestion_runs": 0}
 
 
 async def test_the_tenant_comes_from_the_credential(
@@ -259,7 +259,7 @@ async def test_a_refused_file_says_why_and_leaves_nothing(
     answer = await upload(content, filename, **fields)
     assert (answer.status_code, answer.json()["error_code"]) == (status, code)
     assert says in answer.json()["error"]
-    assert await counts(mnemon, tenant) == {"documents": 0, "document_versions": 0, "ingestion_runs": 0}
+    assert await counts(mnemon, tenant) == {"documents": 0, "document_revisions": 0, "ingestion_runs": 0}
     assert files_below(mnemon.files.uploads) == []
 
 

@@ -38,7 +38,7 @@ async def test_a_rebuild_gives_the_same_rows_whatever_happened(
     assert len(everything) == 13
 
     async with mnemon.database.transaction(tenant) as tx:
-        await tx.execute("DELETE FROM mnemon.document_versions")
+        await tx.execute("DELETE FROM mnemon.document_revisions")
         await tx.execute("UPDATE mnemon.documents SET title = 'tampered with', tags = '{}'")
     assert await mnemon.projector.state_hash(tenant, "documents") != before
     rebuilt = await mnemon.projector.rebuild(tenant, "documents")
@@ -48,4 +48,4 @@ async def test_a_rebuild_gives_the_same_rows_whatever_happened(
 
 async def _everything(mnemon: Mnemon, tenant: UUID) -> list[dict[str, object]]:
     documents = await rows(mnemon, tenant, "SELECT * FROM mnemon.documents ORDER BY doc_id")
-    return documents + await rows(mnemon, tenant, "SELECT * FROM mnemon.document_versions ORDER BY doc_version_id")
+    return documents + await rows(mnemon, tenant, "SELECT * FROM mnemon.document_revisions ORDER BY doc_version_id")

@@ -137,7 +137,7 @@ async def test_what_was_served_at_any_moment_is_known_for_ever(
         mnemon,
         tenant,
         "SELECT version_number, lower(span) AS start, upper(span) AS stop "
-        "FROM mnemon.document_versions, unnest(served) AS span ORDER BY 2",
+        "FROM mnemon.document_revisions, unnest(served) AS span ORDER BY 2",
     )
     assert [one["version_number"] for one in spans] == [1, 2, 1, 2]
     assert [one["stop"] for one in spans[:2]] == [one["start"] for one in spans[1:3]]

@@ -6,40 +6,39 @@ from uuid import UUID
 import pytest
 
 from mnemon.db.database import Database
-from mnemon.documents import library, runs
+from mnemon.documents import artifact_names, library, runs
 from mnemon.documents.ingest import recording
 from mnemon.documents.intake import receive as intake
 from mnemon.documents.intake import sweep
 from mnemon.ids import new_uuid
 
 FILL = """
-INSERT INTO mnemon.documents (tenant_id, doc_id, source_type, source_uri, title, created_at)
-SELECT %(tenant)s::uuid, md5(%(salt)s || n)::uuid, 'upload', 'upload://' || n, 'Document ' || n,
+INSERT INTO mnemon.documents (tenant_id, doc_id, source_type, source_uri, title, owner, readers, created_at)
+SELECT %(tenant)s::uuid, md5(%(salt)s || n)::uuid, 'upload', 'upload://' || n, 'Document ' || n, 'me', ARRAY['me'],
        now() - n * interval '1 minute'
   FROM generate_series(1, 5000) AS n;
-INSERT INTO mnemon.document_versions (tenant_id, doc_version_id, doc_id, version_number, content_hash, text_hash,
+INSERT INTO mnemon.document_revisions (tenant_id, doc_version_id, doc_id, version_number, content_hash, text_hash,
        extractor, media_type, size_bytes, char_count, is_active)
 SELECT %(tenant)s::uuid, gen_random_uuid(), md5(%(salt)s || n)::uuid, 1, 'sha256:' || n, '', 'x', 'y', 1, 1, true
   FROM generate_series(1, 5000) AS n;
 INSERT INTO mnemon.ingestion_runs (tenant_id, run_id, doc_id, run_type, initiated_by, config, created_at)
 SELECT %(tenant)s::uuid, gen_random_uuid(), md5(%(salt)s || n)::uuid, 'manual_upload', 'me', '{}',
        now() - n * interval '1 minute'
-  FROM generate_series(1, 5000) AS n;
-INSERT INTO mnemon.artifacts (tenant_id, doc_id, artifact_uid, artifact_type, source_system, owner, readers, created_at)
-SELECT %(tenant)s::uuid, md5(%(salt)s || n)::uuid, 'uid_' || n, 'note', 'test', 'me', ARRAY['me'], now()
   FROM generate_series(1, 5000) AS n
 """
 ANY: dict[str, Any] = {"search": None, "tag": None, "source_type": None, "limit": 20, "offset": 0}
+UID = {"own": None, "address": "artifact://uid_1", "first": "0" * 32, "last": "0" * 16 + "f" * 16}
 RUNS: dict[str, Any] = {"doc": None, "run_type": None, "limit": 20, "offset": 0}
 
 STATEMENTS = [
-    (intake.FIND, ("upload://17",), {"documents_by_source"}),
-    (recording.DOCUMENT, {"doc": new_uuid(), "revision": new_uuid()}, {"documents_pkey", "document_versions_pkey"}),
-    (library.ACTIVE_PAGE, ANY | {"statuses": ["active"]}, {"documents_by_age", "artifacts_pkey"}),
-    (library.PAGE, ANY | {"statuses": ["active", "inactive"]}, {"documents_by_age", "artifacts_pkey"}),
+    (intake.FIND, {"source_uri": "upload://17", "content_hash": "sha256:17"}, {"documents_by_source"}),
+    (artifact_names.FIND, UID, {"documents_by_source", "documents_pkey"}),
+    (recording.DOCUMENT, {"doc": new_uuid(), "revision": new_uuid()}, {"documents_pkey", "document_revisions_pkey"}),
+    (library.ACTIVE_PAGE, ANY | {"statuses": ["active"]}, {"documents_by_age"}),
+    (library.PAGE, ANY | {"statuses": ["active", "inactive"]}, {"documents_by_age"}),
     (library.ONE, (new_uuid(),), {"documents_pkey"}),
-    (runs.PAGE, RUNS | {"status": None}, {"ingestion_runs_by_age", "artifacts_pkey"}),
-    (runs.ONE, (new_uuid(),), {"ingestion_runs_pkey", "artifacts_pkey"}),
+    (runs.PAGE, RUNS | {"status": None}, {"ingestion_runs_by_age", "documents_pkey"}),
+    (runs.ONE, (new_uuid(),), {"ingestion_runs_pkey", "documents_pkey"}),
     (sweep.KNOWN_RUNS, ([new_uuid()],), {"ingestion_runs_pkey"}),
 ]
 
@@ -53,9 +52,7 @@ async def large_tenant(database: Database) -> UUID:
         )
         for statement in FILL.split(";"):
             await owner.execute(statement, {"tenant": tenant, "salt": tenant.hex})
-        await owner.execute(
-            "ANALYZE mnemon.documents, mnemon.document_versions, mnemon.ingestion_runs, mnemon.artifacts"
-        )
+        await owner.execute("ANALYZE mnemon.documents, mnemon.document_revisions, mnemon.ingestion_runs")
     return tenant
 
 

@@ -76,7 +76,7 @@ async def test_no_word_of_a_purged_document_is_left_anywhere(
         await owner.execute(
             "UPDATE mnemon.ingestion_runs SET error = %s WHERE run_id = %s", (secret.mark, failed["run_id"])
         )
-        await owner.execute("ANALYZE mnemon.documents, mnemon.document_versions, mnemon.chunks, mnemon.ingestion_runs")
+        await owner.execute("ANALYZE mnemon.documents, mnemon.document_revisions, mnemon.chunks, mnemon.ingestion_runs")
     assert {"mnemon.chunks.text", "mnemon.documents.title", "mnemon.revision_texts.text"} <= set(
         await secret.findings(mnemon)
     )

@@ -126,7 +126,7 @@ async def test_an_embedder_that_is_down_is_tried_again_and_then_given_up(
     await work()
     run = await run_reaches(told["run_id"], "failed", "succeeded")
     assert run["attempts"] == 3 and "model is down" in run["error"]
-    assert await rows(mnemon, tenant, "SELECT 1 FROM mnemon.document_versions") == []
+    assert await rows(mnemon, tenant, "SELECT 1 FROM mnemon.document_revisions") == []
     assert await rows(mnemon, tenant, "SELECT 1 FROM mnemon.chunks") == []
 
 
@@ -184,7 +184,7 @@ async def test_an_attempt_that_lost_its_lease_writes_nothing(upload: Upload, mne
     )  # fmt: skip
     with pytest.raises(LeaseLost):
         await ingest.ingest(job)
-    assert await rows(mnemon, tenant, "SELECT 1 FROM mnemon.document_versions") == []
+    assert await rows(mnemon, tenant, "SELECT 1 FROM mnemon.document_revisions") == []
     assert await rows(mnemon, tenant, "SELECT 1 FROM mnemon.revision_texts") == []
     assert len(files_below(mnemon.files.uploads)) == 1
 

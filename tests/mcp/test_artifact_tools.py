@@ -177,7 +177,7 @@ async def test_a_passage_gets_a_name_for_its_readers_alone(agent: Agent, mnemon:
     async with agent() as client:
         await client.call_tool("artifact_ingest", {**NEW, "visibility_scope": "me"})
     async with mnemon.database.transaction(person.tenant_id) as tx:
-        rows = await (await tx.execute("SELECT doc_version_id FROM mnemon.artifact_revisions")).fetchall()
+        rows = await (await tx.execute("SELECT doc_version_id FROM mnemon.document_revisions")).fetchall()
     revisions = [row["doc_version_id"] for row in rows]
     named = [
         len(await names_of(Caller(mnemon, one, cast(Context[Any, Any], None)), revisions))

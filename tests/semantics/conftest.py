@@ -9,9 +9,10 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.documents.intake.receive import Origin, accept
+from mnemon.documents.access import Reader
+from mnemon.documents.intake.origin import Origin
+from mnemon.documents.intake.receive import accept
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
-from mnemon.documents.readers import Reader
 from mnemon.log.events import Actor
 from mnemon.semantics.jobs import KINDS
 from mnemon.settings import Settings

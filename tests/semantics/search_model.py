@@ -164,14 +164,14 @@ class World:
         for revision in self.revisions:
             values = {
                 "tenant": self.tenant, "doc": revision.doc_id, "doc_version_id": revision.revision,
-                "uid": f"uid_{revision.doc_id.hex[:16]}", "readers": revision.readers,
+                "readers": revision.readers,
                 "owner": (revision.readers or ["user:ada"])[0], "latest": revision.is_latest,
                 "served": [since for since, _ in revision.served], "until": [until for _, until in revision.served],
                 "replaced_at": revision.replaced_at, "at": revision.extracted_at, "ingested": revision.ingested_at,
                 "extraction_id": revision.revision,
                 "events": Jsonb([one.stored() for one in self.events if one.of is revision]),
             }  # fmt: skip
-            for statement in (ARTIFACT, REVISION, lens_sql.ADD_EVENTS):
+            for statement in (DOCUMENT, REVISION, lens_sql.ADD_EVENTS):
                 await owner.execute(statement.format(**TABLES), values)
         for later, earlier, kind in self.links:
             await owner.execute(LINK, (self.tenant, later.event_id, earlier.event_id, later.of.revision, kind, day(0)))
@@ -179,17 +179,20 @@ class World:
         await owner.execute(lens_sql.SETTLE.format(**TABLES), {"tenant": self.tenant, "touched": touched})
 
 
-ARTIFACT = """
-INSERT INTO mnemon.artifacts (tenant_id, doc_id, artifact_uid, artifact_type, source_system, owner, readers, created_at)
-VALUES (%(tenant)s, %(doc)s, %(uid)s, 'doc', 'test', %(owner)s, %(readers)s, %(ingested)s) ON CONFLICT DO NOTHING
+DOCUMENT = """
+INSERT INTO mnemon.documents (tenant_id, doc_id, source_type, source_uri, title, owner, readers, created_at)
+VALUES (%(tenant)s, %(doc)s, 'test', 'test://' || %(doc)s, 'Drawn', %(owner)s, %(readers)s, %(ingested)s)
+ON CONFLICT DO NOTHING
 """
 REVISION = """
-INSERT INTO mnemon.artifact_revisions (tenant_id, doc_version_id, doc_id, revision_id, version_number, is_latest,
-       served, replaced_at, readers, ingested_at, extracted_at)
-SELECT %(tenant)s, %(doc_version_id)s, %(doc)s, 'rev_' || %(doc_version_id)s, 1, %(latest)s,
+INSERT INTO mnemon.document_revisions (tenant_id, doc_version_id, doc_id, version_number, content_hash, text_hash,
+       extractor, media_type, size_bytes, char_count, is_active, served, replaced_at, readers, created_at)
+SELECT %(tenant)s, %(doc_version_id)s, %(doc)s,
+       (SELECT 1 + count(*) FROM mnemon.document_revisions WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s),
+       '', '', 'test', 'text/plain', 1, 1, %(latest)s,
        (SELECT range_agg(tstzrange(since, until))
           FROM unnest(%(served)s::timestamptz[], %(until)s::timestamptz[]) AS one (since, until)),
-       %(replaced_at)s, %(readers)s, %(ingested)s, %(at)s
+       %(replaced_at)s, %(readers)s, %(ingested)s
 """
 LINK = """
 INSERT INTO mnemon.event_links (tenant_id, later, earlier, doc_version_id, kind, reason, linked_at)

@@ -9,8 +9,7 @@ from structlog.testing import capture_logs
 from mnemon.app import Mnemon
 from mnemon.errors import BadSettings
 from mnemon.semantics import audit_job
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.audit_job import CHECK_EVIDENCE
 from mnemon.semantics.jobs import semantic_schedules
 from mnemon.settings import Settings

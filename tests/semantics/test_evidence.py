@@ -6,10 +6,9 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.documents.readers import Reader
-from mnemon.semantics.artifact_fields import NewArtifact
+from mnemon.documents.access import Reader
 from mnemon.semantics.artifact_reading import artifact_get
-from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.audit import verify_evidence
 from mnemon.semantics.search.query import EventFilters, event_search
 from tests.semantics.conftest import ADA

@@ -9,13 +9,12 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
+from mnemon.documents.access import Reader
 from mnemon.documents.ingest.extract_job import EXTRACT
-from mnemon.documents.readers import Reader
+from mnemon.documents.intake import receive
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.models.failures import ModelRateLimited
-from mnemon.semantics import artifacts
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifacts import Ingested, ingest_artifact
+from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
 from mnemon.semantics.extract import job as extraction_job
 from mnemon.semantics.extract.status import event_reextract, job_status, never_read
 from mnemon.semantics.search.query import EventFilters, event_list_for_revision, event_search
@@ -79,10 +78,10 @@ async def test_an_ingest_that_fails_leaves_nothing_behind(
     async def failing(*_: object, **__: object) -> object:
         raise MnemonError("The job could not be added.")
 
-    monkeypatch.setattr(artifacts, "enqueue_extraction", failing)
+    monkeypatch.setattr(receive, "enqueue_extraction", failing)
     with pytest.raises(MnemonError):
         await take(mnemon, tenant)
-    for table in ("artifacts", "artifact_revisions", "documents", "revision_texts", "jobs"):
+    for table in ("documents", "document_revisions", "revision_texts", "jobs"):
         assert await rows(mnemon, tenant, f"SELECT FROM mnemon.{table}") == [], table
     assert files_below(mnemon.files.uploads) == []
 

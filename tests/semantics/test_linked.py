@@ -8,16 +8,15 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
+from mnemon.documents.access import Reader
 from mnemon.documents.activation import deactivate
-from mnemon.documents.readers import Reader
+from mnemon.documents.artifact_names import uid_of
 from mnemon.errors import Conflict, NotFound
 from mnemon.semantics import audit
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifacts import Ingested, ingest_artifact
+from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
 from mnemon.semantics.audit import verify_evidence
 from mnemon.semantics.extract.status import event_reextract
 from mnemon.semantics.lens import SEMANTICS
-from mnemon.semantics.names import upload_uid_of
 from mnemon.semantics.search.export import as_csv, as_markdown
 from mnemon.semantics.search.query import EventFilters, event_get, event_search
 from mnemon.semantics.search.revision_changes import changes_between
@@ -280,7 +279,7 @@ async def test_changes_of_what_has_no_second_revision_or_none_yet_say_so(
     mnemon: Mnemon, tenant: UUID, take: Take, added: Added
 ) -> None:
     one = await take("We decided to use MySQL.", MARCH)
-    unread = upload_uid_of(f"document:{await added('We decided to use Postgres.')}")
+    unread = uid_of(await added("We decided to use Postgres."), "upload://")
     for uid, says in ((one.artifact_uid, "no revision before rev_"), (unread, "was not read yet")):
         with pytest.raises(NotFound, match=says):
             await changes_between(mnemon.database, tenant, Reader.of(ADA), uid)

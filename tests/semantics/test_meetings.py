@@ -9,8 +9,7 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.audit import verify_evidence
 from tests.documents.conftest import rows
 from tests.semantics.conftest import ADA

@@ -6,7 +6,7 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.db.database import Database
-from mnemon.documents.readers import Reader
+from mnemon.documents.access import Reader
 from mnemon.semantics.search.query import EventFilters, event_search
 
 FILL = """
@@ -25,10 +25,11 @@ SELECT %(tenant)s, 'evt_' || md5(%(tenant)s::text || n), md5(%(tenant)s::text ||
   FROM generate_series(1, 5000) AS n, to_tsvector('english', 'word' || n) AS terms
 """
 REVISIONS = """
-INSERT INTO mnemon.artifact_revisions
-       (tenant_id, doc_version_id, doc_id, revision_id, version_number, is_latest, served, ingested_at, extracted_at)
-SELECT tenant_id, doc_version_id, doc_id, 'rev_' || position, 1, active,
-       tstzmultirange(tstzrange(happened_at, known_until)), happened_at, happened_at
+INSERT INTO mnemon.document_revisions
+       (tenant_id, doc_version_id, doc_id, version_number, content_hash, text_hash, extractor, media_type, size_bytes,
+        char_count, is_active, served, created_at)
+SELECT tenant_id, doc_version_id, doc_id, 1, position::text, '', 'test', 'text/plain', 1, 1, active,
+       tstzmultirange(tstzrange(happened_at, known_until)), happened_at
   FROM mnemon.semantic_events WHERE tenant_id = %(tenant)s
 """
 SEEN = "SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'semantic_events'"
@@ -40,7 +41,7 @@ async def filled(database: Database, tenant: UUID) -> None:
     async with database.owner() as owner:
         await owner.execute(FILL, {"tenant": tenant})
         await owner.execute(REVISIONS, {"tenant": tenant})
-        await owner.execute("ANALYZE mnemon.semantic_events, mnemon.artifact_revisions")
+        await owner.execute("ANALYZE mnemon.semantic_events, mnemon.document_revisions")
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
+from mnemon.documents.access import Reader
+from mnemon.documents.artifact_names import uid_of
 from mnemon.documents.ingest.revision_texts import read_text
-from mnemon.documents.readers import Reader
 from mnemon.semantics.extract.status import event_reextract
-from mnemon.semantics.names import upload_uid_of
 from mnemon.semantics.rules import engine as rules
 from mnemon.semantics.search.query import EventFilters, event_get, event_search
 from tests.ask.conftest import TopicEmbedder
@@ -104,7 +104,7 @@ async def test_a_reading_that_finds_nothing_leaves_no_old_vectors(
     mnemon: Mnemon, tenant: UUID, reader: Reader, added: Added, all_done: Done, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(vars(mnemon), "embedder", TopicEmbedder())
-    uid = upload_uid_of(f"document:{await added('We decided to give the ferret a bigger cage.', 'pets.txt')}")
+    uid = uid_of(await added("We decided to give the ferret a bigger cage.", "pets.txt"), "upload://")
 
     async def read_again() -> int:
         await event_reextract(mnemon.database, tenant, reader, uid, force=True)

@@ -9,11 +9,10 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
+from mnemon.documents.access import Reader
 from mnemon.documents.activation import deactivate, reactivate
-from mnemon.documents.readers import Reader
 from mnemon.errors import MnemonError
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifacts import Ingested, ingest_artifact
+from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
 from mnemon.semantics.extract.status import event_reextract
 from mnemon.semantics.lens import SEMANTICS
 from tests.documents.conftest import rows

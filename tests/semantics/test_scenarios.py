@@ -8,11 +8,10 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.documents.readers import Reader
+from mnemon.documents.access import Reader
 from mnemon.models.failures import ModelKeyRefused
-from mnemon.semantics.artifact_fields import NewArtifact
 from mnemon.semantics.artifact_reading import artifact_get
-from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.extract import job as extraction_job
 from mnemon.semantics.extract.status import event_reextract, job_status
 from mnemon.semantics.lens import SEMANTICS
@@ -83,7 +82,7 @@ async def test_what_the_sender_says_comes_before_what_the_text_seems_to_say(
     assert (kept["title"], kept["source_ts"]) == ("Standup", "2026-03-02T00:00:00Z")
     [event] = (await event_search(mnemon.database, tenant, reader))["events"]
     assert ([one["ref"] for one in event["actors"]], event["due"]) == (["Ada Byron"], "2026-03-03")
-    [version] = await rows(mnemon, tenant, "SELECT authors, participants FROM mnemon.document_versions")
+    [version] = await rows(mnemon, tenant, "SELECT authors, participants FROM mnemon.document_revisions")
     assert version == {"authors": ["Ada Byron"], "participants": ["Ada Byron", "Ben Okafor"]}
     # What the sender leaves out, the text may tell.
     plain = await ingest(text.replace("I will", "Cyd Frost will"))

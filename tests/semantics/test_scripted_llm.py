@@ -10,8 +10,8 @@ import pytest
 from pydantic import BaseModel
 
 from mnemon.app import Mnemon
+from mnemon.documents.access import Reader
 from mnemon.documents.ingest.extract_job import EXTRACT
-from mnemon.documents.readers import Reader
 from mnemon.errors import MnemonError
 from mnemon.log.events import Event
 from mnemon.models.calls import DatabaseRecorder
@@ -19,8 +19,7 @@ from mnemon.models.failures import InvalidModel, ModelRateLimited, ModelTimedOut
 from mnemon.models.language import Answer, Prompt, Schema
 from mnemon.models.scripted import Line, ScriptedSpeaker, scripted_model
 from mnemon.models.speaker import Correction, Spoken
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifacts import Ingested, ingest_artifact
+from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
 from mnemon.semantics.extract.said import SaidEvents, SaidGroup, SaidGroups
 from mnemon.semantics.extract.status import event_reextract, job_status
 from mnemon.semantics.lens import SEMANTICS

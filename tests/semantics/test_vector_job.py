@@ -10,8 +10,7 @@ from mnemon.app import Mnemon
 from mnemon.errors import MnemonError
 from mnemon.models.embedder import Purpose, Vectors
 from mnemon.models.failures import EmbedderUnavailable, ModelUnreachable
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.search import vector_job
 from mnemon.semantics.search.vector_job import EMBED_EVENTS
 from mnemon.work.enqueue import enqueue

@@ -6,9 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.app import Mnemon
-from mnemon.documents.readers import Reader
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.documents.access import Reader
+from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.search.query import EventFilters, event_search
 from mnemon.semantics.search.views import open_commitments, people_topics
 from tests.semantics.conftest import ADA

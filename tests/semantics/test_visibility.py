@@ -9,12 +9,11 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.ask.answer import Asking
+from mnemon.documents.access import ANYONE, Reader, open_as, read_as
 from mnemon.documents.library import list_documents
-from mnemon.documents.readers import ANYONE, Reader, open_as, read_as
 from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
 from mnemon.log.events import Actor
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifacts import Ingested, ingest_artifact
+from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
 from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.retention import EXPIRE
 from mnemon.semantics.search.query import EventFilters, event_get, event_list_for_revision, event_search
@@ -45,7 +44,7 @@ async def let_pass(mnemon: Mnemon, tenant: UUID, *over: Ingested) -> None:
     """As if the time that these are kept were over."""
     async with mnemon.database.transaction(tenant) as tx:
         await tx.execute(
-            "UPDATE mnemon.artifacts SET retain_until = %s WHERE doc_id = ANY(%s)",
+            "UPDATE mnemon.documents SET retain_until = %s WHERE doc_id = ANY(%s)",
             (PAST, [one.doc_id for one in over]),
         )
 
@@ -445,10 +444,10 @@ async def test_an_artifact_kept_for_a_year_goes_a_year_after_its_last_revision(
     await take("Decision: We keep the newsroom.", retention_policy="1y")
     async with mnemon.database.transaction(tenant) as tx:
         await tx.execute(
-            "UPDATE mnemon.artifact_revisions SET ingested_at = now() - interval '366 days' WHERE doc_version_id = %s",
+            "UPDATE mnemon.document_revisions SET created_at = now() - interval '366 days' WHERE doc_version_id = %s",
             (old.doc_version_id,),
         )
-    over = await rows(mnemon, tenant, "SELECT doc_id FROM mnemon.artifacts a WHERE mnemon.is_expired(a)")
+    over = await rows(mnemon, tenant, "SELECT doc_id FROM mnemon.documents d WHERE mnemon.is_expired(d)")
     assert [row["doc_id"] for row in over] == [old.doc_id]
 
 
@@ -472,7 +471,7 @@ async def test_an_artifact_that_cannot_be_purged_keeps_no_other_waiting(
         job = await enqueue(tx, EXPIRE, NoPayload())
     await all_done()
 
-    left = await rows(mnemon, tenant, "SELECT doc_id FROM mnemon.artifacts")
+    left = await rows(mnemon, tenant, "SELECT doc_id FROM mnemon.documents WHERE purged_at IS NULL")
     assert [row["doc_id"] for row in left] == [stubborn]
     [told] = await rows(mnemon, tenant, f"SELECT status FROM mnemon.jobs WHERE job_id = '{job.job_id}'")
     assert told["status"] == "FAILED", "a job that left something undone says so"

@@ -8,11 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.long_bodies import read_long_body
 from mnemon.api.moments import FirstMoment, LastMoment
-from mnemon.documents.readers import Reader
+from mnemon.documents.access import Reader
+from mnemon.documents.intake.text import LONGEST_TEXT
 from mnemon.identity.roles import Action, Principal
-from mnemon.semantics.artifact_fields import LONGEST_CONTENT, NewArtifact
-from mnemon.semantics.artifact_reading import artifact_delete, artifact_get, artifact_revisions
-from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.artifact_reading import artifact_get, artifact_revisions
+from mnemon.semantics.artifacts import NewArtifact, artifact_delete, ingest_artifact
 from mnemon.semantics.extract.status import event_reextract, job_status
 from mnemon.semantics.search.query import event_list_for_revision
 from mnemon.semantics.search.revision_changes import changes_between
@@ -34,7 +34,7 @@ class ArtifactIn(BaseModel):
 
     artifact_type: str = Field(max_length=50, description="email, doc, chat, transcript or note.")
     source_system: str = Field(max_length=500)
-    content: str = Field(max_length=LONGEST_CONTENT)
+    content: str = Field(max_length=LONGEST_TEXT)
     source_id: str | None = Field(None, max_length=500, description="The same source, the same artifact.")
     source_url: str | None = Field(None, max_length=500)
     title: str | None = Field(None, max_length=500)
@@ -55,7 +55,7 @@ BODY = {"requestBody": {"required": True, "content": {"application/json": {"sche
 
 @router.post("/artifacts", summary="Take a text in", status_code=202, openapi_extra=BODY)
 async def post_artifact(request: Request, mnemon: MnemonPart, principal: Uploader) -> dict[str, Any]:
-    most = LONGEST_CONTENT * BYTES_OF_A_CHARACTER + mnemon.settings.request_max_bytes
+    most = LONGEST_TEXT * BYTES_OF_A_CHARACTER + mnemon.settings.request_max_bytes
     given = await read_long_body(request, ArtifactIn, most)
     fields = given.model_dump() | {"participants": tuple(given.participants), "readers": tuple(given.readers)}
     ingested = await ingest_artifact(

@@ -12,7 +12,7 @@ from mnemon.api.access import MnemonPart, allow
 from mnemon.api.ask_models import AnswerOut, AskIn, SearchOut, SearchQuery
 from mnemon.ask.citations import Evidence, open_evidence
 from mnemon.ask.search import checked_question
-from mnemon.documents.readers import Reader, open_revision_as
+from mnemon.documents.access import Reader, open_revision_as
 from mnemon.errors import MnemonError
 from mnemon.identity.roles import Action, Principal
 

@@ -12,11 +12,11 @@ from mnemon.api.document_models import PageOut, QueuedOut, StructureOut, TextOut
 from mnemon.api.paging import Numbered, PageNumber, PageSize
 from mnemon.app import Mnemon
 from mnemon.documents import activation, library, rebuild
+from mnemon.documents.access import Reader, open_as, read_as
 from mnemon.documents.errors import FileGone
 from mnemon.documents.ingest.revision_texts import read_span, read_text
-from mnemon.documents.library import ALL, Document, DocumentStatus, StoredChunk, Version, which_version
+from mnemon.documents.library import ALL, Document, DocumentRevision, DocumentStatus, StoredChunk, which_revision
 from mnemon.documents.purge import Purged
-from mnemon.documents.readers import Reader, open_as, read_as
 from mnemon.identity.roles import Action, Principal
 
 router = APIRouter(tags=["documents"])
@@ -67,10 +67,10 @@ async def get_document(doc_id: UUID, mnemon: MnemonPart, principal: Viewer) -> D
 
 
 @router.get("/documents/{doc_id}/versions", summary="Its versions, newest first")
-async def list_versions(doc_id: UUID, mnemon: MnemonPart, principal: Viewer) -> list[Version]:
+async def list_versions(doc_id: UUID, mnemon: MnemonPart, principal: Viewer) -> list[DocumentRevision]:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         await open_as(tx, Reader.of(principal.actor), doc_id)
-        return await library.versions_of(tx, doc_id)
+        return await library.revisions_of(tx, doc_id)
 
 
 @router.get("/documents/{doc_id}/text", summary="The text of a version, or a part of it")
@@ -84,7 +84,7 @@ async def get_text(
 ) -> TextOut:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         await open_as(tx, Reader.of(principal.actor), doc_id)
-        chosen = await library.version_of(tx, doc_id, which_version(version))
+        chosen = await library.revision_of(tx, doc_id, which_revision(version))
         last = min(chosen.char_count if end is None else end, chosen.char_count)
         text = await read_span(tx, chosen.doc_version_id, start, last)
     return TextOut(
@@ -104,7 +104,7 @@ async def get_structure(
 ) -> StructureOut:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         await open_as(tx, Reader.of(principal.actor), doc_id)
-        chosen = await library.version_of(tx, doc_id, which_version(version))
+        chosen = await library.revision_of(tx, doc_id, which_revision(version))
         read = await read_text(tx, chosen.doc_version_id)
     return StructureOut(
         doc_version_id=chosen.doc_version_id,
@@ -125,7 +125,7 @@ async def list_chunks(
 ) -> Numbered[StoredChunk]:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         await open_as(tx, Reader.of(principal.actor), doc_id)
-        chosen = await library.version_of(tx, doc_id, which_version(version))
+        chosen = await library.revision_of(tx, doc_id, which_revision(version))
         found = await library.chunks_of(tx, chosen, page=page, limit=limit)
     return Numbered[StoredChunk](items=found, total=chosen.chunk_count or 0, page=page, limit=limit)
 
@@ -134,7 +134,7 @@ async def list_chunks(
 async def download(doc_id: UUID, mnemon: MnemonPart, principal: Viewer, version: WhichVersion = None) -> FileResponse:
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         await open_as(tx, Reader.of(principal.actor), doc_id)
-        chosen = await library.version_of(tx, doc_id, which_version(version))
+        chosen = await library.revision_of(tx, doc_id, which_revision(version))
     file = mnemon.files.blob(principal.tenant_id, chosen.content_hash)
     if not await asyncio.to_thread(file.exists):
         raise FileGone(f"The file of document {doc_id} is missing.", doc_id=str(doc_id))
@@ -150,7 +150,9 @@ async def deactivate(doc_id: UUID, mnemon: MnemonPart, principal: Admin) -> Docu
 @router.post("/documents/{doc_id}/reactivate", summary="Serve a version again")
 async def reactivate(doc_id: UUID, mnemon: MnemonPart, principal: Admin, version: WhichVersion = None) -> Document:
     await _refuse_hidden(mnemon, principal, doc_id)
-    return await activation.reactivate(mnemon.log, principal.tenant_id, principal.actor, doc_id, which_version(version))
+    return await activation.reactivate(
+        mnemon.log, principal.tenant_id, principal.actor, doc_id, which_revision(version)
+    )
 
 
 @router.post("/documents/{doc_id}/rebuild", summary="Make text, chunks and vectors again", status_code=202)

@@ -15,14 +15,38 @@ from mnemon.api.uploads import Form, FormReader, Refused
 from mnemon.app import Mnemon
 from mnemon.documents.errors import UnfitField, UploadTooLarge
 from mnemon.documents.intake.files import Received
-from mnemon.documents.intake.receive import Origin, Outcome, accept, check_origin
+from mnemon.documents.intake.origin import RETENTIONS, SENSITIVITIES, TYPES, Origin, checked_origin
+from mnemon.documents.intake.receive import Outcome, accept
 from mnemon.errors import DatabaseUnavailable, MnemonError
 from mnemon.identity.roles import Action, Principal
+from mnemon.log.read.query import end_of, start_of
 from mnemon.telemetry import logger
 
 router = APIRouter(tags=["documents"])
 PATHS = frozenset({"/v1/ingest", "/api/ingest"})
-FIELDS = frozenset({"title", "tags", "source_uri"})
+# What a form may say beside its files, as OpenAPI tells it.
+FIELDS: dict[str, str] = {
+    "title": "Of a single file. Default: its name.",
+    "tags": "Separated by commas, for every file.",
+    "source_uri": "Where a single file comes from, like file:///policies/travel.pdf: another content from there is a "
+    "new revision of the same document. Default: the content itself.",
+    "document_type": f"{', '.join(TYPES)}. Default: email for a mail, else doc.",
+    "source_system": "The system that it comes from.",
+    "source_id": "Its id there.",
+    "source_url": "Where it can be opened.",
+    "author": "Who wrote it. Default: as the file says.",
+    "participants": "Who took part, separated by commas.",
+    "written_at": "When it was written, a day or a moment.",
+    "sensitivity": f"{', '.join(SENSITIVITIES)}.",
+    "visibility_scope": "Who may read it: me, team, org or custom. Default: org, everyone here.",
+    "readers": "E-mail addresses or user:…, separated by commas, with custom or team.",
+    "retention_policy": f"How long it is kept: {', '.join(RETENTIONS)}.",
+    "retain_until": "With custom: when it is purged.",
+}
+PLAIN = (
+    "title", "source_uri", "document_type", "source_system", "source_id", "source_url", "author", "sensitivity",
+    "visibility_scope", "retention_policy",
+)  # fmt: skip
 # What a form needs around its files.
 SLACK = 1 << 20
 SKIPPED = "already ingested, no changes"
@@ -61,13 +85,7 @@ FORM: dict[str, Any] = {
                             "items": {"type": "string", "format": "binary"},
                             "description": "One file, or several fields of this name.",
                         },
-                        "title": {"type": "string", "description": "Of a single file. Default: its name."},
-                        "tags": {"type": "string", "description": "Separated by commas, for every file."},
-                        "source_uri": {
-                            "type": "string",
-                            "description": "Where a single file comes from, like file:///policies/travel.pdf: another "
-                            "content from there is a new version of the same document. Default: the content itself.",
-                        },
+                        **{name: {"type": "string", "description": told} for name, told in FIELDS.items()},
                     },
                 }
             }
@@ -132,17 +150,23 @@ def _origin(form: Form) -> Origin:
             f"The form has the unknown field {min(unknown)!r}; known are file, {', '.join(sorted(FIELDS))}.",
             field=min(unknown),
         )
-    tags = form.one("tags")
+    given = {name: form.one(name) for name in FIELDS}
     origin = Origin(
-        title=form.one("title"),
-        tags=[tag.strip() for tag in tags.split(",") if tag.strip()] if tags is not None else None,
-        source_uri=form.one("source_uri"),
-        source_type=(form.one("source_uri") or "upload://").partition("://")[0],
+        **{name: given[name] for name in PLAIN},
+        tags=_listed(given["tags"]) if given["tags"] is not None else None,
+        source_type=(given["source_uri"] or "upload://").partition("://")[0],
+        participants=tuple(_listed(given["participants"])),
+        readers=tuple(_listed(given["readers"])),
+        written_at=start_of(given["written_at"]) if given["written_at"] else None,
+        retain_until=end_of(given["retain_until"]) if given["retain_until"] else None,
     )
     if len(form.files) > 1 and (origin.title or origin.source_uri):
         raise UnfitField("title and source_uri belong to a single file: upload such files one by one.")
-    check_origin(origin)
-    return origin
+    return checked_origin(origin)
+
+
+def _listed(words: str | None) -> list[str]:
+    return [word.strip() for word in (words or "").split(",") if word.strip()]
 
 
 async def _accept(mnemon: Mnemon, principal: Principal, file: Received | Refused, origin: Origin) -> Outcome:

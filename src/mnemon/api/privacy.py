@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.paging import Cursor, Limit, Page, from_cursor, to_cursor
+from mnemon.documents.access import Reader, open_as
 from mnemon.documents.events import document_of
-from mnemon.documents.readers import Reader, open_as
 from mnemon.identity.roles import Action, Principal, user_actor_id
 from mnemon.log.privacy.affected import Person
 from mnemon.log.privacy.erasure import Erasure

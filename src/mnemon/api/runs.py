@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.paging import Numbered, PageNumber, PageSize
 from mnemon.documents import runs
-from mnemon.documents.readers import Reader, read_as
+from mnemon.documents.access import Reader, read_as
 from mnemon.documents.runs import Run, RunStatus
 from mnemon.identity.roles import Action, Principal
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.moments import FirstMoment, LastMoment
 from mnemon.api.paging import Cursor
-from mnemon.documents.readers import Reader
+from mnemon.documents.access import Reader
 from mnemon.identity.roles import Action, Principal
 from mnemon.semantics.search.collect import collect
 from mnemon.semantics.search.export import as_csv, as_markdown

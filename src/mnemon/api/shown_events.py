@@ -7,8 +7,8 @@ from uuid import UUID
 
 from mnemon.app import Mnemon
 from mnemon.ask.query_log import ASKED
+from mnemon.documents.access import Reader, hidden_documents
 from mnemon.documents.events import document_of
-from mnemon.documents.readers import Reader, hidden_documents
 from mnemon.identity.roles import Principal
 from mnemon.log.events import Event
 

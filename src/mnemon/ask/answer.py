@@ -17,7 +17,7 @@ from mnemon.ask.refusal import Refusal, refuse_no_proof, refuse_nothing_found, r
 from mnemon.ask.search import Ranked, Searcher
 from mnemon.ask.strength import NO_MORE, strength_of
 from mnemon.ask.written import ProvenSentence, Written, write_answer
-from mnemon.documents.readers import Reader, read_as
+from mnemon.documents.access import Reader, read_as
 from mnemon.errors import MnemonError
 from mnemon.ids import new_uuid
 from mnemon.log.events import Actor

@@ -20,12 +20,12 @@ LONGEST = 20_000
 REVISION = """
 SELECT v.doc_id, v.doc_version_id, v.version_number, v.is_active, v.media_type, v.written_at, v.text_hash, v.purged_at,
     d.title, d.source_uri
-FROM mnemon.document_versions AS v
+FROM mnemon.document_revisions AS v
 JOIN mnemon.documents AS d ON d.tenant_id = v.tenant_id AND d.doc_id = v.doc_id
 WHERE v.tenant_id = mnemon.current_tenant() AND v.doc_version_id = %s
 """
 PURGED = """
-SELECT doc_version_id FROM mnemon.document_versions
+SELECT doc_version_id FROM mnemon.document_revisions
 WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = ANY(%s) AND purged_at IS NOT NULL
 """
 

@@ -13,7 +13,7 @@ KINDS: dict[str, str] = {str(kind): media_type for kind, media_type in MEDIA_TYP
 # A person is found as author, participant or speaker, by the whole name or by one word of it, in any case.
 REVISIONS = """
 SELECT v.doc_version_id
-FROM mnemon.document_versions AS v
+FROM mnemon.document_revisions AS v
 JOIN mnemon.documents AS d ON d.tenant_id = v.tenant_id AND d.doc_id = v.doc_id
 WHERE v.tenant_id = mnemon.current_tenant() AND v.purged_at IS NULL
   AND CASE
@@ -23,9 +23,7 @@ WHERE v.tenant_id = mnemon.current_tenant() AND v.purged_at IS NULL
       ELSE v.is_active END
   AND (%(document)s::uuid IS NULL OR v.doc_id = %(document)s)
   AND (%(source)s::text IS NULL OR d.source_type = %(source)s OR starts_with(d.source_uri, %(source)s))
-  AND (%(artifact_type)s::text IS NULL
-      OR EXISTS (SELECT FROM mnemon.artifacts AS a
-                 WHERE a.tenant_id = v.tenant_id AND a.doc_id = v.doc_id AND a.artifact_type = %(artifact_type)s))
+  AND (%(artifact_type)s::text IS NULL OR d.document_type = %(artifact_type)s)
   AND (%(media_type)s::text IS NULL OR %(media_type)s IN (v.media_type, split_part(v.media_type, '/', 2)))
   AND (%(tag)s::text IS NULL OR %(tag)s = ANY (d.tags))
   AND (%(written_from)s::timestamptz IS NULL OR coalesce(v.written_at, v.created_at) >= %(written_from)s)

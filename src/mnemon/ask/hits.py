@@ -19,7 +19,7 @@ SELECT c.chunk_id, c.doc_version_id, c.doc_id, c.ordinal, c.start_offset, c.end_
 FROM unnest(%s::uuid[], %s::integer[]) WITH ORDINALITY AS wanted (revision, ordinal, place)
 JOIN mnemon.chunks AS c
   ON c.tenant_id = mnemon.current_tenant() AND c.doc_version_id = wanted.revision AND c.ordinal = wanted.ordinal
-JOIN mnemon.document_versions AS v ON v.tenant_id = c.tenant_id AND v.doc_version_id = c.doc_version_id
+JOIN mnemon.document_revisions AS v ON v.tenant_id = c.tenant_id AND v.doc_version_id = c.doc_version_id
 JOIN mnemon.documents AS d ON d.tenant_id = c.tenant_id AND d.doc_id = c.doc_id
 ORDER BY wanted.place
 """

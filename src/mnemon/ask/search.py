@@ -17,8 +17,8 @@ from mnemon.ask.reranker import Reranker
 from mnemon.ask.scoring import parts_of
 from mnemon.ask.terms import Corpus, Term, open_question
 from mnemon.db.database import Connection, Database
+from mnemon.documents.access import ANYONE, Reader, read_as
 from mnemon.documents.ingest.chunk_store import VECTORS
-from mnemon.documents.readers import ANYONE, Reader, read_as
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.models.active import ModelInUse, active_model
 from mnemon.models.embedder import Embedder, Vectors

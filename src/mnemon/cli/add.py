@@ -4,7 +4,7 @@ import asyncio
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -17,11 +17,13 @@ from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
 from mnemon.cli.reading import POLL_SECONDS, being_read, until_events_are_read
 from mnemon.documents.intake.files import Files
-from mnemon.documents.intake.folders import Found, find_files
-from mnemon.documents.intake.receive import Origin, accept, check_origin
+from mnemon.documents.intake.folders import FoundFile, find_files
+from mnemon.documents.intake.origin import Origin, checked_origin
+from mnemon.documents.intake.receive import accept
 from mnemon.documents.runs import RunStatus, run_by_id
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.log.read.query import end_of, start_of
 from mnemon.semantics.extract.status import never_read, unread
 
 NO_EVENTS_YET = "its events are not read yet: `mnemon jobs list` says why"
@@ -66,6 +68,21 @@ def add(
     by_path: Annotated[
         bool, typer.Option("--by-path", help="A file is known by its path: another content is a new version of it.")
     ] = False,
+    document_type: Annotated[str | None, typer.Option("--type", help="email, doc, chat, transcript or note.")] = None,
+    author: Annotated[str | None, typer.Option(help="Who wrote it. Default: as the file says.")] = None,
+    participant: Annotated[list[str] | None, typer.Option(help="Who took part; may be repeated.")] = None,
+    written: Annotated[
+        str | None, typer.Option("--date", help="When it was written. Default: as the file says.")
+    ] = None,
+    visibility: Annotated[
+        str | None, typer.Option(help="Who may read it: me, team, org or custom. Default: org, everyone.")
+    ] = None,
+    reader: Annotated[list[str] | None, typer.Option(help="Who else may read it, by e-mail; may be repeated.")] = None,
+    sensitivity: Annotated[str | None, typer.Option(help="normal, sensitive or highly_sensitive.")] = None,
+    retention: Annotated[
+        str | None, typer.Option(help="How long it is kept: forever, 1y, until_resolved or custom.")
+    ] = None,
+    retain_until: Annotated[str | None, typer.Option("--until", help="The last day of a custom retention.")] = None,
     wait: Annotated[bool, typer.Option(help="Wait until the files are read.")] = True,
     tenant: TenantOption = DEFAULT_SLUG,
     as_json: Json = False,
@@ -74,8 +91,14 @@ def add(
 
     Example: mnemon add ~/minutes policy.pdf --tag board
     """
-    origin = Origin(title=title, tags=tag)
-    check_origin(origin)
+    origin = checked_origin(
+        Origin(
+            title=title, tags=tag, document_type=document_type, author=author, participants=tuple(participant or ()),
+            written_at=start_of(written) if written else None, visibility_scope=visibility,
+            readers=tuple(reader or ()), sensitivity=sensitivity, retention_policy=retention,
+            retain_until=end_of(retain_until) if retain_until else None,
+        )
+    )  # fmt: skip
     added, interrupted = run_async(_add(paths, origin, by_path, wait, tenant, as_json))
     summary = {status: sum(one.status == status for one in added) for status in sorted({one.status for one in added})}
     show({"files": added, **summary, "interrupted": interrupted}, as_json, lambda: _tell(added, interrupted))
@@ -103,7 +126,7 @@ async def _add(
 async def _take_in(
     mnemon: Mnemon,
     tenant: UUID,
-    found: Sequence[Found],
+    found: Sequence[FoundFile],
     origin: Origin,
     by_path: bool,
     interrupted: Interrupted,
@@ -119,7 +142,7 @@ async def _take_in(
     return added
 
 
-async def _take_in_one(mnemon: Mnemon, tenant: UUID, found: Found, origin: Origin) -> Added:
+async def _take_in_one(mnemon: Mnemon, tenant: UUID, found: FoundFile, origin: Origin) -> Added:
     if found.reason is not None:
         return Added(found.path, "refused" if found.named else "left_out", found.name, reason=found.reason)
     files: Files = mnemon.files
@@ -135,7 +158,7 @@ async def _take_in_one(mnemon: Mnemon, tenant: UUID, found: Found, origin: Origi
 
 
 def _with_path(origin: Origin, path: Path) -> Origin:
-    return Origin(title=origin.title, tags=origin.tags, source_uri=path.resolve().as_uri(), source_type="file")
+    return replace(origin, source_uri=path.resolve().as_uri(), source_type="file")
 
 
 async def _see_through(

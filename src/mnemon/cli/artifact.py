@@ -14,9 +14,8 @@ from mnemon.cli.semantic_events import READER, OneRevision, Uid, print_event
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.read.query import end_of, start_of
-from mnemon.semantics.artifact_fields import NewArtifact
-from mnemon.semantics.artifact_reading import artifact_delete, artifact_get, artifact_revisions
-from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.artifact_reading import artifact_get, artifact_revisions
+from mnemon.semantics.artifacts import NewArtifact, artifact_delete, ingest_artifact
 from mnemon.semantics.extract.status import job_status
 from mnemon.semantics.search.revision_changes import changes_between
 

@@ -12,7 +12,7 @@ from mnemon.ask.hits import Hit
 from mnemon.ask.search import Found
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, counted, one_line, say, show
-from mnemon.documents.readers import Reader
+from mnemon.documents.access import Reader
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.read.query import end_of, start_of
 

@@ -12,11 +12,19 @@ import typer
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, console, counted, say, show, table
 from mnemon.documents import activation, library
+from mnemon.documents.access import Reader, open_as, read_as
 from mnemon.documents.errors import FileGone
 from mnemon.documents.ingest.revision_texts import read_span
-from mnemon.documents.library import ALL, Document, DocumentStatus, Listed, StoredChunk, Version, which_version
+from mnemon.documents.library import (
+    ALL,
+    Document,
+    DocumentRevision,
+    DocumentStatus,
+    ListedDocuments,
+    StoredChunk,
+    which_revision,
+)
 from mnemon.documents.purge import Purged
-from mnemon.documents.readers import Reader, open_as, read_as
 from mnemon.documents.rebuild import active_documents, rebuild
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
@@ -48,7 +56,7 @@ def list_(
     """
     statuses = (status,) if status else ALL if every else (DocumentStatus.ACTIVE,)
 
-    async def work() -> Listed:
+    async def work() -> ListedDocuments:
         async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
             await read_as(tx, READER)
             return await library.list_documents(tx, page=page, limit=limit, search=search, statuses=statuses)
@@ -97,10 +105,10 @@ def show_(doc_id: DocumentId, tenant: TenantOption = DEFAULT_SLUG, as_json: Json
 def versions(doc_id: DocumentId, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
     """List the versions of a document, newest first."""
 
-    async def work() -> list[Version]:
+    async def work() -> list[DocumentRevision]:
         async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
             await open_as(tx, READER, doc_id)
-            return await library.versions_of(tx, doc_id)
+            return await library.revisions_of(tx, doc_id)
 
     found = run_async(work())
     rows = [
@@ -122,10 +130,10 @@ def text(
 ) -> None:
     """Print the text of a document, as it is searched and quoted."""
 
-    async def work() -> tuple[Version, str]:
+    async def work() -> tuple[DocumentRevision, str]:
         async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
             await open_as(tx, READER, doc_id)
-            chosen = await library.version_of(tx, doc_id, which_version(version))
+            chosen = await library.revision_of(tx, doc_id, which_revision(version))
             return chosen, await read_span(tx, chosen.doc_version_id, 0, chosen.char_count)
 
     chosen, whole = run_async(work())
@@ -142,7 +150,7 @@ def chunks(
     async def work() -> list[StoredChunk]:
         async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
             await open_as(tx, READER, doc_id)
-            chosen = await library.version_of(tx, doc_id, which_version(version))
+            chosen = await library.revision_of(tx, doc_id, which_revision(version))
             return await library.chunks_of(tx, chosen, limit=max(chosen.chunk_count or 0, 1))
 
     found = run_async(work())
@@ -171,7 +179,7 @@ def download(
         async with tenant_of(tenant) as (mnemon, tenant_id):
             async with mnemon.database.transaction(tenant_id) as tx:
                 await open_as(tx, READER, doc_id)
-                chosen = await library.version_of(tx, doc_id, which_version(version))
+                chosen = await library.revision_of(tx, doc_id, which_revision(version))
             blob = mnemon.files.blob(tenant_id, chosen.content_hash)
             target = to or Path(chosen.original_filename)
             await asyncio.to_thread(_copy, blob, target)
@@ -201,7 +209,7 @@ def reactivate(
 
     async def work() -> Document:
         async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await activation.reactivate(mnemon.log, tenant_id, OPERATOR, doc_id, which_version(version))
+            return await activation.reactivate(mnemon.log, tenant_id, OPERATOR, doc_id, which_revision(version))
 
     one = run_async(work())
     show(one, as_json, lambda: say(f"{one.title} is served in version {one.version_number}."))

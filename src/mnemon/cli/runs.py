@@ -8,7 +8,7 @@ import typer
 from mnemon.cli.context import run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.documents import runs
-from mnemon.documents.runs import Listed, Run, RunStatus
+from mnemon.documents.runs import ListedRuns, Run, RunStatus
 from mnemon.identity.tenants import DEFAULT_SLUG
 
 app = typer.Typer(help="Ingestion runs: what is queued, being read, done and failed.", no_args_is_help=True)
@@ -30,7 +30,7 @@ def list_(
     Example: mnemon runs list --status failed
     """
 
-    async def work() -> Listed:
+    async def work() -> ListedRuns:
         async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
             return await runs.list_runs(tx, page=page, limit=limit, status=status, doc_id=document)
 

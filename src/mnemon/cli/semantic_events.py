@@ -9,7 +9,7 @@ import typer
 
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
-from mnemon.documents.readers import Reader
+from mnemon.documents.access import Reader
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.read.query import end_of, start_of

@@ -1,6 +1,6 @@
 """What can be wrong with a file, a document or a run."""
 
-from mnemon.errors import Conflict, MnemonError, RequestTooLarge
+from mnemon.errors import Conflict, MnemonError, NotFound, RequestTooLarge
 
 
 class RefusedFile(MnemonError):
@@ -66,6 +66,12 @@ class RunNotRetriable(Conflict):
     """The run did not fail, so there is nothing to retry."""
 
     code = "RUN_NOT_RETRIABLE"
+
+
+class ArtifactNotFound(NotFound):
+    """There is no document of this name, or it is not for this reader: both look the same."""
+
+    code = "ARTIFACT_NOT_FOUND"
 
 
 class DocumentPurged(Conflict):

@@ -14,6 +14,7 @@ COUNT = {"type": "integer", "minimum": 0}
 # Null where nobody has counted yet.
 COUNTED = {"type": ["integer", "null"], "minimum": 0}
 MOMENT = {"type": ["string", "null"], "format": "date-time"}
+OPTIONAL_TEXT = {"type": ["string", "null"]}
 
 _DOCUMENT = "3f0d2f6e-86f5-4a52-8d24-0d6c1f5a9b10"
 _REVISION = "9b4a1c7e-2c55-5d0c-9a3f-6f0e7d1b2c11"
@@ -59,18 +60,44 @@ def _type(
     )
 
 
+# Whose it is, who may read it and how long it is kept: what the rows need even when the key is gone.
+TERMS = {
+    "document_type": TEXT,
+    "source_system": TEXT,
+    "sensitivity": TEXT,
+    "visibility_scope": TEXT,
+    "owner": TEXT,
+    # Whoever may read it; null for everyone of the tenant.
+    "readers": {"type": ["array", "null"], "items": TEXT},
+    "retention_policy": TEXT,
+    "retain_until": MOMENT,
+}
+_TERMS = {
+    "document_type": "doc", "source_system": "upload", "sensitivity": "normal", "visibility_scope": "org",
+    "owner": "user:1", "readers": None, "retention_policy": "forever", "retain_until": None,
+}  # fmt: skip
+_ORIGIN = {"source_id": OPTIONAL_TEXT, "source_url": OPTIONAL_TEXT}
+
 ACCEPTED = _type(
     "accepted",
-    "A file was taken in, for a new document or as another content of one; a run will read it.",
-    {"run_id": ID, "source_type": TEXT, "size_bytes": COUNT, "media_type": TEXT},
+    "A file or a text was taken in, for a new document or as another content of one; a run reads it.",
+    {"run_id": ID, "source_type": TEXT, "size_bytes": COUNT, "media_type": TEXT} | TERMS,
     {"run_id": _RUN, "source_type": "upload", "size_bytes": 1_234, "media_type": "application/pdf"}
     | {"source_uri": f"upload://{_HASH}", "title": "Travel policy", "original_filename": "policy.pdf"}
-    | {"content_hash": _HASH, "tags": ["policy"]},
-    {"source_uri": TEXT, "title": TEXT, "original_filename": TEXT, "content_hash": TEXT, "tags": TEXTS},
+    | {"content_hash": _HASH, "tags": ["policy"], "source_id": None, "source_url": None}
+    | _TERMS,
+    {"source_uri": TEXT, "title": TEXT, "original_filename": TEXT, "content_hash": TEXT, "tags": TEXTS} | _ORIGIN,
+)
+DESCRIBED = _type(
+    "described",
+    "Its owner says otherwise what a document is called, who may read it or how long it is kept.",
+    TERMS,
+    _TERMS | {"title": "Travel policy", "source_id": None, "source_url": None},
+    {"title": TEXT} | _ORIGIN,
 )
 INGESTED = _type(
     "ingested",
-    "A run has read the file: this version is the active one now.",
+    "The file was read: this revision is the active one now.",
     {
         "run_id": ID,
         "doc_version_id": ID,
@@ -108,26 +135,25 @@ FAILED = _type(
     {"error": TEXT},
 )
 DEACTIVATED = _type(
-    "deactivated", "A version is no longer served.", {"doc_version_id": ID}, {"doc_version_id": _REVISION}
+    "deactivated", "A revision is no longer served.", {"doc_version_id": ID}, {"doc_version_id": _REVISION}
 )
 REACTIVATED = _type(
     "reactivated",
-    "A version is served again, in the place of the one that was.",
+    "A revision is served again, in the place of the one that was.",
     {"doc_version_id": ID, "deactivated_version_id": {"type": ["string", "null"], "format": "uuid"}},
     {"doc_version_id": _REVISION, "deactivated_version_id": None},
 )
-RENAMED = _type("renamed", "A document has another title from now on.", {}, {"title": "Travel policy"}, {"title": TEXT})
 REBUILT = _type(
     "rebuilt",
-    "Text, chunks and vectors of a version were made again from its file; they are the same.",
+    "Text, chunks and vectors of a revision were made again from its file; they are the same.",
     {"run_id": ID, "doc_version_id": ID, "extractor": TEXT, "chunk_count": COUNT, "token_count": COUNT},
     {"run_id": _RUN, "doc_version_id": _REVISION, "extractor": "pdf/1", "chunk_count": 3, "token_count": 220},
 )
 PURGED = _type(
     "purged",
     "The content, the texts, the names and the files of a document are gone for good.",
-    {"versions": COUNT, "runs": COUNT},
-    {"versions": 1, "runs": 2},
+    {"revisions": COUNT, "runs": COUNT},
+    {"revisions": 1, "runs": 2},
 )
 
 

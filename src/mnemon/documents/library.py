@@ -1,4 +1,4 @@
-"""The library: documents and their versions as people leaf through them."""
+"""The library: documents and their revisions as people leaf through them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ from mnemon.errors import InvalidRequest, NotFound
 
 
 class DocumentStatus(StrEnum):
-    """Active: a version is served. Unread: no run has succeeded yet."""
+    """Active: a revision is served. Unread: no run has succeeded yet."""
 
     ACTIVE = "active"
     INACTIVE = "inactive"
@@ -27,22 +27,24 @@ ALL = (DocumentStatus.ACTIVE, DocumentStatus.INACTIVE, DocumentStatus.PURGED)
 
 STATUS = """CASE WHEN d.purged_at IS NOT NULL THEN 'purged' WHEN v.doc_version_id IS NULL THEN 'unread'
             WHEN v.is_active THEN 'active' ELSE 'inactive' END"""
-# The active version, or the last one where none is.
+# The active revision, or the last one where none is.
 DOCUMENTS = """
   FROM mnemon.documents d
   LEFT JOIN LATERAL (
-       SELECT * FROM mnemon.document_versions o WHERE o.tenant_id = d.tenant_id AND o.doc_id = d.doc_id
+       SELECT * FROM mnemon.document_revisions o WHERE o.tenant_id = d.tenant_id AND o.doc_id = d.doc_id
         ORDER BY o.is_active DESC, o.version_number DESC LIMIT 1) AS v ON true
  WHERE d.tenant_id = mnemon.current_tenant()
 """
 # What most lists ask for, in a form whose size the planner can tell.
 ACTIVE_ONES = """
   FROM mnemon.documents d
-  JOIN mnemon.document_versions v ON v.tenant_id = d.tenant_id AND v.doc_id = d.doc_id AND v.is_active
+  JOIN mnemon.document_revisions v ON v.tenant_id = d.tenant_id AND v.doc_id = d.doc_id AND v.is_active
  WHERE d.tenant_id = mnemon.current_tenant()
 """
-COLUMNS = f"""d.doc_id, d.source_type, d.source_uri, d.title, d.tags, d.created_by, d.created_at, d.updated_at,
-       d.purged_at, {STATUS} AS status, v.doc_version_id, v.version_number, v.version_label, v.is_active, v.media_type,
+COLUMNS = f"""d.doc_id, d.source_type, d.source_uri, d.title, d.tags, d.document_type, d.source_system, d.source_id,
+       d.source_url, d.sensitivity, d.visibility_scope, d.owner, d.retention_policy, d.retain_until, d.created_by,
+       d.created_at, d.updated_at, d.purged_at, {STATUS} AS status, v.doc_version_id, v.version_number,
+       v.version_label, v.is_active, v.media_type,
        v.original_filename, v.size_bytes, v.char_count, v.page_count, v.chunk_count, v.written_at, v.authors"""
 IN_STATUS = f" AND {STATUS} = ANY(%(statuses)s)"
 WANTED = """
@@ -50,8 +52,7 @@ WANTED = """
         OR array_to_string(d.tags, ' ') ILIKE %(search)s)
    AND (%(tag)s::text IS NULL OR %(tag)s = ANY(d.tags))
    AND (%(source_type)s::text IS NULL OR d.source_type = %(source_type)s)
-   AND NOT EXISTS (SELECT FROM mnemon.artifacts a WHERE a.tenant_id = d.tenant_id AND a.doc_id = d.doc_id
-                      AND a.readers IS NOT NULL AND NOT mnemon.may_read(a.readers))
+   AND (d.readers IS NULL OR mnemon.may_read(d.readers))
 """
 ORDER = "ORDER BY d.created_at DESC, d.doc_id LIMIT %(limit)s OFFSET %(offset)s"
 PAGE = f"SELECT {COLUMNS} {DOCUMENTS} {IN_STATUS} {WANTED} {ORDER}"
@@ -59,11 +60,11 @@ COUNT = f"SELECT count(*) AS total {DOCUMENTS} {IN_STATUS} {WANTED}"
 ACTIVE_PAGE = f"SELECT {COLUMNS} {ACTIVE_ONES} {WANTED} {ORDER}"
 ACTIVE_COUNT = f"SELECT count(*) AS total {ACTIVE_ONES} {WANTED}"
 ONE = f"SELECT {COLUMNS} {DOCUMENTS} AND d.doc_id = %s"
-VERSION_COLUMNS = """doc_version_id, doc_id, version_number, version_label, content_hash, text_hash, extractor,
+REVISION_COLUMNS = """doc_version_id, doc_id, version_number, version_label, content_hash, text_hash, extractor,
        media_type, original_filename, size_bytes, char_count, page_count, chunk_count, token_count, is_active,
        written_at, authors, participants, details, created_at, activated_at, deactivated_at, purged_at"""
-VERSIONS = f"""
-SELECT {VERSION_COLUMNS} FROM mnemon.document_versions
+REVISIONS = f"""
+SELECT {REVISION_COLUMNS} FROM mnemon.document_revisions
  WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s ORDER BY version_number DESC
 """
 CHUNKS = """
@@ -75,19 +76,28 @@ SELECT chunk_id, ordinal, start_offset, end_offset, heading_path, first_page, la
 
 @dataclass(frozen=True)
 class Document:
-    """A document with the version that is served, or the last one that was."""
+    """A document with the revision that is served, or the last one that was."""
 
     doc_id: UUID
     title: str
     tags: list[str]
     source_type: str
     source_uri: str
+    document_type: Annotated[str, Field(description="email, doc, chat, transcript or note.")]
+    source_system: str
+    source_id: str | None
+    source_url: str | None
+    sensitivity: str
+    visibility_scope: Annotated[str, Field(description="Who may read it: me, team, org or custom.")]
+    owner: Annotated[str, Field(description="Who says who may read it and how long it is kept.")]
+    retention_policy: str
+    retain_until: datetime | None
     status: DocumentStatus
     created_by: Annotated[str, Field(description="Who sent the first file, as the log names them.")]
     created_at: datetime
     updated_at: datetime
     purged_at: datetime | None
-    doc_version_id: Annotated[UUID | None, Field(description="The active version, or the last one where none is.")]
+    doc_version_id: Annotated[UUID | None, Field(description="The active revision, or the last one where none is.")]
     version_number: int | None
     version_label: str | None
     is_active: bool | None
@@ -106,7 +116,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Version:
+class DocumentRevision:
     """One immutable content of a document."""
 
     doc_version_id: UUID
@@ -151,7 +161,7 @@ class StoredChunk:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedDocuments:
     """A page of documents, and how many there are in all."""
 
     documents: list[Document]
@@ -167,7 +177,7 @@ async def list_documents(
     statuses: tuple[DocumentStatus, ...] = (DocumentStatus.ACTIVE,),
     tag: str | None = None,
     source_type: str | None = None,
-) -> Listed:
+) -> ListedDocuments:
     """Newest first. `search` looks in titles, file names and tags."""
     values = {
         "statuses": list(statuses),
@@ -182,7 +192,7 @@ async def list_documents(
     found = await (await tx.cursor(row_factory=class_row(Document)).execute(page_of, values)).fetchall()
     count = await (await tx.execute(count_of, values)).fetchone()
     assert count is not None
-    return Listed(found, count["total"])
+    return ListedDocuments(found, count["total"])
 
 
 async def document_by_id(tx: Connection, doc_id: UUID) -> Document:
@@ -192,39 +202,41 @@ async def document_by_id(tx: Connection, doc_id: UUID) -> Document:
     return found
 
 
-async def versions_of(tx: Connection, doc_id: UUID) -> list[Version]:
+async def revisions_of(tx: Connection, doc_id: UUID) -> list[DocumentRevision]:
     """Newest first; empty while no run has succeeded."""
     await document_by_id(tx, doc_id)
-    return await (await tx.cursor(row_factory=class_row(Version)).execute(VERSIONS, (doc_id,))).fetchall()
+    return await (await tx.cursor(row_factory=class_row(DocumentRevision)).execute(REVISIONS, (doc_id,))).fetchall()
 
 
-async def version_of(tx: Connection, doc_id: UUID, version: UUID | int | None = None) -> Version:
-    """A version by its id or its number; without either the active one, or the last where none is."""
-    found = await versions_of(tx, doc_id)
-    if version is None:
+async def revision_of(tx: Connection, doc_id: UUID, named: UUID | int | None = None) -> DocumentRevision:
+    """By its id or its number; without either the active one, or the last where none is."""
+    found = await revisions_of(tx, doc_id)
+    if named is None:
         chosen = next((one for one in found if one.is_active), found[0] if found else None)
     else:
-        chosen = next((one for one in found if version in (one.doc_version_id, one.version_number)), None)
+        chosen = next((one for one in found if named in (one.doc_version_id, one.version_number)), None)
     if chosen is None:
-        which = "version yet" if version is None else f"version {version}"
+        which = "revision yet" if named is None else f"revision {named}"
         raise NotFound(f"Document {doc_id} has no {which}.", doc_id=str(doc_id))
     return chosen
 
 
-async def chunks_of(tx: Connection, version: Version, *, page: int = 1, limit: int = 100) -> list[StoredChunk]:
+async def chunks_of(
+    tx: Connection, revision: DocumentRevision, *, page: int = 1, limit: int = 100
+) -> list[StoredChunk]:
     """In the order of the text."""
-    values = (version.doc_version_id, limit, (page - 1) * limit)
+    values = (revision.doc_version_id, limit, (page - 1) * limit)
     return await (await tx.cursor(row_factory=class_row(StoredChunk)).execute(CHUNKS, values)).fetchall()
 
 
-def which_version(named: str | None) -> UUID | int | None:
-    """A version as people name it: by its number, or by its id."""
+def which_revision(named: str | None) -> UUID | int | None:
+    """A revision as people name it: by its number, or by its id."""
     if named is None:
         return None
     try:
         return int(named) if named.isascii() and named.isdecimal() else UUID(named)
     except ValueError:
-        raise InvalidRequest(f"{named!r} is neither the number nor the id of a version.") from None
+        raise InvalidRequest(f"{named!r} is neither the number nor the id of a revision.") from None
 
 
 def _escaped(words: str) -> str:

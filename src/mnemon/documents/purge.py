@@ -36,7 +36,7 @@ from mnemon.work.kinds import JobKind
 OnPurge = Callable[[Connection, UUID, Sequence[UUID]], Awaitable[None]]
 
 REVISIONS = """
-SELECT doc_version_id, content_hash FROM mnemon.document_versions
+SELECT doc_version_id, content_hash FROM mnemon.document_revisions
  WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s
 """
 RUNS = """
@@ -101,7 +101,7 @@ async def _destroy(events: EventLog, tenant: UUID, actor: Actor, doc_id: UUID, h
         for hook in hooks:
             await hook(tx, doc_id, gone.revisions)
         await enqueue(tx, PURGE_FILES, PurgedDocument(doc_id=doc_id))
-        event = happened.about(happened.PURGED, doc_id, actor, versions=len(gone.revisions), runs=len(gone.runs))
+        event = happened.about(happened.PURGED, doc_id, actor, revisions=len(gone.revisions), runs=len(gone.runs))
         # The event first: appends lock the partition's head, then keys. In the other order two could wait in a circle.
         await transaction.append([event])
         try:
@@ -114,10 +114,10 @@ async def _destroy(events: EventLog, tenant: UUID, actor: Actor, doc_id: UUID, h
 
 
 async def _contents(tx: Connection, doc_id: UUID) -> _Gone:
-    versions = await (await tx.execute(REVISIONS, (doc_id,))).fetchall()
+    revisions = await (await tx.execute(REVISIONS, (doc_id,))).fetchall()
     runs = await (await tx.execute(RUNS, (doc_id,))).fetchall()
-    hashes = frozenset(row["content_hash"] for row in (*versions, *runs) if row["content_hash"])
-    return _Gone([row["doc_version_id"] for row in versions], [row["run_id"] for row in runs], hashes)
+    hashes = frozenset(row["content_hash"] for row in (*revisions, *runs) if row["content_hash"])
+    return _Gone([row["doc_version_id"] for row in revisions], [row["run_id"] for row in runs], hashes)
 
 
 async def remove_files(

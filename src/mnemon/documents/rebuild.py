@@ -1,4 +1,4 @@
-"""Rebuilding: text, chunks and vectors of an active version are made again from its stored file, by a run."""
+"""Rebuilding: text, chunks and vectors of an active revision are made again from its stored file, by a run."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,40 +11,44 @@ from mnemon.documents.errors import DocumentPurged, FileGone, NothingActive
 from mnemon.documents.extraction.sniff import MEDIA_TYPES
 from mnemon.documents.ingest.job import INGEST, Reading
 from mnemon.documents.intake.files import Files
-from mnemon.documents.intake.receive import ADD_RUN, person_of
-from mnemon.documents.library import Document, Version, document_by_id, version_of
+from mnemon.documents.intake.receive import ADD_RUN, run_config
+from mnemon.documents.library import document_by_id, revision_of
 from mnemon.ids import new_uuid
 from mnemon.log.events import Actor
 from mnemon.work.enqueue import enqueue
 
 ACTIVE = """
-SELECT doc_id FROM mnemon.document_versions
+SELECT doc_id FROM mnemon.document_revisions
  WHERE tenant_id = mnemon.current_tenant() AND is_active AND doc_id > %s ORDER BY doc_id LIMIT 500
 """
 FIRST = UUID(int=0)
 
 
 async def rebuild(database: Database, files: Files, tenant: UUID, actor: Actor, doc_id: UUID) -> UUID:
-    """Queue it; the run. A newer extractor gives a new version, the same one leaves the version as it is."""
+    """Queue it; the run. A newer extractor gives a new revision, the same one leaves it as it is."""
     async with database.transaction(tenant) as tx:
         document = await document_by_id(tx, doc_id)
         if document.purged_at is not None:
             raise DocumentPurged(f"Document {doc_id} was purged.", doc_id=str(doc_id))
         if not document.is_active:
-            raise NothingActive(f"No version of document {doc_id} is active.", doc_id=str(doc_id))
-        version = await version_of(tx, doc_id)
-        blob = files.blob(tenant, version.content_hash)
+            raise NothingActive(f"No revision of document {doc_id} is active.", doc_id=str(doc_id))
+        revision = await revision_of(tx, doc_id)
+        blob = files.blob(tenant, revision.content_hash)
         if not await asyncio.to_thread(blob.exists):
             raise FileGone(f"The file of document {doc_id} is missing: upload it again.", doc_id=str(doc_id))
         run_id = new_uuid()
-        config = _config(document, version, blob.as_uri(), actor)
-        await tx.execute(ADD_RUN, (run_id, doc_id, "rebuild", None, actor.id, Jsonb(config)))
+        kind = next(kind for kind, media_type in MEDIA_TYPES.items() if media_type == revision.media_type)
+        config = run_config(
+            document.source_type, document.source_uri, blob.as_uri(), document.title, document.tags,
+            revision.original_filename, kind, revision.size_bytes, revision.content_hash, actor,
+        )  # fmt: skip
+        await tx.execute(ADD_RUN, (run_id, doc_id, "rebuild", actor.id, Jsonb(config)))
         await enqueue(tx, INGEST, Reading(run_id=run_id), priority=-1)
     return run_id
 
 
 async def active_documents(database: Database, tenant: UUID) -> AsyncIterator[UUID]:
-    """Every document with an active version, in the order of their ids."""
+    """Every document with an active revision, in the order of their ids."""
     last = FIRST
     while True:
         async with database.transaction(tenant) as tx:
@@ -54,20 +58,3 @@ async def active_documents(database: Database, tenant: UUID) -> AsyncIterator[UU
         if not found:
             return
         last = found[-1]["doc_id"]
-
-
-def _config(document: Document, version: Version, upload_uri: str, actor: Actor) -> dict[str, object]:
-    kind = next(kind for kind, media_type in MEDIA_TYPES.items() if media_type == version.media_type)
-    return {
-        "source_type": document.source_type,
-        "source_uri": document.source_uri,
-        "upload_uri": upload_uri,
-        "title": document.title,
-        "tags": document.tags,
-        "original_filename": version.original_filename,
-        "kind": kind,
-        "content_type": version.media_type,
-        "file_size_bytes": version.size_bytes,
-        "content_hash": version.content_hash,
-        "created_by_user_id": person_of(actor),
-    }

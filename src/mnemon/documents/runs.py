@@ -17,11 +17,12 @@ from mnemon.errors import NotFound
 from mnemon.work.enqueue import enqueue
 
 # That a private document was read is no secret; its address and its content's digest would let others guess at it.
-# OFFSET 0 keeps the planner from reading all artifacts once for the few runs of a page.
-CONFIG_SHOWN = """CASE WHEN EXISTS (
-           SELECT FROM mnemon.artifacts a WHERE a.tenant_id = r.tenant_id AND a.doc_id = r.doc_id
-              AND a.readers IS NOT NULL AND NOT mnemon.may_read(a.readers) OFFSET 0)
-       THEN config - '{source_uri,content_hash,file_size_bytes}'::text[] ELSE config END AS config"""
+# OFFSET 0 keeps the planner from reading all documents once for the few runs of a page.
+HIDDEN = """EXISTS (
+           SELECT FROM mnemon.documents d WHERE d.tenant_id = r.tenant_id AND d.doc_id = r.doc_id
+              AND d.readers IS NOT NULL AND NOT mnemon.may_read(d.readers) OFFSET 0)"""
+CONFIG_SHOWN = f"""CASE WHEN {HIDDEN} THEN config - '{{source_uri,upload_uri,title,tags,original_filename,told,\
+content_hash,file_size_bytes}}'::text[] ELSE config END AS config"""
 COLUMNS = f"""tenant_id, run_id, doc_id, doc_version_id, job_id, status, run_type, source_id, initiated_by,
        {CONFIG_SHOWN}, stats, stage, attempts, error_code, error, created_at, started_at, updated_at, finished_at"""
 WANTED = """
@@ -86,7 +87,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedRuns:
     """A page of runs, and how many there are in all."""
 
     runs: list[Run]
@@ -101,13 +102,13 @@ async def list_runs(
     status: RunStatus | None = None,
     doc_id: UUID | None = None,
     run_type: str | None = None,
-) -> Listed:
+) -> ListedRuns:
     """Newest first."""
     values = {"status": status, "doc": doc_id, "run_type": run_type, "limit": limit, "offset": (page - 1) * limit}
     rows = await (await tx.cursor(row_factory=class_row(Run)).execute(PAGE, values)).fetchall()
     count = await (await tx.execute(COUNT, values)).fetchone()
     assert count is not None
-    return Listed(rows, count["total"])
+    return ListedRuns(rows, count["total"])
 
 
 async def run_by_id(tx: Connection, run_id: UUID) -> Run:

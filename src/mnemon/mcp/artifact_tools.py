@@ -6,8 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from mnemon.documents.access import Reader, read_as
 from mnemon.documents.ingest.revision_texts import read_span
-from mnemon.documents.readers import Reader, read_as
+from mnemon.documents.intake.origin import LONGEST_NAME, MOST_PEOPLE
+from mnemon.documents.intake.text import LONGEST_TEXT
 from mnemon.identity.roles import Action, authorise
 from mnemon.log.read.query import end_of, start_of
 from mnemon.mcp.artifact_names import open_revision, reader_of
@@ -18,9 +20,8 @@ from mnemon.mcp.door import Door
 from mnemon.mcp.event_tools import ArtifactUid, RevisionId
 from mnemon.mcp.fields import ArtifactType, Confirm, Cursor, Limit, Moment, Query
 from mnemon.mcp.passages import Passages, Within
-from mnemon.semantics.artifact_fields import LONGEST_CONTENT, LONGEST_NAME, MOST_PEOPLE, NewArtifact
-from mnemon.semantics.artifact_lookup import find_artifact, revisions_of
-from mnemon.semantics.artifacts import ingest_artifact
+from mnemon.semantics.artifact_reading import find_artifact, revisions_of
+from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.extract.status import job_status
 
 Short = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
@@ -44,7 +45,7 @@ def _add_ingest(door: Door) -> None:
         caller: Caller,
         artifact_type: ArtifactType,
         source_system: Annotated[Short, Field(description="Where it comes from, as gmail or slack.")],
-        content: Annotated[str, Field(min_length=1, max_length=LONGEST_CONTENT)],
+        content: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)],
         source_id: Annotated[
             Short | None,
             Field(
@@ -144,7 +145,7 @@ def _add_reading(door: Door) -> None:
         caller: Caller,
         artifact_uid: ArtifactUid,
         revision_id: RevisionId = None,
-        start_char: Annotated[int, Field(ge=0, le=LONGEST_CONTENT, description="From here on.")] = 0,
+        start_char: Annotated[int, Field(ge=0, le=LONGEST_TEXT, description="From here on.")] = 0,
         max_chars: Annotated[int, Field(ge=1, le=100_000, description="Most characters of the text.")] = 20_000,
     ) -> ArtifactOut:
         """The text of an artifact, a part at a time, with its revisions and what is known of it."""
@@ -165,8 +166,8 @@ def _add_delete(door: Door) -> None:
             await read_as(tx, reader_of(caller))
             artifact = await find_artifact(tx, artifact_uid)
         actor = caller.principal.actor
-        if artifact.owner != Reader.of(actor).name:
+        if artifact.document.owner != Reader.of(actor).name:
             authorise(caller.principal, Action.MANAGE_PRIVACY)
-        await caller.confirm(f"Destroy the artifact {artifact_uid} (“{artifact.title}”) for good?", confirm)
+        await caller.confirm(f"Destroy the artifact {artifact_uid} (“{artifact.document.title}”) for good?", confirm)
         purged = await caller.mnemon.purge_document(caller.tenant, actor, artifact.doc_id)
         return ArtifactDeleted(artifact_uid=artifact_uid, deleted=True, revisions=purged.versions)

@@ -7,7 +7,7 @@ from mcp_types import ResourceLink
 from pydantic import BaseModel, Field
 
 from mnemon.mcp.links import Linked, artifact_uri, link
-from mnemon.semantics.artifact_lookup import Artifact, ArtifactRevision
+from mnemon.semantics.artifact_reading import Artifact, ArtifactRevision
 
 
 class ArtifactIngested(Linked):

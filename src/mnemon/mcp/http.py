@@ -21,16 +21,16 @@ from starlette.types import Receive, Scope, Send
 from mnemon.api.access import principal_of
 from mnemon.api.failures import answer_failure
 from mnemon.app import Mnemon
+from mnemon.documents.intake.text import LONGEST_TEXT
 from mnemon.errors import MnemonError, TooManyRequests
 from mnemon.identity.roles import Principal
 from mnemon.mcp.door import PRINCIPAL_KEY
 from mnemon.mcp.server import create_server
-from mnemon.semantics.artifact_fields import LONGEST_CONTENT
 from mnemon.settings import is_loopback
 
 PATH = "/mcp"
 # Room for the longest text that a tool takes, in characters of four bytes, and for what stands around it.
-LARGEST_CALL = 4 * LONGEST_CONTENT + 1_048_576
+LARGEST_CALL = 4 * LONGEST_TEXT + 1_048_576
 # Of one credential, of the thousands that the server can hold in all; each takes some 40 KB while it is open.
 MOST_SESSIONS = 200
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")

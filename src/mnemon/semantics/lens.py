@@ -1,4 +1,8 @@
-"""The semantics lens: artifacts, their revisions, and the semantic events read from them, as the log tells it."""
+"""The semantics lens: semantic events, their evidence and links, as the log tells what was read from revisions.
+
+Whether an event is of today and who may read it is copied from its revision, where the documents lens, which comes
+first, keeps it. So events of documents move rows here, and add none.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -7,21 +11,14 @@ from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
 from mnemon.documents import events as documents
-from mnemon.documents.ingest.dating import recorded_moment
 from mnemon.log.events import Event
-from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.project.lens import Lens, Tables
 from mnemon.log.read.pattern import Pattern
 from mnemon.semantics import events as happened
 from mnemon.semantics import lens_sql as statements
-from mnemon.semantics.names import revision_name, upload_uid_of
 
 Values = dict[str, Any]
-PLAIN = (
-    "source_type", "doc_version_id", "version_number", "token_count", "chunk_count", "artifact_type",
-    "source_system", "source_id", "source_url", "sensitivity", "visibility_scope", "owner", "readers",
-    "retention_policy", "extraction_id", "engine", "model", "event_count", "unproven", "artifact_uid",
-)  # fmt: skip
+PLAIN = ("doc_version_id", "extraction_id", "engine", "model", "event_count", "unproven")
 
 
 async def apply(connection: Connection, events: Sequence[Event], tables: Tables) -> None:
@@ -31,66 +28,28 @@ async def apply(connection: Connection, events: Sequence[Event], tables: Tables)
             await step(connection, _values(event), tables)
 
 
-async def _accept(connection: Connection, values: Values, tables: Tables) -> None:
-    await connection.execute(statements.ACCEPT.format(**tables), values)
-
-
-async def _rename(connection: Connection, values: Values, tables: Tables) -> None:
-    await connection.execute(statements.RENAME.format(**tables), values)
-
-
-async def _describe(connection: Connection, values: Values, tables: Tables) -> None:
-    if values["artifact_uid"] == REDACTED:
-        # Replay of what was purged later: the purge will remove the row, and nothing may be shown until then.
-        values |= {"artifact_uid": f"purged:{values['doc']}", "source_id": None, "source_url": None}
-    for statement in (statements.DESCRIBE, statements.READERS_OF_REVISIONS, statements.READERS_OF_EVENTS):
-        await connection.execute(statement.format(**tables), values)
-    await _settle(connection, values, tables, await _touched(connection, values, tables))
-
-
-async def _ingest(connection: Connection, values: Values, tables: Tables) -> None:
-    await connection.execute(statements.STOP_SERVING.format(**tables), values)
-    await connection.execute(statements.INGEST.format(**tables), values)
-    await _switch(connection, values, tables)
-
-
-async def _rebuild(connection: Connection, values: Values, tables: Tables) -> None:
-    await connection.execute(statements.COUNT.format(**tables), values)
-
-
-async def _deactivate(connection: Connection, values: Values, tables: Tables) -> None:
-    await connection.execute(statements.STOP_SERVING.format(**tables), values | {"serve": None})
-    await _switch(connection, values, tables)
-
-
-async def _reactivate(connection: Connection, values: Values, tables: Tables) -> None:
-    await connection.execute(statements.STOP_SERVING.format(**tables), values)
-    await connection.execute(statements.SERVE_AGAIN.format(**tables), values)
-    await _switch(connection, values, tables)
-
-
-async def _switch(connection: Connection, values: Values, tables: Tables) -> None:
-    """Events of a revision that is no longer served are of the past, and so is what they ended."""
-    await connection.execute(statements.SWITCH_EVENTS.format(**tables), values)
-    await _settle(connection, values, tables, await _touched(connection, values, tables))
-
-
 async def _extract(connection: Connection, values: Values, tables: Tables) -> None:
     """Put what was read in the place of what was read before, all of it or nothing."""
     touched = await _touched(connection, values, tables)
     for statement in (
-        statements.ADD_EXTRACTION, statements.FIRST_EXTRACTED, statements.DROP_EVIDENCE, statements.DROP_LINKS,
-        statements.DROP_EVENTS, statements.ADD_EVENTS, statements.ADD_EVIDENCE, statements.ADD_LINKS,
+        statements.ADD_EXTRACTION, statements.DROP_EVIDENCE, statements.DROP_LINKS, statements.DROP_EVENTS,
+        statements.ADD_EVENTS, statements.ADD_EVIDENCE, statements.ADD_LINKS,
     ):  # fmt: skip
         await connection.execute(statement.format(**tables), values)
     await _settle(connection, values, tables, touched | await _touched(connection, values, tables))
+
+
+async def _follow(connection: Connection, values: Values, tables: Tables) -> None:
+    """Events of a revision that is no longer served are of the past, and so is what they ended."""
+    moved = await connection.execute(statements.FOLLOW.format(**tables), values)
+    if moved.rowcount:
+        await _settle(connection, values, tables, await _touched(connection, values, tables))
 
 
 async def _purge(connection: Connection, values: Values, tables: Tables) -> None:
     touched = await _touched(connection, values, tables)
     for statement in (
         statements.PURGE_LINKS, statements.PURGE_EVIDENCE, statements.PURGE_EVENTS, statements.PURGE_EXTRACTIONS,
-        statements.PURGE_REVISIONS, statements.PURGE_ARTIFACT,
     ):  # fmt: skip
         await connection.execute(statement.format(**tables), values)
     await _settle(connection, values, tables, touched)
@@ -112,15 +71,13 @@ async def forget(connection: Connection, subject_id: str, tables: Tables) -> Non
 
 
 STEPS: dict[str, Callable[[Connection, Values, Tables], Awaitable[None]]] = {
-    documents.ACCEPTED.type: _accept,
-    documents.INGESTED.type: _ingest,
-    documents.DEACTIVATED.type: _deactivate,
-    documents.REACTIVATED.type: _reactivate,
-    documents.RENAMED.type: _rename,
-    documents.REBUILT.type: _rebuild,
-    documents.PURGED.type: _purge,
-    happened.DESCRIBED.type: _describe,
     happened.EXTRACTED.type: _extract,
+    documents.ACCEPTED.type: _follow,
+    documents.DESCRIBED.type: _follow,
+    documents.INGESTED.type: _follow,
+    documents.DEACTIVATED.type: _follow,
+    documents.REACTIVATED.type: _follow,
+    documents.PURGED.type: _purge,
 }
 
 
@@ -129,16 +86,8 @@ def _values(event: Event) -> Values:
     return {
         "tenant": event.tenant_id,
         "at": event.recorded_at,
-        "by": event.actor_id,
         "doc": data["subject"].removeprefix(f"{documents.ENTITY}:"),
-        "serve": data.get("doc_version_id"),
         **{name: data.get(name) for name in PLAIN},
-        "upload_uid": upload_uid_of(data["subject"]),
-        "upload_type": "email" if data.get("media_type") == "message/rfc822" else "doc",
-        "title": data.get("title") or "",
-        "revision_id": revision_name(str(data.get("content_hash", ""))),
-        "written_at": recorded_moment(data.get("written_at")),
-        "retain_until": recorded_moment(data.get("retain_until")),
         "events": Jsonb(_list(data.get("events"))),
         "links": Jsonb(_list(data.get("links"))),
     }
@@ -151,13 +100,10 @@ def _list(value: Any) -> list[Any]:
 
 SEMANTICS = Lens(
     name="semantics",
-    tables=(
-        "mnemon.artifacts", "mnemon.artifact_revisions", "mnemon.extractions", "mnemon.semantic_events",
-        "mnemon.event_evidence", "mnemon.event_links",
-    ),
+    tables=("mnemon.extractions", "mnemon.semantic_events", "mnemon.event_evidence", "mnemon.event_links"),
     apply=apply,
     lifecycle="inline",
-    version=2,
+    version=3,
     pattern=Pattern(types=tuple(STEPS)),
     forget=forget,
-)  # fmt: skip
+)

@@ -1,60 +1,14 @@
 """The statements of the semantics lens; each names its tables in braces, for the real ones or those of a rebuild."""
 
-ACCEPT = """
-INSERT INTO {artifacts} AS a
-       (tenant_id, doc_id, artifact_uid, artifact_type, source_system, title, owner, created_at)
-VALUES (%(tenant)s, %(doc)s, %(upload_uid)s, %(upload_type)s, %(source_type)s, %(title)s, %(by)s, %(at)s)
-ON CONFLICT (tenant_id, doc_id) DO UPDATE SET title = excluded.title
-"""
-RENAME = "UPDATE {artifacts} SET title = %(title)s WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"
-DESCRIBE = """
-UPDATE {artifacts}
-   SET artifact_uid = %(artifact_uid)s, artifact_type = %(artifact_type)s, source_system = %(source_system)s,
-       source_id = %(source_id)s, source_url = %(source_url)s, sensitivity = %(sensitivity)s,
-       visibility_scope = %(visibility_scope)s, owner = %(owner)s, readers = %(readers)s::text[],
-       retention_policy = %(retention_policy)s, retain_until = %(retain_until)s
- WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
-"""
-READERS_OF_REVISIONS = """
-UPDATE {artifact_revisions} SET readers = %(readers)s::text[] WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
-"""
-READERS_OF_EVENTS = """
-UPDATE {semantic_events} SET readers = %(readers)s::text[] WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
-"""
-STOP_SERVING = """
-UPDATE {artifact_revisions}
-   SET is_latest = false, served = served * tstzmultirange(tstzrange(NULL, %(at)s)),
-       replaced_at = CASE WHEN %(serve)s::uuid IS NOT NULL THEN coalesce(%(written_at)s, %(at)s) END
- WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s AND is_latest
-   AND (%(serve)s::uuid IS NULL OR doc_version_id <> %(serve)s)
-"""
-INGEST = """
-INSERT INTO {artifact_revisions} AS r
-       (tenant_id, doc_version_id, doc_id, revision_id, version_number, source_ts, token_count, chunk_count, is_latest,
-        served, readers, ingested_at)
-SELECT %(tenant)s, %(doc_version_id)s, %(doc)s, %(revision_id)s, %(version_number)s, %(written_at)s, %(token_count)s,
-       %(chunk_count)s, true, tstzmultirange(tstzrange(%(at)s, NULL)), a.readers, %(at)s
-  FROM {artifacts} a WHERE a.tenant_id = %(tenant)s AND a.doc_id = %(doc)s
-ON CONFLICT (tenant_id, doc_version_id) DO UPDATE
-   SET is_latest = true, served = r.served + excluded.served, replaced_at = NULL
-"""
-SERVE_AGAIN = """
-UPDATE {artifact_revisions}
-   SET is_latest = true, served = served + tstzmultirange(tstzrange(%(at)s, NULL)), replaced_at = NULL
- WHERE tenant_id = %(tenant)s AND doc_version_id = %(serve)s
-"""
-COUNT = """
-UPDATE {artifact_revisions} SET chunk_count = coalesce(%(chunk_count)s, chunk_count),
-       token_count = coalesce(%(token_count)s, token_count)
- WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s
-"""
-SWITCH_EVENTS = """
+# Where it is said, and by whose leave it is read: as the revision has it.
+FOLLOW = """
 UPDATE {semantic_events} e
-   SET active = r.is_latest, known_until = CASE WHEN NOT r.is_latest THEN upper(r.served) END,
+   SET active = r.is_active, readers = r.readers, known_until = CASE WHEN NOT r.is_active THEN upper(r.served) END,
        replaced_at = r.replaced_at
-  FROM {artifact_revisions} r
+  FROM mnemon.document_revisions r
  WHERE e.tenant_id = %(tenant)s AND e.doc_id = %(doc)s
-   AND r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id AND e.active <> r.is_latest
+   AND r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id
+   AND (e.active <> r.is_active OR e.readers IS DISTINCT FROM r.readers)
 """
 # What the document's events say of others, and what is said of them.
 TOUCHED = """
@@ -93,10 +47,6 @@ VALUES (%(tenant)s, %(extraction_id)s, %(doc_version_id)s, %(doc)s, %(engine)s, 
         %(model)s, %(at)s)
 ON CONFLICT DO NOTHING
 """
-FIRST_EXTRACTED = """
-UPDATE {artifact_revisions} SET extracted_at = coalesce(extracted_at, %(at)s)
- WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s
-"""
 DROP_EVIDENCE = "DELETE FROM {event_evidence} WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s"
 DROP_LINKS = "DELETE FROM {event_links} WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s"
 DROP_EVENTS = "DELETE FROM {semantic_events} WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s"
@@ -107,10 +57,12 @@ INSERT INTO {semantic_events}
         known_until, replaced_at, created_at, terms, lookup)
 SELECT r.tenant_id, g.event_id, r.doc_version_id, r.doc_id, %(extraction_id)s, g.position, g.category, g.narrative,
        g.subject ->> 'type', g.subject ->> 'ref', g.actors, g.event_time, g.happened_at, g.due, g.kind, g.origin,
-       g.confidence, r.is_latest, r.readers, coalesce(r.extracted_at, %(at)s),
-       CASE WHEN NOT r.is_latest THEN upper(r.served) END, r.replaced_at, %(at)s, words.terms,
+       g.confidence, r.is_active, r.readers,
+       coalesce((SELECT min(x.extracted_at) FROM {extractions} x
+                  WHERE x.tenant_id = r.tenant_id AND x.doc_version_id = r.doc_version_id), %(at)s),
+       CASE WHEN NOT r.is_active THEN upper(r.served) END, r.replaced_at, %(at)s, words.terms,
        mnemon.event_lookup(r.tenant_id, words.terms, words.names, to_tsvector('english', g.subject ->> 'ref'))
-  FROM {artifact_revisions} r,
+  FROM mnemon.document_revisions r,
        jsonb_to_recordset(%(events)s) AS g (
            event_id text, position integer, category text, narrative text, subject jsonb, actors jsonb,
            event_time timestamptz, happened_at timestamptz, due date, kind text, origin text, confidence float8,
@@ -144,16 +96,14 @@ ON CONFLICT DO NOTHING
 """
 # Links that other documents' revisions found stay with those, and lead nowhere: so replay gives them too.
 PURGE_LINKS = """
-DELETE FROM {event_links} l USING {artifact_revisions} r
+DELETE FROM {event_links} l USING mnemon.document_revisions r
  WHERE l.tenant_id = %(tenant)s AND r.tenant_id = l.tenant_id AND r.doc_id = %(doc)s
    AND l.doc_version_id = r.doc_version_id
 """
 PURGE_EVIDENCE = """
-DELETE FROM {event_evidence} g USING {artifact_revisions} r
+DELETE FROM {event_evidence} g USING mnemon.document_revisions r
  WHERE g.tenant_id = %(tenant)s AND r.tenant_id = g.tenant_id AND r.doc_id = %(doc)s
    AND g.doc_version_id = r.doc_version_id
 """
 PURGE_EVENTS = "DELETE FROM {semantic_events} WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"
 PURGE_EXTRACTIONS = "DELETE FROM {extractions} WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"
-PURGE_REVISIONS = "DELETE FROM {artifact_revisions} WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"
-PURGE_ARTIFACT = "DELETE FROM {artifacts} WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"

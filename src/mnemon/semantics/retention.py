@@ -1,4 +1,4 @@
-"""Retention: artifacts whose time is over are purged, by a job that comes again every hour."""
+"""Retention: documents whose time is over are purged, by a job that comes again every hour."""
 
 from typing import Protocol, cast
 from uuid import UUID
@@ -10,15 +10,16 @@ from mnemon.work.job import Job
 from mnemon.work.kinds import JobKind, NoPayload
 
 MOST = 500
-TENANTS = "SELECT tenant_id FROM mnemon.tenants_with_expired_artifacts() AS tenant_id"
+TENANTS = "SELECT tenant_id FROM mnemon.tenants_with_expired_documents() AS tenant_id"
 # Resolved: it promised something, was read, and nothing that it promised is open any more.
 EXPIRED = """
-SELECT a.doc_id FROM mnemon.artifacts a
- WHERE a.tenant_id = mnemon.current_tenant() AND a.retention_policy <> 'forever' AND mnemon.is_expired(a)
- ORDER BY a.doc_id LIMIT %s
+SELECT d.doc_id FROM mnemon.documents d
+ WHERE d.tenant_id = mnemon.current_tenant() AND d.retention_policy <> 'forever' AND d.purged_at IS NULL
+   AND mnemon.is_expired(d)
+ ORDER BY d.doc_id LIMIT %s
 """
 
-EXPIRATIONS = counter("mnemon_artifacts_expired_total", "Artifacts purged because their time was over.")
+EXPIRATIONS = counter("mnemon_documents_expired_total", "Documents purged because their time was over.")
 
 log = logger(__name__)
 
@@ -55,9 +56,9 @@ async def _expire_of(job: Job[NoPayload], tenant: UUID) -> list[Exception]:
         except Exception as failure:
             failures.append(failure)
             log.error(
-                "artifact_not_expired", tenant_id=tenant, doc_id=doc_id, error=f"{type(failure).__name__}: {failure}"
+                "document_not_expired", tenant_id=tenant, doc_id=doc_id, error=f"{type(failure).__name__}: {failure}"
             )
             continue
         EXPIRATIONS.inc()
-        log.info("artifact_expired", tenant_id=tenant, doc_id=doc_id)
+        log.info("document_expired", tenant_id=tenant, doc_id=doc_id)
     return failures

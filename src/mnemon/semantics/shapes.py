@@ -5,15 +5,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mnemon.db.database import Connection
-from mnemon.semantics.names import artifact_name, chunk_name, job_name
+from mnemon.documents.artifact_names import artifact_name, chunk_name, job_name, revision_name, uid_of
 
 EVENTS = """
 SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subject_type, e.subject_ref, e.actors,
        e.event_time, e.happened_at, e.due, e.kind, e.origin, e.confidence, e.status, e.extraction_id, e.created_at,
-       a.artifact_uid, a.title, r.revision_id, r.is_latest
+       d.source_uri, d.title, r.content_hash, r.is_active AS is_latest
   FROM mnemon.semantic_events e
-  JOIN mnemon.artifacts a ON a.tenant_id = e.tenant_id AND a.doc_id = e.doc_id
-  JOIN mnemon.artifact_revisions r ON r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id
+  JOIN mnemon.documents d ON d.tenant_id = e.tenant_id AND d.doc_id = e.doc_id
+  JOIN mnemon.document_revisions r ON r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id
  WHERE e.tenant_id = mnemon.current_tenant() AND e.event_id = ANY(%s) AND mnemon.may_read(e.readers)
 """
 EVIDENCE = """
@@ -71,8 +71,8 @@ def event_shape(row: dict[str, Any]) -> Shape:
     """What every list of events shows of one."""
     return {
         "event_id": row["event_id"],
-        "artifact_uid": row["artifact_uid"],
-        "revision_id": row["revision_id"],
+        "artifact_uid": uid_of(row["doc_id"], row["source_uri"]),
+        "revision_id": revision_name(row["content_hash"]),
         "category": row["category"],
         "event_time": moment(row["event_time"]),
         "narrative": row["narrative"],

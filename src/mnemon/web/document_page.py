@@ -8,13 +8,13 @@ from fastapi.responses import RedirectResponse
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
 from mnemon.ask.citations import open_evidence
+from mnemon.documents.access import open_as, open_revision_as
 from mnemon.documents.activation import deactivate, reactivate
+from mnemon.documents.artifact_names import uid_of
 from mnemon.documents.ingest.revision_texts import read_text
-from mnemon.documents.library import DocumentStatus, document_by_id, version_of, versions_of, which_version
-from mnemon.documents.readers import open_as, open_revision_as
+from mnemon.documents.library import DocumentStatus, document_by_id, revision_of, revisions_of, which_revision
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
-from mnemon.semantics.artifact_lookup import uid_of_document
 from mnemon.semantics.search.query import EventFilters, event_search
 from mnemon.web.passages import View, view_of
 from mnemon.web.rendering import Visitor, as_page, id_of, query_of, render, visit
@@ -34,12 +34,12 @@ async def document_page(
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
         await open_as(tx, visitor.reader, id_of(doc_id))
         document = await document_by_id(tx, id_of(doc_id))
-        versions = await versions_of(tx, document.doc_id)
+        versions = await revisions_of(tx, document.doc_id)
         chosen = None
         if document.status not in (DocumentStatus.PURGED, DocumentStatus.UNREAD):
-            chosen = await version_of(tx, document.doc_id, which_version(version or None))
+            chosen = await revision_of(tx, document.doc_id, which_revision(version or None))
             view = view_of(await read_text(tx, chosen.doc_version_id), start, end, at)
-        artifact = await uid_of_document(tx, document.doc_id)
+        artifact = uid_of(document.doc_id, document.source_uri) if document.purged_at is None else None
     return render(
         "document.html", here="documents", visitor=visitor, document=document, versions=versions, chosen=chosen,
         view=view, purge_word=PURGE_WORD, artifact=artifact, events=await _events(mnemon, visitor, artifact),
@@ -73,7 +73,7 @@ async def put_into_service(
 ) -> Response:
     visitor = await visit(request, Action.DEACTIVATE_DOCUMENTS)
     await reactivate(
-        mnemon.log, visitor.tenant_id, visitor.principal.actor, id_of(doc_id), which_version(version or None)
+        mnemon.log, visitor.tenant_id, visitor.principal.actor, id_of(doc_id), which_revision(version or None)
     )
     return RedirectResponse(f"/documents/{id_of(doc_id)}", 303)
 

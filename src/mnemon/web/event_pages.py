@@ -8,9 +8,9 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
+from mnemon.documents.access import read_as
 from mnemon.documents.ingest.extract_job import EXTRACT
 from mnemon.documents.library import list_documents
-from mnemon.documents.readers import read_as
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
 from mnemon.log.read.query import end_of, start_of

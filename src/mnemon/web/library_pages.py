@@ -4,10 +4,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from mnemon.api.access import MnemonPart
+from mnemon.documents.access import read_as
 from mnemon.documents.extraction.sniff import EXTENSIONS
 from mnemon.documents.ingest.job import INGEST
 from mnemon.documents.library import ALL, DocumentStatus, list_documents
-from mnemon.documents.readers import read_as
 from mnemon.documents.runs import RunStatus, list_runs, retry_run
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action

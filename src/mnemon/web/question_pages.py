@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Request, Response
 
 from mnemon.api.access import MnemonPart
+from mnemon.documents.access import read_as
 from mnemon.documents.library import list_documents
-from mnemon.documents.readers import read_as
 from mnemon.identity.roles import Action
 from mnemon.web.rendering import as_page, render, visit
 

@@ -17,7 +17,7 @@ from mnemon import __version__
 from mnemon.api.access import mnemon_of, principal_of
 from mnemon.api.failures import unusable_value
 from mnemon.app import Mnemon
-from mnemon.documents.readers import Reader
+from mnemon.documents.access import Reader
 from mnemon.errors import InvalidRequest, MnemonError, NotAuthenticated
 from mnemon.identity.roles import Action, Principal, Role, authorise
 from mnemon.identity.tenants import Tenant, own_tenant

@@ -26,7 +26,7 @@ FROM (
     GROUP BY revision) AS r
 LEFT JOIN LATERAL (
     SELECT to_tsvector('english', d.title) AS terms
-    FROM document_versions AS version JOIN documents AS d ON d.tenant_id = tenant AND d.doc_id = version.doc_id
+    FROM document_revisions AS version JOIN documents AS d ON d.tenant_id = tenant AND d.doc_id = version.doc_id
     WHERE version.tenant_id = tenant AND version.doc_version_id = r.revision
     OFFSET 0) AS title ON true
 CROSS JOIN LATERAL (

@@ -3,25 +3,44 @@
 
 -- Written by the lens `documents` only. A purged document keeps its row, without anything that came from its source.
 CREATE TABLE mnemon.documents (
-    tenant_id   uuid NOT NULL,
-    doc_id      uuid NOT NULL,
-    source_type text NOT NULL,
-    source_uri  text NOT NULL CHECK (octet_length(source_uri) BETWEEN 1 AND 2000),
-    title       text NOT NULL,
-    tags        text[] NOT NULL DEFAULT '{}',
-    created_by  text NOT NULL DEFAULT 'mnemon',
-    created_at  timestamptz NOT NULL DEFAULT now(),
-    updated_at  timestamptz NOT NULL DEFAULT now(),
-    purged_at   timestamptz,
-    PRIMARY KEY (tenant_id, doc_id)
+    tenant_id        uuid NOT NULL,
+    doc_id           uuid NOT NULL,
+    source_type      text NOT NULL,
+    source_uri       text NOT NULL CHECK (octet_length(source_uri) BETWEEN 1 AND 2000),
+    title            text NOT NULL,
+    tags             text[] NOT NULL DEFAULT '{}',
+    document_type    text NOT NULL DEFAULT 'doc'
+                     CHECK (document_type IN ('email', 'doc', 'chat', 'transcript', 'note')),
+    -- Where a text comes from: a system, its id there, and where it can be opened.
+    source_system    text NOT NULL DEFAULT 'upload',
+    source_id        text,
+    source_url       text,
+    sensitivity      text NOT NULL DEFAULT 'normal'
+                     CHECK (sensitivity IN ('normal', 'sensitive', 'highly_sensitive')),
+    visibility_scope text NOT NULL DEFAULT 'org' CHECK (visibility_scope IN ('me', 'team', 'org', 'custom')),
+    owner            text NOT NULL DEFAULT 'mnemon',
+    -- Who may read it; NULL: everyone of the tenant.
+    readers          text[],
+    retention_policy text NOT NULL DEFAULT 'forever'
+                     CHECK (retention_policy IN ('forever', '1y', 'until_resolved', 'custom')),
+    retain_until     timestamptz,
+    created_by       text NOT NULL DEFAULT 'mnemon',
+    created_at       timestamptz NOT NULL DEFAULT now(),
+    updated_at       timestamptz NOT NULL DEFAULT now(),
+    purged_at        timestamptz,
+    PRIMARY KEY (tenant_id, doc_id),
+    CONSTRAINT a_custom_retention_has_a_date CHECK ((retention_policy = 'custom') = (retain_until IS NOT NULL)),
+    CONSTRAINT the_owner_reads CHECK (readers IS NULL OR owner = ANY (readers))
 );
 CREATE UNIQUE INDEX documents_by_source ON mnemon.documents (tenant_id, source_uri);
+CREATE INDEX documents_to_expire ON mnemon.documents (tenant_id, retention_policy) WHERE retention_policy <> 'forever';
 CREATE INDEX documents_by_age ON mnemon.documents (tenant_id, created_at DESC, doc_id);
 CALL mnemon.isolate_by_tenant('mnemon.documents');
 GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.documents TO mnemon_app;
 
--- A version is a revision: one immutable content of a document, as one extractor read it.
-CREATE TABLE mnemon.document_versions (
+-- One immutable content of a document, as one extractor read it. Who may read the document is copied here, so that a
+-- search decides it where it finds.
+CREATE TABLE mnemon.document_revisions (
     tenant_id         uuid NOT NULL,
     doc_version_id    uuid NOT NULL,
     doc_id            uuid NOT NULL,
@@ -43,25 +62,29 @@ CREATE TABLE mnemon.document_versions (
     authors           text[] NOT NULL DEFAULT '{}',
     participants      text[] NOT NULL DEFAULT '{}',
     details           jsonb NOT NULL DEFAULT '{}',
+    readers           text[],
     created_at        timestamptz NOT NULL DEFAULT now(),
+    -- The last time that it became the active one, and ceased to be; `served` tells all of them.
     activated_at      timestamptz NOT NULL DEFAULT now(),
     deactivated_at    timestamptz,
-    purged_at         timestamptz,
-    -- When it was the active one, which it can be more than once; `activated_at` and `deactivated_at` tell the
-    -- last time.
     served            tstzmultirange NOT NULL DEFAULT '{}',
+    -- When the revision that came in its place was written.
+    replaced_at       timestamptz,
+    purged_at         timestamptz,
     PRIMARY KEY (tenant_id, doc_version_id),
     CONSTRAINT an_active_one_is_not_deactivated CHECK (NOT is_active OR deactivated_at IS NULL),
     CONSTRAINT a_purged_one_is_inactive CHECK (purged_at IS NULL OR NOT is_active)
 );
-CREATE UNIQUE INDEX document_versions_one_active ON mnemon.document_versions (tenant_id, doc_id) WHERE is_active;
-CREATE UNIQUE INDEX document_versions_by_number ON mnemon.document_versions (tenant_id, doc_id, version_number);
-CREATE INDEX document_versions_by_content ON mnemon.document_versions (tenant_id, content_hash);
-CALL mnemon.isolate_by_tenant('mnemon.document_versions');
-GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.document_versions TO mnemon_app;
+CREATE UNIQUE INDEX document_revisions_one_active ON mnemon.document_revisions (tenant_id, doc_id) WHERE is_active;
+CREATE UNIQUE INDEX document_revisions_by_number ON mnemon.document_revisions (tenant_id, doc_id, version_number);
+CREATE INDEX document_revisions_private ON mnemon.document_revisions (tenant_id, doc_version_id)
+    WHERE readers IS NOT NULL;
+CREATE INDEX document_revisions_by_content ON mnemon.document_revisions (tenant_id, content_hash);
+CALL mnemon.isolate_by_tenant('mnemon.document_revisions');
+GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.document_revisions TO mnemon_app;
 
 -- Derived from the stored file and the extractor; never changed, only removed or made again. No foreign key: a rebuild
--- of the lens exchanges the rows of the versions.
+-- of the lens exchanges the rows of the revisions.
 CREATE TABLE mnemon.revision_texts (
     tenant_id      uuid NOT NULL,
     doc_version_id uuid NOT NULL,

@@ -30,7 +30,7 @@ BEGIN
                            FROM jsonb_array_elements(j.errors) AS one)
          WHERE j.tenant_id = tenant AND j.job_id = run.job_id;
         UPDATE mnemon.ingestion_runs r
-           SET config = r.config - '{title,original_filename,content_hash,source_uri,tags}'::text[],
+           SET config = r.config - '{title,original_filename,content_hash,source_uri,tags,told}'::text[],
                error = CASE WHEN r.error IS NULL OR r.error_code = 'DOCUMENT_PURGED' THEN r.error ELSE '[REDACTED]' END
          WHERE r.tenant_id = tenant AND r.run_id = run.run_id;
     END LOOP;

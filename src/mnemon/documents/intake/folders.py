@@ -9,7 +9,7 @@ from mnemon.documents.extraction.sniff import EXTENSIONS
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A file that was named or found; `reason` says why it is left out."""
 
     path: Path
@@ -24,27 +24,27 @@ class Found:
         return str(self.path if self.named or self.given is None else self.path.relative_to(self.given))
 
 
-def find_files(paths: Sequence[Path]) -> Iterator[Found]:
+def find_files(paths: Sequence[Path]) -> Iterator[FoundFile]:
     """The files that were named, and those in the folders that were, in the order of their names; each once."""
     seen: set[Path] = set()
     for path in paths:
-        for found in [Found(path, named=True)] if not path.is_dir() else _in_folder(path):
+        for found in [FoundFile(path, named=True)] if not path.is_dir() else _in_folder(path):
             key = found.path.absolute()
             if key not in seen:
                 seen.add(key)
                 yield _checked(found)
 
 
-def _in_folder(folder: Path) -> Iterator[Found]:
+def _in_folder(folder: Path) -> Iterator[FoundFile]:
     """Hidden files and folders are somebody's own business; links are not followed out of the folder."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             if not name.startswith("."):
-                yield Found(Path(place) / name, named=False, given=folder)
+                yield FoundFile(Path(place) / name, named=False, given=folder)
 
 
-def _checked(found: Found) -> Found:
+def _checked(found: FoundFile) -> FoundFile:
     path = found.path
     if not path.exists():
         return replace(found, reason="there is no such file")

@@ -1,4 +1,4 @@
-"""The sweep: files that no run and no version needs any more, found on disk and compared with the database."""
+"""The sweep: files that no run and no revision needs any more, found on disk and compared with the database."""
 
 import asyncio
 import time
@@ -29,9 +29,9 @@ SELECT run_id FROM mnemon.ingestion_runs
         OR status = 'failed' AND finished_at > now() - make_interval(hours => %(failed_hours)s))
 """
 KNOWN_RUNS = "SELECT run_id FROM mnemon.ingestion_runs WHERE tenant_id = mnemon.current_tenant() AND run_id = ANY(%s)"
-# Blobs are a version's, or that of a run which has yet to read it again.
+# Blobs are a revision's, or that of a run which has yet to read it again.
 NEEDED_BLOBS = """
-SELECT content_hash FROM mnemon.document_versions
+SELECT content_hash FROM mnemon.document_revisions
  WHERE tenant_id = mnemon.current_tenant() AND content_hash = ANY(%(hashes)s)
 UNION
 SELECT config ->> 'content_hash' FROM mnemon.ingestion_runs
@@ -41,7 +41,7 @@ SELECT config ->> 'content_hash' FROM mnemon.ingestion_runs
 
 REMOVED = counter("mnemon_files_removed", "Files that nobody needed any more, by what they were.", ["what"])
 
-Found = TypeVar("Found", bound=tuple[UUID, Any, float])
+Swept = TypeVar("Swept", bound=tuple[UUID, Any, float])
 
 
 class Ages(BaseModel):
@@ -85,7 +85,7 @@ async def sweep_uploads(database: Database, files: Files, ages: Ages) -> int:
 
 
 async def sweep_blobs(database: Database, files: Files, orphan_hours: int) -> int:
-    """Remove blobs that a crash left before their version was committed."""
+    """Remove blobs that a crash left before their revision was committed."""
     found = await asyncio.to_thread(lambda: sorted(files.blobs_of_tenants()))
     now, removed = time.time(), 0
     for tenant, batch in _by_tenant(found):
@@ -95,7 +95,7 @@ async def sweep_blobs(database: Database, files: Files, orphan_hours: int) -> in
 
 
 async def discard_unneeded_blobs(database: Database, files: Files, tenant: UUID, hashes: Sequence[str]) -> int:
-    """Remove those of these blobs that no version and no run needs; how many."""
+    """Remove those of these blobs that no revision and no run needs; how many."""
     removed = 0
     for at in range(0, len(hashes), BATCH):
         batch = list(hashes[at : at + BATCH])
@@ -108,7 +108,7 @@ async def discard_unneeded_blobs(database: Database, files: Files, tenant: UUID,
 
 
 async def _discard(database: Database, files: Files, tenant: UUID, content_hash: str) -> int:
-    """Whoever makes this blob a version's holds the same lock: after it, the question has a final answer."""
+    """Whoever makes this blob a revision's holds the same lock: after it, the question has a final answer."""
     async with database.transaction(tenant) as tx:
         await lock_blob(tx, content_hash)
         if await _needed(tx, [content_hash]):
@@ -126,7 +126,7 @@ async def _needed(tx: Connection, hashes: Sequence[str]) -> set[str]:
     return {row["content_hash"] for row in rows}
 
 
-def _by_tenant(found: Sequence[Found]) -> Iterator[tuple[UUID, list[Found]]]:
+def _by_tenant(found: Sequence[Swept]) -> Iterator[tuple[UUID, list[Swept]]]:
     for tenant, group in groupby(found, key=itemgetter(0)):
         whole = list(group)
         for at in range(0, len(whole), BATCH):

@@ -6,6 +6,7 @@ from typing import Any, Protocol, cast
 from uuid import UUID
 
 from mnemon.documents import events as documents
+from mnemon.documents.errors import ArtifactNotFound
 from mnemon.documents.ingest.extract_job import EXTRACT, RevisionToExtract
 from mnemon.documents.intake.locks import lock_document, lock_linking
 from mnemon.errors import MnemonError
@@ -16,7 +17,7 @@ from mnemon.models.language import LanguageModel
 from mnemon.semantics import events as happened
 from mnemon.semantics.extract.choose import choose_extractor
 from mnemon.semantics.extract.extractor import Extraction, Extractor, extract_revision
-from mnemon.semantics.extract.source import ArtifactNotFound, SourceRevision, read_source
+from mnemon.semantics.extract.source import SourceRevision, read_source
 from mnemon.semantics.link.linking import links_of
 from mnemon.semantics.link.supersession import Link
 from mnemon.semantics.search.event_vectors import replace_vectors, text_to_embed
@@ -26,7 +27,8 @@ from mnemon.settings import Settings
 from mnemon.work.job import Job
 
 STILL_THERE = """
-SELECT FROM mnemon.artifact_revisions WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s
+SELECT FROM mnemon.document_revisions
+ WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s AND purged_at IS NULL
 """
 
 
@@ -85,7 +87,7 @@ async def _record(
         tx = transaction.connection
         await lock_document(tx, source.doc_id)
         if await (await tx.execute(STILL_THERE, (source.doc_version_id,))).fetchone() is None:
-            raise ArtifactNotFound(f"Version {source.doc_version_id} was purged while it was read.")
+            raise ArtifactNotFound(f"Revision {source.doc_version_id} was purged while it was read.")
         await lock_linking(tx)
         links = await links_of(tx, source, found.events)
         await replace_vectors(tx, source.doc_version_id, found.events, vectors, context.embedder.model_id)

@@ -8,34 +8,26 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection, Database
+from mnemon.documents.errors import ArtifactNotFound
 from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Details, Extraction
+from mnemon.documents.ingest.described import WRITTEN_ON
 from mnemon.documents.ingest.revision_texts import RevisionText, read_text
-from mnemon.documents.intake.described import WRITTEN_ON
-from mnemon.errors import MnemonError
 from mnemon.models.tokens import count_tokens, find_tokenizer
 from mnemon.semantics.extract.revision import Chunk, Revision, SourceType
 
 # The lens row is locked by nobody: whoever writes takes the document's lock and looks again.
 KNOWN = """
-SELECT r.doc_id, r.ingested_at, r.readers, a.artifact_type, a.source_id, a.source_system, a.title,
-       coalesce(r.source_ts, v.written_at) AS written_at, v.authors, v.participants, v.details
-  FROM mnemon.artifact_revisions r
-  JOIN mnemon.artifacts a ON a.tenant_id = r.tenant_id AND a.doc_id = r.doc_id
-  JOIN mnemon.document_versions v ON v.tenant_id = r.tenant_id AND v.doc_version_id = r.doc_version_id
- WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_version_id = %s
+SELECT r.doc_id, r.created_at AS ingested_at, r.readers, d.document_type, d.source_id, d.title, r.written_at,
+       r.authors, r.participants, r.details
+  FROM mnemon.document_revisions r
+  JOIN mnemon.documents d ON d.tenant_id = r.tenant_id AND d.doc_id = r.doc_id
+ WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_version_id = %s AND r.purged_at IS NULL
 """
 CHUNKS = """
 SELECT ordinal, start_offset, end_offset FROM mnemon.chunks
  WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s ORDER BY ordinal
 """
-
-
-class ArtifactNotFound(MnemonError):
-    """The artifact or its revision is not there, or not for this reader."""
-
-    code = "ARTIFACT_NOT_FOUND"
-    status = 404
 
 
 @dataclass(frozen=True)
@@ -59,7 +51,7 @@ async def read_source(
     async with database.transaction(tenant) as tx:
         known = await (await tx.execute(KNOWN, (revision_id,))).fetchone()
         if known is None:
-            raise ArtifactNotFound(f"Version {revision_id} is gone: its document was purged.")
+            raise ArtifactNotFound(f"Revision {revision_id} is gone: its document was purged.")
         text = await read_text(tx, revision_id)
         spans = await _stored_chunks(tx, revision_id)
     if not spans:
@@ -108,7 +100,7 @@ def _day(words: str | None) -> date | None:
 
 def _type_of(text: RevisionText, known: dict[str, Any]) -> SourceType:
     """What the sender said; for a file, what its lines look like."""
-    told: SourceType = known["artifact_type"]
+    told: SourceType = known["document_type"]
     if told == "doc" and known["source_id"] is None and any(block.kind == "message" for block in text.blocks):
         return "chat"
     return told

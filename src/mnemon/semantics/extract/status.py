@@ -5,11 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection, Database
+from mnemon.documents.access import Reader, read_as
+from mnemon.documents.artifact_names import job_name
 from mnemon.documents.ingest.extract_job import EXTRACT, enqueue_extraction
-from mnemon.documents.readers import Reader, read_as
 from mnemon.errors import NotFound
-from mnemon.semantics.artifact_lookup import find_artifact, find_revision
-from mnemon.semantics.names import job_name
+from mnemon.semantics.artifact_reading import find_artifact, find_revision
 from mnemon.semantics.shapes import Shape, moment
 from mnemon.work.jobs import retry_job
 
@@ -28,15 +28,17 @@ SELECT extraction_id AS job_id, extracted_at FROM mnemon.extractions
 # Not those that pause after a failure: that may take long, and is told by the job's status.
 UNREAD = """
 SELECT count(DISTINCT r.doc_id) AS documents
-  FROM mnemon.artifact_revisions r
+  FROM mnemon.document_revisions r
   JOIN mnemon.jobs j ON j.tenant_id = r.tenant_id AND j.kind = 'semantics.extract'
    AND j.dedupe_key IN (r.doc_version_id::text, r.doc_version_id || '+')
  WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_id = ANY(%s)
    AND (j.status = 'PROCESSING' OR (j.status = 'PENDING' AND j.attempts = 0))
 """
 NEVER_READ = """
-SELECT doc_id FROM mnemon.artifact_revisions
- WHERE tenant_id = mnemon.current_tenant() AND doc_id = ANY(%s) AND is_latest AND extracted_at IS NULL
+SELECT r.doc_id FROM mnemon.document_revisions r
+ WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_id = ANY(%s) AND r.is_active
+   AND NOT EXISTS (SELECT FROM mnemon.extractions x
+                    WHERE x.tenant_id = r.tenant_id AND x.doc_version_id = r.doc_version_id)
 """
 
 

@@ -20,11 +20,11 @@ LINKABLE = frozenset({Category.DECISION, Category.COMMITMENT, Category.EXECUTION
 CANDIDATES = "SELECT mnemon.events_to_link(%s, %s, %s, %s, %s::text[], %s) AS event_id"
 EVENTS = """
 SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subject_type, e.subject_ref, e.actors,
-       e.event_time, e.happened_at, e.due, e.kind, e.origin, e.confidence, r.ingested_at,
+       e.event_time, e.happened_at, e.due, e.kind, e.origin, e.confidence, r.created_at AS ingested_at,
        (SELECT jsonb_agg(jsonb_build_array(g.start_char, g.end_char, g.quote) ORDER BY g.start_char)
           FROM mnemon.event_evidence g WHERE g.tenant_id = e.tenant_id AND g.event_id = e.event_id) AS evidence
   FROM mnemon.semantic_events e
-  JOIN mnemon.artifact_revisions r ON r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id
+  JOIN mnemon.document_revisions r ON r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id
  WHERE e.tenant_id = mnemon.current_tenant() AND e.event_id = ANY(%s)
 """
 

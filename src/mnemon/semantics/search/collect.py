@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from mnemon.db.database import Database
-from mnemon.documents.readers import Reader
+from mnemon.documents.access import Reader
 from mnemon.semantics.search.query import MOST, EventFilters, event_search
 from mnemon.semantics.shapes import Shape
 

@@ -8,12 +8,12 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection, Database
-from mnemon.documents.readers import Reader, read_as
+from mnemon.documents.access import Reader, read_as
 from mnemon.errors import InvalidRequest, MnemonError, NotFound
 from mnemon.models.active import active_model
 from mnemon.models.embedder import Embedder
 from mnemon.models.vectors import as_vector
-from mnemon.semantics.artifact_lookup import find_artifact, find_revision
+from mnemon.semantics.artifact_reading import find_artifact, find_revision
 from mnemon.semantics.search.cursor import Place, from_cursor, moment, offset, to_cursor
 from mnemon.semantics.search.event_vectors import VECTORS
 from mnemon.semantics.semantic_event import Category

@@ -3,16 +3,10 @@
 from uuid import UUID
 
 from mnemon.db.database import Connection, Database
-from mnemon.documents.readers import Reader, read_as
+from mnemon.documents.access import Reader, read_as
+from mnemon.documents.errors import ArtifactNotFound
 from mnemon.errors import Conflict
-from mnemon.semantics.artifact_lookup import (
-    Artifact,
-    ArtifactRevision,
-    NoSuchArtifact,
-    find_artifact,
-    find_revision,
-    revisions_of,
-)
+from mnemon.semantics.artifact_reading import Artifact, ArtifactRevision, find_artifact, find_revision, revisions_of
 from mnemon.semantics.link.linking import EVENTS, event_of
 from mnemon.semantics.search.changes import changes
 from mnemon.semantics.search.query import OF_REVISION
@@ -22,10 +16,10 @@ from mnemon.semantics.shapes import Shape, event_shape, read_events, read_eviden
 # What was served until this one came, or came back: a restored content has a lower number than what it replaces.
 SERVED_BEFORE = """
 SELECT r.doc_version_id
-  FROM mnemon.artifact_revisions r, unnest(r.served) AS span
+  FROM mnemon.document_revisions r, unnest(r.served) AS span
  WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_id = %(doc)s AND r.doc_version_id <> %(last)s
    AND upper(span) <= (
-       SELECT max(lower(own)) FROM mnemon.artifact_revisions l, unnest(l.served) AS own
+       SELECT max(lower(own)) FROM mnemon.document_revisions l, unnest(l.served) AS own
         WHERE l.tenant_id = r.tenant_id AND l.doc_version_id = %(last)s)
  ORDER BY upper(span) DESC LIMIT 1
 """
@@ -82,7 +76,9 @@ async def _named(tx: Connection, artifact: Artifact, name: str) -> ArtifactRevis
     for one in await revisions_of(tx, artifact):
         if name in (one.revision_id, str(one.version_number)):
             return one
-    raise NoSuchArtifact(f"Artifact {artifact.artifact_uid} has no revision {name}", artifact_uid=artifact.artifact_uid)
+    raise ArtifactNotFound(
+        f"Artifact {artifact.artifact_uid} has no revision {name}", artifact_uid=artifact.artifact_uid
+    )
 
 
 async def _served_before(tx: Connection, artifact: Artifact, last: ArtifactRevision) -> ArtifactRevision:
@@ -91,7 +87,7 @@ async def _served_before(tx: Connection, artifact: Artifact, last: ArtifactRevis
     for one in await revisions_of(tx, artifact):
         if found is not None and one.doc_version_id == found["doc_version_id"]:
             return one
-    raise NoSuchArtifact(
+    raise ArtifactNotFound(
         f"Artifact {artifact.artifact_uid} has no revision before {last.revision_id}: it came first",
         artifact_uid=artifact.artifact_uid,
     )

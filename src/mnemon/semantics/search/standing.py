@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Database
-from mnemon.documents.readers import Reader, read_as
+from mnemon.documents.access import Reader, read_as
 from mnemon.semantics.shapes import Shape, event_shape, read_events, read_evidence, read_links
 
 # What an event becomes by a link of this kind that leads to it.

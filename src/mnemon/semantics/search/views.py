@@ -7,7 +7,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Database
-from mnemon.documents.readers import Reader, read_as
+from mnemon.documents.access import Reader, read_as
 from mnemon.errors import InvalidRequest
 from mnemon.semantics.search import cursor as places
 from mnemon.semantics.search.cursor import Place, from_cursor, to_cursor

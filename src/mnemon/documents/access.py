@@ -1,23 +1,26 @@
-"""Who reads: the person behind a request, known to the database for one transaction."""
+"""Who may read a document: the person behind a request, known to the database for one transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from mnemon.db.database import Connection
-from mnemon.errors import NotFound
+from mnemon.errors import InvalidRequest, NotFound
+from mnemon.identity.roles import user_actor_id
+from mnemon.identity.users import user_by_email
 from mnemon.log.events import Actor
 
 SET = "SELECT set_config('mnemon.reader', %s, true)"
 HIDDEN = """
-SELECT FROM mnemon.artifacts
+SELECT FROM mnemon.documents
  WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s AND NOT mnemon.may_read(readers)
 """
 HIDDEN_OF = """
-SELECT doc_id FROM mnemon.artifacts
+SELECT doc_id FROM mnemon.documents
  WHERE tenant_id = mnemon.current_tenant() AND doc_id = ANY(%s) AND NOT mnemon.may_read(readers)
 """
 HIDDEN_REVISION = "SELECT mnemon.is_hidden(%s) AS hidden"
+KINDS = ("user", "operator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +62,21 @@ async def hidden_documents(tx: Connection, reader: Reader, documents: Sequence[U
     await read_as(tx, reader)
     rows = await (await tx.execute(HIDDEN_OF, (list(documents),))).fetchall()
     return {row["doc_id"] for row in rows}
+
+
+async def reader_ids(tx: Connection, named: Iterable[str]) -> tuple[str, ...]:
+    """Ids as they are, and the ids of those who are named by their address."""
+    return tuple([await _reader_id(tx, one) for one in named])
+
+
+async def _reader_id(tx: Connection, named: str) -> str:
+    """What is neither would let nobody in, and nobody would hear of it."""
+    kind, _, name = named.partition(":")
+    if kind in KINDS and name:
+        return named
+    if "@" not in named:
+        raise InvalidRequest(f"{named!r} is no reader: give an e-mail address, or an id like user:….", field="readers")
+    try:
+        return user_actor_id((await user_by_email(tx, named)).user_id)
+    except NotFound:
+        raise InvalidRequest(f"There is no user {named} who could read it.", field="readers") from None

@@ -1,6 +1,8 @@
 """What a file says about itself, cut down to what is worth keeping: a hostile one may say a lot."""
 
-from datetime import UTC
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from mnemon.documents.ingest.content import Extraction
@@ -11,8 +13,23 @@ MOST = 50
 WRITTEN_ON = "written_on"
 
 
+def as_told(extraction: Extraction, told: Mapping[str, Any]) -> Extraction:
+    """What the sender says of a text comes before what it seems to say itself."""
+    if not told:
+        return extraction
+    found, written = extraction.details, told.get("written_at")
+    details = replace(
+        found,
+        title=told.get("title") or found.title,
+        authors=[told["author"]] if told.get("author") else found.authors,
+        participants=told.get("participants") or found.participants,
+        written_at=datetime.fromisoformat(written) if written else found.written_at,
+    )
+    return replace(extraction, details=details)
+
+
 def described(extraction: Extraction, filename: str) -> dict[str, Any]:
-    """The fields of the event that a version is made of."""
+    """The fields of the event that a revision is made of."""
     details, written = extraction.details, written_at(extraction, filename)
     more = {_cut(name, 100): _cut(value) for name, value in list(details.more.items())[:MOST]}
     # The moment is kept in universal time, where the author's day may have another date.
