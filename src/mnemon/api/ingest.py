@@ -150,7 +150,7 @@ def _origin(form: Form) -> Origin:
             f"The form has the unknown field {min(unknown)!r}; known are file, {', '.join(sorted(FIELDS))}.",
             field=min(unknown),
         )
-    given = {name: form.one(name) for name in FIELDS}
+    given: dict[str, Any] = {name: form.one(name) for name in FIELDS}
     origin = Origin(
         **{name: given[name] for name in PLAIN},
         tags=_listed(given["tags"]) if given["tags"] is not None else None,
