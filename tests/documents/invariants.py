@@ -5,7 +5,7 @@ from itertools import pairwise
 from mnemon.documents.extraction.hygiene import clean
 from mnemon.documents.ingest.chunking import HARD_CAP, chunk
 from mnemon.documents.ingest.content import Chunk, Extraction
-from mnemon.documents.ingest.sentences import sentences
+from mnemon.documents.structure.sentences import sentences
 from mnemon.models.tokens import count_tokens, find_tokenizer
 
 TOKENIZER = find_tokenizer()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.documents.ingest import sentences as sentence_room
-from mnemon.documents.ingest.sentences import SPECIAL, sentences
+from mnemon.documents.structure import sentences as sentence_room
+from mnemon.documents.structure.sentences import SPECIAL, sentences
 
 
 def parted(text: str) -> list[str]:

@@ -4,13 +4,15 @@ from datetime import date
 
 import pytest
 
-from mnemon.semantics.rules.layout import Unit, read_layout
-from mnemon.semantics.rules.sections import Section
+from mnemon.documents.structure.reading import read_structure
+from mnemon.documents.structure.sections import Section
+from mnemon.documents.structure.structure import Hints, TextKind
+from mnemon.semantics.rules.layout import Unit, layout_of
 from tests.semantics.reading import events, the_event
 
 
-def units(text: str, source_type: str = "doc", *participants: str) -> tuple[Unit, ...]:
-    return read_layout(text, source_type, participants).units
+def units(text: str, source_type: TextKind = "doc", *participants: str) -> tuple[Unit, ...]:
+    return layout_of(text, read_structure(text, hints=Hints(source_type, participants))).units
 
 
 def test_a_transcript_may_put_the_time_before_the_speaker_on_a_line_of_its_own() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mnemon.ask.terms import Term
 from mnemon.ask.wording import Listener
-from mnemon.documents.ingest.sentences import Span, sentences
+from mnemon.documents.structure.sentences import Span, sentences
 
 LONGEST = 300
 # Less than this, such as a mere heading, tells a reader too little: the sentences after it are shown too.

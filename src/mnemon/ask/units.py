@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mnemon.documents.extraction.lines import lines_of
-from mnemon.documents.extraction.transcript import talk_blocks
-from mnemon.documents.ingest.sentences import sentences
+from mnemon.documents.structure.lines import lines_of
+from mnemon.documents.structure.sentences import sentences
+from mnemon.documents.structure.talk import talk_blocks
 
 MAIL = "message/rfc822"
 # A turn up to this long is quoted whole: its sentences lean on each other.

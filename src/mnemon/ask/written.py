@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from mnemon.ask.citations import Citation, cite
 from mnemon.ask.hits import Hit
 from mnemon.ask.wording import words_of
-from mnemon.documents.ingest.sentences import sentences
 from mnemon.documents.quotes import find_quote
+from mnemon.documents.structure.sentences import sentences
 from mnemon.models.language import LanguageModel, Prompt
 from mnemon.telemetry import counter
 

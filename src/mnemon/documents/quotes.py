@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from mnemon.documents.ingest.sentences import Span
+from mnemon.documents.structure.sentences import Span
 
 _ALIKE = (
     dict.fromkeys(map(ord, "‘’‚‛′´`＇"), "'")

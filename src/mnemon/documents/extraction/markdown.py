@@ -7,10 +7,11 @@ from mnemon.documents.extraction.dates import moment
 from mnemon.documents.extraction.decoding import decode
 from mnemon.documents.extraction.hygiene import one_line
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.extraction.lines import BULLET, QUOTED, Line, after, block_of, lines_of
-from mnemon.documents.extraction.minutes import date_in, participants_in
 from mnemon.documents.ingest.content import Block, BlockKind, Details, Extraction
-from mnemon.documents.ingest.headings import heading_title
+from mnemon.documents.structure.dates import midnight
+from mnemon.documents.structure.headings import heading_title
+from mnemon.documents.structure.lines import BULLET, QUOTED, Line, after, block_of, lines_of
+from mnemon.documents.structure.preamble import read_preamble
 
 VERSION = "md/1"
 
@@ -116,13 +117,13 @@ def _front_matter(lines: list[Line]) -> int:
 
 
 def _details(text: str, front: list[Line], blocks: list[Block]) -> Details:
-    fields = _fields(front)
+    fields, preamble = _fields(front), read_preamble(text)
     heading = next((text[block.start : block.end] for block in blocks if block.kind == "heading"), None)
     return Details(
         title=one_line(fields.pop("title", None)) or one_line(heading and heading_title(heading)),
         authors=_names(fields.pop("authors", "") or fields.pop("author", "")),
-        participants=_names(fields.pop("participants", "") or fields.pop("attendees", "")) or participants_in(text),
-        written_at=moment(fields.get("date")) or date_in(text),
+        participants=_names(fields.pop("participants", "") or fields.pop("attendees", "")) or list(preamble.present),
+        written_at=moment(fields.get("date")) or midnight(preamble.written_on),
         language=one_line(fields.pop("lang", None) or fields.pop("language", None)),
         more=fields,
     )

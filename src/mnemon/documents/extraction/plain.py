@@ -3,12 +3,13 @@
 from mnemon.documents.extraction.decoding import decode
 from mnemon.documents.extraction.hygiene import one_line
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.extraction.lines import lines_of
-from mnemon.documents.extraction.minutes import date_in, participants_in
-from mnemon.documents.extraction.plain_blocks import plain_blocks
-from mnemon.documents.extraction.transcript import talk_blocks
 from mnemon.documents.ingest.content import Block, Details, Extraction
-from mnemon.documents.ingest.headings import heading_title
+from mnemon.documents.structure.dates import midnight
+from mnemon.documents.structure.headings import heading_title
+from mnemon.documents.structure.lines import lines_of
+from mnemon.documents.structure.plain_blocks import plain_blocks
+from mnemon.documents.structure.preamble import read_preamble
+from mnemon.documents.structure.talk import talk_blocks
 
 VERSION = "txt/1"
 
@@ -19,11 +20,12 @@ def extract_plain(content: bytes, limits: Limits) -> Extraction:
     lines = lines_of(text)
     talk = talk_blocks(lines)
     blocks = talk or list(plain_blocks(lines))
+    preamble = read_preamble(text)
     speakers = {block.speaker: None for block in talk if block.speaker}
     details = Details(
         title=_title(text, blocks),
-        participants=participants_in(text) or list(speakers)[:1_000],
-        written_at=date_in(text),
+        participants=list(preamble.present) or list(speakers)[:1_000],
+        written_at=midnight(preamble.written_on),
     )
     return Extraction(text, blocks, details, VERSION)
 

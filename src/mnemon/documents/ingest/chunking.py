@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from mnemon.documents.ingest.content import Block, Chunk, Extraction, Page
-from mnemon.documents.ingest.headings import heading_title
 from mnemon.documents.ingest.pieces import AFTER_COLON, AFTER_HEADING, CountTokens, Piece, merged, pieces_of
+from mnemon.documents.structure.headings import heading_title
 
 LEAST, MOST = 350, 500
 HARD_CAP = 800

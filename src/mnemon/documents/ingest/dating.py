@@ -4,13 +4,12 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from mnemon.documents.extraction.minutes import date_within
 from mnemon.documents.ingest.content import Extraction
+from mnemon.documents.structure.dates import midnight
+from mnemon.documents.structure.preamble import caption_day
 from mnemon.log.privacy.crypto_seal import REDACTED
 
-# A date further down, or in a sentence, is about something else.
-HEAD_LINES, HEAD_CHARACTERS, LONGEST_LINE = 3, 1_000, 160
-ENDS_A_SENTENCE = re.compile(r"[.!?][\"'”’)]*$")
+HEAD_CHARACTERS = 1_000
 IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_. ]?)(\d\d)\2(\d\d)(?!\d)")
 # What tools that write the same file for the same input put there.
 PLACEHOLDERS = frozenset(datetime(year, 1, 1, tzinfo=UTC) for year in (1970, 1980, 2000))
@@ -40,9 +39,7 @@ def recorded_moment(value: Any) -> datetime | None:
 
 def date_in_head(text: str) -> datetime | None:
     """The first whole date in the first lines, as headings and captions have it."""
-    lines = [line.strip() for line in text[:HEAD_CHARACTERS].split("\n") if line.strip()][:HEAD_LINES]
-    captions = (line for line in lines if len(line) <= LONGEST_LINE and not ENDS_A_SENTENCE.search(line))
-    return next((found for line in captions if (found := date_within(line))), None)
+    return midnight(caption_day(text[:HEAD_CHARACTERS].split("\n")))
 
 
 def date_in_name(filename: str) -> datetime | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mnemon.documents.ingest.content import Block
-from mnemon.documents.ingest.sentences import Span, sentences
+from mnemon.documents.structure.sentences import Span, sentences
 
 CountTokens = Callable[[str], int]
 

@@ -4,12 +4,12 @@ import re
 from datetime import date, datetime, time
 
 from mnemon.documents.quotes import find_quote
+from mnemon.documents.structure.dates import read_dates
 from mnemon.semantics.extract.revision import Chunk, Revision
 from mnemon.semantics.extract.said import SaidEvent
 from mnemon.semantics.extract.verify import MOST_WORDS, evidence_at
 from mnemon.semantics.link.wording import content_words, values
 from mnemon.semantics.rules.agents import GROUPS
-from mnemon.semantics.rules.dates import read_dates
 from mnemon.semantics.rules.people import NOT_NAMES
 from mnemon.semantics.rules.times import due_of, event_time_of
 from mnemon.semantics.semantic_event import Actor, Candidate, Category, Evidence, Origin, Subject

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from mnemon.documents.structure.sentences import sentences
 from mnemon.models.failures import AnswerTruncated
 from mnemon.models.language import Answer, LanguageModel
 from mnemon.semantics.extract.extractor import ChunkExtraction, Merged, ModelAnswer
@@ -15,7 +16,6 @@ from mnemon.semantics.extract.said import SaidEvents, SaidGroups
 from mnemon.semantics.link.merge import as_event, group_candidates, merge_candidates
 from mnemon.semantics.link.occurrence import may_be_same
 from mnemon.semantics.rules.engine import RulesExtractor
-from mnemon.semantics.rules.sentences import split_sentences
 from mnemon.semantics.semantic_event import Candidate
 
 # A chunk this small whose answer is still cut off will not fit by cutting it again.
@@ -83,7 +83,7 @@ def _halves(revision: Revision, chunk: Chunk) -> list[Chunk]:
     if chunk.end - chunk.start < SMALLEST_CHUNK:
         return []
     middle = (chunk.start + chunk.end) // 2
-    starts = [start for start, _ in split_sentences(revision.text, chunk.start, chunk.end)][1:]
+    starts = [start for start, _ in sentences(revision.text, chunk.start, chunk.end)][1:]
     border = min(starts, key=lambda start: abs(start - middle), default=middle)
     return [replace(chunk, end=border), replace(chunk, start=border)]
 

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
-from typing import Literal
 from zoneinfo import ZoneInfo
 
-from mnemon.semantics.rules.layout import Layout, read_layout
+from mnemon.documents.structure.reading import read_structure
+from mnemon.documents.structure.structure import Hints, Structure, TextKind
+from mnemon.semantics.rules.layout import Layout, layout_of
 from mnemon.semantics.rules.people import People
 
-SourceType = Literal["email", "doc", "chat", "transcript", "note"]
+SourceType = TextKind
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,13 @@ class Revision:
     participants: tuple[str, ...] = ()
     # The author's day, where it is another than that of `written_at`.
     written_on: date | None = None
+    # As it was read when the revision was stored; a text from elsewhere is read on first use.
+    structure: Structure | None = None
 
     @cached_property
     def layout(self) -> Layout:
-        return read_layout(self.text, self.type, self.participants)
+        structure = self.structure or read_structure(self.text, hints=Hints(self.type, self.participants))
+        return layout_of(self.text, structure)
 
     @cached_property
     def people(self) -> People:

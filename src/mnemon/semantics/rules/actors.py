@@ -3,11 +3,12 @@
 import re
 from collections.abc import Sequence
 
+from mnemon.documents.structure.names import NAME
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.rules.agents import Agent, agent_in, last_group
 from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.rules.match import Found
-from mnemon.semantics.rules.people import NAME, People, is_given_name
+from mnemon.semantics.rules.people import People, is_given_name
 from mnemon.semantics.semantic_event import Actor, Candidate, Category, Role
 
 _VOCATIVE = re.compile(

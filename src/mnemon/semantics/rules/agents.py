@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from mnemon.semantics.rules.people import NAME, People, is_given_name
+from mnemon.documents.structure.names import NAME
+from mnemon.semantics.rules.people import People, is_given_name
 from mnemon.semantics.rules.word_lists import words
 
 AgentKind = Literal["self", "we", "you", "pronoun", "they", "person", "name", "group", "thing"]

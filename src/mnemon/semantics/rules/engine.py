@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from mnemon.documents.structure.sections import Section
 from mnemon.semantics.extract.extractor import ChunkExtraction, Merged
 from mnemon.semantics.extract.revision import Chunk, Revision
 from mnemon.semantics.extract.verify import MOST_WORDS, evidence_at
@@ -13,14 +14,13 @@ from mnemon.semantics.link.kept import answers, bare_report, promised_verb
 from mnemon.semantics.link.merge import merge_candidates
 from mnemon.semantics.rules.actors import Cast
 from mnemon.semantics.rules.agents import NOBODY
+from mnemon.semantics.rules.clauses import split_clauses
 from mnemon.semantics.rules.confidence import confidence_of
 from mnemon.semantics.rules.intent import actionable
 from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.rules.match import Found, best_match
 from mnemon.semantics.rules.mood import plain
 from mnemon.semantics.rules.rows import read_table_row
-from mnemon.semantics.rules.sections import Section
-from mnemon.semantics.rules.sentences import split_clauses
 from mnemon.semantics.rules.subjects import subject_of
 from mnemon.semantics.rules.times import due_of, event_time_of
 from mnemon.semantics.semantic_event import Actor, Candidate, Category

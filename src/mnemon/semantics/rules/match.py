@@ -4,13 +4,14 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from mnemon.documents.structure.names import NAME
+from mnemon.documents.structure.sections import Section
 from mnemon.semantics.rules.agents import NOBODY, Agent, agent_before, agent_in, split_names
 from mnemon.semantics.rules.cues import CUES
 from mnemon.semantics.rules.cues.cue import Cue
 from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.rules.mood import Mood, is_denied, is_quoted, mood_of
-from mnemon.semantics.rules.people import NAME, People
-from mnemon.semantics.rules.sections import Section
+from mnemon.semantics.rules.people import People
 from mnemon.semantics.semantic_event import Category, Kind
 
 # What a heading promises, and how much: as a score where no cue speaks, and as a bonus where one agrees.

@@ -6,15 +6,10 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
 
+from mnemon.documents.structure.names import CAPITALISED, PARTICLE, TITLE, UPPER
 from mnemon.semantics.rules.word_lists import words
 
-UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĪĮİŁŃŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽ"
-# One capital and small letters: "MySQL" and "NATO" are nobody's name; "McKay", "O'Neill" and "Mei-Ling" are.
-_CAPITAL = rf"(?:(?:Mc|Mac|De|O['’])?[{UPPER}][^\W\d_A-Z]+(?:[-’'][{UPPER}]?[^\W\d_A-Z]+)?)"
-_TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\.?"
-_PARTICLE = r"(?:de|da|van|von|der|bin|al)"
-NAME = rf"(?:{_TITLE} )?(?:[A-Z]\. )?{_CAPITAL}(?: (?:{_PARTICLE} )?{_CAPITAL}){{0,2}}"
-_FULL_NAME = re.compile(rf"(?<![\w.])(?:{_TITLE} {_CAPITAL}|{_CAPITAL}(?: {_PARTICLE})? {_CAPITAL})(?![\w-])")
+_FULL_NAME = re.compile(rf"(?<![\w.])(?:{TITLE} {CAPITALISED}|{CAPITALISED}(?: {PARTICLE})? {CAPITALISED})(?![\w-])")
 _PROPER = re.compile(rf"(?<=[a-z,] )[{UPPER}][\w’'-]*\w")
 # "In Zlín": a word that names a place once is nobody's name anywhere, unless it is known for one.
 _PLACE = re.compile(rf"\b(?:in|near|outside) (?P<place>[{UPPER}][\w-]*\w)(?![’'\w])")

@@ -3,10 +3,10 @@
 import re
 from datetime import date
 
+from mnemon.documents.structure.dates import read_dates
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.extract.verify import evidence_at
 from mnemon.semantics.rules.agents import split_names
-from mnemon.semantics.rules.dates import read_dates
 from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.rules.subjects import subject_of_cell
 from mnemon.semantics.semantic_event import Actor, Candidate, Category

@@ -4,8 +4,8 @@ import re
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
-from mnemon.semantics.rules.calendar_words import Direction
-from mnemon.semantics.rules.dates import Mention, read_dates
+from mnemon.documents.structure.calendar_words import Direction
+from mnemon.documents.structure.dates import Mention, read_dates
 from mnemon.semantics.semantic_event import Category
 
 _DEADLINE = frozenset(

@@ -6,13 +6,13 @@ from email.policy import compat32
 
 from mnemon.documents.extraction.eml.headers import Address, addresses, header, sent_at
 from mnemon.documents.extraction.eml.parts import Attachment, Forwarded, TextPart, parts_of
-from mnemon.documents.extraction.eml.quotes import mail_blocks
 from mnemon.documents.extraction.html.extract import write_page
 from mnemon.documents.extraction.html.tree import parse
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.extraction.lines import lines_of
 from mnemon.documents.extraction.writing import TextWriter
 from mnemon.documents.ingest.content import Details, Extraction
+from mnemon.documents.structure.lines import lines_of
+from mnemon.documents.structure.mail import mail_blocks
 
 VERSION = "eml/1"
 

@@ -1,12 +1,12 @@
-"""The text of a mail: what its sender wrote, and what he quotes of others."""
+"""Mail, also pasted as text: what its sender wrote, what he quotes of others, and where older mail begins."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from mnemon.documents.extraction.lines import QUOTED, Line, block_of
-from mnemon.documents.extraction.plain_blocks import plain_blocks
 from mnemon.documents.ingest.content import Block
+from mnemon.documents.structure.lines import QUOTED, RULE, Line, block_of
+from mnemon.documents.structure.plain_blocks import plain_blocks
 
 # "On Monday, Anna <anna@example.org> wrote:" in the languages that mail programs speak most.
 WROTE = re.compile(
@@ -20,11 +20,38 @@ WRITER = re.compile(
     r"(?:wrote|writes|schrieb|a écrit|escribió|schreef|ha scritto|escreveu|skrev|napisał)"
 )
 ORIGINAL = re.compile(
-    r"\s*-{2,}\s*(?:Original Message|Forwarded [Mm]essage|Original Appointment|Ursprüngliche Nachricht|"
-    r"Weitergeleitete Nachricht|Message d'origine)\s*-{2,}\s*$|\s*Begin forwarded message:\s*$"
+    r"\s*-{2,}\s*(?:Original Message|Forwarded Message|Original Appointment|Ursprüngliche Nachricht|"
+    r"Weitergeleitete Nachricht|Message d'origine)|\s*Begin forwarded message",
+    re.IGNORECASE,
 )
-OUTLOOK = re.compile(r"\s*\*?(?:From|Von|De):\*?\s+(?P<name>\S.*)$")
+OUTLOOK = re.compile(r"\s*\*?(?:From|Von|De|Da|Van)\s*:\*?\s+(?P<name>\S.*)$", re.IGNORECASE)
 OUTLOOK_NEXT = re.compile(r"\s*\*?(?:Sent|Date|To|Subject|Gesendet|An|Betreff|Datum|Envoyé|À|Cc):\*?\s")
+SIGN_OFF = re.compile(
+    r"\s*(?:(?:best|kind|warm|many)\s+)*(?:regards|wishes|cheers|thanks(?: again| a lot)?|thank you"
+    r"|sincerely|yours(?: truly| sincerely)?|best|br|rgds|love)\s*[,.!]?\s*[\w.]{0,20}\s*",
+    re.IGNORECASE,
+)
+SIGNATURE = re.compile(r"--\s*$")
+
+
+def is_attribution(line: str) -> bool:
+    """ "On Monday, Anna wrote:"; who wrote what is quoted below."""
+    return len(line) < 500 and WROTE.match(line) is not None
+
+
+def is_sign_off(line: str) -> bool:
+    return SIGN_OFF.fullmatch(line) is not None
+
+
+def is_signature(line: str) -> bool:
+    return SIGNATURE.match(line) is not None
+
+
+def starts_old_mail(lines: list[Line], at: int) -> bool:
+    """A rule of underscores begins older mail where a sender stands below it; in any other text it is just a rule."""
+    if ORIGINAL.match(lines[at].text):
+        return True
+    return bool(RULE.match(lines[at].text)) and at + 1 < len(lines) and bool(OUTLOOK.match(lines[at + 1].text))
 
 
 def mail_blocks(lines: list[Line], sender: str | None) -> Iterator[Block]:

@@ -1,7 +1,7 @@
-"""Where sentences begin and end, in code points of the text they stand in.
+"""The one splitter: where sentences begin and end, in code points of the text they stand in.
 
-For chunks and citations, where half a sentence misleads: a doubtful stop, as one before a small letter, ends nothing.
-`mnemon.semantics.rules.sentences` leans the other way.
+Half a sentence misleads whoever reads a citation, so a doubtful stop, as one before a small letter, ends nothing.
+`mnemon.semantics.rules.clauses` parts what it gives further, into single facts.
 """
 
 import re
@@ -90,6 +90,17 @@ def _ends_here(text: str, begin: int, match: re.Match[str], end: int) -> bool:
     if stop[0] != "." or stop[1:2] == ".":
         return True
     return _full_stop_ends(text, begin, match.start(), word)
+
+
+def is_abbreviated(text: str, begin: int, at: int) -> bool:
+    """Whether the full stop at `at` belongs to the word before it: an abbreviation, an initial, a list number."""
+    window = text[max(begin, at - 40) : at]
+    if _is_ordinary(window):
+        return False
+    found = WORD_BEFORE.search(window)
+    word = found.group() if found else ""
+    initial = len(word) == 1 and word.isupper() and word != "I"
+    return initial or word.lower().strip(".") in SPECIAL or LIST_NUMBER.search("\n" + window.lstrip()) is not None
 
 
 def _full_stop_ends(text: str, begin: int, at: int, following: str) -> bool:

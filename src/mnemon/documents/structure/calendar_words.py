@@ -11,18 +11,18 @@ MONTHS = {
     name: number
     for number, names in enumerate(
         (
-            ("january", "jan"),
-            ("february", "feb"),
-            ("march", "mar"),
+            ("january", "jan", "januar", "jänner"),
+            ("february", "feb", "februar"),
+            ("march", "mar", "märz"),
             ("april", "apr"),
-            ("may",),
-            ("june", "jun"),
-            ("july", "jul"),
+            ("may", "mai"),
+            ("june", "jun", "juni"),
+            ("july", "jul", "juli"),
             ("august", "aug"),
             ("september", "sept", "sep"),
-            ("october", "oct"),
+            ("october", "oct", "oktober", "okt"),
             ("november", "nov"),
-            ("december", "dec"),
+            ("december", "dec", "dezember", "dez"),
         ),
         start=1,
     )

@@ -1,12 +1,12 @@
-"""Reads explicit and relative dates in English text and resolves them against the day it was written."""
+"""The reader of dates: explicit and relative ones in English text resolved against the day it was written."""
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
-from mnemon.semantics.rules import calendar_words as calendar
-from mnemon.semantics.rules.calendar_words import MONTHS, NUMBERS, ORDINALS, WEEKDAYS, Direction, Period
+from mnemon.documents.structure import calendar_words as calendar
+from mnemon.documents.structure.calendar_words import MONTHS, NUMBERS, ORDINALS, WEEKDAYS, Direction, Period
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ _WEEKDAY = (
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
 _UNIT = r"(?P<unit>(?:business|working)\s+day|day|week|month|quarter|year)s?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_THIS_AGE = r"(?:19|20)\d\d"
+_YEAR = rf"(?P<year>{_THIS_AGE})"
 _END_OF = (
     r"(?:(?P<edge>the\s+end|end|the\s+start|start|the\s+beginning|beginning|mid"
     r"|the\s+middle)[\s-]+(?:of\s+)?)?"
@@ -142,7 +143,7 @@ def _ordinal_day(match: re.Match[str], today: date, direction: Direction) -> Per
 _PATTERNS: tuple[tuple[str, Reader], ...] = (
     (r"\b(?P<year>\d{4})-(?P<number>\d{2})-(?P<day>\d{2})(?!\d)", _iso),
     (r"\b(?P<first>\d{1,2})[./](?P<second>\d{1,2})[./](?P<year>(?:20)?\d\d)\b", _numeric),
-    (rf"\b{_DAY}(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?\b", _day_of_month),
+    (rf"\b{_DAY}(?:\.(?=\s+\w{{3,9}}\.?\s+{_THIS_AGE}))?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?\b", _day_of_month),
     (rf"\b{_MONTH}\s+{_DAY}\b(?!:)(?:,?\s+{_YEAR})?", _day_of_month),
     (rf"\b{_END_OF}{_MONTH}\s+(?:of\s+)?{_YEAR}\b", _month),
     (
@@ -180,6 +181,11 @@ _MAYBE_DATED = re.compile(
 )
 
 
+# Whatever is resolved against this day has no year of its own.
+_LONG_AGO = date(1000, 1, 1)
+_TWO_READINGS = re.compile(r"(?:0?\d|1[012])[/.](?:0?\d|1[012])[/.]\d+.*", re.DOTALL)
+
+
 def read_dates(text: str, today: date, direction: Direction = "nearest") -> list[Mention]:
     """Every date that the text mentions, in order. A date without a year is taken in the given direction."""
     if not _MAYBE_DATED.search(text):
@@ -189,6 +195,20 @@ def read_dates(text: str, today: date, direction: Direction = "nearest") -> list
         if all(mention.end <= other.start or mention.start >= other.end for other in found):
             found.append(mention)
     return sorted(found, key=lambda mention: mention.start)
+
+
+def whole_day(text: str) -> date | None:
+    """The first day that the text names with its year, in a way that can be read as one day only."""
+    for mention in read_dates(text, _LONG_AGO):
+        first, last = mention.period.first, mention.period.last
+        if first == last and first.year > _LONG_AGO.year + 10 and not _TWO_READINGS.fullmatch(text, mention.start):
+            return first
+    return None
+
+
+def midnight(day: date | None) -> datetime | None:
+    """The beginning of a day of which no time zone is told."""
+    return datetime.combine(day, time(), UTC) if day else None
 
 
 def _all_mentions(text: str, today: date, direction: Direction) -> Iterator[Mention]:

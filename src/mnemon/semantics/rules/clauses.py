@@ -1,22 +1,16 @@
-"""Splits running text into sentences, and sentences into clauses that can each state a fact of their own.
+"""Splits sentences into facts, and facts into clauses that can each state one of their own.
 
-For rules, which read one fact at a time: a stop before a small letter, as in a chat, or before a footnote's mark ends
-a sentence. `mnemon.documents.ingest.sentences` leans the other way: it would sooner cite too much than half a sentence.
+Sentences end as `mnemon.documents.structure.sentences` has it, where a doubtful stop ends nothing: it would sooner cite
+too much than half a sentence. Rules read one fact at a time, so a stop before a small letter, as in a chat, or before a
+footnote's mark parts two facts.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from mnemon.documents.ingest.sentences import Span, trimmed
-from mnemon.semantics.rules.word_lists import words
+from mnemon.documents.structure.sentences import Span, is_abbreviated, trimmed
 
-_ABBREVIATIONS = words(
-    """dr mr mrs ms prof st jr sr inc ltd corp co no nos vs etc approx dept est fig vol art sec cf al resp incl e.g i.e
-    a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun u.s u.k"""
-)
-_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?:\[\^?\w{1,3}\])?(?=\s|$)|(?<=[。！？؟])|\n[ \t]*\n")
-_LAST_WORD = re.compile(r"([\w.]+)\.$")
-_LIST_NUMBER = re.compile(r"\d{1,2}\.")
+_DOUBTFUL = re.compile(r"[.!?…]+[\"'”’)\]]*(?:(?P<note>\[\^?\w{1,3}\])|(?=\s+[\"'“‘(]?[^\W\d_A-Z]))(?=\s)")
 _CLAUSE_SUBJECT = (
     r"(?:I|we|you|he|she|they|it|there|this|that|please|each|the|our|my|your|his|her|their|nobody|someone"
     r"|[A-Z][\w’'-]+(?:\s+[A-Z][\w’'-]+)?\s+(?:will|shall|is|has|was|to|can)|[a-z]+\s+(?:will|shall))\b"
@@ -36,16 +30,19 @@ _FEWEST_CLAUSE_WORDS = 3
 LONGEST_SENTENCE = 2000
 
 
-def split_sentences(text: str, start: int, end: int) -> list[Span]:
-    """Spans without white space at their edges."""
-    spans: list[Span] = []
-    begin = start
-    for match in _END.finditer(text, start, end):
-        if _ends_sentence(text, begin, match):
-            spans.append((begin, match.end()))
-            begin = match.end()
-    spans.append((begin, end))
-    return [kept for span in spans for part in _parts(text, *span) if (kept := trimmed(text, *part))]
+def split_facts(text: str, start: int, end: int, sentences: Sequence[Span]) -> list[Span]:
+    """The part of these sentences within the span, parted at doubtful stops; no white space at the edges."""
+    spans = [(max(first, start), min(last, end)) for first, last in sentences if last > start and first < end]
+    facts = [fact for span in spans for fact in _at_doubtful_stops(text, *span)]
+    return [kept for fact in facts for part in _parts(text, *fact) if (kept := trimmed(text, *part))]
+
+
+def _at_doubtful_stops(text: str, start: int, end: int) -> Iterator[Span]:
+    for match in _DOUBTFUL.finditer(text, start, end):
+        if match["note"] or match[0] != "." or not is_abbreviated(text, start, match.start()):
+            yield start, match.end()
+            start = match.end()
+    yield start, end
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[Span]:
@@ -68,23 +65,6 @@ def split_clauses(text: str, start: int, end: int) -> list[Span]:
             spans.append((begin, match.start()))
             begin = match.end()
     return [*spans, (begin, end)]
-
-
-def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
-    if match[0] != ".":
-        return True
-    if _LIST_NUMBER.fullmatch(text[begin : match.end()].strip()):
-        return False
-    before = text[max(begin, match.end() - 24) : match.end()]
-    word = _LAST_WORD.search(before)
-    if not word:
-        return True
-    last = word[1]
-    initial = len(last) == 1 and last.isupper() and last != "I"
-    if last.lower() in _ABBREVIATIONS:
-        following = text[match.end() : match.end() + 2].strip()
-        return last.lower() in ("etc", "a.m", "p.m", "inc", "ltd", "co") and following.isupper()
-    return not initial
 
 
 def _long_enough(text: str, start: int, end: int) -> bool:

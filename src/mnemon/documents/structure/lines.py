@@ -1,4 +1,4 @@
-"""The lines of a text that stays as it is, and the blocks found among them."""
+"""The lines of a text, the marks that they begin with, and the blocks found among them."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -6,8 +6,19 @@ from dataclasses import dataclass
 
 from mnemon.documents.ingest.content import Block, BlockKind
 
-BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦▪●○–—·]|\(?\d{1,3}[.)]|\(?[a-zA-Z][)])[ \t]+\S")
+_SIGN = r"[-*+•‣◦▪●○–—·]|\(?\d{1,3}[.)]|\(?[a-z][.)]|\(?[A-Z]\)"
+BULLET = re.compile(rf"[ \t]*(?:{_SIGN})[ \t]+(?=\S)")
+_ITEM = re.compile(rf"\s*(?:{_SIGN}|\d{{1,3}}(?:\.\d{{1,3}})+\.?)\s+(?:\[(?P<box>[ xX✓])\]\s*)?(?=\S)")
+_CHECKBOX = re.compile(r"\s*\[(?P<box>[ xX✓])\]\s+(?=\S)")
+# A line of a timeline: the time, well apart from what happened then.
+_TIMED = re.compile(
+    r"\s*\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?(?:UTC|CET|CEST|GMT|[ap]m))?(?:\s{2,}|\t|\s+[-–—]\s+)(?P<box>(?!))?(?=\S)"
+)
 QUOTED = re.compile(r" {0,3}>")
+FENCE = re.compile(r"\s*(?:```|~~~)")
+UNDERLINE = re.compile(r"[ \t]*(([=\-~^])\2{2,})[ \t]*$")
+# Drawn across the page.
+RULE = re.compile(r"\s*_{3,}\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +44,11 @@ def lines_of(text: str, start: int = 0) -> list[Line]:
         found.append(Line(start, start + len(line), line))
         start += len(line) + 1
     return found
+
+
+def item_mark(line: str) -> re.Match[str] | None:
+    """What makes a line an item: a bullet, a number, a box to tick, the time in a timeline."""
+    return _ITEM.match(line) or _CHECKBOX.match(line) or _TIMED.match(line)
 
 
 def block_of(kind: BlockKind, lines: Sequence[Line], level: int = 0, speaker: str | None = None) -> Iterator[Block]:

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from mnemon.semantics.rules.dates import read_dates
+from mnemon.documents.structure.dates import read_dates
 
 WEDNESDAY = date(2025, 3, 5)
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
-from mnemon.semantics.rules.dates import read_dates
+from mnemon.documents.structure.dates import read_dates
 
 _NUMBERS = re.compile(r"(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})\b")
 # A line that is nothing but a day, as chat exports set between two days.
 _AROUND = " \t-–—=*#[]()"
 _LONGEST_DAY_LINE = 50
-_NO_YEAR_GIVEN = date(2, 1, 1)
+_LONG_AGO = date(1000, 1, 1)
 
 
 def days_come_first(stamps: Iterable[str]) -> bool:
@@ -41,7 +41,7 @@ def day_line(line: str) -> date | None:
     words = line.strip(_AROUND)
     if not words or len(words) > _LONGEST_DAY_LINE or not words[-1].isdigit():
         return None
-    mentions = [each for each in read_dates(words, _NO_YEAR_GIVEN) if each.period.first.year > 1000]
+    mentions = [each for each in read_dates(words, _LONG_AGO) if each.period.first.year > 1100]
     if len(mentions) != 1 or mentions[0].end != len(words):
         return None
     before = re.sub(r"\W|\b\w+day\b", "", words[: mentions[0].start])

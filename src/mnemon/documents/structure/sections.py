@@ -49,7 +49,18 @@ _WHEN = re.compile(
 _PATTERNS = {section: re.compile(rf"(?:{words})", re.IGNORECASE) for section, words in _HEADINGS.items()}
 
 
+# "The Harbour shall", and then a list of what.
+_LEAD_IN = re.compile(r"\b(?:shall|will|must|agrees to|undertakes to)\s*:?\s*$")
+
+
+def is_lead_in(text: str, start: int, end: int) -> bool:
+    return _LEAD_IN.search(text, start, end) is not None
+
+
 def section_of(heading: str) -> Section | None:
+    """What a heading announces; None where it says nothing that we know."""
+    if _LEAD_IN.search(heading):
+        return Section.ACTIONS
     plain = _MARKS.sub("", heading).replace("’", "'")
     for words in (plain, _WHEN.sub("", plain)):
         for section, pattern in _PATTERNS.items():

@@ -1,0 +1,1 @@
+"""The one reading of a text's structure: lines, headings, turns, tables, sentences and dates."""

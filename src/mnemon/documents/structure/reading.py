@@ -1,0 +1,170 @@
+"""The one reading of a text: goes down its lines, guided by the blocks that its format marks, and gives its parts."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+
+from mnemon.documents.ingest.content import Block
+from mnemon.documents.structure.headings import is_lead, is_title
+from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, item_mark, lines_of
+from mnemon.documents.structure.mail import is_attribution, is_sign_off, is_signature, starts_old_mail
+from mnemon.documents.structure.plain_blocks import plain_blocks
+from mnemon.documents.structure.preamble import is_field, read_preamble
+from mnemon.documents.structure.sections import Section, is_lead_in, section_of
+from mnemon.documents.structure.sentences import sentences, trimmed
+from mnemon.documents.structure.stamps import day_line, days_come_first, stamped_day
+from mnemon.documents.structure.structure import NO_HINTS, Hints, Part, PartKind, Structure
+from mnemon.documents.structure.tables import Table, is_ruler, read_row, table_opening
+from mnemon.documents.structure.talk import Turn, speakers_among, talk_blocks, turn_on
+
+_RUN_IN = re.compile(r"[A-Z][\w '’#-]{2,40}[.:]\s+(?=\S)")
+
+
+def read_structure(text: str, blocks: Sequence[Block] | None = None, hints: Hints = NO_HINTS) -> Structure:
+    """Deterministic: the same text, blocks and hints give the same parts. Plain text brings no blocks."""
+    lines = lines_of(text)
+    if blocks is None:
+        blocks = talk_blocks(lines) or list(plain_blocks(lines))
+    preamble = read_preamble(text)
+    people = (*hints.people, *preamble.people)
+    return Structure(tuple(_Reader(text, lines, blocks, hints, people).read()), preamble, hints)
+
+
+class _Reader:
+    """Remembers what holds for the next line: heading, speaker, day, the paragraph or the table that is open."""
+
+    def __init__(
+        self, text: str, lines: list[Line], blocks: Sequence[Block], hints: Hints, people: Sequence[str]
+    ) -> None:
+        self.text, self.lines, self.blocks, self.hints = text, lines, blocks, hints
+        self.turns = {line.start: turn for line in lines if (turn := turn_on(line.text))}
+        turns = [(line, self.turns[line.start]) for line in lines if line.start in self.turns]
+        self.speakers = speakers_among(turns, text, hints.talk, people)
+        self.day_first = days_come_first(turn.stamp for _, turn in turns)
+        self.section: Section | None = None
+        self.speaker: str | None = None
+        self.day: date | None = None
+        self.table: Table | None = None
+        self.open: Part | None = None
+        self.begun = False
+
+    def read(self) -> Iterator[Part]:
+        in_code, place = False, 0
+        for number, line in enumerate(self.lines):
+            while place < len(self.blocks) and self.blocks[place].end <= line.start:
+                place += 1
+            block = self.blocks[place] if place < len(self.blocks) and self.blocks[place].start < line.end else None
+            if FENCE.match(line.text):
+                in_code = not in_code
+                yield from self._close()
+            elif in_code or (block and block.kind in ("code", "header")):
+                yield from self._close()
+            elif is_signature(line.text) and self.hints.kind == "email":
+                break
+            elif starts_old_mail(self.lines, number):
+                yield from self._close()
+                yield from self._old_mail(line.start)
+                return
+            else:
+                yield from self._line(number, line, block)
+            self.begun = self.begun or not line.blank
+        yield from self._close()
+
+    def _line(self, number: int, line: Line, block: Block | None) -> Iterator[Part]:
+        words = line.text
+        if line.blank:
+            yield from self._close()
+            self.table = None
+        elif words.lstrip().startswith(">") or is_attribution(words):
+            yield from self._quote(line)
+        elif is_sign_off(words) or is_field(words) or is_ruler(words) or UNDERLINE.match(words) or RULE.match(words):
+            yield from self._close()
+        elif self.table or table_opening(words):
+            yield from self._close()
+            yield from self._row(line)
+        elif words.lstrip().startswith("|"):
+            yield from self._close()
+        elif (turn := self.turns.get(line.start)) and self._speaks(turn, line, block):
+            yield from self._close()
+            self.speaker = turn.speaker
+            self.day = stamped_day(turn.stamp, self.day_first) or self.day
+            if turn.begin < len(words):
+                self.open = Part("paragraph", line.start + turn.begin, line.end)
+        elif self.hints.talk and (day := day_line(words)):
+            yield from self._close()
+            self.day = day
+        elif self._heads(number, block):
+            yield from self._close()
+            yield from self._enter("heading" if block and block.kind == "heading" else "lead", line.start, line.end)
+        else:
+            yield from self._words(line)
+
+    def _speaks(self, turn: Turn, line: Line, block: Block | None) -> bool:
+        if block and block.kind == "message" and block.start >= line.start:
+            return True
+        if turn.begin >= len(line.text):
+            return turn.sure or (bool(turn.stamp) and turn.speaker in self.speakers)
+        # Below "Actions", who is named before a colon does what follows.
+        return turn.speaker in self.speakers and self.section is not Section.ACTIONS
+
+    def _heads(self, number: int, block: Block | None) -> bool:
+        if block and block.kind == "heading":
+            return True
+        lines = self.lines
+        return is_lead(lines, number, self.hints.talk) or (not self.begun and is_title(lines, number))
+
+    def _words(self, line: Line) -> Iterator[Part]:
+        mark = item_mark(line.text)
+        opened = self.open
+        if mark:
+            yield from self._close()
+            ticked = None if mark["box"] is None else mark["box"] != " "
+            self.open = Part("item", line.start + mark.end(), line.end, ticked=ticked)
+        elif opened and not self._next_message() and (opened.kind != "item" or line.text[:1].isspace()):
+            self.open = replace(opened, end=line.end)
+        else:
+            yield from self._close()
+            self.open = Part("paragraph", line.start, line.end)
+
+    def _next_message(self) -> bool:
+        """In a chat who goes on writing sends another message with every line."""
+        return self.hints.kind == "chat" and self.speaker is not None
+
+    def _row(self, line: Line) -> Iterator[Part]:
+        if self.table is None:
+            self.table = table_opening(line.text)
+        elif row := read_row(line.text, line.start, self.table):
+            yield Part("row", row.start, row.end, (), self.speaker, self.day, cells=row.cells)
+
+    def _quote(self, line: Line) -> Iterator[Part]:
+        if self.open and self.open.kind == "quote":
+            self.open = replace(self.open, end=line.end)
+            return
+        yield from self._close()
+        self.open = Part("quote", line.start, line.end)
+
+    def _old_mail(self, start: int) -> Iterator[Part]:
+        if span := trimmed(self.text, start, len(self.text)):
+            yield Part("quote", *span, sentences(self.text, *span))
+
+    def _enter(self, kind: PartKind, start: int, end: int) -> Iterator[Part]:
+        if span := trimmed(self.text, start, end):
+            self.section = section_of(self.text[span[0] : span[1]])
+            self.speaker = None
+            yield Part(kind, *span)
+
+    def _close(self) -> Iterator[Part]:
+        opened, self.open = self.open, None
+        if opened is None or (span := trimmed(self.text, opened.start, opened.end)) is None:
+            return
+        start, end = span
+        if opened.kind == "paragraph" and is_lead_in(self.text, start, end):
+            yield from self._enter("lead", start, end)
+            return
+        value = _RUN_IN.match(self.text, start, end) if opened.kind == "paragraph" else None
+        parted = sentences(self.text, start, end)
+        yield replace(
+            opened, start=start, end=end, sentences=parted, speaker=self.speaker, day=self.day,
+            value=value.end() if value else None,
+        )  # fmt: skip

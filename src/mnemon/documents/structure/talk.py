@@ -1,0 +1,148 @@
+"""Talk in plain text: the turns of a chat or a transcript, each with its speaker and its stamp."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mnemon.documents.ingest.content import Block
+from mnemon.documents.structure.lines import Line, block_of
+from mnemon.documents.structure.names import UPPER
+from mnemon.documents.structure.plain_blocks import plain_blocks
+from mnemon.documents.structure.preamble import is_field
+from mnemon.documents.structure.sections import section_of
+
+_NAME = r"(?P<name>@?[^\W\d_][\w.'’@-]*(?: [^\W_(][\w.'’@-]*){0,3}(?: \([^()\n]{1,30}\))?)"
+_WHOLE_NAME = rf"(?P<name>[{UPPER}][\w.’'-]*(?: [{UPPER}][\w.’'-]*){{0,3}})"
+_NICK = r"[@+%&~]?(?P<name>[\w\[\]\\^{}|`.-]{1,40})"
+_CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[.,]\d{1,3})?(?: ?[AaPp]\.?[Mm]\.?)?"
+_DAY = r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4})"
+_TIME = rf"(?P<stamp>(?:{_DAY}[T, ]+)?{_CLOCK})"
+_WHEN = rf"(?P<stamp>(?:{_DAY}[T, ]+)?{_CLOCK}|{_DAY})"
+
+# One line of these is enough to know a turn by: the speaker is parted from the words.
+_SURE = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # 10:32:01 From Anna to Everyone: hello
+        rf"\s*{_WHEN}\s+From\s+{_NAME}\s+to\s+[^:\n]{{1,60}}:\s*",
+        # [10:32] <anna> hello, 10:32 <anna> hello
+        rf"\s*\[?{_WHEN}\]?\s+<{_NICK}>\s+",
+        # 10:32 Anna: hello, [02/03/2026, 10:32:15] Anna: hello, 02/03/2026, 10:32 - Anna: hello
+        rf"\s*[\[(]?{_WHEN}[\])]?(?: ?[-–—|])?\s+{_NAME}:(?:\s+|$)",
+        # Anna (10:32): hello
+        rf"\s*{_NAME}\s+[\[(]{_WHEN}[\])]\s*:(?:\s+|$)",
+        # Anna Berg  10:32 AM, Anna Berg [today, 10:32], on a line of its own
+        rf"\s*{_WHOLE_NAME}\s+[\[(]?(?:\S+,?\s+)?{_TIME}[\])]?\s*$",
+    )
+)
+# These only among others of their kind.
+_LIKELY = (
+    # Anna [2026-03-02 10:32] hello
+    re.compile(rf"\s*{_NAME}\s+[\[(]{_WHEN}[\])](?:\s+|$)"),
+    re.compile(rf"\s*{_NAME}[,\s]\s*{_WHEN}\s*$"),
+)
+# 10:32 Anna Berg, on a line of its own: an agenda looks the same.
+_CLOCK_ABOVE = re.compile(rf"\s*[\[(]?{_WHEN}[\])]?(?:\s+[-–])?\s+{_WHOLE_NAME}\s*:?\s*$")
+_NICK_ONLY = re.compile(rf"\s*<{_NICK}>\s+(?=\S)")
+_NAMED = re.compile(rf"\s*(?:\*\*)?{_NAME}(?:\*\*)?:(?:\*\*)?(?:\s+|$)")
+_FIRST_PERSON = re.compile(r"(?:(?:ok|okay|yes|sure|so|and|well),?\s+)*(?:I|we)\b", re.IGNORECASE)
+_MAY_BE_TIMED = re.compile(r"\d[:./-]\d|\s*<")
+_HEAD = 200
+# Labels of minutes and letters, which look like names.
+_LABELS = frozenset({
+    "absent", "action", "actions", "agenda", "answer", "apologies", "attendees", "author", "bcc", "cc", "chair", "date",
+    "deadline", "decision", "decisions", "due", "email", "example", "from", "goal", "hint", "http", "https",
+    "important", "issue", "location", "minutes", "next steps", "note", "notes", "owner", "participants", "phone",
+    "place", "present", "priority", "purpose", "question", "re", "regrets", "result", "risk", "risks", "scribe",
+    "status", "subject", "summary", "time", "tip", "title", "to", "todo", "topic", "total", "version", "warning",
+    "what", "when", "where", "who", "why", "remarks",
+})  # fmt: skip
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Somebody begins to speak on this line; the words begin at `begin` within it."""
+
+    speaker: str
+    stamp: str = ""
+    begin: int = 0
+    # What stands there without a doubt, what needs others beside it, and a bare `Anna:`.
+    sure: bool = False
+    timed: bool = True
+
+
+def turn_on(line: str) -> Turn | None:
+    if len(line) > 5_000:
+        line = line[:_HEAD]
+    if _MAY_BE_TIMED.search(line, 0, _HEAD):
+        for pattern in (*_SURE, *_LIKELY, _CLOCK_ABOVE):
+            if (match := pattern.match(line)) and not _is_label(match["name"]):
+                return Turn(
+                    match["name"].strip(), match["stamp"], match.end(), pattern in _SURE, pattern is not _CLOCK_ABOVE
+                )
+        if match := _NICK_ONLY.match(line):
+            return Turn(match["name"], "", match.end(), sure=True)
+    match = _NAMED.match(line, 0, _HEAD)
+    return Turn(match["name"].strip(), "", match.end(), timed=False) if match and not _is_label(match["name"]) else None
+
+
+def _is_label(name: str) -> bool:
+    return name.strip().lower() in _LABELS
+
+
+def talk_blocks(lines: list[Line]) -> list[Block]:
+    """Blocks for a text that is mostly talk; none for any other text."""
+    found = [(number, turn) for number, line in enumerate(lines) if (turn := turn_on(line.text))]
+    full = sum(not line.blank for line in lines)
+    timed = [(number, turn) for number, turn in found if turn.timed]
+    if len(timed) >= 2 and len(timed) * 6 >= full:
+        return list(_blocks(lines, timed))
+    for group in (True, False):
+        alike = [(number, turn) for number, turn in found if not turn.timed and bool(turn.stamp) is group]
+        if _is_talk([turn.speaker for _, turn in alike], full):
+            return list(_blocks(lines, alike))
+    return []
+
+
+def _is_talk(speakers: list[str], full: int) -> bool:
+    """`Anna: …`, or `10:32 Anna` above a line: talk only if few people say most of it, again and again."""
+    said = Counter(speakers)
+    repeated = sum(times for times in said.values() if times > 1)
+    return len(speakers) >= 4 and len(said) >= 2 and repeated * 2 >= len(speakers) and len(speakers) * 2 >= full
+
+
+def _blocks(lines: list[Line], turns: list[tuple[int, Turn]]) -> Iterator[Block]:
+    """A turn goes on until the next one begins; what stands before the first is no one's."""
+    yield from plain_blocks(lines[: turns[0][0]])
+    ends = [*(number for number, _ in turns[1:]), len(lines)]
+    for (number, turn), until in zip(turns, ends, strict=True):
+        yield from block_of("message", lines[number:until], speaker=turn.speaker)
+
+
+def speakers_among(turns: Sequence[tuple[Line, Turn]], text: str, talk: bool, people: Sequence[str]) -> frozenset[str]:
+    """Labels that are people talking, and not "Remarks:" or "Total:"."""
+    known = {name.lower() for name in people} | {name.split()[0].lower() for name in people if name.split()}
+    labels = Counter(turn.speaker for line, turn in turns if not is_field(line.text))
+    sure = {turn.speaker for _, turn in turns if turn.sure}
+    first_person = {turn.speaker for line, turn in turns if _FIRST_PERSON.match(line.text, turn.begin)}
+    likely = {label for label in labels if label not in sure and section_of(label) is None}
+    # What a text writes with a small letter somewhere is no name in it.
+    small = {word for word in _WORD.findall(text) if word.islower()} if likely else set()
+    names = {label for label in likely if label[0].islower() or _WORD.findall(label)[0].lower() not in small}
+    return frozenset(
+        label
+        for label, count in labels.items()
+        if label in sure
+        or (talk and label.lower() in known)
+        or (label in names and (label in first_person or _may_talk(label, talk, count)))
+    )
+
+
+def _may_talk(label: str, talk: bool, count: int) -> bool:
+    """In talk one line is enough for whoever has a whole name; else two lines make a speaker."""
+    words = label.split()
+    if not all(word[:1].isupper() or word[:1] == "@" for word in words) and (len(words) > 1 or not talk):
+        return False
+    return count >= 2 or (talk and (len(words) > 1 or label.isupper()))
