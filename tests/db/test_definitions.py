@@ -59,7 +59,7 @@ def shelf_schema(new: bool) -> Schema:
     last = len(shipped.steps)
     steps = (Migration(last + 1, "shelves", SHELVES), Migration(last + 2, "better_shelves", BETTER_SHELVES))
     added = tuple(Definition(name, "shelves", text) for name, text in texts.items())
-    return Schema(shipped.steps + steps[: 2 if new else 1], in_order(shipped.definitions + added))
+    return Schema(shipped.steps + steps[: 2 if new else 1], shipped.definitions + added)
 
 
 def schema_of(server: ExternalServer, binaries: Path) -> str:
@@ -136,7 +136,7 @@ async def test_an_older_program_does_not_put_its_functions_in_place_of_newer_one
 async def test_every_text_that_steps_need_is_sound_too(own_database: Database) -> None:
     """They are made before the tables that they speak of, so PostgreSQL reads their bodies only now."""
     async with own_database.owner() as owner:
-        for one in packaged_definitions():
+        for one in in_order(packaged_definitions()):
             await owner.execute(one.text)
 
 

@@ -13,10 +13,9 @@ from psycopg.abc import PQGen
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from mnemon.db.driver import Result, VectorDumper, eagerly
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import external_server
-from mnemon.db.vectors import VectorDumper
-from mnemon.db.waiting import Result, eagerly
 from mnemon.errors import DatabaseUnavailable
 from mnemon.settings import Settings
 from mnemon.telemetry import logger

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import pairwise
@@ -18,6 +18,7 @@ from mnemon.errors import MigrationFailed
 
 HEAD = re.compile(r"^CREATE OR REPLACE (FUNCTION|PROCEDURE|VIEW) mnemon\.(\w+)", re.MULTILINE)
 COMMENT = re.compile(r"--[^\n]*")
+NAMED = re.compile(r"mnemon\.(\w+)|\b(\w+)\(")
 
 CREATE_RECORD = """
 CREATE TABLE IF NOT EXISTS mnemon.functions (
@@ -29,13 +30,10 @@ CREATE TABLE IF NOT EXISTS mnemon.functions (
 );
 """
 RECORDED = "SELECT name, digest, version FROM mnemon.functions"
-RECORD = """
-INSERT INTO mnemon.functions (name, digest, version) VALUES (%s, %s, %s)
-ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, version = excluded.version, applied_at = now()
-"""
+RECORD = "INSERT INTO mnemon.functions (name, digest, version) VALUES (%s, %s, %s)"
 FORGET = "DELETE FROM mnemon.functions WHERE name = ANY (%s)"
 PRESENT = """
-SELECT 'ROUTINE' AS kind, oid::regprocedure::text AS object, proname AS name FROM pg_proc
+SELECT 'ROUTINE' AS kind, oid::regprocedure::text AS written, proname AS name FROM pg_proc
  WHERE pronamespace = 'mnemon'::regnamespace AND proname = ANY (%(names)s)
 UNION ALL
 SELECT 'VIEW', oid::regclass::text, relname FROM pg_class
@@ -59,29 +57,38 @@ class Definition:
     def is_view(self) -> bool:
         return "CREATE OR REPLACE VIEW" in self.text
 
-    def names(self, others: Iterable[str]) -> set[str]:
-        """Which of the others its statements name."""
-        return names_in(self.text, set(others) - {self.name})
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What its statements name, be it a function or not."""
+        return names_in(self.text) - {self.name}
+
+
+@dataclass(frozen=True)
+class Present:
+    """A function or view in the database, as PostgreSQL writes it in a statement."""
+
+    kind: str
+    written: str
+    name: str
 
 
 def program_version() -> list[int]:
     return [int(number) for number in re.findall(r"\d+", __version__)]
 
 
-def names_in(text: str, known: set[str]) -> set[str]:
-    """Functions of the schema that a text names: called, or written as `mnemon.name`."""
-    code = COMMENT.sub("", text)
-    return known & {found[0] or found[1] for found in re.findall(r"mnemon\.(\w+)|(\w+)\(", code)}
+def names_in(text: str) -> frozenset[str]:
+    """What a text calls, or writes as `mnemon.name`."""
+    return frozenset(found[0] or found[1] for found in NAMED.findall(COMMENT.sub("", text)))
 
 
 @cache
 def packaged_definitions() -> tuple[Definition, ...]:
-    """What this program ships: every `functions/NAME.sql` of every room, each after those that it names."""
+    """What this program ships: every `functions/NAME.sql` of every room, by name."""
     found = sorted(_definitions_in(resources.files("mnemon"), ""), key=lambda one: one.name)
     for one, following in pairwise(found):
         if one.name == following.name:
             raise MigrationFailed(f"The function {one.name} is defined in {one.room} and in {following.room}.")
-    return in_order(found)
+    return tuple(found)
 
 
 def in_order(definitions: Sequence[Definition]) -> tuple[Definition, ...]:
@@ -90,7 +97,7 @@ def in_order(definitions: Sequence[Definition]) -> tuple[Definition, ...]:
     ordered: dict[str, Definition] = {}
 
     def place(one: Definition, waiting: frozenset[str]) -> None:
-        for name in sorted(one.names(known) - waiting - ordered.keys()):
+        for name in sorted((one.names & known.keys()) - waiting - ordered.keys()):
             place(known[name], waiting | {name})
         ordered.setdefault(one.name, one)
 
@@ -103,10 +110,10 @@ def needed_by(text: str, definitions: Sequence[Definition]) -> set[str]:
     """The functions that a text names, with all that these name in turn."""
     known = {one.name: one for one in definitions}
     needed: set[str] = set()
-    fresh = names_in(text, set(known))
+    fresh = names_in(text) & known.keys()
     while fresh:
         needed |= fresh
-        fresh = {name for one in fresh for name in known[one].names(known)} - needed
+        fresh = frozenset(name for one in fresh for name in known[one].names & known.keys()) - needed
     return needed
 
 
@@ -126,40 +133,53 @@ async def outdated(owner: Connection, definitions: Sequence[Definition]) -> set[
     return {name for name in there.keys() | shipped.keys() if there.get(name) != shipped.get(name)}
 
 
-async def drop_unneeded(owner: Connection, names: Iterable[str]) -> None:
-    """Drop what nothing in the database depends on; the rest stays until it is replaced, or its dependents are gone."""
+async def drop_unneeded(owner: Connection, names: Iterable[str]) -> set[str]:
+    """Drop what nothing in the schema depends on; returns the names that stay until their texts take their place."""
     waiting = await _present(owner, names)
     while waiting:
-        kept = [one for one in waiting if not await _dropped(owner, *one)]
+        kept = [one for one in waiting if not await _dropped(owner, one)]
         if len(kept) == len(waiting):
-            return
+            break
         waiting = kept
+    return {one.name for one in waiting}
 
 
-async def apply(owner: Connection, definition: Definition) -> None:
-    """Put a text in place of what has its name, and write down which text it is."""
-    before = await _present(owner, [definition.name])
+async def create(owner: Connection, definition: Definition) -> None:
     try:
-        for kind, present in before:
-            if kind == "ROUTINE":  # what the text does not grant is not granted, whatever the text before it said
-                await owner.execute(f"REVOKE ALL ON ROUTINE {present} FROM {APP_ROLE}")
-                await owner.execute(f"GRANT EXECUTE ON ROUTINE {present} TO PUBLIC")
         await owner.execute(definition.text)
-        if len(await _present(owner, [definition.name])) > 1:  # the same name with other arguments
-            for kind, present in before:
-                await owner.execute(f"DROP {kind} {present}")
-        await owner.execute(RECORD, (definition.name, definition.digest, program_version()))
     except psycopg.Error as failure:
         where = f"{definition.room}/functions/{definition.name}.sql"
         raise MigrationFailed(f"{where} failed and everything was undone: {failure}", name=definition.name) from failure
 
 
-async def remove(owner: Connection, names: Sequence[str]) -> None:
+async def replace(owner: Connection, definition: Definition) -> None:
+    """Put a text in place of a function that the schema depends on. What it does not grant is not granted any more."""
+    before = await _present(owner, [definition.name])
+    for one in before:
+        await owner.execute(f"REVOKE ALL ON ROUTINE {one.written} FROM {APP_ROLE}")
+        await owner.execute(f"GRANT EXECUTE ON ROUTINE {one.written} TO PUBLIC")
+    await create(owner, definition)
+    if len(await _present(owner, [definition.name])) > len(before):  # the same name with other arguments
+        await remove(owner, before)
+
+
+async def remove_all(owner: Connection, names: Iterable[str]) -> None:
+    await remove(owner, await _present(owner, names))
+
+
+async def remove(owner: Connection, unshipped: Sequence[Present]) -> None:
     """Drop what this program does not ship any more; refuse where the schema still needs it."""
-    for kind, present in await _present(owner, names):
-        if not await _dropped(owner, kind, present):
-            raise MigrationFailed(f"{present} has no text any more, but the schema still depends on it.")
-    await owner.execute(FORGET, (list(names),))
+    for one in unshipped:
+        if not await _dropped(owner, one):
+            raise MigrationFailed(f"{one.written} has no text any more, but the schema still depends on it.")
+
+
+async def record(owner: Connection, definitions: Sequence[Definition], changed: set[str]) -> None:
+    """Write down which texts the database has now."""
+    await owner.execute(FORGET, (list(changed),))
+    rows = [(one.name, one.digest, program_version()) for one in definitions if one.name in changed]
+    async with owner.cursor() as cursor:
+        await cursor.executemany(RECORD, rows)
 
 
 def _definitions_in(folder: Traversable, room: str) -> Iterator[Definition]:
@@ -178,16 +198,15 @@ def _definition(name: str, room: str, text: str) -> Definition:
     return Definition(name, room, text)
 
 
-async def _present(owner: Connection, names: Iterable[str]) -> list[tuple[str, str]]:
-    """What has these names: its kind, and itself as PostgreSQL writes it in a statement."""
+async def _present(owner: Connection, names: Iterable[str]) -> list[Present]:
     rows = await (await owner.execute(PRESENT, {"names": list(names)})).fetchall()
-    return [(row["kind"], row["object"]) for row in rows]
+    return [Present(**row) for row in rows]
 
 
-async def _dropped(owner: Connection, kind: str, present: str) -> bool:
+async def _dropped(owner: Connection, one: Present) -> bool:
     try:
         async with owner.transaction():
-            await owner.execute(f"DROP {kind} {present}")
+            await owner.execute(f"DROP {one.kind} {one.written}")
     except psycopg.errors.DependentObjectsStillExist:
         return False
     return True

@@ -118,22 +118,25 @@ async def _upgrade(owner: Connection, wanted: Schema) -> None:
     """Drop what can go, make what the steps name, run the steps, make the rest: docs/decisions/0033 says why."""
     steps = wanted.steps[await _check_history(owner, wanted.steps) :]
     changed = await functions.outdated(owner, wanted.definitions)
+    if not steps and not changed:
+        return
     if steps:  # a view would keep a step from changing the columns that it shows
         changed |= {one.name for one in wanted.definitions if one.is_view}
-    shipped = {one.name for one in wanted.definitions}
     needed = functions.needed_by("\n".join(step.text for step in wanted.steps), wanted.definitions)
-    await functions.drop_unneeded(owner, changed)
+    kept = await functions.drop_unneeded(owner, changed)
+    ordered = [one for one in functions.in_order(wanted.definitions) if one.name in changed]
     await owner.execute(TRUST_BODIES)
-    for one in wanted.definitions:
-        if one.name in changed & needed:
-            await functions.apply(owner, one)
+    for one in ordered:
+        if one.name in needed:
+            await (functions.replace if one.name in kept else functions.create)(owner, one)
     for step in steps:
         await _apply(owner, step)
     await owner.execute(CHECK_BODIES)
-    for one in wanted.definitions:
-        if one.name in changed - needed:
-            await functions.apply(owner, one)
-    await functions.remove(owner, sorted(changed - shipped))
+    for one in ordered:
+        if one.name not in needed:
+            await (functions.replace if one.name in kept else functions.create)(owner, one)
+    await functions.remove_all(owner, changed - {one.name for one in ordered})
+    await functions.record(owner, wanted.definitions, changed)
 
 
 async def _refuse_outdated_home(owner: Connection) -> bool:
