@@ -19,9 +19,9 @@ from passages import own_database
 from stored_evidence import count_stored
 from vector_cache import CachedEmbedder
 
-from mnemon.ask.ranking import Ranking
 from mnemon.ask.search import Searcher
 from mnemon.models.choose import open_embedder
+from mnemon.search.ranking import Ranking
 from mnemon.semantics.extract.extractor import extract_revision
 from mnemon.semantics.extract.revision import Revision, SourceType
 from mnemon.semantics.extract.verify import holds

@@ -21,7 +21,6 @@ from upload_bench import measure_uploads
 from vector_cache import CachedEmbedder
 
 from mnemon.ask.answer import Asking
-from mnemon.ask.ranking import Ranking
 from mnemon.ask.search import Searcher
 from mnemon.db.database import Database
 from mnemon.log.events import SYSTEM
@@ -32,6 +31,7 @@ from mnemon.models.embedder import Vectors
 from mnemon.models.language import NoLanguageModel
 from mnemon.models.vector_index import ensure_vector_index
 from mnemon.models.vectors import as_vector
+from mnemon.search.ranking import Ranking
 from mnemon.settings import load_settings
 from mnemon.telemetry import configure_logging
 

@@ -20,13 +20,14 @@ from vector_cache import CachedEmbedder
 
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.measures import Place
-from mnemon.ask.ranking import PARTS, WORDS, Floats, Ranking, fuse
 from mnemon.ask.scoring import parts_of
 from mnemon.ask.search import Ranked, Searcher
 from mnemon.ask.strength import ENOUGH, strength_of
 from mnemon.db.database import Database
 from mnemon.models.active import ModelInUse
 from mnemon.models.choose import open_embedder
+from mnemon.search.kinds import PASSAGE, WORDS
+from mnemon.search.ranking import Floats, Ranking, fuse
 from mnemon.settings import load_settings
 from mnemon.telemetry import configure_logging
 
@@ -36,11 +37,11 @@ UNANSWERABLE, MULTI_HOP = 5, 1
 AT = 10
 # What cross-validation chooses from; the shipped settings are among them.
 CHOICES = [
-    replace(Ranking(), radius=radius, weights=dict(zip(PARTS, weights, strict=True)))
+    replace(Ranking(), radius=radius, weights=dict(zip(PASSAGE.weights, weights, strict=True)))
     for radius in ((700,) if QUICK else (500, 700, 1000))
     for weights in itertools.product((0.25, 0.5, 1.0), (1.0,), (0.5, 1.0), (0.25, 0.5), (0.0, 0.25, 0.5))
 ]
-WORDS_ONLY = replace(Ranking(), weights=dict.fromkeys(PARTS, 0.0) | {WORDS: 1.0})
+WORDS_ONLY = replace(Ranking(), weights=dict.fromkeys(PASSAGE.weights, 0.0) | {WORDS: 1.0})
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ async def ask_all(
             continue
         tenant = tenants[query.group]
         began = time.perf_counter()
-        asked = await searcher.prepare(tenant, query.text)
+        asked = await searcher.questions.prepare(tenant, PASSAGE, query.text)
         async with searcher.database.transaction(tenant) as tx:
             ranked = await searcher.rank(tx, asked, EVERYTHING, AT)
         outcomes.append(Outcome(query, ranked, names, time.perf_counter() - began))
@@ -169,7 +170,7 @@ def reciprocal_rank(outcome: Outcome, found: Sequence[str]) -> float:
 
 def found_by(outcome: Outcome, ranking: Ranking, most: int | None = None) -> list[str]:
     """The passages in the order of these settings, from what the search had measured."""
-    return outcome.names_by(fuse(outcome.parts(ranking), ranking)[0], most)
+    return outcome.names_by(fuse(outcome.parts(ranking), PASSAGE.weights, ranking)[0], most)
 
 
 def recalls(outcomes: Sequence[Outcome], ranking: Ranking) -> Floats:

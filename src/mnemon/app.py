@@ -175,9 +175,9 @@ class Mnemon:
     @cached_property
     def searcher(self) -> "Searcher":
         """Searches with the embedder whose vectors a tenant has, while the settings offer it."""
-        from mnemon.ask.ranking import Ranking
         from mnemon.ask.reranker import open_reranker
         from mnemon.ask.search import Searcher
+        from mnemon.search.ranking import Ranking
 
         return Searcher(self.database, self._embedder_of, Ranking.of(self.settings), open_reranker(self.settings))
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from mnemon.ask.ranking import Ranking
 from mnemon.ask.search import Searcher
 from mnemon.db.database import Database
 from mnemon.models.embedder import Purpose, Vectors
+from mnemon.search.ranking import Ranking
 from tests.api.conftest import admin, caller_address, client, mnemon, settings, user
 from tests.documents.sample_chunks import MODEL
 

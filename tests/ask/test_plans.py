@@ -10,6 +10,7 @@ from mnemon.ask.candidates import EXHAUSTIVE
 from mnemon.ask.filters import REVISIONS, Filters, revisions_of
 from mnemon.db.database import Database
 from mnemon.models.vector_index import ensure_vector_index, index_name
+from mnemon.search.kinds import PASSAGE
 from tests.conftest import make_tenant
 from tests.documents.sample_chunks import MODEL, put, put_document
 
@@ -63,7 +64,7 @@ async def scans_of(database: Database, relation: str) -> int:
 async def search_and_flush(database: Database, tenant: UUID, question: str) -> int:
     """Search as the application role, and have the server count what it used."""
     searcher = searcher_of(database, TopicEmbedder())
-    asked = await searcher.prepare(tenant, question)
+    asked = await searcher.questions.prepare(tenant, PASSAGE, question)
     async with database.transaction(tenant) as tx:
         row = await (await tx.execute("SELECT current_user AS who")).fetchone()
         assert row == {"who": "mnemon_app"}
@@ -98,8 +99,12 @@ async def test_a_filtered_search_of_a_big_tenant_gets_its_full_top(own_database:
     passages = [f"Cash for pet {number}." for number in range(30)]
     vectors = -(await TopicEmbedder().embed(passages))
     await put(own_database, big, passages, vectors, tags=["one"])
-    found = await searcher_of(own_database, TopicEmbedder()).search(big, "money animal", Filters(tag="one"), limit=50)
-    assert len(found.hits) == 30
+    searcher = searcher_of(own_database, TopicEmbedder())
+    asked = await searcher.questions.prepare(big, PASSAGE, "money animal")
+    async with own_database.transaction(big) as tx:
+        ranked = await searcher.rank(tx, asked, Filters(tag="one"), wanted=50)
+    # All of them are looked at, although thousands of others are nearer; being as far as can be, none is shown.
+    assert (len(ranked.measures.places), ranked.order) == (30, [])
 
 
 async def test_the_filter_for_a_person_reads_no_chunks(own_database: Database) -> None:

@@ -9,10 +9,10 @@ from uuid import UUID
 import httpx
 import pytest
 
-from mnemon.ask.ranking import Ranking
 from mnemon.ask.reranker import RERANKS, HttpReranker, RerankEndpoint
 from mnemon.ask.search import Searcher
 from mnemon.db.database import Database
+from mnemon.search.ranking import Ranking
 from tests.documents.sample_chunks import put
 
 ENDPOINT = RerankEndpoint("http://rerank.test/v1/rerank", "a-model", "a-key", 1.0)

@@ -6,13 +6,13 @@ from uuid import UUID
 import pytest
 
 from mnemon.ask.filters import Filters
-from mnemon.ask.ranking import Ranking
 from mnemon.ask.search import Found, Searcher
 from mnemon.db.database import Database
 from mnemon.documents.ingest.chunk_store import VECTORS
 from mnemon.errors import InvalidRequest
 from mnemon.models.active import ModelInUse, finish_change
 from mnemon.models.embedder import Vectors
+from mnemon.search.ranking import Ranking
 from tests.documents.sample_chunks import MODEL, put, toward
 
 from .conftest import TopicEmbedder, searcher_of
@@ -132,14 +132,18 @@ async def test_a_filter_that_matches_nothing_finds_nothing(
     assert await titles(searcher, tenant, "budget", media_type="%") == []
 
 
-async def test_the_parts_of_a_score_add_up_to_it(database: Database, tenant: UUID, searcher: Searcher) -> None:
+async def test_what_the_parts_add_is_the_place_and_scores_never_rise(
+    database: Database, tenant: UUID, searcher: Searcher
+) -> None:
     await put_embedded(database, tenant, ["A budget.", "The ferret.", "A cash budget for the ferret."])
     for method in ({}, {"fusion": "rrf"}):
         explained = await searcher_of(database, TopicEmbedder(), **method).search(tenant, "ferret money", explain=True)
         assert len(explained.hits) == 3
+        scores = [hit.score for hit in explained.hits]
+        assert all(0 < score <= 1 for score in scores) and scores == sorted(scores, reverse=True)
         for hit in explained.hits:
             assert hit.explanation is not None
-            assert sum(part.adds for part in hit.explanation.parts.values()) == pytest.approx(hit.score)
+            assert sum(part.adds for part in hit.explanation.parts.values()) == pytest.approx(hit.explanation.place)
             assert hit.explanation.words["ferret"]["times"] == hit.text.lower().count("ferret")
 
 
@@ -242,10 +246,11 @@ async def test_where_all_words_are_common_those_with_two_come_first_and_then_tho
     passages = ["Budget and rain.", *["Only rain."] * 4, *["Only a budget."] * 3]
     for passage in passages:
         await put(database, tenant, [passage])
-    monkeypatch.setattr("mnemon.ask.terms.SCORED", 3)
+    monkeypatch.setattr("mnemon.search.terms.RARE", 2)
     found = await searcher.search(tenant, "budget rain")
-    assert found.hits[0].text == passages[0]
-    assert {hit.text for hit in found.hits} == {"Budget and rain.", "Only a budget."}
+    assert [hit.text for hit in found.hits] == [passages[0], *passages[5:], *passages[1:5]]
+    scores = [hit.score for hit in found.hits]
+    assert scores == sorted(scores, reverse=True) and scores[0] == 1.0 and scores[-1] > 0
 
 
 async def test_a_search_leaves_the_planner_of_its_transaction_as_it_was(

@@ -1,8 +1,8 @@
 """A snippet is a stretch of whole sentences that says most of the question and enough to be understood."""
 
 from mnemon.ask.snippets import LONGEST, snippet_of
-from mnemon.ask.terms import Term
 from mnemon.ask.wording import Listener
+from mnemon.search.terms import Term
 
 OFFICE = Term("offic", "offic", 1, 1, 1.0)
 HEARS = Listener(["offic"])

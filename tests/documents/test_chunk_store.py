@@ -12,7 +12,7 @@ from mnemon.models.active import ModelInUse
 from .sample_chunks import MODEL, chunks_of, put, toward
 
 COUNTS = """
-SELECT lexeme, chunks FROM mnemon.question_terms(%s) ORDER BY lexeme
+SELECT lexeme, texts AS chunks FROM mnemon.question_terms(%s, 'passage') ORDER BY lexeme
 """
 
 
@@ -28,7 +28,7 @@ async def rows_left(database: Database, tenant: UUID) -> dict[str, int]:
         for table in ("chunks", "chunk_terms", "chunk_vectors", "term_counts", "revision_speakers"):
             row = await (await tx.execute(f"SELECT count(*) AS rows FROM mnemon.{table}")).fetchone()  # type: ignore[arg-type]
             left[table] = row["rows"] if row else -1
-        row = await (await tx.execute("SELECT sum(chunks) AS c, sum(length) AS l FROM mnemon.chunk_counts")).fetchone()
+        row = await (await tx.execute("SELECT sum(texts) AS c, sum(length) AS l FROM mnemon.text_counts")).fetchone()
         left |= {"counted": int(row["c"] or 0), "length": int(row["l"] or 0)} if row else {}
     return left
 

@@ -150,9 +150,41 @@ async def test_words_and_meaning_rank_together(
     found = await memory.search.search(tenant, place, "tax of the company")
     assert found.mode == "hybrid"
     assert found.hits[0].object.emo_id == made["tax"]
-    assert found.hits[0].words == found.hits[0].meaning == 1.0
+    best = found.hits[0]
+    assert best.words == 1.0
+    assert best.score == pytest.approx(0.4 * best.words + 0.6 * best.meaning)
     by_type = await memory.search.search(tenant, place, "tax", wanted=Wanted(emo_type="fact"))
     assert by_type.hits == []
+
+
+@pytest.mark.parametrize("nonsense", ["completely unrelated giraffe", "zzzqqq", "???"])
+async def test_nonsense_finds_no_object(
+    memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder, nonsense: str
+) -> None:
+    await corpus(memory, tenant, place, embedder)
+    await memory.changes.create(tenant, place, ADA, content="We like tea.")
+    await memory.vectors.catch_up(tenant, embedder)
+    for mode in ("hybrid", "text", "semantic"):
+        assert (await memory.search.search(tenant, place, nonsense, mode=mode)).hits == []
+    [tea] = (await memory.search.search(tenant, place, "What do we like to drink?")).hits
+    assert tea.object.content == "We like tea."
+
+
+async def test_every_match_is_ranked_and_unwanted_words_leave_objects_out(
+    memory: Memory, tenant: UUID, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        await memory.changes.create(tenant, place, ADA, content=f"The report of week {number} has nothing new.")
+    await memory.changes.create(tenant, place, ADA, content="The report of the week names the budget.")
+    await memory.changes.create(tenant, place, ADA, content="Report, report, report!")
+    # Every word is common now, and those that have all of them must come first.
+    monkeypatch.setattr("mnemon.search.terms.RARE", 0)
+    found = await memory.search.search(tenant, place, "report week budget", mode="text", limit=1)
+    assert [hit.object.content for hit in found.hits] == ["The report of the week names the budget."]
+    found = await memory.search.search(tenant, place, "report", mode="text", limit=1)
+    assert [hit.object.content for hit in found.hits] == ["Report, report, report!"]
+    found = await memory.search.search(tenant, place, 'report -week -"budget"', mode="text")
+    assert [hit.object.content for hit in found.hits] == ["Report, report, report!"]
 
 
 async def test_without_a_model_words_are_enough(

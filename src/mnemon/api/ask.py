@@ -11,10 +11,10 @@ from fastapi.responses import StreamingResponse
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.ask_models import AnswerOut, AskIn, SearchOut, SearchQuery
 from mnemon.ask.citations import Evidence, open_evidence
-from mnemon.ask.search import checked_question
 from mnemon.documents.access import Reader, open_revision_as
 from mnemon.errors import MnemonError
 from mnemon.identity.roles import Action, Principal
+from mnemon.search.questions import checked_question
 
 router = APIRouter(tags=["search and ask"])
 Asker = Annotated[Principal, allow(Action.QUERY)]

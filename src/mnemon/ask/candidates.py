@@ -2,25 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from psycopg.rows import tuple_row
 
 from mnemon.ask.measures import NEARBY, REACH, Measures, measures_of
-from mnemon.ask.ranking import Ranking
-from mnemon.ask.terms import SCORED, Corpus, Opened, lookup
 from mnemon.db.database import Connection
+from mnemon.search.questions import Asked
+from mnemon.search.ranking import Ranking
+from mnemon.search.terms import Corpus, Opened, lookups
 
-if TYPE_CHECKING:
-    from mnemon.ask.search import Asked
-
+# Of the chunks that have the words of one lookup, this many are scored.
+SCORED = 20_000
 # Up to here, comparing every vector is about as quick as the index, and exact.
 EXHAUSTIVE = 4_000
 
 FIND = """
 SELECT * FROM mnemon.find_chunks(
-    %(keys)s, %(pairs)s, %(revisions)s::uuid[], %(queries)s::tsquery[], %(weights)s::float8[],
+    %(one_of)s::text[], %(every)s::text[], %(bars)s::float8[], %(revisions)s::uuid[],
+    %(queries)s::tsquery[], %(weights)s::float8[],
     %(k1)s::float8, %(b)s::float8, %(average)s::float8, %(scored)s,
     %(vector)s::vector, %(model)s, %(exhaustive)s, %(most)s, %(reach)s, %(nearby)s)
 """
@@ -41,27 +41,25 @@ class Scope:
 
 async def scope_of(tx: Connection, revisions: Sequence[UUID] | None, corpus: Corpus) -> Scope:
     if revisions is None:
-        return Scope(None, corpus.chunks)
+        return Scope(None, corpus.texts)
     row = await (await tx.execute(SIZE, (list(revisions), EXHAUSTIVE + 1))).fetchone()
     assert row is not None
     return Scope(revisions, row["chunks"])
 
 
 async def find_candidates(
-    tx: Connection, scope: Scope, asked: "Asked", opened: Opened, ranking: Ranking, most: int
+    tx: Connection, scope: Scope, asked: Asked, opened: Opened, ranking: Ranking, most: int
 ) -> Measures:
-    """Up to `most` by BM25, of the chunks that have the question's rare words if its others are in too many; as many by
-    meaning, through the index where the scope is large, and by comparing all where it is not or the index runs dry.
+    """Up to `most` by BM25, and as many by meaning: through the index where the scope is large, and by comparing all
+    where it is not or the index runs dry.
     """
     terms, corpus = opened.terms, opened.corpus
     small = scope.chunks <= EXHAUSTIVE
-    looked_up = lookup(terms, min(1.0, scope.chunks / max(corpus.chunks, 1)) if small else 1.0)
-    values = {
-        "keys": list(looked_up.keys),
-        "pairs": looked_up.pairs,
+    share = min(1.0, scope.chunks / max(corpus.texts, 1)) if small else 1.0
+    values = lookups(terms, share).values | {
         "revisions": None if scope.revisions is None else list(scope.revisions),
         "queries": [term.query for term in terms],
-        "weights": [term.weight if term.chunks else 0.0 for term in terms],
+        "weights": [term.weight if term.texts else 0.0 for term in terms],
         "k1": ranking.k1,
         "b": ranking.b,
         "average": corpus.average_length,

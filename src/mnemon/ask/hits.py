@@ -35,8 +35,9 @@ class ScorePart:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a passage stands where it does. What the parts add makes the score."""
+    """Why a passage stands where it does: what the parts add makes its place."""
 
+    place: float
     parts: dict[str, ScorePart]
     # Each word of the question: its rarity, and how often the passage has it.
     words: dict[str, dict[str, float]]
@@ -44,7 +45,10 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Hit:
-    """A chunk of a revision; `text` is the revision's `text[start:end]`, in code points, and so is the snippet."""
+    """A chunk of a revision; `text` is the revision's `text[start:end]`, in code points, and so is the snippet.
+
+    `score` is the relevance, from 0 to 1 (`mnemon.search.ranking`); `relevance` is what a reranker gave.
+    """
 
     chunk_id: UUID
     doc_id: UUID
@@ -117,9 +121,9 @@ def _explanation(ranked: "Ranked", row: int) -> Explanation:
     words = {
         term.lexeme: {
             "rarity": term.weight,
-            "chunks": term.chunks,
+            "chunks": term.texts,
             "times": float(ranked.measures.occurrences[row, number]),
         }
         for number, term in enumerate(ranked.terms)
     }
-    return Explanation(parts, words)
+    return Explanation(sum(part.adds for part in parts.values()), parts, words)

@@ -8,7 +8,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemon.ask.ranking import Floats
+from mnemon.search.ranking import Floats
+from mnemon.search.terms import occurrences_of
 
 Place = tuple[UUID, int]
 
@@ -45,12 +46,6 @@ def measures_of(rows: Sequence[tuple[Any, ...]], terms: int, dense: bool) -> Mea
         length=np.array(length, dtype=np.float64),
         speakers=speakers,
         similarity=np.array(similarity, dtype=np.float64) if dense else None,
-        occurrences=_numbers(occurrences, terms),
-        in_headings=_numbers(in_headings, terms),
+        occurrences=occurrences_of(occurrences, terms),
+        in_headings=occurrences_of(in_headings, terms),
     )
-
-
-def _numbers(texts: Sequence[str], terms: int) -> Floats:
-    """A letter stands for each number, counted from `0` on."""
-    letters = np.frombuffer("".join(texts).encode() if terms else b"", dtype=np.uint8)
-    return letters.reshape(len(texts), terms).astype(np.float64) - ord("0")

@@ -67,7 +67,7 @@ class Occasions:
 
         Nothing where the question is about somebody or something that no source names.
         """
-        unknown = {term.lexeme for term in ranked.terms if not term.chunks}
+        unknown = {term.lexeme for term in ranked.terms if not term.texts}
         times = " ".join(found[0] for found in TIME.finditer(ranked.asked.question))
         if unknown - Listener(unknown).heard_in(f"{self.words} {times}"):
             return {}

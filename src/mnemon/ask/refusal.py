@@ -77,8 +77,8 @@ def refuse_no_proof(ranked: Ranked, dropped: int, hits: Sequence[Hit]) -> Refusa
 def _refusal(code: Code, message: str, ranked: Ranked, hits: Sequence[Hit]) -> Refusal:
     searched = Searched(
         chunks=ranked.scope.chunks,
-        words=[_as_asked(ranked, term.lexeme) for term in ranked.terms if term.chunks],
-        unknown_words=[_as_asked(ranked, term.lexeme) for term in ranked.terms if not term.chunks],
+        words=[_as_asked(ranked, term.lexeme) for term in ranked.terms if term.texts],
+        unknown_words=[_as_asked(ranked, term.lexeme) for term in ranked.terms if not term.texts],
         by_meaning=ranked.lexical_only is None,
         filters=ranked.filters.applied(),
     )

@@ -6,16 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemon.ask.measures import REACH, Measures
-from mnemon.ask.ranking import (
-    HEADINGS,
-    MEANING,
-    MEANING_NEARBY,
-    WORDS,
-    WORDS_NEARBY,
-    Floats,
-    Ranking,
-)
-from mnemon.ask.terms import Corpus, Term
+from mnemon.search.kinds import HEADINGS, MEANING, MEANING_NEARBY, WORDS, WORDS_NEARBY
+from mnemon.search.ranking import Floats, Ranking, bm25, relevance_of, share_said
+from mnemon.search.terms import Corpus, Term
+
+# What a passage is worth to the question for standing beside one that is worth 1.
+LENT = 0.5
 
 
 def parts_of(measures: Measures, terms: Sequence[Term], corpus: Corpus, ranking: Ranking) -> dict[str, Floats]:
@@ -36,10 +32,17 @@ def parts_of(measures: Measures, terms: Sequence[Term], corpus: Corpus, ranking:
     return parts
 
 
-def bm25(occurrences: Floats, length: Floats, weights: Floats, average: float, ranking: Ranking) -> Floats:
-    norm = ranking.k1 * (1 - ranking.b + ranking.b * length / average)
-    score: Floats = (occurrences * (ranking.k1 + 1) / (occurrences + norm[:, None])) @ weights
-    return score
+def relevance_in_context(measures: Measures, terms: Sequence[Term], ranking: Ranking) -> Floats:
+    """Each passage's relevance, or what its neighbours lend it: an answer often stands beside the question's words."""
+    weights = np.array([term.weight for term in terms])
+    own = relevance_of(share_said(has_words(measures), weights), measures.similarity)
+    return np.maximum(own, LENT * Neighbourhood(measures, ranking.radius).best_of_neighbours(own))
+
+
+def has_words(measures: Measures) -> NDArray[np.bool_]:
+    """Which words each passage has. One of its title or headings is its own: what stands below does not repeat it."""
+    has: NDArray[np.bool_] = (measures.occurrences + measures.in_headings) > 0
+    return has
 
 
 class Neighbourhood:
@@ -64,3 +67,11 @@ class Neighbourhood:
             total[step:] += factor * values[:-step]
             total[:-step] += factor * values[step:]
         return total
+
+    def best_of_neighbours(self, values: Floats) -> Floats:
+        """The greatest value beside each passage, the nearer the more."""
+        best = np.zeros(len(values))
+        for step, weight in self._pairs:
+            best[step:] = np.maximum(best[step:], weight * values[:-step])
+            best[:-step] = np.maximum(best[:-step], weight * values[step:])
+        return best

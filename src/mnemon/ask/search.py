@@ -1,7 +1,7 @@
 """Hybrid search over a tenant's passages: by words and by meaning, with their neighbours, put together as one order."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -12,35 +12,21 @@ from mnemon.ask.candidates import Scope, find_candidates, scope_of
 from mnemon.ask.filters import EVERYTHING, Filters, revisions_of
 from mnemon.ask.hits import Hit, read_hits
 from mnemon.ask.measures import Measures, Place
-from mnemon.ask.ranking import Floats, Ranking, fuse
 from mnemon.ask.reranker import Reranker
-from mnemon.ask.scoring import parts_of
-from mnemon.ask.terms import Corpus, Term, open_question
+from mnemon.ask.scoring import parts_of, relevance_in_context
 from mnemon.db.database import Connection, Database
 from mnemon.documents.access import ANYONE, Reader, read_as
-from mnemon.documents.ingest.chunk_store import VECTORS
-from mnemon.errors import InvalidRequest, MnemonError
-from mnemon.models.active import ModelInUse, active_model
-from mnemon.models.embedder import Embedder, Vectors
+from mnemon.models.embedder import Embedder
+from mnemon.search.kinds import PASSAGE
+from mnemon.search.questions import Asked, EmbedderOf, Questions
+from mnemon.search.ranking import Floats, Ranking, rank
+from mnemon.search.terms import Corpus, Term
 from mnemon.telemetry import counter, histogram
 
-LONGEST_QUESTION = 2_000
 RERANKED = 30
 
 SEARCHES = counter("mnemon_searches_total", "Searches, by whether meaning took part.", ("mode",))
 SECONDS = histogram("mnemon_search_seconds", "Time of one search.")
-
-EmbedderOf = Callable[[str], Embedder | None]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question and its vector, or why meaning takes no part in the search."""
-
-    question: str
-    model: ModelInUse | None
-    vector: Vectors | None
-    lexical_only: str | None
 
 
 @dataclass(frozen=True)
@@ -93,10 +79,6 @@ class Found:
         }
 
 
-class ModelChanged(Exception):
-    """The tenant's vectors are of another model than the question's: it is to be embedded once more."""
-
-
 class Searcher:
     """Searches for whoever asks; the tenant comes with the question."""
 
@@ -105,10 +87,8 @@ class Searcher:
     ) -> None:
         self.database = database
         self.ranking = ranking
-        self._embedder_of = embedder_of
+        self.questions = Questions(database, embedder_of)
         self._reranker = reranker
-        # Whose vectors each tenant had when it last searched. Every search finds out whether that still holds.
-        self._models: dict[UUID, ModelInUse] = {}
 
     async def close(self) -> None:
         if self._reranker:
@@ -148,67 +128,40 @@ class Searcher:
         reader: Reader = ANYONE,
     ) -> tuple[Ranked, Sequence[Hit]]:  # fmt: skip
         """Rank what the reader may see, and read the part of the order that is to be shown."""
-        while True:
-            asked = await self.prepare(tenant, question)
+
+        async def search(asked: Asked) -> tuple[Ranked, Sequence[Hit]]:
             async with self.database.transaction(tenant) as tx:
                 await read_as(tx, reader)
-                try:
-                    ranked = await self.rank(tx, asked, filters, wanted)
-                except ModelChanged:
-                    self._models.pop(tenant, None)
-                    continue
+                ranked = await self.rank(tx, asked, filters, wanted)
                 return ranked, await read_hits(tx, ranked, ranked.order[shown], explain)
 
-    async def prepare(self, tenant: UUID, question: str) -> Asked:
-        """Embed the question by the model in use; outside the search's transaction, since a model may be slow."""
-        question = checked_question(question)
-        model = self._models.get(tenant)
-        if model is None:
-            async with self.database.transaction(tenant) as tx:
-                model = await active_model(tx, VECTORS)
-            if model is not None:
-                self._models[tenant] = model
-        vector, missing = await self._embed(question, model)
-        return Asked(question, model, vector, missing)
+        return await self.questions.ask(tenant, PASSAGE, question, search)
 
     async def rank(self, tx: Connection, asked: Asked, filters: Filters = EVERYTHING, wanted: int = 10) -> Ranked:
         """Find candidates, measure them with their neighbours, and put them in order."""
-        opened = await open_question(tx, asked.question)
-        if opened.model != asked.model:
-            raise ModelChanged
+        opened = await asked.open(tx, PASSAGE)
         terms, corpus = opened.terms, opened.corpus
         scope = await scope_of(tx, await revisions_of(tx, filters), corpus)
         most = max(self.ranking.candidates, wanted)
         measures = await find_candidates(tx, scope, asked, opened, self.ranking, most)
         parts = parts_of(measures, terms, corpus, self.ranking)
         rows = np.flatnonzero(measures.candidate)
-        score, shares = fuse({name: values[rows] for name, values in parts.items()}, self.ranking)
-        order = [int(rows[place]) for place in np.argsort(-score, kind="stable")] if len(rows) else []
+        standing = rank(
+            {name: values[rows] for name, values in parts.items()},
+            relevance_in_context(measures, terms, self.ranking)[rows],
+            PASSAGE.weights, self.ranking, dense=measures.similarity is not None,
+        )  # fmt: skip
         return Ranked(
             asked=asked, filters=filters, terms=terms, corpus=corpus, scope=scope, measures=measures,
-            order=order, score=_spread(score, rows, len(measures.places)),
-            shares={name: _spread(values, rows, len(measures.places)) for name, values in shares.items()},
+            order=[int(rows[place]) for place in standing.order],
+            score=_spread(standing.score, rows, len(measures.places)),
+            shares={name: _spread(values, rows, len(measures.places)) for name, values in standing.shares.items()},
             parts=parts,
         )  # fmt: skip
 
     def embedder_in_use(self, asked: Asked) -> Embedder | None:
         """The embedder that made the question's vector."""
-        return self._embedder_of(asked.model.model_id) if asked.model and asked.vector is not None else None
-
-    async def _embed(self, question: str, model: ModelInUse | None) -> tuple[Vectors | None, str | None]:
-        """The question's vector, or why there is none. A search never fails for want of a model."""
-        if model is None:
-            return None, "No vectors are stored: nothing was embedded yet, or there is no embedding model."
-        embedder = self._embedder_of(model.model_id)
-        if embedder is None:
-            return None, f"The stored vectors are of {model.model_id}, which the settings do not offer."
-        try:
-            vector = (await embedder.embed([question], purpose="query"))[0]
-        except MnemonError as failure:
-            return None, failure.message
-        if len(vector) == model.dimension:
-            return vector, None
-        return None, f"{model.model_id} now gives {len(vector)} numbers, and the stored vectors have {model.dimension}."
+        return self.questions.embedder_of(asked.model.model_id) if asked.model and asked.vector is not None else None
 
     async def _rerank(self, question: str, hits: Sequence[Hit]) -> tuple[Sequence[Hit], bool]:
         if self._reranker is None or not hits:
@@ -219,16 +172,6 @@ class Searcher:
             return hits, False
         scored = [replace(hit, relevance=value) for hit, value in zip(best, relevance, strict=True)]
         return [*sorted(scored, key=lambda hit: -(hit.relevance or 0)), *rest], True
-
-
-def checked_question(question: str) -> str:
-    """A question that can be searched for, or the reason why not."""
-    plain = " ".join(question.replace("\0", " ").split())
-    if not plain:
-        raise InvalidRequest("The question is empty: write what to look for.")
-    if len(plain) > LONGEST_QUESTION:
-        raise InvalidRequest(f"The question has {len(plain)} characters: at most {LONGEST_QUESTION} are searched for.")
-    return plain
 
 
 def _spread(values: Floats, rows: "np.ndarray[tuple[int], np.dtype[np.int64]]", length: int) -> Floats:

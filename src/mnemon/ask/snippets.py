@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mnemon.ask.terms import Term
 from mnemon.ask.wording import Listener
 from mnemon.documents.structure.sentences import Span, sentences
+from mnemon.search.terms import Term
 
 LONGEST = 300
 # Less than this, such as a mere heading, tells a reader too little: the sentences after it are shown too.

@@ -7,15 +7,14 @@ from types import MappingProxyType
 import numpy as np
 
 from mnemon.ask.measures import Place
-from mnemon.ask.ranking import Floats
+from mnemon.ask.scoring import has_words
 from mnemon.ask.search import Ranked
-from mnemon.ask.terms import Term
 from mnemon.ask.wording import Listener, is_one_of, names_in
+from mnemon.search.ranking import Floats, relevance_of, share_said
+from mnemon.search.terms import Term
 
 # The passages that an answer would be made of.
 LOOKED_AT = 10
-# What the question's words count for in the support; its meaning counts for the rest.
-WORDS_SHARE = 0.4
 # A lead of this much is as good as any; what is missing to it counts half.
 CLEAR_LEAD = 0.1
 LEAD_SHARE = 0.5
@@ -25,7 +24,7 @@ ENOUGH = 0.36
 
 @dataclass(frozen=True)
 class Strength:
-    """`support` is the best passage's share of the question's words and meaning, from 0 to 1.
+    """`support` is the relevance of the best passage, from 0 to 1.
 
     Where the question names people who speak in the sources, only what they say supports it, and `lead` is how far
     the words of their best passage are ahead of everyone else's: below 0, somebody else said what is asked about them.
@@ -58,9 +57,8 @@ def strength_of(ranked: Ranked, told: Mapping[Place, str] = NO_MORE) -> Strength
     named = names_in(ranked.asked.question, ranked.measures.speakers)
     counted = [number for number, term in enumerate(ranked.terms) if not _is_name(term, named)]
     said = _said(ranked, rows, counted, told)
-    support = said
-    if ranked.measures.similarity is not None:
-        support = WORDS_SHARE * said + (1 - WORDS_SHARE) * np.maximum(ranked.measures.similarity[rows], 0)
+    similarity = ranked.measures.similarity
+    support = relevance_of(said, similarity[rows] if similarity is not None else None)
     own = np.array([is_one_of(ranked.measures.speakers[row], named) for row in rows])
     if not named or own.all():
         return Strength(float(support.max()), None, named)
@@ -70,22 +68,14 @@ def strength_of(ranked: Ranked, told: Mapping[Place, str] = NO_MORE) -> Strength
 
 
 def _said(ranked: Ranked, rows: Sequence[int], numbers: Sequence[int], told: Mapping[Place, str]) -> Floats:
-    """The share of these words of the question that each passage has, the rare ones counting more.
-
-    A word of its title or headings is one of its own: what stands below a heading does not repeat it.
-    """
-    weights = np.array([ranked.terms[number].weight for number in numbers])
-    if not weights.sum():
-        return np.zeros(len(rows))
-    these = np.ix_(rows, numbers)
-    has = (ranked.measures.occurrences + ranked.measures.in_headings)[these] > 0
+    """The share of these words of the question that each passage has, by its own words and by what is told of it."""
+    has = has_words(ranked.measures)[np.ix_(rows, numbers)]
     lexemes = [ranked.terms[number].lexeme for number in numbers]
     listener = Listener(lexemes)
     for place, row in enumerate(rows):
         heard = listener.heard_in(told.get(ranked.measures.places[row], ""))
         has[place] |= [lexeme in heard for lexeme in lexemes]
-    said: Floats = has @ weights / weights.sum()
-    return said
+    return share_said(has, np.array([ranked.terms[number].weight for number in numbers]))
 
 
 def _is_name(term: Term, named: Sequence[str]) -> bool:

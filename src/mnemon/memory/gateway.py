@@ -37,13 +37,14 @@ from mnemon.memory.merging import Merging
 from mnemon.memory.objects import Place
 from mnemon.memory.reading import Reading
 from mnemon.memory.replay import Replay
-from mnemon.memory.search import Search
-from mnemon.memory.semantic import Semantic
 from mnemon.memory.translator import Translator
 from mnemon.memory.vectors import MemoryVectors
 
 if TYPE_CHECKING:
+    from mnemon.memory.search import Search
+    from mnemon.memory.semantic import Semantic
     from mnemon.models.embedder import Embedder
+    from mnemon.search.questions import Questions
 
 TEMPLATE = "plain/1"
 
@@ -61,8 +62,6 @@ class Memory:
         self.merging = Merging(log, self.reading)
         self.graph = Graphs(self.reading)
         self.vectors = MemoryVectors(log)
-        self.semantic = Semantic(log, self.reading, lambda: self.embedder)
-        self.search = Search(self.reading, self.semantic)
         self.compaction = Compaction(log, self.reading)
         self.replay = Replay(log, projector)
         self.translator = Translator(log, self.reading, self.changes)
@@ -71,6 +70,25 @@ class Memory:
         """Make the lens anew on first use if its code has changed; while another process does that, old rows serve."""
         with suppress(Conflict):
             await self.projector.make_current(tenant, LENS.name)
+
+    # Searches calculate with numpy, which most commands start without.
+    @cached_property
+    def questions(self) -> "Questions":
+        from mnemon.search.questions import Questions
+
+        return Questions(self.log.database, self._embedder_of)
+
+    @cached_property
+    def semantic(self) -> "Semantic":
+        from mnemon.memory.semantic import Semantic
+
+        return Semantic(self.reading, self.questions)
+
+    @cached_property
+    def search(self) -> "Search":
+        from mnemon.memory.search import Search
+
+        return Search(self.reading, self.questions)
 
     def follower(self) -> MemoryFollower:
         """What translates items and makes vectors in the background, while it is open."""
@@ -84,6 +102,9 @@ class Memory:
     @cached_property
     def embedder(self) -> "Embedder | None":
         return self._embedder() if self._embedder else None
+
+    def _embedder_of(self, model_id: str) -> "Embedder | None":
+        return self.embedder if self.embedder and self.embedder.model_id == model_id else None
 
     def _vector_meta(self) -> dict[str, Any] | None:
         """Which model the vectors of a new text are meant to come from."""

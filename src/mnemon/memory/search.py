@@ -1,30 +1,42 @@
-"""Search: words and meaning together, each scaled to its best hit, in one ranking."""
+"""Search: the objects of a branch by what they say, ranked like every other kind of text."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
+import numpy as np
+from psycopg.rows import tuple_row
+
 from mnemon.db.database import Connection
+from mnemon.memory.errors import InvalidMemory
 from mnemon.memory.objects import MemoryObject, Place
 from mnemon.memory.reading import EVERY_OBJECT, Reading, Wanted
-from mnemon.memory.semantic import Question, Semantic
-from mnemon.memory.views import OBJECT, View, find_in, object_of
+from mnemon.memory.views import OBJECT, find_in, object_of
 from mnemon.models.failures import EmbedderUnavailable
+from mnemon.search.kinds import MEANING, MEMORY, WORDS
+from mnemon.search.questions import Asked, Questions
+from mnemon.search.ranking import Floats, Ranking, Standing, bm25, rank, relevance_of, share_said
+from mnemon.search.terms import Opened, lookups, occurrences_of
 
 Mode = Literal["hybrid", "text", "semantic"]
 
-WORDS = """
-SELECT emo_id, score FROM mnemon.search_memory_words(
-    %(words)s, %(world)s, %(branches)s, %(bounds)s, %(type)s, %(tags)s, %(updated_since)s, %(most)s)
+FIND = """
+SELECT emo_id, length, similarity, occurrences FROM mnemon.find_memories(
+    %(one_of)s::text[], %(every)s::text[], %(bars)s::float8[], %(queries)s::tsquery[], %(weights)s::float8[],
+    %(k1)s::float8, %(b)s::float8, %(average)s::float8,
+    (SELECT string_agg('(' || phraseto_tsquery('english', piece)::text || ')', ' | ')::tsquery
+       FROM unnest(%(unwanted)s::text[]) AS piece WHERE phraseto_tsquery('english', piece)::text <> ''),
+    %(vector)s::vector, %(model)s, %(world)s, %(branches)s, %(bounds)s, %(type)s, %(tags)s, %(updated_since)s, %(most)s)
 """
-# Candidates of each kind: enough that an object which is good in both is among both.
-CANDIDATES = 60
-WEIGHT_OF_WORDS = 0.5
+# -word or -"some words": what the objects must not say.
+_UNWANTED = re.compile(r'(?:^|\s)-("[^"]*"?|[^\s"]+)')
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An object that was found, how well, and by what: the share of words and of meaning, each from 0 to 1."""
+    """An object that was found, how relevant it is, and by what: its share of the words and its nearness in meaning."""
 
     object: MemoryObject
     score: float
@@ -33,19 +45,30 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundObjects:
     """The best hits; `mode` says what they were found by, which is words alone where no model is at hand."""
 
     hits: list[Hit]
     mode: Mode
 
 
+@dataclass(frozen=True)
+class _Candidates:
+    """What is known of the objects that may answer; row `n` of each array is object `n`."""
+
+    ids: Sequence[UUID]
+    said: Floats
+    similarity: Floats | None
+    bm25: Floats
+
+
 class Search:
     """Finds objects of a branch by what they say."""
 
-    def __init__(self, reading: Reading, semantic: Semantic) -> None:
+    def __init__(self, reading: Reading, questions: Questions, ranking: Ranking | None = None) -> None:
         self._reading = reading
-        self._semantic = semantic
+        self._questions = questions
+        self._ranking = ranking or Ranking()
 
     async def search(
         self,
@@ -56,58 +79,75 @@ class Search:
         mode: Mode = "hybrid",
         wanted: Wanted = EVERY_OBJECT,
         limit: int = 10,
-    ) -> Found:
-        question: Question | None = None
-        if mode != "text":
-            try:
-                question = await self._semantic.question(text)
-            except EmbedderUnavailable:
-                if mode == "semantic":
-                    raise
-                mode = "text"
+    ) -> FoundObjects:
+        """The best objects, each with its relevance. `-word` or `-"some words"` leaves out those that say it."""
+        if "\0" in text:
+            raise InvalidMemory("A search holds a zero byte, which no object has: leave it out.")
+        unwanted = _UNWANTED.findall(text)
+
+        async def find(asked: Asked) -> FoundObjects:
+            if mode == "semantic" and asked.lexical_only:
+                raise EmbedderUnavailable(asked.lexical_only)
+            asks = {"unwanted": unwanted, "most": max(limit, self._ranking.candidates)} | wanted.values
+            return await self._find(tenant, place, asked, mode, asks, limit)
+
+        text = _UNWANTED.sub(" ", text).strip() or text
+        return await self._questions.ask(tenant, MEMORY, text, find, by_meaning=mode != "text")
+
+    async def _find(
+        self, tenant: UUID, place: Place, asked: Asked, mode: Mode, asks: dict[str, Any], limit: int
+    ) -> FoundObjects:
         async with self._reading.transaction(tenant) as connection:
             view, _ = await self._reading.view_in(connection, tenant, place)
-            meanings, mode = await self._meant(connection, view, question, wanted, mode)
-            worded = await _worded(connection, view, text, wanted) if mode != "semantic" else {}
-            ranked = _ranked(_scaled(worded), _scaled(meanings), limit)
-            rows = await find_in(connection, view, [emo_id for emo_id, *_ in ranked], columns=OBJECT)
+            found = await self._candidates(connection, asked, mode, asks | view.values)
+            standing = self._rank(found, mode)
+            best = [found.ids[row] for row in standing.order[:limit]]
+            objects = await find_in(connection, view, best, columns=OBJECT)
         hits = [
-            Hit(object_of(rows[emo_id]), score, words, meaning)
-            for emo_id, score, words, meaning in ranked
-            if emo_id in rows
+            Hit(
+                object_of(objects[found.ids[row]]),
+                float(standing.score[row]),
+                float(found.said[row]),
+                float(max(found.similarity[row], 0)) if found.similarity is not None else 0.0,
+            )
+            for row in standing.order[:limit]
         ]
-        return Found(hits, mode)
+        return FoundObjects(hits, "text" if asked.lexical_only else mode)
 
-    async def _meant(
-        self, connection: Connection, view: View, question: Question | None, wanted: Wanted, mode: Mode
-    ) -> tuple[dict[UUID, float], Mode]:
-        """Scores by meaning, and the mode that is left where the stored vectors are of another model."""
-        if question is None:
-            return {}, mode
-        try:
-            return await self._semantic.scores_in(connection, view, question, CANDIDATES, wanted), mode
-        except EmbedderUnavailable:
-            if mode == "semantic":
-                raise
-            return {}, "text"
+    async def _candidates(self, connection: Connection, asked: Asked, mode: Mode, asks: dict[str, Any]) -> _Candidates:
+        opened = await asked.open(connection, MEMORY)
+        values = (
+            asks
+            | lookups(opened.terms if mode != "semantic" else ()).values
+            | {
+                "queries": [term.query for term in opened.terms],
+                "weights": [term.weight if term.texts else 0.0 for term in opened.terms],
+                "k1": self._ranking.k1,
+                "b": self._ranking.b,
+                "average": opened.corpus.average_length,
+                "vector": asked.vector,
+                "model": asked.model.model_id if asked.model else None,
+            }
+        )
+        async with connection.cursor(row_factory=tuple_row, binary=True) as cursor:
+            await cursor.execute(FIND, values)
+            return self._measured(await cursor.fetchall(), opened, asked.vector is not None)
 
+    def _measured(self, rows: Sequence[tuple[Any, ...]], opened: Opened, dense: bool) -> _Candidates:
+        ids, length, similarity, letters = zip(*rows, strict=True) if rows else ((), (), (), ())
+        occurrences = occurrences_of(letters, len(opened.terms))
+        average = max(opened.corpus.average_length, 1.0)
+        lengths = np.array(length, dtype=np.float64)
+        return _Candidates(
+            ids,
+            share_said(occurrences > 0, opened.weights),
+            np.array(similarity, dtype=np.float64) if dense else None,
+            bm25(occurrences, lengths, opened.weights, average, self._ranking),
+        )
 
-async def _worded(connection: Connection, view: View, text: str, wanted: Wanted) -> dict[UUID, float]:
-    values: dict[str, Any] = view.values | wanted.values | {"words": text, "most": CANDIDATES}
-    rows = await (await connection.execute(WORDS, values)).fetchall()
-    return {row["emo_id"]: float(row["score"]) for row in rows}
-
-
-def _scaled(scores: dict[UUID, float]) -> dict[UUID, float]:
-    best = max(scores.values(), default=0.0)
-    return {emo_id: max(score, 0.0) / best for emo_id, score in scores.items()} if best > 0 else {}
-
-
-def _ranked(
-    words: dict[UUID, float], meanings: dict[UUID, float], limit: int
-) -> list[tuple[UUID, float, float, float]]:
-    def weigh(one: UUID) -> float:
-        return WEIGHT_OF_WORDS * words.get(one, 0.0) + (1 - WEIGHT_OF_WORDS) * meanings.get(one, 0.0)
-
-    everyone = sorted(({*words, *meanings}), key=lambda one: (-weigh(one), one))
-    return [(one, weigh(one), words.get(one, 0.0), meanings.get(one, 0.0)) for one in everyone[:limit]]
+    def _rank(self, found: _Candidates, mode: Mode) -> Standing:
+        parts = {WORDS: found.bm25} if mode != "semantic" else {}
+        if found.similarity is not None:
+            parts[MEANING] = found.similarity
+        relevance = relevance_of(found.said, found.similarity)
+        return rank(parts, relevance, MEMORY.weights, self._ranking, dense=found.similarity is not None)

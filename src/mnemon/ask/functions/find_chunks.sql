@@ -2,7 +2,7 @@
 -- as the owner and takes the tenant from the session, as its parts do: row-level security would keep the application
 -- role from using the GIN index.
 CREATE OR REPLACE FUNCTION mnemon.find_chunks(
-    keys bigint[], pairs boolean, revisions uuid[], queries tsquery[], weights float8[],
+    one_of text[], every text[], bars float8[], revisions uuid[], queries tsquery[], weights float8[],
     k1 float8, b float8, average float8, scored integer,
     question vector, model text, exhaustive boolean, most integer, reach integer, nearby integer)
     RETURNS TABLE (doc_version_id uuid, ordinal integer, away integer, start_offset integer, end_offset integer,
@@ -22,7 +22,7 @@ BEGIN
     SELECT array_agg(one.doc_version_id) AS revisions, array_agg(one.ordinal) AS ordinals INTO found
     FROM (
         SELECT l.doc_version_id, l.ordinal
-        FROM lexical_search(keys, pairs, revisions, queries, weights, k1, b, average, scored, most) AS l
+        FROM lexical_search(one_of, every, bars, revisions, queries, weights, k1, b, average, scored, most) AS l
         UNION SELECT * FROM unnest(near.revisions, near.ordinals)) AS one;
     RETURN QUERY SELECT * FROM measure_chunks(found.revisions, found.ordinals, reach, nearby, queries, question, model);
 END $$;

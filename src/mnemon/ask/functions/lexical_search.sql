@@ -1,45 +1,52 @@
--- The best chunks by BM25 among those with one of the terms of `keys`; or with two of them if `pairs`, and if those
--- are too few with the first. Every word counts for the score; the keys are those of the rare ones, so that the list
--- to be scored stays short. `revisions` NULL means the active ones. The words come as parameters and not in the text
--- of the statement, where each would take longer to plan than to look for.
+-- The best chunks by BM25, lookup by lookup: those that have one and all of certain keys are scored, up to `scored` of
+-- them. Once enough reach a lookup's bar, it can bring nothing better. Every word counts for the score. `revisions`
+-- NULL means the active ones. The words come as parameters and not in the text of a statement, where each would take
+-- longer to plan than to look for; plans are made for the values at hand, since what is quick for a few revisions is
+-- not for all.
 CREATE OR REPLACE FUNCTION mnemon.lexical_search(
-    keys bigint[], pairs boolean, revisions uuid[], queries tsquery[], weights float8[],
+    one_of text[], every text[], bars float8[], revisions uuid[], queries tsquery[], weights float8[],
     k1 float8, b float8, average float8, scored integer, most integer)
     RETURNS TABLE (doc_version_id uuid, ordinal integer, score float8)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path = mnemon, public, pg_temp SET enable_seqscan = off AS $$
+    SET search_path = mnemon, public, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_custom_plan AS $$
+#variable_conflict use_column
 DECLARE
-    wanted  text := 'mnemon.term_keys(tenant_id, terms) && $2';
-    visible text := CASE WHEN something_is_hidden() THEN ' AND NOT is_hidden(doc_version_id)' ELSE '' END;
-    found   text;
-    enough  integer;
+    tenant  uuid := current_tenant();
+    hiding  boolean := something_is_hidden();
+    found   uuid[] := '{}';
+    scores  float8[] := '{}';
 BEGIN
-    IF pairs THEN
-        SELECT string_agg(format('mnemon.term_keys(tenant_id, terms) @> ARRAY[%s, %s]::bigint[]', one, other), ' OR ')
-        INTO wanted FROM unnest(keys) AS one, unnest(keys) AS other WHERE one < other;
-    END IF;
-    found := format('SELECT doc_version_id, ordinal, terms, $6 * (1 - $7 + $7 * length / $8) AS norm FROM chunk_terms
-        WHERE tenant_id = $1 AND %%s AND (%s)%s', wanted, visible);
-    IF revisions IS NULL THEN
-        found := format(found, 'active');
-    ELSE
-        found := format(found, 'active AND doc_version_id = ANY ($3)') || ' UNION ALL '
-            || format(found, 'NOT active AND doc_version_id = ANY ($3)');
-    END IF;
-    -- tf * (k1 + 1) / (tf + norm), written so that the occurrences are counted once.
-    RETURN QUERY EXECUTE format(
-        'WITH words AS MATERIALIZED (SELECT * FROM unnest($4, $5) AS one (query, weight))
-         SELECT doc_version_id, ordinal,
-             (SELECT sum(weight * (1 - norm / (norm + occurrences(terms, query)))) FROM words)
-             * ($6 + 1) AS score
-         FROM (SELECT * FROM (%s) AS matching LIMIT $9) AS scored
-         ORDER BY score DESC, doc_version_id, ordinal LIMIT $10', found)
-    USING current_tenant(), keys, revisions, queries, weights, k1, b, greatest(average, 1), scored, most;
-    GET DIAGNOSTICS enough = ROW_COUNT;
-    IF pairs AND enough < most THEN
-        RETURN QUERY SELECT * FROM lexical_search(
-            keys[1:1], false, revisions, queries, weights, k1, b, average, scored, most - enough);
-    END IF;
+    FOR number IN 1 .. cardinality(bars) LOOP
+        EXIT WHEN (SELECT count(*) FROM unnest(scores) AS score WHERE score >= bars[number]) >= most;
+        -- tf * (k1 + 1) / (tf + norm), written so that the occurrences are counted once.
+        SELECT found || coalesce(array_agg(best.chunk_id), '{}'), scores || coalesce(array_agg(best.score), '{}')
+        INTO found, scores
+        FROM (
+            WITH words AS MATERIALIZED (SELECT * FROM unnest(queries, weights) AS one (query, weight))
+            SELECT c.chunk_id, (SELECT sum(weight * (1 - norm / (norm + mnemon.occurrences(terms, query)))) FROM words)
+                * (k1 + 1) AS score
+            FROM (
+                SELECT * FROM (
+                    SELECT chunk_id, terms, k1 * (1 - b + b * length / greatest(average, 1)) AS norm FROM chunk_terms
+                    WHERE tenant_id = tenant AND active AND (revisions IS NULL OR doc_version_id = ANY (revisions))
+                      AND term_keys(tenant_id, terms) && one_of[number]::bigint[]
+                      AND term_keys(tenant_id, terms) @> every[number]::bigint[]
+                      AND (NOT hiding OR NOT is_hidden(doc_version_id))
+                    UNION ALL
+                    SELECT chunk_id, terms, k1 * (1 - b + b * length / greatest(average, 1)) AS norm FROM chunk_terms
+                    WHERE tenant_id = tenant AND NOT active AND doc_version_id = ANY (revisions)
+                      AND term_keys(tenant_id, terms) && one_of[number]::bigint[]
+                      AND term_keys(tenant_id, terms) @> every[number]::bigint[]
+                      AND (NOT hiding OR NOT is_hidden(doc_version_id))) AS matching
+                WHERE chunk_id <> ALL (found) LIMIT scored) AS c
+            ORDER BY score DESC, chunk_id LIMIT most) AS best;
+    END LOOP;
+    RETURN QUERY
+    SELECT c.doc_version_id, c.ordinal, one.score
+    FROM unnest(found, scores) AS one (chunk_id, score)
+    CROSS JOIN LATERAL (
+        SELECT doc_version_id, ordinal FROM chunks WHERE tenant_id = tenant AND chunk_id = one.chunk_id OFFSET 0) AS c
+    ORDER BY one.score DESC LIMIT most;
 END $$;
 REVOKE EXECUTE ON FUNCTION mnemon.lexical_search FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemon.lexical_search TO mnemon_app;

@@ -191,28 +191,6 @@ CREATE INDEX chunk_terms_today ON mnemon.chunk_terms USING gin (mnemon.term_keys
 CREATE INDEX chunk_terms_past ON mnemon.chunk_terms USING gin (mnemon.term_keys(tenant_id, terms))
     WITH (fastupdate = off) WHERE NOT active;
 
--- In how many active chunks a term stands. A document's terms are counted in one of sixteen shares, which a writer
--- locks until it commits: two documents rarely wait for each other, and never each for the other.
-CREATE TABLE mnemon.term_counts (
-    tenant_id uuid NOT NULL REFERENCES mnemon.tenants ON DELETE CASCADE,
-    term_key  bigint NOT NULL,
-    share     smallint NOT NULL,
-    chunks    integer NOT NULL CHECK (chunks > 0),
-    PRIMARY KEY (tenant_id, term_key, share)
-) WITH (fillfactor = 80);
-CALL mnemon.isolate_by_tenant('mnemon.term_counts');
-GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.term_counts TO mnemon_app;
-
-CREATE TABLE mnemon.chunk_counts (
-    tenant_id uuid NOT NULL REFERENCES mnemon.tenants ON DELETE CASCADE,
-    share     smallint NOT NULL,
-    chunks    bigint NOT NULL CHECK (chunks >= 0),
-    length    bigint NOT NULL CHECK (length >= 0),
-    PRIMARY KEY (tenant_id, share)
-);
-CALL mnemon.isolate_by_tenant('mnemon.chunk_counts');
-GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.chunk_counts TO mnemon_app;
-
 CREATE TABLE mnemon.chunk_vectors (
     tenant_id uuid NOT NULL REFERENCES mnemon.tenants ON DELETE CASCADE,
     chunk_id  uuid NOT NULL,

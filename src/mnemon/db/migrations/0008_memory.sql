@@ -102,7 +102,9 @@ CREATE INDEX emo_history_compacted ON mnemon.emo_history (tenant_id, world_id, b
     WHERE compacted_by IS NOT NULL;
 CREATE INDEX emo_history_by_subject ON mnemon.emo_history (tenant_id, subject_id) WHERE subject_id IS NOT NULL;
 CREATE INDEX emo_history_by_tag ON mnemon.emo_history USING gin (tags) WHERE NOT deleted;
-CREATE INDEX emo_history_by_word ON mnemon.emo_history USING gin (words) WHERE NOT deleted;
+-- By keys, as passages are found. The list of pending entries is short, since every search reads it from end to end.
+CREATE INDEX emo_history_by_word ON mnemon.emo_history USING gin (mnemon.term_keys(tenant_id, words))
+    WITH (gin_pending_list_limit = 256) WHERE NOT deleted;
 
 CREATE TABLE mnemon.emo_links (
     tenant_id     uuid NOT NULL,
@@ -203,5 +205,11 @@ END $$;
 GRANT SELECT ON mnemon.emo_branches, mnemon.emo_current, mnemon.emo_history, mnemon.emo_links, mnemon.emo_texts,
     mnemon.emo_graph_nodes, mnemon.emo_graph_edges TO mnemon_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON mnemon.memory_vectors, mnemon.memory_pending_texts TO mnemon_app;
+CREATE TRIGGER count_new_words AFTER INSERT ON mnemon.emo_history REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION mnemon.count_memory_words();
+CREATE TRIGGER count_gone_words AFTER DELETE ON mnemon.emo_history REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION mnemon.count_memory_words();
+CREATE TRIGGER count_lost_words AFTER UPDATE ON mnemon.emo_history REFERENCING OLD TABLE AS gone NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION mnemon.count_memory_words();
 CREATE TRIGGER queue_new_texts AFTER INSERT ON mnemon.emo_texts REFERENCING NEW TABLE AS added
     FOR EACH STATEMENT EXECUTE FUNCTION mnemon.queue_new_texts();

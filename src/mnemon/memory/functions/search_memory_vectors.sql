@@ -1,38 +1,38 @@
 -- The texts nearest to a question, in vectors of one model. A tenant with few vectors is searched exactly; one with
--- many by the index, which goes on until enough of what it finds is shown.
+-- many by the index, which goes on until enough of what it finds is shown. Only what the index is of stands in the
+-- statement's text: the model, and the length of its vectors. OFFSET 0 holds the planner to lookups by the text.
 CREATE OR REPLACE FUNCTION mnemon.search_memory_vectors(
-    question text, model text, dimension integer, world uuid, branches text[], bounds bigint[], kinds text[],
+    question vector, model text, world uuid, branches text[], bounds bigint[], kinds text[],
     kind text, with_tags text[], changed_since timestamptz, most integer)
     RETURNS TABLE (emo_id uuid, text_kind text, name text, emo_version integer, similarity double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp
     SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
     tenant   uuid := mnemon.current_tenant();
-    -- What a trunk shows of an object that is not narrowed down further, its texts tell by themselves.
-    plain    boolean := cardinality(branches) = 1 AND num_nonnulls(kind, with_tags, changed_since) = 0;
-    -- As the vectors are stored, which no index knows, or in the form that the index is of.
-    distance text := CASE WHEN mnemon.has_few_vectors(tenant, model) THEN 'v.embedding <=> $5::vector'
-                          ELSE format('v.embedding::halfvec(%1$s) <=> $5::halfvec(%1$s)', dimension) END;
+    distance text := CASE WHEN mnemon.has_few_vectors(tenant, model) THEN 'v.embedding <=> $5'
+                          ELSE format('v.embedding::halfvec(%1$s) <=> $5::halfvec(%1$s)', vector_dims(question)) END;
 BEGIN
     -- Not with the function, where a restore could not set them: they are known once a vector has been touched.
-    PERFORM '[1]'::vector;
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '100', true),
             set_config('hnsw.max_scan_tuples', '200000', true);
     RETURN QUERY EXECUTE format($q$
         SELECT t.emo_id, t.kind, t.name, t.emo_version, 1 - near.distance AS similarity
-          FROM (SELECT v.text_hash, %1$s AS distance FROM mnemon.memory_vectors v
+          FROM (SELECT v.text_hash, %1$s AS distance FROM memory_vectors v
                  WHERE v.tenant_id = $3 AND v.model_id = %2$L ORDER BY distance) AS near
-          JOIN mnemon.emo_texts t ON t.tenant_id = $3 AND t.text_hash = near.text_hash AND t.world_id = $4
-           AND t.kind = ANY ($6) %3$s
-         ORDER BY near.distance LIMIT $7 $q$,
-        distance, model,
-        CASE WHEN plain THEN 'AND ' || mnemon.shown_condition(branches, 't') ELSE format($j$
-          JOIN unnest($1, $2) AS line (branch, bound)
-            ON t.branch = line.branch AND t.since <= line.bound AND t.until > line.bound
-          JOIN mnemon.emo_history h ON h.tenant_id = $3 AND h.world_id = $4 AND h.emo_id = t.emo_id AND NOT h.deleted
-           AND (t.kind = 'rationale' OR h.branch = t.branch) AND %1$s
-           AND ($8 IS NULL OR h.emo_type = $8) AND ($9 IS NULL OR h.tags @> $9) AND ($10 IS NULL OR h.updated_at >= $10)
-           $j$, mnemon.shown_condition(branches, 'h')) END)
+         CROSS JOIN LATERAL (
+               SELECT t.* FROM emo_texts t WHERE t.tenant_id = $3 AND t.text_hash = near.text_hash OFFSET 0) AS t
+         WHERE t.world_id = $4 AND t.kind = ANY ($6)
+           AND EXISTS (SELECT FROM unnest($1, $2) AS line (branch, bound)
+                        WHERE t.branch = line.branch AND t.since <= line.bound AND t.until > line.bound)
+           -- What a trunk shows of an object that is not narrowed down further, its texts tell by themselves.
+           AND (cardinality($1) = 1 AND num_nonnulls($8, $9, $10) = 0 OR EXISTS (
+               SELECT FROM emo_history h
+                WHERE h.tenant_id = $3 AND h.world_id = $4 AND h.branch = ANY ($1) AND h.emo_id = t.emo_id
+                  AND NOT h.deleted AND (t.kind = 'rationale' OR h.branch = t.branch)
+                  AND mnemon.is_in_view($4, $1, $2, h)
+                  AND ($8 IS NULL OR h.emo_type = $8) AND ($9 IS NULL OR h.tags @> $9)
+                  AND ($10 IS NULL OR h.updated_at >= $10)))
+         ORDER BY near.distance LIMIT $7 $q$, distance, model)
     USING branches, bounds, tenant, world, question, kinds, most, kind, with_tags, changed_since;
 END $$;
 REVOKE EXECUTE ON FUNCTION mnemon.search_memory_vectors FROM PUBLIC;
