@@ -1,4 +1,4 @@
--- NULL readers: everyone of the tenant.
+-- Whether the reader of the transaction is among these. NULL readers: everyone of the tenant.
 CREATE OR REPLACE FUNCTION mnemon.may_read(readers text[]) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN readers IS NULL OR coalesce(mnemon.current_reader() = ANY (readers), false);

@@ -1,5 +1,6 @@
+-- Whether a view shows this version: it held in its branch, and no nearer branch has a version of its own.
+-- `branches` and `bounds` are the view: nearest branch first, each with the last sequence that it is seen up to.
 -- Search runs as the owner, since row-level security would keep it from the indexes; the tenant is the session's.
--- `branches` and `bounds` are a view: nearest branch first, each with the last sequence that it is seen up to.
 CREATE OR REPLACE FUNCTION mnemon.is_shown(
     tenant uuid, world uuid, branches text[], bounds bigint[], shown mnemon.emo_history)
     RETURNS boolean LANGUAGE sql STABLE AS $$

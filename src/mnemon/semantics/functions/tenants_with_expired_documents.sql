@@ -1,4 +1,4 @@
--- For the job that serves all tenants: only their ids cross.
+-- Which tenants have documents whose time is over. For the job that serves all tenants: only their ids cross.
 CREATE OR REPLACE FUNCTION mnemon.tenants_with_expired_documents() RETURNS SETOF uuid
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
     SELECT DISTINCT d.tenant_id FROM documents d

@@ -1,4 +1,4 @@
--- A tenant's own controls. A cancelled job loses its lease, so a worker that runs it can no longer write.
+-- Cancels a tenant's own job. A cancelled job loses its lease, so a worker that runs it can no longer write.
 CREATE OR REPLACE FUNCTION mnemon.cancel_job(job uuid) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
 BEGIN

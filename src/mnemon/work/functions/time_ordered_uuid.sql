@@ -1,4 +1,4 @@
--- Version 7, as the enqueuing program makes them: the order of the keys is the order of the list.
+-- A new job's id. Version 7, as the enqueuing program makes them: the order of the keys is the order of the list.
 CREATE OR REPLACE FUNCTION mnemon.time_ordered_uuid() RETURNS uuid
     LANGUAGE sql VOLATILE
     RETURN encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) PLACING substring(

@@ -1,4 +1,5 @@
--- ATTACH blocks neither readers nor writers of other partitions; CREATE TABLE … PARTITION OF would.
+-- Adds the table of a partition to one of the log's. ATTACH blocks neither readers nor writers of other partitions;
+-- CREATE TABLE … PARTITION OF would.
 CREATE OR REPLACE PROCEDURE mnemon.add_partition(parent text, partition_id integer)
     LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,4 +1,5 @@
--- Row triggers reach the partitions by themselves; truncation triggers do not, so each partition gets its own.
+-- Puts the triggers on a table that keep it from changing. Row triggers reach the partitions by themselves;
+-- truncation triggers do not, so each partition gets its own.
 CREATE OR REPLACE PROCEDURE mnemon.guard(relation regclass, guardian regproc)
     LANGUAGE plpgsql AS $$
 BEGIN

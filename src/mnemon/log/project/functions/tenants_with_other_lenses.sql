@@ -1,4 +1,5 @@
--- It tells a process where to look, and nothing of what is there.
+-- Which tenants have rows of a lens that another version of it wrote. It tells a process where to look, and nothing
+-- of what is there.
 CREATE OR REPLACE FUNCTION mnemon.tenants_with_other_lenses(names text[], versions integer[])
     RETURNS TABLE (tenant_id uuid, lens text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$

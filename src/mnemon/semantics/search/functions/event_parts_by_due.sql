@@ -1,4 +1,5 @@
--- Promises are made before they are due; those that say otherwise have an index of their own.
+-- The parts in which something was due by a day. Promises are made before they are due; those that say otherwise have
+-- an index of their own.
 CREATE OR REPLACE FUNCTION mnemon.event_parts_by_due(due_before text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
     SELECT ARRAY[
         format(' AND e.active AND e.happened_at < %s', moment),
