@@ -13,7 +13,8 @@ import pytest
 
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.documents.ingest.job import INGEST
-from mnemon.documents.intake.receive import Outcome, accept
+from mnemon.documents.intake.arrival import Outcome
+from mnemon.documents.intake.receive import accept
 from mnemon.documents.intake.sweep import Ages, sweep_uploads
 from mnemon.documents.jobs import KINDS
 from mnemon.log.events import SYSTEM

@@ -8,8 +8,7 @@ import pytest
 from mnemon.db.database import Database
 from mnemon.documents import artifact_names, library, runs
 from mnemon.documents.ingest import recording
-from mnemon.documents.intake import receive as intake
-from mnemon.documents.intake import sweep
+from mnemon.documents.intake import settle, sweep
 from mnemon.ids import new_uuid
 
 FILL = """
@@ -31,7 +30,7 @@ UID = {"own": None, "address": "artifact://uid_1", "first": "0" * 32, "last": "0
 RUNS: dict[str, Any] = {"doc": None, "run_type": None, "limit": 20, "offset": 0}
 
 STATEMENTS = [
-    (intake.FIND, {"source_uri": "upload://17", "content_hash": "sha256:17"}, {"documents_by_source"}),
+    (settle.FIND, {"source_uri": "upload://17", "content_hash": "sha256:17"}, {"documents_by_source"}),
     (artifact_names.FIND, UID, {"documents_by_source", "documents_pkey"}),
     (recording.DOCUMENT, {"doc": new_uuid(), "revision": new_uuid()}, {"documents_pkey", "document_revisions_pkey"}),
     (library.ACTIVE_PAGE, ANY | {"statuses": ["active"]}, {"documents_by_age"}),

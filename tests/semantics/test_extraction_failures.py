@@ -11,7 +11,7 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.documents.access import Reader
 from mnemon.documents.ingest.extract_job import EXTRACT
-from mnemon.documents.intake import receive
+from mnemon.documents.intake import settle
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.models.failures import ModelRateLimited
 from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
@@ -78,7 +78,7 @@ async def test_an_ingest_that_fails_leaves_nothing_behind(
     async def failing(*_: object, **__: object) -> object:
         raise MnemonError("The job could not be added.")
 
-    monkeypatch.setattr(receive, "enqueue_extraction", failing)
+    monkeypatch.setattr(settle, "enqueue_extraction", failing)
     with pytest.raises(MnemonError):
         await take(mnemon, tenant)
     for table in ("documents", "document_revisions", "revision_texts", "jobs"):

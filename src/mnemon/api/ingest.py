@@ -14,9 +14,10 @@ from mnemon.api.failures import answer_failure
 from mnemon.api.uploads import Form, FormReader, Refused
 from mnemon.app import Mnemon
 from mnemon.documents.errors import UnfitField, UploadTooLarge
+from mnemon.documents.intake.arrival import Outcome
 from mnemon.documents.intake.files import Received
 from mnemon.documents.intake.origin import RETENTIONS, SENSITIVITIES, TYPES, Origin, checked_origin
-from mnemon.documents.intake.receive import Outcome, accept
+from mnemon.documents.intake.receive import accept
 from mnemon.errors import DatabaseUnavailable, MnemonError
 from mnemon.identity.roles import Action, Principal
 from mnemon.log.read.query import end_of, start_of

@@ -4,18 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from uuid import UUID
 
-from psycopg.types.json import Jsonb
-
 from mnemon.db.database import Database
 from mnemon.documents.errors import DocumentPurged, FileGone, NothingActive
 from mnemon.documents.extraction.sniff import MEDIA_TYPES
-from mnemon.documents.ingest.job import INGEST, Reading
 from mnemon.documents.intake.files import Files
-from mnemon.documents.intake.receive import ADD_RUN, run_config
+from mnemon.documents.intake.new_run import add_run, run_config
 from mnemon.documents.library import document_by_id, revision_of
 from mnemon.ids import new_uuid
 from mnemon.log.events import Actor
-from mnemon.work.enqueue import enqueue
 
 ACTIVE = """
 SELECT doc_id FROM mnemon.document_revisions
@@ -42,8 +38,7 @@ async def rebuild(database: Database, files: Files, tenant: UUID, actor: Actor, 
             document.source_type, document.source_uri, blob.as_uri(), document.title, document.tags,
             revision.original_filename, kind, revision.size_bytes, revision.content_hash, actor,
         )  # fmt: skip
-        await tx.execute(ADD_RUN, (run_id, doc_id, "rebuild", actor.id, Jsonb(config)))
-        await enqueue(tx, INGEST, Reading(run_id=run_id), priority=-1)
+        await add_run(tx, run_id, doc_id, "rebuild", actor, config, priority=-1)
     return run_id
 
 

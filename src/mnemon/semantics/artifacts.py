@@ -8,9 +8,9 @@ from uuid import UUID
 from mnemon.db.database import Database
 from mnemon.documents.access import Reader, read_as
 from mnemon.documents.artifact_names import artifact_name, chunk_name, job_name, revision_name, uid_of
+from mnemon.documents.intake.arrival import DedupResult
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.origin import Origin
-from mnemon.documents.intake.receive import DedupResult
 from mnemon.documents.intake.text import accept_text
 from mnemon.documents.purge import Purged
 from mnemon.errors import NotAllowed

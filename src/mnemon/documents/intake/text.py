@@ -11,9 +11,10 @@ from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Extraction
 from mnemon.documents.ingest.described import as_told
 from mnemon.documents.ingest.reading import check_text
+from mnemon.documents.intake.arrival import Outcome, TextRead
 from mnemon.documents.intake.files import Files, Received
 from mnemon.documents.intake.origin import TEXT, Origin, checked_origin
-from mnemon.documents.intake.receive import Outcome, TextRead, accept
+from mnemon.documents.intake.receive import accept
 from mnemon.errors import InvalidRequest
 from mnemon.log.events import Actor
 from mnemon.log.store import EventLog

@@ -1,0 +1,221 @@
+"""Settles what an arrival is, in one transaction: a new document or revision with its run, or one known already."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from mnemon.db.database import Connection
+from mnemon.documents import events as happened
+from mnemon.documents.access import reader_ids
+from mnemon.documents.extraction.sniff import MEDIA_TYPES
+from mnemon.documents.ingest.chunk_store import activate_chunks
+from mnemon.documents.ingest.extract_job import enqueue_extraction
+from mnemon.documents.ingest.recording import RevisionMade, ingested_event, revision_id_of
+from mnemon.documents.ingest.revision_texts import store_text
+from mnemon.documents.intake.arrival import Arrival, DedupResult, Outcome
+from mnemon.documents.intake.files import Files
+from mnemon.documents.intake.locks import lock_blob, lock_document, lock_source
+from mnemon.documents.intake.new_run import add_run, run_config
+from mnemon.documents.intake.origin import RunType
+from mnemon.documents.intake.terms import (
+    Known,
+    person_behind,
+    readers_of,
+    refuse_over,
+    refuse_stranger,
+    refuse_wider,
+    says_otherwise,
+    terms_of,
+)
+from mnemon.ids import new_uuid
+from mnemon.log.append.transaction import LogTransaction
+from mnemon.log.events import NewEvent
+
+# With the revision that is served, and the one of this content, if there is one.
+FIND = """
+SELECT d.doc_id, d.title, d.tags, d.document_type, d.source_system, d.source_id, d.source_url, d.sensitivity,
+       d.visibility_scope, d.owner, d.readers, d.retention_policy, d.retain_until,
+       a.doc_version_id AS active_id, a.content_hash AS active_hash,
+       same.doc_version_id AS same_id, same.chunk_count, same.details ->> 'title' AS title_then,
+       (SELECT coalesce(max(version_number), 0) FROM mnemon.document_revisions o
+         WHERE o.tenant_id = d.tenant_id AND o.doc_id = d.doc_id) AS last_number
+  FROM mnemon.documents d
+  LEFT JOIN mnemon.document_revisions a ON a.tenant_id = d.tenant_id AND a.doc_id = d.doc_id AND a.is_active
+  LEFT JOIN LATERAL (
+       SELECT * FROM mnemon.document_revisions o
+        WHERE o.tenant_id = d.tenant_id AND o.doc_id = d.doc_id AND o.content_hash = %(content_hash)s
+        ORDER BY o.is_active DESC, o.version_number DESC LIMIT 1) AS same ON true
+ WHERE d.tenant_id = mnemon.current_tenant() AND d.source_uri = %(source_uri)s
+"""
+IS_KNOWN = "SELECT FROM mnemon.documents WHERE tenant_id = mnemon.current_tenant() AND source_uri = %s"
+
+
+async def settle(transaction: LogTransaction, files: Files, arrival: Arrival) -> Outcome:
+    """Under the lock of the source two arrivals from it take turns: the second finds what the first has made."""
+    tx, actor = transaction.connection, arrival.actor
+    origin = replace(arrival.origin, readers=await reader_ids(tx, arrival.origin.readers))
+    arrival = replace(arrival, origin=origin, source_uri=await _address(tx, arrival))
+    known = await _find(tx, arrival)
+    if known is not None:
+        refuse_stranger(actor, known)
+    refuse_over(origin, known)
+    terms = terms_of(origin, actor, known)
+    if known is not None and known["active_hash"] == arrival.received.content_hash:
+        return await _unchanged(transaction, arrival, known, terms)
+    if known is not None and arrival.text is not None and known["same_id"] is not None:
+        return await _restored(transaction, arrival, known, terms)
+    if known is not None:
+        refuse_wider(origin, actor, known)
+    return await _new_content(transaction, files, arrival, known, terms)
+
+
+async def _address(tx: Connection, arrival: Arrival) -> str:
+    """A file that comes from nowhere in particular is known by its content; one that not all may read, for its owner
+    alone: nobody else learns that it is here, or is kept from adding it."""
+    if arrival.text is not None:
+        return arrival.text.source_uri
+    if arrival.origin.source_uri is not None:
+        return arrival.origin.source_uri
+    by_content, me = f"upload://{arrival.received.content_hash}", person_behind(arrival.actor)
+    own = f"{by_content}/{me}"
+    if readers_of(arrival.origin, me) is not None:
+        return own
+    unsaid = arrival.origin.visibility_scope is None
+    return own if unsaid and await (await tx.execute(IS_KNOWN, (own,))).fetchone() is not None else by_content
+
+
+async def _find(tx: Connection, arrival: Arrival) -> Known | None:
+    values = {"source_uri": arrival.source_uri, "content_hash": arrival.received.content_hash}
+    await lock_source(tx, arrival.source_uri)
+    known = await (await tx.execute(FIND, values)).fetchone()
+    if known is None:
+        return None
+    # A purge may have been faster: then it is no longer found by its address.
+    await lock_document(tx, known["doc_id"])
+    return await (await tx.execute(FIND, values)).fetchone()
+
+
+async def _unchanged(transaction: LogTransaction, arrival: Arrival, known: Known, terms: dict[str, Any]) -> Outcome:
+    """No revision and no job. What its owner says of it holds."""
+    said = _said_anew(arrival, known, terms, known["title"])
+    if said:
+        await transaction.append(said)
+    return arrival.outcome(
+        known["doc_id"], None, "skipped", known["title"], revision_id=known["same_id"], chunk_count=known["chunk_count"]
+    )
+
+
+async def _restored(transaction: LogTransaction, arrival: Arrival, known: Known, terms: dict[str, Any]) -> Outcome:
+    """An earlier content is the latest again, under the name that it had."""
+    tx, before, revision = transaction.connection, known["active_id"], known["same_id"]
+    if before is not None:
+        await activate_chunks(tx, before, False)
+    await activate_chunks(tx, revision, True)
+    event = happened.about(
+        happened.REACTIVATED, known["doc_id"], arrival.actor,
+        doc_version_id=str(revision), deactivated_version_id=str(before) if before else None,
+    )  # fmt: skip
+    title = known["title_then"] or _untitled(arrival, known)
+    await transaction.append([event, *_said_anew(arrival, known, terms, title)])
+    return arrival.outcome(
+        known["doc_id"], None, "restored", title, revision_id=revision, chunk_count=known["chunk_count"]
+    )
+
+
+def _said_anew(arrival: Arrival, known: Known, terms: dict[str, Any], title: str) -> Sequence[NewEvent]:
+    """An owner's title is for the text; the name of a file is no title that its sender chose."""
+    if arrival.text and arrival.origin.title and known["owner"] == person_behind(arrival.actor):
+        title = arrival.origin.title
+    if title == known["title"] and not says_otherwise(terms, known):
+        return []
+    described = _about_source(arrival, known) | terms
+    return [happened.about(happened.DESCRIBED, known["doc_id"], arrival.actor, title=title, **described)]
+
+
+async def _new_content(
+    transaction: LogTransaction, files: Files, arrival: Arrival, known: Known | None, terms: dict[str, Any]
+) -> Outcome:
+    """A run will read it, or has nothing left to do but to make chunks and vectors of what is stored here."""
+    tx, origin, received, actor = transaction.connection, arrival.origin, arrival.received, arrival.actor
+    doc_id = known["doc_id"] if known else new_uuid()
+    title = _title(arrival, known)
+    tags = list(origin.tags) if origin.tags is not None else (known["tags"] if known else [])
+    run_type: RunType = "rebuild" if arrival.text else origin.run_type
+    run_id = new_uuid() if arrival.text else received.run_id
+    await add_run(tx, run_id, doc_id, run_type, actor, _config(arrival, title, tags))
+    accepted = happened.about(
+        happened.ACCEPTED, doc_id, actor, run_id,
+        source_type=origin.source_type, source_uri=arrival.source_uri, title=title, tags=tags,
+        media_type=MEDIA_TYPES[arrival.kind], original_filename=received.filename, size_bytes=received.size,
+        content_hash=received.content_hash, **_about_source(arrival, known), **terms,
+    )  # fmt: skip
+    dedup: DedupResult = "new" if known is None else "new_version" if known["active_hash"] else "reprocess"
+    if arrival.text is None:
+        await transaction.append([accepted])
+        return arrival.outcome(doc_id, run_id, dedup, title)
+    made = RevisionMade(
+        doc_id, run_id, revision_id_of(doc_id, received.content_hash, arrival.text.extraction.extractor),
+        arrival.text.extraction, arrival.text.chunk_count, arrival.text.token_count,
+    )  # fmt: skip
+    job = await _store(transaction, files, arrival, made, known)
+    before = known["active_id"] if known else None
+    number = known["last_number"] + 1 if known else 1
+    ingested = ingested_event(
+        made, actor, number, before, content_hash=received.content_hash, filename=received.filename,
+        size=received.size, media_type=MEDIA_TYPES[arrival.kind],
+    )  # fmt: skip
+    await transaction.append([accepted, ingested])
+    return arrival.outcome(
+        doc_id, run_id, dedup, title,
+        revision_id=made.revision_id, chunk_count=made.chunk_count, extraction_job=job,
+    )  # fmt: skip
+
+
+async def _store(
+    transaction: LogTransaction, files: Files, arrival: Arrival, made: RevisionMade, known: Known | None
+) -> UUID:
+    """The text is a revision at once; the job reads its events."""
+    tx, content_hash = transaction.connection, arrival.received.content_hash
+    await lock_blob(tx, content_hash)
+    await asyncio.to_thread(files.keep, transaction.tenant, arrival.received.path, content_hash)
+    if known is not None and known["active_id"] is not None:
+        await activate_chunks(tx, known["active_id"], False)
+    await store_text(tx, made.revision_id, made.extraction)
+    return (await enqueue_extraction(tx, made.revision_id)).job_id
+
+
+def _title(arrival: Arrival, known: Known | None) -> str:
+    if arrival.text is not None:
+        return arrival.text.extraction.details.title or _untitled(arrival, known)
+    return arrival.origin.title or (known["title"] if known else arrival.received.filename)
+
+
+def _untitled(arrival: Arrival, known: Known | None) -> str:
+    """What a text is called that neither its sender nor the text itself gives a title."""
+    source = _about_source(arrival, known)
+    return f"{source['document_type']} from {source['source_system']}"
+
+
+def _about_source(arrival: Arrival, known: Known | None) -> dict[str, Any]:
+    origin = arrival.origin
+    first = {
+        "document_type": "email" if arrival.kind == "eml" else "doc",
+        "source_system": origin.source_type,
+        "source_id": None,
+        "source_url": None,
+    }
+    return {name: getattr(origin, name) or (known or first)[name] for name in first}
+
+
+def _config(arrival: Arrival, title: str, tags: list[str]) -> dict[str, Any]:
+    origin, received = arrival.origin, arrival.received
+    told = {} if arrival.text else origin.told
+    config = run_config(
+        origin.source_type, arrival.source_uri, received.path.as_uri(), title, tags, received.filename, arrival.kind,
+        received.size, received.content_hash, arrival.actor,
+    )  # fmt: skip
+    # A title is kept with the document; the rest is said of the text, which is not read yet.
+    told.pop("title", None)
+    return config | ({"told": told} if told else {})
