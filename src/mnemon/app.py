@@ -26,8 +26,8 @@ from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
 from mnemon.log.events import SYSTEM, Actor
 from mnemon.log.privacy.privacy import Privacy, open_privacy
+from mnemon.log.project.entity_states import EntityStates
 from mnemon.log.project.projector import Projector
-from mnemon.log.project.strong_reads import StrongReads
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.store import EventLog
 from mnemon.memory import lens as memory_lens
@@ -99,14 +99,14 @@ class Mnemon:
         return Memory(self.log, self.projector, lambda: self.embedder)
 
     @cached_property
-    def strong_reads(self) -> StrongReads:
+    def entity_states(self) -> EntityStates:
         """Entities as of now, folded from their events."""
-        return StrongReads.of(self.log, self.settings)
+        return EntityStates.of(self.log, self.settings)
 
     def tie_lenses_to_privacy(self) -> None:
         """Whoever keeps something derived from payloads is told of erasures and redactions, and asked before an
         archiving."""
-        for keeper in (self.projector, self.strong_reads):
+        for keeper in (self.projector, self.entity_states):
             self.privacy.erasures.on_erased.append(keeper.on_erased)
             self.privacy.redactions.on_redacted.append(keeper.on_redacted)
             self.privacy.archive.coverage.append(keeper.coverage)

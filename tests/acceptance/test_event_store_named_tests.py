@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -28,10 +27,10 @@ from mnemon.log.errors import (
     TypeNotRegistered,
     VersionConflict,
 )
-from mnemon.log.events import Actor, Event, NewEvent, Scope
+from mnemon.log.events import Actor, EntityReference, NewEvent, Scope
 from mnemon.log.moments import now
 from mnemon.log.privacy.privacy import Privacy
-from mnemon.log.project.strong_reads import Fold, StrongReads
+from mnemon.log.project.entity_states import EntityStates
 from mnemon.log.proof.verify import verify
 from mnemon.log.read.pattern import Pattern
 from mnemon.log.read.streams import Filter, Stream
@@ -507,8 +506,7 @@ class TestIntegration:
     async def test_should_create_entity_snapshot_when_stream_exceeds_threshold(
         self, log: EventLog, database: Database, tenant: UUID
     ) -> None:
-        reads = StrongReads(log, snapshot_after=10)
-        reads.add(COUNTED)
+        reads = EntityStates(log, snapshot_after=10)
         await log.append(tenant, [order_placed("a") for _ in range(10)])
         await reads.read(tenant, "order", "a")
         assert await snapshots(database, tenant) == []
@@ -519,22 +517,17 @@ class TestIntegration:
     async def test_should_invalidate_entity_snapshot_on_back_dated_event(
         self, log: EventLog, database: Database, tenant: UUID
     ) -> None:
-        reads = StrongReads(log, snapshot_after=1)
-        reads.add(COUNTED)
-        await log.append(tenant, [order_placed("a", effective_date=date(2026, 3, day)) for day in (5, 6)])
+        reads = EntityStates(log, snapshot_after=1)
+        of_a = [EntityReference("order", "a")]
+        await log.append(
+            tenant, [order_placed(f"of {day}", effective_date=date(2026, 3, day), entities=of_a) for day in (5, 6)]
+        )
         await reads.read(tenant, "order", "a")
         assert await snapshots(database, tenant) == [(2, "valid")]
-        await log.append(tenant, [order_placed("a", effective_date=date(2026, 3, 1))])
+        await log.append(tenant, [order_placed("of 1", effective_date=date(2026, 3, 1), entities=of_a)])
         found = await reads.read(tenant, "order", "a")
-        assert found.state == {"days": ["2026-03-01", "2026-03-05", "2026-03-06"]}
+        assert found.state["numbers"] == ["of 1", "of 5", "of 6"]
         assert (2, "valid") not in await snapshots(database, tenant)
-
-
-def count_days(state: dict[str, Any], event: Event) -> dict[str, Any]:
-    return {"days": [*state["days"], str(event.effective_date)]}
-
-
-COUNTED = Fold(entity_type="order", initial=lambda: {"days": []}, apply=count_days)
 
 
 async def snapshots(database: Database, tenant: UUID) -> list[tuple[int, str]]:

@@ -16,6 +16,7 @@ from mnemon.log.store import EventLog
 from mnemon.log.types.builtin import PERIOD_CHANGED, TYPE_REGISTERED
 from mnemon.log.types.event_type import BusinessKey, EntityRequirement, EventType, PersonalField
 from mnemon.log.types.registry import Registry
+from mnemon.log.types.state_rules import StateRule
 
 CLERK = Actor("human", "u-1", "Ada Clerk", ip_address="192.0.2.7")
 
@@ -31,6 +32,14 @@ ORDER_PLACED = EventType(
         },
     },
     required_entities=(EntityRequirement("order", "subject"),),
+    state=(
+        StateRule(
+            entity_type="order",
+            set={"status": "placed", "number": "$.number"},
+            add={"amount": "$.amount"},
+            append={"numbers": "$.number"},
+        ),
+    ),
     examples=({"number": "A-1", "amount": 10},),
 )
 ORDER_NOTED = EventType(type="shop.order.noted", data_schema={"type": "object"})
@@ -57,6 +66,7 @@ CUSTOMER_JOINED = EventType(
         PersonalField("family[*].name", "name", subject_path="family[*].person_id"),
         PersonalField("note", "free_text", subject_role="referrer"),
     ),
+    state=(StateRule(entity_type="customer", set={"name": "$.name", "plan": "$.plan"}),),
 )
 SHOP = (
     TYPE_REGISTERED,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from mnemon.db.database import Connection, Database
 from mnemon.log.events import Event
-from mnemon.log.project.lens import Lens, LiveLens, Tables
+from mnemon.log.project.lens import Lens, Tables
 from mnemon.log.read.pattern import Pattern
 from mnemon.log.store import EventLog
 from tests.log.following import BOUND
@@ -62,16 +62,6 @@ def totals(**overrides: Any) -> Lens:
         "pattern": PLACED,
     }
     return Lens(**given | overrides)
-
-
-def live_totals(**overrides: Any) -> LiveLens:
-    given: dict[str, Any] = {
-        "name": "live-totals",
-        "initial": lambda: {"orders": 0},
-        "fold": lambda state, event: {"orders": state["orders"] + 1},
-        "pattern": PLACED,
-    }
-    return LiveLens(**given | overrides)
 
 
 @asynccontextmanager

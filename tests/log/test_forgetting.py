@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -12,17 +11,17 @@ from mnemon.log.events import EntityReference, Event
 from mnemon.log.privacy.erasure import Erasure, OnErased
 from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.redaction import RedactionRequest
+from mnemon.log.project.entity_states import EntityStates
 from mnemon.log.project.lens import Tables
 from mnemon.log.project.projector import Projector
 from mnemon.log.project.snapshots import Snapshots
-from mnemon.log.project.strong_reads import Fold, StrongReads
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.delivery import Delivery
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.subscriptions import Subscription
-from tests.log.conftest import CLERK, order_placed
+from tests.log.conftest import CLERK, joined, order_placed
 from tests.log.following import BOUND
-from tests.log.shop_lenses import count_orders, lens_tables, live_totals, totals
+from tests.log.shop_lenses import count_orders, lens_tables, totals
 
 NAME = "Ada Clerk"
 
@@ -63,20 +62,14 @@ async def places_of(log: EventLog, tenant: UUID, text: str) -> set[str]:
     return found
 
 
-def remember(state: dict[str, Any], event: Event) -> dict[str, Any]:
-    return {"clerk": event.payload["actor"]["name"]}
-
-
 async def test_no_trace_of_an_erased_person_is_left(log: EventLog, privacy: Privacy, tenant: UUID) -> None:
-    projector, reads = Projector(log), StrongReads(log, snapshot_after=0)
+    projector, reads = Projector(log), EntityStates(log, snapshot_after=0)
     projector.add(totals(snapshot_every=1))
-    projector.add_live(live_totals(fold=remember, snapshot_every=1))
-    reads.add(Fold(entity_type="order", initial=dict, apply=remember))
     await log.subscriptions.add(tenant, Subscription("billing"))
     await log.append(tenant, [order_placed(str(n), entities=[EntityReference("order", "x")]) for n in range(3)])
+    await log.append(tenant, [joined(CLERK.id, NAME)])
     await projector.catch_up(tenant)
-    await projector.read(tenant, "live-totals")
-    await reads.read(tenant, "order", "x")
+    assert (await reads.read(tenant, "customer", CLERK.id)).state == {"name": NAME}
 
     async def leak(event: Event) -> None:
         raise ValueError(f"backwards: {event.payload['actor']['name'][::-1]}")
@@ -92,8 +85,7 @@ async def test_no_trace_of_an_erased_person_is_left(log: EventLog, privacy: Priv
     assert await places_of(log, tenant, NAME[::-1]) == set()
     assert (await log.dead_letters.list(tenant, "billing"))[0].error == "[REDACTED]"
     assert await projector.state_hash(tenant, "totals") != before
-    assert (await reads.read(tenant, "order", "x")).state == {"clerk": "[REDACTED]"}
-    assert await projector.read(tenant, "live-totals") == {"clerk": "[REDACTED]"}
+    assert (await reads.read(tenant, "customer", CLERK.id)).state == {"name": "[REDACTED]"}
 
 
 async def forget(connection: Connection, subject_id: str, tables: Tables) -> None:
@@ -186,19 +178,13 @@ async def test_a_snapshot_of_what_was_read_before_an_erasure_is_not_saved(log: E
 async def test_no_trace_of_a_redacted_value_is_left(log: EventLog, privacy: Privacy, tenant: UUID) -> None:
     """The value stood in plain text, so everything derived from it does too."""
 
-    def keep(state: dict[str, Any], event: Event) -> dict[str, Any]:
-        return {"number": event.data["number"]}
-
-    projector, reads = Projector(log), StrongReads(log, snapshot_after=0)
+    projector, reads = Projector(log), EntityStates(log, snapshot_after=0)
     projector.add(totals(snapshot_every=1))
-    projector.add_live(live_totals(fold=keep, snapshot_every=1))
-    reads.add(Fold(entity_type="order", initial=dict, apply=keep))
     privacy.redactions.on_redacted += [projector.on_redacted, reads.on_redacted]
     await log.subscriptions.add(tenant, Subscription("billing"))
     secret = "AB 12 34 56 C"
     [placed] = await log.append(tenant, [order_placed(secret, entities=[EntityReference("order", "x")])])
     await projector.catch_up(tenant)
-    await projector.read(tenant, "live-totals")
     await reads.read(tenant, "order", "x")
     await log.pull.reject(tenant, "billing", placed.id, placed.sequence, f"{secret} is unknown")
     assert await places_of(log, tenant, secret) == set(DERIVED)
@@ -206,7 +192,7 @@ async def test_no_trace_of_a_redacted_value_is_left(log: EventLog, privacy: Priv
         tenant, placed.id, ["/data/number"], reason="legacy_data", requested_by="u-1", approved_by="u-2"
     )
     assert await places_of(log, tenant, secret) == set()
-    assert (await reads.read(tenant, "order", "x")).state == {"number": "[REDACTED]"}
+    assert (await reads.read(tenant, "order", "x")).state["number"] == "[REDACTED]"
 
 
 async def test_a_redaction_that_could_not_see_to_the_lenses_goes_on_with_the_next_approval(

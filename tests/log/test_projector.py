@@ -18,7 +18,7 @@ from mnemon.log.types.registry import Registry
 from tests.conftest import make_tenant
 from tests.log.conftest import SHOP, noted, order_placed
 from tests.log.following import BOUND, QUICK
-from tests.log.shop_lenses import count_orders, fold_of, lens_tables, live_totals, rows_of, totals, until_equal
+from tests.log.shop_lenses import count_orders, fold_of, lens_tables, rows_of, totals, until_equal
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -60,23 +60,6 @@ async def test_an_async_lens_follows_every_tenant_in_the_background(own_log: Eve
     assert (await rows_of(own_log, tenants[0]))["main"][0] == 31
 
 
-async def test_a_live_lens_is_folded_when_asked_and_goes_on_from_its_snapshot(log: EventLog, tenant: UUID) -> None:
-    projector = Projector(log)
-    folded: list[int] = []
-
-    def fold(state: dict[str, int], event: Event) -> dict[str, int]:
-        folded.append(event.sequence)
-        return {"orders": state["orders"] + 1}
-
-    projector.add_live(live_totals(fold=fold, snapshot_every=10))
-    await fill(log, tenant, 20)
-    assert await projector.read(tenant, "live-totals") == {"orders": 40}
-    folded.clear()
-    await log.append(tenant, [order_placed("one more")])
-    assert await projector.read(tenant, "live-totals") == {"orders": 41}
-    assert len(folded) == 1
-
-
 async def test_a_rebuild_gives_the_same_state_hash(log: EventLog, tenant: UUID) -> None:
     projector = Projector(log)
     projector.add(totals())
@@ -90,6 +73,38 @@ async def test_a_rebuild_gives_the_same_state_hash(log: EventLog, tenant: UUID) 
     assert await rows_of(log, tenant) == await fold_of(log, tenant)
     state = await projector.state(tenant, "totals")
     assert state is not None and (state.rebuilding, state.state_hash) == (False, before)
+
+
+async def test_a_verification_compares_and_changes_nothing(log: EventLog, tenant: UUID) -> None:
+    for lifecycle in ("async", "inline"):
+        projector = Projector(log)
+        projector.add(totals(lifecycle=lifecycle))
+        await fill(log, tenant, 5)
+        await projector.rebuild(tenant, "totals")
+        # An async lens that is behind is compared with what it has looked at.
+        await fill(log, tenant, 5)
+        found = await projector.verify(tenant, "totals")
+        assert found.matches and found.events > 0
+        async with log.database.transaction(tenant) as connection:
+            await connection.execute("UPDATE mnemon.test_totals SET orders = orders + 1 WHERE legal_entity = 'main'")
+        wrong = await projector.state_hash(tenant, "totals")
+        assert not (await projector.verify(tenant, "totals")).matches
+        assert await projector.state_hash(tenant, "totals") == wrong
+        await projector.rebuild(tenant, "totals", from_snapshot=False)
+        assert (await projector.verify(tenant, "totals")).matches
+
+
+async def test_the_lenses_are_listed_with_how_they_stand(log: EventLog, tenant: UUID) -> None:
+    projector = Projector(log)
+    projector.add(totals())
+    assert [(one.lens.name, one.status) for one in await projector.list(tenant)] == [("totals", "empty")]
+    await fill(log, tenant, 5)
+    assert [(one.status, one.behind) for one in await projector.list(tenant)] == [("behind", 12)]
+    await projector.catch_up(tenant)
+    assert [(one.status, one.behind) for one in await projector.list(tenant)] == [("current", 0)]
+    newer = Projector(log)
+    newer.add(totals(version=2))
+    assert [one.status for one in await newer.list(tenant)] == ["outdated"]
 
 
 async def test_a_changed_row_changes_the_hash_and_a_rebuild_mends_it(log: EventLog, tenant: UUID) -> None:
@@ -234,13 +249,10 @@ async def test_a_rebuild_starts_from_the_last_snapshot(log: EventLog, tenant: UU
 async def test_coverage_is_what_every_lens_has_behind_it(log: EventLog, tenant: UUID) -> None:
     projector = Projector(log)
     projector.add(totals(snapshot_every=10))
-    projector.add_live(live_totals(snapshot_every=20))
     await log.append(tenant, [order_placed(str(n)) for n in range(30)])
     [partition] = await log.list_partitions(tenant)
     assert await projector.coverage(tenant, partition.partition_id) == 0
     await projector.catch_up(tenant)
-    assert await projector.coverage(tenant, partition.partition_id) == 0, "the live lens has no snapshot"
-    await projector.read(tenant, "live-totals")
     assert await projector.coverage(tenant, partition.partition_id) == 30
     await log.append(tenant, [order_placed("next")])
     await projector.catch_up(tenant)
@@ -251,7 +263,7 @@ async def test_two_lenses_of_one_name_and_bad_names_are_refused(log: EventLog, t
     projector = Projector(log)
     projector.add(totals())
     with pytest.raises(Conflict):
-        projector.add_live(live_totals(name="totals"))
+        projector.add(totals())
     with pytest.raises(InvalidRequest):
         Lens(name="x", tables=("public.users; DROP TABLE x",), apply=count_orders)
     with pytest.raises(NotFound):

@@ -41,6 +41,7 @@ DECISION_TYPE: dict[str, Any] = {
         },
     },
     "required_entity_refs": [{"entity_type": "decision", "role": "subject", "cardinality": "one"}],
+    "state": [{"entity_type": "decision", "set": {"title": "$.title", "outcome": "$.outcome"}, "count": ["meetings"]}],
     "examples": [{"title": "Move the archive to Frankfurt", "outcome": "approved"}],
 }
 
@@ -200,6 +201,18 @@ class IncomingMigration(IncomingForm):
     defaults: dict[Name, Any] = Field(default_factory=dict)
 
 
+class IncomingStateRule(IncomingForm):
+    """What an event does to the state of an entity that it names. A source is a path like `$.status`, or a value."""
+
+    entity_type: Word
+    role: Word | None = Field(None, description="Only for entities in this role.")
+    set: dict[Word, Any] = Field(default_factory=dict, description="Names that get the source's value.")
+    remove: list[Word] = Field(default_factory=list, description="Names that are taken away.")
+    add: dict[Word, Name] = Field(default_factory=dict, description="Names that numbers at a path are added to.")
+    count: list[Word] = Field(default_factory=list, description="Names that count events.")
+    append: dict[Word, Any] = Field(default_factory=dict, description="Lists that get the source's values.")
+
+
 class IncomingType(IncomingForm):
     """What events of a type must look like."""
 
@@ -217,6 +230,9 @@ class IncomingType(IncomingForm):
     retention_class: RetentionClass = "standard"
     minimum_retention_years: int | None = Field(None, ge=0, le=1000)
     business_key: IncomingKey | None = None
+    state: list[IncomingStateRule] = Field(
+        default_factory=list, max_length=20, description="What events do to the state of the entities they name."
+    )
     examples: list[dict[str, Any]] = Field(default_factory=list, max_length=100)
     migration: IncomingMigration | None = Field(None, description="How data of the previous version becomes this one.")
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
-from mnemon.log.project.lens import FoldState
+from mnemon.log.types.state_rules import FoldState
 
 NEWEST = """
 SELECT p.partition_id, s.as_of_sequence, s.version, s.as_of_point, s.state
@@ -17,6 +17,7 @@ SELECT p.partition_id, s.as_of_sequence, s.version, s.as_of_point, s.state
        SELECT * FROM mnemon.entity_snapshots s
         WHERE s.tenant_id = p.tenant_id AND s.partition_id = p.partition_id AND s.entity_type = %(type)s
           AND s.entity_id = %(id)s AND s.status = 'valid' AND s.fold_version = %(fold)s
+          AND s.as_of_sequence <= %(through)s
         ORDER BY s.as_of_sequence DESC LIMIT 1) s ON true
  WHERE p.tenant_id = %(tenant)s AND p.legal_entity = %(legal_entity)s
 """
@@ -114,12 +115,12 @@ class EntitySnapshot:
 
 
 async def newest_in(
-    connection: Connection, entity: Entity, fold_version: int
+    connection: Connection, entity: Entity, fold_version: int, through: int
 ) -> tuple[int | None, EntitySnapshot | None]:
-    """The number of the entity's partition, and its newest valid snapshot, as far as there are any."""
+    """The number of the entity's partition, and its newest valid snapshot up to a sequence, as far as there are any."""
     values = {
         "tenant": entity.tenant, "legal_entity": entity.legal_entity, "type": entity.entity_type,
-        "id": entity.entity_id, "fold": fold_version,
+        "id": entity.entity_id, "fold": fold_version, "through": through,
     }  # fmt: skip
     row = await (await connection.execute(NEWEST, values)).fetchone()
     if row is None:

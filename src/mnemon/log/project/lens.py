@@ -3,7 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from mnemon.db.database import Connection
@@ -16,7 +16,6 @@ from mnemon.log.subscribe.subscriptions import LENS_PREFIX
 Tables = Mapping[str, str]
 Apply = Callable[[Connection, Sequence[Event], Tables], Awaitable[None]]
 Forget = Callable[[Connection, str, Tables], Awaitable[None]]
-FoldState = dict[str, Any]
 
 TABLE = re.compile(r"mnemon\.([a-z_][a-z0-9_]{0,62})")
 LENS = re.compile(r"[a-z0-9][a-z0-9._-]{0,93}")
@@ -63,22 +62,6 @@ class Lens:
     @property
     def real_tables(self) -> Tables:
         return {table.removeprefix("mnemon."): table for table in self.tables}
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LiveLens:
-    """A projection that is computed when it is asked for, from its last snapshot and the events since."""
-
-    name: str
-    initial: Callable[[], FoldState]
-    fold: Callable[[FoldState, Event], FoldState]
-    pattern: Pattern = ALL_EVENTS
-    version: int = 1
-    personal: bool = True
-    snapshot_every: int = 5000
-
-    def __post_init__(self) -> None:
-        _check_name(self.name)
 
 
 def lock_key(name: str, tenant: UUID) -> str:

@@ -98,12 +98,21 @@ async def _written_columns(connection: Connection, table: str) -> sql.Composed:
     return sql.SQL(", ").join(sql.Identifier(one.name) for one in columns)
 
 
-async def state_hash_in(connection: Connection, tenant: UUID, lens: Lens, tables: Tables | None = None) -> bytes:
-    """SHA-256 over every row of the tenant, table by table, in the order of the primary keys, column by column."""
+async def state_hash_in(
+    connection: Connection, tenant: UUID, lens: Lens, tables: Tables | None = None, *, generated: bool = True
+) -> bytes:
+    """SHA-256 over every row of the tenant, table by table, in the order of the primary keys, column by column.
+
+    Columns that the database generates are left out where copies, which lack them, are compared.
+    """
     digest = hashlib.sha256(b"mnemon/lens/1\n")
     for name, place in sorted((tables or lens.real_tables).items()):
         real = lens.real_tables[name]
-        columns = [one for one in await columns_in(connection, real) if one.name not in lens.unhashed]
+        columns = [
+            one
+            for one in await columns_in(connection, real)
+            if one.name not in lens.unhashed and (generated or not one.generated)
+        ]
         digest.update(f"{name}\n".encode())
         statement = _select(place, columns, await key_in(connection, real))
         async with connection.cursor(name="state_hash", scrollable=False, row_factory=tuple_row) as cursor:

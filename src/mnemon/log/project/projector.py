@@ -3,50 +3,39 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 from uuid import UUID
 
-from mnemon.db.database import Connection
 from mnemon.errors import Conflict, NotFound
-from mnemon.log.events import Event
 from mnemon.log.privacy.epochs import raise_epoch_in
-from mnemon.log.project.coverage import covered_in
-from mnemon.log.project.lens import FoldState, Lens, LiveLens, lock_key
-from mnemon.log.project.lens_states import has_nothing_in, others_in, record_in, version_in
+from mnemon.log.project.inline_projection import InlineProjection
+from mnemon.log.project.lens import Lens, lock_key
+from mnemon.log.project.lens_states import (
+    LensStanding,
+    LensState,
+    covered_in,
+    has_nothing_in,
+    others_in,
+    record_in,
+    state_in,
+    version_in,
+)
 from mnemon.log.project.lens_tables import state_hash_in
-from mnemon.log.project.live_state import LiveStates
 from mnemon.log.project.partition_projection import WRITE_LOCK, PartitionProjection
-from mnemon.log.project.rebuild import Rebuild, RebuildProgress, Rebuilt, subscription_of
+from mnemon.log.project.rebuild import LensVerified, Rebuild, RebuildProgress, Rebuilt, subscription_of
 from mnemon.log.project.snapshots import forget_snapshots_in
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.dispatch import Dispatch
 from mnemon.log.subscribe.failures import scrub_event_in, scrub_in
 from mnemon.log.subscribe.limits import DeliveryLimits
+from mnemon.log.subscribe.positions import positions_in
 from mnemon.log.subscribe.subscriptions import add_in
 from mnemon.telemetry import logger
 
 BEHIND = "SELECT tenant_id, subscription_id FROM mnemon.tenants_behind(%s)"
-PROGRESS = """
-SELECT version, done, total, started_at, finished_at, state_hash,
-       EXISTS (SELECT FROM pg_locks
-                WHERE locktype = 'advisory' AND granted AND objsubid = 1
-                  AND (classid::bigint << 32 | objid::bigint) = hashtextextended(%s, 1)
-                  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS rebuilding
-  FROM mnemon.lens_states WHERE tenant_id = %s AND lens = %s
-"""
+
 log = logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class LensState:
-    """How a lens of a tenant stands; `rebuilding` is true only while a living process is at it."""
-
-    version: int
-    done: int
-    total: int
-    rebuilding: bool
-    state_hash: bytes | None
 
 
 class Projector:
@@ -56,8 +45,6 @@ class Projector:
         self._events = events
         self._limits = limits or replace(events.delivery, batch_events=max(500, events.delivery.batch_events))
         self._lenses: dict[str, Lens] = {}
-        self._live: dict[str, LiveLens] = {}
-        self._live_states = LiveStates(events)
         self._current: set[tuple[UUID, str]] = set()
         self._stopping = asyncio.Event()
         self._turns = asyncio.Semaphore(self._limits.partitions_at_once)
@@ -66,24 +53,12 @@ class Projector:
 
     def add(self, lens: Lens) -> Lens:
         """Declare a lens. An inline one is written from now on; an async one once the projector runs."""
-        if lens.name in self._lenses or lens.name in self._live:
+        if lens.name in self._lenses:
             raise Conflict(f"There are two lenses called {lens.name}: rename one.", lens=lens.name)
         self._lenses[lens.name] = lens
         if lens.lifecycle == "inline":
-            self._events.add_inline_lens(_Inline(self._events, lens))
+            self._events.add_inline_lens(InlineProjection(self._events, lens))
         return lens
-
-    def add_live(self, lens: LiveLens) -> LiveLens:
-        if lens.name in self._lenses or lens.name in self._live:
-            raise Conflict(f"There are two lenses called {lens.name}: rename one.", lens=lens.name)
-        self._live[lens.name] = lens
-        return lens
-
-    async def read(self, tenant: UUID, name: str) -> FoldState:
-        """The state of a live lens as of now."""
-        if name not in self._live:
-            raise NotFound(f"There is no live lens {name!r}.", lens=name)
-        return await self._live_states.read(tenant, self._live[name])
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.create_task(self.run())
@@ -131,6 +106,10 @@ class Projector:
         self._current.add((tenant, name))
         return rebuilt
 
+    async def verify(self, tenant: UUID, name: str) -> LensVerified:
+        """Make the rows anew beside those that serve, and compare; nothing is exchanged."""
+        return await Rebuild(self._events, tenant, self._lens(name)).verify()
+
     async def state_hash(self, tenant: UUID, name: str) -> bytes:
         """Of the rows as they are now."""
         async with self._events.database.transaction(tenant) as connection:
@@ -138,12 +117,20 @@ class Projector:
 
     async def state(self, tenant: UUID, name: str) -> LensState | None:
         """How far a rebuild is, and which version the rows are of; None if the lens has not begun."""
-        values = (lock_key(self._lens(name).name, tenant), tenant, name)
         async with self._events.database.transaction(tenant) as connection:
-            row = await (await connection.execute(PROGRESS, values)).fetchone()
-        if row is None:
-            return None
-        return LensState(row["version"], row["done"], row["total"], row["rebuilding"], row["state_hash"])
+            return await state_in(connection, tenant, self._lens(name))
+
+    async def list(self, tenant: UUID) -> Sequence[LensStanding]:
+        """Every lens of this program, and how the tenant's rows stand."""
+        found = []
+        async with self._events.database.transaction(tenant) as connection:
+            for lens in self._lenses.values():
+                behind = 0
+                if lens.lifecycle == "async":
+                    positions = await positions_in(connection, tenant, lens.subscription_id, lens.pattern)
+                    behind = sum(one.lag for one in positions)
+                found.append(LensStanding(lens, await state_in(connection, tenant, lens), behind))
+        return found
 
     async def on_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
         """Once a person's key is gone: take them out of rows, snapshots and error texts; returns the lenses changed."""
@@ -183,9 +170,8 @@ class Projector:
             # One that this tenant never used has nothing yet, and so would hold up every archiving.
             if lens.lifecycle == "inline":
                 await self.make_current(tenant, lens.name)
-        lenses: list[Lens | LiveLens] = [*self._lenses.values(), *self._live.values()]
         async with self._events.database.transaction(tenant) as connection:
-            return await covered_in(connection, tenant, partition_id, lenses)
+            return await covered_in(connection, tenant, partition_id, self._lenses.values())
 
     async def _start_behind(self, progressed: Callable[[], None]) -> None:
         """Give each lens of a tenant that has something to do its turn; a slow one holds up no other."""
@@ -274,40 +260,3 @@ class Projector:
         if name not in self._lenses:
             raise NotFound(f"There is no lens {name!r}: {', '.join(sorted(self._lenses)) or 'none'}.", lens=name)
         return self._lenses[name]
-
-
-class _Inline:
-    """A lens as the writer of the log calls it."""
-
-    def __init__(self, events: EventLog, lens: Lens) -> None:
-        self._events = events
-        self._lens = lens
-        self.types = frozenset(lens.pattern.types) or None
-        # Tenants of which it is known what version the rows are of, or that they have to be made anew.
-        self._begun: set[UUID] = set()
-
-    async def apply(self, connection: Connection, events: Sequence[Event]) -> None:
-        wanted = [event for event in events if self._lens.pattern.fits(event)]
-        if not wanted:
-            return
-        tenant = wanted[0].tenant_id
-        await connection.execute(WRITE_LOCK, (lock_key(self._lens.name, tenant),))
-        if tenant not in self._begun:
-            await self._begin(connection, tenant, wanted[0])
-        await self._lens.apply(connection, [self._lifted(event) for event in wanted], self._lens.real_tables)
-
-    async def _begin(self, connection: Connection, tenant: UUID, first: Event) -> None:
-        """Record the version with a tenant's first rows, so that they are not made anew at the next start."""
-        if await version_in(connection, tenant, self._lens.name) is None and await has_nothing_in(
-            connection, tenant, self._lens, before=first
-        ):
-            # Not known yet: the transaction may be rolled back.
-            await record_in(connection, tenant, self._lens)
-        else:
-            self._begun.add(tenant)
-
-    def _lifted(self, event: Event) -> Event:
-        """Data in the newest version of its type, as a rebuild would see it."""
-        lifted = replace(event, lift=self._events.registry.lifter(event.tenant_id))
-        lifted.__dict__["payload"] = event.payload
-        return lifted

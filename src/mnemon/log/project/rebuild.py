@@ -2,8 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TypeVar
 from uuid import UUID
 
 from mnemon.db.database import Connection, connect
@@ -11,10 +13,12 @@ from mnemon.errors import Conflict
 from mnemon.log.partitions import Partition, list_partitions
 from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in
 from mnemon.log.project.lens import Lens, Tables, lock_key
+from mnemon.log.project.lens_states import begin_in, finish_in, report_in
 from mnemon.log.project.lens_tables import exchange_in, make_copies, restore_in, state_hash_in
 from mnemon.log.project.snapshots import Snapshots
 from mnemon.log.read.pattern import FoundEvents, find_next
 from mnemon.log.store import EventLog
+from mnemon.log.subscribe.positions import positions_in
 from mnemon.log.subscribe.subscriptions import Subscription, add_in, reset_in
 from mnemon.telemetry import histogram, logger
 
@@ -28,17 +32,6 @@ WAIT_FOR_TURN = "SELECT true AS mine FROM pg_advisory_lock(hashtextextended(%s, 
 LET_GO = "SELECT pg_advisory_unlock(hashtextextended(%s, 1))"
 ALONE = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 SET_TENANT = "SELECT set_config('mnemon.tenant', %s, false)"
-BEGIN = """
-INSERT INTO mnemon.lens_states AS l (tenant_id, lens, version, total, started_at)
-VALUES (%(tenant)s, %(lens)s, 0, %(total)s, now())
-ON CONFLICT (tenant_id, lens) DO UPDATE
-   SET done = 0, total = excluded.total, started_at = now(), finished_at = NULL
-"""
-REPORT = "UPDATE mnemon.lens_states SET done = %s, total = %s WHERE tenant_id = %s AND lens = %s"
-FINISH = """
-UPDATE mnemon.lens_states SET version = %s, done = total, state_hash = %s, finished_at = now()
- WHERE tenant_id = %s AND lens = %s
-"""
 
 SECONDS = histogram(
     "mnemon_lens_rebuild_seconds", "Time that a rebuild of a lens took, for one tenant.", ["lens"],
@@ -48,6 +41,7 @@ SECONDS = histogram(
 log = logger(__name__)
 
 RebuildProgress = Callable[[int, int], None]
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +52,21 @@ class Rebuilt:
     events: int
     seconds: float
     state_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LensVerified:
+    """What a verification found: hashes of the rows that serve and of those that the log gives."""
+
+    lens: str
+    events: int
+    seconds: float
+    stored_hash: bytes
+    replayed_hash: bytes
+
+    @property
+    def matches(self) -> bool:
+        return self.stored_hash == self.replayed_hash
 
 
 class _Erased(Exception):
@@ -75,12 +84,30 @@ class Rebuild:
         self._positions: dict[int, int] = {}
         self._done = 0
         self._reported_at = 0.0
+        # Whether rows are compared with those that serve, not exchanged.
+        self._comparing = False
 
     async def run(self, *, from_snapshot: bool = True, wait: bool = False) -> Rebuilt:
         """Replay the log, from the last snapshot or from its beginning, and exchange the rows.
 
         If another process rebuilds them now, this one is refused, or waits to do it over.
         """
+        digest, seconds = await self._alone(lambda session: self._until_undisturbed(session, from_snapshot), wait)
+        SECONDS.labels(self._lens.name).observe(seconds)
+        log.info("lens.rebuilt", lens=self._lens.name, tenant_id=str(self._tenant), events=self._done, seconds=seconds)
+        return Rebuilt(self._lens.name, self._done, seconds, digest)
+
+    async def verify(self) -> LensVerified:
+        """Replay the whole log into the private copy and compare it with the rows that serve, row by row."""
+        self._comparing = True
+        (stored, replayed), seconds = await self._alone(self._compare, wait=False)
+        same = stored == replayed
+        say = log.info if same else log.warning
+        say("lens.verified", lens=self._lens.name, tenant_id=str(self._tenant), events=self._done, same=same)
+        return LensVerified(self._lens.name, self._done, seconds, stored, replayed)
+
+    async def _alone(self, work: Callable[[Connection], Awaitable[Answer]], wait: bool) -> tuple[Answer, float]:
+        """In a session of its own, while no other process replays this lens."""
         started = time.monotonic()
         server = self._events.database.server
         key = lock_key(self._lens.name, self._tenant)
@@ -88,13 +115,10 @@ class Rebuild:
             await session.execute(SET_TENANT, (str(self._tenant),))
             row = await (await session.execute(WAIT_FOR_TURN if wait else TAKE_TURNS, (key,))).fetchone()
             if row is None or not row["mine"]:
-                raise Conflict(f"The lens {self._lens.name} is being rebuilt already: wait for that.")
-            digest = await self._until_undisturbed(session, from_snapshot)
+                raise Conflict(f"The lens {self._lens.name} is being rebuilt or verified already: wait for that.")
+            answer = await work(session)
             await session.execute(LET_GO, (key,))
-        seconds = time.monotonic() - started
-        SECONDS.labels(self._lens.name).observe(seconds)
-        log.info("lens.rebuilt", lens=self._lens.name, tenant_id=str(self._tenant), events=self._done, seconds=seconds)
-        return Rebuilt(self._lens.name, self._done, seconds, digest)
+        return answer, time.monotonic() - started
 
     async def _until_undisturbed(self, session: Connection, from_snapshot: bool) -> bytes:
         while True:
@@ -104,6 +128,25 @@ class Rebuild:
                 log.info("lens.rebuild_restarted", lens=self._lens.name, tenant_id=str(self._tenant))
 
     async def _attempt(self, session: Connection, from_snapshot: bool) -> bytes:
+        async with self._replayed(session, from_snapshot) as copies:
+            await exchange_in(session, self._tenant, self._lens, copies)
+            return await self._finish(session)
+
+    async def _compare(self, session: Connection) -> tuple[bytes, bytes]:
+        """Hashes of the rows that serve and of those that the log gives."""
+        while True:
+            try:
+                async with self._replayed(session, from_snapshot=False) as copies:
+                    return (
+                        await state_hash_in(session, self._tenant, self._lens, generated=False),
+                        await state_hash_in(session, self._tenant, self._lens, copies, generated=False),
+                    )
+            except _Erased:
+                log.info("lens.verification_restarted", lens=self._lens.name, tenant_id=str(self._tenant))
+
+    @asynccontextmanager
+    async def _replayed(self, session: Connection, from_snapshot: bool) -> AsyncIterator[Tables]:
+        """Copies that hold what the log gives, in a transaction that keeps writers of the lens away."""
         epoch = await epoch_in(session, self._tenant)
         copies = await make_copies(session, self._lens)
         self._positions, self._done = {}, 0
@@ -121,8 +164,7 @@ class Rebuild:
                 raise _Erased
             for partition in await self._partitions(session):
                 await self._replay(session, copies, partition)
-            await exchange_in(session, self._tenant, self._lens, copies)
-            return await self._finish(session)
+            yield copies
 
     async def _restore(self, session: Connection, copies: Tables) -> None:
         snapshot = await Snapshots(self._events.database).load(
@@ -134,8 +176,14 @@ class Rebuild:
             self._positions = dict(snapshot.positions)
 
     async def _partitions(self, session: Connection) -> list[Partition]:
+        """Up to their heads; to compare, up to where the rows that serve have come."""
         found = await list_partitions(session, self._tenant)
-        return [one for one in found if self._lens.pattern.wants_partition(one.legal_entity)]
+        wanted = [one for one in found if self._lens.pattern.wants_partition(one.legal_entity)]
+        if not self._comparing or self._lens.lifecycle == "inline":
+            return wanted
+        positions = await positions_in(session, self._tenant, self._lens.subscription_id, self._lens.pattern)
+        reached = {one.partition_id: one.sequence for one in positions}
+        return [replace(one, sequence=reached[one.partition_id]) for one in wanted]
 
     def _left(self, partitions: list[Partition]) -> int:
         return sum(one.sequence - self._positions.get(one.partition_id, 0) for one in partitions)
@@ -166,19 +214,18 @@ class Rebuild:
         )  # fmt: skip
 
     async def _begin(self, session: Connection) -> None:
-        total = self._left(await self._partitions(session))
-        values = {"tenant": self._tenant, "lens": self._lens.name, "total": total}
-        await session.execute(BEGIN, values)
-        self._total = total
+        self._total = self._left(await self._partitions(session))
+        if not self._comparing:
+            await begin_in(session, self._tenant, self._lens, self._total)
 
     async def _report(self, known: int) -> None:
         self._total = max(self._total, known)
         if self._progress is not None:
             self._progress(self._done, self._total)
-        if time.monotonic() - self._reported_at > REPORT_SECONDS:
+        if not self._comparing and time.monotonic() - self._reported_at > REPORT_SECONDS:
             self._reported_at = time.monotonic()
             async with self._events.database.transaction(self._tenant) as connection:
-                await connection.execute(REPORT, (self._done, self._total, self._tenant, self._lens.name))
+                await report_in(connection, self._tenant, self._lens, self._done, self._total)
 
     async def _finish(self, session: Connection) -> bytes:
         """The cursor of an async lens goes on from what the new rows stand for."""
@@ -187,7 +234,7 @@ class Rebuild:
             for partition_id, sequence in self._positions.items():
                 await reset_in(session, self._tenant, self._lens.subscription_id, partition_id, sequence)
         digest = await state_hash_in(session, self._tenant, self._lens)
-        await session.execute(FINISH, (self._lens.version, digest, self._tenant, self._lens.name))
+        await finish_in(session, self._tenant, self._lens, digest)
         return digest
 
 

@@ -11,7 +11,8 @@ from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection, Database
 from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in
-from mnemon.log.project.lens import FoldState, Lens
+from mnemon.log.project.lens import Lens
+from mnemon.log.types.state_rules import FoldState
 
 KEPT = 2
 

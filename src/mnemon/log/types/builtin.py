@@ -1,6 +1,7 @@
 """The log's own event types: what it records about itself."""
 
 from mnemon.log.types.event_type import EntityRequirement, EventType, declare
+from mnemon.log.types.state_rules import StateRule
 
 TYPE_REGISTERED = declare(
     EventType(
@@ -38,6 +39,13 @@ PERIOD_CHANGED = declare(
             "additionalProperties": False,
         },
         required_entities=(EntityRequirement("period", "subject"),),
+        state=(
+            StateRule(
+                entity_type="period",
+                set={"status": "$.status", "starts_on": "$.starts_on", "ends_on": "$.ends_on", "reason": "$.reason"},
+                count=("changes",),
+            ),
+        ),
         examples=(
             {
                 "name": "2026-03",

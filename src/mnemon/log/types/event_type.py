@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from mnemon.errors import InvalidRequest
 from mnemon.log.types.paths import steps_of
+from mnemon.log.types.state_rules import StateRule
 
 Cardinality = Literal["one", "one_or_more"]
 RetentionClass = Literal["standard", "regulatory", "pii_subject"]
@@ -78,6 +79,8 @@ class EventType:
     retention_class: RetentionClass = "standard"
     minimum_retention_years: int | None = None
     business_key: BusinessKey | None = None
+    # What events of the type do to the state of the entities they name.
+    state: tuple[StateRule, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()
     upcast: Upcaster | None = None
     bound_to_periods: bool = True
@@ -111,6 +114,7 @@ class EventType:
             "retention_class": self.retention_class,
             "minimum_retention_years": self.minimum_retention_years,
             "business_key": _key_as_json(self.business_key),
+            "state": [one.as_json() for one in self.state],
             "examples": [dict(example) for example in self.examples],
             "migration": (
                 {"renames": dict(self.upcast.renames), "defaults": dict(self.upcast.defaults)}
@@ -143,6 +147,7 @@ class EventType:
             retention_class=declared.get("retention_class", "standard"),
             minimum_retention_years=declared.get("minimum_retention_years"),
             business_key=_key_from_json(key) if key else None,
+            state=tuple(StateRule.from_json(one) for one in declared.get("state", ())),
             examples=tuple(declared.get("examples", ())),
             upcast=DataMigration(**migration) if migration else None,
         )

@@ -61,6 +61,8 @@ class Registry:
         self._database = database
         self._built_in = _compile(built_in_types() if built_in is None else built_in, built_in=True)
         self._tenants: dict[UUID, dict[tuple[str, int], CompiledType]] = {}
+        # By the text of each declaration, so that one that has not changed is compiled once.
+        self._compiled: dict[UUID, dict[str, CompiledType]] = {}
         self._newest: dict[UUID | None, dict[str, int]] = {None: _newest(self._built_in)}
 
     def known(self, tenant: UUID, name: str, version: int | None) -> CompiledType | None:
@@ -108,7 +110,14 @@ class Registry:
                 await self.refresh(tenant, connection)
             return
         rows = await (await connection.execute(DECLARED, (tenant,))).fetchall()
-        self._tenants[tenant] = _compile(EventType.from_json(orjson.loads(row["declaration"])) for row in rows)
+        before = self._compiled.get(tenant, {})
+        self._compiled[tenant] = {
+            text: before.get(text) or CompiledType(EventType.from_json(orjson.loads(text)))
+            for text in (row["declaration"] for row in rows)
+        }
+        self._tenants[tenant] = {
+            (one.declaration.type, one.declaration.schema_version): one for one in self._compiled[tenant].values()
+        }
         self._newest[tenant] = _newest(self._tenants[tenant])
 
     async def know(self, tenant: UUID, connection: Connection) -> None:
@@ -116,9 +125,9 @@ class Registry:
         if tenant not in self._tenants:
             await self.refresh(tenant, connection)
 
-    async def list(self, tenant: UUID) -> Sequence[EventType]:
+    async def list(self, tenant: UUID, connection: Connection | None = None) -> Sequence[EventType]:
         """Every version of every type, by name."""
-        await self.refresh(tenant)
+        await self.refresh(tenant, connection)
         everything = self._built_in | self._tenants[tenant]
         return [everything[key].declaration for key in sorted(everything)]
 
@@ -199,6 +208,8 @@ def _check_declaration(proposed: EventType) -> None:
             )
     for path in _paths(proposed):
         steps_of(path)
+    for rule in proposed.state:
+        rule.check(proposed.data_schema.get("properties", {}))
     if proposed.business_key and (shared := set(proposed.business_key.paths) & set(compiled.personal_paths)):
         raise InvalidRequest(f"{min(shared)} is personal and cannot be part of a business key: it must be erasable.")
 

@@ -1,12 +1,13 @@
-"""Strong reads: an entity's state from its last valid snapshot and the events since, within a time limit."""
+"""Entity states: from the last valid snapshot and the events since, as of now or of any moment, within a time limit."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from typing import Literal, Self
 from uuid import UUID
 
+from mnemon.db.database import Connection
 from mnemon.errors import NotFound
 from mnemon.log.events import MAIN, Event
 from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in, raise_epoch_in
@@ -21,28 +22,25 @@ from mnemon.log.project.entity_snapshots import (
     save_in,
     uncovered_in,
 )
-from mnemon.log.project.lens import FoldState
-from mnemon.log.read.streams import Stream
+from mnemon.log.project.state_fold import StateFold, fold_of
+from mnemon.log.read.query import LAST_SEQUENCE
+from mnemon.log.read.streams import Filter, Stream
 from mnemon.log.store import EventLog
+from mnemon.log.types.state_rules import FoldState
 from mnemon.settings import Settings
 from mnemon.telemetry import counter, logger
 
 PAGE = 500
 FOR_EVER = float("inf")
 
+SEQUENCE_AT = """
+SELECT mnemon.sequence_at(partition_id, %s) AS sequence
+  FROM mnemon.partitions WHERE tenant_id = %s AND legal_entity = %s
+"""
+
 DEGRADED = counter("mnemon_entity_reads_degraded_total", "Strong reads that ran out of time.", ["entity_type"])
 
 log = logger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fold:
-    """How the events of one kind of entity become its state. Raise the version when the code gives another state."""
-
-    entity_type: str
-    initial: Callable[[], FoldState]
-    apply: Callable[[FoldState, Event], FoldState]
-    version: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +65,8 @@ class _BackDated(Exception):
         self.event = event
 
 
-class StrongReads:
-    """Strong reads of entities, by folds that are declared once.
+class EntityStates:
+    """Reads entities by the rules that event types declare.
 
     Events count in the order of their effective dates, and of their sequence within a day. So an event that is dated
     before what a snapshot holds makes that snapshot stale, and the fold starts from an earlier one.
@@ -78,35 +76,57 @@ class StrongReads:
         self._events = events
         self._snapshot_after = snapshot_after
         self._limit = limit_seconds
-        self._folds: dict[str, Fold] = {}
 
     @classmethod
     def of(cls, events: EventLog, settings: Settings) -> Self:
         return cls(events, snapshot_after=settings.entity_snapshot_events, limit_seconds=settings.entity_read_ms / 1000)
 
-    def add(self, fold: Fold) -> Fold:
-        self._folds[fold.entity_type] = fold
-        return fold
+    async def read(
+        self,
+        tenant: UUID,
+        entity_type: str,
+        entity_id: str,
+        *,
+        legal_entity: str = MAIN,
+        as_of: int | datetime | None = None,
+    ) -> EntityState:
+        """The entity as of now, or as the log was at a sequence or recorded moment.
 
-    async def read(self, tenant: UUID, entity_type: str, entity_id: str, *, legal_entity: str = MAIN) -> EntityState:
-        """The entity as of now; if that takes too long, as of a little earlier, with a warning."""
+        If that takes too long, what was reached by then, with a warning.
+        """
         entity = Entity(tenant, legal_entity, entity_type, entity_id)
-        return await self._read(entity, time.monotonic() + self._limit, self._snapshot_after)
+        async with self._events.database.transaction(tenant) as connection:
+            fold = fold_of(entity_type, await self._events.registry.list(tenant, connection))
+            through = await _sequence_in(connection, entity, as_of)
+        if fold is None:
+            raise NotFound(
+                f"No event type says what becomes of {entity_type!r}: declare `state` with one.",
+                entity_type=entity_type,
+            )
+        return await self._read(entity, fold, through, time.monotonic() + self._limit, self._snapshot_after)
 
     async def cover(self, tenant: UUID, partition_id: int, through: int) -> int:
         """Snapshot every entity whose events up to a sequence no snapshot holds, however long it takes; how many."""
         async with self._events.database.transaction(tenant) as connection:
+            folds = await self._folds_in(connection, tenant)
             names = await self._events.partitions.names_in(connection, tenant, None)
             place = partition_id, names[partition_id]
-            entities = await uncovered_in(connection, tenant, place, list(self._folds), through)
+            entities = await uncovered_in(connection, tenant, place, list(folds), through)
         for entity in entities:
-            await self._read(entity, FOR_EVER, 0)
+            await self._read(entity, folds[entity.entity_type], LAST_SEQUENCE, FOR_EVER, 0)
         return len(entities)
 
     async def coverage(self, tenant: UUID, partition_id: int) -> int:
-        """The sequence up to which every entity that is read strongly has a valid snapshot."""
+        """The sequence up to which every entity with a declared state has a valid snapshot; missing ones are taken."""
+        await self.cover(tenant, partition_id, LAST_SEQUENCE)
         async with self._events.database.transaction(tenant) as connection:
-            return await covered_in(connection, tenant, partition_id, list(self._folds))
+            folds = await self._folds_in(connection, tenant)
+            return await covered_in(connection, tenant, partition_id, list(folds))
+
+    async def _folds_in(self, connection: Connection, tenant: UUID) -> dict[str, StateFold]:
+        declared = await self._events.registry.list(tenant, connection)
+        kinds = {rule.entity_type for one in declared for rule in one.state}
+        return {kind: fold for kind in sorted(kinds) if (fold := fold_of(kind, declared)) is not None}
 
     async def on_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
         """Once a person's key is gone: delete the snapshots that may hold them."""
@@ -122,24 +142,25 @@ class StrongReads:
             await forget_event_in(connection, tenant, partition_id, sequence)
         return []
 
-    async def _read(self, entity: Entity, deadline: float, snapshot_after: int) -> EntityState:
-        fold = self._fold(entity.entity_type)
+    async def _read(
+        self, entity: Entity, fold: StateFold, through: int, deadline: float, snapshot_after: int
+    ) -> EntityState:
         async with self._events.database.transaction(entity.tenant) as connection:
             epoch = await epoch_in(connection, entity.tenant)
-            partition_id, snapshot = await newest_in(connection, entity, fold.version)
+            partition_id, snapshot = await newest_in(connection, entity, fold.version, through)
         if partition_id is None:
-            return EntityState(fold.initial(), 0, 0, "strong")
+            return EntityState({}, 0, 0, "strong")
         while True:
-            base = snapshot or EntitySnapshot(fold.initial())
+            base = snapshot or EntitySnapshot({})
             try:
-                reached, complete = await self._fold_from(entity, fold, base, deadline)
+                reached, complete = await self._fold_from(entity, fold, base, through, deadline)
                 break
             except _BackDated as found:
                 async with self._events.database.transaction(entity.tenant) as connection:
                     await mark_stale_in(
                         connection, entity, partition_id, found.event.sequence, found.event.effective_date
                     )
-                    _, snapshot = await newest_in(connection, entity, fold.version)
+                    _, snapshot = await newest_in(connection, entity, fold.version, through)
         # What was reached in vain is kept too, so that the next read gets further.
         if reached.version - base.version > (snapshot_after if complete else 0):
             async with self._events.database.transaction(entity.tenant) as connection:
@@ -150,7 +171,7 @@ class StrongReads:
         return EntityState(reached.state, reached.version, reached.sequence, "strong" if complete else "verified")
 
     async def _fold_from(
-        self, entity: Entity, fold: Fold, base: EntitySnapshot, deadline: float
+        self, entity: Entity, fold: StateFold, base: EntitySnapshot, through: int, deadline: float
     ) -> tuple[EntitySnapshot, bool]:
         """Where the fold got, and whether that is everything.
 
@@ -160,13 +181,13 @@ class StrongReads:
         collected: list[Event] = []
         reached, in_order, after = base, True, base.sequence
         while True:
-            page = await self._page(entity, after)
+            page = await self._page(entity, after, through)
             if base.sequence:
                 _refuse_back_dated(base, page)
             collected += page
             in_order = in_order and _goes_forward(reached.point, page)
             if in_order:
-                reached, complete = _folded(fold, reached, page, deadline)
+                reached, complete = _folded(entity, fold, reached, page, deadline)
                 if not complete:
                     return reached, False
             if len(page) < PAGE:
@@ -177,16 +198,17 @@ class StrongReads:
         if in_order:
             return reached, True
         ordered = sorted(collected, key=lambda one: (one.effective_date, one.sequence))
-        everything, complete = _folded(fold, base, ordered, deadline)
+        everything, complete = _folded(entity, fold, base, ordered, deadline)
         return (replace(everything, sequence=collected[-1].sequence), True) if complete else (reached, False)
 
-    async def _page(self, entity: Entity, after: int) -> Sequence[Event]:
+    async def _page(self, entity: Entity, after: int, through: int) -> Sequence[Event]:
         stream = Stream.of_entity(entity.entity_type, entity.entity_id)
         reader = self._events.reader
         async with reader.transaction(entity.tenant) as connection:
             events = await reader.page_in(
-                connection, entity.tenant, stream, legal_entity=entity.legal_entity, start=after, limit=PAGE
-            )
+                connection, entity.tenant, stream, Filter(to_sequence=through),
+                legal_entity=entity.legal_entity, start=after, limit=PAGE,
+            )  # fmt: skip
         return await reader.open(entity.tenant, events)
 
     def _warn(self, entity: Entity, reached: EntitySnapshot) -> None:
@@ -196,10 +218,14 @@ class StrongReads:
             entity_id=entity.entity_id, as_of_sequence=reached.sequence, limit_seconds=self._limit,
         )  # fmt: skip
 
-    def _fold(self, entity_type: str) -> Fold:
-        if entity_type not in self._folds:
-            raise NotFound(f"No fold is declared for {entity_type!r}: add one first.", entity_type=entity_type)
-        return self._folds[entity_type]
+
+async def _sequence_in(connection: Connection, entity: Entity, as_of: int | datetime | None) -> int:
+    """Up to where the log counts."""
+    if as_of is None or isinstance(as_of, int):
+        return LAST_SEQUENCE if as_of is None else as_of
+    values = (as_of, entity.tenant, entity.legal_entity)
+    row = await (await connection.execute(SEQUENCE_AT, values)).fetchone()
+    return int(row["sequence"]) if row else 0
 
 
 def _refuse_back_dated(base: EntitySnapshot, events: Sequence[Event]) -> None:
@@ -216,13 +242,15 @@ def _goes_forward(point: date, events: Sequence[Event]) -> bool:
     return True
 
 
-def _folded(fold: Fold, base: EntitySnapshot, events: Sequence[Event], deadline: float) -> tuple[EntitySnapshot, bool]:
+def _folded(
+    entity: Entity, fold: StateFold, base: EntitySnapshot, events: Sequence[Event], deadline: float
+) -> tuple[EntitySnapshot, bool]:
     """As far as the time allows, one event at least, and whether that is all of them."""
     if not events:
         return base, True
     state, count = base.state, 0
     for event in events:
-        state = fold.apply(state, event)
+        state = fold.apply(state, event, entity.entity_id)
         count += 1
         if time.monotonic() > deadline:
             break
