@@ -5,16 +5,20 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
+from itertools import permutations
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from mnemon.db.database import Database
+from mnemon.log.errors import SealBroken
 from mnemon.log.privacy import rotation
 from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.privacy.privacy import Privacy
-from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
+from mnemon.log.privacy.subjects import context_of
+from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing, LocalKey
 
 from .conftest import joined, open_private
 
@@ -140,4 +144,62 @@ async def test_erased_people_stay_erased_through_a_rotation(own_database: Databa
     await privacy.erasures.approve(TENANT, asked.erasure_id, approved_by="u-2")
     assert (await privacy.rotate(discard=True)).rewrapped == PEOPLE
     assert (await names(own_database, home, tmp_path))[3] == REDACTED
+    await privacy.close()
+
+
+async def wrapped_keys(database: Database, subject: str) -> list[bytes]:
+    """What a backup of this moment holds of a person's key."""
+    async with database.owner() as owner:
+        found = await owner.execute(
+            "SELECT wrapped_key FROM mnemon.subject_keys"
+            " WHERE tenant_id = %s AND subject_id = %s AND wrapped_key IS NOT NULL",
+            (TENANT, subject),
+        )
+        return [bytes(row["wrapped_key"]) for row in await found.fetchall()]
+
+
+async def opened_by_any_file(home: Path, subject: str, copies: list[bytes]) -> int:
+    """How many copies of a person's key the files in the home folder open, whatever they are called."""
+    opened = 0
+    for file in (home / "keys").iterdir():
+        if "privacy" in file.name:
+            key = LocalKey.from_base64(file.read_text(), file.name)
+            for copy in copies:
+                with suppress(SealBroken):
+                    await key.unwrap(copy, context_of(TENANT, subject))
+                    opened += 1
+    return opened
+
+
+# Every order in which a rotation or two and an erasure can come before the last `--discard`.
+@pytest.mark.parametrize(
+    "steps", sorted({*permutations(("rotate", "rotate", "erase")), *permutations(("discard", "rotate", "erase"))})
+)
+async def test_after_a_discard_no_backup_brings_an_erased_person_back(
+    own_database: Database, home: Path, tmp_path: Path, steps: tuple[str, ...]
+) -> None:
+    privacy = await filled(own_database, home, tmp_path)
+    backups: list[bytes] = []
+    for step in (*steps, "discard"):
+        backups += await wrapped_keys(own_database, "c-3")
+        if step == "erase":
+            asked = await privacy.erasures.request(TENANT, "c-3", reason="subject_request", requested_by="u-1")
+            await privacy.erasures.approve(TENANT, asked.erasure_id, approved_by="u-2")
+        else:
+            await privacy.rotate(discard=step == "discard")
+    assert backups
+    assert await opened_by_any_file(home, "c-3", backups) == 0
+    assert await names(own_database, home, tmp_path) == [REDACTED if n == 3 else f"Name {n}" for n in range(PEOPLE)]
+    await privacy.close()
+
+
+async def test_a_discard_finds_what_a_killed_process_left_in_the_folder(
+    own_database: Database, home: Path, tmp_path: Path
+) -> None:
+    privacy = await filled(own_database, home, tmp_path)
+    [file] = (home / "keys").glob("privacy-*.key")
+    os.link(file, file.with_name(f".{file.name}.123.abcd"))
+    await privacy.rotate(discard=True)
+    left = [one.name for one in (home / "keys").iterdir() if "privacy" in one.name]
+    assert left == ["privacy-0002.key"]
     await privacy.close()

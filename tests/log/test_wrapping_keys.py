@@ -52,9 +52,9 @@ async def test_a_renewed_file_key_leaves_the_earlier_one_readable_until_it_is_di
     assert current is not None
     assert current.key_id == second.key_id
     assert await keys.find(first.key_id) is not None
-    assert keys.discard(first.key_id)
+    assert keys.discard_all_but({second.key_id}) == [first.key_id]
     assert await FileKeys(home).find(first.key_id) is None
-    assert not keys.discard(first.key_id)
+    assert keys.discard_all_but({second.key_id}) == []
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import hashlib
+from collections.abc import Collection
 from functools import cached_property
 from typing import Any
 
@@ -71,8 +72,8 @@ class KmsKeys:
         assert current is not None
         return current
 
-    def discard(self, key_id: str) -> bool:
-        return False
+    def discard_all_but(self, needed: Collection[str]) -> list[str]:
+        return []
 
     async def call(self, operation: str, **arguments: Any) -> Any:
         client = self._client

@@ -51,8 +51,9 @@ async def rotate(
 ) -> Rotation:
     """Wrap every key with a new key-encryption key, or finish a rotation that was interrupted.
 
-    Batch by batch, each committed: whoever kills it loses nothing, and the next run goes on. With `discard`, keys
-    that wrap nothing any more are destroyed, and with them every copy of an erased key in backups and on disk.
+    Batch by batch, each committed: whoever kills it loses nothing, and the next run goes on. With `discard`, all keys
+    that wrap nothing any more are destroyed, those of earlier rotations too, and with them every copy of an erased
+    key in backups and on disk.
     """
     async with database.owner() as owner:
         await owner.execute(ONE_ROTATION)
@@ -65,8 +66,9 @@ async def rotate(
             if progress:
                 progress(done, max(total, done))
         rows = await (await owner.execute(RETIRE, (wrapper.key_id,))).fetchall()
-    retired = sorted(row["key_id"] for row in rows)
-    return Rotation(wrapper.key_id, done, retired, [one for one in retired if discard and ring.discard(one)])
+        needed = {row["key_id"] for row in await (await owner.execute(WRAPPING_KEYS)).fetchall()}
+        discarded = await asyncio.to_thread(ring.discard_all_but, needed) if discard else []
+    return Rotation(wrapper.key_id, done, sorted(row["key_id"] for row in rows), discarded)
 
 
 async def _target(owner: Connection, ring: KeyRing) -> Wrapper:

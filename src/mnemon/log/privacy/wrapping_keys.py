@@ -5,7 +5,7 @@ import binascii
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -48,8 +48,8 @@ class KeySource(Protocol):
         """The key to wrap with from now on: a new one where this source makes them itself."""
         ...
 
-    def discard(self, key_id: str) -> bool:
-        """Destroy a key for good; False where that is not for this source to do."""
+    def discard_all_but(self, needed: Collection[str]) -> list[str]:
+        """Destroy every key but these for good; none where that is not for this source to do."""
         ...
 
 
@@ -102,14 +102,19 @@ class FileKeys:
         write_once(file, base64.b64encode(os.urandom(KEY_LENGTH)).decode() + "\n")
         return self._key(file)
 
-    def discard(self, key_id: str) -> bool:
-        for file in self._files():
-            if self._key(file).key_id == key_id:
-                file.unlink()
-                sync_folder(file.parent)
-                self._read.pop(file.name, None)
-                return True
-        return False
+    def discard_all_but(self, needed: Collection[str]) -> list[str]:
+        """By what lies in the folder: the row of a key that an earlier rotation retired is gone already."""
+        gone = [file for file in self._files() if self._key(file).key_id not in needed]
+        discarded = [self._key(file).key_id for file in gone]
+        for file in [*gone, *self._drafts()]:
+            file.unlink(missing_ok=True)
+            self._read.pop(file.name, None)
+        sync_folder(key_folder(self._home))
+        return discarded
+
+    def _drafts(self) -> list[Path]:
+        """What a process left that was killed while it wrote a key."""
+        return list((self._home / "keys").glob(".privacy-*.key.*"))
 
     def _files(self) -> list[Path]:
         folder = self._home / "keys"
@@ -146,8 +151,8 @@ class GivenKeys:
             raise BadSettings(f"MNEMON_KEK_SOURCE=env needs MNEMON_KEK: {HOW_TO_MAKE}.")
         return self._current
 
-    def discard(self, key_id: str) -> bool:
-        return False
+    def discard_all_but(self, needed: Collection[str]) -> list[str]:
+        return []
 
 
 class KeyRing:
@@ -189,5 +194,5 @@ class KeyRing:
             key_id=key_id,
         )
 
-    def discard(self, key_id: str) -> bool:
-        return any(source.discard(key_id) for source in self._sources)
+    def discard_all_but(self, needed: Collection[str]) -> list[str]:
+        return sorted(key_id for source in self._sources for key_id in source.discard_all_but(needed))
