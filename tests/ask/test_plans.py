@@ -9,8 +9,8 @@ import pytest
 from mnemon.ask.candidates import EXHAUSTIVE
 from mnemon.ask.filters import REVISIONS, Filters, revisions_of
 from mnemon.db.database import Database
+from mnemon.documents.ingest.chunk_store import PASSAGE
 from mnemon.models.vector_index import ensure_vector_index, index_name
-from mnemon.search.kinds import PASSAGE
 from tests.conftest import make_tenant
 from tests.documents.sample_chunks import MODEL, put, put_document
 

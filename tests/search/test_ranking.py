@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from mnemon.search.kinds import MEANING, MEMORY, WORDS
+from mnemon.memory.vectors import MEMORY
+from mnemon.search.kinds import MEANING, WORDS
 from mnemon.search.ranking import RELEVANT, Ranking, rank, relevance_of, share_said
 from mnemon.search.terms import Term, lookups, rarity
 

@@ -16,8 +16,8 @@ from mnemon.ask.reranker import Reranker
 from mnemon.ask.scoring import parts_of, relevance_in_context
 from mnemon.db.database import Connection, Database
 from mnemon.documents.access import ANYONE, Reader, read_as
+from mnemon.documents.ingest.chunk_store import PASSAGE
 from mnemon.models.embedder import Embedder
-from mnemon.search.kinds import PASSAGE
 from mnemon.search.questions import Asked, EmbedderOf, Questions
 from mnemon.search.ranking import Floats, Ranking, rank
 from mnemon.search.terms import Corpus, Term

@@ -13,9 +13,10 @@ from mnemon.db.database import Connection
 from mnemon.memory.errors import InvalidMemory
 from mnemon.memory.objects import MemoryObject, Place
 from mnemon.memory.reading import EVERY_OBJECT, Reading, Wanted
+from mnemon.memory.vectors import MEMORY
 from mnemon.memory.views import OBJECT, find_in, object_of
 from mnemon.models.failures import EmbedderUnavailable
-from mnemon.search.kinds import MEANING, MEMORY, WORDS
+from mnemon.search.kinds import MEANING, WORDS
 from mnemon.search.questions import Asked, Questions
 from mnemon.search.ranking import Floats, Ranking, Standing, bm25, rank, relevance_of, share_said
 from mnemon.search.terms import Opened, lookups, occurrences_of

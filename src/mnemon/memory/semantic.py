@@ -11,10 +11,10 @@ from mnemon.errors import InvalidRequest
 from mnemon.memory.determinism import text_hash
 from mnemon.memory.objects import MemoryObject, Place
 from mnemon.memory.reading import EVERY_OBJECT, Reading, Wanted, not_found
+from mnemon.memory.vectors import MEMORY
 from mnemon.memory.views import OBJECT, REAL, SHOWN_OF_ONE, View, find_in, object_of
 from mnemon.models.active import active_model
 from mnemon.models.failures import EmbedderUnavailable
-from mnemon.search.kinds import MEMORY
 from mnemon.search.questions import LONGEST_QUESTION, Asked, ModelChanged, Questions
 
 # With the row of history that the view shows of each object. Nothing where the active model is another: a question can

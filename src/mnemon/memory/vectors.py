@@ -7,6 +7,7 @@ a rebuilt lens finds them all again without a model.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -20,9 +21,11 @@ from mnemon.models.reembed import reembed_step
 from mnemon.models.vector_index import ensure_vector_index
 from mnemon.models.vector_tables import VectorTable, register_vector_table
 from mnemon.models.vectors import as_vector
+from mnemon.search.kinds import MEANING, WORDS, Kind
 from mnemon.telemetry import counter
 
 RELATION = "mnemon.memory_vectors"
+MEMORY = Kind("memory", "memory", RELATION, MappingProxyType({WORDS: 1.0, MEANING: 1.0}))
 BATCH = 32
 
 PENDING = """

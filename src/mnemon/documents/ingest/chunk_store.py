@@ -1,6 +1,7 @@
 """Chunks in the database: stored with their words and vectors, counted, switched on and off, removed."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -11,8 +12,14 @@ from mnemon.documents.ingest.content import Chunk
 from mnemon.models.active import ModelInUse, model_to_write
 from mnemon.models.embedder import Vectors
 from mnemon.models.vector_tables import VectorTable, register_vector_table
+from mnemon.search.kinds import HEADINGS, MEANING, MEANING_NEARBY, WORDS, WORDS_NEARBY, Kind
 
 VECTORS = "mnemon.chunk_vectors"
+# Chosen by cross-validation over conversations: docs/decisions/0018 has the measurements.
+PASSAGE = Kind(
+    "passage", "passage", VECTORS,
+    MappingProxyType({WORDS: 0.5, WORDS_NEARBY: 1.0, MEANING: 1.0, MEANING_NEARBY: 0.5, HEADINGS: 0.5}),
+)  # fmt: skip
 SHARES = 16
 
 INSERT_CHUNKS = """

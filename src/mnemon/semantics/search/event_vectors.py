@@ -1,6 +1,7 @@
 """Vectors of semantic events: stored beside the events, found again by their words when the model changes."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -9,9 +10,12 @@ from mnemon.models.active import ModelInUse, model_to_write
 from mnemon.models.embedder import Vectors
 from mnemon.models.vector_tables import VectorTable, register_vector_table
 from mnemon.models.vectors import as_vector
+from mnemon.search.kinds import MEANING, WORDS, Kind
 from mnemon.semantics.semantic_event import SemanticEvent
 
 VECTORS = "mnemon.semantic_event_vectors"
+# Their words are weighed as among the passages that they were read from.
+SEMANTIC_EVENT = Kind("semantic event", "passage", VECTORS, MappingProxyType({WORDS: 1.0, MEANING: 0.6}))
 
 TEXTS = """
 SELECT event_id, narrative, subject_ref FROM mnemon.semantic_events
