@@ -54,7 +54,7 @@ async def open_revision_as(tx: Connection, reader: Reader, revision: UUID) -> No
     await read_as(tx, reader)
     row = await (await tx.execute(HIDDEN_REVISION, (revision,))).fetchone()
     if row is None or row["hidden"]:
-        raise NotFound(f"There is no version {revision}, or it was purged.", doc_version_id=str(revision))
+        raise NotFound(f"There is no revision {revision}, or it was purged.", doc_version_id=str(revision))
 
 
 async def hidden_documents(tx: Connection, reader: Reader, documents: Sequence[UUID]) -> set[UUID]:

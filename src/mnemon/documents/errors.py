@@ -81,7 +81,7 @@ class DocumentPurged(Conflict):
 
 
 class NothingActive(Conflict):
-    """The document has no version in the state that this needs."""
+    """The document has no revision in the state that this needs."""
 
     code = "NO_SUCH_VERSION_STATE"
 

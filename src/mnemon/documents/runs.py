@@ -11,7 +11,7 @@ from psycopg.rows import class_row
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents.errors import DocumentPurged, FileGone, RunNotRetriable
-from mnemon.documents.ingest.job import INGEST, Reading
+from mnemon.documents.ingest.job import INGEST, RunToRead
 from mnemon.documents.intake.files import Files
 from mnemon.errors import NotFound
 from mnemon.work.enqueue import enqueue
@@ -127,7 +127,7 @@ async def retry_run(database: Database, files: Files, tenant: UUID, run_id: UUID
         row = await (await tx.execute(RETRY, (run.job_id,))).fetchone()
         if row is None or not row["done"]:
             # The job was cleaned up long ago: another takes its place.
-            await enqueue(tx, INGEST, Reading(run_id=run_id), dedupe_key=str(run_id))
+            await enqueue(tx, INGEST, RunToRead(run_id=run_id), dedupe_key=str(run_id))
         return await run_by_id(tx, run_id)
 
 

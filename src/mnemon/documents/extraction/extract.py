@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
-from mnemon.documents.extraction.sniff import NAMES, Kind
+from mnemon.documents.extraction.sniff import NAMES, FileKind
 from mnemon.documents.ingest.content import Extraction
 from mnemon.errors import MnemonError
 
@@ -18,7 +18,7 @@ class ForeignFile(BaseModel):
     """A file that has yet to be read, as a subprocess is told of it."""
 
     path: Path
-    kind: Kind
+    kind: FileKind
     limits: Limits
 
 
@@ -26,7 +26,7 @@ def extract_file(file: ForeignFile) -> Extraction:
     return extract(file.path, file.kind, file.limits)
 
 
-def extract(path: Path, kind: Kind, limits: Limits = DEFAULT_LIMITS) -> Extraction:
+def extract(path: Path, kind: FileKind, limits: Limits = DEFAULT_LIMITS) -> Extraction:
     """The text of the file with its structure, always the same for the same bytes.
 
     A foreign file is for `extract_isolated`; this is what runs inside the limits.
@@ -46,7 +46,7 @@ def extract(path: Path, kind: Kind, limits: Limits = DEFAULT_LIMITS) -> Extracti
     return found
 
 
-def _extractor(kind: Kind) -> Extractor:
+def _extractor(kind: FileKind) -> Extractor:
     """Imported only when needed: each file is read in a process of its own, which should begin quickly."""
     match kind:
         case "pdf":

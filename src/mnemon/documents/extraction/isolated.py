@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.extract import ForeignFile, extract_file
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.extraction.sniff import Kind
+from mnemon.documents.extraction.sniff import FileKind
 from mnemon.documents.ingest.content import Extraction
 from mnemon.settings import Settings
 from mnemon.work.errors import MemoryLimitExceeded, SubprocessFailed
@@ -19,7 +19,7 @@ Argument = TypeVar("Argument", bound=BaseModel)
 Result = TypeVar("Result")
 
 
-async def extract_isolated(path: Path, kind: Kind, settings: Settings) -> Extraction:
+async def extract_isolated(path: Path, kind: FileKind, settings: Settings) -> Extraction:
     """What `extract` gives, or ExtractionFailed."""
     return await within_limits(extract_file, ForeignFile(path=path, kind=kind, limits=limits_of(settings)), settings)
 

@@ -6,10 +6,10 @@ from typing import Literal, get_args
 
 from mnemon.documents.extraction.errors import UnsupportedFile
 
-Kind = Literal["pdf", "docx", "html", "md", "txt", "eml"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+FileKind = Literal["pdf", "docx", "html", "md", "txt", "eml"]
+KINDS: tuple[FileKind, ...] = get_args(FileKind)
 
-EXTENSIONS: dict[str, Kind] = {
+EXTENSIONS: dict[str, FileKind] = {
     ".pdf": "pdf",
     ".docx": "docx",
     ".html": "html",
@@ -22,7 +22,7 @@ EXTENSIONS: dict[str, Kind] = {
     ".log": "txt",
     ".eml": "eml",
 }
-NAMES: dict[Kind, str] = {
+NAMES: dict[FileKind, str] = {
     "pdf": "a PDF",
     "docx": "a Word document",
     "html": "an HTML page",
@@ -30,7 +30,7 @@ NAMES: dict[Kind, str] = {
     "txt": "plain text",
     "eml": "a mail",
 }
-MEDIA_TYPES: dict[Kind, str] = {
+MEDIA_TYPES: dict[FileKind, str] = {
     "pdf": "application/pdf",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "html": "text/html",
@@ -74,7 +74,7 @@ MAIL_HEADER = re.compile(
 )
 
 
-def sniff(path: Path, filename: str) -> Kind:
+def sniff(path: Path, filename: str) -> FileKind:
     """The kind that both the name and the content say, or an error that names both."""
     extension = Path(filename).suffix.lower()
     kind = EXTENSIONS.get(extension)
@@ -139,7 +139,7 @@ def _is_wide(head: bytes) -> bool:
     return max(even, uneven) > len(head) // 5 and min(even, uneven) * 20 < max(even, uneven)
 
 
-def _agree(kind: Kind, content: str, head: bytes) -> bool:
+def _agree(kind: FileKind, content: str, head: bytes) -> bool:
     if kind in ("pdf", "docx"):
         return content == kind
     if content != "txt":

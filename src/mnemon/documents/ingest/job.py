@@ -50,17 +50,17 @@ class Context(Protocol):
     def embedder(self) -> Embedder: ...
 
 
-class Reading(BaseModel):
+class RunToRead(BaseModel):
     """The payload names the run; what may have to be forgotten stands there."""
 
     run_id: UUID
 
 
-INGEST = JobKind("documents.ingest", Reading, attempts=3, time_limit=3600, backoff=Backoff(10, 120))
+INGEST = JobKind("documents.ingest", RunToRead, attempts=3, time_limit=3600, backoff=Backoff(10, 120))
 
 
 @INGEST.handler
-async def ingest(job: Job[Reading]) -> None:
+async def ingest(job: Job[RunToRead]) -> None:
     """Everything slow happens outside a transaction. A crash anywhere leaves the file to the next attempt."""
     started = time.perf_counter()
     context = cast(Context, job.context)
@@ -79,7 +79,7 @@ async def ingest(job: Job[Reading]) -> None:
     _report(job, made, time.perf_counter() - started)
 
 
-async def _run(job: Job[Reading]) -> RunToDo:
+async def _run(job: Job[RunToRead]) -> RunToDo:
     async with job.transaction() as tx:
         row = await (await tx.execute(RUN, (job.payload.run_id,))).fetchone()
     if row is None:
@@ -100,7 +100,7 @@ def _file_of(files: Files, tenant: UUID, run: RunToDo) -> Path:
     return blob
 
 
-async def _note(job: Job[Reading], run: RunToDo, stage: str) -> None:
+async def _note(job: Job[RunToRead], run: RunToDo, stage: str) -> None:
     """Say how far the run is. That it lives at all is said by the lease's heartbeat."""
     async with job.transaction() as tx:
         await tx.execute(NOTE_STAGE, (stage, run.run_id, job.attempt))
@@ -114,7 +114,7 @@ async def _embed(embedder: Embedder, chunks: list[Chunk]) -> tuple[Vectors | Non
     return vectors, ModelInUse(embedder.model_id, vectors.shape[1])
 
 
-def _report(job: Job[Reading], made: Made, seconds: float) -> None:
+def _report(job: Job[RunToRead], made: Made, seconds: float) -> None:
     RUNS.labels("succeeded").inc()
     CHUNKS.inc(len(made.read.chunks))
     log.info(

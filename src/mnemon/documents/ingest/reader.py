@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from mnemon.documents.extraction.isolated import limits_of, within_limits
-from mnemon.documents.extraction.sniff import Kind
+from mnemon.documents.extraction.sniff import FileKind
 from mnemon.documents.ingest.reading import FileToRead, ReadFile, read_file
 from mnemon.settings import Settings
 
 
-async def read_isolated(path: Path, kind: Kind, settings: Settings) -> ReadFile:
+async def read_isolated(path: Path, kind: FileKind, settings: Settings) -> ReadFile:
     """What `read_file` gives, or the errors of `within_limits`."""
     wanted = FileToRead(path=path, kind=kind, limits=limits_of(settings), embedder_folder=settings.embedder_folder)
     return await within_limits(read_file, wanted, settings)

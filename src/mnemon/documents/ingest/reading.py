@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.extract import extract
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
-from mnemon.documents.extraction.sniff import Kind
+from mnemon.documents.extraction.sniff import FileKind
 from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Chunk, Extraction
 from mnemon.models.tokens import count_tokens, find_tokenizer
@@ -19,7 +19,7 @@ class FileToRead(BaseModel):
     """What the subprocess is told."""
 
     path: Path
-    kind: Kind
+    kind: FileKind
     limits: Limits = DEFAULT_LIMITS
     embedder_folder: Path | None = None
 

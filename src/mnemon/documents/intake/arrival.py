@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from mnemon.documents.extraction.sniff import Kind
+from mnemon.documents.extraction.sniff import FileKind
 from mnemon.documents.ingest.content import Extraction
 from mnemon.documents.intake.files import Received
 from mnemon.documents.intake.origin import Origin
@@ -51,7 +51,7 @@ class Arrival:
     actor: Actor
     received: Received
     origin: Origin
-    kind: Kind
+    kind: FileKind
     text: TextRead | None
     source_uri: str = ""
 

@@ -13,7 +13,7 @@ async def lock_source(tx: Connection, source_uri: str) -> None:
 
 
 async def lock_document(tx: Connection, doc_id: UUID) -> None:
-    """Until the transaction ends, nobody else changes which version of this document is served, or purges it."""
+    """Until the transaction ends, nobody else changes which revision of this document is served, or purges it."""
     await tx.execute(LOCK, (f"document {doc_id}",))
 
 

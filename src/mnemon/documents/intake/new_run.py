@@ -6,8 +6,8 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
-from mnemon.documents.extraction.sniff import MEDIA_TYPES, Kind
-from mnemon.documents.ingest.job import INGEST, Reading
+from mnemon.documents.extraction.sniff import MEDIA_TYPES, FileKind
+from mnemon.documents.ingest.job import INGEST, RunToRead
 from mnemon.documents.intake.origin import RunType
 from mnemon.documents.intake.terms import person_behind
 from mnemon.log.events import Actor
@@ -24,11 +24,11 @@ async def add_run(
     priority: int = 0,
 ) -> None:  # fmt: skip
     await tx.execute(ADD_RUN, (run_id, doc_id, run_type, actor.id, Jsonb(config)))
-    await enqueue(tx, INGEST, Reading(run_id=run_id), priority=priority)
+    await enqueue(tx, INGEST, RunToRead(run_id=run_id), priority=priority)
 
 
 def run_config(
-    source_type: str, source_uri: str, upload_uri: str, title: str, tags: list[str], filename: str, kind: Kind,
+    source_type: str, source_uri: str, upload_uri: str, title: str, tags: list[str], filename: str, kind: FileKind,
     size: int, content_hash: str, actor: Actor,
 ) -> dict[str, Any]:  # fmt: skip
     """What a run is told of its file, and those who follow it."""

@@ -59,7 +59,9 @@ class Row {
     this.show("uploading");
     this.item.insertBefore(this.bar, this.reason);
     const body = new FormData();
-    if (form.elements.tags.value.trim()) body.append("tags", form.elements.tags.value);
+    for (const name of ["tags", "visibility_scope", "retention_policy"]) {
+      if (form.elements[name].value.trim()) body.append(name, form.elements[name].value);
+    }
     body.append("file", this.file);
     const [status, told] = await this.post(body);
     if (status === 401) return location.assign("/login");
