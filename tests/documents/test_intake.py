@@ -174,10 +174,10 @@ async def test_identical_uploads_at_once_make_one_document_one_blob_and_one_vers
 async def test_a_database_that_fails_after_the_file_is_stored_leaves_no_rows(
     upload: Upload, mnemon: Mnemon, tenant: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fail(*_: object) -> None:
+    async def fail(*_: object, **__: object) -> None:
         raise psycopg.OperationalError("the server closed the connection")
 
-    monkeypatch.setattr("mnemon.documents.intake.receive.enqueue", fail)
+    monkeypatch.setattr("mnemon.documents.intake.new_run.enqueue", fail)
     answer = await upload(TEXT)
     assert (answer.status_code, answer.json()["error_code"]) == (503, "DATABASE_UNAVAILABLE")
     assert await counts(mnemon, tenant) == {"documents": 0, "document_revisions": 0, "ingestion_runs": 0}

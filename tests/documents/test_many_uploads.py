@@ -10,6 +10,7 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.documents.intake import receive as intake
+from mnemon.documents.intake.arrival import Outcome
 from tests.api.conftest import Person
 from tests.documents.conftest import Ingested, RunReaches, Work, counts, files_below
 
@@ -87,15 +88,15 @@ async def test_a_form_of_unknown_length_with_a_file_that_is_too_large_is_refused
 async def test_a_database_that_fails_for_one_of_many_files_is_told_of_that_one(
     client: httpx.AsyncClient, user: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settle, failing = intake._settle, {1}
+    settle, failing = intake.settle, {1}
     calls = iter(range(9))
 
-    async def fail(*given: Any) -> intake.Outcome:
+    async def fail(*given: Any) -> Outcome:
         if next(calls) in failing:
             raise psycopg.OperationalError("the server closed the connection")
         return await settle(*given)
 
-    monkeypatch.setattr(intake, "_settle", fail)
+    monkeypatch.setattr(intake, "settle", fail)
     files = [("file", (f"{name}.txt", name.encode())) for name in ("alpha", "beta", "gamma")]
     answer = await client.post("/v1/ingest", files=files, headers=user.headers)
     assert answer.status_code == 207
