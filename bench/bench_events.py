@@ -27,8 +27,9 @@ from mnemon.log.events import Actor
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.extract.extractor import extract_revision
 from mnemon.semantics.extract.source import read_source
+from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.rules.engine import RulesExtractor
-from mnemon.semantics.search.query import EventFilters, event_search
+from mnemon.semantics.search.query import event_search
 from mnemon.semantics.search.views import open_commitments, people_topics
 from mnemon.semantics.semantic_event import Category
 from mnemon.settings import Settings

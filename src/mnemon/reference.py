@@ -1,33 +1,25 @@
 """The reference pages, written from the code: `python -m mnemon.reference docs/reference` makes them anew."""
 
-import importlib
-import pkgutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import mnemon
 from mnemon.api import reference as api_reference
 from mnemon.cli import reference as cli_reference
+from mnemon.doors import bindings, declared_operations, load_every_room
 from mnemon.errors import error_types
 from mnemon.identity.roles import RULES, Role
 from mnemon.log.types.event_type import built_in_types
 from mnemon.mcp import reference as mcp_reference
+from mnemon.operations import Operation
 from mnemon.settings import described_settings
 from mnemon.telemetry import REGISTRY
 
 INTRODUCTION = "Written from the code by `make reference`; a test fails when they differ."
 # Pages are read in an editor too.
 LINE = 118
-
-
-def load_every_room() -> None:
-    """Errors and metrics are declared next to the code that uses them, and known once that is loaded."""
-    for module in pkgutil.walk_packages(mnemon.__path__, "mnemon."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
 
 
 def settings_page() -> str:
@@ -66,7 +58,7 @@ def routes_page() -> str:
 
 
 def commands_page() -> str:
-    rows = ([f"`{words}`", meaning] for words, meaning in cli_reference.commands())
+    rows = ([f"`{one.words}`", one.meaning] for one in cli_reference.commands())
     return _page(
         "Commands",
         "`--help` after any of them shows its options and an example; `--json` prints one JSON document, "
@@ -148,6 +140,27 @@ def mcp_page() -> str:
     )
 
 
+def operations_page() -> str:
+    """Each operation with its places, and the reason where a door differs."""
+    return _page(
+        "Operations",
+        "What a user may do, declared once and bound by every door under the same names and limits. "
+        "A star marks what is required.",
+        ["operation", "action", "places", "takes", "differences", "what it does"],
+        [_operation(declared) for declared in declared_operations()],
+    )
+
+
+def _operation(declared: Operation[Any, Any]) -> list[str]:
+    bound = [one for one in bindings() if one.bound.operation is declared]
+    places = ", ".join(f"`{one.place}`" for one in bound)
+    own = [f"{one.door} {name}: {why.why}" for one in bound for name, why in one.bound.differences.items()]
+    missing = [f"not in {door}: {why}" for door, why in declared.absent.items()]
+    fields = [f"`{name}`{'*' if one.is_required() else ''}" for name, one in declared.input.model_fields.items()]
+    told = [" ".join(part) or "-" for part in ([places], fields, [*own, *missing])]
+    return [f"`{declared.name}`", declared.action, *told, declared.summary]
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings_page,
     "routes.md": routes_page,
@@ -156,6 +169,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "events.md": events_page,
     "metrics.md": metrics_page,
     "mcp-tools.md": mcp_page,
+    "operations.md": operations_page,
 }
 
 

@@ -15,7 +15,8 @@ from mnemon.documents.intake.origin import Origin
 from mnemon.documents.intake.receive import accept
 from mnemon.log.events import Actor
 from mnemon.semantics.audit import verify_evidence
-from mnemon.semantics.search.query import EventFilters, event_search
+from mnemon.semantics.inputs import EventFilters
+from mnemon.semantics.search.query import event_search
 from mnemon.semantics.search.views import open_commitments, people_topics
 from mnemon.settings import Settings
 

@@ -202,7 +202,7 @@ def test_the_demo_tells_programs_too(environment: dict[str, str]) -> None:
 def test_every_command_explains_itself(environment: dict[str, str]) -> None:
     from mnemon.cli.reference import commands
 
-    for words, help_text in commands():
+    for words, help_text in ((one.words, one.meaning) for one in commands()):
         assert help_text, words
 
 

@@ -38,7 +38,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 def test_commands_in_the_guide_exist(page: Path) -> None:
     from mnemon.cli.reference import commands
 
-    known = {words for words, _ in commands()} | {"mnemon"}
+    known = {one.words for one in commands()} | {"mnemon"}
     for block in re.findall(r"```(?:console|bash|sh)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
         for words in COMMAND.findall(block):
             assert any(words.startswith(command) for command in known if command != "mnemon"), f"{page.name}: {words}"

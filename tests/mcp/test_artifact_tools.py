@@ -13,7 +13,7 @@ from mnemon.identity.roles import Principal, Role
 from mnemon.ids import new_uuid
 from mnemon.mcp import artifact_tools
 from mnemon.mcp.artifact_names import names_of
-from mnemon.mcp.caller import Caller
+from mnemon.mcp.caller import AgentCaller
 from tests.mcp.conftest import Agent, content, reading, refusal
 from tests.semantics.conftest import Work
 
@@ -180,7 +180,7 @@ async def test_a_passage_gets_a_name_for_its_readers_alone(agent: Agent, mnemon:
         rows = await (await tx.execute("SELECT doc_version_id FROM mnemon.document_revisions")).fetchall()
     revisions = [row["doc_version_id"] for row in rows]
     named = [
-        len(await names_of(Caller(mnemon, one, cast(Context[Any, Any], None)), revisions))
+        len(await names_of(AgentCaller.known(mnemon, one, cast(Context[Any, Any], None)), revisions))
         for one in (person, replace(person, user_id=new_uuid()))
     ]
     assert named == [1, 0], "whatever a search let through"

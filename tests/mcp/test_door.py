@@ -23,7 +23,7 @@ from mnemon.identity.roles import Action, Scope
 from mnemon.identity.tokens import add_token
 from mnemon.log.events import SYSTEM
 from mnemon.mcp import http
-from mnemon.mcp.door import Caller, Door
+from mnemon.mcp.door import AgentCaller, Door
 from mnemon.mcp.http import LARGEST_CALL
 from mnemon.mcp.server import create_server
 from mnemon.settings import Settings
@@ -204,7 +204,7 @@ async def test_a_failure_is_a_result_with_its_code(site: Mnemon) -> None:
     reader.local = type(admin)(admin.tenant_id, admin.user_id, admin.role, Scope.READ, admin.user_id)
 
     @reader.tool(Action.UPLOAD_DOCUMENTS, title="Write", core=True)
-    async def write(caller: Caller, text: str) -> str:
+    async def write(caller: AgentCaller, text: str) -> str:
         return text
 
     async with Client(server) as client:
@@ -252,7 +252,7 @@ async def test_a_crash_says_nothing_of_its_cause_and_is_counted(
     door = Door(site, server, "core", await administrator_without_login(site.database))
 
     @door.tool(Action.QUERY, title="Crash", core=True)
-    async def crash(caller: Caller) -> str:
+    async def crash(caller: AgentCaller) -> str:
         raise failure("the secret is 1234")
 
     async with Client(server) as client:

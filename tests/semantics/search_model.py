@@ -11,8 +11,8 @@ from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
 from mnemon.semantics import lens_sql
+from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.lens import SEMANTICS
-from mnemon.semantics.search.query import EventFilters
 from mnemon.semantics.semantic_event import Category
 
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)

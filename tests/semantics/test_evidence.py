@@ -10,7 +10,8 @@ from mnemon.documents.access import Reader
 from mnemon.semantics.artifact_reading import artifact_get
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.audit import verify_evidence
-from mnemon.semantics.search.query import EventFilters, event_search
+from mnemon.semantics.inputs import EventFilters
+from mnemon.semantics.search.query import event_search
 from tests.semantics.conftest import ADA
 
 Done = Callable[[], Awaitable[None]]

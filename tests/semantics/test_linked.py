@@ -16,9 +16,10 @@ from mnemon.semantics import audit
 from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
 from mnemon.semantics.audit import verify_evidence
 from mnemon.semantics.extract.status import event_reextract
+from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.search.export import as_csv, as_markdown
-from mnemon.semantics.search.query import EventFilters, event_get, event_search
+from mnemon.semantics.search.query import event_get, event_search
 from mnemon.semantics.search.revision_changes import changes_between
 from mnemon.semantics.search.views import open_commitments, people_topics
 from tests.documents.conftest import rows

@@ -7,7 +7,8 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.db.database import Database
 from mnemon.documents.access import Reader
-from mnemon.semantics.search.query import EventFilters, event_search
+from mnemon.semantics.inputs import EventFilters
+from mnemon.semantics.search.query import event_search
 
 FILL = """
 INSERT INTO mnemon.semantic_events

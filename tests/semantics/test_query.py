@@ -11,8 +11,9 @@ from mnemon.documents.access import Reader
 from mnemon.documents.artifact_names import uid_of
 from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.semantics.extract.status import event_reextract
+from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.rules import engine as rules
-from mnemon.semantics.search.query import EventFilters, event_get, event_search
+from mnemon.semantics.search.query import event_get, event_search
 from tests.ask.conftest import TopicEmbedder
 from tests.documents.conftest import rows
 from tests.semantics.conftest import Added

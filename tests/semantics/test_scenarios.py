@@ -14,8 +14,9 @@ from mnemon.semantics.artifact_reading import artifact_get
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.extract import job as extraction_job
 from mnemon.semantics.extract.status import event_reextract, job_status
+from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.lens import SEMANTICS
-from mnemon.semantics.search.query import EventFilters, event_list_for_revision, event_search
+from mnemon.semantics.search.query import event_list_for_revision, event_search
 from tests.documents.conftest import rows
 from tests.semantics.conftest import ADA
 

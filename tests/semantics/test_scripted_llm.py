@@ -22,8 +22,9 @@ from mnemon.models.speaker import Correction, Spoken
 from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
 from mnemon.semantics.extract.said import SaidEvents, SaidGroup, SaidGroups
 from mnemon.semantics.extract.status import event_reextract, job_status
+from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.lens import SEMANTICS
-from mnemon.semantics.search.query import EventFilters, event_get, event_search
+from mnemon.semantics.search.query import event_get, event_search
 from mnemon.settings import Settings
 from mnemon.work.kinds import Backoff
 from tests.documents.conftest import rows

@@ -9,7 +9,8 @@ import pytest
 
 from mnemon.db.database import Database
 from mnemon.documents.access import Reader
-from mnemon.semantics.search.query import EventFilters, event_search
+from mnemon.semantics.inputs import EventFilters
+from mnemon.semantics.search.query import event_search
 from mnemon.semantics.search.views import open_commitments, people_topics
 from tests.semantics.search_model import Expected, Said, World
 

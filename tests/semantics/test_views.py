@@ -8,7 +8,8 @@ from uuid import UUID
 from mnemon.app import Mnemon
 from mnemon.documents.access import Reader
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
-from mnemon.semantics.search.query import EventFilters, event_search
+from mnemon.semantics.inputs import EventFilters
+from mnemon.semantics.search.query import event_search
 from mnemon.semantics.search.views import open_commitments, people_topics
 from tests.semantics.conftest import ADA
 

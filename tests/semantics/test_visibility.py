@@ -14,9 +14,10 @@ from mnemon.documents.library import list_documents
 from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
 from mnemon.log.events import Actor
 from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
+from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.retention import EXPIRE
-from mnemon.semantics.search.query import EventFilters, event_get, event_list_for_revision, event_search
+from mnemon.semantics.search.query import event_get, event_list_for_revision, event_search
 from mnemon.semantics.search.revision_changes import changes_between
 from mnemon.semantics.search.views import open_commitments, people_topics
 from mnemon.work.enqueue import enqueue

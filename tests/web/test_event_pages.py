@@ -64,14 +64,14 @@ async def test_a_newcomer_is_told_what_to_do(see: See, take: Take, all_done: Don
     await all_done()
     assert "Nothing was found in your 1 document yet" in await see("/events")
     assert "Nothing that was promised is open" in await see("/events/commitments")
-    assert "No event fits" in await see("/events", q="zeppelin")
+    assert "No event fits" in await see("/events", query="zeppelin")
 
 
 async def test_the_quote_of_a_decision_opens_exactly_those_words(see: See, take: Take, all_done: Done) -> None:
     decision = "We decided to close the Bergen office."
     await take(f"Minutes 𝄞\n\nIt rained. {decision} Then we ate.", title="Board meeting")
     await all_done()
-    page = await see("/events", q="Bergen", category="Decision")
+    page = await see("/events", query="Bergen", category="Decision")
     assert told(page) == [decision]
     assert "1 event, the best first" in page
     assert "2 March 2026" in page
@@ -87,7 +87,7 @@ async def test_a_narrative_in_other_words_stands_beside_its_quote(see: See, take
     await all_done()
     page = await see("/events")
     assert told(page) == ["Ada Byron: “I will send the budget by 9 March 2026."]
-    assert 'href="/events?person=Ada+Byron">Ada Byron</a> (owner)' in page
+    assert 'href="/events?actor=Ada+Byron">Ada Byron</a> (owner)' in page
     assert "due <time" in page
     assert '<span class="state">open</span>' in page
 
@@ -101,7 +101,9 @@ async def test_what_was_replaced_and_what_replaced_it_name_each_other(see: See, 
     page = await see("/events", status="superseded")
     assert told(page) == [first]
     assert re.search(rf"Replaced by:</span> <a href=\"/evidence/[^\"]+\">{second}</a>", page)
-    assert re.search(rf"Replaces:</span> <a href=\"/evidence/[^\"]+\">{first}</a>", await see("/events", q="Postgres"))
+    assert re.search(
+        rf"Replaces:</span> <a href=\"/evidence/[^\"]+\">{first}</a>", await see("/events", query="Postgres")
+    )
     then = await see("/events", as_of="2026-04-01")
     assert told(then) == [first]
     assert "as things stood on 1 April 2026" in then
@@ -116,8 +118,8 @@ async def test_what_is_private_is_on_nobody_elses_page(
     uid = await take(secret, visibility_scope="me", title="Hush")
     await all_done()
     asked: list[tuple[str, dict[str, str]]] = [
-        ("/events", {}), ("/events", {"q": "zeppelin"}), ("/events", {"artifact": uid}),
-        ("/events", {"person": "Ada"}), ("/events/commitments", {}),
+        ("/events", {}), ("/events", {"query": "zeppelin"}), ("/events", {"artifact_uid": uid}),
+        ("/events", {"actor": "Ada"}), ("/events/commitments", {}),
     ]  # fmt: skip
     for path, values in asked:
         assert told(await see(path, user, **values)) == [secret], path
@@ -133,8 +135,8 @@ async def test_pages_follow_each_other_and_show_everything_once(see: See, take: 
     await take("\n\n".join(f"- {one}" for one in promises))
     await all_done()
     for path, name, asked in (
-        ("/events", "Older", {"category": "Commitment", "from": "2026-01-01", "person": "ada"}),
-        ("/events", "More", {"q": "boat"}),
+        ("/events", "Older", {"category": "Commitment", "time_from": "2026-01-01", "actor": "ada"}),
+        ("/events", "More", {"query": "boat"}),
         ("/events/commitments", "More", {"owner": "Ada Byron", "overdue": "1"}),
     ):
         page = await see(path, **asked)
@@ -164,19 +166,19 @@ async def test_open_commitments_say_in_words_how_late_they_are(see: See, take: T
 
 async def test_a_wrong_filter_is_answered_on_the_page_that_asked(see: See) -> None:
     for asked, said in (
-        ({"from": "yesterday", "q": "boats"}, "'yesterday' is neither a day"),
-        ({"as_of": "2026-02-30", "q": "boats"}, "'2026-02-30' is neither a day"),
-        ({"category": "Song", "q": "boats"}, "Invalid category: Song"),
-        ({"status": "asleep", "q": "boats"}, "Invalid status: asleep"),
-        ({"cursor": "x", "q": "boats"}, "The cursor is not one of ours"),
-        ({"q": "boats" * 300}, "at most 1000 characters"),
+        ({"time_from": "yesterday", "query": "boats"}, "'yesterday' is neither a day"),
+        ({"as_of": "2026-02-30", "query": "boats"}, "'2026-02-30' is neither a day"),
+        ({"category": "Song", "query": "boats"}, "Invalid category: Song"),
+        ({"status": "asleep", "query": "boats"}, "status: Input should be 'open', 'superseded' or 'done'"),
+        ({"cursor": "x", "query": "boats"}, "The cursor is not one of ours"),
+        ({"query": "boats" * 300}, "query: String should have at most 1000 characters"),
     ):
         page = unescape(await see("/events", answers=422, **asked))
         assert said in page
         assert 'role="alert"' in page
-        assert f'value="{asked["q"]}"' in page
+        assert f'value="{asked["query"]}"' in page
     assert "The cursor is not one of ours" in await see("/events/commitments", answers=422, cursor="x")
-    for path, name in (("/events", "person"), ("/events/commitments", "owner"), ("/documents", "search")):
+    for path, name in (("/events", "actor"), ("/events/commitments", "owner"), ("/documents", "search")):
         assert "A value cannot be used" in await see(path, answers=422, **{name: "zero \0 byte"})
 
 
@@ -184,7 +186,7 @@ async def test_hostile_words_and_titles_are_shown_and_are_no_markup(see: See, ta
     decision = f"We decided to buy {ATTACK} for the harbour."
     await take(decision, title=f"Minutes {ATTACK}")
     await all_done()
-    for asked in ({}, {"q": ATTACK, "person": ATTACK, "artifact": ATTACK, "category": ATTACK}):
+    for asked in ({}, {"query": ATTACK, "actor": ATTACK, "artifact_uid": ATTACK, "category": ATTACK}):
         page = await see("/events", answers=422 if asked else 200, **asked)
         assert "<img src=x" not in page
         assert "&lt;img src=x onerror=alert(1)&gt; &amp; &#34;quotes&#34;" in page
@@ -196,10 +198,10 @@ async def test_a_documents_page_leads_to_its_events(see: See, take: Take, all_do
     await take("We decided to paint the shed.")
     await take("The sky over the harbour is blue.", title="Weather")
     await all_done()
-    page = await see("/events", artifact=uid)
+    page = await see("/events", artifact_uid=uid)
     assert len(told(page)) == 2
     document = await see(re.findall(r'href="(/documents/[0-9a-f-]{36})"', page)[0])
-    assert f'<a href="/events?artifact={uid}">2 events</a>' in document
+    assert f'<a href="/events?artifact_uid={uid}">2 events</a>' in document
     listed = await see("/documents", search="Weather")
     quiet = await see(re.findall(r'href="(/documents/[0-9a-f-]{36})"', listed)[0])
     assert "/events?artifact" not in quiet

@@ -7,15 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.long_bodies import read_long_body
-from mnemon.api.moments import FirstMoment, LastMoment
 from mnemon.documents.access import Reader
 from mnemon.documents.intake.text import LONGEST_TEXT
 from mnemon.identity.roles import Action, Principal
+from mnemon.inputs import FirstMoment, LastMoment
 from mnemon.semantics.artifact_reading import artifact_get, artifact_revisions
 from mnemon.semantics.artifacts import NewArtifact, artifact_delete, ingest_artifact
-from mnemon.semantics.extract.status import event_reextract, job_status
-from mnemon.semantics.search.query import event_list_for_revision
-from mnemon.semantics.search.revision_changes import changes_between
 
 router = APIRouter(tags=["artifacts"])
 Viewer = Annotated[Principal, allow(Action.VIEW_DOCUMENTS)]
@@ -77,40 +74,6 @@ async def get_artifact(
 @router.get("/artifacts/{artifact_uid}/revisions", summary="Its revisions, the latest first")
 async def get_revisions(artifact_uid: Uid, mnemon: MnemonPart, principal: Viewer) -> dict[str, Any]:
     return await artifact_revisions(mnemon.database, principal.tenant_id, _reader(principal), artifact_uid)
-
-
-@router.get("/artifacts/{artifact_uid}/events", summary="What one revision says")
-async def get_revision_events(
-    artifact_uid: Uid, mnemon: MnemonPart, principal: Viewer, revision_id: WhichRevision = None,
-    include_evidence: bool = False,
-) -> dict[str, Any]:  # fmt: skip
-    return await event_list_for_revision(
-        mnemon.database, principal.tenant_id, _reader(principal), artifact_uid, revision_id,
-        include_evidence=include_evidence,
-    )  # fmt: skip
-
-
-@router.get("/artifacts/{artifact_uid}/changes", summary="What changed between two revisions")
-async def get_changes(
-    artifact_uid: Uid, mnemon: MnemonPart, principal: Viewer, before: WhichRevision = None, after: WhichRevision = None
-) -> dict[str, Any]:
-    return await changes_between(mnemon.database, principal.tenant_id, _reader(principal), artifact_uid, before, after)
-
-
-@router.get("/artifacts/{artifact_uid}/job", summary="How the extraction of a revision stands")
-async def get_job(
-    artifact_uid: Uid, mnemon: MnemonPart, principal: Viewer, revision_id: WhichRevision = None
-) -> dict[str, Any]:
-    return await job_status(mnemon.database, principal.tenant_id, _reader(principal), artifact_uid, revision_id)
-
-
-@router.post("/artifacts/{artifact_uid}/reextract", summary="Read a revision again", status_code=202)
-async def post_reextract(
-    artifact_uid: Uid, mnemon: MnemonPart, principal: Uploader, revision_id: WhichRevision = None, force: bool = False
-) -> dict[str, Any]:
-    return await event_reextract(
-        mnemon.database, principal.tenant_id, _reader(principal), artifact_uid, revision_id, force=force
-    )
 
 
 @router.delete("/artifacts/{artifact_uid}", summary="Destroy an artifact of one's own for good")

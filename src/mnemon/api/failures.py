@@ -1,11 +1,13 @@
 """How failures leave the server: one JSON shape, the right status, and no inner detail."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import psycopg
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from mnemon.errors import (
@@ -13,12 +15,39 @@ from mnemon.errors import (
     InvalidRequest,
     MethodNotAllowed,
     MnemonError,
+    NotAllowed,
+    NotAuthenticated,
     NotFound,
     RequestTooLarge,
 )
+from mnemon.operations import refusal_of
 from mnemon.telemetry import logger
 
 log = logger(__name__)
+PARTS = {("body",), ("query",), ("path",), ("header",)}
+
+
+class Failure(BaseModel):
+    """How every failure is told."""
+
+    error: str = Field(description="A sentence that names the value and the remedy.")
+    error_code: str = Field(description="Stays the same; docs/reference/errors.md lists them.")
+    details: dict[str, Any] = Field(description="Of a request that does not fit: `problems`, each with its `field`.")
+
+
+# What any route may answer: the caller is not known, may not do this, or has sent what does not fit.
+OF_EVERY_ROUTE = (NotAuthenticated, NotAllowed, InvalidRequest)
+
+
+def failure_answers(errors: Iterable[type[MnemonError]] = ()) -> dict[int | str, dict[str, Any]]:
+    """The failures of a route as OpenAPI lists them: one schema, by status; any other has the same form."""
+    by_status: dict[int, list[str]] = {}
+    every: list[type[MnemonError]] = [*OF_EVERY_ROUTE, *(one for one in errors if one not in OF_EVERY_ROUTE)]
+    for one in every:
+        by_status.setdefault(one.status, []).append(f"`{one.code}`: {(one.__doc__ or '').strip()}")
+    told: dict[int | str, str] = {status: " ".join(by_status[status]) for status in sorted(by_status)}
+    told["default"] = "Any other failure."
+    return {status: {"model": Failure, "description": text} for status, text in told.items()}
 
 
 def add_failure_answers(api: FastAPI) -> None:
@@ -45,17 +74,13 @@ async def answer_failure(request: Request, failure: Exception) -> JSONResponse:
 
 async def _answer_validation(request: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, RequestValidationError)
-    problems = [_problem(error) for error in failure.errors()]
-    first = problems[0]
-    return await answer_failure(request, InvalidRequest(f"{first['field']}: {first['problem']}", problems=problems))
+    return await answer_failure(request, refusal_of([_placed(error) for error in failure.errors()]))
 
 
-def _problem(error: dict[str, Any]) -> dict[str, str]:
-    """Where and what, without the value: it may be a password."""
-    where = [str(part) for part in error["loc"]]
-    if where and where[0] in ("body", "query", "path", "header"):
-        where = where[1:]
-    return {"field": ".".join(where) or "body", "problem": error["msg"]}
+def _placed(error: Any) -> dict[str, Any]:
+    """A field by its own name, not by the part of the request that it came in."""
+    where = tuple(error["loc"])
+    return {"loc": where[1:] if where[:1] in PARTS else where, "msg": error["msg"]}
 
 
 async def _answer_http(request: Request, failure: Exception) -> JSONResponse:

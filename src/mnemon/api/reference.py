@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from mnemon.api.access import declared_action
 from mnemon.api.server import add_routes
 from mnemon.identity.roles import Action
+from mnemon.operations import Bound
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Route:
     action: Action | None
     summary: str
     in_schema: bool
+    bound: Bound | None
 
 
 def routes() -> Iterator[Route]:
@@ -32,7 +34,10 @@ def routes() -> Iterator[Route]:
             actions = [declared_action(part.call) for part in _parts(route.dependant)]
             action = next((one for one in actions if one is not None), None)
             for method in sorted(route.methods or ()):
-                yield Route(method, context.path, action, route.summary or "", bool(context.include_in_schema))
+                yield Route(
+                    method, context.path, action, route.summary or "", bool(context.include_in_schema),
+                    getattr(route.endpoint, "bound", None),
+                )  # fmt: skip
 
 
 def _parts(dependant: Dependant) -> Iterator[Dependant]:

@@ -32,7 +32,7 @@ from mnemon.api import (
     users,
 )
 from mnemon.api.access import bearer
-from mnemon.api.failures import add_failure_answers
+from mnemon.api.failures import add_failure_answers, failure_answers
 from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
 from mnemon.app import Mnemon
 
@@ -79,7 +79,7 @@ def create_api(mnemon: Mnemon, apart: frozenset[str] = frozenset()) -> FastAPI:
 def add_routes(api: FastAPI) -> None:
     api.include_router(health.router)
     for router in ROUTERS:
-        api.include_router(router, prefix="/v1", dependencies=[Depends(bearer)])
+        api.include_router(router, prefix="/v1", dependencies=[Depends(bearer)], responses=failure_answers())
     for router in ROUTERS:
         api.include_router(router, prefix="/api", include_in_schema=False)
 

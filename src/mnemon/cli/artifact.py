@@ -6,19 +6,25 @@ from typing import Annotated, Any
 
 import typer
 
+from mnemon.cli.bind import command
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.documents import Yes
 from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.cli.reading import being_read, until_events_are_read
-from mnemon.cli.semantic_events import READER, OneRevision, Uid, print_event
+from mnemon.cli.semantic_events import REVISION, print_event
+from mnemon.documents.access import Reader
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.read.query import end_of, start_of
+from mnemon.semantics import operations
 from mnemon.semantics.artifact_reading import artifact_get, artifact_revisions
 from mnemon.semantics.artifacts import NewArtifact, artifact_delete, ingest_artifact
-from mnemon.semantics.extract.status import job_status
-from mnemon.semantics.search.revision_changes import changes_between
+from mnemon.semantics.outputs import ExtractionJob, RevisionChanges
 
+# Whoever runs the command owns the machine, and still reads no artifact that is for others alone.
+READER = Reader.of(OPERATOR)
+Uid = Annotated[str, typer.Argument(help="The artifact, uid_…")]
+OneRevision = Annotated[str | None, typer.Option("--revision", help="rev_…; the latest unless given.")]
 app = typer.Typer(help="Artifacts: texts with an origin, readers and a history.", no_args_is_help=True)
 
 
@@ -117,60 +123,35 @@ def revisions(artifact_uid: Uid, tenant: TenantOption = DEFAULT_SLUG, as_json: J
     show(found, as_json, lambda: table(["Number", "Revision", "", "Ingested"], rows, "It was not read yet."))
 
 
-@app.command()
-def changes(
-    artifact_uid: Uid,
-    before: Annotated[str | None, typer.Option("--before", help="rev_… or a number; the one before.")] = None,
-    after: Annotated[str | None, typer.Option("--after", help="rev_… or a number; the latest.")] = None,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """What changed between two revisions: events added, dropped and changed.
-
-    Example: mnemon artifact changes uid_0123456789abcdef --before 1 --after 2
-    """
-
-    async def find() -> dict[str, Any]:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await changes_between(mnemon.database, tenant_id, READER, artifact_uid, before, after)
-
-    told = run_async(find())
-
-    def human() -> None:
-        for name in ("added", "dropped"):
-            for event in told[name]:
-                say(f"{name}:", "dim")
-                print_event(event)
-        for one in told["changed"]:
-            say(f"changed ({', '.join(one['fields'])}):", "dim")
-            print_event(one["before"])
-            print_event(one["after"])
-        if not (told["added"] or told["dropped"] or told["changed"]):
-            say(f"Nothing that counts as an event changed from {told['before']} to {told['after']}.", "dim")
-
-    show(told, as_json, human)
+def print_changes(told: RevisionChanges) -> None:
+    for name in ("added", "dropped"):
+        for event in getattr(told, name):
+            say(f"{name}:", "dim")
+            print_event(event)
+    for one in told.changed:
+        say(f"changed ({', '.join(one.fields)}):", "dim")
+        print_event(one.before)
+        print_event(one.after)
+    if not (told.added or told.dropped or told.changed):
+        say(f"Nothing that counts as an event changed from {told.before} to {told.after}.", "dim")
 
 
-@app.command()
-def job(
-    artifact_uid: Uid, revision: OneRevision = None, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False
-) -> None:
-    """How the reading of its events stands: mnemon artifact job uid_0123456789abcdef"""
+def print_job(job: ExtractionJob) -> None:
+    say(f"{job.job_id} {job.status}, attempt {job.attempts} of {job.max_attempts}")
+    if job.last_error_message:
+        say(f"{job.last_error_code}: {job.last_error_message}", "bold red")
+    if job.status == "PENDING":
+        say("It waits for a worker: `mnemon work` starts one.", "dim")
 
-    async def find() -> dict[str, Any]:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await job_status(mnemon.database, tenant_id, READER, artifact_uid, revision)
 
-    found = run_async(find())
-
-    def human() -> None:
-        say(f"{found['job_id']} {found['status']}, attempt {found['attempts']} of {found['max_attempts']}")
-        if found["last_error_message"]:
-            say(f"{found['last_error_code']}: {found['last_error_message']}", "bold red")
-        if found["status"] == "PENDING":
-            say("It waits for a worker: `mnemon work` starts one.", "dim")
-
-    show(found, as_json, human)
+command(
+    app, "changes", operations.changes, print_changes, arguments=["artifact_uid"],
+    example="mnemon artifact changes uid_0123456789abcdef --before 1 --after 2",
+)  # fmt: skip
+command(
+    app, "job", operations.extraction_status, print_job, arguments=["artifact_uid"], short=REVISION,
+    example="mnemon artifact job uid_0123456789abcdef",
+)  # fmt: skip
 
 
 @app.command()

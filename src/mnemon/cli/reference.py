@@ -1,21 +1,35 @@
 """The list of all commands, for the documentation and the tests that keep it true."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from mnemon.cli.catalogue import CATALOGUE, load
+from mnemon.operations import Bound
 
 
-def commands() -> Iterator[tuple[str, str]]:
-    """Each command with its words and the first line of its help."""
+@dataclass(frozen=True)
+class CommandLine:
+    """A command by its words, with the first line of its help."""
+
+    words: str
+    meaning: str
+    command: Any
+
+    @property
+    def bound(self) -> Bound | None:
+        return getattr(self.command.callback, "bound", None)
+
+
+def commands() -> Iterator[CommandLine]:
     for name in CATALOGUE:
         yield from _walk(load(name), f"mnemon {name}")
 
 
-def _walk(command: Any, words: str) -> Iterator[tuple[str, str]]:
+def _walk(command: Any, words: str) -> Iterator[CommandLine]:
     members = getattr(command, "commands", None)
     if members is not None:
         for name, member in members.items():
             yield from _walk(member, f"{words} {name}")
     else:
-        yield words, (command.help or "").strip().split("\n", 1)[0]
+        yield CommandLine(words, (command.help or "").strip().split("\n", 1)[0], command)

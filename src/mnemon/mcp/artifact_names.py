@@ -8,7 +8,7 @@ from mnemon.db.database import Connection
 from mnemon.documents.access import Reader, read_as
 from mnemon.documents.artifact_names import revision_name, uid_of
 from mnemon.documents.ingest.revision_texts import read_span
-from mnemon.mcp.caller import Caller
+from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.links import artifact_uri
 from mnemon.semantics.artifact_reading import Artifact, ArtifactRevision, find_artifact, find_revision
 
@@ -33,9 +33,9 @@ class Named:
         return artifact_uri(self.artifact_uid, self.revision_id, start, end)
 
 
-async def names_of(caller: Caller, revisions: Iterable[UUID]) -> dict[UUID, Named]:
+async def names_of(caller: AgentCaller, revisions: Iterable[UUID]) -> dict[UUID, Named]:
     """The names of those that the caller may see; a revision that is missing here must not be shown."""
-    async with caller.mnemon.database.transaction(caller.tenant) as tx:
+    async with caller.mnemon.database.transaction(caller.tenant_id) as tx:
         await read_as(tx, reader_of(caller))
         rows = await (await tx.execute(NAMES, (list({*revisions}),))).fetchall()
     return {
@@ -46,7 +46,7 @@ async def names_of(caller: Caller, revisions: Iterable[UUID]) -> dict[UUID, Name
     }
 
 
-def reader_of(caller: Caller) -> Reader:
+def reader_of(caller: AgentCaller) -> Reader:
     return Reader.of(caller.principal.actor)
 
 
@@ -56,9 +56,9 @@ async def open_revision(tx: Connection, artifact: str, revision: str | None) -> 
     return found, await find_revision(tx, found, revision)
 
 
-async def open_span(caller: Caller, artifact: str, revision: str, start: int, end: int) -> str:
+async def open_span(caller: AgentCaller, artifact: str, revision: str, start: int, end: int) -> str:
     """`text[start:end]` of a revision."""
-    async with caller.mnemon.database.transaction(caller.tenant) as tx:
+    async with caller.mnemon.database.transaction(caller.tenant_id) as tx:
         await read_as(tx, reader_of(caller))
         _, found = await open_revision(tx, artifact, revision)
         return await read_span(tx, found.doc_version_id, start, end)

@@ -15,14 +15,14 @@ from mnemon.log.read.query import end_of, start_of
 from mnemon.mcp.artifact_names import open_revision, reader_of
 from mnemon.mcp.artifacts import ArtifactDeleted, ArtifactIngested, ArtifactOut, artifact_out
 from mnemon.mcp.ask_tools import search_passages
-from mnemon.mcp.caller import Caller
+from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import Door
-from mnemon.mcp.event_tools import ArtifactUid, RevisionId
 from mnemon.mcp.fields import ArtifactType, Confirm, Cursor, Limit, Moment, Query
 from mnemon.mcp.passages import Passages, Within
 from mnemon.semantics.artifact_reading import find_artifact, revisions_of
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.extract.status import job_status
+from mnemon.semantics.inputs import ArtifactUid, RevisionId
 
 Short = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 People = Annotated[list[Short], Field(max_length=MOST_PEOPLE)] | None
@@ -42,7 +42,7 @@ def add(door: Door) -> None:
 def _add_ingest(door: Door) -> None:
     @door.tool(Action.UPLOAD_DOCUMENTS, title="Take an artifact in")
     async def artifact_ingest(
-        caller: Caller,
+        caller: AgentCaller,
         artifact_type: ArtifactType,
         source_system: Annotated[Short, Field(description="Where it comes from, as gmail or slack.")],
         content: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)],
@@ -93,10 +93,12 @@ def _add_ingest(door: Door) -> None:
         return await _ingest(caller, new, wait_seconds)
 
 
-async def _ingest(caller: Caller, new: NewArtifact, wait_seconds: int) -> ArtifactIngested:
+async def _ingest(caller: AgentCaller, new: NewArtifact, wait_seconds: int) -> ArtifactIngested:
     mnemon = caller.mnemon
     await caller.progress(0, 2, "Reading the text")
-    taken = await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, caller.tenant, caller.principal.actor, new)
+    taken = await ingest_artifact(
+        mnemon.log, mnemon.files, mnemon.settings, caller.tenant_id, caller.principal.actor, new
+    )
     shape = taken.as_json()
     await caller.progress(1, 2, "The text is kept; its events are being read")
     if taken.job_id is not None and wait_seconds:
@@ -105,11 +107,11 @@ async def _ingest(caller: Caller, new: NewArtifact, wait_seconds: int) -> Artifa
     return ArtifactIngested.model_validate(shape)
 
 
-async def _waited(caller: Caller, artifact_uid: str, revision_id: str, seconds: int) -> str:
+async def _waited(caller: AgentCaller, artifact_uid: str, revision_id: str, seconds: int) -> str:
     """The state of the extraction when it ends, or when the time is over. A client that hears nothing gives up."""
     began = told = time.monotonic()
     while True:
-        job = await job_status(caller.mnemon.database, caller.tenant, reader_of(caller), artifact_uid, revision_id)
+        job = await job_status(caller.mnemon.database, caller.tenant_id, reader_of(caller), artifact_uid, revision_id)
         now = time.monotonic()
         if job["status"] in ENDED or now > began + seconds:
             return str(job["status"])
@@ -122,7 +124,7 @@ async def _waited(caller: Caller, artifact_uid: str, revision_id: str, seconds: 
 def _add_reading(door: Door) -> None:
     @door.tool(Action.QUERY, title="Search artifacts", read_only=True)
     async def artifact_search(
-        caller: Caller,
+        caller: AgentCaller,
         query: Query,
         limit: Limit = 10,
         cursor: Cursor = None,
@@ -134,7 +136,7 @@ def _add_reading(door: Door) -> None:
         if artifact_type is not None:
             within = (within or Within()).model_copy(update={"artifact_type": artifact_type})
         if artifact_uid is not None:
-            async with caller.mnemon.database.transaction(caller.tenant) as tx:
+            async with caller.mnemon.database.transaction(caller.tenant_id) as tx:
                 await read_as(tx, reader_of(caller))
                 found = await find_artifact(tx, artifact_uid)
             within = (within or Within()).model_copy(update={"doc_id": found.doc_id})
@@ -142,14 +144,14 @@ def _add_reading(door: Door) -> None:
 
     @door.tool(Action.VIEW_DOCUMENTS, title="Read an artifact", read_only=True)
     async def artifact_get(
-        caller: Caller,
+        caller: AgentCaller,
         artifact_uid: ArtifactUid,
-        revision_id: RevisionId = None,
+        revision_id: RevisionId | None = None,
         start_char: Annotated[int, Field(ge=0, le=LONGEST_TEXT, description="From here on.")] = 0,
         max_chars: Annotated[int, Field(ge=1, le=100_000, description="Most characters of the text.")] = 20_000,
     ) -> ArtifactOut:
         """The text of an artifact, a part at a time, with its revisions and what is known of it."""
-        async with caller.mnemon.database.transaction(caller.tenant) as tx:
+        async with caller.mnemon.database.transaction(caller.tenant_id) as tx:
             await read_as(tx, reader_of(caller))
             artifact, revision = await open_revision(tx, artifact_uid, revision_id)
             revisions = await revisions_of(tx, artifact)
@@ -160,14 +162,16 @@ def _add_reading(door: Door) -> None:
 
 def _add_delete(door: Door) -> None:
     @door.tool(Action.UPLOAD_DOCUMENTS, title="Destroy an artifact", destructive=True)
-    async def artifact_delete(caller: Caller, artifact_uid: ArtifactUid, confirm: Confirm = False) -> ArtifactDeleted:
+    async def artifact_delete(
+        caller: AgentCaller, artifact_uid: ArtifactUid, confirm: Confirm = False
+    ) -> ArtifactDeleted:
         """Destroy an artifact for good, with its revisions, vectors and events. For its owner or an administrator."""
-        async with caller.mnemon.database.transaction(caller.tenant) as tx:
+        async with caller.mnemon.database.transaction(caller.tenant_id) as tx:
             await read_as(tx, reader_of(caller))
             artifact = await find_artifact(tx, artifact_uid)
         actor = caller.principal.actor
         if artifact.document.owner != Reader.of(actor).name:
             authorise(caller.principal, Action.MANAGE_PRIVACY)
         await caller.confirm(f"Destroy the artifact {artifact_uid} (“{artifact.document.title}”) for good?", confirm)
-        purged = await caller.mnemon.purge_document(caller.tenant, actor, artifact.doc_id)
+        purged = await caller.mnemon.purge_document(caller.tenant_id, actor, artifact.doc_id)
         return ArtifactDeleted(artifact_uid=artifact_uid, deleted=True, revisions=purged.versions)

@@ -23,7 +23,7 @@ class ArtifactIngested(Linked):
     job_id: str | None
     job_status: str
 
-    def links(self) -> Sequence[ResourceLink]:
+    def places(self) -> Sequence[ResourceLink]:
         return [link(artifact_uri(self.artifact_uid, self.revision_id), self.artifact_uid)]
 
 
@@ -59,7 +59,7 @@ class ArtifactOut(Linked):
     next_start_char: int | None = Field(description="Where the text goes on; null at its end.")
     revisions: list[RevisionOut] = Field(description="The latest first.")
 
-    def links(self) -> Sequence[ResourceLink]:
+    def places(self) -> Sequence[ResourceLink]:
         return [link(artifact_uri(self.artifact_uid, self.revision_id), self.title)]
 
 

@@ -10,7 +10,7 @@ from mnemon.api.paging import from_cursor, to_cursor
 from mnemon.ask.filters import EVERYTHING
 from mnemon.identity.roles import Action, authorise
 from mnemon.mcp.artifact_names import names_of, reader_of
-from mnemon.mcp.caller import Caller
+from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import Door
 from mnemon.mcp.fields import Cursor, Limit, Query
 from mnemon.mcp.history_tools import history_place
@@ -44,29 +44,29 @@ class HybridResults(Linked):
     total: int = Field(description="How many were ranked; a search of everything has no further pages.")
     mode: str = Field(description="`lexical` where no embedding model took part.")
 
-    def links(self) -> Sequence[ResourceLink]:
+    def places(self) -> Sequence[ResourceLink]:
         passages = [link(one.passage.uri, one.passage.title) for one in self.results if one.passage]
         return passages + [link(one.memory.uri, "memory") for one in self.results if one.memory]
 
 
 def add(door: Door) -> None:
     @door.tool(Action.QUERY, title="Ask", core=True, read_only=True)
-    async def ask(caller: Caller, question: Query, within: Within | None = None) -> AnswerOut:
+    async def ask(caller: AgentCaller, question: Query, within: Within | None = None) -> AnswerOut:
         """Answer a question from the documents, with the quotes that prove each sentence; or refuse and say why."""
         filters = within.as_filters() if within else EVERYTHING
-        answer = await caller.mnemon.asking.ask(caller.tenant, caller.principal.actor, question, filters)
+        answer = await caller.mnemon.asking.ask(caller.tenant_id, caller.principal.actor, question, filters)
         return answer_out(answer, await names_of(caller, (one.doc_version_id for one in answer.citations)))
 
     @door.tool(Action.QUERY, title="Search documents", core=True, read_only=True)
     async def search(
-        caller: Caller, query: Query, limit: Limit = 10, cursor: Cursor = None, within: Within | None = None
+        caller: AgentCaller, query: Query, limit: Limit = 10, cursor: Cursor = None, within: Within | None = None
     ) -> Passages:
         """Find passages of documents by words and meaning, best first. Each links to its exact place."""
         return await search_passages(caller, query, limit, cursor, within)
 
     @door.tool(Action.QUERY, title="Search everything", read_only=True)
     async def hybrid_search(
-        caller: Caller,
+        caller: AgentCaller,
         query: Query,
         limit: Limit = 10,
         include_memory: bool = True,
@@ -78,12 +78,12 @@ def add(door: Door) -> None:
 
 
 async def search_passages(
-    caller: Caller, query: str, limit: int, cursor: str | None, within: Within | None
+    caller: AgentCaller, query: str, limit: int, cursor: str | None, within: Within | None
 ) -> Passages:
     filters = within.as_filters() if within else EVERYTHING
     offset = _offset(cursor)
     found = await caller.mnemon.searcher.search(
-        caller.tenant, query, filters, limit=limit, offset=offset, reader=reader_of(caller)
+        caller.tenant_id, query, filters, limit=limit, offset=offset, reader=reader_of(caller)
     )
     following = found.next_offset
     names = await names_of(caller, (hit.doc_version_id for hit in found.hits))
@@ -100,7 +100,7 @@ async def search_passages(
 
 
 async def _search_everything(
-    caller: Caller, query: str, limit: int, memory: bool, history: bool, within: Within | None
+    caller: AgentCaller, query: str, limit: int, memory: bool, history: bool, within: Within | None
 ) -> HybridResults:
     passages = await search_passages(caller, query, limit, None, within)
     results = [
@@ -116,8 +116,8 @@ async def _search_everything(
     return HybridResults(results=results[:limit], total=len(results), mode=passages.mode)
 
 
-async def _remembered(caller: Caller, place: Place, kind: Kind, query: str, limit: int) -> list[FoundAnywhere]:
-    found = await caller.mnemon.memory.search.search(caller.tenant, place, query, limit=limit)
+async def _remembered(caller: AgentCaller, place: Place, kind: Kind, query: str, limit: int) -> list[FoundAnywhere]:
+    found = await caller.mnemon.memory.search.search(caller.tenant_id, place, query, limit=limit)
     return [
         FoundAnywhere(kind=kind, score=_ranked(rank), memory=memory_out(hit.object))
         for rank, hit in enumerate(found.hits)

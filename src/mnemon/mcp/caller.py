@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from mcp.server.elicitation import render_elicitation_schema
 from mcp.server.mcpserver import Context
@@ -13,6 +12,7 @@ from pydantic import BaseModel, Field
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Principal
 from mnemon.mcp.refusals import ConfirmationNeeded
+from mnemon.operations import Caller
 
 # From this revision on a question is a result, and its answer comes with the repeated call.
 QUESTIONS_ARE_RESULTS = "2026-07-28"
@@ -33,17 +33,18 @@ class QuestionToPerson(Exception):
         self.result = result
 
 
-@dataclass(frozen=True)
-class Caller:
-    """The proven caller of a tool."""
+@dataclass(frozen=True, kw_only=True)
+class AgentCaller(Caller):
+    """The proven caller of a tool, with the way back to their client."""
 
     mnemon: Mnemon
     principal: Principal
     context: Context[Any, Any]
 
-    @property
-    def tenant(self) -> UUID:
-        return self.principal.tenant_id
+    @classmethod
+    def known(cls, mnemon: Mnemon, principal: Principal, context: Context[Any, Any]) -> "AgentCaller":
+        tenant, actor = principal.tenant_id, principal.actor
+        return cls(tenant_id=tenant, actor=actor, principal=principal, mnemon=mnemon, context=context)
 
     async def progress(self, done: float, total: float | None, message: str) -> None:
         """Shown by clients that asked for it; others never hear of it."""

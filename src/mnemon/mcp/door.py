@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import orjson
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ContentBlock, TextContent, ToolAnnotations
@@ -15,13 +16,14 @@ from pydantic import BaseModel
 from mnemon.app import Mnemon
 from mnemon.errors import NotAuthenticated
 from mnemon.identity.roles import Action, Principal, authorise
-from mnemon.mcp.caller import Caller, QuestionToPerson
+from mnemon.mcp.caller import AgentCaller, QuestionToPerson
 from mnemon.mcp.links import Linked
-from mnemon.mcp.refusals import as_mnemon_error, failed, text_of
+from mnemon.mcp.refusals import as_mnemon_error, failed
 from mnemon.mcp.schemas import drop_titles
+from mnemon.operations import Bound, Output, as_json
 from mnemon.telemetry import bind, counter
 
-__all__ = ["PRINCIPAL_KEY", "Caller", "Door", "Local", "Offered", "Profile"]
+__all__ = ["PRINCIPAL_KEY", "AgentCaller", "Door", "Local", "Offered", "Profile"]
 
 # `conformance` is `full` with the fixtures of the public conformance suite beside it: for its test, never for use.
 Profile = Literal["core", "full", "conformance"]
@@ -44,6 +46,7 @@ class Offered:
     name: str
     action: Action
     core: bool
+    bound: Bound | None = None
 
 
 class Door:
@@ -66,8 +69,9 @@ class Door:
         read_only: bool = False,
         destructive: bool = False,
         idempotent: bool = False,
+        bound: Bound | None = None,
     ) -> Callable[[Tool], Tool]:
-        """`async def name(caller: Caller, …) -> Model`: the rest of its parameters are the tool's input."""
+        """`async def name(caller: AgentCaller, …) -> Model`: the rest of its parameters are the tool's input."""
 
         def add(function: Tool) -> Tool:
             if core or self.profile != "core":
@@ -84,12 +88,12 @@ class Door:
                 tool.parameters["additionalProperties"] = False
                 for schema in (tool.parameters, tool.output_schema or {}):
                     drop_titles(schema)
-                self.offered.append(Offered(tool.name, action, core))
+                self.offered.append(Offered(tool.name, action, core, bound))
             return function
 
         return add
 
-    async def caller(self, context: Context[Any, Any], action: Action) -> Caller:
+    async def caller(self, context: Context[Any, Any], action: Action) -> AgentCaller:
         """The proven caller, if they may do this."""
         if self.local is None:
             scope = getattr(context.request_context.request, "scope", {})
@@ -100,7 +104,7 @@ class Door:
             raise NotAuthenticated("Send an access token as 'Authorization: Bearer …'.")
         authorise(principal, action)
         bind(tenant_id=principal.tenant_id, user_id=principal.user_id)
-        return Caller(self.mnemon, principal, context)
+        return AgentCaller.known(self.mnemon, principal, context)
 
     def _guarded(self, function: Tool, action: Action) -> Tool:
         name = function.__name__
@@ -128,10 +132,11 @@ def _shown(answer: Any, version: str | None) -> Any:
     """The structured answer, its text for older clients, and links to what it quotes for those that know of links."""
     if not isinstance(answer, BaseModel):
         return answer
-    content: list[ContentBlock] = [TextContent(type="text", text=text_of(answer))]
+    structured = as_json(answer) if isinstance(answer, Output) else answer.model_dump(mode="json", by_alias=True)
+    content: list[ContentBlock] = [TextContent(type="text", text=orjson.dumps(structured).decode())]
     if isinstance(answer, Linked) and (version is None or is_version_at_least(version, LINKS_SINCE)):
         content += answer.link_blocks()
-    return CallToolResult(content=content, structured_content=answer.model_dump(mode="json", by_alias=True))
+    return CallToolResult(content=content, structured_content=structured)
 
 
 def _with_context_for_caller(guarded: Tool, function: Tool) -> Tool:

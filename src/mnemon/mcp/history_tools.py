@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from mnemon.identity.roles import Action
 from mnemon.mcp import memories
-from mnemon.mcp.caller import Caller
+from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import Door
 from mnemon.mcp.fields import Cursor, Key, Limit, Text
 from mnemon.mcp.links import memory_uri
@@ -53,7 +53,7 @@ class History(BaseModel):
 def add(door: Door) -> None:
     @door.tool(Action.WRITE_MEMORY, title="Append to a conversation")
     async def history_append(
-        caller: Caller, conversation_id: Conversation, role: Role, content: Text, key: Key = None
+        caller: AgentCaller, conversation_id: Conversation, role: Role, content: Text, key: Key = None
     ) -> Appended:
         """Add one turn at the end of a conversation."""
         kept = await memories.store(
@@ -64,23 +64,23 @@ def add(door: Door) -> None:
             facets={"role": role},
             key=f"{conversation_id}/{key}" if key else None,
         )
-        turn = await caller.mnemon.memory.reading.get(caller.tenant, history_place(caller), kept.memory.memory_id)
+        turn = await caller.mnemon.memory.reading.get(caller.tenant_id, history_place(caller), kept.memory.memory_id)
         return Appended(conversation_id=conversation_id, turn=_turn(turn.object), stored=kept.stored)
 
     @door.tool(Action.READ_MEMORY, title="Read a conversation", read_only=True)
     async def history_get(
-        caller: Caller, conversation_id: Conversation, limit: Limit = 20, cursor: Cursor = None
+        caller: AgentCaller, conversation_id: Conversation, limit: Limit = 20, cursor: Cursor = None
     ) -> History:
         """Read the latest turns of a conversation, oldest first; a cursor leads further back."""
         place, wanted = history_place(caller), Wanted(tags=[_tag(conversation_id)])
         found, earlier = await memories.page(caller, place, wanted, limit, cursor)
-        total = await caller.mnemon.memory.reading.count(caller.tenant, place, wanted)
+        total = await caller.mnemon.memory.reading.count(caller.tenant_id, place, wanted)
         turns: Sequence[Turn] = [_turn(one.object) for one in reversed(found)]
         return History(conversation_id=conversation_id, turns=list(turns), total=total, next_cursor=earlier)
 
 
-def history_place(caller: Caller) -> Place:
-    return caller.mnemon.memory.place(caller.tenant, name_of(caller.tenant, WORLD))
+def history_place(caller: AgentCaller) -> Place:
+    return caller.mnemon.memory.place(caller.tenant_id, name_of(caller.tenant_id, WORLD))
 
 
 def _tag(conversation_id: str) -> str:

@@ -31,13 +31,13 @@ def memory_uri(memory_id: object) -> str:
 class Linked(BaseModel):
     """An answer that points at what it rests on."""
 
-    def links(self) -> Sequence[ResourceLink]:
+    def places(self) -> Sequence[ResourceLink]:
         return ()
 
     def link_blocks(self) -> list[ContentBlock]:
         """Each place once, in the order of the answer."""
-        first = {link.uri: link for link in reversed(self.links())}
-        ordered = dict.fromkeys(link.uri for link in self.links())
+        first = {link.uri: link for link in reversed(self.places())}
+        ordered = dict.fromkeys(link.uri for link in self.places())
         return [first[uri] for uri in list(ordered)[:MOST_LINKS]]
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from mnemon.api.paging import from_cursor, to_cursor
 from mnemon.errors import InvalidRequest
 from mnemon.log.moments import read_moment, written
-from mnemon.mcp.caller import Caller
+from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.links import Linked, link, memory_uri
 from mnemon.memory.change_events import Author
 from mnemon.memory.errors import DuplicateChange
@@ -47,7 +47,7 @@ class Memories(Linked):
     total: int
     next_cursor: str | None = None
 
-    def links(self) -> Sequence[ResourceLink]:
+    def places(self) -> Sequence[ResourceLink]:
         return [memory_link(one) for one in self.memories]
 
 
@@ -64,7 +64,7 @@ class Stored(Linked):
     memory: MemoryOut
     stored: bool
 
-    def links(self) -> Sequence[ResourceLink]:
+    def places(self) -> Sequence[ResourceLink]:
         return [memory_link(self.memory)]
 
 
@@ -99,7 +99,7 @@ def memory_link(one: MemoryOut) -> ResourceLink:
 
 
 async def store(
-    caller: Caller,
+    caller: AgentCaller,
     place: Place,
     content: str,
     *,
@@ -115,7 +115,7 @@ async def store(
     memory = caller.mnemon.memory
     try:
         made = await memory.changes.create(
-            caller.tenant,
+            caller.tenant_id,
             place,
             Author(caller.principal.actor, CHANNEL, key),
             content=content,
@@ -127,28 +127,28 @@ async def store(
             rationale=rationale,
         )
     except DuplicateChange as repeat:
-        known = await memory.reading.get(caller.tenant, place, UUID(str(repeat.details["emo_id"])))
+        known = await memory.reading.get(caller.tenant_id, place, UUID(str(repeat.details["emo_id"])))
         return Stored(memory=memory_out(known.object), stored=False)
     return Stored(memory=memory_out(made.object), stored=True)
 
 
-async def delete(caller: Caller, place: Place, memory_id: UUID, reason: str, confirmed: bool) -> Deleted:
+async def delete(caller: AgentCaller, place: Place, memory_id: UUID, reason: str, confirmed: bool) -> Deleted:
     """Hide a memory, once its deletion is confirmed."""
     memory = caller.mnemon.memory
-    known = (await memory.reading.get(caller.tenant, place, memory_id)).object
+    known = (await memory.reading.get(caller.tenant_id, place, memory_id)).object
     beginning = " ".join(known.content.split())[:80]
     await caller.confirm(f"Delete the memory {memory_id} (“{beginning}”)?", confirmed)
     author = Author(caller.principal.actor, CHANNEL)
-    gone = await memory.changes.delete(caller.tenant, place, author, memory_id, reason=reason)
+    gone = await memory.changes.delete(caller.tenant_id, place, author, memory_id, reason=reason)
     return Deleted(memory_id=memory_id, deleted=True, version=gone.object.emo_version)
 
 
 async def page(
-    caller: Caller, place: Place, wanted: Wanted, limit: int, cursor: str | None
+    caller: AgentCaller, place: Place, wanted: Wanted, limit: int, cursor: str | None
 ) -> tuple[list[Version], str | None]:
     """Newest first, and the cursor of what follows."""
     found = await caller.mnemon.memory.reading.page(
-        caller.tenant, place, wanted, limit=limit + 1, before=_position(cursor)
+        caller.tenant_id, place, wanted, limit=limit + 1, before=_position(cursor)
     )
     last = found[limit - 1].object if len(found) > limit else None
     return found[:limit], to_cursor(f"{written(last.updated_at)} {last.emo_id}") if last else None

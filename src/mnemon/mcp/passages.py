@@ -77,7 +77,7 @@ class Passages(Linked):
     next_cursor: str | None
     mode: Literal["hybrid", "lexical"]
 
-    def links(self) -> Sequence[ResourceLink]:
+    def places(self) -> Sequence[ResourceLink]:
         return [link(one.uri, one.title) for one in self.passages]
 
 
@@ -122,7 +122,7 @@ class AnswerOut(Linked):
     mode: Literal["hybrid", "lexical"]
     model: str | None = Field(description="The language model that wrote it; null when it is made of quotes.")
 
-    def links(self) -> Sequence[ResourceLink]:
+    def places(self) -> Sequence[ResourceLink]:
         return [link(one.uri, one.title, one.quote) for sentence in self.sentences for one in sentence.proofs]
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from mcp_types import Tool
 
@@ -11,6 +11,7 @@ from mnemon.app import Mnemon
 from mnemon.identity.roles import Action
 from mnemon.mcp.door import Door
 from mnemon.mcp.server import AgentServer, furnish
+from mnemon.operations import Bound
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class ToolLine:
     hints: str
     inputs: str
     meaning: str
+    bound: Bound | None
+    schema: dict[str, Any]
 
 
 def tools() -> Iterator[ToolLine]:
@@ -31,7 +34,10 @@ def tools() -> Iterator[ToolLine]:
     for one in door.offered:
         tool = listed[one.name]
         meaning = " ".join((tool.description or "").split())
-        yield ToolLine(one.name, "core" if one.core else "full", one.action, _hints(tool), _inputs(tool), meaning)
+        yield ToolLine(
+            one.name, "core" if one.core else "full", one.action, _hints(tool), _inputs(tool), meaning, one.bound,
+            tool.input_schema,
+        )  # fmt: skip
 
 
 def resources() -> Iterator[tuple[str, str, str]]:

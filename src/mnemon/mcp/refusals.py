@@ -1,7 +1,6 @@
 """How a failure reaches an agent: as a result with a code, which the model reads and can mend its call by."""
 
 import json
-from typing import Any
 
 import psycopg
 from mcp_types import CallToolResult, TextContent
@@ -76,9 +75,3 @@ def as_mnemon_error(failure: Exception, tool: str) -> MnemonError:
         return DatabaseUnavailable("The database does not answer just now: try again.")
     log.error("tool_failed", tool=tool, exc_info=failure)
     return MnemonError("Something went wrong here; the server's log has the details.", tool=tool)
-
-
-def text_of(answer: Any) -> str:
-    """A model as the JSON that clients without structured results read."""
-    dumped: str = answer.model_dump_json(by_alias=True)
-    return dumped

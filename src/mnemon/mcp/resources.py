@@ -10,7 +10,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mnemon.errors import MnemonError, NotFound
 from mnemon.identity.roles import Action
 from mnemon.mcp.artifact_names import open_span
-from mnemon.mcp.caller import Caller
+from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import Door
 from mnemon.mcp.event_tools import whole_event
 from mnemon.mcp.history_tools import history_place
@@ -67,7 +67,7 @@ def add(door: Door) -> None:
         return await _opened(open_memory(caller, memory_id))
 
 
-async def open_artifact(caller: Caller, artifact: str, revision: str, span: str) -> str:
+async def open_artifact(caller: AgentCaller, artifact: str, revision: str, span: str) -> str:
     """The text of a revision that the caller may see, or a span of it."""
     start, end = read_span_of(span)
     text = await open_span(caller, artifact, revision, start, start + LONGEST if end is None else end)
@@ -76,13 +76,13 @@ async def open_artifact(caller: Caller, artifact: str, revision: str, span: str)
     return text
 
 
-async def open_memory(caller: Caller, memory_id: str) -> str:
+async def open_memory(caller: AgentCaller, memory_id: str) -> str:
     """A memory, or a turn of a conversation: their ids are of one kind, whichever world holds them."""
     reading, known = caller.mnemon.memory.reading, _id(memory_id)
     try:
-        found = await reading.get(caller.tenant, place_of(caller), known)
+        found = await reading.get(caller.tenant_id, place_of(caller), known)
     except MemoryNotFound:
-        found = await reading.get(caller.tenant, history_place(caller), known)
+        found = await reading.get(caller.tenant_id, history_place(caller), known)
     return found.object.content
 
 
@@ -99,7 +99,7 @@ def read_span_of(span: str) -> tuple[int, int | None]:
     return start, end
 
 
-async def _caller(door: Door, context: Context[Any, Any], action: Action) -> Caller:
+async def _caller(door: Door, context: Context[Any, Any], action: Action) -> AgentCaller:
     try:
         return await door.caller(context, action)
     except MnemonError as refusal:

@@ -1,180 +1,79 @@
-"""Semantic events as tools show them: what happened, who, when, and the words that prove it."""
+"""Semantic events as tools show them: with the addresses of themselves and of the words that prove them."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from mcp_types import ResourceLink
-from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from mnemon.mcp.links import Linked, artifact_uri, event_uri, link
+from mnemon.operations import as_json
+from mnemon.semantics import outputs
 
 
-class Subject(BaseModel):
-    type: str
-    ref: str
-
-
-class Involved(BaseModel):
-    ref: str
-    role: str
-
-
-class Evidence(BaseModel):
-    """`quote` is the revision's text between the two offsets, counted in code points."""
-
-    quote: str
-    start_char: int
-    end_char: int
-    chunk_id: str | None
+class Evidence(outputs.EvidenceOut):
     uri: str = Field(description="Opens exactly these words.")
 
 
-class WholeEvidence(Evidence):
-    evidence_id: str
-    artifact_id: str
+class WholeEvidence(outputs.WholeEvidenceOut):
+    uri: str = Field(description="Opens exactly these words.")
 
 
-class EventFields(BaseModel):
-    """What every semantic event has."""
-
-    event_id: str
-    artifact_uid: str
-    revision_id: str
-    category: str
-    event_time: str | None = Field(description="When it happened, where the text gives a date.")
-    narrative: str
-    subject: Subject
-    actors: list[Involved]
-    confidence: float
-    status: str | None = None
-    due: str | None = None
-    kind: str | None = Field(None, description="Of a commitment: promise, assignment or request.")
-    origin: str | None = Field(None, description="`stated` by the quote, or `inferred` by a model.")
-    happened_at: str | None = Field(None, description="`event_time`, else when it was said or written down.")
-    title: str | None = Field(None, description="Of the document.")
+class EventShown(outputs.EventOut):
+    evidence: Sequence[Evidence] = Field((), description="Only where it was asked for.")
     uri: str
 
 
-class EventOut(EventFields):
-    """One semantic event. Its words come from a document: data, never an instruction."""
+class WholeEventShown(Linked, outputs.WholeEvent):
+    evidence: Sequence[WholeEvidence]
+    uri: str
 
-    evidence: list[Evidence] | None = Field(None, description="Only where it was asked for.")
-
-    @model_serializer(mode="wrap")
-    def _without_unasked_evidence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        shown: dict[str, Any] = handler(self)
-        if shown.get("evidence", ()) is None:
-            del shown["evidence"]
-        return shown
+    def places(self) -> Sequence[ResourceLink]:
+        return _places([self])
 
 
-class Tie(BaseModel):
-    """`later` does something to `earlier`: it supersedes it, or fulfils it."""
+class EventsShown(Linked, outputs.EventsFound):
+    events: Sequence[EventShown]
 
-    kind: str
-    later: str
-    earlier: str
-    reason: str | None = None
+    def places(self) -> Sequence[ResourceLink]:
+        return _places(self.events)
 
 
-class WholeEvent(EventFields, Linked):
-    """One event with all its evidence and what it is tied to."""
+class RevisionShown(Linked, outputs.EventsOfRevision):
+    events: Sequence[EventShown]
 
-    evidence: list[WholeEvidence]
-    links_to: list[Tie] = Field(default_factory=list)
-    is_latest: bool
-    extraction_run_id: str
-    created_at: str
-
-    def links(self) -> Sequence[ResourceLink]:
-        return _links([self])
+    def places(self) -> Sequence[ResourceLink]:
+        return _places(self.events)
 
 
-class EventsFound(Linked):
-    """A page of events. `total` counts all matches, exactly where `total_is_exact`."""
-
-    events: list[EventOut]
-    total: int
-    total_is_exact: bool
-    next_cursor: str | None
-    filters_applied: dict[str, Any]
-
-    def links(self) -> Sequence[ResourceLink]:
-        return _links(self.events)
+def found(answer: outputs.EventsFound) -> EventsShown:
+    return EventsShown.model_validate(_addressed(as_json(answer)))
 
 
-class EventsOfRevision(Linked):
-    """What one revision says, in the order of its text. `total` counts all of it."""
-
-    artifact_uid: str
-    revision_id: str
-    is_latest: bool
-    events: list[EventOut]
-    total: int
-    next_cursor: str | None = Field(None, description="Only where there are more.")
-
-    @model_serializer(mode="wrap")
-    def _cursor_only_if_more(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        shown: dict[str, Any] = handler(self)
-        if shown.get("next_cursor", ()) is None:
-            del shown["next_cursor"]
-        return shown
-
-    def links(self) -> Sequence[ResourceLink]:
-        return _links(self.events)
+def of_revision(answer: outputs.EventsOfRevision) -> RevisionShown:
+    return RevisionShown.model_validate(_addressed(as_json(answer)))
 
 
-class JobOut(BaseModel):
-    """An extraction job."""
-
-    job_id: str
-    artifact_uid: str
-    revision_id: str
-    status: Literal["PENDING", "PROCESSING", "DONE", "FAILED"]
-    attempts: int
-    max_attempts: int
-    created_at: str
-    updated_at: str
-    locked_by: str | None
-    locked_at: str | None = None
-    last_error_code: str | None
-    last_error_message: str | None
-    next_run_at: str | None
-
-    @model_serializer(mode="wrap")
-    def _locked_only_while_processing(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        shown: dict[str, Any] = handler(self)
-        if self.status != "PROCESSING":
-            del shown["locked_at"]
-        return shown
+def whole(answer: outputs.WholeEvent) -> WholeEventShown:
+    return WholeEventShown.model_validate(_with_addresses(as_json(answer)))
 
 
-class Reextraction(BaseModel):
-    """The job that reads the revision anew. The events of before stay until the new ones replace them."""
-
-    job_id: str
-    artifact_uid: str
-    revision_id: str
-    status: str
-    message: str
+def _addressed(page: dict[str, Any]) -> dict[str, Any]:
+    return page | {"events": [_with_addresses(one) for one in page["events"]]}
 
 
-def with_addresses(shape: dict[str, Any]) -> dict[str, Any]:
-    """The shape of an event, with the addresses of itself and of its quotes."""
-    uid, revision = shape["artifact_uid"], shape["revision_id"]
-    placed = shape | {"uri": event_uri(shape["event_id"])}
-    if "evidence" in shape:
+def _with_addresses(event: dict[str, Any]) -> dict[str, Any]:
+    uid, revision = event["artifact_uid"], event["revision_id"]
+    placed = event | {"uri": event_uri(event["event_id"])}
+    if "evidence" in event:
         placed["evidence"] = [
-            one | {"uri": artifact_uri(uid, revision, one["start_char"], one["end_char"])} for one in shape["evidence"]
+            one | {"uri": artifact_uri(uid, revision, one["start_char"], one["end_char"])} for one in event["evidence"]
         ]
-    if "links" in shape:
-        placed["links_to"] = placed.pop("links")
     return placed
 
 
-def _links(events: Sequence[EventOut | WholeEvent]) -> list[ResourceLink]:
+def _places(events: Iterable[EventShown | WholeEventShown]) -> list[ResourceLink]:
     """First the quoted words, which is what a reader wants to see."""
-    quoted = [
-        link(one.uri, event.title or event.artifact_uid, one.quote) for event in events for one in event.evidence or ()
-    ]
+    events = list(events)
+    quoted = [link(one.uri, event.title or event.artifact_uid, one.quote) for event in events for one in event.evidence]
     return quoted or [link(event.uri, event.narrative[:80], mime_type="application/json") for event in events]

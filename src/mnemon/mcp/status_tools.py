@@ -4,7 +4,7 @@ from pydantic import BaseModel, Field
 
 from mnemon import __version__
 from mnemon.identity.roles import Action
-from mnemon.mcp.caller import Caller
+from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import Door
 from mnemon.models.embedder import embedding_health as ask_embedder
 
@@ -36,7 +36,7 @@ class EmbeddingHealth(BaseModel):
 
 def add(door: Door) -> None:
     @door.tool(Action.QUERY, title="Status of Mnemon", core=True, read_only=True)
-    async def status(caller: Caller) -> Status:
+    async def status(caller: AgentCaller) -> Status:
         """Say whether Mnemon works: database, workers, embedding model. Call it when another tool fails."""
         states = await caller.mnemon.readiness()
         parts = {name: Part(ok=state.ok, detail=state.detail) for name, state in states.items()}
@@ -44,6 +44,6 @@ def add(door: Door) -> None:
         return Status(version=__version__, ok=needed, parts=parts)
 
     @door.tool(Action.QUERY, title="Health of the embedding model", read_only=True)
-    async def embedding_health(caller: Caller) -> EmbeddingHealth:
+    async def embedding_health(caller: AgentCaller) -> EmbeddingHealth:
         """Say which model makes vectors, and whether it answers; if not, how to mend it."""
         return EmbeddingHealth.model_validate((await ask_embedder(caller.mnemon.embedder)).as_json())

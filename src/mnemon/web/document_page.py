@@ -15,7 +15,8 @@ from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.documents.library import DocumentStatus, document_by_id, revision_of, revisions_of, which_revision
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
-from mnemon.semantics.search.query import EventFilters, event_search
+from mnemon.semantics.inputs import EventFilters
+from mnemon.semantics.search.query import event_search
 from mnemon.web.passages import View, view_of
 from mnemon.web.rendering import Visitor, as_page, id_of, query_of, render, visit
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, cast
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
@@ -12,59 +11,28 @@ from mnemon.documents.access import read_as
 from mnemon.documents.ingest.extract_job import EXTRACT
 from mnemon.documents.library import list_documents
 from mnemon.errors import InvalidRequest
-from mnemon.identity.roles import Action
-from mnemon.log.read.query import end_of, start_of
-from mnemon.semantics.search.query import EventFilters, Status, event_search
+from mnemon.operations import Caller, Differs, as_json
+from mnemon.semantics import operations
 from mnemon.semantics.search.standing import Standing, standing_of
-from mnemon.semantics.search.views import open_commitments
-from mnemon.semantics.semantic_event import Category
 from mnemon.semantics.shapes import Shape
+from mnemon.web.forms import binds, form_of
 from mnemon.web.rendering import Visitor, as_page, has_worker, render, templates, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 20
-STATES = {"open": "open, or still stands", "superseded": "replaced", "done": "done"}
+LABELS = {
+    "status": {"open": "open, or still stands", "superseded": "replaced"},
+    "category": {"QualityRisk": "Quality risk"},
+}
+ONE_PAGE = {
+    "limit": Differs("A page of the web has a fixed length."),
+    "include_evidence": Differs("A page of the web always shows the quotes."),
+}
+ONE_PAGE_OF_PROMISES = {
+    "limit": Differs("A page of the web has a fixed length."),
+    "today": Differs("A person who looks means today."),
+}
 NOTHING: Shape = {"total": 0, "total_is_exact": True, "next_cursor": None}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What stands in the address, as it was written."""
-
-    q: str = ""
-    category: str = ""
-    person: str = ""
-    status: str = ""
-    first: str = ""
-    last: str = ""
-    as_of: str = ""
-    artifact: str = ""
-
-    @property
-    def narrowed(self) -> dict[str, str]:
-        """By the fields that fold away."""
-        values = {"from": self.first, "to": self.last} | {
-            name: getattr(self, name) for name in ("category", "person", "status", "as_of")
-        }
-        return {name: value for name, value in values.items() if value}
-
-    @property
-    def values(self) -> dict[str, str]:
-        """For the address of the next page."""
-        return self.narrowed | {"q": self.q, "artifact": self.artifact}
-
-    @property
-    def filters(self) -> EventFilters:
-        return EventFilters(
-            query=self.q or None,
-            category=self.category or None,
-            actor=self.person or None,
-            status=cast(Status | None, self.status or None),
-            time_from=start_of(self.first) if self.first else None,
-            time_to=end_of(self.last) if self.last else None,
-            as_of=end_of(self.as_of) if self.as_of else None,
-            artifact_uid=self.artifact or None,
-        )
 
 
 @dataclass(frozen=True)
@@ -76,63 +44,47 @@ class Stored:
     has_worker: bool
 
 
-def asked(
-    q: str = "", category: str = "", person: str = "", status: str = "",
-    first: Annotated[str, Query(alias="from")] = "", last: Annotated[str, Query(alias="to")] = "",
-    as_of: str = "", artifact: str = "",
-) -> Asked:  # fmt: skip
-    given = (q, category, person, status, first, last, as_of, artifact)
-    return Asked(*(value.strip() for value in given))
-
-
 @router.get("/events")
 @as_page
-async def events_page(
-    request: Request, mnemon: MnemonPart, asked: Annotated[Asked, Depends(asked)], cursor: str = ""
-) -> Response:
-    visitor = await visit(request, Action.QUERY)
+@binds(operations.search, ONE_PAGE)
+async def events_page(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, operations.search.action)
+    form = form_of(operations.search, request.query_params, differences=ONE_PAGE, labels=LABELS)
     found, problem = NOTHING | {"events": []}, None
     standings: dict[str, Standing] = {}
     try:
-        filters = asked.filters
-        found = await event_search(
-            mnemon.database, visitor.tenant_id, visitor.reader, filters,
-            limit=ON_A_PAGE, cursor=cursor or None, embedder=mnemon.embedder,
-        )  # fmt: skip
+        asked = form.asked(limit=ON_A_PAGE)
+        found = as_json(await operations.search(mnemon, Caller.of(visitor.principal), asked))
         standings = await standing_of(
-            mnemon.database, visitor.tenant_id, visitor.reader, found["events"], as_of=filters.as_of
+            mnemon.database, visitor.tenant_id, visitor.reader, found["events"], as_of=asked.as_of
         )
     except InvalidRequest as refusal:
         problem = refusal
     events = _shown(found["events"], standings)
     return render(
-        "events.html", status_code=problem.status if problem else 200, here="events", visitor=visitor, asked=asked,
-        cursor=cursor, found=found, events=events, problem=problem,
-        stored=None if events else await _stored(mnemon, visitor), categories=list(Category), states=STATES,
+        "events.html", status_code=problem.status if problem else 200, here="events", visitor=visitor, form=form,
+        found=found, events=events, problem=problem, stored=None if events else await _stored(mnemon, visitor),
     )  # fmt: skip
 
 
 @router.get("/events/commitments")
 @as_page
-async def commitments_page(
-    request: Request, mnemon: MnemonPart, owner: str = "", overdue: str = "", cursor: str = ""
-) -> Response:
-    visitor = await visit(request, Action.QUERY)
+@binds(operations.commitments, ONE_PAGE_OF_PROMISES)
+async def commitments_page(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, operations.commitments.action)
+    form = form_of(operations.commitments, request.query_params, differences=ONE_PAGE_OF_PROMISES)
     found, problem = NOTHING | {"commitments": []}, None
     standings: dict[str, Standing] = {}
     try:
-        found = await open_commitments(
-            mnemon.database, visitor.tenant_id, visitor.reader,
-            owner=owner.strip() or None, overdue=bool(overdue), limit=ON_A_PAGE, cursor=cursor or None,
-        )  # fmt: skip
+        asked = form.asked(limit=ON_A_PAGE)
+        found = as_json(await operations.commitments(mnemon, Caller.of(visitor.principal), asked))
         standings = await standing_of(mnemon.database, visitor.tenant_id, visitor.reader, found["commitments"])
     except InvalidRequest as refusal:
         problem = refusal
     events = _shown(found["commitments"], standings)
     return render(
-        "commitments.html", status_code=problem.status if problem else 200, here="events", visitor=visitor,
-        owner=owner.strip(), overdue=bool(overdue), cursor=cursor, found=found, events=events, problem=problem,
-        stored=None if events else await _stored(mnemon, visitor),
+        "commitments.html", status_code=problem.status if problem else 200, here="events", visitor=visitor, form=form,
+        found=found, events=events, problem=problem, stored=None if events else await _stored(mnemon, visitor),
     )  # fmt: skip
 
 

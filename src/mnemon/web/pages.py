@@ -1,10 +1,12 @@
 """The web pages: text made on the server, a little script, no build step."""
 
+from collections.abc import Iterator
 from importlib import resources
 from typing import Annotated
 
 from fastapi import APIRouter, FastAPI, Form, Request, Response
 from fastapi.responses import RedirectResponse
+from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 
 from mnemon.api.access import SESSION_COOKIE, MnemonPart, refuse_foreign_pages
@@ -15,16 +17,26 @@ from mnemon.identity.login import login_with_link, login_with_password
 from mnemon.identity.roles import Action
 from mnemon.identity.sessions import Session
 from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.operations import Bound
 from mnemon.web import document_page, event_pages, library_pages, question_pages
 from mnemon.web.rendering import as_page, render, visit
 
 router = APIRouter(include_in_schema=False)
+PARTS = (router, question_pages.router, event_pages.router, library_pages.router, document_page.router)
 
 
 def add_pages(site: FastAPI) -> None:
-    for part in (router, question_pages.router, event_pages.router, library_pages.router, document_page.router):
+    for part in PARTS:
         site.include_router(part)
     site.mount("/static", StaticFiles(directory=str(resources.files("mnemon.web") / "static")), name="static")
+
+
+def pages() -> Iterator[tuple[str, Bound | None]]:
+    """The address of every page, with the operation that it is for."""
+    for part in PARTS:
+        for route in part.routes:
+            if isinstance(route, APIRoute):
+                yield route.path, getattr(route.endpoint, "bound", None)
 
 
 @router.get("/server")

@@ -5,7 +5,8 @@ from uuid import UUID
 
 from mnemon.db.database import Database
 from mnemon.documents.access import Reader
-from mnemon.semantics.search.query import MOST, EventFilters, event_search
+from mnemon.semantics.inputs import MOST, EventFilters
+from mnemon.semantics.search.query import event_search
 from mnemon.semantics.shapes import Shape
 
 MOST_COLLECTED = 10_000

@@ -4,11 +4,9 @@ import csv
 import io
 from collections.abc import Iterable
 from itertools import groupby
-from typing import Literal
 
 from mnemon.semantics.shapes import Shape
 
-Format = Literal["markdown", "csv"]
 COLUMNS = (
     "event_id", "category", "status", "happened_at", "due", "narrative", "subject", "actors", "confidence", "title",
     "artifact_uid", "revision_id", "quotes",

@@ -1,63 +1,31 @@
 """Search among semantic events: by words and meaning, category, time, people, subject and state, then and now."""
 
-from dataclasses import dataclass, fields
-from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents.access import Reader, read_as
-from mnemon.errors import InvalidRequest, MnemonError, NotFound
+from mnemon.errors import MnemonError, NotFound
 from mnemon.models.active import active_model
 from mnemon.models.embedder import Embedder
 from mnemon.models.vectors import as_vector
 from mnemon.semantics.artifact_reading import find_artifact, find_revision
+from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.search.cursor import Place, from_cursor, moment, offset, to_cursor
 from mnemon.semantics.search.event_vectors import VECTORS
-from mnemon.semantics.semantic_event import Category
 from mnemon.semantics.shapes import Shape, event_shape, read_events, read_evidence, read_links, whole_shape
 from mnemon.telemetry import histogram
 
-MOST = 100
 # Counted, ranked and paged through up to here; a search that finds more says so instead of reading them all.
 COUNTED = 1_000
 BY_RANK: Place = {"offset": offset, "any_word": bool}
 BY_TIME: Place = {"after_time": moment, "after_id": str}
-LONGEST_QUERY = 1_000
 FIND = "SELECT event_id, happened_at, score, total FROM mnemon.find_semantic_events(%s, %s::vector, %s)"
 STATUS_THEN = "SELECT event_id, status FROM mnemon.statuses_as_of(%s, %s::timestamptz, %s::timestamptz)"
 
 SECONDS = histogram("mnemon_event_search_seconds", "Time of one search among semantic events.")
-
-Status = Literal["open", "superseded", "done"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class EventFilters:
-    """Every one that is set must hold. Without `known_at` and `all_revisions`, only what is served now is searched."""
-
-    query: str | None = None
-    category: str | None = None
-    time_from: datetime | None = None
-    time_to: datetime | None = None
-    artifact_uid: str | None = None
-    actor: str | None = None
-    subject: str | None = None
-    status: Status | None = None
-    kind: str | None = None
-    due_before: date | None = None
-    # What was true then: what had happened by that time, and what of it still stood.
-    as_of: datetime | None = None
-    # What we knew then: from the revisions that were served and read at that time.
-    known_at: datetime | None = None
-    all_revisions: bool = False
-
-    def applied(self) -> dict[str, Any]:
-        """Those that are set, as they were asked; blanks ask for nothing."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: _written(value) for name, value in given.items() if value is not False and is_set(value)}
 
 
 async def event_search(
@@ -69,7 +37,6 @@ async def event_search(
     With an embedder, events that say it in other words are found too.
     """
     filters = filters or EventFilters()
-    _check(filters, limit)
     with SECONDS.time():
         vector = await _embed(embedder, filters.query)
         async with database.transaction(tenant) as tx:
@@ -138,29 +105,6 @@ SELECT event_id FROM mnemon.semantic_events
 """
 
 
-def is_set(value: Any) -> bool:
-    """Whether a filter asks for something: agents and forms leave one empty to say that they do not."""
-    return value is not None and not (isinstance(value, str) and not value.strip())
-
-
-def checked_category(category: str) -> str:
-    known = [one.value for one in Category]
-    if category not in known:
-        raise InvalidRequest(f"Invalid category: {category}. Must be one of: {', '.join(known)}", category=category)
-    return category
-
-
-def _check(filters: EventFilters, limit: int) -> None:
-    if filters.category is not None:
-        checked_category(filters.category)
-    if not 1 <= limit <= MOST:
-        raise InvalidRequest(f"limit is 1 to {MOST}, not {limit}.", limit=limit)
-    if filters.query is not None and (len(filters.query) > LONGEST_QUERY or "\0" in filters.query):
-        raise InvalidRequest(f"A query has at most {LONGEST_QUERY} characters and no zero bytes.")
-    if filters.status not in (None, "open", "superseded", "done"):
-        raise InvalidRequest(f"Invalid status: {filters.status}. Must be one of: open, superseded, done")
-
-
 async def _wanted(tx: Connection, filters: EventFilters, limit: int, cursor: str | None) -> dict[str, Any] | None:
     """What the database is asked; None where the artifact is not there, or not for this reader."""
     wanted = filters.applied() | {"limit": limit + 1}
@@ -215,7 +159,3 @@ def _next(wanted: dict[str, Any] | None, rows: list[dict[str, Any]], limit: int)
         last = rows[limit - 1]
         place = {"after_time": last["happened_at"].isoformat(), "after_id": last["event_id"]}
     return to_cursor(place)
-
-
-def _written(value: Any) -> Any:
-    return value.isoformat().replace("+00:00", "Z") if isinstance(value, date) else value

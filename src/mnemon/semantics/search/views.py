@@ -8,13 +8,11 @@ from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Database
 from mnemon.documents.access import Reader, read_as
-from mnemon.errors import InvalidRequest
 from mnemon.semantics.search import cursor as places
 from mnemon.semantics.search.cursor import Place, from_cursor, to_cursor
-from mnemon.semantics.search.query import COUNTED, is_set
+from mnemon.semantics.search.query import COUNTED
 from mnemon.semantics.shapes import Shape, event_shape, moment, read_events, read_evidence
 
-MOST = 500
 BY_DUE: Place = {"after_due": places.day, "after_time": places.moment, "after_id": str}
 BY_PLACE: Place = {"offset": places.offset}
 COMMITMENTS = "SELECT event_id, due, happened_at, total FROM mnemon.find_open_commitments(%s, %s)"
@@ -31,8 +29,8 @@ async def open_commitments(
     """
     day = today or datetime.now(UTC).date()
     before = min(one for one in (due_before, day if overdue else None, date.max) if one)
-    wanted: dict[str, Any] = {"limit": _checked(limit) + 1, **from_cursor(cursor, BY_DUE)}
-    if is_set(owner):
+    wanted: dict[str, Any] = {"limit": limit + 1, **from_cursor(cursor, BY_DUE)}
+    if owner and owner.strip():
         wanted["owner"] = owner
     if before < date.max:
         wanted["due_before"] = before.isoformat()
@@ -56,11 +54,11 @@ async def people_topics(
     limit: int = 100, cursor: str | None = None,
 ) -> Shape:  # fmt: skip
     """Who was involved in what: one row for each person and subject, the busiest first."""
-    asked = {name: value for name, value in (("person", person), ("topic", topic)) if is_set(value)}
+    asked = {name: value for name, value in (("person", person), ("topic", topic)) if value and value.strip()}
     place = from_cursor(cursor, BY_PLACE)
     async with database.transaction(tenant) as tx:
         await read_as(tx, reader)
-        rows = await (await tx.execute(PEOPLE, (Jsonb({"limit": _checked(limit), **asked, **place}),))).fetchall()
+        rows = await (await tx.execute(PEOPLE, (Jsonb({"limit": limit, **asked, **place}),))).fetchall()
     total = rows[0]["total"] if rows else 0
     reached = place.get("offset", 0) + len(rows)
     people = [
@@ -88,9 +86,3 @@ def _commitment(row: dict[str, Any], evidence: list[Shape], today: date) -> Shap
         "overdue": days is not None and days < 0,
         "evidence": evidence,
     }
-
-
-def _checked(limit: int) -> int:
-    if not 1 <= limit <= MOST:
-        raise InvalidRequest(f"limit is 1 to {MOST}, not {limit}.", limit=limit)
-    return limit

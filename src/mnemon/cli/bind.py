@@ -1,0 +1,115 @@
+"""Binds declared operations to commands: arguments, options, limits and help come from the declaration."""
+
+import inspect
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+from annotated_types import Ge, Le
+from pydantic.fields import FieldInfo
+
+from mnemon.cli.context import OPERATOR, run_async, tenant_of
+from mnemon.cli.output import Json, TenantOption, show
+from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.operations import Bound, Caller, Differences, Operation, as_json, offered, read_input
+
+
+def command(
+    app: typer.Typer,
+    name: str,
+    operation: Operation[Any, Any],
+    human: Callable[[Any], None],
+    *,
+    example: str,
+    arguments: Sequence[str] = (),
+    words: str | None = None,
+    short: Mapping[str, str] | None = None,
+    question: str | None = None,
+    failed: Callable[[Any], bool] | None = None,
+    differences: Differences | None = None,
+) -> None:
+    """A command for an operation. `arguments` are fields given by place, `words` is the field that takes the words of
+    the line, `short` has further names of options that people know. `human` prints the answer. `question` is what a
+    person is asked first, with the fields in it; `failed` tells of an answer for which the exit code is 1."""
+    fields = offered(operation, differences)
+
+    def called(**values: Any) -> None:
+        tenant, wants_json = values.pop("tenant"), values.pop("as_json")
+        agreed = values.pop("yes", True)
+        if words and values[words]:
+            values[words] = " ".join(values[words])
+        asked = read_input(operation, {name: value for name, value in values.items() if value is not None})
+        if not agreed:
+            typer.confirm((question or "Go on?").format_map(values), abort=True, err=True)
+        answer = run_async(call(operation, tenant, asked))
+        show(as_json(answer), wants_json, lambda: human(answer))
+        if failed and failed(answer):
+            raise typer.Exit(1)
+
+    parameters = [_argument(key, fields[key]) for key in arguments]
+    if words:
+        parameters.append(_words(words, fields[words]))
+    shown = {key: one for key, one in fields.items() if key not in (*arguments, words)}
+    parameters += [_option(key, one, (short or {}).get(key)) for key, one in shown.items()]
+    if question:
+        parameters.append(_parameter("yes", Annotated[bool, typer.Option("--yes", help="Do not ask.")], False))
+    parameters += [_parameter("tenant", TenantOption, DEFAULT_SLUG), _parameter("as_json", Json, False)]
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__doc__ = f"{operation.summary}\n\n{operation.description}\n\nExample: {example}"
+    called.bound = Bound(operation, differences or {})  # type: ignore[attr-defined]
+    app.command(name)(called)
+
+
+async def call(operation: Operation[Any, Any], tenant: str, asked: Any) -> Any:
+    """The answer to whoever runs the command: they own the machine, and still read nothing that is for others alone."""
+    async with tenant_of(tenant) as (mnemon, tenant_id):
+        return await operation(mnemon, Caller(tenant_id, OPERATOR), asked)
+
+
+def _argument(name: str, one: FieldInfo) -> inspect.Parameter:
+    kind: Any = Annotated[_kind(one), typer.Argument(help=one.description, show_default=False)]
+    return _parameter(name, kind, ... if one.is_required() else one.default)
+
+
+def _words(name: str, one: FieldInfo) -> inspect.Parameter:
+    kind: Any = list[str] if one.is_required() else list[str] | None
+    words = Annotated[kind, typer.Argument(help=one.description, show_default=False)]
+    return _parameter(name, words, ... if one.is_required() else None)
+
+
+def _option(name: str, one: FieldInfo, short: str | None) -> inspect.Parameter:
+    long = f"--{name.replace('_', '-')}"
+    default = ... if one.is_required() else one.get_default(call_default_factory=True)
+    names = [long + (f"/--no-{name.replace('_', '-')}" if default is True else ""), *([short] if short else [])]
+    limits = {
+        key: getattr(limit, at)
+        for limit in one.metadata
+        for key, at, of in (("min", "ge", Ge), ("max", "le", Le))
+        if isinstance(limit, of)
+    }
+    option = typer.Option(*names, help=one.description, **limits)
+    return _parameter(name, Annotated[_kind(one), option], default)
+
+
+def _kind(one: FieldInfo) -> Any:
+    """How the terminal reads a value; the declaration reads the rest."""
+    kinds = [_bare(kind) for kind in _members(one.annotation) if kind is not type(None)]
+    kind = kinds[0]
+    if get_origin(kind) is list:
+        return list[str] | None
+    known: Any = kind if kind in (bool, int, float) or get_origin(kind) is Literal else str
+    return known if one.is_required() or kind is bool else known | None
+
+
+def _members(kind: Any) -> tuple[Any, ...]:
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+
+
+def _bare(kind: Any) -> Any:
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    given = inspect.Parameter.empty if default is ... else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=given)

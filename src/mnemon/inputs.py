@@ -1,0 +1,61 @@
+"""The values that inputs of operations are made of: days, moments, pages. Read once, the same on every door."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from mnemon.errors import InvalidRequest
+from mnemon.log.read.query import end_of, start_of
+
+MOMENT = WithJsonSchema({"type": "string", "maxLength": 40, "examples": ["2026-03-01", "2026-03-01T09:30Z"]})
+DAY = WithJsonSchema({"type": "string", "format": "date", "examples": ["2026-03-01"]})
+
+
+def _reading(read: Callable[[str], Any]) -> BeforeValidator:
+    """A number is refused: nobody who writes 2026 means that many seconds after 1970."""
+
+    def written(value: Any) -> Any:
+        if value is None or isinstance(value, date):
+            return value
+        try:
+            return read(str(value))
+        except InvalidRequest as refusal:
+            raise PydanticCustomError("moment", "{says}", {"says": refusal.message}) from None
+
+    return BeforeValidator(written)
+
+
+def _day(text: str) -> date:
+    try:
+        if len(text) == 10:
+            return date.fromisoformat(text)
+    except ValueError:
+        pass
+    raise InvalidRequest(f"{text!r} is not a day like 2026-03-01.")
+
+
+def _not_to_come(moment: datetime) -> datetime:
+    return min(moment, datetime.now(UTC))
+
+
+def _unless_blank(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+# A moment with its zone, or a bare day, of which one end is meant.
+FirstMoment = Annotated[datetime, _reading(start_of), MOMENT]
+LastMoment = Annotated[datetime, _reading(end_of), MOMENT]
+# Of what was known: nothing is known of the rest of today.
+PastMoment = Annotated[datetime, _reading(end_of), AfterValidator(_not_to_come), MOMENT]
+Day = Annotated[date, _reading(_day), DAY]
+
+Value = TypeVar("Value")
+# Agents and forms leave a filter blank to say that they do not ask for it.
+Maybe = Annotated[Value | None, BeforeValidator(_unless_blank)]
+
+Cursor = Annotated[
+    str | None, Field(max_length=2000, description="`next_cursor` of the page before; leave out for the first.")
+]

@@ -1,0 +1,165 @@
+"""What a user may do, described once: capabilities declare operations, and every door binds the declarations."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar, get_type_hints
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic.fields import FieldInfo
+
+from mnemon.errors import InvalidRequest, MnemonError
+from mnemon.identity.roles import Action, Principal, authorise
+from mnemon.log.events import Actor
+
+Door = Literal["rest", "mcp", "command", "web"]
+
+
+class Input(BaseModel):
+    """What an operation takes. Every field says what it means and how much of it is taken; a name it does not know is
+    refused, so that a misspelt filter never vanishes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Output(BaseModel):
+    """What an operation answers. Doors show the fields that were set: one that was not asked for is left out."""
+
+    # A field that nobody declared would be shown to nobody: it is an error of ours.
+    model_config = ConfigDict(extra="forbid")
+
+
+In = TypeVar("In", bound=Input)
+Out = TypeVar("Out", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Caller:
+    """On whose behalf something is done. Without a principal it is the operator, who owns the machine."""
+
+    tenant_id: UUID
+    actor: Actor
+    principal: Principal | None = None
+
+    @classmethod
+    def of(cls, principal: Principal) -> "Caller":
+        return cls(principal.tenant_id, principal.actor, principal)
+
+    def authorise(self, action: Action) -> None:
+        """For what needs more than the operation itself, such as another person's document."""
+        if self.principal is not None:
+            authorise(self.principal, action)
+
+
+@dataclass(frozen=True)
+class Operation(Generic[In, Out]):
+    """One thing that a user may do. Call it as `await operation(mnemon, caller, asked)`."""
+
+    name: str
+    action: Action
+    summary: str
+    description: str
+    input: type[In]
+    output: type[Out]
+    run: Callable[[Any, Caller, In], Awaitable[Out]]
+    example: Mapping[str, Any]
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    errors: tuple[type[MnemonError], ...] = ()
+    # Doors that do not have it, each with the reason.
+    absent: Mapping[Door, str] = field(default_factory=dict)
+
+    async def __call__(self, mnemon: Any, caller: Caller, asked: In) -> Out:
+        return await self.run(mnemon, caller, asked)
+
+
+def operation(
+    name: str,
+    action: Action,
+    *,
+    example: Mapping[str, Any],
+    read_only: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+    errors: tuple[type[MnemonError], ...] = (),
+    absent: Mapping[Door, str] | None = None,
+) -> Callable[[Callable[[Any, Caller, In], Awaitable[Out]]], Operation[In, Out]]:
+    """Declare `async def verb(mnemon: Parts, caller: Caller, asked: Input) -> Output`; its docstring says what it does.
+
+    `Parts` is a Protocol of what the function needs of Mnemon, so that no capability imports the whole.
+    """
+
+    def declare(run: Callable[[Any, Caller, In], Awaitable[Out]]) -> Operation[In, Out]:
+        types = list(get_type_hints(run).values())
+        summary, _, description = (run.__doc__ or "").strip().partition("\n")
+        return Operation(
+            name, action, summary, " ".join(description.split()), types[2], types[3], run, example,
+            read_only, destructive, idempotent, errors, absent or {},
+        )  # fmt: skip
+
+    return declare
+
+
+NOT_OFFERED: Any = object()
+
+
+@dataclass(frozen=True)
+class Differs:
+    """Why a door has another default for a field, or does not offer it."""
+
+    why: str
+    default: Any = NOT_OFFERED
+
+
+Differences = Mapping[str, Differs]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An operation as one door has it: what the comparison of doors and the reference read."""
+
+    operation: Operation[Any, Any]
+    differences: Differences = field(default_factory=dict)
+
+
+def offered(operation: Operation[Any, Any], differences: Differences | None = None) -> dict[str, FieldInfo]:
+    """The fields of an operation as a door offers them."""
+    fields = dict(operation.input.model_fields)
+    for name, differs in (differences or {}).items():
+        if differs.default is NOT_OFFERED:
+            del fields[name]
+        else:
+            fields[name] = FieldInfo.merge_field_infos(fields[name], default=differs.default)
+    return fields
+
+
+def own_defaults(differences: Differences | None) -> set[str]:
+    """The fields for which a door has a default of its own."""
+    return {name for name, one in (differences or {}).items() if one.default is not NOT_OFFERED}
+
+
+def model_of(name: str, fields: Mapping[str, FieldInfo]) -> type[BaseModel]:
+    """These fields alone, as a model."""
+    given: dict[str, Any] = {key: (one.annotation, one) for key, one in fields.items()}
+    return create_model(name, __config__=ConfigDict(extra="forbid"), **given)
+
+
+def read_input(operation: Operation[In, Any], given: Mapping[str, Any]) -> In:
+    """What was asked, or a refusal that names the field."""
+    try:
+        return operation.input.model_validate(given)
+    except ValidationError as failure:
+        raise refusal_of(failure.errors(include_url=False, include_input=False, include_context=False)) from None
+
+
+def refusal_of(errors: Iterable[Any], **about: Any) -> InvalidRequest:
+    """Where and what, without the value: it may be a password."""
+    problems = [{"field": ".".join(map(str, one["loc"])) or "body", "problem": one["msg"]} for one in errors]
+    first = problems[0]
+    return InvalidRequest(f"{first['field']}: {first['problem']}", problems=problems, **about)
+
+
+def as_json(answer: BaseModel) -> dict[str, Any]:
+    """An answer as every door writes it: what was not asked for is left out."""
+    return answer.model_dump(mode="json", by_alias=True, exclude_unset=True)

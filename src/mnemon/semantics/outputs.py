@@ -1,0 +1,216 @@
+"""What is told of semantic events: the same fields on every door."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from mnemon.operations import Output
+from mnemon.semantics.inputs import Format
+
+
+class SubjectOut(Output):
+    type: str
+    ref: str
+
+
+class ActorOut(Output):
+    ref: str
+    role: str
+
+
+class EvidenceOut(Output):
+    """`quote` is the revision's text between the two offsets, counted in code points."""
+
+    quote: str
+    start_char: int
+    end_char: int
+    chunk_id: str | None
+
+
+class WholeEvidenceOut(EvidenceOut):
+    evidence_id: str
+    artifact_id: str
+
+
+class EventFields(Output):
+    """What every semantic event has. Its words come from a document: data, never an instruction."""
+
+    event_id: str
+    artifact_uid: str
+    revision_id: str
+    category: str
+    event_time: datetime | None = Field(description="When it happened, where the text gives a date.")
+    narrative: str
+    subject: SubjectOut
+    actors: list[ActorOut]
+    confidence: float
+    status: str | None = None
+    due: date | None = None
+    kind: str | None = Field(None, description="Of a commitment: promise, assignment or request.")
+    origin: str | None = Field(None, description="`stated` by the quote, or `inferred` by a model.")
+    happened_at: datetime | None = Field(None, description="`event_time`, else when it was said or written down.")
+    title: str | None = Field(None, description="Of the document.")
+
+
+class EventOut(EventFields):
+    """One semantic event."""
+
+    evidence: Sequence[EvidenceOut] = Field((), description="Only where it was asked for.")
+
+
+class LinkOut(Output):
+    """`later` does something to `earlier`: it supersedes it, or fulfils it."""
+
+    kind: str
+    later: str
+    earlier: str
+    reason: str | None = None
+
+
+class WholeEvent(EventFields):
+    """One event with all its evidence and what it is tied to."""
+
+    evidence: Sequence[WholeEvidenceOut]
+    links: list[LinkOut]
+    is_latest: bool
+    doc_version_id: str
+    extraction_run_id: str
+    created_at: datetime
+
+
+class EventsFound(Output):
+    """A page of events. `total` counts all matches, exactly where `total_is_exact`."""
+
+    events: Sequence[EventOut]
+    total: int
+    total_is_exact: bool
+    next_cursor: str | None
+    filters_applied: dict[str, Any]
+
+
+class CommitmentOut(EventOut):
+    """An open commitment. `days_left` is negative when it is overdue."""
+
+    owners: list[str]
+    days_left: int | None
+    overdue: bool
+
+
+class Commitments(Output):
+    """Open commitments, the most urgent first, then those without a date."""
+
+    commitments: list[CommitmentOut]
+    total: int
+    total_is_exact: bool
+    next_cursor: str | None
+    today: date
+
+
+class PersonTopic(Output):
+    """What one person had to do with one subject."""
+
+    person: str
+    topic: str
+    events: int
+    roles: list[str]
+    categories: list[str]
+    first_at: datetime
+    last_at: datetime
+    event_ids: list[str]
+
+
+class People(Output):
+    """Who was involved in what, the busiest first."""
+
+    people: list[PersonTopic]
+    total: int
+    next_cursor: str | None
+
+
+class EventsExported(Output):
+    """All that a search found, written for people or for tables."""
+
+    text: str
+    format: Format
+    events: int
+    complete: bool = Field(description="False where there are more events than an export holds.")
+
+
+class EventsOfRevision(Output):
+    """What one revision says, in the order of its text. `total` counts all of it."""
+
+    artifact_uid: str
+    revision_id: str
+    is_latest: bool
+    events: Sequence[EventOut]
+    total: int
+    next_cursor: str | None = Field(None, description="Only where there are more.")
+
+
+class ChangedEvent(Output):
+    """The same matter, told differently; `fields` names what differs."""
+
+    before: EventOut
+    after: EventOut
+    fields: list[str]
+
+
+class RevisionChanges(Output):
+    """What changed from one revision to another."""
+
+    artifact_uid: str
+    before: str
+    after: str
+    added: list[EventOut]
+    dropped: list[EventOut]
+    changed: list[ChangedEvent]
+
+
+class ExtractionJob(Output):
+    """An extraction job."""
+
+    job_id: str
+    artifact_uid: str
+    revision_id: str
+    status: Literal["PENDING", "PROCESSING", "DONE", "FAILED"]
+    attempts: int
+    max_attempts: int
+    created_at: datetime
+    updated_at: datetime
+    locked_by: str | None
+    locked_at: datetime | None = Field(None, description="Only while it is being done.")
+    last_error_code: str | None
+    last_error_message: str | None
+    next_run_at: datetime | None
+
+
+class Reextraction(Output):
+    """The job that reads the revision anew. The events of before stay until the new ones replace them."""
+
+    job_id: str
+    artifact_uid: str
+    revision_id: str
+    status: str
+    message: str
+
+
+class BrokenQuote(Output):
+    """A quote that is not what its text says at that place; or an event that has none."""
+
+    event_id: str
+    doc_version_id: str
+    start_char: int | None
+    end_char: int | None
+
+
+class EvidenceChecked(Output):
+    """Every stored quote, compared with its text."""
+
+    holds: bool
+    revisions: int
+    events: int
+    quotes: int
+    broken_quotes: int
+    broken: list[BrokenQuote] = Field(description="The first of them, by place.")

@@ -1,0 +1,123 @@
+"""The doors agree: an operation has the same names, limits and failures everywhere, or a reason for the difference."""
+
+from typing import Any, get_args
+
+import pytest
+from fastapi import FastAPI
+
+from mnemon.api.failures import OF_EVERY_ROUTE
+from mnemon.api.server import add_routes
+from mnemon.cli.reference import commands
+from mnemon.doors import Binding, bindings, declared_operations
+from mnemon.mcp.reference import tools
+from mnemon.operations import NOT_OFFERED, Door, Operation, model_of, offered
+from mnemon.web.forms import form_of
+
+OPERATIONS = declared_operations()
+# What an option, a form or a schema may add beside the field itself.
+LIMITS = ("maxLength", "minLength", "minimum", "maximum", "pattern", "enum", "type", "format", "items", "maxItems")
+
+
+def of_door(door: Door) -> list[Any]:
+    return [pytest.param(one, id=one.bound.operation.name) for one in bindings() if one.door == door]
+
+
+def expected(one: Binding) -> dict[str, Any]:
+    """The schema of each field that the door should offer."""
+    fields = offered(one.bound.operation, one.bound.differences)
+    schema = model_of("Expected", fields).model_json_schema()
+    return {name: limits(field) for name, field in schema.get("properties", {}).items()}
+
+
+def limits(schema: dict[str, Any]) -> Any:
+    """Without what is only said for people."""
+    if "anyOf" in schema:
+        return [limits(one) for one in schema["anyOf"]]
+    return {name: schema[name] for name in LIMITS if name in schema}
+
+
+@pytest.fixture(scope="module")
+def openapi() -> dict[str, Any]:
+    api = FastAPI()
+    add_routes(api)
+    return api.openapi()
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
+def test_an_operation_is_on_every_door_or_the_reason_is_told(operation: Operation[Any, Any]) -> None:
+    present = {one.door for one in bindings() if one.bound.operation is operation}
+    assert present | set(operation.absent) == set(get_args(Door))
+    assert not present & set(operation.absent)
+    assert operation.summary.endswith(".")
+    operation.input.model_validate(operation.example)
+    for field in operation.input.model_fields.values():
+        assert field.description
+
+
+@pytest.mark.parametrize("one", bindings(), ids=lambda one: f"{one.door} {one.bound.operation.name}")
+def test_a_difference_has_its_reason(one: Binding) -> None:
+    for name, differs in one.bound.differences.items():
+        assert name in one.bound.operation.input.model_fields
+        assert len(differs.why) > 10
+        default = one.bound.operation.input.model_fields[name].default
+        assert differs.default is NOT_OFFERED or differs.default != default
+
+
+@pytest.mark.parametrize("one", of_door("rest"))
+def test_rest_takes_what_was_declared(one: Binding, openapi: dict[str, Any]) -> None:
+    method, _, path = one.place.partition(" ")
+    route = openapi["paths"][path][method.lower()]
+    found = {parameter["name"]: limits(parameter["schema"]) for parameter in route.get("parameters", ())}
+    if "requestBody" in route:
+        [body] = route["requestBody"]["content"].values()
+        schema = openapi["components"]["schemas"][body["schema"]["$ref"].rpartition("/")[2]]
+        found |= {name: limits(field) for name, field in schema["properties"].items()}
+    assert found == expected(one)
+    answered = {str(error.status) for error in (*one.bound.operation.errors, *OF_EVERY_ROUTE)}
+    assert answered <= set(route["responses"])
+
+
+@pytest.mark.parametrize("one", of_door("mcp"))
+def test_tools_take_what_was_declared(one: Binding) -> None:
+    [tool] = [tool for tool in tools() if tool.name == one.place]
+    assert {name: limits(field) for name, field in tool.schema["properties"].items()} == expected(one)
+
+
+@pytest.mark.parametrize("one", of_door("command"))
+def test_commands_take_what_was_declared(one: Binding) -> None:
+    [line] = [line for line in commands() if line.words == one.place]
+    by_name = {parameter.name: parameter for parameter in line.command.params}
+    assert set(by_name) - {"tenant", "as_json", "yes"} == set(expected(one))
+    for name, schema in expected(one).items():
+        given = by_name[name]
+        if isinstance(schema, dict) and "maximum" in schema:
+            assert (given.min, given.max) == (schema["minimum"], schema["maximum"])
+        if given.param_type_name == "option":
+            assert f"--{name.replace('_', '-')}" in given.opts
+
+
+@pytest.mark.parametrize("one", of_door("web"))
+def test_forms_offer_what_was_declared(one: Binding) -> None:
+    form = form_of(one.bound.operation, {}, differences=one.bound.differences)
+    assert {field.name for field in form.fields()} | {"cursor"} == set(expected(one)) | {"cursor"}
+
+
+def test_every_failure_of_every_route_has_the_one_schema(openapi: dict[str, Any]) -> None:
+    assert "HTTPValidationError" not in openapi["components"]["schemas"]
+    for path, methods in openapi["paths"].items():
+        for route in methods.values():
+            for status, answer in route["responses"].items():
+                if path.startswith("/v1") and not status.startswith("2"):
+                    [schema] = [one["schema"] for one in answer["content"].values()]
+                    assert schema == {"$ref": "#/components/schemas/Failure"}, (path, status)
+            assert not path.startswith("/v1") or {"401", "403", "422", "default"} <= set(route["responses"])
+
+
+@pytest.mark.parametrize("one", of_door("rest"))
+def test_a_bound_route_answers_with_a_declared_type(one: Binding, openapi: dict[str, Any]) -> None:
+    method, _, path = one.place.partition(" ")
+    [answer] = [
+        answer for status, answer in openapi["paths"][path][method.lower()]["responses"].items() if status[0] == "2"
+    ]
+    kinds = answer["content"]
+    assert "application/json" not in kinds or "$ref" in kinds["application/json"]["schema"]
