@@ -2,6 +2,7 @@
 
 from mnemon.documents.ingest.extract_job import EXTRACT
 from mnemon.semantics.audit_job import CHECK_EVIDENCE, audit_schedules
+from mnemon.semantics.extract import job as extract_job  # noqa: F401  Gives the kind its handler.
 from mnemon.semantics.retention import EXPIRE
 from mnemon.semantics.search.vector_job import EMBED_EVENTS, vector_schedules
 from mnemon.settings import Settings
