@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS
 from mnemon.documents.extraction.markdown import extract_markdown
 from mnemon.documents.ingest.chunking import HARD_CAP, chunk
-from mnemon.documents.ingest.content import Block, Chunk, Details, Extraction, Page
+from mnemon.documents.ingest.content import Chunk, Details, Extraction, Page
+from mnemon.documents.structure.structure import Block
 from tests.documents.invariants import check_chunks, count
 
 SENTENCE = "The committee decided to move the release of the second part to the first week of March. "

@@ -2,8 +2,9 @@
 
 import pytest
 
-from mnemon.documents.ingest.content import Block, Page
+from mnemon.documents.ingest.content import Page
 from mnemon.documents.ingest.revision_texts import RevisionText
+from mnemon.documents.structure.structure import Block
 from mnemon.errors import InvalidRequest
 from mnemon.web.passages import BEFORE, LONGEST, view_of
 

@@ -4,7 +4,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnemon.documents.ingest.content import Block, Remark
+from mnemon.documents.ingest.content import Remark
+from mnemon.documents.structure.structure import Block
 
 
 class TextOut(BaseModel):

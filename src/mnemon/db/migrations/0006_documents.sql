@@ -92,10 +92,12 @@ CREATE TABLE mnemon.revision_texts (
     blocks         jsonb NOT NULL DEFAULT '[]',
     remarks        jsonb NOT NULL DEFAULT '[]',
     pages          bytea,
+    structure      bytea NOT NULL DEFAULT '',
     PRIMARY KEY (tenant_id, doc_version_id)
 );
 -- Compressed already.
-ALTER TABLE mnemon.revision_texts ALTER COLUMN pages SET STORAGE EXTERNAL;
+ALTER TABLE mnemon.revision_texts ALTER COLUMN pages SET STORAGE EXTERNAL,
+    ALTER COLUMN structure SET STORAGE EXTERNAL;
 CALL mnemon.isolate_by_tenant('mnemon.revision_texts');
 GRANT SELECT, INSERT, DELETE ON mnemon.revision_texts TO mnemon_app;
 

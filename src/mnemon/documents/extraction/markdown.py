@@ -7,11 +7,12 @@ from mnemon.documents.extraction.dates import moment
 from mnemon.documents.extraction.decoding import decode
 from mnemon.documents.extraction.hygiene import one_line
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.ingest.content import Block, BlockKind, Details, Extraction
+from mnemon.documents.ingest.content import Details, Extraction
 from mnemon.documents.structure.dates import midnight
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.lines import BULLET, QUOTED, Line, after, block_of, lines_of
 from mnemon.documents.structure.preamble import read_preamble
+from mnemon.documents.structure.structure import Block, BlockKind
 
 VERSION = "md/1"
 

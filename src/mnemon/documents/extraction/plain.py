@@ -3,12 +3,13 @@
 from mnemon.documents.extraction.decoding import decode
 from mnemon.documents.extraction.hygiene import one_line
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.ingest.content import Block, Details, Extraction
+from mnemon.documents.ingest.content import Details, Extraction
 from mnemon.documents.structure.dates import midnight
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.lines import lines_of
 from mnemon.documents.structure.plain_blocks import plain_blocks
 from mnemon.documents.structure.preamble import read_preamble
+from mnemon.documents.structure.structure import Block
 from mnemon.documents.structure.talk import talk_blocks
 
 VERSION = "txt/1"

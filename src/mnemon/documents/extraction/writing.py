@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from mnemon.documents.extraction.hygiene import clean
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.ingest.content import Block, BlockKind
+from mnemon.documents.structure.structure import Block, BlockKind
 
 
 class TextWriter:

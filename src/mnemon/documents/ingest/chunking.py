@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from mnemon.documents.ingest.content import Block, Chunk, Extraction, Page
+from mnemon.documents.ingest.content import Chunk, Extraction, Page
 from mnemon.documents.ingest.pieces import AFTER_COLON, AFTER_HEADING, CountTokens, Piece, merged, pieces_of
 from mnemon.documents.structure.headings import heading_title
+from mnemon.documents.structure.structure import Block
 
 LEAST, MOST = 350, 500
 HARD_CAP = 800

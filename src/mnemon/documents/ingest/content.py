@@ -3,22 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
 
-BlockKind = Literal["heading", "paragraph", "list", "table", "quote", "code", "header", "message"]
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """`text[start:end]` is one piece of structure. Blocks are in reading order and do not overlap."""
-
-    kind: BlockKind
-    start: int
-    end: int
-    # Of a heading, from 1; 0 for everything else.
-    level: int = 0
-    # Who said or wrote it, where the source says so: a line of a chat, a message of a mail.
-    speaker: str | None = None
+from mnemon.documents.structure.structure import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +67,8 @@ class Extraction:
     extractor: str
     pages: Sequence[Page] = ()
     remarks: Sequence[Remark] = ()
+    # The reading of its parts, as it is stored; empty where nobody has read them.
+    structure: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from typing import Any
 
 from mnemon.documents.ingest.content import Extraction
 from mnemon.documents.ingest.dating import written_at
+from mnemon.documents.ingest.structured import MOST, cut, participants_of
 
-LONGEST = 500
-MOST = 50
 WRITTEN_ON = "written_on"
 
 
@@ -31,23 +30,18 @@ def as_told(extraction: Extraction, told: Mapping[str, Any]) -> Extraction:
 def described(extraction: Extraction, filename: str) -> dict[str, Any]:
     """The fields of the event that a revision is made of."""
     details, written = extraction.details, written_at(extraction, filename)
-    more = {_cut(name, 100): _cut(value) for name, value in list(details.more.items())[:MOST]}
+    more = {cut(name, 100): cut(value) for name, value in list(details.more.items())[:MOST]}
     # The moment is kept in universal time, where the author's day may have another date.
     more.pop(WRITTEN_ON, None)
     if written and written.date() != written.astimezone(UTC).date():
         more[WRITTEN_ON] = written.date().isoformat()
     if details.title:
-        more["title"] = _cut(details.title)
+        more["title"] = cut(details.title)
     if details.language:
-        more["language"] = _cut(details.language, 35)
+        more["language"] = cut(details.language, 35)
     return {
         "written_at": written.isoformat() if written else None,
-        "authors": [_cut(name) for name in details.authors[:MOST]],
-        "participants": [_cut(name) for name in details.participants[:MOST]],
+        "authors": [cut(name) for name in details.authors[:MOST]],
+        "participants": participants_of(extraction),
         "details": more,
     }
-
-
-def _cut(text: str, longest: int = LONGEST) -> str:
-    """Also without what PostgreSQL cannot keep: zero bytes and halves of characters."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode()[:longest]

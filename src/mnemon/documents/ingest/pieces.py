@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from mnemon.documents.ingest.content import Block
 from mnemon.documents.structure.sentences import Span, sentences
+from mnemon.documents.structure.structure import Block
 
 CountTokens = Callable[[str], int]
 

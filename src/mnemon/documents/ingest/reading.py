@@ -12,6 +12,7 @@ from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
 from mnemon.documents.extraction.sniff import FileKind
 from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Chunk, Extraction
+from mnemon.documents.ingest.structured import with_structure
 from mnemon.models.tokens import count_tokens, find_tokenizer
 
 
@@ -39,6 +40,7 @@ def read_file(wanted: FileToRead) -> ReadFile:
     started = time.perf_counter()
     extraction = extract(wanted.path, wanted.kind, wanted.limits)
     check_text(extraction.text)
+    extraction = with_structure(extraction, "email" if wanted.kind == "eml" else None)
     extracted = time.perf_counter()
     tokenizer = find_tokenizer(wanted.embedder_folder)
     chunks = chunk(extraction, lambda text: count_tokens(tokenizer, text))

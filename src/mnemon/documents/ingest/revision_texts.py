@@ -10,16 +10,18 @@ import orjson
 from pydantic import TypeAdapter
 
 from mnemon.db.database import Connection
-from mnemon.documents.ingest.content import Block, Extraction, Page, Remark
+from mnemon.documents.ingest.content import Extraction, Page, Remark
+from mnemon.documents.structure.stored import structure_of
+from mnemon.documents.structure.structure import Block, Hints, Structure
 from mnemon.errors import NotFound
 
 STORE = """
-INSERT INTO mnemon.revision_texts (tenant_id, doc_version_id, text, blocks, remarks, pages)
-VALUES (mnemon.current_tenant(), %s, %s, %s::text::jsonb, %s::text::jsonb, %s)
+INSERT INTO mnemon.revision_texts (tenant_id, doc_version_id, text, blocks, remarks, pages, structure)
+VALUES (mnemon.current_tenant(), %s, %s, %s::text::jsonb, %s::text::jsonb, %s, %s)
 ON CONFLICT (tenant_id, doc_version_id) DO NOTHING
 """
 READ = """
-SELECT text, blocks, remarks, pages FROM mnemon.revision_texts
+SELECT text, blocks, remarks, pages, structure FROM mnemon.revision_texts
  WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s
 """
 # PostgreSQL counts the characters of a UTF-8 text in code points, as evidence does.
@@ -42,6 +44,12 @@ class RevisionText:
     blocks: Sequence[Block]
     remarks: Sequence[Remark]
     pages: Sequence[Page]
+    # The reading of its parts, as it is stored.
+    stored: str = ""
+
+    def structure(self, hints: Hints) -> Structure:
+        """What was read when it was stored; read again where more or else is known of the text by now."""
+        return structure_of(self.text, self.blocks, self.stored, hints)
 
 
 async def store_text(tx: Connection, revision_id: UUID, extraction: Extraction) -> None:
@@ -49,7 +57,9 @@ async def store_text(tx: Connection, revision_id: UUID, extraction: Extraction) 
     pages = zlib.compress(_pages.dump_json(list(extraction.pages)), 6) if extraction.pages else None
     blocks = _blocks.dump_json(list(extraction.blocks)).decode()
     remarks = _storable(_remarks.dump_python(list(extraction.remarks)))
-    await tx.execute(STORE, (revision_id, extraction.text, blocks, remarks, pages))
+    await tx.execute(
+        STORE, (revision_id, extraction.text, blocks, remarks, pages, zlib.compress(extraction.structure.encode(), 6))
+    )
 
 
 async def read_text(tx: Connection, revision_id: UUID) -> RevisionText:
@@ -58,7 +68,11 @@ async def read_text(tx: Connection, revision_id: UUID) -> RevisionText:
         raise _missing(revision_id)
     pages = _pages.validate_json(zlib.decompress(row["pages"])) if row["pages"] else []
     return RevisionText(
-        row["text"], _blocks.validate_python(row["blocks"]), _remarks.validate_python(row["remarks"]), pages
+        row["text"],
+        _blocks.validate_python(row["blocks"]),
+        _remarks.validate_python(row["remarks"]),
+        pages,
+        zlib.decompress(row["structure"]).decode() if row["structure"] else "",
     )
 
 

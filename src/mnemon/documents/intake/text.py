@@ -11,6 +11,7 @@ from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Extraction
 from mnemon.documents.ingest.described import as_told
 from mnemon.documents.ingest.reading import check_text
+from mnemon.documents.ingest.structured import with_structure
 from mnemon.documents.intake.arrival import Outcome, TextRead
 from mnemon.documents.intake.files import Files, Received
 from mnemon.documents.intake.origin import TEXT, Origin, checked_origin
@@ -61,7 +62,8 @@ def _read(files: Files, settings: Settings, tenant: UUID, text: str, origin: Ori
     except BaseException:
         incoming.abandon()
         raise
-    return received, TextRead(as_told(extraction, origin.told), address, chunks, tokens)
+    told = with_structure(as_told(extraction, origin.told), origin.document_type or "doc")
+    return received, TextRead(told, address, chunks, tokens)
 
 
 def _count(extraction: Extraction, settings: Settings) -> tuple[int | None, int | None]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from mnemon.documents.ingest.content import Block, BlockKind
+from mnemon.documents.structure.structure import Block, BlockKind
 
 _SIGN = r"[-*+•‣◦▪●○–—·]|\(?\d{1,3}[.)]|\(?[a-z][.)]|\(?[A-Z]\)"
 BULLET = re.compile(rf"[ \t]*(?:{_SIGN})[ \t]+(?=\S)")

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from mnemon.documents.ingest.content import Block
 from mnemon.documents.structure.lines import QUOTED, RULE, Line, block_of
 from mnemon.documents.structure.plain_blocks import plain_blocks
+from mnemon.documents.structure.structure import Block
 
 # "On Monday, Anna <anna@example.org> wrote:" in the languages that mail programs speak most.
 WROTE = re.compile(

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from mnemon.documents.ingest.content import Block, BlockKind
 from mnemon.documents.structure.headings import heading_at
 from mnemon.documents.structure.lines import BULLET, QUOTED, Line, after, block_of
+from mnemon.documents.structure.structure import Block, BlockKind
 
 
 def plain_blocks(lines: list[Line]) -> Iterator[Block]:

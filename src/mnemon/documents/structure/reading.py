@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
-from mnemon.documents.ingest.content import Block
 from mnemon.documents.structure.headings import is_lead, is_title
 from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, item_mark, lines_of
 from mnemon.documents.structure.mail import is_attribution, is_sign_off, is_signature, starts_old_mail
@@ -14,7 +13,7 @@ from mnemon.documents.structure.preamble import is_field, read_preamble
 from mnemon.documents.structure.sections import Section, is_lead_in, section_of
 from mnemon.documents.structure.sentences import sentences, trimmed
 from mnemon.documents.structure.stamps import day_line, days_come_first, stamped_day
-from mnemon.documents.structure.structure import NO_HINTS, Hints, Part, PartKind, Structure
+from mnemon.documents.structure.structure import NO_HINTS, Block, Hints, Part, PartKind, Structure
 from mnemon.documents.structure.tables import Table, is_ruler, read_row, table_opening
 from mnemon.documents.structure.talk import Turn, speakers_among, talk_blocks, turn_on
 
@@ -28,7 +27,7 @@ def read_structure(text: str, blocks: Sequence[Block] | None = None, hints: Hint
         blocks = talk_blocks(lines) or list(plain_blocks(lines))
     preamble = read_preamble(text)
     people = (*hints.people, *preamble.people)
-    return Structure(tuple(_Reader(text, lines, blocks, hints, people).read()), preamble, hints)
+    return Structure(tuple(_Reader(text, lines, blocks, hints, people).read()), preamble, hints.digest)
 
 
 class _Reader:
@@ -55,12 +54,16 @@ class _Reader:
             while place < len(self.blocks) and self.blocks[place].end <= line.start:
                 place += 1
             block = self.blocks[place] if place < len(self.blocks) and self.blocks[place].start < line.end else None
+            if line.blank:
+                yield from self._close()
+                self.table = None
+                continue
             if FENCE.match(line.text):
                 in_code = not in_code
                 yield from self._close()
             elif in_code or (block and block.kind in ("code", "header")):
                 yield from self._close()
-            elif is_signature(line.text) and self.hints.kind == "email":
+            elif self.hints.kind == "email" and is_signature(line.text):
                 break
             elif starts_old_mail(self.lines, number):
                 yield from self._close()
@@ -68,15 +71,12 @@ class _Reader:
                 return
             else:
                 yield from self._line(number, line, block)
-            self.begun = self.begun or not line.blank
+            self.begun = True
         yield from self._close()
 
     def _line(self, number: int, line: Line, block: Block | None) -> Iterator[Part]:
         words = line.text
-        if line.blank:
-            yield from self._close()
-            self.table = None
-        elif words.lstrip().startswith(">") or is_attribution(words):
+        if words.lstrip().startswith(">") or is_attribution(words) or self._is_quoted_mail(block):
             yield from self._quote(line)
         elif is_sign_off(words) or is_field(words) or is_ruler(words) or UNDERLINE.match(words) or RULE.match(words):
             yield from self._close()
@@ -99,6 +99,9 @@ class _Reader:
             yield from self._enter("heading" if block and block.kind == "heading" else "lead", line.start, line.end)
         else:
             yield from self._words(line)
+
+    def _is_quoted_mail(self, block: Block | None) -> bool:
+        return block is not None and block.kind == "quote" and self.hints.kind == "email"
 
     def _speaks(self, turn: Turn, line: Line, block: Block | None) -> bool:
         if block and block.kind == "message" and block.start >= line.start:
@@ -146,7 +149,7 @@ class _Reader:
 
     def _old_mail(self, start: int) -> Iterator[Part]:
         if span := trimmed(self.text, start, len(self.text)):
-            yield Part("quote", *span, sentences(self.text, *span))
+            yield Part("quote", *span, tuple(sentences(self.text, *span)))
 
     def _enter(self, kind: PartKind, start: int, end: int) -> Iterator[Part]:
         if span := trimmed(self.text, start, end):
@@ -163,7 +166,7 @@ class _Reader:
             yield from self._enter("lead", start, end)
             return
         value = _RUN_IN.match(self.text, start, end) if opened.kind == "paragraph" else None
-        parted = sentences(self.text, start, end)
+        parted = tuple(sentences(self.text, start, end))
         yield replace(
             opened, start=start, end=end, sentences=parted, speaker=self.speaker, day=self.day,
             value=value.end() if value else None,

@@ -1,6 +1,7 @@
-"""What the reading of a text gives: its parts in reading order, each with what holds for it."""
+"""What the reading of a text gives: blocks, which chunks are made along, and within them parts, which are read."""
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
@@ -10,8 +11,22 @@ from mnemon.documents.structure.sentences import Span
 
 # The kind of text, as its sender says or as its lines look.
 TextKind = Literal["email", "doc", "chat", "transcript", "note"]
+BlockKind = Literal["heading", "paragraph", "list", "table", "quote", "code", "header", "message"]
 # A heading opens a section; a lead only announces what stands below it, as "Decisions:" above a list does.
 PartKind = Literal["heading", "lead", "paragraph", "item", "row", "quote"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`text[start:end]` is one piece of structure. Blocks are in reading order and do not overlap."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    # Of a heading, from 1; 0 for everything else.
+    level: int = 0
+    # Who said or wrote it, where the source says so: a line of a chat, a message of a mail.
+    speaker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +36,7 @@ class Part:
     kind: PartKind
     start: int
     end: int
-    sentences: Sequence[Span] = ()
+    sentences: tuple[Span, ...] = ()
     # Who says it, and on which day, where the text tells.
     speaker: str | None = None
     day: date | None = None
@@ -38,11 +53,15 @@ class Hints:
     """What is known of a text before it is read; the same text may be read otherwise as a chat than as a note."""
 
     kind: TextKind = "doc"
-    people: Sequence[str] = ()
+    people: tuple[str, ...] = ()
 
     @property
     def talk(self) -> bool:
         return self.kind in ("chat", "transcript")
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256("\n".join((self.kind, *self.people)).encode()).hexdigest()[:16]
 
 
 NO_HINTS = Hints()
@@ -50,6 +69,7 @@ NO_HINTS = Hints()
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    parts: Sequence[Part]
+    parts: tuple[Part, ...]
     preamble: Preamble
-    hints: Hints = NO_HINTS
+    # The hints that it was read with, told by their digest: names that the text does not hold are not kept with it.
+    read_with: str = NO_HINTS.digest

@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mnemon.documents.ingest.content import Block
 from mnemon.documents.structure.lines import Line, block_of
 from mnemon.documents.structure.names import UPPER
 from mnemon.documents.structure.plain_blocks import plain_blocks
 from mnemon.documents.structure.preamble import is_field
 from mnemon.documents.structure.sections import section_of
+from mnemon.documents.structure.structure import Block
 
 _NAME = r"(?P<name>@?[^\W\d_][\w.'’@-]*(?: [^\W_(][\w.'’@-]*){0,3}(?: \([^()\n]{1,30}\))?)"
 _WHOLE_NAME = rf"(?P<name>[{UPPER}][\w.’'-]*(?: [{UPPER}][\w.’'-]*){{0,3}})"

@@ -13,6 +13,8 @@ from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Details, Extraction
 from mnemon.documents.ingest.described import WRITTEN_ON
 from mnemon.documents.ingest.revision_texts import RevisionText, read_text
+from mnemon.documents.ingest.structured import text_kind
+from mnemon.documents.structure.structure import Hints
 from mnemon.models.tokens import count_tokens, find_tokenizer
 from mnemon.semantics.extract.revision import Chunk, Revision, SourceType
 
@@ -61,7 +63,7 @@ async def read_source(
         Chunk(start, end, str(ordinal) if len(spans) > 1 else None) for ordinal, (start, end) in enumerate(spans)
     )
     return SourceRevision(
-        known["doc_id"], revision_id, _revision(revision_id, text, known), chunks,
+        known["doc_id"], revision_id, await asyncio.to_thread(_revision, revision_id, text, known), chunks,
         known["written_at"] or known["ingested_at"], known["ingested_at"], known["readers"],
     )  # fmt: skip
 
@@ -78,15 +80,17 @@ def _chunks_of(text: RevisionText, embedder_folder: Path | None) -> list[tuple[i
 
 
 def _revision(revision_id: UUID, text: RevisionText, known: dict[str, Any]) -> Revision:
+    hints = Hints(_type_of(text, known), tuple(known["participants"]))
     return Revision(
         str(revision_id),
         text.text,
-        _type_of(text, known),
+        hints.kind,
         known["written_at"],
         title=known["details"].get("title") or known["title"],
         sender=known["authors"][0] if len(known["authors"]) == 1 else None,
-        participants=tuple(known["participants"]),
+        participants=hints.people,
         written_on=_day(known["details"].get(WRITTEN_ON)),
+        structure=text.structure(hints),
     )
 
 
@@ -101,6 +105,4 @@ def _day(words: str | None) -> date | None:
 def _type_of(text: RevisionText, known: dict[str, Any]) -> SourceType:
     """What the sender said; for a file, what its lines look like."""
     told: SourceType = known["document_type"]
-    if told == "doc" and known["source_id"] is None and any(block.kind == "message" for block in text.blocks):
-        return "chat"
-    return told
+    return text_kind(text.blocks, None) if told == "doc" and known["source_id"] is None else told

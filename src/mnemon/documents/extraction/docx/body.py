@@ -16,7 +16,8 @@ from mnemon.documents.extraction.docx.text import (
 from mnemon.documents.extraction.hygiene import clean
 from mnemon.documents.extraction.limits import Limits
 from mnemon.documents.extraction.writing import TextWriter
-from mnemon.documents.ingest.content import BlockKind, Remark
+from mnemon.documents.ingest.content import Remark
+from mnemon.documents.structure.structure import BlockKind
 
 CELL_BORDER = " | "
 # Each comment's place costs a pass over its paragraph.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from mnemon.documents.extraction.pdf.lines import Line
-from mnemon.documents.ingest.content import BlockKind
+from mnemon.documents.structure.structure import BlockKind
 
 ITEM = re.compile(r"[•‣◦▪●○–·*-](?:\s|$)|(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S")
 SENTENCE_END = re.compile(r"[.!?:;]['\"”’)\]]*$")

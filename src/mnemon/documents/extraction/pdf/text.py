@@ -7,7 +7,8 @@ from dataclasses import replace
 from mnemon.documents.extraction.pdf.blocks import ITEM, Paragraph
 from mnemon.documents.extraction.pdf.lines import Line, PageLines
 from mnemon.documents.extraction.pdf.runs import Run
-from mnemon.documents.ingest.content import Block, BlockKind, Glyphs, Page
+from mnemon.documents.ingest.content import Glyphs, Page
+from mnemon.documents.structure.structure import Block, BlockKind
 
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 LAST_WORD = re.compile(r"([^\W\d_]+)-$")

@@ -1,0 +1,161 @@
+"""One reading of a text: its parts, with who says them and when, for every format, stored with the revision."""
+
+from datetime import date
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemon.documents.extraction.limits import DEFAULT_LIMITS
+from mnemon.documents.extraction.plain import extract_plain
+from mnemon.documents.ingest.structured import with_structure
+from mnemon.documents.structure import stored
+from mnemon.documents.structure.reading import read_structure
+from mnemon.documents.structure.stored import dump_structure, load_structure, structure_of
+from mnemon.documents.structure.structure import Block, Hints, Part, TextKind
+
+MINUTES = """Board meeting, 2 March 2026
+
+Present: Anna Berg, Ben Ito
+
+DECISIONS
+
+The release moves to April. Anna tells the customers.
+
+Actions:
+- [x] Ben: book the hall
+- [ ] write the notes
+
+| Task | Owner | Due |
+|------|-------|-----|
+| Call the hall | Ben | 9 March |
+
+Remarks: none so far.
+"""
+
+
+def parts(text: str, kind: TextKind = "doc", *people: str) -> list[Part]:
+    return list(read_structure(text, hints=Hints(kind, people)).parts)
+
+
+def told(text: str, kind: TextKind = "doc", *people: str) -> list[tuple[str, str | None, str]]:
+    return [(part.kind, part.speaker, text[part.start : part.end]) for part in parts(text, kind, *people)]
+
+
+def test_minutes_are_read_into_headings_sentences_items_and_rows() -> None:
+    found = parts(MINUTES)
+    assert [(part.kind, MINUTES[part.start : part.end]) for part in found] == [
+        ("lead", "Board meeting, 2 March 2026"),
+        ("heading", "DECISIONS"),
+        ("paragraph", "The release moves to April. Anna tells the customers."),
+        ("heading", "Actions:"),
+        ("item", "Ben: book the hall"),
+        ("item", "write the notes"),
+        ("row", "Call the hall | Ben | 9 March"),
+        ("paragraph", "Remarks: none so far."),
+    ]
+    assert [MINUTES[start:end] for start, end in found[2].sentences] == [
+        "The release moves to April.", "Anna tells the customers.",
+    ]  # fmt: skip
+    assert [part.ticked for part in found if part.kind == "item"] == [True, False]
+    assert found[6].cells == {"task": "Call the hall", "owner": "Ben", "due": "9 March"}
+    value = found[7].value
+    assert value is not None
+    assert MINUTES[value:].strip() == "none so far."
+    preamble = read_structure(MINUTES).preamble
+    assert (preamble.present, preamble.written_on) == (("Anna Berg", "Ben Ito"), date(2026, 3, 2))
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "day"),
+    [
+        ("10:32 Anna: hello there", "10:33 Ben: yes", None),
+        ("[02/03/2026, 10:32:15] Anna: hello there", "[14/03/2026, 10:33:01] Ben: yes", date(2026, 3, 2)),
+        ("[2026-03-02 10:32] <Anna> hello there", "[2026-03-02 10:33] <Ben> yes", date(2026, 3, 2)),
+        ("10:32:01 From Anna to Everyone: hello there", "10:33:07 From Ben to Everyone: yes", None),
+        ("Anna (10:32): hello there", "Ben (10:33): yes", None),
+        ("Anna  10:32 AM\nhello there", "Ben  10:33 AM\nyes", None),
+        ("Anna [2026-03-02 10:32] hello there", "Ben [2026-03-02 10:33] yes", date(2026, 3, 2)),
+    ],
+)
+def test_the_words_of_a_turn_stand_apart_from_who_says_them_and_when(line: str, other: str, day: date | None) -> None:
+    text = f"{line}\n{other}\n"
+    first, second = parts(text, "chat")
+    assert (first.speaker, text[first.start : first.end], first.day) == ("Anna", "hello there", day)
+    assert (second.speaker, text[second.start : second.end]) == ("Ben", "yes")
+
+
+@pytest.mark.parametrize("name", ["Wanjiku", "Chidi Okeke", "Sigrún", "Niamh", "Yusuf", "Jürgen", "小林"])
+def test_no_list_of_names_is_needed_to_know_a_speaker(name: str) -> None:
+    text = f"{name}: the door is open.\nMaureen: I close it.\n{name}: thanks for that.\nMaureen: done.\n"
+    assert [speaker for _, speaker, _ in told(text)] == [name, "Maureen", name, "Maureen"]
+
+
+def test_a_label_that_the_text_also_writes_small_is_nobody() -> None:
+    text = "Costs: 40 per day.\nThe costs are known.\nCosts: 20 per night.\n"
+    assert {speaker for _, speaker, _ in told(text)} == {None}
+
+
+def test_older_mail_and_quoted_lines_are_parts_of_their_own() -> None:
+    text = (
+        "Hi Ben,\n\nI take the door.\n\nOn 2 March 2026, Ben wrote:\n> Who takes the door?\n\nBest regards\nAnna\n\n"
+        "-----Original Message-----\nFrom: Ben\nSomebody has to.\n"
+    )
+    found = told(text, "email")
+    assert ("paragraph", None, "I take the door.") in found
+    assert [words for kind, _, words in found if kind == "quote"] == [
+        "On 2 March 2026, Ben wrote:\n> Who takes the door?",
+        "-----Original Message-----\nFrom: Ben\nSomebody has to.",
+    ]
+
+
+def test_what_a_format_marks_is_not_guessed_again() -> None:
+    """A heading is one however long it is; a quoted block of a mail and code are nobody's statements."""
+    text = "We decided that the old harbour office of the town will be closed\n\nIt is sold.\n\nx = 1\n\nI agree."
+    starts = [text.index(words) for words in ("We", "It", "x =", "I agree")]
+    ends = [text.index("\n\n", start) if start != starts[-1] else len(text) for start in starts]
+    kinds = ("heading", "paragraph", "code", "quote")
+    blocks = [Block(kind, start, end) for kind, start, end in zip(kinds, starts, ends, strict=True)]  # type: ignore[arg-type]
+    found = read_structure(text, blocks, Hints("email")).parts
+    assert [(part.kind, text[part.start : part.end]) for part in found] == [
+        ("heading", text[: ends[0]]), ("paragraph", "It is sold."), ("quote", "I agree."),
+    ]  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.sampled_from([*MINUTES.split("\n"), "10:32 Anna: hello.", "> so", "```", "---", "-- ", "Ann: I do", "\t|"])
+        | st.text(max_size=12),
+        max_size=30,
+    ).map("\n".join),
+    st.sampled_from(["doc", "chat", "email"]),
+)
+def test_parts_are_in_order_and_come_back_from_the_store_as_they_were(text: str, kind: TextKind) -> None:
+    found = read_structure(text, hints=Hints(kind, ("Anna Berg",)))
+    assert all(0 <= part.start < part.end <= len(text) for part in found.parts)
+    assert all(one.end <= other.start for one, other in pairwise(found.parts))
+    for part in found.parts:
+        inside = "".join(text[start:end] for start, end in part.sentences)
+        assert not part.sentences or "".join(inside.split()) == "".join(text[part.start : part.end].split())
+    assert read_structure(text, hints=Hints(kind, ("Anna Berg",))) == found
+    assert load_structure(dump_structure(found)) == found
+
+
+def test_what_was_stored_holds_for_the_hints_and_the_version_that_it_was_read_with() -> None:
+    text = "Ann: I paint the door\n"
+    as_chat, as_doc = Hints("chat", ("Ann",)), Hints("doc")
+    kept = dump_structure(read_structure(text, (), as_chat))
+    assert structure_of(text, (), kept, as_chat) == load_structure(kept)
+    assert structure_of(text, (), kept, as_doc) == read_structure(text, (), as_doc)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored, "_OPENING", '{"version":99,')
+        assert load_structure(kept) is None
+        assert structure_of(text, (), kept, as_chat) == read_structure(text, (), as_chat)
+
+
+def test_names_that_only_the_sender_told_are_not_stored_with_the_text() -> None:
+    extraction = with_structure(extract_plain(b"We paint the door.\n", DEFAULT_LIMITS), "chat")
+    assert load_structure(extraction.structure) is not None
+    read = read_structure("We paint the door.\n", hints=Hints("chat", ("Zaphod Beeblebrox",)))
+    assert "Zaphod" not in repr(load_structure(dump_structure(read)))
