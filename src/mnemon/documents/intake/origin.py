@@ -75,7 +75,8 @@ class Origin:
 
 def checked_origin(origin: Origin) -> Origin:
     """The same, in plain form; or an error that names the field and what it may be."""
-    _check_names(origin)
+    if origin.source_type != TEXT:
+        _check_file(origin)
     for name, known in (
         ("document_type", TYPES), ("sensitivity", SENSITIVITIES), ("visibility_scope", SCOPES),
         ("retention_policy", RETENTIONS),
@@ -113,7 +114,8 @@ def _with_terms(origin: Origin) -> Origin:
     )  # fmt: skip
 
 
-def _check_names(origin: Origin) -> None:
+def _check_file(origin: Origin) -> None:
+    """What is said of a file, in the words of the upload form."""
     title, tags, uri = origin.title, origin.tags, origin.source_uri
     if title is not None and not 1 <= len(title.strip()) <= LONGEST_TITLE:
         raise UnfitField(f"A title has 1 to {LONGEST_TITLE} characters, this one {len(title)}.", field="title")
