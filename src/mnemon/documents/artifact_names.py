@@ -2,6 +2,8 @@
 
 import hashlib
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from uuid import UUID
 
 from mnemon.db.database import Connection
@@ -23,6 +25,23 @@ SELECT doc_id FROM mnemon.documents
    AND (doc_id = %(own)s::uuid OR source_uri = %(address)s
         OR doc_id BETWEEN %(first)s::uuid AND %(last)s::uuid AND NOT starts_with(source_uri, 'artifact://'))
 """
+
+NAMES = """
+SELECT r.doc_version_id, r.doc_id, d.source_uri, d.document_type, r.content_hash
+  FROM mnemon.document_revisions r
+  JOIN mnemon.documents d ON d.tenant_id = r.tenant_id AND d.doc_id = r.doc_id
+ WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_version_id = ANY(%s) AND r.purged_at IS NULL
+   AND mnemon.may_read(d.readers)
+"""
+
+
+@dataclass(frozen=True)
+class RevisionNames:
+    """A revision as the tools name it."""
+
+    artifact_uid: str
+    revision_id: str
+    artifact_type: str
 
 
 def uid_of_source(source_system: str, source_id: str | None) -> str:
@@ -56,6 +75,17 @@ def revision_name(content_hash: str) -> str:
     """By the content, so that the same content is the same revision of its artifact."""
     match = _HASH.fullmatch(content_hash)
     return f"rev_{match[1][:SHOWN]}" if match else "rev_purged"
+
+
+async def names_of_revisions(tx: Connection, revisions: Iterable[UUID]) -> dict[UUID, RevisionNames]:
+    """Of those that the transaction's reader may see: a revision that is missing here must not be shown."""
+    rows = await (await tx.execute(NAMES, (list({*revisions}),))).fetchall()
+    return {
+        row["doc_version_id"]: RevisionNames(
+            uid_of(row["doc_id"], row["source_uri"]), revision_name(row["content_hash"]), row["document_type"]
+        )
+        for row in rows
+    }
 
 
 def artifact_name(doc_id: UUID) -> str:

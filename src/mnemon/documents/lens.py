@@ -21,7 +21,12 @@ INSERT INTO {documents} AS d
 VALUES (%(tenant)s, %(doc)s, %(source_type)s, %(source_uri)s, %(title)s, %(tags)s, %(document_type)s,
         %(source_system)s, %(source_id)s, %(source_url)s, %(sensitivity)s, %(visibility_scope)s, %(owner)s,
         %(readers)s::text[], %(retention_policy)s, %(retain_until)s, %(by)s, %(at)s, %(at)s)
-ON CONFLICT (tenant_id, doc_id) DO UPDATE SET tags = excluded.tags
+ON CONFLICT (tenant_id, doc_id) DO UPDATE
+   SET title = excluded.title, tags = excluded.tags, document_type = excluded.document_type,
+       source_system = excluded.source_system, source_id = excluded.source_id, source_url = excluded.source_url,
+       sensitivity = excluded.sensitivity, visibility_scope = excluded.visibility_scope, owner = excluded.owner,
+       readers = excluded.readers, retention_policy = excluded.retention_policy,
+       retain_until = excluded.retain_until, updated_at = excluded.updated_at
 """
 DESCRIBE = """
 UPDATE {documents}
@@ -87,7 +92,7 @@ UPDATE {document_revisions}
 """
 
 STEPS: dict[str, Sequence[str]] = {
-    happened.ACCEPTED.type: (ACCEPT, DESCRIBE, READERS_OF_REVISIONS),
+    happened.ACCEPTED.type: (ACCEPT, READERS_OF_REVISIONS),
     happened.DESCRIBED.type: (DESCRIBE, READERS_OF_REVISIONS),
     happened.INGESTED.type: (STOP_SERVING, INGEST, TOUCH),
     happened.DEACTIVATED.type: (STOP_SERVING, TOUCH),

@@ -6,28 +6,16 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.documents.access import Reader, read_as
-from mnemon.documents.artifact_names import revision_name, uid_of
+from mnemon.documents.artifact_names import RevisionNames, names_of_revisions
 from mnemon.documents.ingest.revision_texts import read_span
 from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.links import artifact_uri
 from mnemon.semantics.artifact_reading import Artifact, ArtifactRevision, find_artifact, find_revision
 
-NAMES = """
-SELECT r.doc_version_id, r.doc_id, d.source_uri, d.document_type, r.content_hash
-  FROM mnemon.document_revisions r
-  JOIN mnemon.documents d ON d.tenant_id = r.tenant_id AND d.doc_id = r.doc_id
- WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_version_id = ANY(%s) AND r.purged_at IS NULL
-   AND mnemon.may_read(d.readers)
-"""
-
 
 @dataclass(frozen=True)
-class Named:
-    """A revision by its names."""
-
-    artifact_uid: str
-    revision_id: str
-    artifact_type: str
+class Named(RevisionNames):
+    """A revision by its names, and its address."""
 
     def uri(self, start: int | None = None, end: int | None = None) -> str:
         return artifact_uri(self.artifact_uid, self.revision_id, start, end)
@@ -37,13 +25,8 @@ async def names_of(caller: AgentCaller, revisions: Iterable[UUID]) -> dict[UUID,
     """The names of those that the caller may see; a revision that is missing here must not be shown."""
     async with caller.mnemon.database.transaction(caller.tenant_id) as tx:
         await read_as(tx, reader_of(caller))
-        rows = await (await tx.execute(NAMES, (list({*revisions}),))).fetchall()
-    return {
-        row["doc_version_id"]: Named(
-            uid_of(row["doc_id"], row["source_uri"]), revision_name(row["content_hash"]), row["document_type"]
-        )
-        for row in rows
-    }
+        names = await names_of_revisions(tx, revisions)
+    return {revision: Named(**vars(named)) for revision, named in names.items()}
 
 
 def reader_of(caller: AgentCaller) -> Reader:
