@@ -20,7 +20,7 @@ from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.folders import FoundFile, find_files
 from mnemon.documents.intake.origin import Origin, checked_origin
 from mnemon.documents.intake.receive import accept
-from mnemon.documents.runs import RunStatus, run_by_id
+from mnemon.documents.runs import RunStatus, ended_runs
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.read.query import end_of, start_of
@@ -172,13 +172,12 @@ async def _see_through(
     async with being_read(mnemon):
         task = progress.add_task("Reading", total=len(waiting))
         while waiting and not interrupted.wanted:
-            for run_id in list(waiting):
-                async with mnemon.database.transaction(tenant) as tx:
-                    run = await run_by_id(tx, run_id)
-                if run.status in (RunStatus.SUCCEEDED, RunStatus.FAILED):
-                    one = waiting.pop(run_id)
-                    one.status, one.error_code, one.reason = run.status, run.error_code, run.error
-                    progress.advance(task)
+            async with mnemon.database.transaction(tenant) as tx:
+                ended = await ended_runs(tx, waiting.keys())
+            for run in ended:
+                one = waiting.pop(run.run_id)
+                one.status, one.error_code, one.reason = run.status, run.error_code, run.error
+                progress.advance(task)
             await _pause(interrupted)
         task = progress.add_task("Finding events", total=len(documents))
         async for read in until_events_are_read(mnemon, tenant, documents):

@@ -1,6 +1,7 @@
 """Runs as people follow them: list, look, retry. What moves them is their job."""
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -37,6 +38,10 @@ SELECT {COLUMNS} FROM mnemon.ingestion_runs r {WANTED}
 """
 COUNT = f"SELECT count(*) AS total FROM mnemon.ingestion_runs {WANTED}"
 ONE = f"SELECT {COLUMNS} FROM mnemon.ingestion_runs r WHERE tenant_id = mnemon.current_tenant() AND run_id = %s"
+ENDED = f"""
+SELECT {COLUMNS} FROM mnemon.ingestion_runs r
+ WHERE tenant_id = mnemon.current_tenant() AND run_id = ANY(%s) AND status IN ('succeeded', 'failed')
+"""
 CONTENT = """
 SELECT config ->> 'content_hash' AS content_hash FROM mnemon.ingestion_runs
  WHERE tenant_id = mnemon.current_tenant() AND run_id = %s
@@ -116,6 +121,11 @@ async def run_by_id(tx: Connection, run_id: UUID) -> Run:
     if run is None:
         raise NotFound(f"There is no ingestion run {run_id}.", run_id=str(run_id))
     return run
+
+
+async def ended_runs(tx: Connection, run_ids: Collection[UUID]) -> list[Run]:
+    """Those of these runs that have ended."""
+    return await (await tx.cursor(row_factory=class_row(Run)).execute(ENDED, (list(run_ids),))).fetchall()
 
 
 async def retry_run(database: Database, files: Files, tenant: UUID, run_id: UUID) -> Run:

@@ -1,45 +1,79 @@
-"""The subprocess of `run_isolated`: takes limits upon itself, calls one function, answers on its standard output."""
+"""The process of one call of `run_isolated`: takes limits upon itself, calls one function, answers, and ends."""
 
-import contextlib
-import ctypes
 import importlib
 import os
-import resource
-import signal
+import socket
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any, get_type_hints
 
 import orjson
 from pydantic import TypeAdapter
 
 from mnemon.errors import MnemonError
+from mnemon.work.confinement import confine
 from mnemon.work.errors import MemoryLimitExceeded
 from mnemon.work.reply import ERROR, RESULT
 
-DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
-# The parent's own limit comes first; this one is the kernel's, for a child whose parent is gone.
-GRACE_SECONDS = 5.0
-# As bulk embedding: whoever waits for an answer of the server comes first.
-NICENESS = 10
+TALK = 3
 
 
-def main() -> None:
+def answer_call(talk: int, words: int, parent: int) -> None:
+    """After the fork: of all that the fork server has open, only the line to the caller and to its log stay."""
+    os.setsid()
     # Whatever a library prints must not end up in the answer.
-    answer = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    request = orjson.loads(sys.stdin.buffer.read())
-    _limit(request["memory_mb"], request["seconds"])
-    if os.getppid() != request["parent"]:
-        os._exit(1)
+    os.dup2(words, 1)
+    os.dup2(words, 2)
+    os.dup2(talk, TALK)
+    os.close(0)
+    os.open(os.devnull, os.O_RDONLY)
+    os.closerange(TALK + 1, os.sysconf("SC_OPEN_MAX"))
+    line = socket.socket(fileno=TALK)
+    request = orjson.loads(_read(line))
+    confine(request["memory_mb"], request["seconds"], request["network"])
+    if os.getppid() != parent:
+        return
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    sys.path[:] = request["path"]
     try:
-        reply = RESULT + _call(request["function"], request["arguments"])
+        reply = RESULT + call_with_json(function_named(request["function"]), request["arguments"])
     except Exception as error:
         reply = ERROR + orjson.dumps(_told(error), default=str)
-    answer.write(reply)
-    answer.flush()
+    line.sendall(reply)
     # No exit handlers of foreign libraries: the answer is given.
     os._exit(0)
+
+
+def _read(line: socket.socket) -> bytes:
+    parts = []
+    while part := line.recv(1 << 16):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def function_named(name: str) -> Callable[..., Any]:
+    module, _, path = name.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    function: Callable[..., Any] = found
+    return function
+
+
+@cache
+def types_of(function: Callable[..., Any]) -> tuple[list[TypeAdapter[Any]], TypeAdapter[Any]]:
+    """What it takes and what it returns, by its annotations."""
+    hints = get_type_hints(function)
+    returns: TypeAdapter[Any] = TypeAdapter(hints.pop("return", Any))
+    return [TypeAdapter(hint) for hint in hints.values()], returns
+
+
+def call_with_json(function: Callable[..., Any], texts: list[str]) -> bytes:
+    takes, returns = types_of(function)
+    given = [taken.validate_json(text) for taken, text in zip(takes, texts, strict=True)]
+    return returns.dump_json(function(*given))
 
 
 def _told(error: BaseException) -> dict[str, Any]:
@@ -52,31 +86,3 @@ def _told(error: BaseException) -> dict[str, Any]:
     if isinstance(error, MnemonError):
         return {"code": error.code, "message": error.message, "details": error.details}
     return {"code": "", "message": f"{type(error).__name__}: {error}"[:1000], "details": {}}
-
-
-def _limit(memory_mb: int, seconds: float) -> None:
-    """Limits that the kernel enforces, even on code that never returns to Python."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
-    most = memory_mb << 20
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
-    os.setpriority(os.PRIO_PROCESS, 0, max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
-
-
-def _call(name: str, arguments: list[str]) -> bytes:
-    module, _, path = name.partition(":")
-    function: Callable[..., Any] = importlib.import_module(module)  # type: ignore[assignment]
-    for part in path.split("."):
-        function = getattr(function, part)
-    hints = get_type_hints(function)
-    returns: TypeAdapter[Any] = TypeAdapter(hints.pop("return", Any))
-    takes = [hint for parameter, hint in hints.items()]
-    values = [TypeAdapter(hint).validate_json(text) for hint, text in zip(takes, arguments, strict=True)]
-    return returns.dump_json(function(*values))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,23 +1,23 @@
-"""Isolation: run a function in a subprocess that may crash, hang or leak without harm to the worker.
+"""Isolation: run a function in a process of its own that may crash, hang or leak without harm to the worker.
 
 The function takes and returns values that pydantic can write as JSON, by its annotations. Nothing that comes back
 is ever unpickled: a process that a hostile file has taken over can return wrong data, but no code.
 """
 
 import asyncio
-import contextlib
 import os
 import signal
 import sys
-from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
 import orjson
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from mnemon.errors import MnemonError, error_types
+from mnemon.work.child import types_of
 from mnemon.work.errors import MemoryLimitExceeded, ProcessDied, SubprocessFailed, TimeLimitExceeded
+from mnemon.work.fork_client import Call, Preparation, begin_call, name_of
 from mnemon.work.reply import ERROR, RESULT
 
 Returned = TypeVar("Returned")
@@ -29,8 +29,13 @@ LAST_WORDS = 400
 # All that the subprocess gets of our environment. Keys of models, stores and brokers have names of every kind, so what
 # is safe is listed, not what is secret.
 SAFE_VARIABLES = frozenset({"HOME", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "PATH", "TEMP", "TMP", "TMPDIR", "TZ"})
-NO_PLUGINS = {"PYDANTIC_DISABLE_PLUGINS": "__all__"}
 SAFE_PREFIXES = ("LC_", "PYTHON", "OMP_", "COV_", "COVERAGE_")
+SETTINGS = {
+    # To look for plugins of pydantic is to read the files of every installed package.
+    "PYDANTIC_DISABLE_PLUGINS": "__all__",
+    # Threads do not survive a fork.
+    "TOKENIZERS_PARALLELISM": "false",
+}
 
 
 class ToldError(BaseModel):
@@ -47,63 +52,56 @@ async def run_isolated(
     memory_mb: int = MEMORY_MB,
     seconds: float = SECONDS,
     database_access: bool = False,
+    prepared: Preparation | None = None,
 ) -> Returned:
-    """Call a module-level function in a subprocess with limits on memory (address space) and wall-clock time.
+    """Call a module-level function in a process with limits on memory (address space) and wall-clock time.
 
     Errors of Mnemon's family come back as themselves; a crash, a hang and a leak come back as errors of their own.
-    Of our environment it sees a few harmless variables; `database_access` adds libpq's (PGPASSWORD …).
+    Of our environment it sees a few harmless variables, and no network; `database_access` allows it, with libpq's
+    variables (PGPASSWORD …). The process is the fork of one that is `prepared`, and serves this call only.
     """
-    name = f"{function.__module__}:{function.__qualname__}"
-    request = orjson.dumps(
-        {
-            "function": name,
-            "arguments": [one.model_dump_json() for one in arguments],
-            "memory_mb": memory_mb,
-            "seconds": seconds,
-            "parent": os.getpid(),
-        }
-    )
-    reply = await _converse(request, name, seconds, _environment(database_access))
-    returns: TypeAdapter[Returned] = TypeAdapter(get_type_hints(function).get("return", Any))
+    name = name_of(function)
+    request = {
+        "function": name,
+        "arguments": [one.model_dump_json() for one in arguments],
+        "memory_mb": memory_mb,
+        "seconds": seconds,
+        "network": database_access,
+        "environment": _environment(database_access),
+        "path": [path for path in sys.path if path],
+    }
+    call = begin_call(function, prepared, _environment(False))
+    reply = await _converse(call, orjson.dumps(request), name, seconds)
     try:
         if reply[:1] == ERROR:
             raise _error_in(ToldError.model_validate_json(reply[1:]), memory_mb)
-        return returns.validate_json(reply[1:])
+        returned: Returned = types_of(function)[1].validate_json(reply[1:])
+        return returned
     except ValidationError:
         raise ProcessDied(f"The subprocess of {name} gave an answer of the wrong form.", function=name) from None
 
 
-async def _converse(request: bytes, name: str, seconds: float, environment: dict[str, str]) -> bytes:
+async def _converse(call: Call, request: bytes, name: str, seconds: float) -> bytes:
     """Send the request, await the reply. However this ends, the process and all it started are gone after."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "mnemon.work.child",
-        stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True, env=environment,
-    )  # fmt: skip
     try:
         async with asyncio.timeout(seconds):
-            reply, said = await _exchange(process, request)
-            await process.wait()
+            await call.open()
+            await call.ask(request)
+            reply, said = await asyncio.gather(_read(call.talk, LARGEST_REPLY), _read_tail(call.words))
+            status = await call.ended()
     except TimeoutError:
         raise TimeLimitExceeded(f"{name} was stopped after {seconds:g} s.", function=name) from None
     finally:
-        await _end(process)
-    if reply[:1] not in (RESULT, ERROR) or process.returncode != 0:
-        raise ProcessDied(f"The subprocess of {name} {_cause_of_death(process.returncode, said)}.", function=name)
+        # Shielded: a cancelled job must not leave a process behind.
+        await asyncio.shield(call.end())
+    if reply[:1] not in (RESULT, ERROR) or status != 0:
+        raise ProcessDied(f"The subprocess of {name} {_cause_of_death(status, said)}.", function=name)
     return reply
-
-
-async def _exchange(process: Process, request: bytes) -> tuple[bytes, bytes]:
-    assert process.stdin and process.stdout and process.stderr
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        process.stdin.write(request)
-        await process.stdin.drain()
-    process.stdin.close()
-    return await asyncio.gather(_read(process.stdout, LARGEST_REPLY), _read_tail(process.stderr))
 
 
 async def _read(stream: asyncio.StreamReader, most: int) -> bytes:
     parts, size = [], 0
-    while part := await stream.read(1 << 16):
+    while part := await _part(stream):
         size += len(part)
         if size > most:
             raise MemoryLimitExceeded(f"The subprocess answered with more than {most} bytes.", limit=most)
@@ -113,24 +111,24 @@ async def _read(stream: asyncio.StreamReader, most: int) -> bytes:
 
 async def _read_tail(stream: asyncio.StreamReader) -> bytes:
     tail = b""
-    while part := await stream.read(1 << 12):
+    while part := await _part(stream):
         tail = (tail + part)[-LAST_WORDS:]
     return tail
 
 
-async def _end(process: Process) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    # Shielded: a cancelled job must not leave a zombie behind.
-    await asyncio.shield(process.wait())
+async def _part(stream: asyncio.StreamReader) -> bytes:
+    try:
+        return await stream.read(1 << 16)
+    except ConnectionError:
+        # It died before it had read all that we said.
+        return b""
 
 
 def _environment(database_access: bool) -> dict[str, str]:
     """The same import path as ours, and nothing that could hold a secret."""
     prefixes = (*SAFE_PREFIXES, "PG") if database_access else SAFE_PREFIXES
     plain = {name: value for name, value in os.environ.items() if name in SAFE_VARIABLES or name.startswith(prefixes)}
-    # To look for plugins of pydantic is to read the files of every installed package.
-    return plain | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)} | NO_PLUGINS
+    return plain | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)} | SETTINGS
 
 
 def _cause_of_death(status: int | None, said: bytes) -> str:

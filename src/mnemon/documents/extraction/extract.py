@@ -46,8 +46,14 @@ def extract(path: Path, kind: FileKind, limits: Limits = DEFAULT_LIMITS) -> Extr
     return found
 
 
+def load_extractors() -> None:
+    """Import all of them: for the process whose forks read one file each."""
+    for kind in NAMES:
+        _extractor(kind)
+
+
 def _extractor(kind: FileKind) -> Extractor:
-    """Imported only when needed: each file is read in a process of its own, which should begin quickly."""
+    """Imported only when needed: the commands that read no file begin without them."""
     match kind:
         case "pdf":
             from mnemon.documents.extraction.pdf.extract import extract_pdf as found

@@ -1,4 +1,4 @@
-"""Extraction of a foreign file in a subprocess with limits on time and memory."""
+"""Extraction of a foreign file in a process of its own, with limits on time and memory."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +13,7 @@ from mnemon.documents.extraction.sniff import FileKind
 from mnemon.documents.ingest.content import Extraction
 from mnemon.settings import Settings
 from mnemon.work.errors import MemoryLimitExceeded, SubprocessFailed
+from mnemon.work.fork_client import Preparation
 from mnemon.work.isolate import run_isolated
 
 Argument = TypeVar("Argument", bound=BaseModel)
@@ -24,7 +25,9 @@ async def extract_isolated(path: Path, kind: FileKind, settings: Settings) -> Ex
     return await within_limits(extract_file, ForeignFile(path=path, kind=kind, limits=limits_of(settings)), settings)
 
 
-async def within_limits(function: Callable[[Argument], Result], file: Argument, settings: Settings) -> Result:
+async def within_limits(
+    function: Callable[[Argument], Result], file: Argument, settings: Settings, prepared: Preparation | None = None
+) -> Result:
     """What the function gives, or ExtractionFailed.
 
     A file that hangs or kills its process ends in TimeLimitExceeded or ProcessDied: the queue counts such attempts,
@@ -32,7 +35,11 @@ async def within_limits(function: Callable[[Argument], Result], file: Argument, 
     """
     try:
         return await run_isolated(
-            function, file, memory_mb=settings.extract_memory_mb, seconds=settings.extract_seconds
+            function,
+            file,
+            memory_mb=settings.extract_memory_mb,
+            seconds=settings.extract_seconds,
+            prepared=prepared,
         )
     except MemoryLimitExceeded:
         raise ExtractionFailed(

@@ -1,4 +1,4 @@
-"""Reading a file: from bytes to text and chunks. Imported by the subprocess that does it, so it imports little."""
+"""Reading a file: from bytes to text and chunks. Runs in a process of its own."""
 
 import time
 from dataclasses import dataclass
@@ -7,13 +7,25 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from mnemon.documents.extraction.errors import ExtractionFailed
-from mnemon.documents.extraction.extract import extract
+from mnemon.documents.extraction.extract import extract, load_extractors
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
 from mnemon.documents.extraction.sniff import FileKind
 from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Chunk, Extraction
 from mnemon.documents.ingest.structured import with_structure
 from mnemon.models.tokens import count_tokens, find_tokenizer
+
+
+class ReadingTools(BaseModel):
+    """What reading needs, whatever the file."""
+
+    embedder_folder: Path | None = None
+
+
+def load_tools(tools: ReadingTools) -> None:
+    """Once, in the process whose forks read one file each."""
+    load_extractors()
+    count_tokens(find_tokenizer(tools.embedder_folder), "Ready.")
 
 
 class FileToRead(BaseModel):
