@@ -17,6 +17,7 @@ from uuid import UUID
 import numpy as np
 from corpus import Corpus, make_corpus
 from passages import add_document, add_tenant, own_database
+from small_files_bench import measure_small_files
 from upload_bench import measure_uploads
 from vector_cache import CachedEmbedder
 
@@ -216,6 +217,8 @@ async def main() -> None:
     if not (DATA / "explainmeetsum").is_dir():
         sys.exit(f"There is no evaluation data in {DATA}: set MNEMON_EVAL_DATA to its folder.")
     results: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        results |= await measure_small_files(Path(folder))
     results |= await measure_uploads(QUICK)
     await measure_search(results)
     print(json.dumps({"bench": "ingest", "results": {name: round(value, 3) for name, value in results.items()}}))

@@ -1,8 +1,12 @@
 """Functions that a subprocess imports by name: well-behaved and otherwise."""
 
+import asyncio
 import contextlib
+import ctypes
+import importlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,6 +16,7 @@ from pydantic import BaseModel
 
 from mnemon.errors import NotFound
 from mnemon.work.errors import JobPostponed, LeaseLost
+from mnemon.work.isolate import run_isolated
 from mnemon.work.job import Job
 from mnemon.work.kinds import Backoff, Isolation, JobKind
 
@@ -71,8 +76,54 @@ def secrets(request: Text) -> dict[str, str]:
     return dict(os.environ)
 
 
+def parent(request: Text) -> int:
+    return os.getppid()
+
+
 def niceness(request: Text) -> int:
     return os.getpriority(os.PRIO_PROCESS, 0)
+
+
+LEFT_BEHIND: list[str] = []
+
+
+def remember(request: Text) -> list[str]:
+    """What earlier calls left in this process: variables, modules' state, files, the environment."""
+    seen = [*LEFT_BEHIND, os.environ.get("LEFT_BEHIND", ""), getattr(sys, "left_behind", "")]
+    LEFT_BEHIND.append(request.text)
+    sys.left_behind = os.environ["LEFT_BEHIND"] = request.text
+    os.chdir("/")
+    return [one for one in seen if one]
+
+
+def reach_out(request: Text) -> str:
+    """Ask for the network, and for the memory of the process that will fork the next reader."""
+    for attempt in (lambda: socket.create_connection(("127.0.0.1", int(request.text)), 5), _trace_parent):
+        with contextlib.suppress(PermissionError):
+            attempt()
+            return "reached"
+    return "refused"
+
+
+def _trace_parent() -> None:
+    attach = 16
+    if ctypes.CDLL(None, use_errno=True).ptrace(attach, os.getppid(), None, None):
+        raise PermissionError(ctypes.get_errno())
+
+
+def open_places(request: Text) -> list[int]:
+    return sorted(int(one.name) for one in Path("/proc/self/fd").iterdir() if one.exists())
+
+
+def kill_parent(request: Text) -> Count:
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+    raise AssertionError
+
+
+def spin(request: Text) -> Count:
+    while True:
+        pass
 
 
 def forge(request: Text) -> Count:
@@ -106,3 +157,9 @@ async def run(job: Job[Text]) -> None:
         except LeaseLost:
             return
         raise AssertionError("finished twice")
+
+
+if __name__ == "__main__":
+    # A worker whose reader hangs.
+    foreign = importlib.import_module("foreign")
+    asyncio.run(run_isolated(foreign.hang, foreign.Text(text=sys.argv[1])))

@@ -3,7 +3,10 @@
 import asyncio
 import json
 import os
+import platform
+import socket
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,12 +14,16 @@ import pytest
 from mnemon.errors import NotFound
 from mnemon.work.enqueue import enqueue
 from mnemon.work.errors import MemoryLimitExceeded, ProcessDied, SubprocessFailed, TimeLimitExceeded
-from mnemon.work.isolate import run_isolated
+from mnemon.work.fork_client import Preparation
+from mnemon.work.isolate import run_isolated as run_in_a_process
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import foreign
 from foreign import Text
+
+# Calls begin at once, however long a busy machine takes to import what they need.
+run_isolated = partial(run_in_a_process, prepared=Preparation(foreign.count, Text(text="")))
 
 
 def alive(process: int) -> bool:
@@ -39,8 +46,9 @@ async def test_a_leak_ends_at_the_memory_limit() -> None:
 
 async def test_a_hang_ends_at_the_time_limit_with_all_its_processes(tmp_path, eventually) -> None:
     note = tmp_path / "processes"
-    with pytest.raises(TimeLimitExceeded, match="stopped after 2 s"):
-        await run_isolated(foreign.hang, Text(text=str(note)), seconds=2)
+    await run_isolated(foreign.count, Text(text=""))
+    with pytest.raises(TimeLimitExceeded, match="stopped after 4 s"):
+        await run_isolated(foreign.hang, Text(text=str(note)), seconds=4)
     await _all_gone(note, eventually)
 
 
@@ -117,6 +125,71 @@ async def test_the_subprocess_sees_no_secret_of_ours(monkeypatch) -> None:
 async def test_the_subprocess_lets_others_go_first() -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
     assert await run_isolated(foreign.niceness, Text(text="")) == max(10, own)
+
+
+async def test_a_crash_a_leak_and_a_loop_between_good_calls_harm_none_of_them() -> None:
+    """As files come: one after the other, and several at once."""
+
+    async def good(number: int) -> int:
+        return (await run_isolated(foreign.count, Text(text="x" * number))).letters
+
+    for bad in (foreign.crash, foreign.leak, foreign.spin, foreign.leave):
+        assert await good(3) == 3
+        with pytest.raises((ProcessDied, MemoryLimitExceeded, TimeLimitExceeded)):
+            await run_isolated(bad, Text(text=""), memory_mb=512, seconds=3)
+    bad_ones = (
+        run_isolated(bad, Text(text=""), memory_mb=512, seconds=3)
+        for bad in (foreign.crash, foreign.leak, foreign.spin)
+    )
+    found = await asyncio.gather(good(1), *bad_ones, *(good(number) for number in range(2, 6)), return_exceptions=True)
+    assert [one for one in found if isinstance(one, int)] == [1, 2, 3, 4, 5]
+    assert len([one for one in found if isinstance(one, ProcessDied | MemoryLimitExceeded | TimeLimitExceeded)]) == 3
+
+
+async def test_a_call_finds_nothing_that_an_earlier_one_left() -> None:
+    for text in ("the first tenant's", "the second's", "the third's"):
+        assert await run_isolated(foreign.remember, Text(text=text)) == []
+
+
+async def test_a_call_has_a_process_of_its_own_that_is_forked_not_started() -> None:
+    one, other = [(await run_isolated(foreign.count, Text(text=""))).process for _ in range(2)]
+    assert one != other
+    parents = {await run_isolated(foreign.parent, Text(text="")) for _ in range(2)}
+    assert len(parents) == 1
+    assert os.getpid() not in parents
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="the filter of system calls is Linux's")
+async def test_the_process_reaches_neither_the_network_nor_another_process() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
+        assert await run_isolated(foreign.reach_out, Text(text=port)) == "refused"
+        assert await run_isolated(foreign.reach_out, Text(text=port), database_access=True) == "reached"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="there is no /proc")
+async def test_the_process_has_nothing_open_but_its_own_lines() -> None:
+    assert await run_isolated(foreign.open_places, Text(text="")) == [0, 1, 2, 3]
+
+
+async def test_a_fork_server_that_dies_is_replaced() -> None:
+    with pytest.raises(ProcessDied):
+        await run_isolated(foreign.kill_parent, Text(text=""))
+    assert (await run_isolated(foreign.count, Text(text="four"))).letters == 4
+
+
+async def test_a_worker_that_is_killed_takes_its_readers_along(tmp_path, eventually) -> None:
+    note = tmp_path / "processes"
+    worker = await asyncio.create_subprocess_exec(sys.executable, foreign.__file__, str(note))
+
+    async def begun() -> bool:
+        return note.exists() and note.read_text() != ""
+
+    await eventually(begun)
+    worker.kill()
+    await worker.wait()
+
+    await _all_gone(note, eventually)
 
 
 async def test_a_job_in_a_subprocess_can_put_itself_off(database, tenant, run_worker, job_reaches, tmp_path) -> None:

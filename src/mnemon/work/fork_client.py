@@ -24,7 +24,7 @@ Words = tuple[str, ...]
 class Preparation:
     """What a fork server does before its first call, so that no call has to: import modules, load tables."""
 
-    function: Callable[..., None]
+    function: Callable[..., object]
     argument: BaseModel
 
 
@@ -81,9 +81,9 @@ class _Server:
     def __init__(self, words: Words, environment: dict[str, str]) -> None:
         command = [sys.executable, "-m", "mnemon.work.fork_server", *words]
         self._calls, theirs = socket.socketpair()
-        nowhere: Any = subprocess.DEVNULL
+        nowhere = subprocess.DEVNULL
         self._process = subprocess.Popen(
-            command, stdin=theirs, stdout=nowhere, stderr=nowhere, start_new_session=True, env=environment
+            command, stdin=theirs.fileno(), stdout=nowhere, stderr=nowhere, start_new_session=True, env=environment
         )
         theirs.close()
 
@@ -110,9 +110,9 @@ _servers: dict[Words, _Server] = {}
 _turn = threading.Lock()
 
 
-def begin_call(function: Callable[..., Any], prepared: Preparation | None, environment: dict[str, str]) -> Call:
+def begin_call(prepared: Preparation | None, environment: dict[str, str]) -> Call:
     """A child of the server that is so prepared. A server that has died is replaced."""
-    words = (name_of(function), name_of(prepared.function), prepared.argument.model_dump_json()) if prepared else ()
+    words = (name_of(prepared.function), prepared.argument.model_dump_json()) if prepared else ()
     with _turn:
         if server := _servers.get(words):
             try:

@@ -12,23 +12,22 @@ import signal
 import socket
 import sys
 
-from mnemon.work.child import answer_call, call_with_json, function_named, types_of
+from mnemon.work.child import answer_call, call_with_json, function_named
 
 CALL = b"c"
 
 
 def main() -> None:
-    """`python -m mnemon.work.fork_server [FUNCTION PREPARATION ARGUMENT]`, with the caller's line as standard input."""
+    """`python -m mnemon.work.fork_server [PREPARATION ARGUMENT]`, with the line to the caller as standard input."""
     prepare(*sys.argv[1:])
     ForkServer(socket.socket(fileno=0)).serve()
 
 
-def prepare(function: str = "", preparation: str = "", argument: str = "") -> None:
+def prepare(function: str = "", argument: str = "") -> None:
     # Whatever fails here fails in the child too, where it has somebody to be told to.
     with contextlib.suppress(Exception):
         if function:
-            types_of(function_named(function))
-            call_with_json(function_named(preparation), [argument])
+            call_with_json(function_named(function), [argument])
     # Children that never look through what we loaded share it instead of copying it.
     gc.collect()
     gc.freeze()

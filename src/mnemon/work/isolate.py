@@ -70,7 +70,7 @@ async def run_isolated(
         "environment": _environment(database_access),
         "path": [path for path in sys.path if path],
     }
-    call = begin_call(function, prepared, _environment(False))
+    call = begin_call(prepared, _environment(False))
     reply = await _converse(call, orjson.dumps(request), name, seconds)
     try:
         if reply[:1] == ERROR:

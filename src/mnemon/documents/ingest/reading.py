@@ -14,6 +14,7 @@ from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Chunk, Extraction
 from mnemon.documents.ingest.structured import with_structure
 from mnemon.models.tokens import count_tokens, find_tokenizer
+from mnemon.work.child import types_of
 
 
 class ReadingTools(BaseModel):
@@ -25,6 +26,7 @@ class ReadingTools(BaseModel):
 def load_tools(tools: ReadingTools) -> None:
     """Once, in the process whose forks read one file each."""
     load_extractors()
+    types_of(read_file)
     count_tokens(find_tokenizer(tools.embedder_folder), "Ready.")
 
 
