@@ -6,6 +6,8 @@ import time
 
 from mnemon.documents.ingest.reading import FileToRead, ReadFile, read_file
 
+HOARD: list[bytearray] = []
+
 
 def read_hostile(wanted: FileToRead) -> ReadFile:
     """A file that says so kills its reader; any other is read."""
@@ -14,4 +16,6 @@ def read_hostile(wanted: FileToRead) -> ReadFile:
         os.kill(os.getpid(), signal.SIGSEGV)
     if b"HANG" in content:
         time.sleep(3600)
+    while b"HOG" in content:
+        HOARD.append(bytearray(16 << 20))
     return read_file(wanted)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from uuid import UUID
 
 import httpx
@@ -93,10 +94,16 @@ async def test_an_unreadable_file_fails_its_run_with_the_reason_on_record(
     assert files_below(mnemon.files.blobs) == []
 
 
-async def test_a_file_that_kills_its_reader_is_given_up_and_others_go_on(
-    upload: Upload, work: Work, run_reaches: RunReaches, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def hostile_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
     monkeypatch.setattr(reader, "read_file", hostile.read_hostile)
+
+
+@pytest.mark.usefixtures("hostile_reader")
+async def test_a_file_that_kills_its_reader_is_given_up_and_others_go_on(
+    upload: Upload, work: Work, run_reaches: RunReaches
+) -> None:
     killer = (await upload("KILL")).json()
     await work(slots=1)
     harmless = (await upload("I come after the killer.")).json()
@@ -106,15 +113,20 @@ async def test_a_file_that_kills_its_reader_is_given_up_and_others_go_on(
     assert (await run_reaches(harmless["run_id"], "failed", "succeeded"))["status"] == "succeeded"
 
 
-async def test_a_file_that_never_ends_is_stopped(
+@pytest.mark.usefixtures("hostile_reader")
+async def test_a_crash_a_hog_and_an_endless_loop_harm_no_file_between_them(
     upload: Upload, work: Work, run_reaches: RunReaches, mnemon: Mnemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "read_file", hostile.read_hostile)
     monkeypatch.setattr(INGEST, "attempts", 1)
-    monkeypatch.setattr(mnemon, "settings", mnemon.settings.model_copy(update={"extract_seconds": 1}))
-    told = (await upload("HANG")).json()
-    await work()
-    assert "TIME_LIMIT" in (await run_reaches(told["run_id"], "failed", "succeeded"))["error"]
+    limits = {"extract_seconds": 5, "extract_memory_mb": 600}
+    monkeypatch.setattr(mnemon, "settings", mnemon.settings.model_copy(update=limits))
+    texts = ["One.", "KILL", "Two.", "HOG", "Three.", "HANG", "Four."]
+    told = [(await upload(text)).json() for text in texts]
+    await work(slots=2)
+    ended = [await run_reaches(one["run_id"], "failed", "succeeded") for one in told]
+    assert [run["status"] for run in ended] == ["succeeded", "failed"] * 3 + ["succeeded"]
+    for run, reason in zip(ended[1::2], ("PROCESS_DIED", "memory", "TIME_LIMIT"), strict=True):
+        assert reason in run["error"]
 
 
 async def test_an_embedder_that_is_down_is_tried_again_and_then_given_up(

@@ -14,7 +14,7 @@ from mnemon.ids import new_uuid
 from mnemon.work.kinds import Backoff, JobKind
 from mnemon.work.worker import Worker
 
-PATIENCE = 15.0
+PATIENCE = 120.0
 
 
 class Note(BaseModel):

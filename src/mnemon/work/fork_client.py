@@ -79,7 +79,8 @@ class _Server:
     """A fork server that was started here."""
 
     def __init__(self, words: Words, environment: dict[str, str]) -> None:
-        command = [sys.executable, "-m", "mnemon.work.fork_server", *words]
+        # -P: what lies in the current folder is no module of ours.
+        command = [sys.executable, "-P", "-m", "mnemon.work.fork_server", *words]
         self._calls, theirs = socket.socketpair()
         nowhere = subprocess.DEVNULL
         self._process = subprocess.Popen(
