@@ -67,7 +67,7 @@ def crossings(given: Iterable[tuple[str, str]]) -> set[str]:
     for place, text in given:
         room = re.split(r"[/.]", place)[0]
         for name in names_in(place, text) & owned.keys():
-            if owned[name] != room and floors[room] <= floors[owned[name]]:
+            if owned[name] != room and floors.get(room, -1) <= floors[owned[name]]:
                 found.add(f"{place}: {name}")
     return found
 
