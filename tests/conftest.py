@@ -130,13 +130,16 @@ def empty_server(server: EmbeddedServer) -> Iterator[ExternalServer]:
 
 
 @pytest.fixture(scope="session")
-async def migrated(server: EmbeddedServer) -> AsyncIterator[str]:
-    """The database that `own_database` copies. Nobody stays connected to it, or it could not be copied."""
-    with _new_database(server) as name:
-        _as_superuser(server, sql.SQL("CREATE EXTENSION vector"), name)
-        async with Database(_way_into(server, name)) as opened, opened.owner() as owner:
-            await migrate(owner)
-        yield name
+async def migrated(server: EmbeddedServer) -> str:
+    """The database that `own_database` copies. Nobody stays connected to it, or it could not be copied.
+
+    It goes with the server's files: at the end of the run the server may be on its way down already.
+    """
+    name = _create_database(server)
+    _as_superuser(server, sql.SQL("CREATE EXTENSION vector"), name)
+    async with Database(_way_into(server, name)) as opened, opened.owner() as owner:
+        await migrate(owner)
+    return name
 
 
 @pytest.fixture
@@ -147,11 +150,16 @@ async def own_database(server: EmbeddedServer, migrated: str) -> AsyncIterator[D
             yield opened
 
 
-@contextmanager
-def _new_database(server: EmbeddedServer, like: str = "template1") -> Iterator[str]:
+def _create_database(server: EmbeddedServer, like: str = "template1") -> str:
     name = f"test_{new_uuid().hex}"
     create = sql.SQL("CREATE DATABASE {} OWNER mnemon_owner TEMPLATE {} STRATEGY FILE_COPY")
     _as_superuser(server, create.format(sql.Identifier(name), sql.Identifier(like)))
+    return name
+
+
+@contextmanager
+def _new_database(server: EmbeddedServer, like: str = "template1") -> Iterator[str]:
+    name = _create_database(server, like)
     yield name
     _as_superuser(server, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
