@@ -180,6 +180,18 @@ def test_a_file_known_by_its_path_gets_versions(environment: dict[str, str], fol
     assert (shown["version_number"], shown["title"], shown["tags"]) == (2, "Evolving", ["x"])
 
 
+def test_a_file_is_added_for_one_reader_and_for_a_time(environment: dict[str, str], folder: Path) -> None:
+    paper = folder / "salaries.txt"
+    paper.write_text("Salaries rise by three percent.\n")
+    told = result(environment, "add", paper, "--visibility", "me", "--retention", "1y", "--type", "note", "--no-wait")
+    (one,) = told["files"]
+    shown = result(environment, "documents", "list", "--status", "unread")["documents"]
+    (found,) = [each for each in shown if each["doc_id"] == one["doc_id"]]
+    assert (found["visibility_scope"], found["retention_policy"], found["document_type"]) == ("me", "1y", "note")
+    refused = mnemon(environment, "add", paper, "--visibility", "nobody")
+    assert isinstance(refused.exception, InvalidRequest) and "Invalid visibility_scope" in str(refused.exception)
+
+
 @pytest.mark.slow
 def test_ctrl_c_stops_between_files_and_what_was_taken_in_is_read_later(
     environment: dict[str, str], folder: Path, added: Any

@@ -26,7 +26,8 @@ class Lens:
     """A projection into tables.
 
     `tables` are written by `apply` and nothing else; each has `tenant_id` first in its primary key. `apply` finds
-    them under their bare names in its last argument, and depends on nothing but the events and those tables.
+    them under their bare names in its last argument, and depends on nothing but the events, those tables, and the last
+    state in the tables of lenses that were added before it.
 
     inline: written in the transaction of the append. async: soon after, each batch in one transaction with its cursor.
     """
