@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mnemon.documents.structure.lines import lines_of
+from mnemon.documents.structure.mail import mail_blocks
 from mnemon.documents.structure.sentences import sentences
 from mnemon.documents.structure.talk import talk_blocks
 
@@ -14,8 +15,6 @@ WHOLE_TURN = 300
 
 _HEADER = re.compile(r"From: .*(?:\n.+)*")
 _SUBJECT = re.compile(r"^Subject: (.*)$", re.MULTILINE)
-# What somebody else wrote, with the line that says who.
-_QUOTED = re.compile(r"^(?:On .{5,200}wrote:\n+)?(?:>.*(?:\n|\Z))+", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,6 @@ def _of_turn(passage: str, start: int, end: int, speaker: str | None) -> Iterato
 
 
 def _of_mail(passage: str, start: int) -> Iterator[Unit]:
-    for found in _QUOTED.finditer(passage, start):
-        yield from (Unit(*span) for span in sentences(passage, start, found.start()))
-        yield from (Unit(*span, quoted=True) for span in sentences(passage, *found.span()))
-        start = found.end()
-    yield from (Unit(*span) for span in sentences(passage, start))
+    for block in mail_blocks(lines_of(passage, start), None):
+        for span in sentences(passage, block.start, block.end):
+            yield Unit(*span, quoted=block.kind == "quote")
