@@ -43,7 +43,9 @@ def declared_operations() -> list[Operation[Any, Any]]:
 def bindings() -> tuple[Binding, ...]:
     rest = [(one.bound, f"{one.method} {one.path}") for one in api_reference.routes() if one.in_schema]
     tools = [(one.bound, one.name) for one in mcp_reference.tools()]
-    commands = [(one.bound, one.words) for one in cli_reference.commands()]
+    commands: list[tuple[Bound | None, str]] = [
+        (bound, one.words) for one in cli_reference.commands() for bound in one.bound
+    ]
     shown = [(bound, path) for path, bound in pages()]
     doors: list[tuple[Door, list[tuple[Bound | None, str]]]] = [
         ("rest", rest), ("mcp", tools), ("command", commands), ("web", shown),

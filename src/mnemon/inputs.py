@@ -1,9 +1,13 @@
 """The values that inputs of operations are made of: days, moments, pages. Read once, the same on every door."""
 
+import base64
+import binascii
+import contextlib
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, TypeVar
 
+import orjson
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
@@ -59,3 +63,18 @@ Maybe = Annotated[Value | None, BeforeValidator(_unless_blank)]
 Cursor = Annotated[
     str | None, Field(max_length=2000, description="`next_cursor` of the page before; leave out for the first.")
 ]
+
+
+def to_cursor(position: str) -> str:
+    """Where the next page starts, in a form that nobody is meant to read."""
+    return base64.urlsafe_b64encode(orjson.dumps(position)).decode().rstrip("=")
+
+
+def from_cursor(cursor: str | None) -> str | None:
+    if cursor is None:
+        return None
+    with contextlib.suppress(binascii.Error, ValueError):
+        position = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if isinstance(position, str):
+            return position
+    raise InvalidRequest("This cursor is not one that a page gave: leave it out to start over.", cursor=cursor)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar, get_type_hints
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from mnemon.errors import InvalidRequest, MnemonError
@@ -40,6 +40,8 @@ class Caller:
     tenant_id: UUID
     actor: Actor
     principal: Principal | None = None
+    # Through which door: the log keeps it with what is done.
+    channel: str = "api"
 
     @classmethod
     def of(cls, principal: Principal) -> "Caller":
@@ -106,10 +108,22 @@ NOT_OFFERED: Any = object()
 
 @dataclass(frozen=True)
 class Differs:
-    """Why a door has another default for a field, or does not offer it."""
+    """Why a door has another default, name or limits for a field; without any of them, the door does not offer it."""
 
     why: str
     default: Any = NOT_OFFERED
+    name: str | None = None
+    takes: Any = None
+
+    @property
+    def hides(self) -> bool:
+        return self.default is NOT_OFFERED and self.name is None and self.takes is None
+
+    def applied(self, one: FieldInfo) -> FieldInfo:
+        default = one.default if self.default is NOT_OFFERED else self.default
+        if self.takes is None:
+            return FieldInfo.merge_field_infos(one, default=default)
+        return FieldInfo.from_annotated_attribute(self.takes, Field(default, description=one.description))
 
 
 Differences = Mapping[str, Differs]
@@ -121,22 +135,31 @@ class Bound:
 
     operation: Operation[Any, Any]
     differences: Differences = field(default_factory=dict)
+    # What the door asks for beside it: a confirmation, a file to read from.
+    beside: frozenset[str] = frozenset()
 
 
 def offered(operation: Operation[Any, Any], differences: Differences | None = None) -> dict[str, FieldInfo]:
-    """The fields of an operation as a door offers them."""
-    fields = dict(operation.input.model_fields)
-    for name, differs in (differences or {}).items():
-        if differs.default is NOT_OFFERED:
-            del fields[name]
-        else:
-            fields[name] = FieldInfo.merge_field_infos(fields[name], default=differs.default)
-    return fields
+    """The fields of an operation as a door offers them, by the door's names."""
+    found: dict[str, FieldInfo] = {}
+    for name, one in operation.input.model_fields.items():
+        differs = (differences or {}).get(name)
+        if differs is None:
+            found[name] = one
+        elif not differs.hides:
+            found[differs.name or name] = differs.applied(one)
+    return found
+
+
+def as_declared(differences: Differences | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a door was given, by the operation's own names."""
+    own = {one.name: name for name, one in (differences or {}).items() if one.name}
+    return {own.get(name, name): value for name, value in values.items()}
 
 
 def own_defaults(differences: Differences | None) -> set[str]:
     """The fields for which a door has a default of its own."""
-    return {name for name, one in (differences or {}).items() if one.default is not NOT_OFFERED}
+    return {one.name or name for name, one in (differences or {}).items() if one.default is not NOT_OFFERED}
 
 
 def model_of(name: str, fields: Mapping[str, FieldInfo]) -> type[BaseModel]:

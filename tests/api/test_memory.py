@@ -197,7 +197,7 @@ async def test_a_list_is_filtered_and_paged(client: httpx.AsyncClient, user: Per
             break
         params["cursor"] = page["next_cursor"]
     assert seen == ["4", "3", "2", "1", "0"]
-    odd = (await client.get(OBJECTS, params={"tag": "odd"}, headers=user.headers)).json()
+    odd = (await client.get(OBJECTS, params={"tags": "odd"}, headers=user.headers)).json()
     assert {one["content"] for one in odd["objects"]} == {"1", "3"}
 
 
@@ -225,8 +225,8 @@ async def test_a_cursor_of_another_list_is_answered_with_400(
 async def test_what_no_column_can_hold_is_answered_with_400(client: httpx.AsyncClient, user: Person) -> None:
     url = f"{OBJECTS}/{(await created(client, user))['emo_id']}"
     asked = [
-        client.get(OBJECTS, params={"text": "a\0b"}, headers=user.headers),
-        client.get(OBJECTS, params={"tag": "a\0b"}, headers=user.headers),
+        client.get(OBJECTS, params={"query": "a\0b"}, headers=user.headers),
+        client.get(OBJECTS, params={"tags": "a\0b"}, headers=user.headers),
         client.get(OBJECTS, params={"as_of": "v1"}, headers=user.headers),
         client.put(f"{url}/content", json={"content": "new", "rationale": "a\0b"}, headers=user.headers),
         client.request("DELETE", url, json={"deletion_reason": "a\0b"}, headers=user.headers),

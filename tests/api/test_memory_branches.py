@@ -91,7 +91,7 @@ async def test_the_graph_is_walked_and_exported(client: httpx.AsyncClient, heade
     second = await created(client, headers, "b", parents=[{"emo_id": first, "rel": "supersedes"}])
     lineage = (await client.get(f"{OBJECTS}/{second}/lineage", headers=headers)).json()
     assert lineage["edges"] == [{"kind": "SUPERSEDED_BY", "source": first, "target": second, "properties": {}}]
-    near = (await client.get(f"{OBJECTS}/{first}/neighbours", params={"kind": "LINKS_TO"}, headers=headers)).json()
+    near = (await client.get(f"{OBJECTS}/{first}/neighbours", params={"kinds": "LINKS_TO"}, headers=headers)).json()
     assert near["edges"] == []
     path = (await client.get(f"{OBJECTS}/{first}/path", params={"to": second}, headers=headers)).json()
     assert [node["emo_id"] for node in path["nodes"]] == [first, second]
@@ -114,15 +114,15 @@ async def test_words_and_meaning_find_objects_and_the_status_tells_the_lag(
     asked = (await client.get("/v1/memory/status", params={"hashes": "true"}, headers=headers)).json()
     assert list(asked["hashes"]) == [f"{tenant}/main"]
     await mnemon.memory.vectors.catch_up(tenant, mnemon.embedder)
-    for params in ({"mode": "hybrid"}, {"mode": "semantic"}, {"tag": "travel"}):
-        found = (await client.get(OBJECTS, params={"text": "a boat trip", **params}, headers=headers)).json()
+    for params in ({"mode": "hybrid"}, {"mode": "semantic"}, {"tags": "travel"}):
+        found = (await client.get(OBJECTS, params={"query": "a boat trip", **params}, headers=headers)).json()
         assert found["objects"][0]["emo_id"] == ferry
-    words = (await client.get(OBJECTS, params={"text": "noon", "mode": "text"}, headers=headers)).json()
+    words = (await client.get(OBJECTS, params={"query": "noon", "mode": "text"}, headers=headers)).json()
     assert (words["mode"], [one["emo_id"] for one in words["objects"]]) == ("text", [ferry])
     near = (await client.get(f"{OBJECTS}/{ferry}/similar", params={"k": 1}, headers=headers)).json()
     assert near["similar"][0]["object"]["content"].startswith("Invoices")
     assert (await client.get(f"{OBJECTS}/{ferry}/similar-facets", headers=headers)).json() == {"similar": []}
-    assert (await client.get("/v1/memory/rationales", params={"text": "why"}, headers=headers)).json() == {
+    assert (await client.get("/v1/memory/rationales", params={"query": "why"}, headers=headers)).json() == {
         "similar": []
     }
     await mnemon.close_models()

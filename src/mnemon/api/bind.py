@@ -2,22 +2,35 @@
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Annotated, Any, get_type_hints
 
-from fastapi import APIRouter, Body, Path, Query, Response
+from fastapi import APIRouter, Body, Header, Path, Query, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from mnemon.api.access import MnemonPart, allow
-from mnemon.api.failures import failure_answers
+from mnemon.api.failures import failure_answers, malformed_of
 from mnemon.identity.roles import Principal
-from mnemon.operations import Bound, Caller, Differences, Operation, model_of, offered, own_defaults
+from mnemon.operations import (
+    Bound,
+    Caller,
+    Differences,
+    Differs,
+    Operation,
+    as_declared,
+    model_of,
+    offered,
+    own_defaults,
+)
 
 IN_BODY = frozenset({"POST", "PUT", "PATCH"})
-Present = Callable[[Any], Response]
+IN_PATH = re.compile(r"{(\w+)(?::\w+)?}")
+A_HEADER = "HTTP has a header for it."
+Present = Callable[[Any], Any]
+Told = Callable[[Any], Mapping[str, str]]
 
 
 def route(
@@ -27,72 +40,115 @@ def route(
     operation: Operation[Any, Any],
     *,
     status: int = 200,
-    in_query: bool = False,
+    in_query: bool | Collection[str] = False,
+    in_body: bool = False,
+    in_header: Mapping[str, str] | None = None,
     differences: Differences | None = None,
     present: Present | None = None,
+    told: Told | None = None,
     answers: Mapping[int | str, dict[str, Any]] | None = None,
 ) -> None:
-    """A route for an operation. Fields named in the path come from there, the others from the query, or from the body
-    of a method that has one unless they are `in_query`. `present` writes an answer that is no JSON."""
-    place = Body() if method in IN_BODY and not in_query else Query()
-    parameters = _parameters(path, operation, place, differences or {})
+    """A route for an operation. Fields named in the path come from there, those `in_header` from that header, the
+    others from the query, or from the body of a method that has one unless they are `in_query`. `present` gives the
+    model that is shown, or a response that is no JSON; `told` has further headers of the answer."""
+    headers = {name: Differs(A_HEADER, name=header) for name, header in (in_header or {}).items()}
+    bound = Bound(operation, {**(differences or {}), **headers})
+    has_body = (in_body or method in IN_BODY) and in_query is not True
+    queried = in_query if has_body and not isinstance(in_query, bool) else ()
+    parameters, names = _parameters(path, bound, in_header or {}, queried, has_body)
+    shown = _shown(operation, present, status)
+    handle = _handler(bound, _writer(present, status, told), parameters)
+    handle.query_names = names  # type: ignore[attr-defined]
     router.add_api_route(
         path,
-        _handler(Bound(operation, differences or {}), present or json_answer(status), parameters),
+        handle,
         methods=[method],
         status_code=status,
         summary=operation.summary.rstrip("."),
         description=operation.description,
-        response_model=None if present else operation.output,
-        response_class=Response if present else JSONResponse,
-        responses={**failure_answers(operation.errors), **(answers or {})},
+        response_model=shown,
+        response_class=JSONResponse if shown else Response,
+        responses={**failure_answers(operation.errors, malformed_of(router)), **(answers or {})},
     )
 
 
 def _parameters(
-    path: str, operation: Operation[Any, Any], place: Any, differences: Differences
-) -> list[inspect.Parameter]:
-    fields = offered(operation, differences)
-    named = re.findall(r"{(\w+)}", path)
-    taken = {name: _in_path(fields.pop(name)) for name in named}
-    if fields:
-        whole = not named and not differences
-        model = operation.input if whole else model_of(f"{operation.input.__name__}Fields", fields)
-        taken["given"] = Annotated[model, place]
-    taken["mnemon"] = MnemonPart
-    taken["principal"] = Annotated[Principal, allow(operation.action)]
-    return [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind) for name, kind in taken.items()]
+    path: str, bound: Bound, in_header: Mapping[str, str], in_query: Collection[str], has_body: bool
+) -> tuple[list[inspect.Parameter], frozenset[str]]:
+    """The parameters of the handler, and the names of those in the query."""
+    fields = offered(bound.operation, bound.differences)
+    taken: dict[str, tuple[Any, Any]] = {}
+    for name in IN_PATH.findall(path):
+        one = fields.pop(name)
+        taken[name] = _placed(one, Path(description=one.description)), inspect.Parameter.empty
+    for name, header in in_header.items():
+        one = fields.pop(header)
+        taken[name] = _placed(one, Header(alias=header, description=one.description)), one.default
+    body = {name: one for name, one in fields.items() if has_body and name not in in_query}
+    query = {name: one for name, one in fields.items() if name not in body}
+    for part, group, place in (("queried", query, Query()), ("given", body, Body())):
+        if group:
+            whole = group.keys() == bound.operation.input.model_fields.keys() and not bound.differences
+            title = f"{bound.operation.input.__name__}Fields"
+            model = bound.operation.input if whole else model_of(title, group)
+            needed = any(one.is_required() for one in group.values()) or part == "queried"
+            taken[part] = Annotated[model, place], inspect.Parameter.empty if needed else model()
+    taken["mnemon"] = MnemonPart, inspect.Parameter.empty
+    taken["principal"] = Annotated[Principal, allow(bound.operation.action)], inspect.Parameter.empty
+    kind = inspect.Parameter.KEYWORD_ONLY
+    made = [inspect.Parameter(name, kind, annotation=what, default=unset) for name, (what, unset) in taken.items()]
+    return made, frozenset(query)
 
 
-def _in_path(one: FieldInfo) -> Any:
+def _placed(one: FieldInfo, place: Any) -> Any:
     kind: Any = one.annotation
-    for limit in (*one.metadata, Path(description=one.description)):
+    for limit in (*one.metadata, place):
         kind = Annotated[kind, limit]
     return kind
 
 
-def json_answer(status: int) -> Present:
+def _shown(operation: Operation[Any, Any], present: Present | None, status: int) -> type[BaseModel] | None:
+    if status == 204:
+        return None
+    if present is None:
+        return operation.output
+    shown = get_type_hints(present).get("return")
+    return shown if isinstance(shown, type) and issubclass(shown, BaseModel) else None
+
+
+def _writer(present: Present | None, status: int, told: Told | None) -> Callable[[Any], Response]:
     """What was not asked for is left out. The answer is no more than what was declared, so it is not checked again."""
 
     def written(answer: BaseModel) -> Response:
-        text = answer.model_dump_json(by_alias=True, exclude_unset=True)
-        return Response(text, status, media_type="application/json")
+        if status == 204:
+            return Response(status_code=204)
+        shown = present(answer) if present else answer
+        if isinstance(shown, Response):
+            return shown
+        text = shown.model_dump_json(by_alias=True, exclude_unset=True)
+        return Response(text, status, told(answer) if told else None, media_type="application/json")
 
     return written
 
 
-def _handler(bound: Bound, present: Present, parameters: list[inspect.Parameter]) -> Callable[..., Awaitable[Response]]:
+def _handler(
+    bound: Bound, write: Callable[[Any], Response], parameters: list[inspect.Parameter]
+) -> Callable[..., Awaitable[Response]]:
     operation, defaults = bound.operation, own_defaults(bound.differences)
 
     async def handle(**values: Any) -> Response:
-        mnemon, principal, given = values.pop("mnemon"), values.pop("principal"), values.pop("given", None)
-        if given is not None:
-            values |= {name: getattr(given, name) for name in {*given.model_fields_set, *defaults}}
+        mnemon, principal = values.pop("mnemon"), values.pop("principal")
+        parts = [values.pop(part) for part in ("queried", "given") if part in values]
+        # By their declared names already: path and headers.
+        asked = {name: value for name, value in values.items() if value is not None}
+        for part in parts:
+            chosen = {*part.model_fields_set, *(defaults & type(part).model_fields.keys())}
+            asked |= as_declared(bound.differences, {name: getattr(part, name) for name in chosen})
         try:
-            asked = operation.input.model_validate(values)
+            read = operation.input.model_validate(asked)
         except ValidationError as failure:
             raise RequestValidationError(failure.errors(include_url=False, include_input=False)) from None
-        return present(await operation(mnemon, Caller.of(principal), asked))
+        return write(await operation(mnemon, Caller.of(principal), read))
 
     handle.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     handle.__name__ = operation.name.replace(".", "_")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import psycopg
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
@@ -35,19 +35,22 @@ class Failure(BaseModel):
     details: dict[str, Any] = Field(description="Of a request that does not fit: `problems`, each with its `field`.")
 
 
-# What any route may answer: the caller is not known, may not do this, or has sent what does not fit.
-OF_EVERY_ROUTE = (NotAuthenticated, NotAllowed, InvalidRequest)
-
-
-def failure_answers(errors: Iterable[type[MnemonError]] = ()) -> dict[int | str, dict[str, Any]]:
+def failure_answers(
+    errors: Iterable[type[MnemonError]] = (), malformed: type[MnemonError] = InvalidRequest
+) -> dict[int | str, dict[str, Any]]:
     """The failures of a route as OpenAPI lists them: one schema, by status; any other has the same form."""
     by_status: dict[int, list[str]] = {}
-    every: list[type[MnemonError]] = [*OF_EVERY_ROUTE, *(one for one in errors if one not in OF_EVERY_ROUTE)]
-    for one in every:
+    every: list[type[MnemonError]] = [NotAuthenticated, NotAllowed, malformed, *errors]
+    for one in dict.fromkeys(every):
         by_status.setdefault(one.status, []).append(f"`{one.code}`: {(one.__doc__ or '').strip()}")
     told: dict[int | str, str] = {status: " ".join(by_status[status]) for status in sorted(by_status)}
     told["default"] = "Any other failure."
     return {status: {"model": Failure, "description": text} for status, text in told.items()}
+
+
+def malformed_of(router: APIRouter) -> type[MnemonError]:
+    """What the routes of this router say to a request that does not fit; their class may have a word of its own."""
+    return getattr(router.route_class, "malformed", InvalidRequest)
 
 
 def add_failure_answers(api: FastAPI) -> None:
@@ -74,10 +77,10 @@ async def answer_failure(request: Request, failure: Exception) -> JSONResponse:
 
 async def _answer_validation(request: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, RequestValidationError)
-    return await answer_failure(request, refusal_of([_placed(error) for error in failure.errors()]))
+    return await answer_failure(request, refusal_of([placed(error) for error in failure.errors()]))
 
 
-def _placed(error: Any) -> dict[str, Any]:
+def placed(error: Any) -> dict[str, Any]:
     """A field by its own name, not by the part of the request that it came in."""
     where = tuple(error["loc"])
     return {"loc": where[1:] if where[:1] in PARTS else where, "msg": error["msg"]}

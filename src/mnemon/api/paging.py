@@ -1,15 +1,13 @@
 """Pages: a limit, and an opaque cursor that says where the next page starts; or numbered pages with a total."""
 
-import base64
-import binascii
-import contextlib
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
-import orjson
 from fastapi import Query
 from pydantic import BaseModel
 
-from mnemon.errors import InvalidRequest
+from mnemon.inputs import from_cursor, to_cursor
+
+__all__ = ["Cursor", "Limit", "Numbered", "Page", "PageNumber", "PageSize", "from_cursor", "to_cursor"]
 
 Item = TypeVar("Item")
 Limit = Annotated[int, Query(ge=1, le=1000, description="Most items on this page.")]
@@ -32,17 +30,3 @@ class Page(BaseModel, Generic[Item]):
 
     items: list[Item]
     next_cursor: str | None = None
-
-
-def to_cursor(position: Any) -> str:
-    return base64.urlsafe_b64encode(orjson.dumps(position)).decode().rstrip("=")
-
-
-def from_cursor(cursor: str | None) -> Any:
-    if cursor is None:
-        return None
-    with contextlib.suppress(binascii.Error, ValueError):
-        position = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        if isinstance(position, str):
-            return position
-    raise InvalidRequest("This cursor is not one that a page gave: leave it out to start over.", cursor=cursor)

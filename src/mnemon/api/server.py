@@ -18,9 +18,6 @@ from mnemon.api import (
     integrity,
     jobs,
     memory,
-    memory_branches,
-    memory_graph,
-    memory_similar,
     partitions,
     periods,
     privacy,
@@ -32,7 +29,7 @@ from mnemon.api import (
     users,
 )
 from mnemon.api.access import bearer
-from mnemon.api.failures import add_failure_answers, failure_answers
+from mnemon.api.failures import add_failure_answers, failure_answers, malformed_of
 from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
 from mnemon.app import Mnemon
 
@@ -60,9 +57,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     artifacts.router,
     semantic_events.router,
     memory.router,
-    memory_similar.router,
-    memory_graph.router,
-    memory_branches.router,
 )
 
 
@@ -79,7 +73,8 @@ def create_api(mnemon: Mnemon, apart: frozenset[str] = frozenset()) -> FastAPI:
 def add_routes(api: FastAPI) -> None:
     api.include_router(health.router)
     for router in ROUTERS:
-        api.include_router(router, prefix="/v1", dependencies=[Depends(bearer)], responses=failure_answers())
+        failures = failure_answers(malformed=malformed_of(router))
+        api.include_router(router, prefix="/v1", dependencies=[Depends(bearer)], responses=failures)
     for router in ROUTERS:
         api.include_router(router, prefix="/api", include_in_schema=False)
 

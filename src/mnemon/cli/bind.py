@@ -28,10 +28,14 @@ def command(
     question: str | None = None,
     failed: Callable[[Any], bool] | None = None,
     differences: Differences | None = None,
+    beside: Mapping[str, Any] | None = None,
+    prepare: Callable[[dict[str, Any], str], dict[str, Any]] | None = None,
+    written: Callable[[dict[str, Any]], Any] | None = None,
 ) -> None:
     """A command for an operation. `arguments` are fields given by place, `words` is the field that takes the words of
     the line, `short` has further names of options that people know. `human` prints the answer. `question` is what a
-    person is asked first, with the fields in it; `failed` tells of an answer for which the exit code is 1."""
+    person is asked first, with the fields in it; `failed` tells of an answer for which the exit code is 1.
+    `prepare` makes fields of what the terminal has `beside` them, as a file; `written` picks what --json prints."""
     fields = offered(operation, differences)
 
     def called(**values: Any) -> None:
@@ -39,11 +43,13 @@ def command(
         agreed = values.pop("yes", True)
         if words and values[words]:
             values[words] = " ".join(values[words])
+        if prepare:
+            values = prepare(values, tenant)
         asked = read_input(operation, {name: value for name, value in values.items() if value is not None})
         if not agreed:
             typer.confirm((question or "Go on?").format_map(values), abort=True, err=True)
         answer = run_async(call(operation, tenant, asked))
-        show(as_json(answer), wants_json, lambda: human(answer))
+        show((written or _whole)(as_json(answer)), wants_json, lambda: human(answer))
         if failed and failed(answer):
             raise typer.Exit(1)
 
@@ -51,20 +57,46 @@ def command(
     if words:
         parameters.append(_words(words, fields[words]))
     shown = {key: one for key, one in fields.items() if key not in (*arguments, words)}
-    parameters += [_option(key, one, (short or {}).get(key)) for key, one in shown.items()]
+    parameters += [_option(key, one, (short or {}).get(key), needed=prepare is None) for key, one in shown.items()]
+    parameters += [_parameter(key, kind, None) for key, kind in (beside or {}).items()]
     if question:
         parameters.append(_parameter("yes", Annotated[bool, typer.Option("--yes", help="Do not ask.")], False))
     parameters += [_parameter("tenant", TenantOption, DEFAULT_SLUG), _parameter("as_json", Json, False)]
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__doc__ = f"{operation.summary}\n\n{operation.description}\n\nExample: {example}"
-    called.bound = Bound(operation, differences or {})  # type: ignore[attr-defined]
+    called.bound = Bound(operation, differences or {}, frozenset(beside or ()))  # type: ignore[attr-defined]
     app.command(name)(called)
+
+
+def _whole(answer: dict[str, Any]) -> Any:
+    return answer
+
+
+def binds(
+    *operations: Operation[Any, Any], differences: Differences | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """For a command that several operations share: which they are, where the doors are compared."""
+
+    def _of(one: Operation[Any, Any]) -> Differences:
+        return {name: why for name, why in (differences or {}).items() if name in one.input.model_fields}
+
+    def mark(command: Callable[..., None]) -> Callable[..., None]:
+        taken = frozenset(inspect.signature(command).parameters)
+        command.bound = [  # type: ignore[attr-defined]
+            Bound(
+                one, {name: why for name, why in (differences or {}).items() if name in one.input.model_fields}, taken
+            )
+            for one in operations
+        ]
+        return command
+
+    return mark
 
 
 async def call(operation: Operation[Any, Any], tenant: str, asked: Any) -> Any:
     """The answer to whoever runs the command: they own the machine, and still read nothing that is for others alone."""
     async with tenant_of(tenant) as (mnemon, tenant_id):
-        return await operation(mnemon, Caller(tenant_id, OPERATOR), asked)
+        return await operation(mnemon, Caller(tenant_id, OPERATOR, channel="cli"), asked)
 
 
 def _argument(name: str, one: FieldInfo) -> inspect.Parameter:
@@ -78,9 +110,11 @@ def _words(name: str, one: FieldInfo) -> inspect.Parameter:
     return _parameter(name, words, ... if one.is_required() else None)
 
 
-def _option(name: str, one: FieldInfo, short: str | None) -> inspect.Parameter:
+def _option(name: str, one: FieldInfo, short: str | None, *, needed: bool) -> inspect.Parameter:
     long = f"--{name.replace('_', '-')}"
-    default = ... if one.is_required() else one.get_default(call_default_factory=True)
+    default = None if one.is_required() else one.get_default(call_default_factory=True)
+    if one.is_required() and needed:
+        default = ...
     names = [long + (f"/--no-{name.replace('_', '-')}" if default is True else ""), *([short] if short else [])]
     limits = {
         key: getattr(limit, at)

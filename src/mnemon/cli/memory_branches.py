@@ -2,31 +2,48 @@
 
 from pathlib import Path
 from typing import Annotated, Any
-from uuid import UUID
 
 import click
 import typer
 
-from mnemon.cli.memory_places import AUTHOR, AsOf, BranchName, Why, World, identity, in_memory, lines_of_diff
+from mnemon.cli.bind import binds, call, command
+from mnemon.cli.context import run_async
+from mnemon.cli.memory_views import lines_of_diff
 from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.events import MAIN
-from mnemon.memory.gateway import Memory
-from mnemon.memory.graph_export import as_graphml, as_mermaid
-from mnemon.memory.merging import Compared
-from mnemon.memory.objects import Place
+from mnemon.memory.operations import branches, graph, upkeep
+from mnemon.operations import Differs, Operation, read_input
+from mnemon.operations import as_json as written
+
+World = Annotated[str | None, typer.Option("--world-id", "--world", help="The world; unset: the tenant's own.")]
+BY_HAND = {"resolutions": Differs("--take and --edit settle conflicts one by one.")}
+REBUILT = {"verify": Differs("A rebuild alone is quicker, and what a person mostly wants.", default=False)}
+DRAWN = {"format": Differs("A person looks at a picture.", default="mermaid")}
+NAMED = {
+    "branch": Differs("Its argument names it.", name="name"),
+    "reason": Differs("--purpose says it.", name="purpose"),
+}
+MERGED: dict[str, Any] = {
+    "take": Annotated[
+        list[str] | None,
+        typer.Option(help="ID=ours, ID=theirs or ID=FILE: settle an object's conflicts. May repeat.", metavar="ID=HOW"),
+    ],
+    "edit": Annotated[bool, typer.Option("--edit", help="Settle conflicts of content in your editor.")],
+}
 
 
+@binds(branches.begin, branches.listed, branches.compare, branches.abandon, differences=NAMED)
 def branch(
     name: Annotated[str | None, typer.Argument(help="Begin this branch. Without it, all are listed.")] = None,
-    parent: Annotated[str, typer.Option("--from", help="The branch it begins from.", metavar="NAME")] = MAIN,
-    at: AsOf = None,
-    purpose: Annotated[str, typer.Option(help="What it is for.")] = "",
+    parent: Annotated[str, typer.Option("--parent", "--from", help="The branch it begins from.")] = MAIN,
+    at: Annotated[str | None, typer.Option(help="A log sequence or a moment; unset: now.")] = None,
+    purpose: Annotated[str, typer.Option(help="What it is for; with --abandon, why.")] = "",
     needs_person: Annotated[bool, typer.Option("--needs-person", help="Only a person may merge it.")] = False,
     abandon: Annotated[bool, typer.Option("--abandon", help="Give the branch up instead.")] = False,
     compare: Annotated[bool, typer.Option("--compare", help="Show what differs from its parent instead.")] = False,
-    world: World = None,
+    world_id: World = None,
     tenant: TenantOption = DEFAULT_SLUG,
     as_json: Json = False,
 ) -> None:
@@ -34,118 +51,85 @@ def branch(
 
     Example: mnemon memory branch tidy-up --purpose "merge duplicates" --needs-person
     """
+    place = {"world_id": world_id} | ({"branch": name} if name else {})
     if name is None:
-        _list(world, tenant, as_json)
+        found = _asked(branches.listed, tenant, place)
+        show([written(one) for one in found.branches], as_json, lambda: _print_branches(found))
     elif compare:
-        _compare(name, world, tenant, as_json)
+        compared = _asked(branches.compare, tenant, place)
+        show([written(one) for one in compared.objects], as_json, lambda: _print_compared(compared))
     elif abandon:
-        closed = in_memory(
-            tenant, world, name, lambda memory, who, place: memory.branches.abandon(who, place, AUTHOR, reason=purpose)
-        )
-        show(closed.as_json(), as_json, lambda: say(f"{name} is abandoned."))
+        closed = _asked(branches.abandon, tenant, {**place, "reason": purpose})
+        show(written(closed), as_json, lambda: say(f"{name} is abandoned."))
     else:
-        made = in_memory(
-            tenant,
-            world,
-            name,
-            lambda memory, who, place: memory.branches.create(
-                who, place, AUTHOR, parent=parent, at=at, purpose=purpose, needs_person=needs_person
-            ),
-        )
-        show(made.as_json(), as_json, lambda: say(f"Began {name} from {made.parent} at sequence {made.fork_sequence}."))
+        new = {**place, "parent": parent, "at": at, "purpose": purpose, "needs_person": needs_person}
+        made = _asked(branches.begin, tenant, new)
+        said = f"Began {name} from {made.parent} at sequence {made.fork_sequence}."
+        show(written(made), as_json, lambda: say(said))
 
 
-def _list(world: str | None, tenant: str, as_json: bool) -> None:
-    found = in_memory(tenant, world, MAIN, lambda memory, who, place: memory.branches.list(who, place.world_id))
-    rows = [(one.branch, one.parent, one.status, one.objects, one.created_at, one.purpose) for one in found]
-    headings = ["Branch", "From", "Status", "Objects", "Begun", "Purpose"]
-    show([one.as_json() for one in found], as_json, lambda: table(headings, rows, "No branches but main."))
+def _print_branches(found: branches.BranchList) -> None:
+    rows = [(one.branch, one.parent, one.status, one.objects, one.created_at, one.purpose) for one in found.branches]
+    table(["Branch", "From", "Status", "Objects", "Begun", "Purpose"], rows, "No branches but main.")
 
 
-def _compare(name: str, world: str | None, tenant: str, as_json: bool) -> None:
-    found = in_memory(tenant, world, name, lambda memory, who, place: memory.merging.compare(who, place))
-
-    def human() -> None:
-        if not found:
-            say(f"{name} differs in nothing.")
-        for one in found:
-            clashes = f", {counted(len(one.outcome.clashes), 'conflict')}" if one.outcome.clashes else ""
-            say(f"{one.emo_id}  {one.change}{clashes}", "bold")
-            for line, style in lines_of_diff({"content": one.as_json()["content_diff"]}):
-                say(line, style)
-
-    show([one.as_json() for one in found], as_json, human)
+def _print_compared(compared: branches.Comparison) -> None:
+    if not compared.objects:
+        say(f"{compared.branch.branch} differs in nothing.")
+    for one in compared.objects:
+        clashes = f", {counted(len(one.conflicts), 'conflict')}" if one.conflicts else ""
+        say(f"{one.emo_id}  {one.change}{clashes}", "bold")
+        for line, style in lines_of_diff({"content": one.content_diff}):
+            say(line, style)
 
 
-def merge(
-    name: Annotated[str, typer.Argument(help="The branch.")],
-    take: Annotated[
-        list[str] | None,
-        typer.Option(help="ID=ours, ID=theirs or ID=FILE: settle an object's conflicts. May repeat.", metavar="ID=HOW"),
-    ] = None,
-    edit: Annotated[bool, typer.Option("--edit", help="Settle conflicts of content in your editor.")] = False,
-    why: Why = None,
-    world: World = None,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Take a branch's changes into its parent, all or none.
-
-    Example: mnemon memory merge tidy-up --take 018f4d1e-…=theirs
-    """
-    resolutions: dict[UUID, Any] = dict(_resolution(one) for one in take or ())
-    if edit:
-        compared = in_memory(tenant, world, name, lambda memory, who, place: memory.merging.compare(who, place))
-        resolutions |= {
-            one.emo_id: _edited(one) for one in compared if one.outcome.clashes and one.emo_id not in resolutions
+def resolutions(values: dict[str, Any], tenant: str) -> dict[str, Any]:
+    settled = dict(_resolution(one) for one in values.pop("take") or ())
+    if values.pop("edit"):
+        place = {name: values[name] for name in ("world_id", "branch")}
+        compared: branches.Comparison = _asked(branches.compare, tenant, place)
+        settled |= {
+            str(one.emo_id): _edited(one)
+            for one in compared.objects
+            if one.conflicts and str(one.emo_id) not in settled
         }
-    merged = in_memory(
-        tenant,
-        world,
-        name,
-        lambda memory, who, place: memory.merging.merge(who, place, AUTHOR, resolutions=resolutions, rationale=why),
-    )
-    result = {
-        "branch": merged.branch.as_json(),
-        "objects": [str(one) for one in merged.objects],
-        "events": merged.events,
-    }
-    said = f"Merged {counted(len(merged.objects), 'object')} of {name} into {merged.branch.parent}."
-    show(result, as_json, lambda: say(said))
+    return values | {"resolutions": settled}
 
 
-def _resolution(text: str) -> tuple[UUID, Any]:
+def _resolution(text: str) -> tuple[str, Any]:
     emo_id, mark, how = text.partition("=")
     if not mark:
         raise InvalidRequest(f"{text!r} should look like ID=ours, ID=theirs or ID=FILE.")
     if how in ("ours", "theirs"):
-        return identity(emo_id), how
+        return emo_id, how
     try:
-        return identity(emo_id), {"content": Path(how).read_text(encoding="utf-8")}
+        return emo_id, {"content": Path(how).read_text(encoding="utf-8")}
     except OSError as failure:
         raise InvalidRequest(f"{how} is neither ours, theirs nor a file: {failure}") from None
 
 
-def _edited(one: Compared) -> Any:
+def _edited(one: branches.ComparedOut) -> Any:
     """Both sides in the editor, marked; other fields than the content are the branch's."""
-    settled: dict[str, Any] = {clash.field: clash.theirs for clash in one.outcome.clashes}
-    if "content" in settled and one.ours is not None:
-        both = f"<<<<<<< parent\n{one.ours.content}=======\n{one.theirs.content}>>>>>>> branch\n"
-        written = click.edit(both, extension=".md")
-        if written is None or "<<<<<<<" in written:
-            raise InvalidRequest(f"The conflict of {one.emo_id} is not settled: nothing is merged.")
-        settled["content"] = written
+    settled = {clash.field: clash.theirs for clash in one.conflicts}
+    for clash in one.conflicts:
+        if clash.field == "content" and clash.ours is not None:
+            both = f"<<<<<<< parent\n{clash.ours}=======\n{clash.theirs}>>>>>>> branch\n"
+            written = click.edit(both, extension=".md")
+            if written is None or "<<<<<<<" in written:
+                raise InvalidRequest(f"The conflict of {one.emo_id} is not settled: nothing is merged.")
+            settled["content"] = written
     return settled
 
 
-def graph(
+@binds(graph.whole, graph.integrity, differences=DRAWN)
+def graph_(
     emo_id: Annotated[str | None, typer.Argument(help="Only what this object is related to.", metavar="ID")] = None,
-    form: Annotated[str, typer.Option("--format", help="mermaid, graphml or json.")] = "mermaid",
+    format: Annotated[graph.Format, typer.Option(help="mermaid, graphml or json.")] = "mermaid",  # noqa: A002
     depth: Annotated[int, typer.Option(help="How many steps around the object.", min=1, max=20)] = 2,
     check: Annotated[bool, typer.Option("--check", help="Look for broken relations and circles instead.")] = False,
-    as_of: AsOf = None,
-    world: World = None,
-    branch: BranchName = MAIN,
+    as_of: Annotated[str | None, typer.Option(help="As of a log sequence, or of a moment.")] = None,
+    world_id: World = None,
+    branch: Annotated[str, typer.Option("--branch", "-b", help="The branch.")] = MAIN,
     tenant: TenantOption = DEFAULT_SLUG,
     as_json: Json = False,
 ) -> None:
@@ -153,85 +137,59 @@ def graph(
 
     Example: mnemon memory graph --format graphml > memory.graphml
     """
+    place = {"world_id": world_id, "branch": branch}
     if check:
-        _check(world, branch, tenant, as_json)
+        checked = _asked(graph.integrity, tenant, place)
+        named = checked.model_dump(mode="json", include={"invalid_edges", "circular"})
+        show(named, as_json, lambda: _print_integrity(checked))
+        raise typer.Exit(1 if checked.invalid_edges or checked.circular else 0)
+    found = _asked(graph.whole, tenant, {**place, "emo_id": emo_id, "depth": depth, "as_of": as_of, "format": format})
+    show(written(found), as_json or format == "json", lambda: say(found.text.rstrip("\n")))
+
+
+def _print_integrity(found: graph.IntegrityOut) -> None:
+    say(f"{counted(found.invalid_relationships, 'broken relation')}, {counted(found.circular_count, 'circle')}.")
+    for edge in found.invalid_edges:
+        say(f"{edge.source} {edge.kind} {edge.target}")
+    for ids in found.circular:
+        say(" → ".join(str(one) for one in ids))
+
+
+def print_compacted(done: upkeep.Compactions) -> None:
+    gone = sum(len(one.compacted_versions) for one in done.compacted)
+    say(f"Compacted {counted(gone, 'version')} of {counted(len(done.compacted), 'object')}.")
+
+
+def print_replayed(report: upkeep.ReplayOut) -> None:
+    if "same" not in report.model_fields_set:
+        say(f"Rebuilt; the state hash is {report.state_hash}.")
         return
-    if form not in ("mermaid", "graphml", "json"):
-        raise InvalidRequest(f"{form!r} is not a format: use mermaid, graphml or json.")
-
-    async def work(memory: Memory, who: UUID, place: Place) -> Any:
-        if emo_id is None:
-            return await memory.graph.whole(who, place, as_of=as_of)
-        return await memory.graph.neighbourhood(who, place, identity(emo_id), depth=depth, as_of=as_of)
-
-    found = in_memory(tenant, world, branch, work)
-    text = as_graphml(found) if form == "graphml" else as_mermaid(found)
-    show(found.as_json(), as_json or form == "json", lambda: say(text.rstrip("\n")))
+    say(f"{counted(report.objects, 'object')} and {counted(report.rows, 'row')} in {report.seconds:.1f} s.")
+    say("Every row and hash is the same." if report.same else f"{counted(report.difference_count, 'row')} differ:")
+    table(["Table", "Key", ""], [(one.table, one.key, one.how) for one in report.differences], "")
 
 
-def _check(world: str | None, branch: str, tenant: str, as_json: bool) -> None:
-    async def work(memory: Memory, who: UUID, place: Place) -> Any:
-        return await memory.graph.integrity(who, place), await memory.graph.cycles(who, place)
-
-    broken, circles = in_memory(tenant, world, branch, work)
-    result = {
-        "invalid_edges": [one.as_json() for one in broken],
-        "circular": [[str(one) for one in ids] for ids in circles],
-    }
-
-    def human() -> None:
-        say(f"{counted(len(broken), 'broken relation')}, {counted(len(circles), 'circle')}.")
-        for edge in broken:
-            say(f"{edge.source_id} {edge.kind} {edge.target_id}")
-        for ids in circles:
-            say(" → ".join(str(one) for one in ids))
-
-    show(result, as_json, human)
-    if broken or circles:
-        raise typer.Exit(1)
+def _asked(operation: Operation[Any, Any], tenant: str, given: dict[str, Any]) -> Any:
+    return run_async(call(operation, tenant, read_input(operation, given)))
 
 
-def compact(
-    emo_id: Annotated[str | None, typer.Argument(help="Only this object.", metavar="ID")] = None,
-    versions: Annotated[int, typer.Option(help="Of all objects with so many earlier versions.", min=1)] = 10,
-    world: World = None,
-    branch: BranchName = MAIN,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Keep earlier versions as one snapshot; refused if it would not replay to the same state."""
-
-    async def work(memory: Memory, who: UUID, place: Place) -> Any:
-        if emo_id is not None:
-            return [await memory.compaction.compact(who, place, identity(emo_id), AUTHOR)]
-        return await memory.compaction.compact_all(who, place, AUTHOR, versions=versions)
-
-    done = in_memory(tenant, world, branch, work)
-    gone = sum(len(one.compacted_versions) for one in done)
-    said = f"Compacted {counted(gone, 'version')} of {counted(len(done), 'object')}."
-    show([one.as_json() for one in done], as_json, lambda: say(said))
-
-
-def replay(
-    verify: Annotated[bool, typer.Option("--verify", help="Compare every row and hash with the old ones.")] = False,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Make the lens anew from the log, while readers go on; with --verify, exit with 1 if anything differs.
-
-    Example: mnemon memory replay --verify
-    """
-    if not verify:
-        digest = in_memory(tenant, None, MAIN, lambda memory, who, place: memory.replay.rebuild(who))
-        show({"state_hash": digest}, as_json, lambda: say(f"Rebuilt; the state hash is {digest}."))
-        return
-    report = in_memory(tenant, None, MAIN, lambda memory, who, place: memory.replay.verify(who))
-
-    def human() -> None:
-        say(f"{counted(report.objects, 'object')} and {counted(report.rows, 'row')} in {report.seconds:.1f} s.")
-        say("Every row and hash is the same." if report.same else f"{counted(len(report.differences), 'row')} differ:")
-        table(["Table", "Key", ""], [(one.table, one.key, one.how) for one in report.differences[:20]], "")
-
-    show(report.as_json(), as_json, human)
-    if not report.same:
-        raise typer.Exit(1)
+def add(app: typer.Typer) -> None:
+    place = {"world_id": "--world", "branch": "-b"}
+    app.command()(branch)
+    command(
+        app, "merge", branches.merge, differences=BY_HAND, beside=MERGED, prepare=resolutions, arguments=["branch"],
+        human=lambda done: say(
+            f"Merged {counted(len(done.objects), 'object')} of {done.branch.branch} into {done.branch.parent}."
+        ),
+        short={"world_id": "--world", "rationale": "--why"},
+        example="mnemon memory merge tidy-up --take 018f4d1e-…=theirs",
+    )  # fmt: skip
+    app.command("graph")(graph_)
+    command(
+        app, "compact", upkeep.compact, print_compacted, arguments=["emo_id"], short=place,
+        written=lambda done: done["compacted"], example="mnemon memory compact 018f4d1e-…",
+    )  # fmt: skip
+    command(
+        app, "replay", upkeep.replay, print_replayed, differences=REBUILT, failed=lambda report: not report.same,
+        example="mnemon memory replay --verify",
+    )  # fmt: skip

@@ -17,8 +17,10 @@ class CommandLine:
     command: Any
 
     @property
-    def bound(self) -> Bound | None:
-        return getattr(self.command.callback, "bound", None)
+    def bound(self) -> list[Bound]:
+        """The operation that it is for; of a few commands, several."""
+        found = getattr(self.command.callback, "bound", [])
+        return found if isinstance(found, list) else [found]
 
 
 def commands() -> Iterator[CommandLine]:

@@ -13,13 +13,13 @@ from mnemon.mcp.artifact_names import names_of, reader_of
 from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import Door
 from mnemon.mcp.fields import Cursor, Limit, Query
-from mnemon.mcp.history_tools import history_place
 from mnemon.mcp.links import Linked, link
 from mnemon.mcp.memories import MemoryOut, memory_out
 from mnemon.mcp.memory_tools import place_of
 from mnemon.mcp.passages import AnswerOut, Passage, Passages, Within, answer_out, passage_of
 from mnemon.mcp.refusals import InvalidArguments
 from mnemon.memory.objects import Place
+from mnemon.memory.operations.conversations import history_place
 
 # Lists of different kinds have no common score: their ranks are added, and a first place counts for much.
 RANK_OFFSET = 10

@@ -1,15 +1,19 @@
 """Binds declared operations to tools: arguments, answers, hints and rights come from the declaration."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, get_type_hints
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import Door
-from mnemon.operations import Bound, Differences, Operation, offered, read_input
+from mnemon.operations import Bound, Differences, Operation, as_declared, offered, read_input
+
+CONFIRM = Field(
+    False, description="True when the person has agreed. Without it they are asked, or the call is refused."
+)
 
 
 def tool(
@@ -19,24 +23,38 @@ def tool(
     *,
     title: str,
     core: bool = False,
+    says: str | None = None,
     differences: Differences | None = None,
+    perform: Callable[[AgentCaller, Any], Awaitable[BaseModel]] | None = None,
+    question: Callable[[AgentCaller, Any], Awaitable[str]] | None = None,
     present: Callable[[Any], BaseModel] | None = None,
 ) -> None:
-    """A tool for an operation. `present` adds to the answer what agents need beside it, such as addresses."""
+    """A tool for an operation. `present` adds to the answer what agents need beside it, such as addresses; `perform`
+    answers where an agent is answered otherwise than others; `question` is what the person behind it is asked first.
+    `says` tells agents what it is for where the operation is known to others by other words."""
     fields = offered(operation, differences)
+    beside = {"confirm": FieldInfo.from_annotated_attribute(bool, CONFIRM)} if question else {}
 
     async def call(caller: AgentCaller, **arguments: Any) -> BaseModel:
-        answer: BaseModel = await operation(caller.mnemon, caller, read_input(operation, arguments))
+        confirmed = arguments.pop("confirm", False) if question else True
+        asked = read_input(operation, as_declared(differences, arguments))
+        if question:
+            await caller.confirm(await question(caller, asked), confirmed)
+        if perform:
+            return await perform(caller, asked)
+        answer: BaseModel = await operation(caller.mnemon, caller, asked)
         return present(answer) if present else answer
 
     call.__name__ = name
-    call.__doc__ = " ".join(part for part in (operation.summary, operation.description) if part)
-    shown = get_type_hints(present)["return"] if present else operation.output
-    call.__signature__ = inspect.Signature(_parameters(fields), return_annotation=shown)  # type: ignore[attr-defined]
+    call.__doc__ = says or " ".join(part for part in (operation.summary, operation.description) if part)
+    answers = perform or present
+    shown = get_type_hints(answers)["return"] if answers else operation.output
+    parameters = _parameters({**fields, **beside})
+    call.__signature__ = inspect.Signature(parameters, return_annotation=shown)  # type: ignore[attr-defined]
     door.tool(
         operation.action, title=title, core=core, read_only=operation.read_only,
         destructive=operation.destructive, idempotent=operation.idempotent,
-        bound=Bound(operation, differences or {}),
+        bound=Bound(operation, differences or {}, frozenset(beside)),
     )(call)  # fmt: skip
 
 

@@ -44,7 +44,9 @@ class AgentCaller(Caller):
     @classmethod
     def known(cls, mnemon: Mnemon, principal: Principal, context: Context[Any, Any]) -> "AgentCaller":
         tenant, actor = principal.tenant_id, principal.actor
-        return cls(tenant_id=tenant, actor=actor, principal=principal, mnemon=mnemon, context=context)
+        return cls(
+            tenant_id=tenant, actor=actor, principal=principal, channel="mcp", mnemon=mnemon, context=context
+        )  # fmt: skip
 
     async def progress(self, done: float, total: float | None, message: str) -> None:
         """Shown by clients that asked for it; others never hear of it."""

@@ -1,129 +1,125 @@
-"""Tools on memory: remember, recall and forget; and the full set of the same."""
+"""Tools on memory: remember, recall and forget; the full set of the same; and the turns of conversations."""
 
 from typing import Annotated
+from uuid import UUID
 
 from pydantic import Field
 
-from mnemon.identity.roles import Action
-from mnemon.log.read.query import start_of
 from mnemon.mcp import memories
+from mnemon.mcp.bind import tool
 from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import Door
-from mnemon.mcp.fields import Confirm, Cursor, Key, Limit, MemoryId, Moment, Query, Tags, Text
-from mnemon.mcp.memories import Deleted, Found, Memories, Stored, memory_out
-from mnemon.memory.objects import EmoType, Place
-from mnemon.memory.reading import Wanted
-from mnemon.memory.search import Mode
+from mnemon.mcp.memories import Deleted, Stored
+from mnemon.memory.errors import DuplicateChange
+from mnemon.memory.objects import Place
+from mnemon.memory.operations import conversations, objects
+from mnemon.memory.operations.object_inputs import Deletion, NewObject, ObjectViewAsked, Words
+from mnemon.operations import Differences, Differs
 
-Reason = Annotated[str, Field(max_length=2000, description="Why; kept in the history.")]
-Facets = Annotated[
-    dict[Annotated[str, Field(min_length=1, max_length=100)], Annotated[str, Field(max_length=20_000)]],
-    Field(max_length=50, description="Named parts, such as {'owner': 'Ada'}."),
-]
+ONE_MEMORY = Differs("An agent has one memory: the trunk of its tenant's own world.")
+AS_READ = Differs("An agent reads what is true now.")
+SHORT = Differs("The short form takes a thought and its tags; memory_store and memory_search take the rest.")
+LONGER_ELSEWHERE = "Longer texts are documents."
+Thought = Annotated[str, Field(min_length=1, max_length=20_000)]
+Few = Annotated[int, Field(ge=1, le=100)]
+A_SCREEN = "An agent reads every word of a page."
+MEMORY = "Agents know memories; EMO is the API's word."
+
+HERE: Differences = {"world_id": ONE_MEMORY, "branch": ONE_MEMORY}
+STORE: Differences = {
+    **HERE,
+    "content": Differs(LONGER_ELSEWHERE, takes=Thought),
+    "emo_type": Differs(MEMORY, name="type"),
+    "source": Differs("An agent is the source; it names the address.", name="source_uri", takes=str | None),
+    **dict.fromkeys(("emo_id", "tenant_id", "mime_type", "parents", "links"), Differs("Programs set it over REST.")),
+}
+REMEMBER: Differences = {
+    **STORE,
+    "content": Differs(LONGER_ELSEWHERE, name="text", takes=Thought),
+    **dict.fromkeys(("emo_type", "facets", "source", "subject_id", "rationale"), SHORT),
+}
+SEARCH: Differences = {
+    **HERE,
+    "query": Differs("Without words it is memory_list.", default=..., takes=Words),
+    "limit": Differs(A_SCREEN, default=10, takes=Few),
+    "as_of": AS_READ,
+    "cursor": Differs("A search has one page."),
+    "updated_since": Differs("memory_list tells what is new."),
+}
+RECALL: Differences = {**SEARCH, "type": SHORT, "mode": SHORT}
+LIST: Differences = {
+    **HERE,
+    "query": Differs("With words it is memory_search."),
+    "mode": Differs("With words it is memory_search."),
+    "limit": Differs(A_SCREEN, default=20, takes=Few),
+    "as_of": AS_READ,
+}
+DELETE: Differences = {
+    **HERE,
+    "emo_id": Differs(MEMORY, name="memory_id"),
+    "deletion_reason": Differs("The spec of the API has the long name.", name="reason"),
+    "expected_version": Differs("Whoever deletes a memory means it as it is."),
+    "key": Differs("A repeated deletion is refused anyway."),
+}
 
 
 def add(door: Door) -> None:
-    _add_core(door)
-    _add_store_and_delete(door)
-    _add_reading(door)
+    tool(
+        door, "remember", objects.create, title="Remember", core=True, differences=REMEMBER, perform=store,
+        says="Keep a short text for later: a fact, a preference, a note. One thought per call. Documents go elsewhere.",
+    )  # fmt: skip
+    tool(
+        door, "recall", objects.find, title="Recall", core=True, differences=RECALL, present=memories.found,
+        says="Find what was remembered, by words and by meaning, best first. For documents use `search` or `ask`.",
+    )  # fmt: skip
+    tool(
+        door, "forget", objects.delete, title="Forget", core=True, differences=DELETE, question=_really,
+        perform=delete,
+        says="Delete a memory: no search and no list shows it any more. The person is asked first.",
+    )  # fmt: skip
+    tool(
+        door, "memory_store", objects.create, title="Store a memory", differences=STORE, perform=store,
+        says="Keep a memory with its type, tags, facets and source.",
+    )  # fmt: skip
+    tool(
+        door, "memory_delete", objects.delete, title="Delete a memory", differences=DELETE, question=_really,
+        perform=delete, says="Delete a memory. The person is asked first; its history stays in the log.",
+    )  # fmt: skip
+    tool(
+        door, "memory_search", objects.find, title="Search memories", differences=SEARCH, present=memories.found,
+        says="Find memories, best first, with filters.",
+    )  # fmt: skip
+    tool(
+        door, "memory_list", objects.find, title="List memories", differences=LIST, present=memories.listed,
+        says="List memories, newest first, a page at a time.",
+    )  # fmt: skip
 
 
-def _add_core(door: Door) -> None:
-    @door.tool(Action.WRITE_MEMORY, title="Remember", core=True)
-    async def remember(caller: AgentCaller, text: Text, tags: Tags = None, key: Key = None) -> Stored:
-        """Keep a short text for later: a fact, a preference, a note. One thought per call. Documents go elsewhere."""
-        return await memories.store(caller, place_of(caller), text, tags=tags or (), key=key)
-
-    @door.tool(Action.READ_MEMORY, title="Recall", core=True, read_only=True)
-    async def recall(caller: AgentCaller, query: Query, limit: Limit = 10, tags: Tags = None) -> Found:
-        """Find what was remembered, by words and by meaning, best first. For documents use `search` or `ask`."""
-        return await _search(caller, query, "hybrid", Wanted(tags=tags or ()), limit)
-
-    @door.tool(Action.WRITE_MEMORY, title="Forget", core=True, destructive=True, idempotent=True)
-    async def forget(
-        caller: AgentCaller, memory_id: MemoryId, reason: Reason = "", confirm: Confirm = False
-    ) -> Deleted:
-        """Delete a memory: no search and no list shows it any more. The person is asked first."""
-        return await memories.delete(caller, place_of(caller), memory_id, reason, confirm)
+def add_history(door: Door) -> None:
+    tool(
+        door, "history_append", conversations.append, title="Append to a conversation", present=memories.appended
+    )  # fmt: skip
+    tool(door, "history_get", conversations.get, title="Read a conversation", present=memories.history)
 
 
-def _add_store_and_delete(door: Door) -> None:
-    @door.tool(Action.WRITE_MEMORY, title="Store a memory")
-    async def memory_store(
-        caller: AgentCaller,
-        content: Text,
-        type: EmoType = "note",  # noqa: A002
-        tags: Tags = None,
-        facets: Facets | None = None,
-        source_uri: Annotated[str | None, Field(max_length=2000)] = None,
-        subject_id: Annotated[
-            str | None,
-            Field(
-                min_length=1, max_length=200, description="Pseudonym of the person it is about: sealed with their key."
-            ),
-        ] = None,
-        rationale: Annotated[str | None, Field(max_length=2000)] = None,
-        key: Key = None,
-    ) -> Stored:
-        """Keep a memory with its type, tags, facets and source."""
-        return await memories.store(
-            caller,
-            place_of(caller),
-            content,
-            emo_type=type,
-            tags=tags or (),
-            facets=facets,
-            source_uri=source_uri,
-            subject_id=subject_id,
-            rationale=rationale,
-            key=key,
-        )
-
-    @door.tool(Action.WRITE_MEMORY, title="Delete a memory", destructive=True, idempotent=True)
-    async def memory_delete(
-        caller: AgentCaller, memory_id: MemoryId, reason: Reason = "", confirm: Confirm = False
-    ) -> Deleted:
-        """Delete a memory. The person is asked first; its history stays in the log."""
-        return await memories.delete(caller, place_of(caller), memory_id, reason, confirm)
+async def store(caller: AgentCaller, asked: NewObject) -> Stored:
+    """An agent that repeats a key wants what the first call kept, not a refusal."""
+    try:
+        kept = await objects.create(caller.mnemon, caller, asked)
+    except DuplicateChange as repeat:
+        known = ObjectViewAsked(emo_id=UUID(str(repeat.details["emo_id"])))
+        return Stored(memory=memories.shown(await objects.get(caller.mnemon, caller, known)), stored=False)
+    return Stored(memory=memories.shown(kept), stored=True)
 
 
-def _add_reading(door: Door) -> None:
-    @door.tool(Action.READ_MEMORY, title="Search memories", read_only=True)
-    async def memory_search(
-        caller: AgentCaller,
-        query: Query,
-        limit: Limit = 10,
-        type: EmoType | None = None,  # noqa: A002
-        tags: Tags = None,
-        mode: Annotated[Mode, Field(description="By words, by meaning, or both.")] = "hybrid",
-    ) -> Found:
-        """Find memories, best first, with filters."""
-        return await _search(caller, query, mode, Wanted(emo_type=type, tags=tags or ()), limit)
-
-    @door.tool(Action.READ_MEMORY, title="List memories", read_only=True)
-    async def memory_list(
-        caller: AgentCaller,
-        limit: Limit = 20,
-        cursor: Cursor = None,
-        type: EmoType | None = None,  # noqa: A002
-        tags: Tags = None,
-        updated_since: Moment = None,
-    ) -> Memories:
-        """List memories, newest first, a page at a time."""
-        since = start_of(updated_since) if updated_since else None
-        wanted = Wanted(emo_type=type, tags=tags or (), updated_since=since)
-        place = place_of(caller)
-        found, following = await memories.page(caller, place, wanted, limit, cursor)
-        total = await caller.mnemon.memory.reading.count(caller.tenant_id, place, wanted)
-        return Memories(memories=[memory_out(one.object) for one in found], total=total, next_cursor=following)
+async def delete(caller: AgentCaller, asked: Deletion) -> Deleted:
+    gone = await objects.delete(caller.mnemon, caller, asked)
+    return Deleted(memory_id=gone.emo_id, deleted=True, version=gone.emo_version)
 
 
-async def _search(caller: AgentCaller, query: str, mode: Mode, wanted: Wanted, limit: int) -> Found:
-    found = await caller.mnemon.memory.search.search(
-        caller.tenant_id, place_of(caller), query, mode=mode, wanted=wanted, limit=limit
-    )
-    shown = [memory_out(hit.object, hit.score) for hit in found.hits]
-    return Found(memories=shown, total=len(shown), mode=found.mode)
+async def _really(caller: AgentCaller, asked: Deletion) -> str:
+    known = await objects.get(caller.mnemon, caller, ObjectViewAsked(emo_id=asked.emo_id))
+    return f"Delete the memory {asked.emo_id} (“{' '.join(known.content.split())[:80]}”)?"
 
 
 def place_of(caller: AgentCaller) -> Place:

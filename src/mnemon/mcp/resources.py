@@ -13,11 +13,11 @@ from mnemon.mcp.artifact_names import open_span
 from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import Door
 from mnemon.mcp.event_tools import whole_event
-from mnemon.mcp.history_tools import history_place
 from mnemon.mcp.links import EVENT, MEMORY, REVISION, SPAN
 from mnemon.mcp.memory_tools import place_of
 from mnemon.mcp.refusals import InvalidArguments, as_mnemon_error
 from mnemon.memory.errors import MemoryNotFound
+from mnemon.memory.operations.conversations import history_place
 
 Opened = TypeVar("Opened")
 # A client that opens a whole revision gets its beginning; a span says which part of the rest.

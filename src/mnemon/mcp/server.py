@@ -16,7 +16,6 @@ from mnemon.mcp import (
     artifact_tools,
     ask_tools,
     event_tools,
-    history_tools,
     memory_tools,
     prompts,
     resources,
@@ -43,7 +42,7 @@ CACHING: dict[Any, CacheHint] = {
 ROOMS: Sequence[Callable[[Door], None]] = (
     status_tools.add,
     memory_tools.add,
-    history_tools.add,
+    memory_tools.add_history,
     ask_tools.add,
     artifact_tools.add,
     event_tools.add,

@@ -9,7 +9,6 @@ from uuid import UUID
 from mnemon.db.database import Connection
 from mnemon.errors import InvalidRequest
 from mnemon.log.events import MAIN, EntityReference, NewEvent, Source
-from mnemon.log.moments import written
 from mnemon.log.store import EventLog
 from mnemon.memory.change_events import Author
 from mnemon.memory.drafts import check_characters
@@ -52,21 +51,6 @@ class Branch:
     closed_by: str | None
     closed_at: datetime | None
     objects: int
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "branch": self.branch,
-            "parent": self.parent,
-            "fork_sequence": str(self.fork_sequence),
-            "status": self.status,
-            "purpose": self.purpose,
-            "needs_person": self.needs_person,
-            "created_by": self.created_by,
-            "created_at": written(self.created_at),
-            "closed_by": self.closed_by,
-            "closed_at": written(self.closed_at) if self.closed_at else None,
-            "objects": self.objects,
-        }
 
 
 class Branches:

@@ -48,14 +48,6 @@ class Compacted:
     compacted_versions: Sequence[int]
     determinism_hash: str
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "emo_id": str(self.emo_id),
-            "emo_version": self.emo_version,
-            "compacted_versions": list(self.compacted_versions),
-            "determinism_hash": self.determinism_hash,
-        }
-
 
 class Compaction:
     """Zero tolerance: a snapshot that differs in anything from the full replay is refused."""

@@ -55,15 +55,6 @@ class GraphNode:
     tags: Sequence[str]
     deleted: bool = False
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "emo_id": str(self.emo_id),
-            "emo_type": self.emo_type,
-            "emo_version": self.emo_version,
-            "tags": list(self.tags),
-            "deleted": self.deleted,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
@@ -75,14 +66,6 @@ class GraphEdge:
     target: str | None
     properties: Mapping[str, Any] = field(compare=False, hash=False)
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "source": str(self.source_id),
-            "target": str(self.target_id or self.target),
-            "properties": dict(self.properties),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Graph:
@@ -93,17 +76,6 @@ class Graph:
     edges: Sequence[GraphEdge]
     distances: Mapping[UUID, int] = field(default_factory=dict)
     cut_short: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "graph": self.name,
-            "nodes": [node.as_json() | self._distance(node) for node in self.nodes.values()],
-            "edges": [edge.as_json() for edge in self.edges],
-            "cut_short": self.cut_short,
-        }
-
-    def _distance(self, node: GraphNode) -> dict[str, int]:
-        return {"distance": self.distances[node.emo_id]} if node.emo_id in self.distances else {}
 
 
 class Graphs:

@@ -51,17 +51,6 @@ class Compared:
             return "deleted" if self.theirs.deleted else "restored"
         return "changed"
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "emo_id": str(self.emo_id),
-            "change": self.change,
-            "base_version": self.base.emo_version if self.base else None,
-            "parent_version": self.ours.emo_version if self.ours else None,
-            "branch_version": self.theirs.emo_version,
-            "content_diff": diff_texts(self.base.content if self.base else "", self.theirs.content),
-            "conflicts": [clash.as_json() for clash in self.outcome.clashes],
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Merged:

@@ -75,21 +75,6 @@ class Replayed:
     def same(self) -> bool:
         return not self.differences
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "same": self.same,
-            "events": self.events,
-            "objects": self.objects,
-            "rows": self.rows,
-            "seconds": round(self.seconds, 3),
-            "state_hash": self.state_hash,
-            "branches": dict(self.branches),
-            "differences": [
-                {"table": one.table, "key": one.key, "how": one.how} for one in self.differences[:MOST_NAMED]
-            ],
-            "difference_count": len(self.differences),
-        }
-
 
 class Replay:
     """Rebuilds run while the old rows serve; readers notice nothing."""

@@ -86,15 +86,6 @@ class SemanticStatus:
     behind: int
     oldest: datetime | None
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "model_id": self.model_id,
-            "embed_dim": self.embed_dim,
-            "vectors": self.vectors,
-            "behind": self.behind,
-            "behind_since": self.oldest,
-        }
-
 
 class MemoryVectors:
     """The vectors of every tenant, made with one embedder."""

@@ -1,0 +1,180 @@
+"""What can be asked of memory objects: where, which, what is changed. A field that is added here is on every door."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field
+
+from mnemon.inputs import Cursor, FirstMoment, Maybe
+from mnemon.log.events import MAIN
+from mnemon.memory.drafts import MOST_CHARACTERS, MOST_FACETS
+from mnemon.memory.objects import MARKDOWN, EmoType, Link, LinkKind, Parent, Place, Relation, SourceKind
+from mnemon.memory.reading import Wanted
+from mnemon.memory.search import Mode
+from mnemon.operations import Caller, Input
+
+Tag = Annotated[str, Field(min_length=1, max_length=200)]
+Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+Reason = Annotated[str, Field(max_length=10_000)]
+Words = Annotated[str, Field(min_length=1, max_length=2000)]
+FacetName = Annotated[str, Field(min_length=1, max_length=100)]
+BranchName = Annotated[str, Field(max_length=100)]
+AsOf = Annotated[str, Field(max_length=40)]
+View = Literal["current", "changelog", "diff", "rationale"]
+
+KEY = Field(None, min_length=1, max_length=150, description="Your own name for this call: a repeat changes nothing.")
+RATIONALE = Field(None, description="The reason, kept with the change.")
+EXPECTED = Field(None, ge=1, description="Refuse if it is not at this version; unset: whatever it is.")
+AS_OF = Field(None, description="`v3` is a version, a number a log sequence, else a moment like 2026-03-01T09:30Z.")
+
+
+class RelatedObject(Input):
+    """An object that another came from."""
+
+    emo_id: UUID
+    rel: Relation
+
+
+class Reference(Input):
+    """Another object, or something outside."""
+
+    kind: LinkKind
+    ref: str = Field(min_length=1, max_length=2000)
+
+
+class SourceNamed(Input):
+    """Where it comes from. A plain text is the address."""
+
+    kind: SourceKind | None = Field(None, description="Unset: `user` for a person, `agent` for an access token.")
+    uri: str | None = Field(None, max_length=2000)
+
+
+def _addressed(value: Any) -> Any:
+    return {"uri": value} if isinstance(value, str) else value
+
+
+class WorldAsked(Input):
+    """Which world."""
+
+    world_id: Maybe[UUID] = Field(None, description="The world; unset: the tenant's own.")
+
+
+class PlaceAsked(WorldAsked):
+    """Which world, and which branch of it."""
+
+    branch: BranchName = Field(MAIN, description="The branch.")
+
+    def place(self, caller: Caller) -> Place:
+        return Place(self.world_id or caller.tenant_id, self.branch)
+
+
+class ObjectAsked(PlaceAsked):
+    """One object."""
+
+    emo_id: UUID = Field(description="The object's id.")
+
+
+class ObjectChange(ObjectAsked):
+    """A change of one object."""
+
+    rationale: Reason | None = RATIONALE
+    expected_version: int | None = EXPECTED
+    key: str | None = KEY
+
+
+class NewObject(PlaceAsked):
+    """An object as someone writes it."""
+
+    content: Text = Field(description="The text itself.")
+    emo_type: EmoType = Field("note", description="What kind of object it is.")
+    emo_id: UUID | None = Field(None, description="Its id; unset: a new one.")
+    tenant_id: UUID | None = Field(None, description="If given, it must be the caller's own.")
+    mime_type: str = Field(MARKDOWN, max_length=200, description="What the content is written in.")
+    tags: list[Tag] | None = Field(None, max_length=100, description="Words to find it by.")
+    facets: dict[FacetName, Text] | None = Field(
+        None, max_length=MOST_FACETS, description="Named parts, such as {'owner': 'Ada'}."
+    )
+    parents: list[RelatedObject] | None = Field(None, max_length=100, description="Objects that it came from.")
+    links: list[Reference] | None = Field(None, max_length=100, description="Objects and addresses that it refers to.")
+    source: Annotated[SourceNamed, BeforeValidator(_addressed)] | None = Field(None, description="Where it comes from.")
+    subject_id: str | None = Field(
+        None, min_length=1, max_length=200, description="Pseudonym of the person it is about: sealed with their key."
+    )
+    rationale: Reason | None = RATIONALE
+    key: str | None = KEY
+
+
+class Wanting(PlaceAsked):
+    """Objects of a branch: every filter that is set must hold."""
+
+    type: Maybe[EmoType] = Field(None, description="Only objects of this type.")
+    tags: list[Tag] | None = Field(None, max_length=50, description="Only objects with all of these tags.")
+    updated_since: Maybe[FirstMoment] = Field(None, description="Only what changed at or after this day or moment.")
+
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted(emo_type=self.type, tags=self.tags or (), updated_since=self.updated_since)
+
+
+class ObjectsAsked(Wanting):
+    """A page of a list, or what a search finds."""
+
+    query: Words | None = Field(None, description="Plain words, as a person would say them; unset: a list.")
+    mode: Mode = Field("hybrid", description="Of a search: by words, by meaning, or both.")
+    as_of: AsOf | None = Field(None, description="Of a list: as of a log sequence, or of a moment.")
+    limit: int = Field(100, ge=1, le=1000, description="Most objects on this page; a search finds at most 100.")
+    cursor: Cursor = None
+
+
+class ObjectViewAsked(ObjectAsked):
+    """One object, and which view of it."""
+
+    view: View = Field("current", description="As it is, its changelog, its diffs or its rationales.")
+    as_of: AsOf | None = AS_OF
+    from_version: int | None = Field(None, ge=1, description="Of the view `diff`: the earlier version.")
+    to_version: int | None = Field(None, ge=1, description="Of the view `diff`: the later version.")
+
+
+class NewContent(ObjectChange):
+    """Another content."""
+
+    content: Text = Field(description="The text itself.")
+    tags: list[Tag] | None = Field(None, max_length=100, description="Unset: as they are.")
+
+
+class NewRelations(ObjectChange):
+    """Relations to add and to take away."""
+
+    parents: list[RelatedObject] | None = Field(None, max_length=100, description="Objects that it came from.")
+    links: list[Reference] | None = Field(None, max_length=100, description="Objects and addresses that it refers to.")
+    removed_parents: list[RelatedObject] | None = Field(None, max_length=100, description="Parents to take away.")
+    removed_links: list[Reference] | None = Field(None, max_length=100, description="Links to take away.")
+
+
+class FacetAsked(ObjectChange):
+    """A facet of an object."""
+
+    name: FacetName = Field(description="The facet's name.")
+
+
+class NewFacet(FacetAsked):
+    """Its value."""
+
+    value: Text = Field(description="What it says.")
+
+
+class Deletion(ObjectAsked):
+    """Which object is hidden, and why."""
+
+    deletion_reason: Reason = Field("", description="Why; kept in the history.")
+    expected_version: int | None = EXPECTED
+    key: str | None = KEY
+
+
+def parents_in(given: Sequence[RelatedObject] | None) -> tuple[Parent, ...]:
+    return tuple(dict.fromkeys(Parent(one.emo_id, one.rel) for one in given or ()))
+
+
+def links_in(given: Sequence[Reference] | None) -> tuple[Link, ...]:
+    return tuple(dict.fromkeys(Link(one.kind, one.ref) for one in given or ()))
