@@ -325,7 +325,7 @@ async def test_replay_gives_the_same_rows_also_after_a_purge(
     assert (await mnemon.projector.rebuild(tenant, SEMANTICS.name)).state_hash == hashed
     [left] = await found(mnemon, tenant, reader)
     assert (left["status"], "MySQL" in left["narrative"]) == ("open", True)
-    for table in ("semantic_events", "event_evidence", "event_links", "extractions", "artifacts"):
+    for table in ("semantic_events", "event_evidence", "event_links", "extractions", "documents", "document_revisions"):
         whole = str(await rows(mnemon, tenant, f"SELECT * FROM mnemon.{table}"))
         assert "Postgres" not in whole, table
 
