@@ -24,9 +24,10 @@ from mnemon.ask.scoring import parts_of
 from mnemon.ask.search import Ranked, Searcher
 from mnemon.ask.strength import ENOUGH, strength_of
 from mnemon.db.database import Database
+from mnemon.documents.ingest.chunk_store import PASSAGE
 from mnemon.models.active import ModelInUse
 from mnemon.models.choose import open_embedder
-from mnemon.search.kinds import PASSAGE, WORDS
+from mnemon.search.kinds import WORDS
 from mnemon.search.ranking import Floats, Ranking, fuse
 from mnemon.settings import load_settings
 from mnemon.telemetry import configure_logging
