@@ -6,8 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := .make/ready
 BROWSER := .make/browser
-# Files of tests run side by side, each process with a server of its own.
-SIDE_BY_SIDE ?= -n 2 --dist loadfile
+# Two processes, each with a server of its own; who has nothing left takes over half of what the other has.
+SIDE_BY_SIDE ?= -n 2 --dist worksteal
 
 .PHONY: help setup demo serve test test-all lint bench build reference examples lock clean
 .DEFAULT_GOAL := help

@@ -46,6 +46,12 @@ def home(open_folder: Path) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture
+def served_home(home: Path, make_home: MakeHome) -> Path:
+    """The same with an embedded server's files in it, for tests that are not about how these are made."""
+    return make_home(home)
+
+
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests do not see the settings of the person who runs them."""

@@ -16,7 +16,7 @@ from mnemon.work.worker import Worker
 
 from .conftest import Person, person
 
-PATIENCE = 15
+PATIENCE = 60
 TOMORROW = str((datetime.now(UTC) + timedelta(days=1)).date())
 
 

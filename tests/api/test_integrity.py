@@ -22,7 +22,7 @@ from mnemon.work.worker import Worker
 
 from .conftest import Person, person
 
-PATIENCE = 15
+PATIENCE = 60
 
 
 @pytest.fixture

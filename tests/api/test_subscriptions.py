@@ -18,7 +18,7 @@ from mnemon.web.site import listening_socket, site_server
 
 from .conftest import Person, person, token_for
 
-PATIENCE = 15
+PATIENCE = 60
 BOT = {"id": "minutes-bot", "subscriber_type": "agent", "event_types": ["board.decision.taken"]}
 PATH = "/v1/subscriptions/minutes-bot"
 

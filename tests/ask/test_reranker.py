@@ -93,7 +93,7 @@ async def test_one_that_sends_byte_by_byte_is_not_waited_for(database: Database,
     async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         reranker = HttpReranker(RerankEndpoint(f"http://127.0.0.1:{port}/", None, None, 0.3))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             found = await Searcher(database, lambda _: None, Ranking(), reranker).search(tenant, "ferret")
         await reranker.close()
     assert asked.is_set()

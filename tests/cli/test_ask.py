@@ -12,9 +12,9 @@ MINUTES = "The board approved the budget of 40,000 euros on 3 May.\n\nThe violin
 
 
 @pytest.fixture
-def command(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
+def command(served_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
     """A home with one document in it, read by `mnemon add`."""
-    monkeypatch.setenv("MNEMON_HOME", str(home))
+    monkeypatch.setenv("MNEMON_HOME", str(served_home))
     monkeypatch.setenv("MNEMON_EMBEDDER", "none")
     monkeypatch.setenv("MNEMON_DATABASE_LINGER_SECONDS", "0")
     file = tmp_path / "minutes.txt"

@@ -20,7 +20,7 @@ from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.settings import Settings
 
-from ..conftest import SETTING_NAMES
+from ..conftest import SETTING_NAMES, MakeHome
 
 PATIENCE = 120
 QUEUED = (
@@ -45,9 +45,9 @@ def folder(open_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def environment(folder: Path) -> dict[str, str]:
+def environment(folder: Path, make_home: MakeHome) -> dict[str, str]:
     plain = {name: value for name, value in os.environ.items() if name not in SETTING_NAMES}
-    home = {"MNEMON_HOME": str(folder / "home"), "MNEMON_DATABASE_LINGER_SECONDS": "5"}
+    home = {"MNEMON_HOME": str(make_home(folder / "home")), "MNEMON_DATABASE_LINGER_SECONDS": "5"}
     return plain | home | {"COLUMNS": "200", "MNEMON_EMBEDDER": "none"}
 
 

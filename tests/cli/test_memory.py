@@ -15,8 +15,8 @@ from mnemon.memory.errors import MemoryNotFound, MergeConflicts
 
 
 @pytest.fixture(autouse=True)
-def environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MNEMON_HOME", str(home))
+def environment(served_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEMON_HOME", str(served_home))
     monkeypatch.setenv("MNEMON_DATABASE_LINGER_SECONDS", "5")
     monkeypatch.setenv("MNEMON_EMBEDDER", "none")
 

@@ -38,9 +38,9 @@ def call(*words: str) -> str:
 
 
 def test_a_note_is_added_and_read_on_the_terminal(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Eventually
+    served_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Eventually
 ) -> None:
-    monkeypatch.setenv("MNEMON_HOME", str(home))
+    monkeypatch.setenv("MNEMON_HOME", str(served_home))
     monkeypatch.setenv("MNEMON_EMBEDDER", "none")
     note = tmp_path / "note.txt"
     note.write_text("We decided to use Postgres.\n\nAda Byron will send the budget by 9 March 2026.")

@@ -20,8 +20,8 @@ from mnemon.settings import load_settings
 
 
 @pytest.fixture(autouse=True)
-def environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MNEMON_HOME", str(home))
+def environment(served_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEMON_HOME", str(served_home))
     monkeypatch.setenv("MNEMON_DATABASE_LINGER_SECONDS", "5")
 
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -111,10 +110,8 @@ def test_a_worker_stops_at_the_first_signal_and_its_register_entry_says_so(
     process = worker()
     lines_until(process, "worker_started")
     process.send_signal(signal.SIGTERM)
-    begun = time.monotonic()
     lines_until(process, "worker_stopped")
     assert process.wait(PATIENCE) == 0
-    assert time.monotonic() - begun < 10
     workers = result(environment, "jobs", "stats")["workers"]
     assert [one["alive"] for one in workers if one["process_id"] == process.pid] == [False]
 

@@ -112,7 +112,7 @@ async def test_a_killed_subscriber_is_followed_by_another_which_goes_on(own_data
         for place in PLACES:
             await log.append(tenant, [order_placed(f"{place}-{n}", scope=Scope(place)) for n in range(300)])
         first = await start(own_database, tenant, file)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             with log.arrivals.watch() as signal_:
                 while not file.exists() or file.stat().st_size < 200:
                     await signal_.wait(0.005)

@@ -194,7 +194,7 @@ async def test_a_purge_during_a_run_wins(
     gate = mnemon.__dict__["embedder"] = Gate()
     told = (await upload(secret.text, secret.name)).json()
     await work()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await gate.reached.wait()
     await purge(client, admin, told["doc_id"])
     gate.open.set()

@@ -8,10 +8,12 @@ from mnemon.log.events import Event
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.limits import DeliveryLimits
 
-BOUND = 20.0
+# For a machine that has much else to do.
+BOUND = 60.0
 
-# Polls are rare, so that a test which passes quickly has been woken, not lucky.
 QUICK = DeliveryLimits(poll_seconds=5, retry_seconds=0, breaker_failures=1000, lease_seconds=10)
+# Polls come too late for any test: one that passes has been woken.
+WOKEN = DeliveryLimits(poll_seconds=10 * BOUND, retry_seconds=0, breaker_failures=1000, lease_seconds=10)
 POLLING = DeliveryLimits(poll_seconds=0.05, retry_seconds=0, breaker_failures=1000, lease_seconds=10)
 
 

@@ -493,7 +493,7 @@ class TestWakeUps:
             await log.append(tenant, [noted("secret"), noted()])
             [partition] = await log.list_partitions(tenant)
             expected = f'{{"partition":{partition.partition_id},"sequence":"2"}}'
-            async for notification in listener.notifies(timeout=10):
+            async for notification in listener.notifies(timeout=60):
                 if notification.payload == expected:
                     break
             else:

@@ -18,7 +18,7 @@ WAITING = "SELECT count(*) AS waiting FROM pg_locks WHERE NOT granted AND relati
 
 async def somebody_waits(database: Database) -> None:
     """Return once a session waits for another's row."""
-    async with asyncio.timeout(10), database.owner() as owner:
+    async with asyncio.timeout(60), database.owner() as owner:
         while True:
             row = await (await owner.execute(WAITING)).fetchone()
             if row is not None and row["waiting"]:

@@ -76,7 +76,7 @@ async def test_a_transaction_that_waits_for_anothers_newcomer_takes_over_the_key
         await transaction.append([joined("c-1", "here")])
         other = asyncio.create_task(privacy.log.append(tenant, [joined("c-1", "there", scope=Scope("DE"))]))
         await until_someone_waits(database)
-    await asyncio.wait_for(other, 10)
+    await asyncio.wait_for(other, 60)
     assert [event.data["name"] async for event in privacy.log.scan(tenant)] == ["here"]
     *_, last = [
         event.data["name"] async for event in privacy.log.scan(tenant, legal_entity="DE") if "name" in event.data
@@ -192,7 +192,7 @@ async def test_many_open_transactions_can_still_look_keys_up(
         async with privacy.log.transaction(tenant) as transaction:
             await transaction.append([joined(f"c-{number}")])
 
-    await asyncio.wait_for(asyncio.gather(*(one(number) for number in range(25))), 15)
+    await asyncio.wait_for(asyncio.gather(*(one(number) for number in range(25))), 60)
     assert (await privacy.log.list_partitions(tenant))[0].sequence == 26
     await privacy.close()
 

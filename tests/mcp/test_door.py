@@ -29,6 +29,7 @@ from mnemon.mcp.server import create_server
 from mnemon.settings import Settings
 from mnemon.telemetry import REGISTRY
 from mnemon.web.site import listening_socket, site_server
+from tests.conftest import MakeHome
 from tests.mcp.conftest import refusal
 
 CORE = {"remember", "recall", "forget", "ask", "search", "event_search", "status"}
@@ -47,9 +48,9 @@ HELLO: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-async def site(open_folder: Path) -> AsyncIterator[Mnemon]:
+async def site(open_folder: Path, make_home: MakeHome) -> AsyncIterator[Mnemon]:
     """The server on a real port, on a home of its own, as `mnemon serve` runs it."""
-    home = open_folder / "mcp"
+    home = make_home(open_folder / "mcp")
     settings = Settings(home=home, port=0, database_linger_seconds=0)
     with listening_socket(settings) as listener:
         chosen = settings.model_copy(update={"port": listener.getsockname()[1]})
@@ -262,10 +263,10 @@ async def test_a_crash_says_nothing_of_its_cause_and_is_counted(
     assert REGISTRY.get_sample_value("mnemon_mcp_calls_total", {"tool": "crash", "outcome": code}) == 1
 
 
-async def test_a_client_talks_to_the_command_over_standard_input(home: Path) -> None:
+async def test_a_client_talks_to_the_command_over_standard_input(served_home: Path) -> None:
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "mnemon", "mcp", "--tools", "full"],
-        env={**os.environ, "MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "0"},
+        env={**os.environ, "MNEMON_HOME": str(served_home), "MNEMON_DATABASE_LINGER_SECONDS": "0"},
     )  # fmt: skip
     async with Client(stdio_client(command)) as client:
         answer = await client.call_tool("status", {})

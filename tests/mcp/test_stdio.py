@@ -56,13 +56,13 @@ async def started(home: Path) -> AsyncIterator[asyncio.subprocess.Process]:
             await process.wait()
 
 
-async def test_the_token_of_the_environment_decides_until_it_is_revoked(home: Path) -> None:
-    async with open_mnemon(Settings(home=home, database_linger_seconds=0)) as mnemon:
+async def test_the_token_of_the_environment_decides_until_it_is_revoked(served_home: Path) -> None:
+    async with open_mnemon(Settings(home=served_home, database_linger_seconds=0)) as mnemon:
         admin = await administrator_without_login(mnemon.database)
         async with mnemon.log.transaction(admin.tenant_id) as transaction:
             made = await add_token(transaction, SYSTEM, admin.user_id, "an agent", Scope.READ)
         command = StdioServerParameters(
-            command=COMMAND[0], args=COMMAND[1:], env=environment(home, MNEMON_TOKEN=made.secret)
+            command=COMMAND[0], args=COMMAND[1:], env=environment(served_home, MNEMON_TOKEN=made.secret)
         )
         async with Client(stdio_client(command)) as client:
             assert refusal(await client.call_tool("remember", {"text": "x"}))["error_code"] == "NOT_ALLOWED"
@@ -73,11 +73,11 @@ async def test_the_token_of_the_environment_decides_until_it_is_revoked(home: Pa
             assert refusal(late)["error_code"] == "NOT_AUTHENTICATED"
 
 
-async def test_nobody_waits_for_the_answer_to_a_line_that_cannot_be_read(home: Path) -> None:
+async def test_nobody_waits_for_the_answer_to_a_line_that_cannot_be_read(served_home: Path) -> None:
     half_an_emoji = (
         b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"recall","arguments":{"query":"\\ud83d"}}}'
     )
-    async with started(home) as process:
+    async with started(served_home) as process:
         assert process.stdin and process.stdout
         for wrong in (half_an_emoji, b"no JSON", b"[" * 5000, b"[]", b'{"jsonrpc":"2.0","id":8,"result":"\\ud83d"}'):
             process.stdin.write(wrong + b"\n")
@@ -89,16 +89,16 @@ async def test_nobody_waits_for_the_answer_to_a_line_that_cannot_be_read(home: P
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_a_signal_ends_the_command_though_the_client_holds_on(home: Path, number: signal.Signals) -> None:
-    async with started(home) as process:
+async def test_a_signal_ends_the_command_though_the_client_holds_on(served_home: Path, number: signal.Signals) -> None:
+    async with started(served_home) as process:
         assert process.stderr
         process.send_signal(number)
         assert await asyncio.wait_for(process.wait(), SOON) == 0, "gently: its jobs and the database are given back"
         assert await process.stderr.read() == b""
 
 
-async def test_a_client_that_closes_its_end_is_no_failure(home: Path) -> None:
-    async with started(home) as process:
+async def test_a_client_that_closes_its_end_is_no_failure(served_home: Path) -> None:
+    async with started(served_home) as process:
         assert process.stdin and process.stderr
         process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
         process.stdin.write(line(PING))

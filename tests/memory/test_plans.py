@@ -90,7 +90,7 @@ async def test_large_tenants_use_the_indexes_and_small_ones_lose_nothing(
     assert await scans(own_database, vectors) == 1
     found = await memory.search.search(large, memory.place(large), "word7", mode="text")
     assert [one.object.content for one in found.hits] == ["word7 common"]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         # Each connection tells its counts when it is used again, or after a while.
         while not await scans(own_database, "emo_history_by_word"):
             await memory.search.search(large, memory.place(large), "word7", mode="text")

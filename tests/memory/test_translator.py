@@ -107,7 +107,7 @@ async def test_the_follower_translates_by_itself(memory: Memory, tenant: UUID, p
     async with memory.follower():
         event = NewEvent(type="memory.item.upserted", data={"item_id": "note-1", "content": "one"}, actor=ADA.actor)
         await memory.log.append(tenant, [event])
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             with memory.log.arrivals.watch() as signal:
                 while not await memory.reading.count(tenant, place):
                     await signal.wait(0.05)

@@ -130,7 +130,7 @@ async def test_silence_ends_at_the_time_limit() -> None:
 async def test_a_cancelled_call_is_recorded_too() -> None:
     speaker, kept = SilentSpeaker(), KeptCalls()
     task = asyncio.create_task(scripted_model(speaker, kept).ask(PROMPT, Decision, ANYONE))
-    await asyncio.wait_for(speaker.reached.wait(), 5)
+    await asyncio.wait_for(speaker.reached.wait(), 60)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert [call.outcome for call in kept.calls] == ["cancelled"]

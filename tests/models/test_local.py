@@ -23,7 +23,7 @@ async def test_a_query_overtakes_the_bulk_work(embedder: LocalEmbedder) -> None:
     bulk = asyncio.create_task(embedder.embed([CHUNK] * 200))
     await asyncio.sleep(0)
     for number in range(5):
-        await asyncio.wait_for(embedder.embed([f"who decided number {number}?"], purpose="query"), 10)
+        await asyncio.wait_for(embedder.embed([f"who decided number {number}?"], purpose="query"), 60)
     assert not bulk.done()
     bulk.cancel()
     await asyncio.gather(bulk, return_exceptions=True)
@@ -54,7 +54,7 @@ async def test_queries_without_end_do_not_starve_bulk_work(embedder: LocalEmbedd
         while not bulk.done():
             await embedder.embed(["again and again?"], purpose="query")
 
-    await asyncio.wait_for(asyncio.gather(ask_on(), ask_on(), bulk), 30)
+    await asyncio.wait_for(asyncio.gather(ask_on(), ask_on(), bulk), 60)
 
 
 async def test_what_was_embedded_is_counted(embedder: LocalEmbedder) -> None:

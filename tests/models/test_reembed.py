@@ -206,7 +206,7 @@ async def test_a_writer_in_mid_transaction_is_waited_for(notes: tuple[Database, 
             "INSERT INTO mnemon.note_vectors VALUES (%s, %s, %s, %s)",
             (tenant, note_id, OLD.model_id, as_vector(vector)),
         )
-    await asyncio.wait_for(change, 30)
+    await asyncio.wait_for(change, 60)
     assert await models_of(database, tenant) == {embedder.model_id: 2}
 
 

@@ -61,7 +61,7 @@ async def working(database: Database, embedder: Any) -> AsyncIterator[None]:
 
 
 async def ended_jobs(database: Database, kind: str, count: int) -> list[dict[str, Any]]:
-    async with asyncio.timeout(30), database.owner() as owner:
+    async with asyncio.timeout(60), database.owner() as owner:
         while True:
             rows = await (await owner.execute("SELECT * FROM mnemon.jobs WHERE kind = %s", (kind,))).fetchall()
             if len([row for row in rows if row["finished_at"]]) == count:

@@ -10,6 +10,7 @@ from playwright.async_api import Browser, Page, expect
 
 from mnemon.app import Mnemon
 
+from ..conftest import MakeHome
 from .browser import chromium, problems_of, serving
 
 # A busy machine may take long to read a file.
@@ -17,9 +18,9 @@ PATIENCE = 60_000
 
 
 @pytest.fixture(scope="module")
-async def site(open_folder: Path) -> AsyncIterator[Mnemon]:
+async def site(open_folder: Path, make_home: MakeHome) -> AsyncIterator[Mnemon]:
     """With no worker unless a test starts one."""
-    home = Path(tempfile.mkdtemp(dir=open_folder))
+    home = make_home(Path(tempfile.mkdtemp(dir=open_folder)))
     async with serving(home) as mnemon:
         yield mnemon
     shutil.rmtree(home, ignore_errors=True)
