@@ -1,6 +1,7 @@
 """Claims about searching semantic events of uploaded documents."""
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from mnemon.app import Mnemon
 from mnemon.documents.access import Reader
 from mnemon.documents.artifact_names import uid_of
 from mnemon.documents.ingest.revision_texts import read_text
+from mnemon.models.local import LocalEmbedder
 from mnemon.semantics.extract.status import event_reextract
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.rules import engine as rules
@@ -70,8 +72,30 @@ async def test_an_event_is_found_by_what_it_means(
     )
 
     assert ["ferret" in event["narrative"] for event in found["events"]] == [True]
+    assert 0.2 < found["events"][0]["score"] <= 0.6
     words_only = await event_search(mnemon.database, tenant, reader, EventFilters(query="which animal"))
     assert words_only["events"] == []
+
+
+async def test_nonsense_finds_no_event(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, added: Added, all_done: Done, monkeypatch: pytest.MonkeyPatch,
+    open_folder: Path,
+) -> None:  # fmt: skip
+    embedder = LocalEmbedder(open_folder / "models-home")
+    monkeypatch.setitem(vars(mnemon), "embedder", embedder)
+    await added(MINUTES)
+    await all_done()
+
+    async def found(query: str) -> list[float]:
+        search = await event_search(mnemon.database, tenant, reader, EventFilters(query=query), embedder=embedder)
+        return [event["score"] for event in search["events"]]
+
+    for nonsense in ("zzzqqq", "completely unrelated giraffe", "???"):
+        assert await found(nonsense) == []
+    # All of the words, once about the same matter and once not.
+    [whole], [words] = await found("Postgres for event storage"), await found("use")
+    assert 1 >= whole > words >= 0.4
+    await embedder.close()
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,8 @@ async def event_search(
     database: Database, tenant: UUID, reader: Reader, filters: EventFilters | None = None, *, limit: int = 20,
     cursor: str | None = None, include_evidence: bool = True, embedder: Embedder | None = None, counted: int = COUNTED,
 ) -> Shape:  # fmt: skip
-    """One page: with words the best first, else the latest; `total` counts all matches, up to `counted`.
-
-    With an embedder, events that say it in other words are found too.
+    """One page: with words the best first, each with its relevance as `score`, else the latest; `total` counts all
+    matches, up to `counted`. With an embedder, events that say it in other words are found too.
     """
     filters = filters or EventFilters()
     with SECONDS.time():
@@ -49,6 +48,9 @@ async def event_search(
             if filters.as_of or filters.known_at:
                 found = await _as_they_stood(tx, found, filters)
             shapes = [event_shape(row) for row in found]
+            if wanted is not None and "query" in wanted:
+                relevance = {row["event_id"]: round(row["score"], 6) for row in rows}
+                shapes = [shape | {"score": relevance[shape["event_id"]]} for shape in shapes]
             if include_evidence:
                 evidence = await read_evidence(tx, found)
                 shapes = [shape | {"evidence": evidence[shape["event_id"]]} for shape in shapes]

@@ -1,38 +1,103 @@
--- The best events first, by their words and by `near`, those of about the same meaning. Words that are often said are
--- found by walking back from the latest event, since the index would list all that ever said them: `lately` tells which
--- kind of words these are.
-CREATE OR REPLACE FUNCTION mnemon.best_events(scope text, parts text[], walk text, look text, asked tsquery, near text)
-    RETURNS text
-    LANGUAGE sql IMMUTABLE AS $$
-    WITH score AS (
-        SELECT format(
-            'ts_rank(''{0.2,0.4,0.7,1}'', e.terms, %L::tsquery, 1)::float8 * (0.5 + e.confidence / 2)', asked) AS said
-    ), back AS (
-        SELECT format(
-            'SELECT e.event_id, e.happened_at, %s AS score
-               FROM (SELECT e.* FROM semantic_events e WHERE %s%%s
-                      ORDER BY e.happened_at DESC, e.event_id DESC LIMIT %%s) AS e
-              WHERE true%s LIMIT $2',
-            replace(said, '%', '%%'), replace(scope || parts[1], '%', '%%'), replace(walk, '%', '%%')) AS walking
-          FROM score
-    )
-    SELECT format(
-        'WITH lately AS MATERIALIZED (%s), walked AS MATERIALIZED (%s),
-              matching AS MATERIALIZED (SELECT * FROM (%s) AS each LIMIT $2),
-              found AS (SELECT l.* FROM lately l UNION SELECT w.* FROM walked w UNION SELECT m.* FROM matching m),
-              near AS MATERIALIZED (%s),
-              whole AS MATERIALIZED (
-                  SELECT event_id, coalesce(f.happened_at, n.happened_at) AS happened_at,
-                         coalesce(f.score, 0) + 0.6 * coalesce(n.similarity, 0) AS score
-                    FROM found f FULL JOIN near n USING (event_id))
-         SELECT w.event_id, w.happened_at, w.score, (SELECT count(*) FROM whole)
-           FROM whole w ORDER BY w.score DESC, w.happened_at DESC, w.event_id DESC LIMIT $3 OFFSET $4',
-        format(walking, '', 2000), format(walking, ' AND (SELECT count(*) FROM lately) >= 100', 20000),
-        (SELECT string_agg(format(
-             'SELECT * FROM (SELECT e.event_id, e.happened_at, %s AS score FROM semantic_events e
-                              WHERE %s%s%s AND (SELECT count(*) FROM walked) < $2 LIMIT $2) AS part',
-             said, scope, part, look), ' UNION ALL ') FROM unnest(parts) AS part),
-        near)
-      FROM score, back
-$$;
+-- The best events that fit, by their words and by their meaning, with their relevance. Words that are often said are
+-- found by walking back from the latest event, since the index would list all that ever said them: how many of the
+-- latest have them tells which kind of words these are. The score is the relevance, as for every kind of text: the
+-- share of the words that an event has counts 0.4, its nearness in meaning 0.6; words alone without a vector.
+CREATE OR REPLACE FUNCTION mnemon.best_events(wanted jsonb, question vector, bound integer)
+    RETURNS TABLE (event_id text, happened_at timestamptz, score float8, total bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = mnemon, public, pg_temp SET work_mem = '16MB' SET plan_cache_mode = force_custom_plan
+    SET enable_seqscan = off SET enable_hashjoin = off SET max_parallel_workers_per_gather = 0 AS $$
+#variable_conflict use_column
+DECLARE
+    tenant   uuid := current_tenant();
+    parts    text[] := event_parts(wanted);
+    part     text;
+    as_of    timestamptz := wanted ->> 'as_of';
+    known_at timestamptz := wanted ->> 'known_at';
+    must     record := event_must_have(wanted);
+    words    record := event_words(wanted ->> 'query', coalesce((wanted ->> 'any_word')::boolean, false));
+    named    bigint[] := must.named;
+    every    bigint[] := must.named || words.every;
+    keys     bigint[] := must.named || must.being || words.every;
+    one_of   bigint[] := words.one_of;
+    asked    tsquery := words.said;
+    form     tsquery := words.form;
+    without  tsquery := words.without;
+    ids      text[] := '{}';
+    times    timestamptz[] := '{}';
+    ranks    float8[] := '{}';
+    near     jsonb := '{}';
+    found    record;
+    depth    integer;
+BEGIN
+    IF cardinality(words.every || words.one_of) > 0 THEN
+        part := parts[1];
+        FOREACH depth IN ARRAY ARRAY[2000, 20000] LOOP
+            EXIT WHEN depth = 20000 AND cardinality(ids) < 100;
+            SELECT coalesce(array_agg(w.event_id), '{}'), coalesce(array_agg(w.happened_at), '{}'),
+                   coalesce(array_agg(w.rank), '{}') INTO ids, times, ranks
+              FROM (SELECT e.event_id, e.happened_at, event_rank(e.terms, asked, e.confidence) AS rank
+                      FROM (SELECT e.event_id, e.happened_at, e.lookup, e.terms, e.confidence
+                              FROM events_that_fit(tenant, wanted, part, as_of, known_at, false) AS e
+                             ORDER BY e.happened_at DESC, e.event_id DESC LIMIT depth) AS e
+                     WHERE e.lookup @> every AND (cardinality(one_of) = 0 OR e.lookup && one_of)
+                       AND (form IS NULL OR e.terms @@ form) AND (without IS NULL OR NOT e.terms @@ without)
+                       AND (NOT wanted ? 'status' OR EXISTS (
+                           SELECT FROM events_that_fit(tenant, wanted, part, as_of, known_at, true) AS f
+                            WHERE f.event_id = e.event_id OFFSET 0)) LIMIT bound) AS w;
+        END LOOP;
+        IF cardinality(ids) < bound THEN
+            FOREACH part IN ARRAY parts LOOP
+                SELECT array_agg(m.event_id) AS ids, array_agg(m.happened_at) AS times, array_agg(m.rank) AS ranks
+                  INTO found
+                  FROM (SELECT e.event_id, e.happened_at, event_rank(e.terms, asked, e.confidence) AS rank
+                          FROM events_that_fit(tenant, wanted, part, as_of, known_at, true) AS e
+                         WHERE event_search_keys(e.tenant_id, e.lookup, e.category, e.status) @> keys
+                           AND (cardinality(one_of) = 0
+                                OR event_search_keys(e.tenant_id, e.lookup, e.category, e.status) && one_of)
+                           AND (form IS NULL OR e.terms @@ form) AND (without IS NULL OR NOT e.terms @@ without)
+                         LIMIT bound) AS m;
+                ids := ids || coalesce(found.ids, '{}');
+                times := times || coalesce(found.times, '{}');
+                ranks := ranks || coalesce(found.ranks, '{}');
+                EXIT WHEN cardinality(ids) >= 2 * bound;
+            END LOOP;
+        END IF;
+    END IF;
+    IF question IS NOT NULL THEN
+        SELECT coalesce(jsonb_object_agg(n.event_id, n.similarity), '{}') INTO near
+          FROM near_events(question, (wanted ->> 'doc_id')::uuid) AS n;
+        FOREACH part IN ARRAY parts LOOP
+            SELECT array_agg(m.event_id) AS ids, array_agg(m.happened_at) AS times INTO found
+              FROM (SELECT e.event_id, e.happened_at
+                      FROM jsonb_object_keys(near) AS n (event_id)
+                     CROSS JOIN LATERAL (
+                           SELECT e.event_id, e.happened_at
+                             FROM events_that_fit(tenant, wanted, part, as_of, known_at, true) AS e
+                            WHERE e.event_id = n.event_id AND e.lookup @> named
+                              AND (without IS NULL OR NOT e.terms @@ without) OFFSET 0) AS e) AS m;
+            ids := ids || coalesce(found.ids, '{}');
+            times := times || coalesce(found.times, '{}');
+            ranks := ranks || array_fill(0::float8, ARRAY[coalesce(cardinality(found.ids), 0)]);
+        END LOOP;
+    END IF;
+    RETURN QUERY
+    WITH whole AS MATERIALIZED (
+        SELECT one.event_id, one.happened_at, max(one.rank) AS rank,
+               coalesce((near ->> one.event_id)::float8, 0) AS near
+          FROM unnest(ids, times, ranks) AS one (event_id, happened_at, rank) GROUP BY one.event_id, one.happened_at
+    ), page AS MATERIALIZED (
+        SELECT w.*, row_number() OVER place AS place FROM whole w
+        WINDOW place AS (ORDER BY w.rank + 0.6 * w.near DESC, w.happened_at DESC, w.event_id DESC)
+         ORDER BY place LIMIT (wanted ->> 'limit')::integer OFFSET coalesce((wanted ->> 'offset')::integer, 0))
+    SELECT p.event_id, p.happened_at,
+           CASE WHEN question IS NULL THEN said.share ELSE 0.4 * said.share + 0.6 * p.near END,
+           (SELECT least(count(*), bound) FROM whole)
+      FROM page p
+     CROSS JOIN LATERAL (
+           SELECT cardinality(ARRAY(SELECT unnest(words.stems) INTERSECT SELECT unnest(tsvector_to_array(e.terms))))
+                  / greatest(cardinality(words.stems), 1)::float8 AS share
+             FROM semantic_events e WHERE e.tenant_id = tenant AND e.event_id = p.event_id OFFSET 0) AS said
+     ORDER BY p.place;
+END $$;
 REVOKE EXECUTE ON FUNCTION mnemon.best_events FROM PUBLIC;
