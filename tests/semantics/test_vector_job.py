@@ -10,8 +10,10 @@ from mnemon.app import Mnemon
 from mnemon.errors import MnemonError
 from mnemon.models.embedder import Purpose, Vectors
 from mnemon.models.failures import EmbedderUnavailable, ModelUnreachable
+from mnemon.models.reembed import reembed_step
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.search import vector_job
+from mnemon.semantics.search.event_vectors import VECTOR_TABLE
 from mnemon.semantics.search.vector_job import EMBED_EVENTS
 from mnemon.work.enqueue import enqueue
 from mnemon.work.kinds import NoPayload
@@ -73,6 +75,20 @@ async def test_events_read_while_the_model_is_down_get_their_vectors_later(
     await eventually(all_have_one)
     models = await rows(mnemon, tenant, "SELECT DISTINCT model_id FROM mnemon.semantic_event_vectors")
     assert models == [{"model_id": embedder.model_id}]
+
+
+async def test_another_model_takes_over_the_vectors_of_events(
+    mnemon: Mnemon, tenant: UUID, all_done: Callable[[], Awaitable[None]], embedder: ComesAndGoes
+) -> None:
+    class Renamed(TopicEmbedder):
+        model_id = "the next one"
+
+    await take(mnemon, tenant, "We decided to cut the budget.")
+    await all_done()
+    while (await reembed_step(mnemon.database, tenant, VECTOR_TABLE, Renamed())).did != "done":
+        pass
+    models = await rows(mnemon, tenant, "SELECT model_id FROM mnemon.semantic_event_vectors")
+    assert models == [{"model_id": "the next one"}]
 
 
 async def test_a_document_purged_meanwhile_gets_no_vector(

@@ -14,13 +14,11 @@ from uuid import UUID
 from mnemon.db.database import Connection
 from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in
 from mnemon.log.store import EventLog
-from mnemon.models.active import ModelInUse, active_model, model_to_write
+from mnemon.models.active import ModelInUse, active_model
 from mnemon.models.embedder import Embedder
-from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.reembed import reembed_step
 from mnemon.models.vector_index import ensure_vector_index
 from mnemon.models.vector_tables import VectorTable, register_vector_table
-from mnemon.models.vectors import as_vector
 from mnemon.search.kinds import MEANING, WORDS, Kind
 from mnemon.telemetry import counter
 
@@ -43,12 +41,6 @@ SELECT DISTINCT ON (t.text_hash) t.text_hash, found.text
                        ELSE h.emo_version = t.emo_version END
      LIMIT 1) found
  WHERE t.tenant_id = mnemon.current_tenant() AND t.text_hash = ANY (%s) AND found.text IS NOT NULL
-"""
-STORE = """
-INSERT INTO mnemon.memory_vectors (tenant_id, text_hash, model_id, embedding)
-SELECT %(tenant)s, fresh.text_hash, %(model)s, fresh.embedding::vector
-  FROM unnest(%(hashes)s::bytea[], %(vectors)s::text[]) AS fresh (text_hash, embedding)
-ON CONFLICT DO NOTHING
 """
 DONE = "DELETE FROM mnemon.memory_pending_texts WHERE tenant_id = %s AND text_hash = ANY (%s)"
 # Needed: by what holds now, or by what a branch that is still open sees of its parents.
@@ -146,17 +138,15 @@ class MemoryVectors:
             texts = await texts_in(connection, hashes)
         if not hashes:
             return 0, False
-        vectors = [as_vector(row) for row in await embedder.embed(list(texts.values()))] if texts else []
+        vectors = await embedder.embed(list(texts.values())) if texts else None
         async with self._log.database.transaction(tenant) as connection:
             if not await hold_epoch_in(connection, tenant, epoch):
                 return 0, True
-            if texts:
-                model = await _model(connection, embedder)
-                values = {"tenant": tenant, "hashes": list(texts), "vectors": vectors}
-                await connection.execute(STORE, values | {"model": model.model_id})
+            if vectors is not None:
+                await TABLE.store(connection, list(texts), vectors, embedder.model_id)
             await connection.execute(DONE, (tenant, hashes))
-        if texts:
-            await self._index(model)
+        if vectors is not None:
+            await self._index(ModelInUse(embedder.model_id, vectors.shape[1]))
         EMBEDDED.inc(len(texts))
         return len(texts), len(hashes) == BATCH
 
@@ -174,15 +164,4 @@ async def texts_in(connection: Connection, hashes: Sequence[Any]) -> Mapping[Any
     return {row["text_hash"]: row["text"] for row in rows}
 
 
-TABLE = register_vector_table(VectorTable(RELATION, "text_hash", texts_in))
-
-
-async def _model(connection: Connection, embedder: Embedder) -> ModelInUse:
-    if embedder.dimension is None:
-        raise EmbedderUnavailable(f"The length of the vectors of {embedder.model_id} is not known.")
-    offered = ModelInUse(embedder.model_id, embedder.dimension)
-    active = await model_to_write(connection, RELATION, offered)
-    if active.model_id != offered.model_id:
-        # The change to the other model is under way: searches still use the old one, which we do not have here.
-        return offered
-    return active
+TABLE = register_vector_table(VectorTable(RELATION, "text_hash", texts_in, "bytea"))

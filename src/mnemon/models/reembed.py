@@ -30,7 +30,7 @@ INSERT_BESIDE = sql.SQL("""
 INSERT INTO {relation} (tenant_id, {key}, model_id, embedding)
 SELECT old.tenant_id, old.{key}, %(target)s, fresh.embedding::vector
 FROM {relation} AS old
-JOIN (SELECT unnest(%(keys)s) AS key, unnest(%(vectors)s::text[]) AS embedding) AS fresh ON fresh.key = old.{key}
+JOIN unnest(%(keys)s::{key_type}[], %(vectors)s::text[]) AS fresh (key, embedding) ON fresh.key = old.{key}
 WHERE old.tenant_id = mnemon.current_tenant() AND old.model_id = %(active)s
 FOR SHARE OF old
 ON CONFLICT DO NOTHING

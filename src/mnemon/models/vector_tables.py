@@ -2,11 +2,23 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from psycopg import sql
 
 from mnemon.db.database import Connection
+from mnemon.models.active import ModelInUse, model_to_write
+
+if TYPE_CHECKING:
+    from mnemon.models.embedder import Vectors
+
+STORE = sql.SQL("""
+INSERT INTO {relation} (tenant_id, {key}, model_id, embedding)
+SELECT mnemon.current_tenant(), given.key, %(model)s,
+    (%(numbers)s::real[])[(given.place - 1) * %(dimension)s + 1 : given.place * %(dimension)s]::vector
+FROM unnest(%(keys)s::{key_type}[]) WITH ORDINALITY AS given (key, place)
+ON CONFLICT DO NOTHING
+""")
 
 
 @dataclass(frozen=True)
@@ -19,9 +31,25 @@ class VectorTable:
     relation: str
     key: str
     texts: Callable[[Connection, Sequence[Any]], Awaitable[Mapping[Any, str]]]
+    key_type: Literal["uuid", "text", "bytea"] = "uuid"
 
     def query(self, template: sql.SQL) -> sql.Composed:
-        return template.format(relation=sql.Identifier(*self.relation.split(".")), key=sql.Identifier(self.key))
+        return template.format(
+            relation=sql.Identifier(*self.relation.split(".")),
+            key=sql.Identifier(self.key),
+            key_type=sql.SQL(self.key_type),
+        )
+
+    async def store(self, tx: Connection, keys: Sequence[Any], vectors: "Vectors", model_id: str) -> int:
+        """Row `n` of the vectors is key `n`'s. Those of a model that is not in use yet wait beside the others: searches
+        find them after the change. How many were new."""
+        if not keys:
+            return 0
+        await model_to_write(tx, self.relation, ModelInUse(model_id, vectors.shape[1]))
+        values = {
+            "keys": list(keys), "model": model_id, "numbers": vectors.ravel(), "dimension": vectors.shape[1],
+        }  # fmt: skip
+        return (await tx.execute(self.query(STORE), values)).rowcount
 
 
 _registered: dict[str, VectorTable] = {}

@@ -57,6 +57,7 @@ class EventFields(Output):
 class EventOut(EventFields):
     """One semantic event."""
 
+    score: float | None = Field(None, description="Of a search by words: how relevant it is, from 0 to 1.")
     evidence: Sequence[EvidenceOut] = Field((), description="Only where it was asked for.")
 
 

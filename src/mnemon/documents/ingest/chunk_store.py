@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
 from mnemon.documents.ingest.content import Chunk
-from mnemon.models.active import ModelInUse, model_to_write
+from mnemon.models.active import ModelInUse
 from mnemon.models.embedder import Vectors
 from mnemon.models.vector_tables import VectorTable, register_vector_table
 from mnemon.search.kinds import HEADINGS, MEANING, MEANING_NEARBY, WORDS, WORDS_NEARBY, Kind
@@ -50,12 +50,6 @@ SELECT DISTINCT mnemon.current_tenant(), name_key, %(revision)s::uuid
 FROM unnest(%(speakers)s::text[]) AS speaker, unnest(mnemon.name_keys(mnemon.current_tenant(), speaker)) AS name_key
 """
 COUNT = "SELECT mnemon.count_chunk_terms(%s, %s::smallint, %s)"
-INSERT_VECTORS = """
-INSERT INTO mnemon.chunk_vectors (tenant_id, chunk_id, model_id, embedding)
-SELECT mnemon.current_tenant(), chunk_id, %(model)s,
-    (%(numbers)s::real[])[(place - 1) * %(dimension)s + 1 : place * %(dimension)s]::vector
-FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS given (chunk_id, place)
-"""
 STATE = """
 SELECT doc_id, active FROM mnemon.chunks
 WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s LIMIT 1
@@ -109,7 +103,7 @@ async def store_chunks(
     if speakers := {chunk.speaker for chunk in chunks if chunk.speaker}:
         await tx.execute(INSERT_SPEAKERS, {"revision": revision_id, "speakers": list(speakers)})
     if vectors is not None and model is not None and chunks:
-        await _store_vectors(tx, ids, vectors, model)
+        await VECTOR_TABLE.store(tx, ids, vectors, model.model_id)
     if active:
         await _count(tx, doc_id, revision_id, 1)
 
@@ -141,14 +135,7 @@ async def _texts(tx: Connection, keys: Sequence[Any]) -> Mapping[Any, str]:
 
 
 # When the model changes, its jobs find the table here.
-register_vector_table(VectorTable(VECTORS, "chunk_id", _texts))
-
-
-async def _store_vectors(tx: Connection, ids: Sequence[UUID], vectors: Vectors, model: ModelInUse) -> None:
-    """Vectors of a model that is not in use yet wait beside the others: dense search finds them after the change."""
-    await model_to_write(tx, VECTORS, model)
-    given = {"ids": list(ids), "model": model.model_id, "numbers": vectors.ravel(), "dimension": vectors.shape[1]}
-    await tx.execute(INSERT_VECTORS, given)
+VECTOR_TABLE = register_vector_table(VectorTable(VECTORS, "chunk_id", _texts))
 
 
 async def _count(tx: Connection, doc_id: UUID, revision_id: UUID, direction: int) -> None:

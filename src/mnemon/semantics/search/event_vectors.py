@@ -6,10 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection
-from mnemon.models.active import ModelInUse, model_to_write
 from mnemon.models.embedder import Vectors
 from mnemon.models.vector_tables import VectorTable, register_vector_table
-from mnemon.models.vectors import as_vector
 from mnemon.search.kinds import MEANING, WORDS, Kind
 from mnemon.semantics.semantic_event import SemanticEvent
 
@@ -26,11 +24,6 @@ DELETE FROM mnemon.semantic_event_vectors v USING mnemon.semantic_events e
  WHERE v.tenant_id = mnemon.current_tenant() AND e.tenant_id = v.tenant_id AND e.event_id = v.event_id
    AND e.doc_version_id = ANY(%s)
 """
-STORE = """
-INSERT INTO mnemon.semantic_event_vectors (tenant_id, event_id, model_id, embedding)
-SELECT mnemon.current_tenant(), unnest(%s::text[]), %s, unnest(%s::text[])::vector
-ON CONFLICT DO NOTHING
-"""
 # Those of one revision. A vector of any model will do: a change of model brings it along.
 WITHOUT = """
 SELECT e.event_id, e.doc_id, e.narrative, e.subject_ref FROM mnemon.semantic_events e
@@ -43,13 +36,6 @@ SELECT e.event_id, e.doc_id, e.narrative, e.subject_ref FROM mnemon.semantic_eve
                     WHERE v.tenant_id = e.tenant_id AND v.event_id = e.event_id)
  ORDER BY e.position
 """
-ADD = """
-INSERT INTO mnemon.semantic_event_vectors (tenant_id, event_id, model_id, embedding)
-SELECT e.tenant_id, e.event_id, %s, made.embedding::vector
-  FROM unnest(%s::text[], %s::text[]) AS made (event_id, embedding)
-  JOIN mnemon.semantic_events e ON e.tenant_id = mnemon.current_tenant() AND e.event_id = made.event_id
-ON CONFLICT DO NOTHING
-"""
 
 
 def text_to_embed(narrative: str, subject: str) -> str:
@@ -61,10 +47,8 @@ async def replace_vectors(
 ) -> None:
     """In the place of the revision's earlier ones, before the events change: after that nothing leads to those."""
     await drop_vectors(tx, [revision])
-    if vectors is None:
-        return
-    await model_to_write(tx, VECTORS, ModelInUse(model_id, vectors.shape[1]))
-    await tx.execute(STORE, ([event.event_id for event in events], model_id, [as_vector(row) for row in vectors]))
+    if vectors is not None:
+        await VECTOR_TABLE.store(tx, [event.event_id for event in events], vectors, model_id)
 
 
 async def events_without_vectors(tx: Connection) -> list[dict[str, Any]]:
@@ -74,9 +58,9 @@ async def events_without_vectors(tx: Connection) -> list[dict[str, Any]]:
 
 async def add_vectors(tx: Connection, event_ids: Sequence[str], vectors: Vectors, model_id: str) -> int:
     """For those of the events that are still there; how many were stored."""
-    await model_to_write(tx, VECTORS, ModelInUse(model_id, vectors.shape[1]))
-    stored = await tx.execute(ADD, (model_id, list(event_ids), [as_vector(row) for row in vectors]))
-    return stored.rowcount
+    there = await _texts(tx, event_ids)
+    kept = [number for number, event_id in enumerate(event_ids) if event_id in there]
+    return await VECTOR_TABLE.store(tx, [event_ids[number] for number in kept], vectors[kept], model_id)
 
 
 async def drop_vectors(tx: Connection, revisions: Sequence[UUID]) -> None:
@@ -93,4 +77,4 @@ async def _texts(tx: Connection, keys: Sequence[Any]) -> Mapping[Any, str]:
     return {row["event_id"]: text_to_embed(row["narrative"], row["subject_ref"]) for row in rows}
 
 
-register_vector_table(VectorTable(VECTORS, "event_id", _texts))
+VECTOR_TABLE = register_vector_table(VectorTable(VECTORS, "event_id", _texts, "text"))
