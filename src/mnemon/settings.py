@@ -95,10 +95,9 @@ class Settings(BaseSettings):
         10, "How long requests in progress may finish when the server stops.", ge=0, le=600
     )
 
-    mcp_tools: Literal["core", "full", "conformance"] = _setting(
+    mcp_tools: Literal["core", "full"] = _setting(
         "core",
-        "Which tools agents get over MCP: the few that most need, or all. Fewer tools are chosen better. "
-        "`conformance` adds the fixtures of the public MCP suite, for its test alone.",
+        "Which tools agents get over MCP: the few that most need, or all. Fewer tools are chosen better.",
     )
 
     auth_enabled: bool = _setting(

@@ -20,9 +20,9 @@ from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
 from mnemon.models.failures import LanguageModelUnavailable
 from mnemon.models.language import LanguageModel, NoLanguageModel
-from mnemon.models.scripted import Line, ScriptedSpeaker, scripted_model
 from mnemon.models.speaker import Spoken
 from tests.documents.sample_chunks import put
+from tests.models.scripted import Line, ScriptedSpeaker, scripted_model
 
 from .conftest import TopicEmbedder, searcher_of
 

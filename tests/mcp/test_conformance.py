@@ -12,9 +12,10 @@ import pytest
 
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.identity.roles import Scope
+from mnemon.mcp import server
 from mnemon.settings import Settings
 from mnemon.web.site import listening_socket, site_server
-from tests.mcp import npm_suite
+from tests.mcp import conformance_fixtures, npm_suite
 from tests.mcp.test_door import token_of
 
 pytestmark = pytest.mark.slow
@@ -41,12 +42,12 @@ async def serving(home: Path, **chosen: Any) -> AsyncIterator[Mnemon]:
     with listening_socket(settings) as listener:
         ported = settings.model_copy(update={"port": listener.getsockname()[1]})
         async with open_mnemon(ported) as mnemon:
-            server = site_server(mnemon)
-            task = asyncio.create_task(server.serve(sockets=[listener]))
+            site = site_server(mnemon)
+            task = asyncio.create_task(site.serve(sockets=[listener]))
             try:
                 yield mnemon
             finally:
-                server.should_exit = True
+                site.should_exit = True
                 await task
 
 
@@ -55,8 +56,11 @@ def suite() -> None:
     npm_suite.install()
 
 
-async def test_every_scenario_that_applies_passes_in_both_eras(home: Path, suite: None) -> None:
-    async with serving(home, auth_enabled=False, mcp_tools="conformance", embedder="none") as mnemon:
+async def test_every_scenario_that_applies_passes_in_both_eras(
+    home: Path, suite: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "ROOMS", (*server.ROOMS, conformance_fixtures.add))
+    async with serving(home, auth_enabled=False, mcp_tools="full", embedder="none") as mnemon:
         for revision, exempt in NOT_APPLICABLE.items():
             code, output = await npm_suite.run(
                 "conformance", "server", "--url", f"{mnemon.url}/mcp", "--requirements", revision

@@ -14,9 +14,9 @@ from mnemon.models.endpoint import EndpointEmbedder
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.language import Prompt
 from mnemon.models.local import LocalEmbedder
-from mnemon.models.scripted import KeptCalls
 from mnemon.models.weights import REMEDY
 from mnemon.settings import load_settings
+from tests.models.scripted import KeptCalls
 
 
 @pytest.fixture(autouse=True)

@@ -21,8 +21,8 @@ from mnemon.models.failures import (
     ModelUnreachable,
 )
 from mnemon.models.language import NoLanguageModel, Prompt, Usage
-from mnemon.models.scripted import KeptCalls, ScriptedSpeaker, scripted_model
 from mnemon.models.speaker import Spoken
+from tests.models.scripted import KeptCalls, ScriptedSpeaker, scripted_model
 
 PROMPT = Prompt("decisions", 3, "You find decisions.", "Anna: we go with PostgreSQL.")
 ANYONE = new_uuid()

@@ -16,8 +16,8 @@ from mnemon.models.choose import open_embedder, open_language_model
 from mnemon.models.embedder import embedding_health
 from mnemon.models.failures import AnswerTruncated, ModelTimedOut, ModelUnreachable
 from mnemon.models.language import LanguageModel, Prompt
-from mnemon.models.scripted import KeptCalls
 from mnemon.settings import load_settings
+from tests.models.scripted import KeptCalls
 
 pytestmark = pytest.mark.slow
 

@@ -23,8 +23,8 @@ from mnemon.models.failures import (
     ModelUnreachable,
 )
 from mnemon.models.language import LanguageModel, NoLanguageModel, Prompt
-from mnemon.models.scripted import KeptCalls
 from mnemon.settings import load_settings
+from tests.models.scripted import KeptCalls
 
 KEY = "sk-very-secret-0123456789"
 PROMPT = Prompt("decisions", 1, "You find decisions.", "We go with PostgreSQL.")

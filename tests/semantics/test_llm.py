@@ -7,7 +7,6 @@ import pytest
 
 from mnemon.models.failures import AnswerTruncated, InvalidAnswer, ModelRateLimited
 from mnemon.models.language import NoLanguageModel, Prompt
-from mnemon.models.scripted import ScriptedSpeaker, scripted_model
 from mnemon.models.speaker import Spoken
 from mnemon.semantics.extract.extractor import Extraction, extract_revision
 from mnemon.semantics.extract.llm import LanguageModelExtractor
@@ -15,6 +14,7 @@ from mnemon.semantics.extract.revision import Chunk, Revision
 from mnemon.semantics.extract.said import SaidActor, SaidEvent, SaidEvents, SaidGroup, SaidGroups, SaidSubject
 from mnemon.semantics.extract.verify import holds
 from mnemon.semantics.semantic_event import Category
+from tests.models.scripted import ScriptedSpeaker, scripted_model
 from tests.semantics.reading import revision
 
 TEXT = "Minutes. We decided to use Postgres for billing. Ben Okafor will call the vendor by Friday. Lunch was good."

@@ -17,7 +17,6 @@ from mnemon.log.events import Event
 from mnemon.models.calls import DatabaseRecorder
 from mnemon.models.failures import InvalidModel, ModelRateLimited, ModelTimedOut
 from mnemon.models.language import Answer, Prompt, Schema
-from mnemon.models.scripted import Line, ScriptedSpeaker, scripted_model
 from mnemon.models.speaker import Correction, Spoken
 from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
 from mnemon.semantics.extract.said import SaidEvents, SaidGroup, SaidGroups
@@ -28,6 +27,7 @@ from mnemon.semantics.search.query import event_get, event_search
 from mnemon.settings import Settings
 from mnemon.work.kinds import Backoff
 from tests.documents.conftest import rows
+from tests.models.scripted import Line, ScriptedSpeaker, scripted_model
 from tests.semantics.conftest import ADA
 from tests.semantics.test_llm import INJECTIONS, said
 from tests.work.conftest import Eventually

@@ -25,8 +25,7 @@ from mnemon.telemetry import bind, counter
 
 __all__ = ["PRINCIPAL_KEY", "AgentCaller", "Door", "Local", "Offered", "Profile"]
 
-# `conformance` is `full` with the fixtures of the public conformance suite beside it: for its test, never for use.
-Profile = Literal["core", "full", "conformance"]
+Profile = Literal["core", "full"]
 Tool = Callable[..., Awaitable[Any]]
 # The caller where the transport proves none: always the same, or proven anew for each call.
 Local = Principal | Callable[[], Awaitable[Principal]]

@@ -108,10 +108,6 @@ def furnish(door: Door) -> None:
     """Put everything of the door's profile on its server."""
     for add in ROOMS:
         add(door)
-    if door.profile == "conformance":
-        from mnemon.mcp import conformance
-
-        conformance.add(door)
 
 
 __all__ = ["AgentServer", "Profile", "create_server", "furnish"]

@@ -1,4 +1,4 @@
-"""Fixtures that the public MCP conformance suite looks for by name. Mounted by the profile `conformance` alone."""
+"""Fixtures that the public MCP conformance suite looks for by name: tools, resources and prompts beside our own."""
 
 import asyncio
 import base64
@@ -26,8 +26,8 @@ from mcp_types import (
 )
 from pydantic import BaseModel, Field
 
-from mnemon.mcp import conformance_protocol, conformance_questions
 from mnemon.mcp.door import Door
+from tests.mcp import conformance_protocol, conformance_questions
 
 # One pixel, and a tenth of a millisecond of silence.
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

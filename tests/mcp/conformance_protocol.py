@@ -16,8 +16,8 @@ from mcp_types import (
 )
 from pydantic import Field
 
-from mnemon.mcp.conformance_questions import form
 from mnemon.mcp.door import Door
+from tests.mcp.conformance_questions import form
 
 # The schema as the suite prescribes it: keywords that no type of ours makes must come through a listing unchanged.
 SCHEMA: dict[str, Any] = {
