@@ -1,0 +1,115 @@
+"""Names have one owner: a class that is called like one of another room makes a reader look twice."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "src" / "mnemon"
+# A door names the parameters of its own routes and options by aliases, which are used where they stand.
+DOORS = {"api", "mcp", "cli", "web"}
+
+# Names with more than one owner, and why they still have. Take an entry out with the rename; add none.
+DOOR_MODEL = "the door's model of the same thing; it goes when the operation's own output is bound"
+SHARED = {
+    "AnswerOut": DOOR_MODEL,
+    "Appended": DOOR_MODEL,
+    "Checkpoints": DOOR_MODEL,
+    "DeadLetters": DOOR_MODEL,
+    "EmbeddingHealth": DOOR_MODEL,
+    "EventOut": DOOR_MODEL,
+    "EventPage": DOOR_MODEL,
+    "Evidence": DOOR_MODEL,
+    "Form": DOOR_MODEL,
+    "Page": DOOR_MODEL,
+    "Partitions": DOOR_MODEL,
+    "Periods": DOOR_MODEL,
+    "Piece": DOOR_MODEL,
+    "Proven": DOOR_MODEL,
+    "Sentence": DOOR_MODEL,
+    "Shape": DOOR_MODEL,
+    "Status": DOOR_MODEL,
+    "Stored": DOOR_MODEL,
+    "Subject": DOOR_MODEL,
+    "Subscriptions": DOOR_MODEL,
+    "View": DOOR_MODEL,
+    "Asked": "api, search and web: a question as each has it; search renames",
+    "Caller": "cli and mcp: who calls; cli renames",
+    "Change": "api and memory: a change of a user, of an object; api renames",
+    "Actor": "semantics renames: who a statement is about",
+    "Candidate": "semantics renames: a statement that is not verified yet",
+    "Changed": "semantics renames: what a correction changed",
+    "Changes": "semantics renames: corrections",
+    "Context": "documents and semantics rename: what a job needs",
+    "Extraction": "semantics renames: what was extracted",
+    "Extractor": "semantics renames: an engine that extracts",
+    "Kind": "search and semantics rename: what a hit or a statement is",
+    "Link": "semantics renames: a supersession",
+    "LinkKind": "semantics renames: the kind of a supersession",
+    "Merged": "semantics renames: statements that became one",
+    "Role": "semantics renames: the part someone plays in a statement",
+    "Unit": "semantics renames: a unit of a layout",
+    "Chunk": "semantics renames: a chunk as the extraction reads it",
+    "Line": "documents renames: a line of a page, of a text",
+    "Run": "documents renames: a run of letters in a page",
+    "Part": "documents renames: a part of a mail",
+    "Reader": "documents renames: who may read",
+    "Reading": "documents renames: what a job has read",
+    "Section": "documents renames: a section of a chunking",
+    "Turn": "documents renames: what someone says in a talk",
+    "Span": "documents renames: where a sentence stands",
+    "Outcome": "documents renames: what became of an upload",
+    "Origin": "documents renames: where an upload comes from",
+    "Period": "documents renames: a stretch of time in a text",
+    "Row": "documents renames: a row of a table",
+    "Direction": "documents renames: a word that points forward or back",
+    "Answer": "models renames: what a language model said",
+    "Floats": "models and search: the same array; one of them imports it",
+    "Step": "models renames: a step of a move of vectors",
+    "Rectangle": "ask renames: a rectangle as a citation shows it",
+    "Found": "ask, documents and semantics rename: what a search found",
+    "Hit": "ask and memory: one searchable index will have one",
+    "Place": "ask renames: where a measure stands",
+    "Scope": "ask and identity rename: what is searched, how far a credential reaches",
+    "Standing": "search renames: how a hit stands",
+}
+
+
+def owners() -> dict[str, list[str]]:
+    """The modules that define each public class, or alias of a type outside the doors."""
+    found = defaultdict(list)
+    for file in sorted(SOURCE.rglob("*.py")):
+        place = file.relative_to(SOURCE)
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            name = node.name if isinstance(node, ast.ClassDef) else _alias(node, place.parts[0])
+            if name is not None and not name.startswith("_"):
+                found[name].append(str(place))
+    return found
+
+
+def _alias(node: ast.stmt, room: str) -> str | None:
+    """`Name = Literal[…]` or `Name = A | B`."""
+    if room in DOORS or not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Subscript | ast.BinOp):
+        return None
+    [target] = node.targets
+    is_type = isinstance(target, ast.Name) and target.id[0].isupper() and not target.id.isupper()
+    return target.id if isinstance(target, ast.Name) and is_type else None
+
+
+def test_no_new_name_has_two_owners() -> None:
+    shared = {name: modules for name, modules in owners().items() if len(modules) > 1}
+    new = {name: modules for name, modules in shared.items() if name not in SHARED}
+    assert not new, "say whose it is in the name, like FoundEvents"
+
+
+def test_the_log_and_the_work_room_share_no_name_with_each_other_or_within() -> None:
+    for name, modules in owners().items():
+        own = [one for one in modules if one.startswith(("log/", "work/"))]
+        assert len(own) < 2, (name, own)
+
+
+def test_every_room_of_the_log_opens_with_a_page_that_names_its_modules() -> None:
+    for folder in (SOURCE / "log", *(one.parent for one in (SOURCE / "log").glob("*/__init__.py"))):
+        page = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+        assert len(page.splitlines()) >= 20, folder
+        for file in folder.glob("*.py"):
+            assert file.stem == "__init__" or f"`{file.stem}`" in page, f"{folder.name} does not name {file.stem}"
