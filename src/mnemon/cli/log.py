@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mnemon.cli import archive, event_types, integrity, streams, verify
+from mnemon.cli import archive, entity_state, event_types, integrity, streams, verify
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.events import read_documents
 from mnemon.cli.output import Json, TenantOption, show, table
@@ -55,6 +55,7 @@ app.command("read")(streams.read)
 app.command("tail")(streams.tail)
 app.command("lineage")(streams.lineage)
 app.command("trace")(streams.trace)
+app.command("state")(entity_state.state)
 app.command("types")(event_types.types)
 app.command("register")(event_types.register)
 app.command("verify")(verify.verify)

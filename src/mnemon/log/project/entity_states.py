@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Literal, Self
+from typing import Any, Literal, Self
 from uuid import UUID
 
 from mnemon.db.database import Connection
@@ -55,6 +55,14 @@ class EntityState:
     version: int
     as_of_sequence: int
     consistency: Literal["strong", "verified"]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "state": self.state,
+            "version": self.version,
+            "as_of_sequence": str(self.as_of_sequence),
+            "consistency": self.consistency,
+        }
 
 
 class _BackDated(Exception):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection
@@ -78,6 +79,22 @@ class LensStanding:
         if self.state.version != self.lens.version:
             return "outdated"
         return "behind" if self.behind else "current"
+
+    def as_json(self) -> dict[str, Any]:
+        state = self.state
+        return {
+            "name": self.lens.name,
+            "lifecycle": self.lens.lifecycle,
+            "status": self.status,
+            "version": self.lens.version,
+            "rows_version": state.version if state and state.version else None,
+            "tables": [table.removeprefix("mnemon.") for table in self.lens.tables],
+            "behind": self.behind,
+            "rebuilt_at": state.finished_at if state else None,
+            "state_hash": state.state_hash.hex() if state and state.state_hash else None,
+            "done": state.done if state else 0,
+            "total": state.total if state else 0,
+        }
 
 
 async def version_in(connection: Connection, tenant: UUID, name: str) -> int | None:

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from mnemon.db.database import Connection, connect
@@ -53,6 +53,14 @@ class Rebuilt:
     seconds: float
     state_hash: bytes
 
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "lens": self.lens,
+            "events": self.events,
+            "seconds": round(self.seconds, 3),
+            "state_hash": self.state_hash.hex(),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class LensVerified:
@@ -67,6 +75,16 @@ class LensVerified:
     @property
     def matches(self) -> bool:
         return self.stored_hash == self.replayed_hash
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "lens": self.lens,
+            "matches": self.matches,
+            "events": self.events,
+            "seconds": round(self.seconds, 3),
+            "stored_hash": self.stored_hash.hex(),
+            "replayed_hash": self.replayed_hash.hex(),
+        }
 
 
 class _Erased(Exception):
