@@ -20,6 +20,7 @@ SHARED = {
     "EventPage": DOOR_MODEL,
     "Evidence": DOOR_MODEL,
     "Form": DOOR_MODEL,
+    "LinkOut": DOOR_MODEL,
     "Page": DOOR_MODEL,
     "Partitions": DOOR_MODEL,
     "Periods": DOOR_MODEL,
@@ -33,7 +34,9 @@ SHARED = {
     "Subscriptions": DOOR_MODEL,
     "View": DOOR_MODEL,
     "Asked": "api, search and web: a question as each has it; search renames",
-    "Caller": "cli and mcp: who calls; cli renames",
+    "Caller": "operations, cli and mcp: who calls; the doors rename",
+    "Door": "operations and mcp: which door, the door of agents; mcp renames",
+    "People": "semantics renames: people in a text, people as a view shows them",
     "Change": "api and memory: a change of a user, of an object; api renames",
     "Actor": "semantics renames: who a statement is about",
     "Candidate": "semantics renames: a statement that is not verified yet",
@@ -87,8 +90,10 @@ def owners() -> dict[str, list[str]]:
 
 
 def _alias(node: ast.stmt, room: str) -> str | None:
-    """`Name = Literal[…]` or `Name = A | B`."""
+    """`Name = Literal[…]` or `Name = A | B`; what is `Annotated` describes a parameter."""
     if room in DOORS or not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Subscript | ast.BinOp):
+        return None
+    if isinstance(node.value, ast.Subscript) and ast.unparse(node.value.value) == "Annotated":
         return None
     [target] = node.targets
     is_type = isinstance(target, ast.Name) and target.id[0].isupper() and not target.id.isupper()

@@ -9,7 +9,7 @@ import pytest
 from mnemon.errors import NotFound
 from mnemon.work.enqueue import enqueue, enqueue_many
 from mnemon.work.errors import JobFailed, JobPostponed
-from mnemon.work.failures import Failure
+from mnemon.work.failures import JobFailure
 from mnemon.work.job import Job
 from mnemon.work.queue import claim_jobs, fail_job
 from mnemon.work.worker import Worker
@@ -499,7 +499,7 @@ async def test_a_lease_that_is_missed_while_its_end_is_recorded_does_not_cost_th
         if job.payload.text == "fails":
             raise JobFailed("no")
 
-    async def recorded_and_missed(line: Any, job: Job, failure: Failure) -> str | None:
+    async def recorded_and_missed(line: Any, job: Job, failure: JobFailure) -> str | None:
         status = await fail_job(line, job, failure)
         worker._drop(job.token)
         await asyncio.sleep(0)

@@ -10,7 +10,7 @@ from structlog.contextvars import bind_contextvars
 from mnemon.telemetry import logger
 from mnemon.work import metrics
 from mnemon.work.errors import JobPostponed, LeaseLost, TimeLimitExceeded
-from mnemon.work.failures import Failure, failure_of
+from mnemon.work.failures import JobFailure, failure_of
 from mnemon.work.isolated_job import run_in_subprocess
 from mnemon.work.job import Job, result_text
 
@@ -38,7 +38,7 @@ class Lost:
     """Another worker has the job, or it was cancelled: there is nothing to write."""
 
 
-AttemptOutcome = Done | GivenBack | Lost | Failure
+AttemptOutcome = Done | GivenBack | Lost | JobFailure
 
 
 @dataclass(eq=False)
@@ -106,14 +106,14 @@ class Attempt:
             return GivenBack(0.0)
         return failure_of(TimeLimitExceeded(f"The job was stopped at its limit of {self.time_limit:g} s."))
 
-    def _failed(self, error: Exception) -> Failure:
+    def _failed(self, error: Exception) -> JobFailure:
         failure = failure_of(error)
         if failure.code == "UNEXPECTED":
             log.error("job_raised", kind=self.job.kind.name, exc_info=error)
         return failure
 
 
-def report_ending(attempt: Attempt, ending: str, failure: Failure | None) -> None:
+def report_ending(attempt: Attempt, ending: str, failure: JobFailure | None) -> None:
     """One structured line, and the counters, for each attempt that ended."""
     job = attempt.job
     kind = job.kind.name

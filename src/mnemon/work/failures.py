@@ -13,7 +13,7 @@ LONGEST_WAIT = 86_400.0
 
 
 @dataclass(frozen=True)
-class Failure:
+class JobFailure:
     """How an attempt ended badly, and whether another could end well."""
 
     code: str
@@ -22,14 +22,14 @@ class Failure:
     delay: timedelta | None = None
 
 
-def failure_of(error: Exception) -> Failure:
+def failure_of(error: Exception) -> JobFailure:
     """Our own errors say whether a retry helps; strangers get one, because a bug and a hiccup look alike."""
     if isinstance(error, MnemonError):
         delay = _wait_asked_for(error.details.get("retry_after"))
-        return Failure(error.code, error.message, permanent=not error.retry, delay=delay)
+        return JobFailure(error.code, error.message, permanent=not error.retry, delay=delay)
     if isinstance(error, psycopg.OperationalError):
-        return Failure("POSTGRES_CONNECTION_ERROR", str(error) or "The database went away.", permanent=False)
-    return Failure("UNEXPECTED", f"{type(error).__name__}: {error}", permanent=False)
+        return JobFailure("POSTGRES_CONNECTION_ERROR", str(error) or "The database went away.", permanent=False)
+    return JobFailure("UNEXPECTED", f"{type(error).__name__}: {error}", permanent=False)
 
 
 def _wait_asked_for(seconds: Any) -> timedelta | None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from mnemon.work.failures import Failure
+from mnemon.work.failures import JobFailure
 from mnemon.work.job import Job
 from mnemon.work.kinds import JobKind
 from mnemon.work.line import WorkerLine
@@ -61,7 +61,7 @@ async def finish_jobs(line: WorkerLine, outcomes: Sequence[tuple[Job[Any], str |
     return {row["token"] for row in await line.fetch(FINISH_MANY, (f"[{items}]",))}
 
 
-async def fail_job(line: WorkerLine, job: Job[Any], failure: Failure) -> str | None:
+async def fail_job(line: WorkerLine, job: Job[Any], failure: JobFailure) -> str | None:
     """End the attempt: PENDING for another try, FAILED for none, or None when the lease was lost."""
     message = _storable(failure.message)[:LONGEST_MESSAGE]
     values = (job.tenant_id, job.job_id, job.token, failure.code, message, failure.permanent, failure.delay)

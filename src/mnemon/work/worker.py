@@ -16,7 +16,7 @@ from mnemon.telemetry import logger
 from mnemon.work import metrics
 from mnemon.work.attempt import Attempt, AttemptOutcome, Done, GivenBack, Lost, report_ending
 from mnemon.work.errors import TimeLimitExceeded
-from mnemon.work.failures import Failure, failure_of
+from mnemon.work.failures import JobFailure, failure_of
 from mnemon.work.finisher import Finisher
 from mnemon.work.heartbeat import Heartbeat
 from mnemon.work.housekeeping import Housekeeping
@@ -196,7 +196,7 @@ class Worker:
         # Too long a backlog keeps slots empty; now it is shorter.
         self._wake.set()
 
-    def _close(self, attempt: Attempt, ending: str, failure: Failure | None = None) -> None:
+    def _close(self, attempt: Attempt, ending: str, failure: JobFailure | None = None) -> None:
         self._heartbeat.forget(attempt.job.token)
         if attempt.job.kind.at_once is not None:
             # The kind was at its limit; a job that the last claim had to leave may now be taken.
