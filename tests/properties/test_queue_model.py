@@ -17,11 +17,12 @@ from mnemon.db.external import ExternalServer
 from mnemon.ids import new_uuid
 from mnemon.work.enqueue import enqueue
 from mnemon.work.errors import LeaseLost
+from mnemon.work.failures import JobFailure
 from mnemon.work.job import Job
 from mnemon.work.kinds import Backoff, JobKind
 from mnemon.work.line import WorkerLine
 from mnemon.work.queue import (
-    Failure,
+    JobFailure,
     Turns,
     claim_jobs,
     fail_job,
@@ -165,7 +166,7 @@ class QueueMachine(RuleBasedStateMachine):
         for job_id, token in lease:
             held = self.held(job_id, token)
             status = self.loop.run_until_complete(
-                fail_job(self.line, self.job(job_id, token), Failure("X", "x", permanent))
+                fail_job(self.line, self.job(job_id, token), JobFailure("X", "x", permanent))
             )
             if held:
                 self.jobs[job_id].fail("X", permanent)

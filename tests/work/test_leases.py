@@ -13,10 +13,11 @@ from mnemon.ids import new_uuid
 from mnemon.work.attempt import Attempt
 from mnemon.work.enqueue import enqueue
 from mnemon.work.errors import LeaseLost
+from mnemon.work.failures import JobFailure
 from mnemon.work.job import Job
 from mnemon.work.line import WorkerLine
 from mnemon.work.queue import (
-    Failure,
+    JobFailure,
     Turns,
     claim_jobs,
     fail_job,
@@ -102,7 +103,7 @@ async def test_a_silent_workers_job_is_rescued_and_the_stale_worker_cannot_write
         async with database.transaction(tenant) as tx:
             await stale.finish(tx)
     assert await finish_jobs(line, [(stale, None)]) == set()
-    assert await fail_job(line, stale, Failure("X", "x", permanent=True)) is None
+    assert await fail_job(line, stale, JobFailure("X", "x", permanent=True)) is None
     assert await give_back_jobs(line, [stale]) == set()
     assert await read_job(job_id) == before
     assert before["errors"][0]["code"] == "WORKER_LOST"
