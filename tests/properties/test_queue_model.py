@@ -22,7 +22,6 @@ from mnemon.work.job import Job
 from mnemon.work.kinds import Backoff, JobKind
 from mnemon.work.line import WorkerLine
 from mnemon.work.queue import (
-    JobFailure,
     Turns,
     claim_jobs,
     fail_job,

@@ -17,7 +17,6 @@ from mnemon.work.failures import JobFailure
 from mnemon.work.job import Job
 from mnemon.work.line import WorkerLine
 from mnemon.work.queue import (
-    JobFailure,
     Turns,
     claim_jobs,
     fail_job,
