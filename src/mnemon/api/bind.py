@@ -139,8 +139,7 @@ def _handler(
     async def handle(**values: Any) -> Response:
         mnemon, principal = values.pop("mnemon"), values.pop("principal")
         parts = [values.pop(part) for part in ("queried", "given") if part in values]
-        # By their declared names already: path and headers.
-        asked = {name: value for name, value in values.items() if value is not None}
+        asked = as_declared(bound.differences, {name: value for name, value in values.items() if value is not None})
         for part in parts:
             chosen = {*part.model_fields_set, *(defaults & type(part).model_fields.keys())}
             asked |= as_declared(bound.differences, {name: getattr(part, name) for name in chosen})

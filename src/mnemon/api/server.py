@@ -27,7 +27,6 @@ from mnemon.api import (
     runs,
     semantic_events,
     subscriptions,
-    tokens,
     users,
 )
 from mnemon.api.access import bearer
@@ -43,7 +42,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     events.router,
     auth.router,
     users.router,
-    tokens.router,
+    users.token_router,
     event_types.router,
     periods.router,
     partitions.router,

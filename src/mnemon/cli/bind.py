@@ -3,6 +3,7 @@
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
@@ -132,7 +133,8 @@ def _kind(one: FieldInfo) -> Any:
     kind = kinds[0]
     if get_origin(kind) is list:
         return list[str] | None
-    known: Any = kind if kind in (bool, int, float) or get_origin(kind) is Literal else str
+    chosen = get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, Enum))
+    known: Any = kind if kind in (bool, int, float) or chosen else str
     return known if one.is_required() or kind is bool else known | None
 
 

@@ -1,132 +1,104 @@
 """`mnemon user`: add people, change them, let them in."""
 
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from mnemon.cli.context import OPERATOR, in_tenant, run_async
-from mnemon.cli.output import Json, TenantOption, say, show, table
+from mnemon.cli.bind import command
+from mnemon.cli.output import say, table
 from mnemon.errors import InvalidRequest
-from mnemon.identity.login import add_login_link
+from mnemon.identity.operations import users
 from mnemon.identity.roles import Role
-from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.identity.users import User, add_user, change_user, page_of_users, user_by_email
+from mnemon.operations import Differences, Differs
 
 app = typer.Typer(help="People who may log in.", no_args_is_help=True)
 
-Email = Annotated[str, typer.Argument(help="E-mail address.", metavar="EMAIL")]
-PasswordFlag = Annotated[
-    bool, typer.Option("--password", help="Set a password: asked for on a terminal, else the first line of the input.")
-]
-PAGE = 1000
-
-
-@app.command("list")
-def list_(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """List users."""
-
-    async def work() -> list[User]:
-        async with in_tenant(tenant) as (_, transaction):
-            users = await page_of_users(transaction.connection, PAGE)
-            while users and len(users) % PAGE == 0:
-                more = await page_of_users(transaction.connection, PAGE, users[-1].email.lower())
-                if not more:
-                    break
-                users += more
-            return users
-
-    users = run_async(work())
-    rows = [
-        (one.email, one.name, one.role, one.created_at, "disabled" if one.disabled_at else "active") for one in users
+PASSWORD: dict[str, Any] = {
+    "password": Annotated[
+        bool,
+        typer.Option("--password", help="Set a password: asked for on a terminal, else the first line of the input."),
     ]
-    show(users, as_json, lambda: table(["E-mail", "Name", "Role", "Since", "State"], rows, "No users."))
+}
+NEVER_WRITTEN = Differs("An argument would stand in the shell's history and in the process list.")
+ALL_AT_ONCE = {"limit": Differs("A person reads the whole list.", default=1000)}
 
 
-@app.command()
-def add(
-    email: Email,
-    role: Annotated[Role, typer.Option(help="What the user may do.")] = Role.USER,
-    name: Annotated[str | None, typer.Option(help="Name that people see.")] = None,
-    password: PasswordFlag = False,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Add a user, who then logs in by password or by `mnemon user link`.
-
-    Example: mnemon user add ana@example.org --role admin --password
-    """
-    chosen = _read_password() if password else None
-
-    async def work() -> User:
-        async with in_tenant(tenant) as (_, transaction):
-            return await add_user(transaction, OPERATOR, email, role, name=name, password=chosen)
-
-    user = run_async(work())
-    hint = "" if password else f" A login link: mnemon user link {user.email}"
-    show(user, as_json, lambda: say(f"Added {user.email} as {user.role}.{hint}"))
+def only(**why: str) -> Differences:
+    """A command that changes one thing says by its name which."""
+    names = {"name", "role", "disabled", "password"} - why.keys()
+    return {name: Differs("Another command changes it.") for name in names} | {
+        name: Differs(text) for name, text in why.items()
+    }
 
 
-@app.command()
-def role(
-    email: Email, role: Annotated[Role, typer.Argument()], tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False
-) -> None:
-    """Make a user an administrator or an ordinary user; their sessions end.
-
-    Example: mnemon user role ana@example.org admin
-    """
-    user = _change(tenant, email, role=role)
-    show(user, as_json, lambda: say(f"{user.email} is now {user.role}."))
+def print_users(page: users.UserPage) -> None:
+    rows = [
+        (one.email, one.name, one.role, one.created_at, "disabled" if one.disabled_at else "active")
+        for one in page.items
+    ]
+    table(["E-mail", "Name", "Role", "Since", "State"], rows, "No users.")
+    if page.next_cursor:
+        say(f"More: --cursor {page.next_cursor}", "dim")
 
 
-@app.command()
-def password(email: Email, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Set a user's password; their sessions end."""
-    user = _change(tenant, email, password=_read_password())
-    show(user, as_json, lambda: say(f"{user.email} has a new password."))
+def print_added(user: users.UserOut) -> None:
+    hint = "" if user.has_password else f" A login link: mnemon user link {user.email}"
+    say(f"Added {user.email} as {user.role}.{hint}")
 
 
-@app.command()
-def disable(email: Email, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Lock a user out: sessions and tokens stop working."""
-    user = _change(tenant, email, disabled=True)
-    show(user, as_json, lambda: say(f"{user.email} is disabled."))
+def with_password(values: dict[str, Any], tenant: str) -> dict[str, Any]:
+    """Never from an argument."""
+    return values | {"password": _read_password() if values["password"] else None}
 
 
-@app.command()
-def enable(email: Email, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Let a disabled user in again."""
-    user = _change(tenant, email, disabled=False)
-    show(user, as_json, lambda: say(f"{user.email} is enabled."))
-
-
-@app.command()
-def link(email: Email, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Print a link that lets the user in once, within a day."""
-
-    async def work() -> str:
-        async with in_tenant(tenant) as (mnemon, transaction):
-            user = await user_by_email(transaction.connection, email)
-            return mnemon.login_url(await add_login_link(transaction, OPERATOR, user.user_id))
-
-    url = run_async(work())
-    show({"url": url}, as_json, lambda: say(url))
-
-
-def _change(tenant: str, email: str, **change: Any) -> User:
-    async def work() -> User:
-        async with in_tenant(tenant) as (_, transaction):
-            user = await user_by_email(transaction.connection, email)
-            return await change_user(transaction, OPERATOR, user.user_id, **change)
-
-    return run_async(work())
+def fixed(**change: Any) -> Callable[[dict[str, Any], str], dict[str, Any]]:
+    return lambda values, tenant: values | change
 
 
 def _read_password() -> str:
-    """Never from an argument: those stand in the shell's history and in the process list."""
     if sys.stdin.isatty():
         return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
     line = sys.stdin.readline().rstrip("\r\n")
     if not line:
         raise InvalidRequest("No password came on the standard input: give it as its first line.")
     return line
+
+
+def _new_password(values: dict[str, Any], tenant: str) -> dict[str, Any]:
+    return values | {"password": _read_password()}
+
+
+command(
+    app, "list", users.list_users, print_users, differences=ALL_AT_ONCE, written=lambda page: page["items"],
+    example="mnemon user list --json",
+)  # fmt: skip
+command(
+    app, "add", users.add_user, print_added, arguments=["email"], differences={"password": NEVER_WRITTEN},
+    beside=PASSWORD, prepare=with_password, example="mnemon user add ana@example.org --role admin --password",
+)  # fmt: skip
+command(
+    app, "role", users.change_user, lambda user: say(f"{user.email} is now {user.role}."),
+    arguments=["user", "role"], example="mnemon user role ana@example.org admin",
+    differences={**only(), "role": Differs("The command sets it.", default=..., takes=Role)},
+)  # fmt: skip
+command(
+    app, "password", users.change_user, lambda user: say(f"{user.email} has a new password."),
+    arguments=["user"], differences=only(password=NEVER_WRITTEN.why), prepare=_new_password,
+    example="mnemon user password ana@example.org",
+)  # fmt: skip
+command(
+    app, "disable", users.change_user, lambda user: say(f"{user.email} is disabled."), arguments=["user"],
+    differences=only(disabled="The command's name says it."), prepare=fixed(disabled=True),
+    example="mnemon user disable ana@example.org",
+)  # fmt: skip
+command(
+    app, "enable", users.change_user, lambda user: say(f"{user.email} is enabled."), arguments=["user"],
+    differences=only(disabled="The command's name says it."), prepare=fixed(disabled=False),
+    example="mnemon user enable ana@example.org",
+)  # fmt: skip
+command(
+    app, "link", users.link_user, lambda made: say(made.url), arguments=["user"],
+    example="mnemon user link ana@example.org",
+)  # fmt: skip

@@ -1,0 +1,109 @@
+"""What people may do with access tokens: see, make, revoke."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from pydantic import ConfigDict, Field
+
+from mnemon.db.database import Connection
+from mnemon.errors import InvalidRequest, NotFound
+from mnemon.identity import tokens
+from mnemon.identity.operations.users import BY_PEOPLE, Parts, Someone, user_named
+from mnemon.identity.roles import Action, Scope, may
+from mnemon.operations import Caller, Input, Output, operation
+
+
+class TokensAsked(Input):
+    """Whose tokens."""
+
+    everyone: bool = Field(False, description="Those of all users, for administrators.")
+
+
+class NewToken(Input):
+    """A token to make."""
+
+    name: str = Field(min_length=1, max_length=100, description="What the token is for.")
+    scope: Scope = Field(Scope.READ, description="How far it reaches.")
+    days: int | None = Field(None, ge=1, le=3650, description="How long it lasts; without this, until revoked.")
+    user: Someone | None = Field(None, description="Whose token it is, by e-mail address; unset: one's own.")
+
+
+class TokenAsked(Input):
+    """One token."""
+
+    token_id: UUID = Field(description="`token_id` of a token on the list.")
+
+
+class TokenOut(Output):
+    """A token; its secret is nowhere kept."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    token_id: UUID
+    user_id: UUID
+    name: str
+    scope: Scope
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+
+class TokenList(Output):
+    """Tokens in the order in which they were made."""
+
+    tokens: list[TokenOut]
+
+
+class NewTokenOut(TokenOut):
+    """A token, and the only sight of its secret."""
+
+    secret: str = Field(description="Shown only now.")
+
+
+@operation("tokens.list", Action.VIEW_OWN_ACCOUNT, read_only=True, example={"everyone": True}, absent=BY_PEOPLE)
+async def list_tokens(mnemon: Parts, caller: Caller, asked: TokensAsked) -> TokenList:
+    """List one's own tokens, or as an administrator everyone's."""
+    if asked.everyone:
+        caller.authorise(Action.MANAGE_USERS)
+    of_user = None if asked.everyone or caller.principal is None else caller.principal.user_id
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
+        found = await tokens.list_tokens(tx, of_user)
+    return TokenList(tokens=[TokenOut.model_validate(one) for one in found])
+
+
+@operation(
+    "tokens.add", Action.MANAGE_OWN_ACCOUNT, errors=(NotFound,), absent=BY_PEOPLE,
+    example={"name": "notes agent", "scope": "read", "days": 90},
+)  # fmt: skip
+async def add_token(mnemon: Parts, caller: Caller, asked: NewToken) -> NewTokenOut:
+    """Make a token; its secret is in this answer and nowhere else."""
+    lasts = timedelta(days=asked.days) if asked.days else None
+    async with mnemon.log.transaction(caller.tenant_id) as transaction:
+        owner = await _owner(transaction.connection, caller, asked.user)
+        made = await tokens.add_token(transaction, caller.actor, owner, asked.name, asked.scope, lasts)
+    return NewTokenOut(secret=made.secret, **TokenOut.model_validate(made.token).model_dump())
+
+
+@operation(
+    "tokens.revoke", Action.MANAGE_OWN_ACCOUNT, errors=(NotFound,), destructive=True, idempotent=True,
+    absent=BY_PEOPLE, example={"token_id": "018f4d1e-0000-7000-8000-000000000001"},
+)  # fmt: skip
+async def revoke_token(mnemon: Parts, caller: Caller, asked: TokenAsked) -> TokenOut:
+    """Make a token worthless, at once."""
+    who = caller.principal
+    all_of_them = who is None or may(who.role, who.scope, Action.MANAGE_USERS)
+    async with mnemon.log.transaction(caller.tenant_id) as transaction:
+        gone = await tokens.revoke_token(
+            transaction, caller.actor, asked.token_id, None if all_of_them or who is None else who.user_id
+        )
+    return TokenOut.model_validate(gone)
+
+
+async def _owner(tx: Connection, caller: Caller, named: str | None) -> UUID:
+    if named is None and caller.principal is not None:
+        return caller.principal.user_id
+    if named is None:
+        raise InvalidRequest("Say whose token it is.")
+    caller.authorise(Action.MANAGE_USERS)
+    return (await user_named(tx, named)).user_id
