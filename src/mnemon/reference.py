@@ -154,7 +154,11 @@ def operations_page() -> str:
 def _operation(declared: Operation[Any, Any]) -> list[str]:
     bound = [one for one in bindings() if one.bound.operation is declared]
     places = ", ".join(f"`{one.place}`" for one in bound)
-    own = [f"{one.door} {name}: {why.why}" for one in bound for name, why in one.bound.differences.items()]
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for one in bound:
+        for name, differs in one.bound.differences.items():
+            reasons.setdefault((one.door, differs.why), []).append(f"`{name}`")
+    own = [f"{door}, {', '.join(dict.fromkeys(names))}: {why}" for (door, why), names in reasons.items()]
     missing = [f"not in {door}: {why}" for door, why in declared.absent.items()]
     fields = [f"`{name}`{'*' if one.is_required() else ''}" for name, one in declared.input.model_fields.items()]
     told = [" ".join(part) or "-" for part in ([places], fields, [*own, *missing])]

@@ -36,7 +36,7 @@ def steps(answer: httpx.Response) -> list[tuple[str, dict[str, object]]]:
 async def test_a_search_gives_passages_with_their_places(
     client: httpx.AsyncClient, user: Person, revision: UUID, prefix: str
 ) -> None:
-    asked = {"q": "budget", "tag": "board", "explain": "true"}
+    asked = {"query": "budget", "tag": "board", "explain": "true"}
     answer = await client.get(f"{prefix}/search", params=asked, headers=user.headers)
     assert answer.status_code == 200, answer.text
     page = answer.json()
@@ -86,10 +86,10 @@ async def test_others_see_nothing_of_it(
     from .conftest import person
 
     stranger = await person(mnemon, other_tenant, Role.ADMIN)
-    search = await client.get("/v1/search", params={"q": "budget"}, headers=stranger.headers)
+    search = await client.get("/v1/search", params={"query": "budget"}, headers=stranger.headers)
     assert search.json()["items"] == []
     for filters in ({"doc_version_id": str(revision)}, {"as_of": "2099-01-01"}):
-        found = await client.get("/v1/search", params={"q": "budget", **filters}, headers=stranger.headers)
+        found = await client.get("/v1/search", params={"query": "budget", **filters}, headers=stranger.headers)
         assert found.json()["items"] == []
     answer = await client.post("/v1/ask", json={"question": QUESTION}, headers=stranger.headers)
     assert answer.json()["outcome"] == "refused"
@@ -106,7 +106,7 @@ async def test_a_question_that_is_none_is_refused(
 
 
 async def test_an_odd_date_is_refused_by_name(client: httpx.AsyncClient, user: Person) -> None:
-    answer = await client.get("/v1/search", params={"q": "x", "from_date": "May"}, headers=user.headers)
+    answer = await client.get("/v1/search", params={"query": "x", "from_date": "May"}, headers=user.headers)
     assert (answer.status_code, "'May'" in answer.json()["error"]) == (422, True)
 
 
@@ -116,7 +116,7 @@ async def test_search_and_ask_work_while_no_worker_runs(
     sent = await client.post("/v1/ingest", files={"file": ("new.txt", b"A new budget.")}, headers=user.headers)
     run = (await client.get(f"/v1/ingestion-runs/{sent.json()['run_id']}", headers=user.headers)).json()
     assert run["status"] == "queued"
-    search = await client.get("/v1/search", params={"q": "budget"}, headers=user.headers)
+    search = await client.get("/v1/search", params={"query": "budget"}, headers=user.headers)
     assert [hit["doc_version_id"] for hit in search.json()["items"]] == [str(revision)] * 2
     answer = await client.post("/v1/ask", json={"question": QUESTION}, headers=user.headers)
     assert answer.json()["outcome"] == "answered"
@@ -126,14 +126,14 @@ async def test_answers_have_exactly_the_fields_that_the_openapi_document_names(
     client: httpx.AsyncClient, user: Person, revision: UUID
 ) -> None:
     schemas = (await client.get("/openapi.json")).json()["components"]["schemas"]
-    found = await client.get("/v1/search", params={"q": "budget", "explain": "true"}, headers=user.headers)
+    found = await client.get("/v1/search", params={"query": "budget", "explain": "true"}, headers=user.headers)
     answer = (await client.post("/v1/ask", json={"question": QUESTION}, headers=user.headers)).json()
     (sentence,) = answer["sentences"]
     evidence = (await client.get(sentence["citations"][0]["link"], headers=user.headers)).json()
     hit = found.json()["items"][0]
     shown = {
-        "SearchOut": found.json(), "Hit": hit, "Snippet": hit["snippet"], "Explanation": hit["explanation"],
-        "AnswerOut": answer, "ProvenSentence": sentence, "Citation": sentence["citations"][0], "Evidence": evidence,
+        "PassagesFound": found.json(), "Hit": hit, "Snippet": hit["snippet"], "Explanation": hit["explanation"],
+        "Answered": answer, "ProvenSentence": sentence, "Citation": sentence["citations"][0], "Evidence": evidence,
     }  # fmt: skip
     for name, value in shown.items():
         assert value.keys() == schemas[name]["properties"].keys() == set(schemas[name]["required"]), name

@@ -8,7 +8,7 @@ import pytest
 
 from mnemon.ask.answer import Answer, Asking
 from mnemon.ask.citations import open_evidence
-from mnemon.ask.filters import Filters
+from mnemon.ask.inputs import PassageFilters
 from mnemon.ask.query_log import ASKED
 from mnemon.ask.search import Searcher
 from mnemon.ask.written import Quote, WrittenAnswer, WrittenSentence
@@ -305,7 +305,7 @@ async def test_where_the_filters_leave_nothing_the_refusal_says_so(
     database: Database, tenant: UUID, searcher: Searcher, log: EventLog
 ) -> None:
     await put_minutes(database, tenant)
-    answer = await asking(searcher, log).ask(tenant, ADA, "Who approved the budget?", Filters(tag="absent"))
+    answer = await asking(searcher, log).ask(tenant, ADA, "Who approved the budget?", PassageFilters(tag="absent"))
     assert answer.refusal is not None
     assert answer.refusal.message == "Nothing passes the filters."
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from mnemon.ask.candidates import EXHAUSTIVE
-from mnemon.ask.filters import REVISIONS, Filters, revisions_of
+from mnemon.ask.filters import REVISIONS, revisions_of
+from mnemon.ask.inputs import PassageFilters
 from mnemon.db.database import Database
 from mnemon.documents.ingest.chunk_store import PASSAGE
 from mnemon.models.vector_index import ensure_vector_index, index_name
@@ -102,7 +103,7 @@ async def test_a_filtered_search_of_a_big_tenant_gets_its_full_top(own_database:
     searcher = searcher_of(own_database, TopicEmbedder())
     asked = await searcher.questions.prepare(big, PASSAGE, "money animal")
     async with own_database.transaction(big) as tx:
-        ranked = await searcher.rank(tx, asked, Filters(tag="one"), wanted=50)
+        ranked = await searcher.rank(tx, asked, PassageFilters(tag="one"), wanted=50)
     # All of them are looked at, although thousands of others are nearer; being as far as can be, none is shown.
     assert (len(ranked.measures.places), ranked.order) == (30, [])
 
@@ -114,10 +115,10 @@ async def test_the_filter_for_a_person_reads_no_chunks(own_database: Database) -
         await put(own_database, big, passages, speaker=f"Speaker {document}", title=f"Talk {document}")
     async with own_database.owner() as owner:
         await owner.execute("ANALYZE mnemon.document_revisions, mnemon.chunk_terms, mnemon.revision_speakers")
-    values = vars(Filters(person="Speaker 7"))
+    values = vars(PassageFilters(person="Speaker 7")) | {"named": None}
     async with own_database.transaction(big) as tx:
         found = await (await tx.execute("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + REVISIONS, values)).fetchall()
-        assert len(await revisions_of(tx, Filters(person="speaker 7")) or ()) == 1
+        assert len(await revisions_of(tx, PassageFilters(person="speaker 7")) or ()) == 1
     plan = "\n".join(row["QUERY PLAN"] for row in found)
     assert "chunk" not in plan, plan
     assert re.search(r"revision_speakers_pkey on revision_speakers.*rows=1(\.00)? ", plan), plan

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from mnemon.ask.filters import Filters
+from mnemon.ask.inputs import PassageFilters
 from mnemon.ask.search import Found, Searcher
 from mnemon.db.database import Database
 from mnemon.documents.ingest.chunk_store import VECTORS
@@ -21,7 +21,7 @@ PURGE = "UPDATE mnemon.document_revisions SET purged_at = now(), is_active = fal
 
 
 async def titles(searcher: Searcher, tenant: UUID, question: str, **filters: object) -> list[str]:
-    found = await searcher.search(tenant, question, Filters(**filters))  # type: ignore[arg-type]
+    found = await searcher.search(tenant, question, PassageFilters(**filters))  # type: ignore[arg-type]
     return [hit.title for hit in found.hits]
 
 
@@ -91,9 +91,9 @@ async def test_only_the_newest_version_is_searched_unless_an_old_one_is_asked_fo
     between = datetime.now(UTC)
     _, new = await put_embedded(database, tenant, ["The limit is 200 ferrets."], doc_id=doc_id)
     assert [hit.doc_version_id for hit in (await searcher.search(tenant, "limit ferrets")).hits] == [new]
-    asked = {"revision": old}, {"as_of": between}
+    asked = {"doc_version_id": old}, {"as_of": between}
     for filters in asked:
-        hits = (await searcher.search(tenant, "limit ferrets", Filters(**filters))).hits  # type: ignore[arg-type]
+        hits = (await searcher.search(tenant, "limit ferrets", PassageFilters(**filters))).hits  # type: ignore[arg-type]
         assert [(hit.doc_version_id, hit.active) for hit in hits] == [(old, False)]
 
 
@@ -106,8 +106,8 @@ async def test_only_the_newest_version_is_searched_unless_an_old_one_is_asked_fo
         {"person": "ada"},
         {"person": "Ada Lovelace"},
         {"person": "Boole"},
-        {"written_from": datetime(2026, 5, 1, tzinfo=UTC)},
-        {"written_from": datetime(2026, 5, 1, tzinfo=UTC), "written_to": datetime(2026, 7, 1, tzinfo=UTC)},
+        {"from_date": datetime(2026, 5, 1, tzinfo=UTC)},
+        {"from_date": datetime(2026, 5, 1, tzinfo=UTC), "to_date": datetime(2026, 7, 1, tzinfo=UTC)},
         {"media_type": "plain", "tag": "board"},
         {"media_type": "txt", "tag": "board"},
     ],
@@ -190,12 +190,16 @@ async def test_a_filter_brings_no_old_and_no_purged_version_back(
 ) -> None:
     doc_id, _ = await put_embedded(database, tenant, ["The old budget."], tags=["board"])
     _, newest = await put_embedded(database, tenant, ["The new budget."], doc_id=doc_id)
-    for filters in (Filters(tag="board"), Filters(document=doc_id), Filters(media_type="txt")):
+    for filters in (PassageFilters(tag="board"), PassageFilters(doc_id=doc_id), PassageFilters(media_type="txt")):
         found = await searcher.search(tenant, "budget", filters)
         assert [hit.text for hit in found.hits] == ["The new budget."]
     async with database.owner() as owner:
         await owner.execute(PURGE, (newest,))
-    for filters in (Filters(tag="board"), Filters(revision=newest), Filters(as_of=datetime.now(UTC))):
+    for filters in (
+        PassageFilters(tag="board"),
+        PassageFilters(doc_version_id=newest),
+        PassageFilters(as_of=datetime.now(UTC)),
+    ):
         assert (await searcher.search(tenant, "budget", filters)).hits == []
 
 

@@ -88,11 +88,11 @@ async def test_filters_come_back_as_they_were_asked(agent: Agent, minutes: UUID)
         ("event_search", {"actor": "Nobody"}, 0),
         ("event_search", {"subject": "pricing table"}, 1),
         ("event_search", {"status": "superseded"}, 0),
-        ("search", {"query": "Postgres", "within": {"as_of": "2020-01-01"}}, 0),
-        ("search", {"query": "Postgres", "within": {"from_date": "2030-01-01"}}, 0),
-        ("search", {"query": "Postgres", "within": {"to_date": "2020-01-01"}}, 0),
-        ("search", {"query": "Postgres", "within": {"tag": "no such"}}, 0),
-        ("search", {"query": "Postgres", "within": {"artifact_type": "email"}}, 0),
+        ("search", {"query": "Postgres", "as_of": "2020-01-01"}, 0),
+        ("search", {"query": "Postgres", "from_date": "2030-01-01"}, 0),
+        ("search", {"query": "Postgres", "to_date": "2020-01-01"}, 0),
+        ("search", {"query": "Postgres", "tag": "no such"}, 0),
+        ("search", {"query": "Postgres", "artifact_type": "email"}, 0),
     ],
 )
 async def test_every_filter_counts(agent: Agent, minutes: UUID, tool: str, asked: dict[str, Any], found: int) -> None:
@@ -201,7 +201,7 @@ async def test_passages_are_found_and_orders_in_them_are_data(agent: Agent, minu
         assert await opened(client, passage["uri"]) == passage["text"]
         both = content(await client.call_tool("hybrid_search", {"query": "café"}))
         assert {one["kind"] for one in both["results"]} == {"document", "memory"}
-        only = content(await client.call_tool("search", {"query": "café", "within": {"person": "Nobody Known"}}))
+        only = content(await client.call_tool("search", {"query": "café", "person": "Nobody Known"}))
         assert only["passages"] == []
         assert content(await client.call_tool("memory_list", {}))["total"] == 1
 

@@ -223,7 +223,7 @@ async def test_no_page_and_no_answer_to_an_administrator_shows_a_private_documen
     for act in ("deactivate", "reactivate"):
         assert (await asked("POST", f"/v1{document}/{act}")).status_code == 404, act
     [run] = (await asked("GET", "/v1/ingestion-runs")).json()["items"]
-    for path in (f"/v1/ingestion-runs/{run['run_id']}", "/runs", "/documents", "/search?q=factory", "/"):
+    for path in (f"/v1/ingestion-runs/{run['run_id']}", "/runs", "/documents", "/search?query=factory", "/"):
         assert (await asked("GET", path)).status_code == 200, path
 
 
@@ -254,7 +254,7 @@ async def test_the_pages_show_a_private_document_to_its_reader_alone(
         f"/documents/{kept.doc_id}",
         f"/evidence/{kept.doc_version_id}/0-8",
         "/documents",
-        "/search?q=factory",
+        "/search?query=factory",
     )
     shown = {}
     for person in (user, admin):

@@ -111,7 +111,7 @@ async def test_a_private_promise_is_on_its_owners_page_alone(site: Mnemon, page:
     await other.fill("input[name=password]", PASSWORD)
     await other.press("input[name=password]", "Enter")
     await other.wait_for_url(f"{site.url}/")
-    for path in ("/events?q=zeppelin", "/events/commitments?owner=Ada"):
+    for path in ("/events?query=zeppelin", "/events/commitments?owner=Ada"):
         await page.goto(path)
         await expect(page.locator(".events")).to_contain_text(secret)
         await other.goto(path)
@@ -139,7 +139,7 @@ async def test_hostile_words_and_titles_are_shown_and_never_run(site: Mnemon, pa
     title = f"Minutes {ATTACK} {'endless' * 30}"
     await read(site, page, decision, title=title)
     await page.set_viewport_size({"width": 360, "height": 800})
-    await page.goto("/events?q=lighthouse")
+    await page.goto("/events?query=lighthouse")
     assert await page.evaluate("document.documentElement.scrollWidth") <= 360
     await expect(page.locator(".events h2")).to_have_text(f"“{decision}”")
     await expect(page.locator(".events .from")).to_contain_text(title)

@@ -101,7 +101,7 @@ async def test_a_file_that_cannot_be_read_says_why_and_can_be_retried(site: Mnem
 
 async def test_a_question_that_the_sources_do_not_answer_is_refused(site: Mnemon, page: Page) -> None:
     await read(site, page, "lights.txt", "The harbour lights were replaced in June.")
-    await page.goto("/?q=Which+submarine+sank+near+Peru%3F")
+    await page.goto("/?question=Which+submarine+sank+near+Peru%3F")
     await expect(page.locator(".refusal")).to_contain_text("No answer.")
     await expect(page.locator(".refusal")).to_contain_text("None of them has near, peru, sank, submarine.")
     await page.locator(".refusal li a").first.click()
@@ -111,13 +111,13 @@ async def test_a_question_that_the_sources_do_not_answer_is_refused(site: Mnemon
 async def test_a_hostile_name_and_content_are_shown_and_never_run(site: Mnemon, page: Page) -> None:
     await read(site, page, HOSTILE, f"# {ATTACK}\n\nThe zeppelin is kept in hangar nine. {ATTACK}")
     await expect(page.locator("#uploads .name")).to_have_text(HOSTILE)
-    for path in ("/documents?search=quotes", "/runs", "/search?q=zeppelin"):
+    for path in ("/documents?search=quotes", "/runs", "/search?query=zeppelin"):
         await page.goto(path)
         await expect(page.locator("main")).to_contain_text(HOSTILE)
         assert await page.locator("main img, main script:not([src])").count() == 0
     await page.click(f"text={HOSTILE}")
     await expect(page.locator(".text")).to_contain_text(ATTACK)
-    await page.goto("/?q=Where+is+the+zeppelin+kept%3F")
+    await page.goto("/?question=Where+is+the+zeppelin+kept%3F")
     await expect(page.locator("#answer")).to_contain_text("hangar nine")
     await expect(page.locator(".sources")).to_contain_text(HOSTILE)
     assert await page.locator("main img").count() == 0
@@ -184,7 +184,7 @@ async def test_every_field_has_a_name_and_no_page_is_wider_than_the_screen(page:
     await page.set_viewport_size({"width": width, "height": 800})
     for path in (
         "/",
-        "/search?q=harbour",
+        "/search?query=harbour",
         "/events",
         "/events?category=Decision",
         "/events/commitments",

@@ -1,74 +1,41 @@
 """Search, ask and evidence over REST."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
-from uuid import UUID
+from typing import Any
 
 import orjson
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from mnemon.api.access import MnemonPart, allow
-from mnemon.api.ask_models import AnswerOut, AskIn, SearchOut, SearchQuery
-from mnemon.ask.citations import Evidence, open_evidence
-from mnemon.documents.access import Reader, open_revision_as
+from mnemon.api.bind import route
+from mnemon.app import Mnemon
+from mnemon.ask import operations
+from mnemon.ask.inputs import Question
 from mnemon.errors import MnemonError
-from mnemon.identity.roles import Action, Principal
+from mnemon.operations import Caller
 from mnemon.search.questions import checked_question
 
 router = APIRouter(tags=["search and ask"])
-Asker = Annotated[Principal, allow(Action.QUERY)]
-Viewer = Annotated[Principal, allow(Action.VIEW_DOCUMENTS)]
 EVENT_STREAM = "text/event-stream"
+STEPS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {EVENT_STREAM: {}}, "description": "The answer, or its steps as they come"}
+}
 
 
-@router.get("/search", summary="Find passages by words and meaning", response_model=SearchOut)
-async def get_search(query: Annotated[SearchQuery, Query()], mnemon: MnemonPart, principal: Asker) -> Response:
-    found = await mnemon.searcher.search(
-        principal.tenant_id,
-        query.q,
-        query.filters,
-        limit=query.limit,
-        offset=query.offset,
-        explain=query.explain,
-        reader=Reader.of(principal.actor),
-    )
-    return _json(found.as_json())
+async def _streamed(request: Request, mnemon: Mnemon, caller: Caller, asked: Question) -> Response | None:
+    """The answer in steps, if it is wanted so."""
+    if not asked.stream and EVENT_STREAM not in request.headers.get("accept", ""):
+        return None
+    # Refused here, while an error can still be answered as one.
+    checked_question(asked.question)
+    steps = mnemon.asking.stream(caller.tenant_id, caller.actor, asked.question, asked)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_messages(steps), media_type=EVENT_STREAM, headers=headers)
 
 
-@router.post(
-    "/ask",
-    summary="Answer a question with citations, or refuse",
-    response_model=AnswerOut,
-    responses={200: {"content": {EVENT_STREAM: {}}, "description": "The answer, or its steps as they come"}},
-)
-async def post_ask(asked: AskIn, request: Request, mnemon: MnemonPart, principal: Asker) -> Response:
-    if asked.stream or EVENT_STREAM in request.headers.get("accept", ""):
-        # Refused here, while an error can still be answered as one.
-        checked_question(asked.question)
-        steps = mnemon.asking.stream(principal.tenant_id, principal.actor, asked.question, asked.filters)
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(_messages(steps), media_type=EVENT_STREAM, headers=headers)
-    answer = await mnemon.asking.ask(principal.tenant_id, principal.actor, asked.question, asked.filters)
-    return _json(answer.as_json())
-
-
-@router.get(
-    "/evidence/{doc_version_id}/{start}-{end}",
-    summary="Open a citation: the exact span of the exact version",
-    response_model=Evidence,
-)
-async def get_evidence(
-    doc_version_id: UUID,
-    start: Annotated[int, Path(ge=0, le=2**31 - 1)],
-    end: Annotated[int, Path(ge=1, le=2**31 - 1)],
-    mnemon: MnemonPart,
-    principal: Viewer,
-) -> Response:
-    async with mnemon.database.transaction(principal.tenant_id) as tx:
-        await open_revision_as(tx, Reader.of(principal.actor), doc_version_id)
-        evidence = await open_evidence(tx, doc_version_id, start, end)
-    return _json(evidence.as_json())
+route(router, "GET", "/search", operations.search)
+route(router, "POST", "/ask", operations.ask, instead=_streamed, answers=STEPS)
+route(router, "GET", "/evidence/{doc_version_id}/{start}-{end}", operations.evidence)
 
 
 async def _messages(steps: AsyncIterator[tuple[str, dict[str, Any]]]) -> AsyncIterator[bytes]:
@@ -82,7 +49,3 @@ async def _messages(steps: AsyncIterator[tuple[str, dict[str, Any]]]) -> AsyncIt
 
 def _message(name: str, data: dict[str, Any]) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(data, default=str))
-
-
-def _json(content: Any) -> Response:
-    return Response(orjson.dumps(content), media_type="application/json")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Annotated, Any, get_type_hints
 
-from fastapi import APIRouter, Body, Header, Path, Query, Response
+from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from mnemon.api.access import MnemonPart, allow
 from mnemon.api.failures import failure_answers, malformed_of
+from mnemon.app import Mnemon
 from mnemon.identity.roles import Principal
 from mnemon.operations import (
     Bound,
@@ -31,6 +32,7 @@ IN_PATH = re.compile(r"{(\w+)(?::\w+)?}")
 A_HEADER = "HTTP has a header for it."
 Present = Callable[[Any], Any]
 Told = Callable[[Any], Mapping[str, str]]
+Instead = Callable[[Request, Mnemon, Caller, Any], Awaitable[Response | None]]
 
 
 def route(
@@ -46,18 +48,20 @@ def route(
     differences: Differences | None = None,
     present: Present | None = None,
     told: Told | None = None,
+    instead: Instead | None = None,
     answers: Mapping[int | str, dict[str, Any]] | None = None,
 ) -> None:
     """A route for an operation. Fields named in the path come from there, those `in_header` from that header, the
     others from the query, or from the body of a method that has one unless they are `in_query`. `present` gives the
-    model that is shown, or a response that is no JSON; `told` has further headers of the answer."""
+    model that is shown, or a response that is no JSON; `told` has further headers of the answer; `instead` answers a
+    request that wants it in another way."""
     headers = {name: Differs(A_HEADER, name=header) for name, header in (in_header or {}).items()}
     bound = Bound(operation, {**(differences or {}), **headers})
     has_body = (in_body or method in IN_BODY) and in_query is not True
     queried = in_query if has_body and not isinstance(in_query, bool) else ()
     parameters, names = _parameters(path, bound, in_header or {}, queried, has_body)
     shown = _shown(operation, present, status)
-    handle = _handler(bound, _writer(present, status, told), parameters)
+    handle = _handler(bound, _writer(present, status, told), instead, parameters)
     handle.query_names = names  # type: ignore[attr-defined]
     router.add_api_route(
         path,
@@ -93,6 +97,7 @@ def _parameters(
             model = bound.operation.input if whole else model_of(title, group)
             needed = any(one.is_required() for one in group.values()) or part == "queried"
             taken[part] = Annotated[model, place], inspect.Parameter.empty if needed else model()
+    taken["request"] = Request, inspect.Parameter.empty
     taken["mnemon"] = MnemonPart, inspect.Parameter.empty
     taken["principal"] = Annotated[Principal, allow(bound.operation.action)], inspect.Parameter.empty
     kind = inspect.Parameter.KEYWORD_ONLY
@@ -132,11 +137,11 @@ def _writer(present: Present | None, status: int, told: Told | None) -> Callable
 
 
 def _handler(
-    bound: Bound, write: Callable[[Any], Response], parameters: list[inspect.Parameter]
+    bound: Bound, write: Callable[[Any], Response], instead: Instead | None, parameters: list[inspect.Parameter]
 ) -> Callable[..., Awaitable[Response]]:
     operation, defaults = bound.operation, own_defaults(bound.differences)
 
-    async def handle(**values: Any) -> Response:
+    async def handle(request: Request, **values: Any) -> Response:
         mnemon, principal = values.pop("mnemon"), values.pop("principal")
         parts = [values.pop(part) for part in ("queried", "given") if part in values]
         asked = as_declared(bound.differences, {name: value for name, value in values.items() if value is not None})
@@ -147,7 +152,9 @@ def _handler(
             read = operation.input.model_validate(asked)
         except ValidationError as failure:
             raise RequestValidationError(failure.errors(include_url=False, include_input=False)) from None
-        return write(await operation(mnemon, Caller.of(principal), read))
+        caller = Caller.of(principal)
+        answered = await instead(request, mnemon, caller, read) if instead else None
+        return answered or write(await operation(mnemon, caller, read))
 
     handle.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     handle.__name__ = operation.name.replace(".", "_")

@@ -9,8 +9,9 @@ from uuid import UUID
 
 from mnemon.ask.citations import Citation, cite, purged_among
 from mnemon.ask.extractive import PASSAGES, choose_sentences
-from mnemon.ask.filters import EVERYTHING, Filters
+from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.hits import Hit
+from mnemon.ask.inputs import PassageFilters
 from mnemon.ask.occasions import Occasions, asked_for, occasions_in
 from mnemon.ask.query_log import record_question
 from mnemon.ask.refusal import Refusal, refuse_no_proof, refuse_nothing_found, refuse_weak
@@ -82,14 +83,14 @@ class Asking:
         """Wait for answers whose askers have hung up: they are recorded too."""
         await asyncio.gather(*self._unfinished, return_exceptions=True)
 
-    async def ask(self, tenant: UUID, actor: Actor, question: str, filters: Filters = EVERYTHING) -> Answer:
+    async def ask(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters = EVERYTHING) -> Answer:
         """Search, weigh, answer or refuse, record."""
         began = time.perf_counter()
         ranked, hits = await self._find(tenant, actor, question, filters)
         return await self._conclude(tenant, actor, ranked, hits, began)
 
     async def stream(
-        self, tenant: UUID, actor: Actor, question: str, filters: Filters = EVERYTHING
+        self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters = EVERYTHING
     ) -> AsyncIterator[tuple[str, dict[str, Any]]]:
         """The same in steps: `evidence` at once, then each proven `sentence`, or the `refusal`, and `done`.
 
@@ -113,7 +114,9 @@ class Asking:
         if not task.cancelled() and (failure := task.exception()):
             log.warning("answer_failed", error=type(failure).__name__)
 
-    async def _find(self, tenant: UUID, actor: Actor, question: str, filters: Filters) -> tuple[Ranked, Sequence[Hit]]:
+    async def _find(
+        self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters
+    ) -> tuple[Ranked, Sequence[Hit]]:
         return await self._searcher.find(
             tenant, question, filters, wanted=SHOWN, shown=slice(SHOWN), reader=Reader.of(actor)
         )

@@ -13,6 +13,7 @@ from mnemon.db.database import Connection
 from mnemon.documents.ingest.content import Page
 from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.errors import InvalidRequest, NotFound
+from mnemon.operations import Output
 
 AROUND = 300
 LONGEST = 20_000
@@ -69,8 +70,7 @@ class Rectangle:
     top: float
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(Output):
     """A span of a revision, opened: its words, those around it, and where they stand on the page."""
 
     doc_id: UUID
@@ -89,9 +89,6 @@ class Evidence:
     after: str
     pages: Sequence[int]
     rectangles: Sequence[Rectangle]
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def cite(hit: Hit, start: int, end: int) -> Citation:

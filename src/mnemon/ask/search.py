@@ -9,8 +9,9 @@ from uuid import UUID
 import numpy as np
 
 from mnemon.ask.candidates import Scope, find_candidates, scope_of
-from mnemon.ask.filters import EVERYTHING, Filters, revisions_of
+from mnemon.ask.filters import EVERYTHING, revisions_of
 from mnemon.ask.hits import Hit, read_hits
+from mnemon.ask.inputs import PassageFilters
 from mnemon.ask.measures import Measures, Place
 from mnemon.ask.reranker import Reranker
 from mnemon.ask.scoring import parts_of, relevance_in_context
@@ -34,7 +35,7 @@ class Ranked:
     """Every passage that was looked at, best first, with what its place rests on."""
 
     asked: Asked
-    filters: Filters
+    filters: PassageFilters
     terms: Sequence[Term]
     corpus: Corpus
     scope: Scope
@@ -64,7 +65,7 @@ class Found:
     mode: str
     lexical_only: str | None
     reranked: bool
-    filters: Filters
+    filters: PassageFilters
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
@@ -95,7 +96,7 @@ class Searcher:
             await self._reranker.close()
 
     async def search(
-        self, tenant: UUID, question: str, filters: Filters = EVERYTHING, *, limit: int = 10, offset: int = 0,
+        self, tenant: UUID, question: str, filters: PassageFilters = EVERYTHING, *, limit: int = 10, offset: int = 0,
         explain: bool = False, reader: Reader = ANYONE,
     ) -> Found:  # fmt: skip
         """The best passages for a question that the reader may see, a page at a time."""
@@ -124,7 +125,7 @@ class Searcher:
         )
 
     async def find(
-        self, tenant: UUID, question: str, filters: Filters, *, wanted: int, shown: slice, explain: bool = False,
+        self, tenant: UUID, question: str, filters: PassageFilters, *, wanted: int, shown: slice, explain: bool = False,
         reader: Reader = ANYONE,
     ) -> tuple[Ranked, Sequence[Hit]]:  # fmt: skip
         """Rank what the reader may see, and read the part of the order that is to be shown."""
@@ -137,7 +138,9 @@ class Searcher:
 
         return await self.questions.ask(tenant, PASSAGE, question, search)
 
-    async def rank(self, tx: Connection, asked: Asked, filters: Filters = EVERYTHING, wanted: int = 10) -> Ranked:
+    async def rank(
+        self, tx: Connection, asked: Asked, filters: PassageFilters = EVERYTHING, wanted: int = 10
+    ) -> Ranked:
         """Find candidates, measure them with their neighbours, and put them in order."""
         opened = await asked.open(tx, PASSAGE)
         terms, corpus = opened.terms, opened.corpus

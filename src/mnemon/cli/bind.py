@@ -17,8 +17,13 @@ from mnemon.operations import Bound, Caller, Differences, Operation, as_json, of
 
 
 def command(
-    app: typer.Typer,
-    name: str,
+    app: typer.Typer, name: str, operation: Operation[Any, Any], human: Callable[[Any], None], **how: Any
+) -> None:
+    """Adds `bound_command` to a group of commands."""
+    app.command(name)(bound_command(operation, human, **how))
+
+
+def bound_command(
     operation: Operation[Any, Any],
     human: Callable[[Any], None],
     *,
@@ -32,7 +37,7 @@ def command(
     beside: Mapping[str, Any] | None = None,
     prepare: Callable[[dict[str, Any], str], dict[str, Any]] | None = None,
     written: Callable[[dict[str, Any]], Any] | None = None,
-) -> None:
+) -> Callable[..., None]:
     """A command for an operation. `arguments` are fields given by place, `words` is the field that takes the words of
     the line, `short` has further names of options that people know. `human` prints the answer. `question` is what a
     person is asked first, with the fields in it; `failed` tells of an answer for which the exit code is 1.
@@ -66,7 +71,7 @@ def command(
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__doc__ = f"{operation.summary}\n\n{operation.description}\n\nExample: {example}"
     called.bound = Bound(operation, differences or {}, frozenset(beside or ()))  # type: ignore[attr-defined]
-    app.command(name)(called)
+    return called
 
 
 def _whole(answer: dict[str, Any]) -> Any:

@@ -22,8 +22,12 @@ class Entry:
 CATALOGUE = {
     "serve": Entry("serve", "serve", "Run the server until Ctrl-C; a second Ctrl-C stops hard."),
     "work": Entry("work", "work", "Run jobs until Ctrl-C; a second Ctrl-C stops hard."),
-    "search": Entry("ask", "search", "Find passages by words and meaning: mnemon search who approved the budget"),
-    "ask": Entry("ask", "ask", "Answer a question with citations, or refuse: mnemon ask when does the contract end"),
+    "search": Entry("ask", "search", "Find passages of documents by words and meaning, best first."),
+    "ask": Entry(
+        "ask",
+        "ask",
+        "Answer a question from the documents, with the quotes that prove each sentence; or refuse and say why.",
+    ),
     "mcp": Entry("mcp", "mcp", "Serve agents over standard input and output."),
     "demo": Entry("demo", "demo", "Show what Mnemon does, on an embedded database that is removed afterwards."),
     "add": Entry("add", "add", "Take in files and folders. Where no worker runs, this command reads them itself."),

@@ -6,23 +6,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from mnemon.ask.inputs import ArtifactType
 from mnemon.documents.access import Reader, read_as
 from mnemon.documents.ingest.revision_texts import read_span
+from mnemon.documents.inputs import ArtifactUid, RevisionId
 from mnemon.documents.intake.origin import LONGEST_NAME, MOST_PEOPLE
 from mnemon.documents.intake.text import LONGEST_TEXT
 from mnemon.identity.roles import Action, authorise
 from mnemon.log.read.query import end_of, start_of
 from mnemon.mcp.artifact_names import open_revision, reader_of
 from mnemon.mcp.artifacts import ArtifactDeleted, ArtifactIngested, ArtifactOut, artifact_out
-from mnemon.mcp.ask_tools import search_passages
 from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import Door
-from mnemon.mcp.fields import ArtifactType, Confirm, Cursor, Limit, Moment, Query
-from mnemon.mcp.passages import Passages, Within
+from mnemon.mcp.fields import Confirm, Moment
 from mnemon.semantics.artifact_reading import find_artifact, revisions_of
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.extract.status import job_status
-from mnemon.semantics.inputs import ArtifactUid, RevisionId
 
 Short = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 People = Annotated[list[Short], Field(max_length=MOST_PEOPLE)] | None
@@ -122,26 +121,6 @@ async def _waited(caller: AgentCaller, artifact_uid: str, revision_id: str, seco
 
 
 def _add_reading(door: Door) -> None:
-    @door.tool(Action.QUERY, title="Search artifacts", read_only=True)
-    async def artifact_search(
-        caller: AgentCaller,
-        query: Query,
-        limit: Limit = 10,
-        cursor: Cursor = None,
-        artifact_uid: ArtifactUid | None = None,
-        artifact_type: ArtifactType | None = None,
-        within: Within | None = None,
-    ) -> Passages:
-        """Find passages of artifacts by words and meaning, in all of them, in those of one type, or in one."""
-        if artifact_type is not None:
-            within = (within or Within()).model_copy(update={"artifact_type": artifact_type})
-        if artifact_uid is not None:
-            async with caller.mnemon.database.transaction(caller.tenant_id) as tx:
-                await read_as(tx, reader_of(caller))
-                found = await find_artifact(tx, artifact_uid)
-            within = (within or Within()).model_copy(update={"doc_id": found.doc_id})
-        return await search_passages(caller, query, limit, cursor, within)
-
     @door.tool(Action.VIEW_DOCUMENTS, title="Read an artifact", read_only=True)
     async def artifact_get(
         caller: AgentCaller,

@@ -1,51 +1,22 @@
 """Passages and citations as tools show them: the words, and where they stand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
 from mcp_types import ResourceLink
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from mnemon.ask.answer import Answer
+from mnemon.ask import operations
 from mnemon.ask.citations import Citation
-from mnemon.ask.filters import Filters
 from mnemon.ask.hits import Hit
+from mnemon.ask.inputs import PassageSearch, Question
+from mnemon.ask.outputs import PassagesFound
 from mnemon.ask.refusal import Refusal
-from mnemon.log.read.query import end_of, start_of
-from mnemon.mcp.artifact_names import Named
-from mnemon.mcp.fields import ArtifactType
+from mnemon.mcp.artifact_names import Named, names_of
+from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.links import Linked, link
-
-
-class Within(BaseModel):
-    """What to look in. Every field given must hold."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    doc_id: UUID | None = Field(None, description="Only this document.")
-    source: str | None = Field(None, max_length=2000, description="A kind of source, or the beginning of its address.")
-    artifact_type: ArtifactType | None = None
-    media_type: str | None = Field(None, max_length=200)
-    tag: str | None = Field(None, max_length=200)
-    person: str | None = Field(None, max_length=200, description="Wrote it, took part in it or speaks in it.")
-    from_date: str | None = Field(None, max_length=40, description="Written at or after this day or moment.")
-    to_date: str | None = Field(None, max_length=40, description="Written at or before it.")
-    as_of: str | None = Field(None, max_length=40, description="The versions that were current at this moment.")
-
-    def as_filters(self) -> Filters:
-        return Filters(
-            document=self.doc_id,
-            source=self.source,
-            artifact_type=self.artifact_type,
-            media_type=self.media_type,
-            tag=self.tag,
-            person=self.person,
-            written_from=start_of(self.from_date) if self.from_date else None,
-            written_to=end_of(self.to_date) if self.to_date else None,
-            as_of=end_of(self.as_of) if self.as_of else None,
-        )
 
 
 class Passage(BaseModel):
@@ -74,7 +45,7 @@ class Passages(Linked):
 
     passages: list[Passage]
     total: int = Field(description="Passages that were ranked.")
-    next_cursor: str | None
+    next_offset: int | None = Field(description="`offset` of the next page; null on the last.")
     mode: Literal["hybrid", "lexical"]
 
     def places(self) -> Sequence[ResourceLink]:
@@ -161,23 +132,31 @@ def proof_of(cited: Citation, named: Named) -> Proof:
     )
 
 
-def answer_out(answer: Answer, names: Mapping[UUID, Named]) -> AnswerOut:
-    return AnswerOut.model_validate(
-        {
-            "question": answer.question,
-            "outcome": answer.outcome,
-            "text": answer.text,
-            "sentences": [
-                Sentence(
-                    text=one.text, proofs=[proof_of(cited, names[cited.doc_version_id]) for cited in one.citations]
-                )
-                for one in answer.sentences
-            ],
-            "refusal": _no_answer(answer.refusal) if answer.refusal else None,
-            "strength": answer.strength,
-            "mode": answer.mode,
-            "model": answer.model,
-        }
+async def search_passages(caller: AgentCaller, asked: PassageSearch) -> Passages:
+    return await named_passages(caller, await operations.search(caller.mnemon, caller, asked))
+
+
+async def named_passages(caller: AgentCaller, page: PassagesFound) -> Passages:
+    names = await names_of(caller, (hit.doc_version_id for hit in page.items))
+    shown = [passage_of(hit, names[hit.doc_version_id]) for hit in page.items if hit.doc_version_id in names]
+    return Passages(passages=shown, total=page.total, next_offset=page.next_offset, mode=page.mode)
+
+
+async def ask(caller: AgentCaller, asked: Question) -> AnswerOut:
+    answer = await operations.ask(caller.mnemon, caller, asked)
+    names = await names_of(caller, (one.doc_version_id for one in answer.citations))
+    return AnswerOut(
+        question=answer.question,
+        outcome=answer.outcome,
+        text=answer.text,
+        sentences=[
+            Sentence(text=one.text, proofs=[proof_of(cited, names[cited.doc_version_id]) for cited in one.citations])
+            for one in answer.sentences
+        ],
+        refusal=_no_answer(answer.refusal) if answer.refusal else None,
+        strength=answer.strength,
+        mode=answer.mode,
+        model=answer.model,
     )
 
 

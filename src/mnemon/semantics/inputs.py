@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from mnemon.documents.inputs import ArtifactUid, RevisionId
 from mnemon.inputs import Cursor, Day, FirstMoment, LastMoment, Maybe, PastMoment
 from mnemon.operations import Input
 from mnemon.semantics.semantic_event import Category, Kind
@@ -27,8 +28,6 @@ def _known(category: str) -> str:
 # A model that reads the schema chooses from the list; whoever errs is told all of it.
 CategoryName = Annotated[str, Field(max_length=50, json_schema_extra={"enum": [*CATEGORIES]}), AfterValidator(_known)]
 EventId = Annotated[str, Field(pattern=r"^evt_[A-Za-z0-9_-]{1,80}$", description="`event_id` of an event, evt_….")]
-ArtifactUid = Annotated[str, Field(pattern=r"^uid_[A-Za-z0-9]{1,64}$")]
-RevisionId = Annotated[str, Field(pattern=r"^rev_[A-Za-z0-9]{1,64}$")]
 # Also by its number among the revisions.
 WhichRevision = Annotated[str, Field(pattern=r"^(rev_[A-Za-z0-9]{1,64}|[0-9]{1,9})$")]
 Name = Annotated[str, Field(max_length=200)]

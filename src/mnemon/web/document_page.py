@@ -7,16 +7,18 @@ from fastapi.responses import RedirectResponse
 
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
-from mnemon.ask.citations import open_evidence
-from mnemon.documents.access import open_as, open_revision_as
+from mnemon.ask import operations as ask_operations
+from mnemon.documents.access import open_as
 from mnemon.documents.activation import deactivate, reactivate
 from mnemon.documents.artifact_names import uid_of
 from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.documents.library import DocumentStatus, document_by_id, revision_of, revisions_of, which_revision
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
+from mnemon.operations import Caller, read_input
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.search.query import event_search
+from mnemon.web.forms import binds
 from mnemon.web.passages import View, view_of
 from mnemon.web.rendering import Visitor, as_page, id_of, query_of, render, visit
 
@@ -49,13 +51,13 @@ async def document_page(
 
 @router.get("/evidence/{doc_version_id}/{start}-{end}")
 @as_page
-async def evidence_page(request: Request, mnemon: MnemonPart, doc_version_id: str, start: int, end: int) -> Response:
+@binds(ask_operations.evidence)
+async def evidence_page(request: Request, mnemon: MnemonPart) -> Response:
     """A citation's link for people: the document at these words."""
-    visitor = await visit(request, Action.VIEW_DOCUMENTS)
-    async with mnemon.database.transaction(visitor.tenant_id) as tx:
-        await open_revision_as(tx, visitor.reader, id_of(doc_version_id))
-        evidence = await open_evidence(tx, id_of(doc_version_id), start, end)
-    place = query_of(version=evidence.doc_version_id, start=start, end=end)
+    visitor = await visit(request, ask_operations.evidence.action)
+    asked = read_input(ask_operations.evidence, request.path_params)
+    evidence = await ask_operations.evidence(mnemon, Caller.of(visitor.principal), asked)
+    place = query_of(version=evidence.doc_version_id, start=evidence.start, end=evidence.end)
     return RedirectResponse(f"/documents/{evidence.doc_id}{place}#cited", 303)
 
 

@@ -3,41 +3,53 @@
 from fastapi import APIRouter, Request, Response
 
 from mnemon.api.access import MnemonPart
+from mnemon.ask import operations
+from mnemon.ask.inputs import PassageFilters
 from mnemon.documents.access import read_as
 from mnemon.documents.library import list_documents
-from mnemon.identity.roles import Action
+from mnemon.errors import InvalidRequest
+from mnemon.operations import Caller, Differs
+from mnemon.web.forms import binds, form_of
 from mnemon.web.rendering import as_page, render, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 10
-# As far as a search ranks.
-FURTHEST = 900
+ONE_PAGE = {
+    "limit": Differs("A page of the web has a fixed length."),
+    "explain": Differs("The parts of a score are for those who tune the search."),
+}
+# The page's script sends the question to REST, which streams the answer.
+ANSWERED_BELOW = {
+    name: Differs("A question is asked of everything; the page of searches has the filters.")
+    for name in PassageFilters.model_fields
+} | {"stream": Differs("The page always shows the answer as it comes.")}
 
 
 @router.get("/")
 @as_page
-async def ask_page(request: Request, mnemon: MnemonPart, q: str = "") -> Response:
-    visitor = await visit(request, Action.QUERY)
+@binds(operations.ask, ANSWERED_BELOW)
+async def ask_page(request: Request, mnemon: MnemonPart, question: str = "") -> Response:
+    visitor = await visit(request, operations.ask.action)
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
         await read_as(tx, visitor.reader)
         documents = (await list_documents(tx, limit=1)).total
-    return render("ask.html", here="ask", visitor=visitor, question=q, documents=documents)
+    return render("ask.html", here="ask", visitor=visitor, question=question, documents=documents)
 
 
 @router.get("/search")
 @as_page
-async def search_page(request: Request, mnemon: MnemonPart, q: str = "", offset: int = 0) -> Response:
-    visitor = await visit(request, Action.QUERY)
-    first = min(max(offset, 0), FURTHEST)
-    found = None
-    if q.strip():
-        found = await mnemon.searcher.search(visitor.tenant_id, q, limit=ON_A_PAGE, offset=first, reader=visitor.reader)
+@binds(operations.search, ONE_PAGE)
+async def search_page(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, operations.search.action)
+    form = form_of(operations.search, request.query_params, differences=ONE_PAGE)
+    found, problem = None, None
+    try:
+        asked = form.asked(limit=ON_A_PAGE) if form.value("query") else None
+        found = await operations.search(mnemon, Caller.of(visitor.principal), asked) if asked else None
+    except InvalidRequest as refusal:
+        problem = refusal
+    first = int(form.value("offset") or 0) if found else 0
     return render(
-        "search.html",
-        here="search",
-        visitor=visitor,
-        words=q,
-        found=found,
-        offset=first,
-        before=max(0, first - ON_A_PAGE),
-    )
+        "search.html", status_code=problem.status if problem else 200, here="search", visitor=visitor, form=form,
+        found=found, problem=problem, offset=first, before=max(0, first - ON_A_PAGE),
+    )  # fmt: skip

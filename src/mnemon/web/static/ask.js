@@ -8,9 +8,9 @@ let asking = null;
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  const question = form.elements.q.value.trim();
+  const question = form.elements.question.value.trim();
   if (!question) return;
-  history.replaceState(null, "", `/?q=${encodeURIComponent(question)}`);
+  history.replaceState(null, "", `/?question=${encodeURIComponent(question)}`);
   ask(question);
 });
 
@@ -123,4 +123,4 @@ async function* messages(body) {
   }
 }
 
-if (form.elements.q.value.trim()) ask(form.elements.q.value.trim());
+if (form.elements.question.value.trim()) ask(form.elements.question.value.trim());

@@ -1,0 +1,70 @@
+"""What a user may ask of documents, declared once for REST, MCP, the command line and the web."""
+
+from typing import TYPE_CHECKING, Protocol
+
+from mnemon.ask.citations import Evidence, open_evidence
+from mnemon.ask.inputs import EvidenceAsked, PassageSearch, Question
+from mnemon.ask.outputs import Answered, PassagesFound, answered
+from mnemon.db.database import Database
+from mnemon.documents.access import Reader, open_revision_as
+from mnemon.documents.errors import ArtifactNotFound
+from mnemon.errors import NotFound
+from mnemon.identity.roles import Action
+from mnemon.operations import Caller, operation
+
+if TYPE_CHECKING:
+    from mnemon.ask.answer import Asking
+    from mnemon.ask.search import Searcher
+
+
+class Parts(Protocol):
+    """What these operations need of Mnemon."""
+
+    @property
+    def database(self) -> Database: ...
+
+    @property
+    def searcher(self) -> "Searcher": ...
+
+    @property
+    def asking(self) -> "Asking": ...
+
+
+@operation(
+    "documents.search", Action.QUERY, read_only=True, errors=(ArtifactNotFound,),
+    example={"query": "who approved the budget", "person": "Ada Byron", "from_date": "2026-01-01"},
+)  # fmt: skip
+async def search(mnemon: Parts, caller: Caller, asked: PassageSearch) -> PassagesFound:
+    """Find passages of documents by words and meaning, best first."""
+    found = await mnemon.searcher.search(
+        caller.tenant_id, asked.query, asked, limit=asked.limit, offset=asked.offset, explain=asked.explain,
+        reader=Reader.of(caller.actor),
+    )  # fmt: skip
+    return PassagesFound(
+        items=found.hits, total=found.total, next_offset=found.next_offset, mode=found.mode,
+        lexical_only=found.lexical_only, reranked=found.reranked, filters=found.filters.applied(),
+    )  # fmt: skip
+
+
+@operation(
+    "documents.ask", Action.QUERY, read_only=True, errors=(ArtifactNotFound,),
+    example={"question": "When does the contract end?"},
+)  # fmt: skip
+async def ask(mnemon: Parts, caller: Caller, asked: Question) -> Answered:
+    """Answer a question from the documents, with the quotes that prove each sentence; or refuse and say why."""
+    return answered(await mnemon.asking.ask(caller.tenant_id, caller.actor, asked.question, asked))
+
+
+@operation(
+    "documents.evidence", Action.VIEW_DOCUMENTS, read_only=True, errors=(NotFound,),
+    example={"doc_version_id": "01890a5d-ac96-774b-bcce-b302099a8057", "start": 10, "end": 42},
+    absent={
+        "mcp": "The resource mnemon://artifact/…#start-end opens the same span.",
+        "command": "`mnemon documents text` prints a version; answers print their quotes.",
+    },
+)  # fmt: skip
+async def evidence(mnemon: Parts, caller: Caller, asked: EvidenceAsked) -> Evidence:
+    """Open a citation: the exact span of the exact version."""
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
+        await open_revision_as(tx, Reader.of(caller.actor), asked.doc_version_id)
+        return await open_evidence(tx, asked.doc_version_id, asked.start, asked.end)

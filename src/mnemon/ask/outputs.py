@@ -1,0 +1,54 @@
+"""What is told of documents that were searched or asked: the same fields on every door."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from mnemon.ask.citations import Citation
+from mnemon.ask.hits import Hit
+from mnemon.ask.refusal import Refusal
+from mnemon.ask.written import ProvenSentence
+from mnemon.operations import Output
+
+Mode = Literal["hybrid", "lexical"]
+
+
+class PassagesFound(Output):
+    """A page of passages, best first."""
+
+    items: Sequence[Hit]
+    total: int = Field(description="Passages that were ranked.")
+    next_offset: int | None
+    mode: Mode = Field(description="`lexical` where no embedding model took part.")
+    lexical_only: str | None = Field(description="Why meaning took no part, where it did not.")
+    reranked: bool
+    filters: dict[str, str]
+
+
+class Answered(Output):
+    """An answer whose every sentence is cited; or a refusal, with what was searched and what came nearest."""
+
+    query_id: UUID
+    question: str
+    outcome: Literal["answered", "refused"]
+    text: str
+    sentences: Sequence[ProvenSentence]
+    refusal: Refusal | None
+    strength: float
+    mode: Mode
+    lexical_only: str | None
+    model: str | None = Field(description="The language model that wrote it; null when it is made of quotes.")
+    dropped: int = Field(description="Sentences of the model that no source proved.")
+    filters: dict[str, str]
+    seconds: float
+
+    @property
+    def citations(self) -> list[Citation]:
+        return [citation for sentence in self.sentences for citation in sentence.citations]
+
+
+def answered(answer: Any) -> Answered:
+    """An answer as it is told."""
+    return Answered(**{name: getattr(answer, name) for name in Answered.model_fields})
