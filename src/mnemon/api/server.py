@@ -19,7 +19,6 @@ from mnemon.api import (
     integrity,
     jobs,
     lenses,
-    memory,
     partitions,
     periods,
     privacy,
@@ -31,6 +30,7 @@ from mnemon.api import (
 )
 from mnemon.api.access import bearer
 from mnemon.api.failures import add_failure_answers, failure_answers, malformed_of
+from mnemon.api.memory import routes as memory_routes
 from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
 from mnemon.app import Mnemon
 
@@ -59,7 +59,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     runs.router,
     artifacts.router,
     semantic_events.router,
-    memory.router,
+    memory_routes.router,
 )
 
 

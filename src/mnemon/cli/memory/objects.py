@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import click
 import typer
 
-from mnemon.cli import memory_branches
 from mnemon.cli.bind import call, command
 from mnemon.cli.context import run_async
-from mnemon.cli.memory_views import lines_of_diff, print_object, print_objects, print_versions
+from mnemon.cli.memory import branches
+from mnemon.cli.memory.views import lines_of_diff, print_object, print_objects, print_versions
 from mnemon.cli.output import say
 from mnemon.errors import InvalidRequest
 from mnemon.memory.operations import objects
@@ -161,4 +161,4 @@ command(
     app, "restore", objects.restore, lambda one: say(f"{one.emo_id} is back, at version {one.emo_version}."),
     arguments=["emo_id"], short=CHANGE, example="mnemon memory restore 018f4d1e-…",
 )  # fmt: skip
-memory_branches.add(app)
+branches.add(app)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Response
 from fastapi.responses import JSONResponse
 
 from mnemon.api.bind import route
-from mnemon.api.memory_requests import HEADERS, MemoryRoute, named_place
+from mnemon.api.memory.requests import HEADERS, MemoryRoute, named_place
 from mnemon.memory.operations import branches, graph, meaning, objects, upkeep
 from mnemon.memory.operations.object_outputs import ObjectOut
 from mnemon.operations import Differs, Operation, as_json

@@ -8,7 +8,7 @@ import typer
 
 from mnemon.cli.bind import binds, call, command
 from mnemon.cli.context import run_async
-from mnemon.cli.memory_views import lines_of_diff
+from mnemon.cli.memory.views import lines_of_diff
 from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG

@@ -1,0 +1,1 @@
+"""Memory on the command line: objects, branches, and how they look."""

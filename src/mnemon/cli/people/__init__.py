@@ -1,0 +1,1 @@
+"""Tenants, users and tokens on the command line."""
