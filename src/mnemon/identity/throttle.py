@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from mnemon.db.database import Database
 from mnemon.errors import TooManyRequests
 
+# Seconds: the first wait, and the longest that it doubles to.
+FIRST_WAIT = 1
 LONGEST_WAIT = 300
 FORGET_AFTER = "1 hour"
 REMOVE_AFTER = "1 day"
@@ -19,7 +21,8 @@ ON CONFLICT (key_hash) DO UPDATE
        last_attempt = now(),
        open_again = CASE
            WHEN known.failures + 1 >= %(allowed)s AND known.last_attempt >= now() - %(forget)s::interval
-           THEN now() + least(power(2, least(known.failures + 1 - %(allowed)s, 16)), %(longest)s) * interval '1 second'
+           THEN now() + least(%(first)s * power(2, least(known.failures + 1 - %(allowed)s, 16)), %(longest)s)
+                      * interval '1 second'
            ELSE now() END
  WHERE known.open_again <= now()
 RETURNING failures
@@ -48,7 +51,8 @@ class Guard:
     async def count_attempt(self, database: Database) -> int:
         """Return how many tries failed in a row, this one included, or refuse it because it comes too early."""
         async with database.session() as session:
-            values = {"key": self.key_hash, "allowed": self.allowed, "longest": LONGEST_WAIT, "forget": FORGET_AFTER}
+            waits = {"first": FIRST_WAIT, "longest": LONGEST_WAIT, "forget": FORGET_AFTER}
+            values = waits | {"key": self.key_hash, "allowed": self.allowed}
             counted = await (await session.execute(COUNT_ATTEMPT, values)).fetchone()
             if counted is not None:
                 return int(counted["failures"])
