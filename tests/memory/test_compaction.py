@@ -158,3 +158,19 @@ async def test_a_compaction_that_comes_just_before_a_branch_of_the_past_refuses_
     with pytest.raises(BranchNotFound):
         await memory.branches.get(tenant, past)
     assert (await memory.replay.verify(tenant)).same
+
+
+async def test_words_of_compacted_versions_are_counted_no_more(memory: Memory, tenant: UUID, place: Place) -> None:
+    async def counted(word: str) -> int:
+        async with memory.log.database.transaction(tenant) as connection:
+            asked = "SELECT texts FROM mnemon.question_terms(%s, 'memory')"
+            row = await (await connection.execute(asked, (word,))).fetchone()
+        assert row is not None
+        return int(row["texts"])
+
+    made = await memory.changes.create(tenant, place, ADA, content="We meet in Zanzibar.")
+    await memory.changes.update(tenant, place, ADA, made.object.emo_id, content="We meet in Lisbon.")
+    await memory.changes.update(tenant, place, ADA, made.object.emo_id, content="We meet in Lisbon at noon.")
+    assert (await counted("Zanzibar"), await counted("meet")) == (1, 3)
+    await memory.compaction.compact_all(tenant, place, ADA, versions=1)
+    assert (await counted("Zanzibar"), await counted("meet")) == (0, 1)

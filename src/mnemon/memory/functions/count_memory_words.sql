@@ -21,7 +21,7 @@ BEGIN
           FROM (SELECT key, -count(*)::integer AS amount FROM gone, unnest(term_keys(tenant_id, words)) AS key
                  GROUP BY key) AS each;
         SELECT -count(*), -coalesce(sum(length(words)), 0) INTO texts, length FROM gone WHERE words IS NOT NULL;
-    ELSE
+    ELSIF EXISTS (SELECT FROM added WHERE words IS NULL) THEN
         SELECT array_agg(key), array_agg(amount) INTO keys, amounts
           FROM (SELECT key, -count(*)::integer AS amount
                   FROM gone JOIN added USING (tenant_id, world_id, branch, emo_id, emo_version),
