@@ -11,6 +11,7 @@ DOORS = {"api", "mcp", "cli", "web"}
 # Names with more than one owner, and why they still have. Take an entry out with the rename; add none.
 DOOR_MODEL = "the door's model of the same thing; it goes when the operation's own output is bound"
 SHARED = {
+    "Mode": "ask and memory: how a search looks; one searchable index will have one",
     "Parts": "by custom: what the operations of a room need of Mnemon",
     "Format": "memory and semantics: in which form an export comes; each its own",
     "Turns": "memory renames: what was said in a conversation",
