@@ -70,7 +70,7 @@ def relations(values: dict[str, Any], tenant: str) -> dict[str, Any]:
     given = {name: values.pop(name) or () for name in RELATIONS}
     taken = "removed_" if values.pop("remove") else ""
     kinds = {"uri": "uri", "to": "emo"}
-    parents = [{"emo_id": one, "rel": rel} for rel in given.keys() - kinds for one in given[rel]]
+    parents = [{"emo_id": one, "rel": rel} for rel in given if rel not in kinds for one in given[rel]]
     links = [{"kind": kind, "ref": one} for name, kind in kinds.items() for one in given[name]]
     return values | {f"{taken}parents": parents, f"{taken}links": links}
 

@@ -27,10 +27,8 @@ ALL_AT_ONCE = {"limit": Differs("A person reads the whole list.", default=1000)}
 
 def only(**why: str) -> Differences:
     """A command that changes one thing says by its name which."""
-    names = {"name", "role", "disabled", "password"} - why.keys()
-    return {name: Differs("Another command changes it.") for name in names} | {
-        name: Differs(text) for name, text in why.items()
-    }
+    names = ("name", "role", "disabled", "password")
+    return {name: Differs(why.get(name, "Another command changes it.")) for name in names}
 
 
 def print_users(page: users.UserPage) -> None:
