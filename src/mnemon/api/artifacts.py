@@ -1,24 +1,22 @@
 """Artifacts over REST: take in, open, history, events, extraction, deletion."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from mnemon.api.access import MnemonPart, allow
+from mnemon.api.bind import route
 from mnemon.api.long_bodies import read_long_body
-from mnemon.documents.access import Reader
 from mnemon.documents.intake.text import LONGEST_TEXT
 from mnemon.identity.roles import Action, Principal
 from mnemon.inputs import FirstMoment, LastMoment
-from mnemon.semantics.artifact_reading import artifact_get, artifact_revisions
-from mnemon.semantics.artifacts import NewArtifact, artifact_delete, ingest_artifact
+from mnemon.semantics import artifact_operations as operations
+from mnemon.semantics.artifact_operations import ArtifactTaken
+from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 
 router = APIRouter(tags=["artifacts"])
-Viewer = Annotated[Principal, allow(Action.VIEW_DOCUMENTS)]
 Uploader = Annotated[Principal, allow(Action.UPLOAD_DOCUMENTS)]
-Uid = Annotated[str, Path(max_length=100, description="Such as uid_…")]
-WhichRevision = Annotated[str | None, Query(max_length=100, description="Such as rev_…; the latest unless given.")]
 PATHS = frozenset({"/v1/artifacts", "/api/artifacts"})
 # At most four in UTF-8; six where a client writes all but ASCII as \u….
 BYTES_OF_A_CHARACTER = 6
@@ -51,35 +49,16 @@ BODY = {"requestBody": {"required": True, "content": {"application/json": {"sche
 
 
 @router.post("/artifacts", summary="Take a text in", status_code=202, openapi_extra=BODY)
-async def post_artifact(request: Request, mnemon: MnemonPart, principal: Uploader) -> dict[str, Any]:
+async def post_artifact(request: Request, mnemon: MnemonPart, principal: Uploader) -> ArtifactTaken:
     most = LONGEST_TEXT * BYTES_OF_A_CHARACTER + mnemon.settings.request_max_bytes
     given = await read_long_body(request, ArtifactIn, most)
     fields = given.model_dump() | {"participants": tuple(given.participants), "readers": tuple(given.readers)}
     ingested = await ingest_artifact(
         mnemon.log, mnemon.files, mnemon.settings, principal.tenant_id, principal.actor, NewArtifact(**fields)
     )
-    return ingested.as_json()
+    return ArtifactTaken.model_validate(ingested.as_json())
 
 
-@router.get("/artifacts/{artifact_uid}", summary="What is known of an artifact, with the text of a revision if wanted")
-async def get_artifact(
-    artifact_uid: Uid, mnemon: MnemonPart, principal: Viewer, revision_id: WhichRevision = None,
-    include_text: bool = False,
-) -> dict[str, Any]:  # fmt: skip
-    return await artifact_get(
-        mnemon.database, principal.tenant_id, _reader(principal), artifact_uid, revision_id, include_text=include_text
-    )
-
-
-@router.get("/artifacts/{artifact_uid}/revisions", summary="Its revisions, the latest first")
-async def get_revisions(artifact_uid: Uid, mnemon: MnemonPart, principal: Viewer) -> dict[str, Any]:
-    return await artifact_revisions(mnemon.database, principal.tenant_id, _reader(principal), artifact_uid)
-
-
-@router.delete("/artifacts/{artifact_uid}", summary="Destroy an artifact of one's own for good")
-async def delete_artifact(artifact_uid: Uid, mnemon: MnemonPart, principal: Uploader) -> dict[str, Any]:
-    return await artifact_delete(mnemon, principal.tenant_id, principal.actor, artifact_uid)
-
-
-def _reader(principal: Principal) -> Reader:
-    return Reader.of(principal.actor)
+route(router, "GET", "/artifacts/{artifact_uid}", operations.get)
+route(router, "GET", "/artifacts/{artifact_uid}/revisions", operations.history)
+route(router, "DELETE", "/artifacts/{artifact_uid}", operations.delete)

@@ -8,23 +8,18 @@ import typer
 
 from mnemon.cli.bind import command
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
-from mnemon.cli.documents import Yes
 from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.cli.reading import being_read, until_events_are_read
 from mnemon.cli.semantic_events import REVISION, print_event
-from mnemon.documents.access import Reader
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.read.query import end_of, start_of
-from mnemon.semantics import operations
-from mnemon.semantics.artifact_reading import artifact_get, artifact_revisions
-from mnemon.semantics.artifacts import NewArtifact, artifact_delete, ingest_artifact
+from mnemon.operations import as_json
+from mnemon.semantics import artifact_operations, operations
+from mnemon.semantics.artifact_operations import ArtifactHistory, ArtifactShown
+from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.outputs import ExtractionJob, RevisionChanges
 
-# Whoever runs the command owns the machine, and still reads no artifact that is for others alone.
-READER = Reader.of(OPERATOR)
-Uid = Annotated[str, typer.Argument(help="The artifact, uid_…")]
-OneRevision = Annotated[str | None, typer.Option("--revision", help="rev_…; the latest unless given.")]
 app = typer.Typer(help="Artifacts: texts with an origin, readers and a history.", no_args_is_help=True)
 
 
@@ -77,50 +72,37 @@ def add(
     show(taken, as_json, lambda: say(f"{taken['artifact_uid']} {taken['revision_id']}: {taken['status']}"))
 
 
-@app.command("show")
-def show_one(
-    artifact_uid: Uid, revision: OneRevision = None,
-    text: Annotated[bool, typer.Option("--text", help="The text too.")] = False,
-    tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False,
-) -> None:  # fmt: skip
-    """What is known of an artifact.
-
-    Example: mnemon artifact show uid_0123456789abcdef --text
-    """
-
-    async def find() -> dict[str, Any]:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await artifact_get(mnemon.database, tenant_id, READER, artifact_uid, revision, include_text=text)
-
-    found = run_async(find())
-
-    def human() -> None:
-        for name, value in found.items():
-            if name != "text" and value not in (None, ""):
-                say(f"{name}: {value}")
-        if text:
-            say(f"\n{found['text']}")
-
-    show(found, as_json, human)
+def print_artifact(found: ArtifactShown) -> None:
+    shown = as_json(found)
+    text = shown.pop("text", None)
+    for name, value in shown.items():
+        if value not in (None, ""):
+            say(f"{name}: {value}")
+    if text is not None:
+        say(f"\n{text}")
 
 
-@app.command()
-def revisions(artifact_uid: Uid, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Its history, the latest first.
-
-    Example: mnemon artifact revisions uid_0123456789abcdef
-    """
-
-    async def find() -> dict[str, Any]:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await artifact_revisions(mnemon.database, tenant_id, READER, artifact_uid)
-
-    found = run_async(find())
+def print_history(found: ArtifactHistory) -> None:
     rows = [
-        (one["version_number"], one["revision_id"], "latest" if one["is_latest"] else "", one["ingested_at"][:19])
-        for one in found["revisions"]
+        (one.version_number, one.revision_id, "latest" if one.is_latest else "", f"{one.ingested_at:%Y-%m-%dT%H:%M:%S}")
+        for one in found.revisions
     ]
-    show(found, as_json, lambda: table(["Number", "Revision", "", "Ingested"], rows, "It was not read yet."))
+    table(["Number", "Revision", "", "Ingested"], rows, "It was not read yet.")
+
+
+command(
+    app, "show", artifact_operations.get, print_artifact, arguments=["artifact_uid"],
+    short=REVISION | {"include_text": "--text"}, example="mnemon artifact show uid_0123456789abcdef --text",
+)  # fmt: skip
+command(
+    app, "revisions", artifact_operations.history, print_history, arguments=["artifact_uid"],
+    example="mnemon artifact revisions uid_0123456789abcdef",
+)  # fmt: skip
+command(
+    app, "delete", artifact_operations.delete, lambda gone: say(f"Gone: {counted(gone.revisions, 'revision')}."),
+    arguments=["artifact_uid"], question="Destroy the artifact {artifact_uid} for good?",
+    example="mnemon artifact delete uid_0123456789abcdef",
+)  # fmt: skip
 
 
 def print_changes(told: RevisionChanges) -> None:
@@ -152,20 +134,6 @@ command(
     app, "job", operations.extraction_status, print_job, arguments=["artifact_uid"], short=REVISION,
     example="mnemon artifact job uid_0123456789abcdef",
 )  # fmt: skip
-
-
-@app.command()
-def delete(artifact_uid: Uid, yes: Yes = False, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Destroy an artifact of one's own for good: mnemon artifact delete uid_0123456789abcdef"""
-
-    async def destroy() -> dict[str, Any]:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await artifact_delete(mnemon, tenant_id, OPERATOR, artifact_uid)
-
-    if not yes:
-        typer.confirm(f"Destroy the artifact {artifact_uid} for good?", abort=True, err=True)
-    gone = run_async(destroy())
-    show(gone, as_json, lambda: say(f"Gone: {counted(gone['revisions'], 'revision')}."))
 
 
 def _read(path: Path) -> str:

@@ -7,19 +7,21 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mnemon.ask.inputs import ArtifactType
-from mnemon.documents.access import Reader, read_as
+from mnemon.documents.access import read_as
 from mnemon.documents.ingest.revision_texts import read_span
-from mnemon.documents.inputs import ArtifactUid, RevisionId
 from mnemon.documents.intake.origin import LONGEST_NAME, MOST_PEOPLE
 from mnemon.documents.intake.text import LONGEST_TEXT
-from mnemon.identity.roles import Action, authorise
+from mnemon.identity.roles import Action
 from mnemon.log.read.query import end_of, start_of
 from mnemon.mcp.artifact_names import open_revision, reader_of
-from mnemon.mcp.artifacts import ArtifactDeleted, ArtifactIngested, ArtifactOut, artifact_out
+from mnemon.mcp.artifacts import ArtifactIngested, ArtifactOut, artifact_out
+from mnemon.mcp.bind import tool
 from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import Door
-from mnemon.mcp.fields import Confirm, Moment
-from mnemon.semantics.artifact_reading import find_artifact, revisions_of
+from mnemon.mcp.fields import Moment
+from mnemon.operations import Differs
+from mnemon.semantics import artifact_operations as operations
+from mnemon.semantics.artifact_reading import revisions_of
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.extract.status import job_status
 
@@ -30,12 +32,22 @@ LOOK_AGAIN = 0.25
 # How often it says so: well within the minute that clients wait for a sign of life.
 TELL_AGAIN = 5.0
 ENDED = ("DONE", "FAILED")
+MOST_AT_ONCE = 100_000
+A_PART = {
+    "include_text": Differs("An agent that opens an artifact reads it."),
+    "max_chars": Differs(
+        "An agent reads a long text in parts.", default=20_000, takes=Annotated[int, Field(ge=1, le=MOST_AT_ONCE)]
+    ),
+}
 
 
 def add(door: Door) -> None:
     _add_ingest(door)
-    _add_reading(door)
-    _add_delete(door)
+    tool(
+        door, "artifact_get", operations.get, title="Read an artifact", perform=_read, differences=A_PART,
+        says="The text of an artifact, a part at a time, with its revisions and what is known of it.",
+    )  # fmt: skip
+    tool(door, "artifact_delete", operations.delete, title="Destroy an artifact", question=_destroy)
 
 
 def _add_ingest(door: Door) -> None:
@@ -120,37 +132,19 @@ async def _waited(caller: AgentCaller, artifact_uid: str, revision_id: str, seco
         await asyncio.sleep(LOOK_AGAIN)
 
 
-def _add_reading(door: Door) -> None:
-    @door.tool(Action.VIEW_DOCUMENTS, title="Read an artifact", read_only=True)
-    async def artifact_get(
-        caller: AgentCaller,
-        artifact_uid: ArtifactUid,
-        revision_id: RevisionId | None = None,
-        start_char: Annotated[int, Field(ge=0, le=LONGEST_TEXT, description="From here on.")] = 0,
-        max_chars: Annotated[int, Field(ge=1, le=100_000, description="Most characters of the text.")] = 20_000,
-    ) -> ArtifactOut:
-        """The text of an artifact, a part at a time, with its revisions and what is known of it."""
-        async with caller.mnemon.database.transaction(caller.tenant_id) as tx:
-            await read_as(tx, reader_of(caller))
-            artifact, revision = await open_revision(tx, artifact_uid, revision_id)
-            revisions = await revisions_of(tx, artifact)
-            # One more than is shown tells whether there is more.
-            text = await read_span(tx, revision.doc_version_id, start_char, start_char + max_chars + 1)
-        return artifact_out(artifact, revision, revisions, text, start_char, max_chars)
+async def _read(caller: AgentCaller, asked: operations.ArtifactAsked) -> ArtifactOut:
+    most = asked.max_chars or MOST_AT_ONCE
+    async with caller.mnemon.database.transaction(caller.tenant_id) as tx:
+        await read_as(tx, reader_of(caller))
+        artifact, revision = await open_revision(tx, asked.artifact_uid, asked.revision_id)
+        revisions = await revisions_of(tx, artifact)
+        # One more than is shown tells whether there is more.
+        text = await read_span(tx, revision.doc_version_id, asked.start_char, asked.start_char + most + 1)
+    return artifact_out(artifact, revision, revisions, text, asked.start_char, most)
 
 
-def _add_delete(door: Door) -> None:
-    @door.tool(Action.UPLOAD_DOCUMENTS, title="Destroy an artifact", destructive=True)
-    async def artifact_delete(
-        caller: AgentCaller, artifact_uid: ArtifactUid, confirm: Confirm = False
-    ) -> ArtifactDeleted:
-        """Destroy an artifact for good, with its revisions, vectors and events. For its owner or an administrator."""
-        async with caller.mnemon.database.transaction(caller.tenant_id) as tx:
-            await read_as(tx, reader_of(caller))
-            artifact = await find_artifact(tx, artifact_uid)
-        actor = caller.principal.actor
-        if artifact.document.owner != Reader.of(actor).name:
-            authorise(caller.principal, Action.MANAGE_PRIVACY)
-        await caller.confirm(f"Destroy the artifact {artifact_uid} (“{artifact.document.title}”) for good?", confirm)
-        purged = await caller.mnemon.purge_document(caller.tenant_id, actor, artifact.doc_id)
-        return ArtifactDeleted(artifact_uid=artifact_uid, deleted=True, revisions=purged.versions)
+async def _destroy(caller: AgentCaller, asked: operations.ArtifactNamed) -> str:
+    """What the person behind an agent is asked, if the agent may do it at all."""
+    async with caller.mnemon.database.transaction(caller.tenant_id) as tx:
+        artifact = await operations.deletable(tx, caller, asked.artifact_uid)
+    return f"Destroy the artifact {asked.artifact_uid} (“{artifact.document.title}”) for good?"

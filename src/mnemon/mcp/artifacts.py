@@ -1,27 +1,17 @@
 """Artifacts as tools show them."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from mcp_types import ResourceLink
 from pydantic import BaseModel, Field
 
 from mnemon.mcp.links import Linked, artifact_uri, link
+from mnemon.semantics.artifact_operations import ArtifactTaken
 from mnemon.semantics.artifact_reading import Artifact, ArtifactRevision
 
 
-class ArtifactIngested(Linked):
+class ArtifactIngested(Linked, ArtifactTaken):
     """What came of an artifact. `unchanged` means that its text was known already, so that nothing is to be done."""
-
-    artifact_id: str
-    artifact_uid: str
-    revision_id: str
-    is_chunked: bool
-    num_chunks: int | None = Field(description="Null for a long text: its chunks are counted when they are made.")
-    stored_ids: list[str]
-    status: Literal["new", "new_revision", "unchanged", "restored"]
-    job_id: str | None
-    job_status: str
 
     def places(self) -> Sequence[ResourceLink]:
         return [link(artifact_uri(self.artifact_uid, self.revision_id), self.artifact_uid)]
@@ -61,14 +51,6 @@ class ArtifactOut(Linked):
 
     def places(self) -> Sequence[ResourceLink]:
         return [link(artifact_uri(self.artifact_uid, self.revision_id), self.title)]
-
-
-class ArtifactDeleted(BaseModel):
-    """An artifact that was destroyed for good."""
-
-    artifact_uid: str
-    deleted: bool
-    revisions: int
 
 
 def artifact_out(

@@ -128,7 +128,7 @@ async def artifact_get(
         shape = artifact.as_json() | revision.as_json()
         if include_text:
             text = (await read_text(tx, revision.doc_version_id)).text
-            last = len(text) if end is None else end
+            last = len(text) if end is None else min(end, len(text))
             if not 0 <= start <= last <= len(text):
                 raise InvalidRequest(f"{start}-{last} is no span of this text of {len(text)} characters.")
             shape |= {"text": text[start:last], "start_char": start, "end_char": last, "char_count": len(text)}

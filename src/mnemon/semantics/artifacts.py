@@ -2,21 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
-from mnemon.db.database import Database
-from mnemon.documents.access import Reader, read_as
 from mnemon.documents.artifact_names import artifact_name, chunk_name, job_name, revision_name, uid_of
 from mnemon.documents.intake.arrival import DedupResult
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.origin import Origin
 from mnemon.documents.intake.text import accept_text
-from mnemon.documents.purge import Purged
-from mnemon.errors import NotAllowed
 from mnemon.log.events import Actor
 from mnemon.log.store import EventLog
-from mnemon.semantics.artifact_reading import find_artifact
 from mnemon.settings import Settings
 
 STATUSES: dict[DedupResult, str] = {
@@ -85,14 +80,6 @@ class Ingested:
         }
 
 
-class Purging(Protocol):
-    """The running Mnemon, as far as a deletion needs it."""
-
-    @property
-    def database(self) -> Database: ...
-    async def purge_document(self, tenant: UUID, actor: Actor, doc_id: UUID) -> Purged: ...
-
-
 async def ingest_artifact(
     events: EventLog, files: Files, settings: Settings, tenant: UUID, actor: Actor, new: NewArtifact
 ) -> Ingested:
@@ -103,15 +90,3 @@ async def ingest_artifact(
         taken.doc_id, taken.revision_id, uid_of(taken.doc_id, taken.source_uri), revision_name(taken.content_hash),
         STATUSES[taken.dedup], taken.chunk_count, taken.extraction_job,
     )  # fmt: skip
-
-
-async def artifact_delete(mnemon: Purging, tenant: UUID, actor: Actor, artifact_uid: str) -> dict[str, Any]:
-    """Destroy an artifact of one's own for good, with its texts, vectors and events."""
-    reader = Reader.of(actor)
-    async with mnemon.database.transaction(tenant) as tx:
-        await read_as(tx, reader)
-        artifact = await find_artifact(tx, artifact_uid)
-    if artifact.document.owner != reader.name:
-        raise NotAllowed("Only the owner of an artifact deletes it; an administrator purges its document.")
-    purged = await mnemon.purge_document(tenant, actor, artifact.doc_id)
-    return {"artifact_uid": artifact_uid, "deleted": True, "revisions": purged.versions}
