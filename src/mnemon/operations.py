@@ -42,10 +42,12 @@ class Caller:
     principal: Principal | None = None
     # Through which door: the log keeps it with what is done.
     channel: str = "api"
+    # From which network, where there is one.
+    address: str | None = None
 
     @classmethod
-    def of(cls, principal: Principal) -> "Caller":
-        return cls(principal.tenant_id, principal.actor, principal)
+    def of(cls, principal: Principal, address: str | None = None) -> "Caller":
+        return cls(principal.tenant_id, principal.actor, principal, address=address)
 
     def authorise(self, action: Action) -> None:
         """For what needs more than the operation itself, such as another person's document."""
@@ -157,15 +159,22 @@ def as_declared(differences: Differences | None, values: Mapping[str, Any]) -> d
     return {own.get(name, name): value for name, value in values.items()}
 
 
+def shown_by(differences: Differences | None, example: Mapping[str, Any]) -> dict[str, Any]:
+    """An example by the door's names."""
+    given = differences or {}
+    return {(given[key].name or key if key in given else key): value for key, value in example.items()}
+
+
 def own_defaults(differences: Differences | None) -> set[str]:
     """The fields for which a door has a default of its own."""
     return {one.name or name for name, one in (differences or {}).items() if one.default is not NOT_OFFERED}
 
 
-def model_of(name: str, fields: Mapping[str, FieldInfo]) -> type[BaseModel]:
-    """These fields alone, as a model."""
+def model_of(name: str, fields: Mapping[str, FieldInfo], example: Mapping[str, Any] | None = None) -> type[BaseModel]:
+    """These fields alone, as a model, with what the example says of them."""
     given: dict[str, Any] = {key: (one.annotation, one) for key, one in fields.items()}
-    return create_model(name, __config__=ConfigDict(extra="forbid"), **given)
+    shown: Any = {"examples": [{key: value for key, value in example.items() if key in fields}]} if example else {}
+    return create_model(name, __config__=ConfigDict(extra="forbid", json_schema_extra=shown), **given)
 
 
 def read_input(operation: Operation[In, Any], given: Mapping[str, Any]) -> In:

@@ -13,7 +13,7 @@ import pytest
 from fastapi import Request
 from structlog.testing import capture_logs
 
-from mnemon.api.auth import address_of
+from mnemon.api.access import address_of
 from mnemon.app import Mnemon
 from mnemon.errors import Conflict
 from mnemon.identity import throttle

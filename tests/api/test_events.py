@@ -6,10 +6,17 @@ from uuid import UUID
 import httpx
 import pytest
 
-from mnemon.api.event_models import AppendedEvents, DescendantsOut, EventPage, LineageOut, OneEvent, TraceOut
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Role, Scope
 from mnemon.log.append.incoming import DECISION, DECISION_TYPE
+from mnemon.log_operations.event_outputs import (
+    AppendedEvents,
+    DescendantsOut,
+    EventPage,
+    LineageOut,
+    OneEvent,
+    TraceOut,
+)
 
 from .conftest import Person, person, token_for
 

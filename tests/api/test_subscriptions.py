@@ -9,11 +9,11 @@ from uuid import UUID
 import httpx
 import pytest
 
-from mnemon.api import delivery
-from mnemon.api.delivery import BatchOut
+from mnemon.api.log import streaming
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Role, Scope
 from mnemon.log.append.incoming import DECISION, DECISION_TYPE
+from mnemon.log_operations.delivery import BatchOut
 from mnemon.web.site import listening_socket, site_server
 
 from .conftest import Person, person, token_for
@@ -210,7 +210,7 @@ async def test_a_stream_ends_when_its_credential_is_revoked(
     client: httpx.AsyncClient, mnemon: Mnemon, board: Person, address: str, tenant: UUID,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(delivery, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(streaming, "HEARTBEAT_SECONDS", 0.05)
     secret = await token_for(mnemon, tenant, board, Scope.READ)
     async with (
         asyncio.timeout(PATIENCE),

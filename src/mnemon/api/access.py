@@ -1,5 +1,6 @@
 """Who is calling, and whether they may: every route declares one action, or that it is open to all."""
 
+import ipaddress
 from collections.abc import Callable
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -88,3 +89,21 @@ def allow(action: Action) -> Any:
 def declared_action(dependency: Callable[..., Any] | None) -> Action | None:
     """The action behind a route's dependency, for the test that covers every route."""
     return getattr(dependency, "action", None)
+
+
+def address_of(request: Request) -> str:
+    """The peer's own address, or behind a trusted proxy the one it names; anyone else's header can be forged."""
+    peer = request.client.host if request.client else "unknown"
+    trusted = mnemon_of(request).settings.trusted_proxies
+    forwarded = request.headers.get("x-forwarded-for", "").split(",") if peer in trusted else []
+    named = [hop.strip() for hop in forwarded if hop.strip() and hop.strip() not in trusted]
+    return network_of(named[-1] if named else peer)
+
+
+def network_of(address: str) -> str:
+    """One household has a whole /64 of IPv6 addresses: they count as one."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else address

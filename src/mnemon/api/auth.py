@@ -1,6 +1,5 @@
 """Logging in, and one's own account."""
 
-import ipaddress
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -8,7 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from mnemon.api.access import MnemonPart, allow, mnemon_of
+from mnemon.api.access import MnemonPart, address_of, allow
 from mnemon.errors import NotAuthenticated
 from mnemon.identity.login import login_with_link, login_with_password
 from mnemon.identity.passwords import verify_password
@@ -123,21 +122,3 @@ def logged_in(session: Session) -> LoggedIn:
         tenant_id=session.principal.tenant_id,
         role=session.principal.role,
     )
-
-
-def address_of(request: Request) -> str:
-    """The peer's own address, or behind a trusted proxy the one it names; anyone else's header can be forged."""
-    peer = request.client.host if request.client else "unknown"
-    trusted = mnemon_of(request).settings.trusted_proxies
-    forwarded = request.headers.get("x-forwarded-for", "").split(",") if peer in trusted else []
-    named = [hop.strip() for hop in forwarded if hop.strip() and hop.strip() not in trusted]
-    return network_of(named[-1] if named else peer)
-
-
-def network_of(address: str) -> str:
-    """One household has a whole /64 of IPv6 addresses: they count as one."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else address

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from mnemon.api.access import MnemonPart, allow
+from mnemon.api.access import MnemonPart, address_of, allow
 from mnemon.api.failures import failure_answers, malformed_of
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Principal
@@ -25,6 +25,7 @@ from mnemon.operations import (
     model_of,
     offered,
     own_defaults,
+    shown_by,
 )
 
 IN_BODY = frozenset({"POST", "PUT", "PATCH"})
@@ -93,8 +94,9 @@ def _parameters(
     for part, group, place in (("queried", query, Query()), ("given", body, Body())):
         if group:
             whole = group.keys() == bound.operation.input.model_fields.keys() and not bound.differences
-            title = f"{bound.operation.input.__name__}Fields"
-            model = bound.operation.input if whole else model_of(title, group)
+            title = bound.operation.input.__name__ + ("" if whole else "Fields")
+            example = shown_by(bound.differences, bound.operation.example) if part == "given" else None
+            model = bound.operation.input if whole and not example else model_of(title, group, example)
             needed = any(one.is_required() for one in group.values()) or part == "queried"
             taken[part] = Annotated[model, place], inspect.Parameter.empty if needed else model()
     taken["request"] = Request, inspect.Parameter.empty
@@ -152,7 +154,7 @@ def _handler(
             read = operation.input.model_validate(asked)
         except ValidationError as failure:
             raise RequestValidationError(failure.errors(include_url=False, include_input=False)) from None
-        caller = Caller.of(principal)
+        caller = Caller.of(principal, address_of(request))
         answered = await instead(request, mnemon, caller, read) if instead else None
         return answered or write(await operation(mnemon, caller, read))
 

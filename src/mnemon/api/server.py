@@ -5,31 +5,20 @@ from fastapi.middleware.cors import CORSMiddleware
 
 from mnemon import __version__
 from mnemon.api import (
-    archives,
     artifacts,
     ask,
     auth,
-    delivery,
     documents,
-    entities,
-    event_types,
-    events,
     health,
     ingest,
-    integrity,
     jobs,
-    lenses,
-    partitions,
-    periods,
-    privacy,
-    redactions,
     runs,
     semantic_events,
-    subscriptions,
     users,
 )
 from mnemon.api.access import bearer
 from mnemon.api.failures import add_failure_answers, failure_answers, malformed_of
+from mnemon.api.log import entities, followers, lenses, privacy, proof, records, streaming
 from mnemon.api.memory import routes as memory_routes
 from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
 from mnemon.app import Mnemon
@@ -39,21 +28,20 @@ DESCRIPTION = "Evidence-first memory for teams and their AI agents."
 ROUTERS: tuple[APIRouter, ...] = (
     ask.router,
     ingest.router,
-    events.router,
+    records.events,
     auth.router,
     users.router,
     users.token_router,
-    event_types.router,
-    periods.router,
-    partitions.router,
+    records.types,
+    records.of_periods,
+    records.of_partitions,
     entities.router,
     lenses.router,
     privacy.router,
-    redactions.router,
-    archives.router,
-    integrity.router,
-    subscriptions.router,
-    delivery.router,
+    proof.archive,
+    proof.router,
+    followers.router,
+    streaming.router,
     jobs.router,
     documents.router,
     runs.router,

@@ -11,7 +11,7 @@ from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
-from mnemon.cli.output import Json, TenantOption, show
+from mnemon.cli.output import Json, JsonLines, TenantOption, show
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.operations import Bound, Caller, Differences, Operation, as_json, offered, read_input
 
@@ -36,12 +36,16 @@ def bound_command(
     differences: Differences | None = None,
     beside: Mapping[str, Any] | None = None,
     prepare: Callable[[dict[str, Any], str], dict[str, Any]] | None = None,
-    written: Callable[[dict[str, Any]], Any] | None = None,
+    written: Callable[[Any], Any] | None = None,
+    perform: Callable[[str, Any, bool, dict[str, Any]], None] | None = None,
+    also: Sequence[Operation[Any, Any]] = (),
 ) -> Callable[..., None]:
     """A command for an operation. `arguments` are fields given by place, `words` is the field that takes the words of
     the line, `short` has further names of options that people know. `human` prints the answer. `question` is what a
     person is asked first, with the fields in it; `failed` tells of an answer for which the exit code is 1.
-    `prepare` makes fields of what the terminal has `beside` them, as a file; `written` picks what --json prints."""
+    `prepare` makes fields of what the terminal has `beside` them, as a file; `written` picks what --json prints.
+    `perform` does what comes in pieces: it gets the tenant, what is asked, whether to print JSON, and what is left of
+    what stands beside; `also` are operations that it calls too."""
     fields = offered(operation, differences)
 
     def called(**values: Any) -> None:
@@ -51,9 +55,13 @@ def bound_command(
             values[words] = " ".join(values[words])
         if prepare:
             values = prepare(values, tenant)
+        left = {name: values.pop(name) for name in beside or () if name in values and name not in fields}
         asked = read_input(operation, {name: value for name, value in values.items() if value is not None})
         if not agreed:
             typer.confirm((question or "Go on?").format_map(values), abort=True, err=True)
+        if perform:
+            perform(tenant, asked, wants_json, left)
+            return
         answer = run_async(call(operation, tenant, asked))
         show((written or _whole)(as_json(answer)), wants_json, lambda: human(answer))
         if failed and failed(answer):
@@ -67,14 +75,18 @@ def bound_command(
     parameters += [_parameter(key, kind, None) for key, kind in (beside or {}).items()]
     if question:
         parameters.append(_parameter("yes", Annotated[bool, typer.Option("--yes", help="Do not ask.")], False))
-    parameters += [_parameter("tenant", TenantOption, DEFAULT_SLUG), _parameter("as_json", Json, False)]
+    as_lines = JsonLines if perform else Json
+    parameters += [_parameter("tenant", TenantOption, DEFAULT_SLUG), _parameter("as_json", as_lines, False)]
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__doc__ = f"{operation.summary}\n\n{operation.description}\n\nExample: {example}"
-    called.bound = Bound(operation, differences or {}, frozenset(beside or ()))  # type: ignore[attr-defined]
+    taken = frozenset(one.name for one in parameters)
+    called.bound = [  # type: ignore[attr-defined]
+        Bound(operation, differences or {}, frozenset(beside or ())), *(Bound(one, {}, taken) for one in also)
+    ]  # fmt: skip
     return called
 
 
-def _whole(answer: dict[str, Any]) -> Any:
+def _whole(answer: Any) -> Any:
     return answer
 
 

@@ -41,12 +41,12 @@ CATALOGUE = {
     "runs": Entry("runs", "app", "Ingestion runs: what is queued, being read, done and failed."),
     "artifact": Entry("artifact", "app", "Artifacts: texts with an origin, readers and a history."),
     "events": Entry("semantic_events", "app", "Semantic events: decisions, commitments, risks, each with its proof."),
-    "log": Entry("log", "app", "The event log: append, read, follow, prove."),
-    "lens": Entry("lens", "app", "Lenses: tables derived from the log, made anew from it, compared with it."),
+    "log": Entry("log.group", "app", "The event log: append, read, follow, prove."),
+    "lens": Entry("log.lens", "app", "Lenses: tables derived from the log, made anew from it, compared with it."),
     "memory": Entry("memory.objects", "app", "Memory objects: versioned, branched, replayable."),
-    "privacy": Entry("privacy", "app", "People in the log: show, erase, redact, prove; and the keys."),
+    "privacy": Entry("log.privacy", "app", "People in the log: show, erase, redact, prove; and the keys."),
     "jobs": Entry("jobs", "app", "Jobs: what waits, runs and failed, of all tenants."),
-    "subscription": Entry("subscription", "app", "Subscriptions: who follows the log, and how far they are."),
+    "subscription": Entry("log.subscription", "app", "Subscriptions: who follows the log, and how far they are."),
 }
 
 

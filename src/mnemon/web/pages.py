@@ -9,8 +9,7 @@ from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 
-from mnemon.api.access import SESSION_COOKIE, MnemonPart, refuse_foreign_pages
-from mnemon.api.auth import address_of
+from mnemon.api.access import SESSION_COOKIE, MnemonPart, address_of, refuse_foreign_pages
 from mnemon.app import Mnemon
 from mnemon.errors import MnemonError
 from mnemon.identity.login import login_with_link, login_with_password

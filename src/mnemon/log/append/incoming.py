@@ -218,22 +218,26 @@ class IncomingType(IncomingForm):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [DECISION_TYPE]})
 
-    type: Name
+    type: Name = Field(description="Lower-case words with dots between them; the first is the module.")
     data_schema: dict[str, Any] = Field(description="JSON Schema 2020-12 of the event's data.")
-    schema_version: int = Field(1, ge=1, le=2**31 - 1)
+    schema_version: int = Field(1, ge=1, le=2**31 - 1, description="One more for an incompatible change.")
     module: Word | None = Field(None, description="The first word of the type unless given.")
-    description: str = Field("", max_length=2000)
-    required_dimensions: list[Word] = []
-    optional_dimensions: list[Word] = []
-    required_entity_refs: list[IncomingRequirement] = []
-    pii_fields: list[IncomingPersonalField] = []
-    retention_class: RetentionClass = "standard"
-    minimum_retention_years: int | None = Field(None, ge=0, le=1000)
-    business_key: IncomingKey | None = None
+    description: str = Field("", max_length=2000, description="What it means, in a sentence.")
+    required_dimensions: list[Word] = Field(default_factory=list, description="Dimensions that an event must have.")
+    optional_dimensions: list[Word] = Field(default_factory=list, description="Dimensions that it may have.")
+    required_entity_refs: list[IncomingRequirement] = Field(
+        default_factory=list, description="Entities that an event must name."
+    )
+    pii_fields: list[IncomingPersonalField] = Field(
+        default_factory=list, description="Fields about a person, which are kept under a key of theirs."
+    )
+    retention_class: RetentionClass = Field("standard", description="How long its events are kept.")
+    minimum_retention_years: int | None = Field(None, ge=0, le=1000, description="No shorter than this.")
+    business_key: IncomingKey | None = Field(None, description="What makes two events the same fact.")
     state: list[IncomingStateRule] = Field(
         default_factory=list, max_length=20, description="What events do to the state of the entities they name."
     )
-    examples: list[dict[str, Any]] = Field(default_factory=list, max_length=100)
+    examples: list[dict[str, Any]] = Field(default_factory=list, max_length=100, description="Data that fits.")
     migration: IncomingMigration | None = Field(None, description="How data of the previous version becomes this one.")
 
     def as_event_type(self) -> EventType:

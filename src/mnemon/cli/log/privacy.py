@@ -2,70 +2,65 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
 from mnemon.app import Mnemon
-from mnemon.cli.context import opened, run_async, tenant_of
+from mnemon.cli.bind import binds, command
+from mnemon.cli.context import OPERATOR, opened, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
 from mnemon.errors import InvalidRequest, NotAllowed
-from mnemon.identity.roles import Action, Scope, may, user_actor_id
+from mnemon.identity.roles import Action, Principal, Scope, may
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.identity.users import user_by_email
-from mnemon.log.privacy.affected import Person
-from mnemon.log.privacy.erasure import Erasure
-from mnemon.log.privacy.privacy import PersonalData
 from mnemon.log.privacy.rotation import Rotation
 from mnemon.log.privacy.scan import Scan
+from mnemon.log_operations import erasures as operations
+from mnemon.log_operations.fields import person_of
+from mnemon.operations import Caller, Differs, Operation, read_input
+from mnemon.operations import as_json as written
 
 app = typer.Typer(help="People in the log: show, erase, redact, prove; and the keys.", no_args_is_help=True)
 
-Subject = Annotated[str, typer.Argument(help="The person's id in the log.", metavar="SUBJECT")]
+SubjectId = Annotated[str, typer.Argument(help="The person's id in the log.", metavar="SUBJECT")]
 ErasureId = Annotated[str, typer.Argument(help="The erasure's id.", metavar="ID")]
 Reason = Annotated[str, typer.Option(help="A code word like subject_request; it stays in the log.")]
 Reference = Annotated[str | None, typer.Option(help="The number of a ticket or letter.")]
 By = Annotated[str, typer.Option("--by", help="Who asks: an administrator's e-mail address.", metavar="EMAIL")]
 Approver = Annotated[str, typer.Option("--approved-by", help="Another administrator.", metavar="EMAIL")]
 PAGE = 1000
+EVERYONE = {name: Differs("The command lists everyone.") for name in ("limit", "cursor")}
+LONG_PAGE = {"limit": Differs("People look for one entry in all of them.", default=PAGE)}
 
 
 @app.command()
+@binds(operations.people, differences=EVERYONE)
 def subjects(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
     """List everyone whose personal data the log holds or held."""
 
-    async def work() -> list[Person]:
+    async def work() -> list[operations.PersonOut]:
+        people: list[operations.PersonOut] = []
         async with tenant_of(tenant) as (mnemon, tenant_id):
-            people = await mnemon.privacy.people(tenant_id, PAGE)
-            while people and (more := await mnemon.privacy.people(tenant_id, PAGE, people[-1].subject_id)):
-                people += more
-            return people
+            asked = operations.PageAsked(limit=PAGE)
+            while True:
+                page = await operations.people(mnemon, Caller(tenant_id, OPERATOR), asked)
+                people += page.items
+                if page.next_cursor is None:
+                    return people
+                asked = operations.PageAsked(limit=PAGE, cursor=page.next_cursor)
 
     people = run_async(work())
     rows = [(one.subject_id, one.events, one.known_since, one.erased_at or "-", one.generation) for one in people]
-    show(people, as_json, lambda: table(["Subject", "Events", "Since", "Erased", "Key"], rows, "Nobody."))
-
-
-@app.command("show")
-def show_(subject: Subject, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Show all that the log holds about a person; they may ask for it.
-
-    Example: mnemon privacy show customer-17 --json > customer-17.json
-    """
-
-    async def work() -> list[PersonalData]:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return [one async for one in mnemon.privacy.data_of(tenant_id, subject)]
-
-    known = run_async(work())
-    rows = [(one.legal_entity, one.sequence, one.field, one.value) for one in known]
-    show(known, as_json, lambda: table(["Legal entity", "Sequence", "Field", "Value"], rows, "Nothing readable."))
+    shown = [written(one) for one in people]
+    show(shown, as_json, lambda: table(["Subject", "Events", "Since", "Erased", "Key"], rows, "Nobody."))
 
 
 @app.command()
+@binds(operations.request)
 def erase(
-    subject: Subject,
+    subject_id: SubjectId,
     by: By,
     reason: Reason,
     approved_by: Annotated[
@@ -80,76 +75,65 @@ def erase(
     Example: mnemon privacy erase customer-17 --reason subject_request --by ana@example.org
     --approved-by ben@example.org
     """
+    wanted = read_input(operations.request, {"subject_id": subject_id, "reason": reason, "reference": reference})
 
-    async def work() -> Erasure:
+    async def work() -> operations.ErasureOut:
         async with tenant_of(tenant) as (mnemon, tenant_id):
             asking = await _administrator(mnemon, tenant_id, by)
             approving = await _administrator(mnemon, tenant_id, approved_by) if approved_by else None
             if asking == approving:
                 raise NotAllowed(f"{by} cannot approve their own request: a second person must.")
-            erasures = mnemon.privacy.erasures
-            asked = await erasures.request(tenant_id, subject, reason=reason, requested_by=asking, reference=reference)
+            asked = await operations.request(mnemon, asking, wanted)
             if approving is None:
                 return asked
-            return await erasures.approve(tenant_id, asked.erasure_id, approved_by=approving)
+            return await operations.approve(mnemon, approving, operations.ErasureAsked(erasure_id=asked.erasure_id))
 
     _tell(run_async(work()), as_json)
 
 
 @app.command()
+@binds(operations.approve)
 def approve(erasure_id: ErasureId, by: By, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
     """Approve an erasure that someone else asked for, or finish one that was interrupted."""
-
-    async def work() -> Erasure:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            approving = await _administrator(mnemon, tenant_id, by)
-            return await mnemon.privacy.erasures.approve(tenant_id, erasure_id, approved_by=approving)
-
-    _tell(run_async(work()), as_json)
+    _tell(_done_by(by, tenant, operations.approve, erasure_id=erasure_id), as_json)
 
 
 @app.command()
+@binds(operations.decline)
 def decline(erasure_id: ErasureId, by: By, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
     """Decline an erasure that was asked for, or take one's own request back."""
-
-    async def work() -> Erasure:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            declining = await _administrator(mnemon, tenant_id, by)
-            return await mnemon.privacy.erasures.decline(tenant_id, erasure_id, declined_by=declining)
-
-    _tell(run_async(work()), as_json)
+    _tell(_done_by(by, tenant, operations.decline, erasure_id=erasure_id), as_json)
 
 
 @app.command()
-def erasures(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Show the deletion log, newest first."""
-
-    async def work() -> list[Erasure]:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await mnemon.privacy.erasures.page(tenant_id, PAGE)
-
-    found = run_async(work())
-    rows = [(one.erasure_id, one.subject_id, one.status, one.reason, one.requested_at) for one in found]
-    show(found, as_json, lambda: table(["Id", "Subject", "Status", "Reason", "Requested"], rows, "No erasures."))
-
-
-@app.command()
+@binds(operations.readmit)
 def readmit(
-    subject: Subject, by: By, reason: Reason, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False
+    subject_id: SubjectId, by: By, reason: Reason, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False
 ) -> None:
     """Let an erased person be recorded again, under a new key. What was erased stays erased."""
+    done = _done_by(by, tenant, operations.readmit, subject_id=subject_id, reason=reason)
+    show(written(done), as_json, lambda: say(f"{subject_id} may be recorded again, with key {done.generation}."))
 
-    async def work() -> int:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            readmitting = await _administrator(mnemon, tenant_id, by)
-            return await mnemon.privacy.erasures.readmit(tenant_id, subject, reason=reason, by=readmitting)
 
-    generation = run_async(work())
-    show(
-        {"subject_id": subject, "generation": generation},
-        as_json,
-        lambda: say(f"{subject} may be recorded again, with key {generation}."),
-    )
+def _print_data(known: operations.PersonalDataList) -> None:
+    rows = [(one.legal_entity, one.sequence, one.field, one.value) for one in known.root]
+    table(["Legal entity", "Sequence", "Field", "Value"], rows, "Nothing readable.")
+
+
+def _print_erasures(found: operations.ErasurePage) -> None:
+    rows = [(one.erasure_id, one.subject_id, one.status, one.reason, one.requested_at) for one in found.items]
+    table(["Id", "Subject", "Status", "Reason", "Requested"], rows, "No erasures.")
+
+
+command(
+    app, "show", operations.data, _print_data, arguments=["subject_id"],
+    written=lambda known: [one | {"sequence": int(one["sequence"])} for one in known],
+    example="mnemon privacy show customer-17 --json > customer-17.json",
+)  # fmt: skip
+command(
+    app, "erasures", operations.listed, _print_erasures, differences=LONG_PAGE,
+    written=lambda found: found["items"], example="mnemon privacy erasures",
+)  # fmt: skip
 
 
 @app.command()
@@ -177,8 +161,8 @@ def redact(
                 event_id,
                 fields,
                 reason=reason,
-                requested_by=await _administrator(mnemon, tenant_id, by),
-                approved_by=await _administrator(mnemon, tenant_id, approved_by),
+                requested_by=person_of(await _administrator(mnemon, tenant_id, by)),
+                approved_by=person_of(await _administrator(mnemon, tenant_id, approved_by)),
                 subject_id=subject,
                 reference=reference,
             )
@@ -190,7 +174,7 @@ def redact(
 
 @app.command()
 def scan(
-    subject: Subject,
+    subject: SubjectId,
     words: Annotated[
         Path | None, typer.Option("--words", help="File with one word or phrase per line; - is the input.")
     ] = None,
@@ -236,23 +220,34 @@ def rotate(
     show(done, as_json, lambda: say(said))
 
 
-async def _administrator(mnemon: Mnemon, tenant_id: UUID, email: str) -> str:
+async def _administrator(mnemon: Mnemon, tenant_id: UUID, email: str) -> Caller:
     """The person whom the operator names; the record holds their id, not their address."""
     async with mnemon.database.transaction(tenant_id) as connection:
         user = await user_by_email(connection, email)
     if user.disabled_at is not None or not may(user.role, Scope.WRITE, Action.MANAGE_PRIVACY):
         raise NotAllowed(f"{email} is not an active administrator, who alone may {Action.MANAGE_PRIVACY}.")
-    return user_actor_id(user.user_id)
+    return Caller.of(Principal(tenant_id, user.user_id, user.role))
 
 
-def _tell(erasure: Erasure, as_json: bool) -> None:
+def _done_by(email: str, tenant: str, operation: Operation[Any, Any], **fields: Any) -> Any:
+    """An operation on behalf of the administrator whom the operator names."""
+    asked = read_input(operation, fields)
+
+    async def work() -> Any:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await operation(mnemon, await _administrator(mnemon, tenant_id, email), asked)
+
+    return run_async(work())
+
+
+def _tell(erasure: operations.ErasureOut, as_json: bool) -> None:
     said = {
         "requested": f"Another administrator must approve it: mnemon privacy approve {erasure.erasure_id} --by EMAIL",
         "declined": f"The erasure of {erasure.subject_id} is declined.",
         "key_destroyed": f"The key of {erasure.subject_id} is destroyed; approve again to finish.",
         "completed": f"{erasure.subject_id} is erased from {counted(erasure.events_affected or 0, 'event')}.",
     }
-    show(erasure, as_json, lambda: say(said[erasure.status]))
+    show(written(erasure), as_json, lambda: say(said[erasure.status]))
 
 
 def _read_words(file: Path | None) -> list[str]:

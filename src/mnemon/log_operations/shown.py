@@ -2,34 +2,44 @@
 others asked."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
-from mnemon.app import Mnemon
 from mnemon.ask.query_log import ASKED
 from mnemon.documents.access import Reader, hidden_documents
 from mnemon.documents.events import document_of
-from mnemon.identity.roles import Principal
 from mnemon.log.events import Event
+from mnemon.log_operations.event_outputs import EventOut
+from mnemon.log_operations.fields import Parts
+from mnemon.operations import Caller
 
 WITHHELD = "not for this reader"
 # A question often holds the very words that the asker alone may read.
 ASKED_WORDS = frozenset({"question", "filters"})
 
 
-async def shown_events(mnemon: Mnemon, principal: Principal, events: Sequence[Event]) -> list[dict[str, Any]]:
-    """In the same order, all of them: that something happened is no secret, what it says may be."""
-    reader = Reader.of(principal.actor)
-    shapes = [_without_questions_of_others(event.as_json(), reader) for event in events]
+async def shown_events(mnemon: Parts, caller: Caller, events: Sequence[Event]) -> list[EventOut]:
+    """In the same order, all of them: that something happened is no secret, what it says may be.
+
+    Whoever owns the machine could read the tables just as well: from them nothing is withheld.
+    """
+    shapes = [event.as_json() for event in events]
+    if caller.principal is not None:
+        await _withhold(mnemon, caller, shapes)
+    return cast(list[EventOut], shapes)
+
+
+async def _withhold(mnemon: Parts, caller: Caller, shapes: list[dict[str, Any]]) -> None:
+    reader = Reader.of(caller.actor)
+    shapes[:] = [_without_questions_of_others(shape, reader) for shape in shapes]
     documents = {place: doc for place, shape in enumerate(shapes) if (doc := _document(shape)) is not None}
     if not documents:
-        return shapes
-    async with mnemon.database.transaction(principal.tenant_id) as tx:
+        return
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
         hidden = await hidden_documents(tx, reader, sorted(set(documents.values())))
     for place, doc_id in documents.items():
         if doc_id in hidden:
             shapes[place]["data"] = {"subject": shapes[place]["data"]["subject"], "withheld": WITHHELD}
-    return shapes
 
 
 def _without_questions_of_others(shape: dict[str, Any], reader: Reader) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import orjson
 import typer
 
 from mnemon.cli.context import run_async, tenant_of
+from mnemon.cli.log.archive import LegalEntity
 from mnemon.cli.output import Json, TenantOption, counted, say, show, table
-from mnemon.cli.streams import LegalEntity
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.events import MAIN
 from mnemon.log.project.entity_states import EntityState

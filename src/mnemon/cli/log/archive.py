@@ -5,12 +5,15 @@ from typing import Annotated
 
 import typer
 
+from mnemon.cli.bind import command
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.events import MAIN
 from mnemon.log.privacy.archive import Archived
+from mnemon.log_operations import archives
+from mnemon.operations import as_json as written
 
 LegalEntity = Annotated[str, typer.Option("--legal-entity", help="The partition.", metavar="NAME")]
 
@@ -35,8 +38,10 @@ def archive(
 
 
 def restore(
-    first: Annotated[int, typer.Option("--from", help="First sequence that is wanted.", min=1)] = 1,
-    last: Annotated[int | None, typer.Option("--to", help="Last sequence that is wanted.", min=1)] = None,
+    first: Annotated[int, typer.Option("--first-sequence", "--from", help="First sequence that is wanted.", min=1)] = 1,
+    last: Annotated[
+        int | None, typer.Option("--last-sequence", "--to", help="Last sequence that is wanted.", min=1)
+    ] = None,
     legal_entity: LegalEntity = MAIN,
     tenant: TenantOption = DEFAULT_SLUG,
     as_json: Json = False,
@@ -55,39 +60,18 @@ def restore(
     _tell(run_async(work()), as_json, "moved back", "Nothing of that is in the archive.")
 
 
-def archives(legal_entity: LegalEntity = MAIN, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """List what is in the archive."""
-
-    async def work() -> list[Archived]:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await mnemon.privacy.archive.objects(tenant_id, legal_entity)
-
-    found = run_async(work())
+def _print_archives(found: archives.ArchiveList) -> None:
     rows = [
-        (one.first_sequence, one.last_sequence, one.object_bytes, one.payload_bytes, one.object_key) for one in found
+        (one.first_sequence, one.last_sequence, one.object_bytes, one.payload_bytes, one.object_key)
+        for one in found.root
     ]
-    headings = ["From", "To", "Bytes", "Unpacked", "Object"]
-    show(_as_json(found), as_json, lambda: table(headings, rows, "The archive is empty."))
+    table(["From", "To", "Bytes", "Unpacked", "Object"], rows, "The archive is empty.")
 
 
 def _tell(moved: list[Archived], as_json: bool, done: str, nothing: str) -> None:
     payloads = sum(one.last_sequence - one.first_sequence + 1 for one in moved)
     said = f"{counted(payloads, 'payload')} {done}, in {counted(len(moved), 'object')}." if moved else nothing
-    show(_as_json(moved), as_json, lambda: say(said))
-
-
-def _as_json(objects: list[Archived]) -> list[dict[str, object]]:
-    return [
-        {
-            "first_sequence": str(one.first_sequence),
-            "last_sequence": str(one.last_sequence),
-            "object_key": one.object_key,
-            "object_digest": one.object_digest.hex(),
-            "object_bytes": one.object_bytes,
-            "payload_bytes": one.payload_bytes,
-        }
-        for one in objects
-    ]
+    show([written(archives.archived(one)) for one in moved], as_json, lambda: say(said))
 
 
 def _start_of(day: str) -> datetime:
@@ -95,3 +79,9 @@ def _start_of(day: str) -> datetime:
         return datetime.combine(date.fromisoformat(day), time(), UTC)
     except ValueError:
         raise InvalidRequest(f"{day!r} is not a day: write it like 2025-01-31.", before=day) from None
+
+
+def bind(app: typer.Typer) -> None:
+    app.command("archive")(archive)
+    app.command("restore")(restore)
+    command(app, "archives", archives.listed, _print_archives, example="mnemon log archives --legal-entity main")

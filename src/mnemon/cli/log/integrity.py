@@ -7,16 +7,20 @@ from typing import IO, Annotated
 import orjson
 import typer
 
-from mnemon.cli.context import opened, run_async, tenant_of
+from mnemon.cli.bind import binds
+from mnemon.cli.context import OPERATOR, opened, run_async, tenant_of
+from mnemon.cli.log.verify import OnePartition, partitions_of
 from mnemon.cli.output import Json, TenantOption, say, show, table
-from mnemon.cli.verify import OnePartition, partitions_of
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.events import MAIN
 from mnemon.log.proof.checkpoint import Checkpoint
 from mnemon.log.proof.receipt import Receipt
+from mnemon.log_operations import integrity as operations
+from mnemon.operations import Caller
 
 
+@binds(operations.checkpoint, operations.checkpoints)
 def checkpoint(
     legal_entity: OnePartition = None,
     listed: Annotated[bool, typer.Option("--list", help="Show those that were signed; sign none.")] = False,
@@ -65,6 +69,7 @@ def rotate_key(as_json: Json = False) -> None:
     show({"public_key": key}, as_json, lambda: say(f"Checkpoints are now signed with {key}"))
 
 
+@binds(operations.receipt)
 def receipt(
     event_id: Annotated[str, typer.Argument(help="The event's id.", metavar="ID")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="New file; else the standard output.")] = None,
@@ -94,6 +99,7 @@ def receipt(
     )
 
 
+@binds(operations.export)
 def export(
     file: Annotated[Path | None, typer.Argument(help="New file; else the standard output.")] = None,
     legal_entity: Annotated[str, typer.Option("--legal-entity", help="The partition.", metavar="NAME")] = MAIN,
@@ -106,7 +112,8 @@ def export(
 
     async def work(stream: IO[bytes]) -> None:
         async with tenant_of(tenant) as (mnemon, tenant_id):
-            async for line in mnemon.integrity.export(tenant_id, legal_entity):
+            asked = operations.PartitionAsked(legal_entity=legal_entity)
+            async for line in (await operations.export(mnemon, Caller(tenant_id, OPERATOR), asked)).lines:
                 stream.write(line)
 
     if file is None:
@@ -126,3 +133,10 @@ def _new_file(file: Path) -> IO[bytes]:
         raise InvalidRequest(f"{file} exists already: choose another name.", file=str(file)) from None
     except OSError as failure:
         raise InvalidRequest(f"{file} cannot be written: {failure.strerror}.", file=str(file)) from None
+
+
+def bind(app: typer.Typer) -> None:
+    app.command("checkpoint")(checkpoint)
+    app.command("rotate-key")(rotate_key)
+    app.command("receipt")(receipt)
+    app.command("export")(export)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,14 @@ import orjson
 
 from mnemon.cli.output import say, screen_width
 from mnemon.errors import InvalidRequest
-from mnemon.log.events import Event
+from mnemon.log_operations.event_outputs import EventOut
 
 HEADINGS = ["Sequence", "Occurred", "Type", "Entity", "Actor", "Id", "Data"]
 GAP = 2
 LEAST_DATA = 20
 
 
-def print_events(events: Sequence[Event], empty: str = "No events.") -> None:
+def print_events(events: Sequence[EventOut], empty: str = "No events.") -> None:
     """A line each. Ids are to be copied, so they are never cut; the data takes what width the screen leaves."""
     if not events:
         say(empty)
@@ -29,27 +30,27 @@ def print_events(events: Sequence[Event], empty: str = "No events.") -> None:
         say(fixed + cut(row[-1], room), "bold" if place == 0 else None)
 
 
-def print_lines(events: Iterable[Event]) -> None:
+def print_lines(events: Iterable[EventOut]) -> None:
     """One JSON document per line, each out at once: the reader may be a program that waits for it."""
     for event in events:
-        sys.stdout.write(orjson.dumps(event.as_json()).decode() + "\n")
+        sys.stdout.write(orjson.dumps(event).decode() + "\n")
     sys.stdout.flush()
 
 
-def cells_of(event: Event) -> tuple[str, ...]:
-    entities = ", ".join(f"{one.entity_type}/{short(one.entity_id)}" for one in event.entities)
+def cells_of(event: EventOut) -> tuple[str, ...]:
+    entities = ", ".join(f"{one['entity_type']}/{short(one['entity_id'])}" for one in event["entities"])
     return (
-        str(event.sequence),
-        f"{event.occurred_at.astimezone():%Y-%m-%d %H:%M}",
-        event.type,
+        event["sequence"],
+        f"{datetime.fromisoformat(event['occurred_at']).astimezone():%Y-%m-%d %H:%M}",
+        event["type"],
         cut(entities, 40) or "-",
-        short(event.actor_id),
-        event.id,
-        orjson.dumps(event.data).decode(),
+        short(event["actor"]["id"]),
+        event["id"],
+        orjson.dumps(event["data"]).decode(),
     )
 
 
-def line_of(event: Event) -> str:
+def line_of(event: EventOut) -> str:
     """For what arrives one by one, where no columns can be measured."""
     sequence, occurred, kind, entities, actor, event_id, data = cells_of(event)
     return f"{sequence}  {occurred}  {kind}  {entities}  {actor}  {event_id}  {cut(data, 60)}"

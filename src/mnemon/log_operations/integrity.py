@@ -1,0 +1,215 @@
+"""What a user may do to prove the log: verify, sign checkpoints, take receipts, export."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from mnemon.errors import NotFound
+from mnemon.identity.roles import Action
+from mnemon.log.append.incoming import LegalEntity
+from mnemon.log.errors import CheckpointRefused, EventNotFound, NothingToAttest
+from mnemon.log.events import MAIN
+from mnemon.log.proof.checkpoint import Checkpoint
+from mnemon.log_operations.fields import EVENT_ID, NO_PAGES, EventId, Parts, Where
+from mnemon.operations import Caller, Door, Input, Output, operation
+from mnemon.work.enqueue import enqueue
+from mnemon.work.jobs import JobDetail, JobStatus, job_by_id
+from mnemon.work.log_jobs import VERIFY, Verification
+
+AT_ONCE: Mapping[Door, str] = {**NO_PAGES, "command": "`mnemon log verify` checks at once and shows how far it is."}
+MAIN_LOG = {"legal_entity": "main"}
+
+
+class VerificationWanted(Input):
+    """What to verify."""
+
+    legal_entity: LegalEntity = Field(MAIN, description="Whose log.")
+    since_checkpoint: bool = Field(False, description="Trust what the last checkpoint attests; check the rest.")
+
+
+class VerificationAsked(Input):
+    """One verification."""
+
+    job_id: UUID = Field(description="As the request for it was answered.")
+
+
+class CheckpointWanted(Input):
+    """What to sign."""
+
+    legal_entity: LegalEntity = Field(MAIN, description="Whose log.")
+
+
+class PartitionAsked(Input):
+    """One partition."""
+
+    legal_entity: Where = MAIN
+
+
+class ReceiptAsked(Input):
+    """One event."""
+
+    event_id: EventId
+
+
+class FaultOut(BaseModel):
+    """Something that is not as it was recorded."""
+
+    sequence: str
+    kind: str
+    message: str
+
+
+class ReportOut(BaseModel):
+    """What a verification found."""
+
+    legal_entity: str
+    intact: bool
+    checked: str
+    total: str
+    position: dict[str, str] = Field(description="Sequence and hash of the last event that was checked.")
+    faults: list[FaultOut] = Field(description="What is not as it was recorded, in order.")
+
+
+class ProgressOut(BaseModel):
+    """How far a verification is."""
+
+    checked: str
+    sequence: str = Field(description="The last event that was checked.")
+    total: str = Field(description="The last event of the partition when the verification began.")
+    faults: str = Field(description="How many were found so far.")
+
+
+class VerificationOut(Output):
+    """How a verification stands."""
+
+    job_id: UUID
+    status: JobStatus
+    created_at: datetime
+    finished_at: datetime | None
+    error: str | None = Field(description="Why the verification itself did not come to an end.")
+    progress: ProgressOut | None = Field(description="How far it is; none before the first events are checked.")
+    report: ReportOut | None
+
+
+class HandoverOut(Output):
+    """What a key signed to announce the next one."""
+
+    statement: str = Field(description="The signed text: the next key, time.")
+    public_key: str
+    signature: str
+
+
+class CheckpointOut(Output):
+    """How far a partition had come, signed."""
+
+    statement: str = Field(
+        description="The signed text: partition, sequence, count, head, Merkle root, previous, time."
+    )
+    public_key: str
+    signature: str
+    frontier: list[str]
+    keys: list[HandoverOut] = Field(
+        default_factory=list, description="What each earlier key signed to announce the next one."
+    )
+
+
+class CheckpointList(Output):
+    checkpoints: list[CheckpointOut]
+    total: int
+
+
+class ProvenOut(Output):
+    """An event, and the path from it to a root."""
+
+    event: dict[str, Any] = Field(description="Envelope and payload as they were hashed; personal fields encrypted.")
+    path: list[str] = Field(description="Hashes from the event to the checkpoint's root.")
+
+
+class ReceiptOut(ProvenOut):
+    """Proof that an event is in the log."""
+
+    format: str
+    checkpoint: CheckpointOut
+    redactions: list[ProvenOut] = Field(
+        default_factory=list, description="The events that attest what was taken out of the payload, if anything was."
+    )
+
+
+class PartitionExport(Output):
+    """A partition, line by line as it is read; doors pass it on."""
+
+    lines: Any = Field(exclude=True)
+
+
+@operation(
+    "integrity.verify", Action.MANAGE_LOG, idempotent=True, absent=AT_ONCE,
+    example={"legal_entity": "main", "since_checkpoint": True},
+)  # fmt: skip
+async def verify(mnemon: Parts, caller: Caller, asked: VerificationWanted) -> VerificationOut:
+    """Start to verify a partition."""
+    wanted = Verification(legal_entity=asked.legal_entity, since_checkpoint=asked.since_checkpoint)
+    # Two people who ask at the same time are told of the same run.
+    twin = f"{asked.legal_entity}\n{asked.since_checkpoint}"
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
+        job = await enqueue(tx, VERIFY, wanted, dedupe_key=twin)
+        return _described(await job_by_id(tx, job.job_id))
+
+
+@operation(
+    "integrity.verification", Action.READ_LOG, read_only=True, errors=(NotFound,), absent=AT_ONCE,
+    example={"job_id": "018f4d1e-0000-7000-8000-000000000001"},
+)  # fmt: skip
+async def verification(mnemon: Parts, caller: Caller, asked: VerificationAsked) -> VerificationOut:
+    """How a verification stands, and what it found."""
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
+        job = await job_by_id(tx, asked.job_id)
+    if job.kind != VERIFY.name:
+        raise NotFound(f"Job {asked.job_id} is not a verification.", job_id=str(asked.job_id))
+    return _described(job)
+
+
+@operation("integrity.checkpoint", Action.MANAGE_LOG, errors=(CheckpointRefused,), example=MAIN_LOG, absent=NO_PAGES)
+async def checkpoint(mnemon: Parts, caller: Caller, asked: CheckpointWanted) -> CheckpointOut:
+    """Sign how far a partition has come, in a file outside the database."""
+    return _signed(await mnemon.integrity.checkpoint(caller.tenant_id, asked.legal_entity))
+
+
+@operation("integrity.checkpoints", Action.READ_LOG, read_only=True, example=MAIN_LOG, absent=NO_PAGES)
+async def checkpoints(mnemon: Parts, caller: Caller, asked: PartitionAsked) -> CheckpointList:
+    """The signed checkpoints of a partition, oldest first."""
+    found = mnemon.integrity.checkpoints.list(caller.tenant_id, asked.legal_entity)
+    return CheckpointList(checkpoints=[_signed(one) for one in found], total=len(found))
+
+
+@operation(
+    "integrity.receipt", Action.READ_LOG, read_only=True, errors=(EventNotFound, NothingToAttest), absent=NO_PAGES,
+    example={"event_id": EVENT_ID},
+)  # fmt: skip
+async def receipt(mnemon: Parts, caller: Caller, asked: ReceiptAsked) -> ReceiptOut:
+    """Proof that an event is in the log, for `verify/mnemon_verify.py` or anyone's own check."""
+    return ReceiptOut(**(await mnemon.integrity.receipt(caller.tenant_id, asked.event_id)).as_json())
+
+
+@operation("integrity.export", Action.READ_LOG, read_only=True, example=MAIN_LOG, absent=NO_PAGES)
+async def export(mnemon: Parts, caller: Caller, asked: PartitionAsked) -> PartitionExport:
+    """A partition as lines of JSON that can be checked without Mnemon; personal fields stay encrypted."""
+    return PartitionExport(lines=mnemon.integrity.export(caller.tenant_id, asked.legal_entity))
+
+
+def _described(job: JobDetail) -> VerificationOut:
+    return VerificationOut(
+        job_id=job.job_id,
+        status=job.status,
+        created_at=job.created_at,
+        finished_at=job.finished_at,
+        error=job.last_error_message if job.status == "FAILED" else None,
+        progress=ProgressOut.model_validate(job.progress) if job.progress else None,
+        report=ReportOut.model_validate(job.result) if job.result else None,
+    )
+
+
+def _signed(one: Checkpoint) -> CheckpointOut:
+    return CheckpointOut(**one.as_json())
