@@ -12,7 +12,7 @@ from mnemon.log.append.incoming import DECISION, DECISION_TYPE
 from mnemon.log_operations.event_outputs import (
     AppendedEvents,
     DescendantsOut,
-    EventPage,
+    EventsRead,
     LineageOut,
     OneEvent,
     TraceOut,
@@ -47,7 +47,7 @@ async def recorded(client: httpx.AsyncClient, who: Person, *events: dict[str, An
 async def read(client: httpx.AsyncClient, who: Person, **query: Any) -> list[dict[str, Any]]:
     answer = await client.get("/v1/events", params=query, headers=who.headers)
     assert answer.status_code == 200, answer.text
-    EventPage.model_validate_json(answer.text)
+    EventsRead.model_validate_json(answer.text)
     events: list[dict[str, Any]] = answer.json()["events"]
     return events
 

@@ -11,8 +11,8 @@ from mnemon.log.errors import EventNotFound, SubscriptionMoved, SubscriptionNotF
 from mnemon.log.read.reader import LARGEST_PAGE
 from mnemon.log.subscribe.gathering import Batch
 from mnemon.log.subscribe.pull import LONGEST_CLAIM, LONGEST_WAIT
-from mnemon.log_operations.event_outputs import EventOut
-from mnemon.log_operations.fields import BY_PROGRAMS, EVENT_ID, EventId, Parts, SequenceNumber, Told
+from mnemon.log_operations.event_outputs import LogEventOut
+from mnemon.log_operations.fields import BY_PROGRAMS, EVENT_ID, EventId, FromRecord, Parts, SequenceNumber
 from mnemon.log_operations.shown import shown_events
 from mnemon.log_operations.subscriptions import SubscriptionAsked
 from mnemon.operations import Caller, Output, operation
@@ -62,7 +62,7 @@ class Rejection(Acknowledgement):
 class BatchOut(Output):
     """The next events of a subscription."""
 
-    events: list[EventOut]
+    events: list[LogEventOut]
     has_more: bool
     tokens: dict[str, str] = Field(
         description="By legal entity; sent back with an acknowledgement, one from before a reset is refused."
@@ -84,7 +84,7 @@ class Acknowledged(Output):
     sequence: str = Field(description="Where the cursor is now.")
 
 
-class RejectedOut(Told):
+class RejectedOut(FromRecord):
     """What becomes of an event that failed."""
 
     attempts: int = Field(description="How often the event has failed by now.")

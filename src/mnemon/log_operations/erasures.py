@@ -13,7 +13,7 @@ from mnemon.identity.roles import Action
 from mnemon.inputs import Cursor, from_cursor, to_cursor
 from mnemon.log.errors import TransactionConflict
 from mnemon.log.privacy.erasure import Erasure
-from mnemon.log_operations.fields import NO_PAGES, Parts, Told, person_of
+from mnemon.log_operations.fields import NO_PAGES, FromRecord, Parts, person_of
 from mnemon.operations import Caller, Door, Input, Output, operation
 
 SubjectId = Annotated[str, Field(min_length=1, max_length=200, description="The person's id in the log.")]
@@ -23,7 +23,7 @@ ONE = {"erasure_id": "01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B"}
 IN_THE_LIST: Mapping[Door, str] = {**NO_PAGES, "command": "`mnemon privacy erasures` shows each with all its fields."}
 
 
-class PageAsked(Input):
+class PrivacyPageAsked(Input):
     """A page of a list."""
 
     limit: int = Field(100, ge=1, le=1000, description="Most items on this page.")
@@ -57,7 +57,7 @@ class ReadmissionWanted(Input):
     reason: Reason
 
 
-class PersonOut(Told):
+class PersonOut(FromRecord):
     """Someone the log holds, or held, personal data of."""
 
     subject_id: str
@@ -87,7 +87,7 @@ class PersonalDataList(RootModel[list[PersonalDataOut]]):
     """All of it."""
 
 
-class ErasureOut(Told):
+class ErasureOut(FromRecord):
     """An entry of the deletion log."""
 
     erasure_id: str
@@ -119,7 +119,7 @@ class ReadmittedOut(Output):
 
 
 @operation("privacy.people", Action.MANAGE_PRIVACY, read_only=True, example={"limit": 100}, absent=NO_PAGES)
-async def people(mnemon: Parts, caller: Caller, asked: PageAsked) -> PersonPage:
+async def people(mnemon: Parts, caller: Caller, asked: PrivacyPageAsked) -> PersonPage:
     """List people whose personal data the log holds or held."""
     found = await mnemon.privacy.people(caller.tenant_id, asked.limit + 1, from_cursor(asked.cursor) or "")
     following = to_cursor(found[asked.limit - 1].subject_id) if len(found) > asked.limit else None
@@ -157,7 +157,7 @@ async def request(mnemon: Parts, caller: Caller, asked: ErasureWanted) -> Erasur
 
 
 @operation("erasures.list", Action.MANAGE_PRIVACY, read_only=True, example={"limit": 100}, absent=NO_PAGES)
-async def listed(mnemon: Parts, caller: Caller, asked: PageAsked) -> ErasurePage:
+async def listed(mnemon: Parts, caller: Caller, asked: PrivacyPageAsked) -> ErasurePage:
     """The deletion log, newest first."""
     found = await mnemon.privacy.erasures.page(caller.tenant_id, asked.limit + 1, from_cursor(asked.cursor))
     following = to_cursor(found[asked.limit - 1].erasure_id) if len(found) > asked.limit else None

@@ -34,7 +34,7 @@ class MetadataOut(TypedDict):
 
 
 @with_config(ConfigDict(extra="forbid"))
-class EventOut(TypedDict):
+class LogEventOut(TypedDict):
     """One event. What is not for the reader is withheld from `data`."""
 
     id: str
@@ -70,24 +70,24 @@ class AppendedEvents(Output):
 
 
 class OneEvent(Output):
-    event: EventOut
+    event: LogEventOut
 
 
-class EventPage(Output):
+class EventsRead(Output):
     """A page of a stream."""
 
-    events: list[EventOut]
+    events: list[LogEventOut]
     has_more: bool
     next_cursor: str | None
 
 
 class LineageOut(Output):
-    lineage: list[EventOut] = Field(description="The first cause first, the event itself last.")
+    lineage: list[LogEventOut] = Field(description="The first cause first, the event itself last.")
     depth: int
 
 
 class DescendantsOut(Output):
-    descendants: list[EventOut]
+    descendants: list[LogEventOut]
     count: int
 
 
@@ -95,7 +95,7 @@ class TraceOut(Output):
     """The events of a business process, how long it took and who took part."""
 
     correlation_id: str
-    events: list[EventOut]
+    events: list[LogEventOut]
     process_duration_ms: int
     actors_involved: list[str]
     entities_involved: list[EntityOut]

@@ -58,14 +58,14 @@ async def _by_operator(
     "events.read", Action.READ_LOG, read_only=True, errors=(BadCursor,), absent=NO_PAGES,
     example={"stream_type": "entity", "entity_type": "decision", "stream_id": "D-17"},
 )  # fmt: skip
-async def read(mnemon: Parts, caller: Caller, asked: StreamAsked) -> outputs.EventPage:
+async def read(mnemon: Parts, caller: Caller, asked: StreamAsked) -> outputs.EventsRead:
     """Read a stream, page by page."""
     page = await mnemon.log.read_page(
         caller.tenant_id, asked.stream, asked.filter,
         legal_entity=asked.partition, direction=asked.direction, cursor=asked.cursor, limit=asked.limit,
     )  # fmt: skip
     shown = await shown_events(mnemon, caller, page.events)
-    return outputs.EventPage.model_construct(events=shown, has_more=page.has_more, next_cursor=page.next_cursor)
+    return outputs.EventsRead.model_construct(events=shown, has_more=page.has_more, next_cursor=page.next_cursor)
 
 
 @operation(

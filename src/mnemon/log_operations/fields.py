@@ -29,7 +29,7 @@ EventId = Annotated[str, Field(max_length=100, description="The event's id.")]
 Where = Annotated[str, Field(max_length=100, description="The legal entity, whose log is a partition.")]
 
 
-class Told(Output):
+class FromRecord(Output):
     """Read from a value of the same fields."""
 
     model_config = ConfigDict(extra="forbid", from_attributes=True)

@@ -13,7 +13,7 @@ from mnemon.inputs import Day
 from mnemon.log.append.incoming import LegalEntity
 from mnemon.log.append.periods import Period, PeriodStatus
 from mnemon.log.events import MAIN
-from mnemon.log_operations.fields import NO_PAGES, Parts, Told, Where
+from mnemon.log_operations.fields import NO_PAGES, FromRecord, Parts, Where
 from mnemon.operations import Caller, Door, Input, Output, operation
 
 BY_THE_BOOKS: Mapping[Door, str] = {**NO_PAGES, "command": "Who keeps the books does so with a credential of theirs."}
@@ -49,7 +49,7 @@ class PeriodChange(Input):
     )
 
 
-class PeriodOut(Told):
+class PeriodOut(FromRecord):
     """One period."""
 
     name: str

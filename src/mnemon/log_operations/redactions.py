@@ -12,8 +12,8 @@ from mnemon.inputs import from_cursor, to_cursor
 from mnemon.log.errors import ArchiveRefused, EventNotFound
 from mnemon.log.privacy.redaction import RedactionRequest
 from mnemon.log.privacy.redaction_requests import RequestedRedaction
-from mnemon.log_operations.erasures import PageAsked, Reason, Reference
-from mnemon.log_operations.fields import EVENT_ID, NO_PAGES, EventId, Parts, Told, person_of
+from mnemon.log_operations.erasures import PrivacyPageAsked, Reason, Reference
+from mnemon.log_operations.fields import EVENT_ID, NO_PAGES, EventId, FromRecord, Parts, person_of
 from mnemon.operations import Caller, Door, Input, Output, operation
 
 ONE = {"redaction_id": "01KJQ6Y0Q5M8ZQ3T3M6S8V4X2C"}
@@ -40,7 +40,7 @@ class RedactionAsked(Input):
     redaction_id: str = Field(max_length=100, description="The redaction's id.")
 
 
-class RedactionOut(Told):
+class RedactionOut(FromRecord):
     """A request and what became of it."""
 
     redaction_id: str
@@ -79,7 +79,7 @@ async def request(mnemon: Parts, caller: Caller, asked: RedactionWanted) -> Reda
 
 
 @operation("redactions.list", Action.MANAGE_PRIVACY, read_only=True, example={"limit": 100}, absent=AT_ONCE)
-async def listed(mnemon: Parts, caller: Caller, asked: PageAsked) -> RedactionPage:
+async def listed(mnemon: Parts, caller: Caller, asked: PrivacyPageAsked) -> RedactionPage:
     """Redactions that were asked for, newest first."""
     found = await mnemon.privacy.redaction_requests.page(caller.tenant_id, asked.limit + 1, from_cursor(asked.cursor))
     following = to_cursor(found[asked.limit - 1].redaction_id) if len(found) > asked.limit else None

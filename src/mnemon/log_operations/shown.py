@@ -9,7 +9,7 @@ from mnemon.ask.query_log import ASKED
 from mnemon.documents.access import Reader, hidden_documents
 from mnemon.documents.events import document_of
 from mnemon.log.events import Event
-from mnemon.log_operations.event_outputs import EventOut
+from mnemon.log_operations.event_outputs import LogEventOut
 from mnemon.log_operations.fields import Parts
 from mnemon.operations import Caller
 
@@ -18,7 +18,7 @@ WITHHELD = "not for this reader"
 ASKED_WORDS = frozenset({"question", "filters"})
 
 
-async def shown_events(mnemon: Parts, caller: Caller, events: Sequence[Event]) -> list[EventOut]:
+async def shown_events(mnemon: Parts, caller: Caller, events: Sequence[Event]) -> list[LogEventOut]:
     """In the same order, all of them: that something happened is no secret, what it says may be.
 
     Whoever owns the machine could read the tables just as well: from them nothing is withheld.
@@ -26,7 +26,7 @@ async def shown_events(mnemon: Parts, caller: Caller, events: Sequence[Event]) -
     shapes = [event.as_json() for event in events]
     if caller.principal is not None:
         await _withhold(mnemon, caller, shapes)
-    return cast(list[EventOut], shapes)
+    return cast(list[LogEventOut], shapes)
 
 
 async def _withhold(mnemon: Parts, caller: Caller, shapes: list[dict[str, Any]]) -> None:

@@ -43,13 +43,13 @@ def subjects(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None
     async def work() -> list[operations.PersonOut]:
         people: list[operations.PersonOut] = []
         async with tenant_of(tenant) as (mnemon, tenant_id):
-            asked = operations.PageAsked(limit=PAGE)
+            asked = operations.PrivacyPageAsked(limit=PAGE)
             while True:
                 page = await operations.people(mnemon, Caller(tenant_id, OPERATOR), asked)
                 people += page.items
                 if page.next_cursor is None:
                     return people
-                asked = operations.PageAsked(limit=PAGE, cursor=page.next_cursor)
+                asked = operations.PrivacyPageAsked(limit=PAGE, cursor=page.next_cursor)
 
     people = run_async(work())
     rows = [(one.subject_id, one.events, one.known_since, one.erased_at or "-", one.generation) for one in people]

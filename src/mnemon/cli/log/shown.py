@@ -10,14 +10,14 @@ import orjson
 
 from mnemon.cli.output import say, screen_width
 from mnemon.errors import InvalidRequest
-from mnemon.log_operations.event_outputs import EventOut
+from mnemon.log_operations.event_outputs import LogEventOut
 
 HEADINGS = ["Sequence", "Occurred", "Type", "Entity", "Actor", "Id", "Data"]
 GAP = 2
 LEAST_DATA = 20
 
 
-def print_events(events: Sequence[EventOut], empty: str = "No events.") -> None:
+def print_events(events: Sequence[LogEventOut], empty: str = "No events.") -> None:
     """A line each. Ids are to be copied, so they are never cut; the data takes what width the screen leaves."""
     if not events:
         say(empty)
@@ -30,14 +30,14 @@ def print_events(events: Sequence[EventOut], empty: str = "No events.") -> None:
         say(fixed + cut(row[-1], room), "bold" if place == 0 else None)
 
 
-def print_lines(events: Iterable[EventOut]) -> None:
+def print_lines(events: Iterable[LogEventOut]) -> None:
     """One JSON document per line, each out at once: the reader may be a program that waits for it."""
     for event in events:
         sys.stdout.write(orjson.dumps(event).decode() + "\n")
     sys.stdout.flush()
 
 
-def cells_of(event: EventOut) -> tuple[str, ...]:
+def cells_of(event: LogEventOut) -> tuple[str, ...]:
     entities = ", ".join(f"{one['entity_type']}/{short(one['entity_id'])}" for one in event["entities"])
     return (
         event["sequence"],
@@ -50,7 +50,7 @@ def cells_of(event: EventOut) -> tuple[str, ...]:
     )
 
 
-def line_of(event: EventOut) -> str:
+def line_of(event: LogEventOut) -> str:
     """For what arrives one by one, where no columns can be measured."""
     sequence, occurred, kind, entities, actor, event_id, data = cells_of(event)
     return f"{sequence}  {occurred}  {kind}  {entities}  {actor}  {event_id}  {cut(data, 60)}"

@@ -20,7 +20,7 @@ from mnemon.log.read.lineage import DEEPEST
 from mnemon.log.read.pattern import Pattern
 from mnemon.log_operations import events
 from mnemon.log_operations.event_inputs import CausesAsked, LogEventAsked, StreamAsked
-from mnemon.log_operations.event_outputs import EventOut, EventPage, TraceOut
+from mnemon.log_operations.event_outputs import EventsRead, LogEventOut, TraceOut
 from mnemon.operations import Caller, Differs
 
 STREAMS = {
@@ -86,7 +86,7 @@ async def _pages(tenant: str, asked: StreamAsked, as_json: bool, *, everything: 
             asked = asked.model_copy(update={"cursor": page.next_cursor})
 
 
-def _print_page(page: EventPage) -> None:
+def _print_page(page: EventsRead) -> None:
     print_events(page.events)
 
 
@@ -102,7 +102,7 @@ def tail(
     Example: mnemon log tail --follow --json
     """
 
-    def put(found: Sequence[EventOut]) -> None:
+    def put(found: Sequence[LogEventOut]) -> None:
         if as_json:
             print_lines(found)
             return
@@ -118,7 +118,7 @@ def tail(
                 newest = int(recent[0]["sequence"]) if recent else 0
                 pattern = Pattern(legal_entities=[legal_entity])
                 async for event in mnemon.log.follow(tenant_id, pattern, after={legal_entity: newest}):
-                    put([event.as_json()])  # type: ignore[list-item]  # the shape that EventOut describes
+                    put([event.as_json()])  # type: ignore[list-item]  # the shape that LogEventOut describes
 
     with contextlib.suppress(KeyboardInterrupt):
         run_async(work())
@@ -138,7 +138,7 @@ def lineage(
     """
     asked = CausesAsked(event_id=event_id, depth=depth)
 
-    async def work() -> list[EventOut]:
+    async def work() -> list[LogEventOut]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
             caller = Caller(tenant_id, OPERATOR)
             if not descendants:
@@ -161,7 +161,7 @@ def _print_trace(found: TraceOut) -> None:
         say(f"{counted(len(found.events), 'event')} over {lasted}, by {actors}", "dim")
 
 
-def _tree(found: Sequence[EventOut]) -> Tree:
+def _tree(found: Sequence[LogEventOut]) -> Tree:
     """Each event under its cause; the first one is the root."""
     root = Tree(escape(line_of(found[0])), guide_style="dim")
     branches = {found[0]["id"]: root}
