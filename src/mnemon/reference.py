@@ -158,9 +158,7 @@ def _operation(declared: Operation[Any, Any]) -> list[str]:
     for one in bound:
         for name, differs in one.bound.differences.items():
             reasons.setdefault((one.door, differs.why), []).append(f"`{name}`")
-    own = [
-        f"{door}, {', '.join(sorted(dict.fromkeys(names)))}: {why}" for (door, why), names in sorted(reasons.items())
-    ]
+    own = [f"{door}, {', '.join(sorted(set(names)))}: {why}" for (door, why), names in sorted(reasons.items())]
     missing = [f"not in {door}: {why}" for door, why in declared.absent.items()]
     fields = [f"`{name}`{'*' if one.is_required() else ''}" for name, one in declared.input.model_fields.items()]
     told = [" ".join(part) or "-" for part in ([places], fields, [*own, *missing])]
