@@ -18,7 +18,7 @@ from mnemon.api import (
 )
 from mnemon.api.access import bearer
 from mnemon.api.failures import add_failure_answers, failure_answers, malformed_of
-from mnemon.api.log import entities, followers, lenses, privacy, proof, records, streaming
+from mnemon.api.log import followers, privacy, proof, records, streaming
 from mnemon.api.memory import routes as memory_routes
 from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
 from mnemon.app import Mnemon
@@ -35,8 +35,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     records.types,
     records.of_periods,
     records.of_partitions,
-    entities.router,
-    lenses.router,
+    records.of_entities,
+    records.of_lenses,
     privacy.router,
     proof.archive,
     proof.router,

@@ -11,6 +11,8 @@ from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import user_actor_id
 from mnemon.inputs import MOMENT
 from mnemon.log.privacy.privacy import Privacy
+from mnemon.log.project.entity_states import EntityStates
+from mnemon.log.project.projector import Projector
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.read.query import read_position
 from mnemon.log.store import EventLog
@@ -46,6 +48,12 @@ class Parts(Protocol):
 
     @property
     def privacy(self) -> Privacy: ...
+
+    @property
+    def projector(self) -> Projector: ...
+
+    @property
+    def entity_states(self) -> EntityStates: ...
 
     @property
     def integrity(self) -> Integrity: ...

@@ -1,11 +1,11 @@
-"""What is in the log, over REST: events, their types, periods and partitions."""
+"""What is in the log, over REST: events, their types, periods, partitions, entities and lenses."""
 
 from typing import Any
 
 from fastapi import APIRouter, Response
 
 from mnemon.api.bind import route
-from mnemon.log_operations import event_types, partitions, periods
+from mnemon.log_operations import entities, event_types, lenses, partitions, periods
 from mnemon.log_operations import events as operations
 from mnemon.log_operations.event_outputs import AppendedEvents
 
@@ -13,6 +13,8 @@ events = APIRouter(tags=["events"])
 types = APIRouter(tags=["event types"])
 of_periods = APIRouter(tags=["periods"])
 of_partitions = APIRouter(tags=["partitions"])
+of_entities = APIRouter(tags=["entities"])
+of_lenses = APIRouter(tags=["lenses"])
 KEY = {"idempotency_key": "Idempotency-Key"}
 APPENDED: dict[int | str, dict[str, Any]] = {
     201: {"model": AppendedEvents, "description": "They are recorded"},
@@ -44,4 +46,9 @@ route(of_periods, "POST", "/periods", periods.define, status=201)
 route(of_periods, "PATCH", "/periods/{name}", periods.change)
 
 route(of_partitions, "GET", "/partitions", partitions.listed)
-route(of_partitions, "GET", "/entity-version", partitions.entity_version)
+route(of_partitions, "GET", "/entity-version", entities.version)
+route(of_entities, "GET", "/entities/{entity_type}/{entity_id:path}/state", entities.state)
+
+route(of_lenses, "GET", "/lenses", lenses.listed)
+route(of_lenses, "POST", "/lenses/{name}/rebuild", lenses.rebuild, in_query=True)
+route(of_lenses, "POST", "/lenses/{name}/verify", lenses.verify)

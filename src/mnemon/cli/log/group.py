@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import orjson
 import typer
 
 from mnemon.cli.bind import binds, call, command
 from mnemon.cli.context import run_async
-from mnemon.cli.log import archive, entity_state, integrity, streams, verify
+from mnemon.cli.log import archive, integrity, streams, verify
 from mnemon.cli.log.shown import read_documents
-from mnemon.cli.output import Json, TenantOption, say, show, table
+from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log_operations import event_types, events
+from mnemon.log_operations import entities, event_types, events
 from mnemon.log_operations.event_outputs import AppendedEvents
 from mnemon.operations import Differs, as_json, read_input
 
@@ -34,6 +35,14 @@ def _sent(values: dict[str, Any], tenant: str) -> dict[str, Any]:
 def _print_appended(done: AppendedEvents) -> None:
     rows = [(one.sequence, one.id, one.checksum[:16], "was there" if one.duplicate else "new") for one in done.events]
     table(["Sequence", "Id", "Hash", ""], rows, "")
+
+
+def _print_state(found: entities.EntityStateOut) -> None:
+    rows = [(name, orjson.dumps(value).decode()) for name, value in found.state.items()]
+    table(["Name", "Value"], rows, f"{found.entity_type} {found.entity_id} has no state.")
+    say(f"After {counted(found.version, 'event')}, the last at sequence {found.as_of_sequence}.", "dim")
+    if found.consistency == "verified":
+        say("There are more events, which did not fit in the time: ask again.", "yellow")
 
 
 @binds(event_types.listed, event_types.get, differences=BY_NAME)
@@ -88,7 +97,10 @@ command(
     short={"idempotency_key": "--key"}, example="mnemon log append --file decisions.jsonl --key import-7",
 )  # fmt: skip
 streams.bind(app)
-app.command("state")(entity_state.state)
+command(
+    app, "state", entities.state, _print_state, arguments=["entity_type", "entity_id"],
+    example="mnemon log state decision D-17 --as-of 2026-03-01T09:30Z",
+)  # fmt: skip
 app.command("types")(types)
 app.command("register")(register)
 app.command("verify")(verify.verify)
