@@ -57,3 +57,28 @@ def test_decisions_are_numbered_without_gap() -> None:
 
 def test_the_changelog_has_an_unreleased_part() -> None:
     assert "## Unreleased" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_every_decision_stands_in_the_index() -> None:
+    index = (DOCS / "decisions" / "README.md").read_text(encoding="utf-8")
+    for file in (DOCS / "decisions").glob("[0-9]*.md"):
+        assert f"- [{file.name[:4]}]({file.name}) " in index, file.name
+
+
+PAGES_BY_HAND = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES_BY_HAND, ids=lambda page: page.name)
+def test_a_page_fits_an_editor(page: Path) -> None:
+    """Rows of tables cannot be broken, and what a program printed stays as it was."""
+    inside_code = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        inside_code ^= line.lstrip().startswith("```")
+        assert len(line) <= 120 or inside_code or line.startswith("|"), f"{page.name}:{number}"
+
+
+def test_the_map_of_the_house_names_every_room() -> None:
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    for folder in (ROOT / "src" / "mnemon").iterdir():
+        if (folder / "__init__.py").exists():
+            assert f"`{folder.name}`" in page, folder.name
