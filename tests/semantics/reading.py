@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from mnemon.semantics.extract.extractor import extract_revision
-from mnemon.semantics.extract.revision import Chunk, Revision, SourceType
+from mnemon.semantics.extract.revision import Revision, RevisionChunk, SourceType
 from mnemon.semantics.rules.engine import RulesExtractor
 from mnemon.semantics.semantic_event import SemanticEvent
 
@@ -30,5 +30,5 @@ async def the_event(text: str, source_type: SourceType = "doc", **known: object)
 
 async def in_chunks(whole: Revision, borders: list[int]) -> tuple[SemanticEvent, ...]:
     edges = [0, *borders, len(whole.text)]
-    chunks = [Chunk(start, end, f"chunk_{number}") for number, (start, end) in enumerate(pairwise(edges))]
+    chunks = [RevisionChunk(start, end, f"chunk_{number}") for number, (start, end) in enumerate(pairwise(edges))]
     return (await extract_revision(RulesExtractor(), whole, chunks)).events

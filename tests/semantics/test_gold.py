@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemon.semantics.extract.extractor import extract_revision
-from mnemon.semantics.extract.revision import Chunk, Revision
+from mnemon.semantics.extract.revision import Revision, RevisionChunk
 from mnemon.semantics.extract.verify import holds
 from mnemon.semantics.rules.engine import RulesExtractor
 
@@ -85,7 +85,7 @@ JOINTS = [
     st.integers(1, 80),
 )
 async def test_every_quote_from_a_shaken_text_stands_in_it(text: str, size: int) -> None:
-    chunks = [Chunk(start, min(len(text), start + size), str(start)) for start in range(0, len(text), size)]
+    chunks = [RevisionChunk(start, min(len(text), start + size), str(start)) for start in range(0, len(text), size)]
     for source_type in ("doc", "chat"):
         extraction = await extract_revision(RulesExtractor(), Revision("rev_1", text, source_type), chunks)  # type: ignore[arg-type]
         assert extraction.unproven == 0

@@ -8,9 +8,9 @@ import pytest
 from mnemon.models.failures import AnswerTruncated, InvalidAnswer, ModelRateLimited
 from mnemon.models.language import NoLanguageModel, Prompt
 from mnemon.models.speaker import Spoken
-from mnemon.semantics.extract.extractor import Extraction, extract_revision
+from mnemon.semantics.extract.extractor import ExtractedEvents, extract_revision
 from mnemon.semantics.extract.llm import LanguageModelExtractor
-from mnemon.semantics.extract.revision import Chunk, Revision
+from mnemon.semantics.extract.revision import Revision, RevisionChunk
 from mnemon.semantics.extract.said import SaidActor, SaidEvent, SaidEvents, SaidGroup, SaidGroups, SaidSubject
 from mnemon.semantics.extract.verify import holds
 from mnemon.semantics.semantic_event import Category
@@ -31,7 +31,9 @@ def said(quote: str, **fields: object) -> SaidEvent:
     return SaidEvent(**{**plain, **fields})  # type: ignore[arg-type]
 
 
-async def extract(speaker: ScriptedSpeaker, text: str = TEXT, chunks: list[Chunk] | None = None) -> Extraction:
+async def extract(
+    speaker: ScriptedSpeaker, text: str = TEXT, chunks: list[RevisionChunk] | None = None
+) -> ExtractedEvents:
     engine = LanguageModelExtractor(scripted_model(speaker), uuid4())
     return await extract_revision(engine, revision(text, people=("Ben Okafor",)), chunks)
 
@@ -143,9 +145,9 @@ async def test_what_the_model_said_is_handed_on_to_be_recorded() -> None:
 TWICE = "We decided to use Postgres.\n\nLunch was good.\n\nSo the choice for Postgres was approved by the board."
 
 
-def chunks_of(text: str) -> list[Chunk]:
+def chunks_of(text: str) -> list[RevisionChunk]:
     middle = text.index("So the")
-    return [Chunk(0, middle, "chunk_1"), Chunk(middle, len(text), "chunk_2")]
+    return [RevisionChunk(0, middle, "chunk_1"), RevisionChunk(middle, len(text), "chunk_2")]
 
 
 async def test_a_model_may_join_events_of_two_chunks_and_all_evidence_stays() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mnemon.semantics.link.merge import group_candidates, merge_candidates
 from mnemon.semantics.link.occurrence import Saying, may_be_same
-from mnemon.semantics.semantic_event import Actor, Candidate, Category, Evidence, Subject
+from mnemon.semantics.semantic_event import Candidate, Category, Evidence, InvolvedActor, Subject
 from tests.semantics.reading import events, revision
 
 TEXT = (
@@ -54,10 +54,10 @@ def test_the_same_span_from_two_overlapping_chunks_is_one_piece_of_evidence() ->
 
 
 def test_actors_of_all_findings_are_kept_once() -> None:
-    one = replace(FIRST, actors=(Actor("Ann", "contributor"),))
-    two = replace(SECOND, actors=(Actor("ann", "owner"), Actor("Ben")))
+    one = replace(FIRST, actors=(InvolvedActor("Ann", "contributor"),))
+    two = replace(SECOND, actors=(InvolvedActor("ann", "owner"), InvolvedActor("Ben")))
     (merged,) = merge_candidates(revision(TEXT), [one, two])
-    assert merged.actors == (Actor("Ann", "owner"), Actor("Ben"))
+    assert merged.actors == (InvolvedActor("Ann", "owner"), InvolvedActor("Ben"))
 
 
 def test_two_dates_two_owners_two_values_or_a_not_are_two_events() -> None:
@@ -65,7 +65,7 @@ def test_two_dates_two_owners_two_values_or_a_not_are_two_events() -> None:
         replace(FIRST, category=Category.COMMITMENT, due=date(2025, 1, 1)),
         replace(SECOND, category=Category.COMMITMENT, due=date(2025, 2, 1)),
     )
-    owned = replace(FIRST, actors=(Actor("Ann"),)), replace(SECOND, actors=(Actor("Ben"),))
+    owned = replace(FIRST, actors=(InvolvedActor("Ann"),)), replace(SECOND, actors=(InvolvedActor("Ben"),))
     for pair in (dated, owned, (FIRST, replace(SECOND, category=Category.CHANGE))):
         assert len(merge_candidates(revision(TEXT), pair)) == 2
 
@@ -90,7 +90,7 @@ def findings(draw: st.DrawFn) -> list[Candidate]:
                 draw(st.sampled_from([Category.DECISION, Category.COMMITMENT])),
                 quote,
                 Subject(words[0]),
-                tuple(Actor(name) for name in draw(st.sets(st.sampled_from(["Ann", "Ben"]), max_size=1))),
+                tuple(InvolvedActor(name) for name in draw(st.sets(st.sampled_from(["Ann", "Ben"]), max_size=1))),
                 Evidence(start, start + len(quote), quote),
                 0.5,
                 due=draw(st.sampled_from([None, None, date(2025, 1, 1), date(2025, 1, 2)])),

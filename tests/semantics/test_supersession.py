@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnemon.semantics.link.supersession import Link, Placed, link_events
+from mnemon.semantics.link.supersession import EventLink, Placed, link_events
 from mnemon.semantics.search.changes import changes
 from mnemon.semantics.semantic_event import Category, Evidence, SemanticEvent, Subject
 from tests.semantics.reading import events
@@ -13,7 +13,7 @@ from tests.semantics.reading import events
 START = datetime(2025, 3, 5, tzinfo=UTC)
 
 
-async def links(*texts: str, one_document: bool = False) -> list[Link]:
+async def links(*texts: str, one_document: bool = False) -> list[EventLink]:
     placed = []
     for day, text in enumerate(texts):
         for event in await events(text, "note"):

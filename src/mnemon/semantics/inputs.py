@@ -9,13 +9,13 @@ from pydantic_core import PydanticCustomError
 from mnemon.documents.inputs import ArtifactUid, RevisionId
 from mnemon.inputs import Cursor, Day, FirstMoment, LastMoment, Maybe, PastMoment
 from mnemon.operations import Input
-from mnemon.semantics.semantic_event import Category, Kind
+from mnemon.semantics.semantic_event import Category, CommitmentKind
 
 MOST = 100
 MOST_ROWS = 500
 CATEGORIES = [one.value for one in Category]
-Status = Literal["open", "superseded", "done"]
-Format = Literal["markdown", "csv"]
+EventStatus = Literal["open", "superseded", "done"]
+ExportFormat = Literal["markdown", "csv"]
 
 
 def _known(category: str) -> str:
@@ -50,12 +50,14 @@ class EventFilters(Input):
         None, title="Person", description="A person who took part, by the whole name or one word of it."
     )
     subject: Maybe[Name] = Field(None, description="Words of what it is about.")
-    status: Maybe[Status] = Field(
+    status: Maybe[EventStatus] = Field(
         None,
         title="State",
         description="open: still holds; superseded: a later one replaced it; done: a promise that was kept.",
     )
-    kind: Maybe[Kind] = Field(None, title="Kind of commitment", description="Of commitments, how they came about.")
+    kind: Maybe[CommitmentKind] = Field(
+        None, title="Kind of commitment", description="Of commitments, how they came about."
+    )
     due_before: Maybe[Day] = Field(None, description="Commitments due before this day.")
     as_of: Maybe[LastMoment] = Field(
         None,
@@ -86,7 +88,7 @@ class EventSearch(EventFilters):
 class EventExport(EventFilters):
     """All that a search finds, as one text."""
 
-    format: Format = Field("markdown", description="markdown or csv.")
+    format: ExportFormat = Field("markdown", description="markdown or csv.")
 
 
 class EventAsked(Input):

@@ -26,11 +26,11 @@ from mnemon.semantics.inputs import (
 )
 from mnemon.semantics.search import query, revision_changes, views
 from mnemon.semantics.search.collect import collect
-from mnemon.semantics.search.cursor import Place, from_cursor, offset, to_cursor
+from mnemon.semantics.search.cursor import CursorFields, from_cursor, offset, to_cursor
 from mnemon.semantics.search.export import as_csv, as_markdown
 
 UID = "uid_0123456789abcdef"
-BY_PLACE: Place = {"offset": offset}
+BY_PLACE: CursorFields = {"offset": offset}
 FEW_TOOLS = "Every tool costs every agent a part of its attention; event_search finds the same events."
 ON_ITS_PAGE = "The document's page shows it beside the text."
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from mnemon.operations import Output
-from mnemon.semantics.inputs import Format
+from mnemon.semantics.inputs import ExportFormat
 
 
 class SubjectOut(Output):
@@ -134,7 +134,7 @@ class EventsExported(Output):
     """All that a search found, written for people or for tables."""
 
     text: str
-    format: Format
+    format: ExportFormat
     events: int
     complete: bool = Field(description="False where there are more events than an export holds.")
 

@@ -24,7 +24,7 @@ EXPIRATIONS = counter("mnemon_documents_expired_total", "Documents purged becaus
 log = logger(__name__)
 
 
-class Context(Protocol):
+class RetentionContext(Protocol):
     """The running Mnemon, as far as it is needed."""
 
     async def purge_document(self, tenant: UUID, actor: Actor, doc_id: UUID) -> Purged: ...
@@ -46,7 +46,7 @@ async def expire(job: Job[NoPayload]) -> None:
 
 async def _expire_of(job: Job[NoPayload], tenant: UUID) -> list[Exception]:
     """Purge what is over; what cannot be purged keeps no other waiting, and is told."""
-    context = cast(Context, job.context)
+    context = cast(RetentionContext, job.context)
     async with job.database.transaction(tenant) as tx:
         expired = [row["doc_id"] for row in await (await tx.execute(EXPIRED, (MOST,))).fetchall()]
     failures: list[Exception] = []

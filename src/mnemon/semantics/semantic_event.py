@@ -19,18 +19,18 @@ class Category(StrEnum):
     STAKEHOLDER = "Stakeholder"
 
 
-Role = Literal["owner", "contributor", "reviewer", "stakeholder", "other"]
+ActorRole = Literal["owner", "contributor", "reviewer", "stakeholder", "other"]
 SubjectType = Literal["person", "project", "object", "other"]
 # A commitment is promised by its owner, given to its owner, or asked of its owner.
-Kind = Literal["promise", "assignment", "request"]
+CommitmentKind = Literal["promise", "assignment", "request"]
 # "stated": the quote itself says it. "inferred": a model put it in words that the quote does not hold.
-Origin = Literal["stated", "inferred"]
+StatementOrigin = Literal["stated", "inferred"]
 
 
 @dataclass(frozen=True)
-class Actor:
+class InvolvedActor:
     ref: str
-    role: Role = "contributor"
+    role: ActorRole = "contributor"
 
     def as_json(self) -> dict[str, str]:
         return {"ref": self.ref, "role": self.role}
@@ -65,13 +65,13 @@ class Candidate:
     category: Category
     narrative: str
     subject: Subject
-    actors: tuple[Actor, ...]
+    actors: tuple[InvolvedActor, ...]
     evidence: Evidence
     confidence: float
     event_time: datetime | None = None
     due: date | None = None
-    kind: Kind | None = None
-    origin: Origin = "stated"
+    kind: CommitmentKind | None = None
+    origin: StatementOrigin = "stated"
     rule: str = ""
 
 
@@ -83,13 +83,13 @@ class SemanticEvent:
     category: Category
     narrative: str
     subject: Subject
-    actors: tuple[Actor, ...]
+    actors: tuple[InvolvedActor, ...]
     evidence: tuple[Evidence, ...]
     confidence: float
     event_time: datetime | None = None
     due: date | None = None
-    kind: Kind | None = None
-    origin: Origin = "stated"
+    kind: CommitmentKind | None = None
+    origin: StatementOrigin = "stated"
     rules: tuple[str, ...] = field(default=())
 
     def as_json(self) -> dict[str, Any]:

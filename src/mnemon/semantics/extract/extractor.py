@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from mnemon.models.language import Usage
-from mnemon.semantics.extract.revision import Chunk, Revision
+from mnemon.semantics.extract.revision import Revision, RevisionChunk
 from mnemon.semantics.extract.verify import holds
 from mnemon.semantics.semantic_event import Candidate, SemanticEvent
 from mnemon.telemetry import counter, histogram
@@ -35,14 +35,14 @@ class ModelAnswer:
 class ChunkExtraction:
     """What one chunk gave, and how many findings had no proof in it."""
 
-    chunk: Chunk
+    chunk: RevisionChunk
     candidates: tuple[Candidate, ...]
     unproven: int = 0
     answers: tuple[ModelAnswer, ...] = ()
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedEvents:
     """The events of a revision, and what a model said of those that are the same."""
 
     events: list[SemanticEvent]
@@ -50,7 +50,7 @@ class Merged:
 
 
 @dataclass(frozen=True)
-class Extraction:
+class ExtractedEvents:
     """What a revision gave. `unproven` counts what was said and could not be proven."""
 
     events: tuple[SemanticEvent, ...]
@@ -70,11 +70,13 @@ class Extractor(Protocol):
 
     @property
     def name(self) -> str: ...
-    async def extract_chunk(self, revision: Revision, chunk: Chunk) -> ChunkExtraction: ...
-    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> Merged: ...
+    async def extract_chunk(self, revision: Revision, chunk: RevisionChunk) -> ChunkExtraction: ...
+    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> MergedEvents: ...
 
 
-async def extract_revision(engine: Extractor, revision: Revision, chunks: Sequence[Chunk] | None = None) -> Extraction:
+async def extract_revision(
+    engine: Extractor, revision: Revision, chunks: Sequence[RevisionChunk] | None = None
+) -> ExtractedEvents:
     """Both steps over all chunks. Every quote is compared with the text once more before it is kept."""
     extractions = []
     for chunk in chunks if chunks is not None else revision.whole():
@@ -91,4 +93,4 @@ async def extract_revision(engine: Extractor, revision: Revision, chunks: Sequen
     UNPROVEN.labels(engine.name).inc(unproven)
     for event in kept:
         EXTRACTED.labels(engine.name, event.category.value).inc()
-    return Extraction(kept, unproven, tuple(extractions), merged.answers)
+    return ExtractedEvents(kept, unproven, tuple(extractions), merged.answers)

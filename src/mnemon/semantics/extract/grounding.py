@@ -5,14 +5,14 @@ from datetime import date, datetime, time
 
 from mnemon.documents.quotes import find_quote
 from mnemon.documents.structure.dates import read_dates
-from mnemon.semantics.extract.revision import Chunk, Revision
+from mnemon.semantics.extract.revision import Revision, RevisionChunk
 from mnemon.semantics.extract.said import SaidEvent
 from mnemon.semantics.extract.verify import MOST_WORDS, evidence_at
 from mnemon.semantics.link.wording import content_words, values
 from mnemon.semantics.rules.agents import GROUPS
 from mnemon.semantics.rules.people import NOT_NAMES
 from mnemon.semantics.rules.times import due_of, event_time_of
-from mnemon.semantics.semantic_event import Actor, Candidate, Category, Evidence, Origin, Subject
+from mnemon.semantics.semantic_event import Candidate, Category, Evidence, InvolvedActor, StatementOrigin, Subject
 
 # Nobody has measured how sure this model is: without a rule that agrees, it is at most half sure.
 UNMEASURED = 0.5
@@ -25,7 +25,9 @@ _ACTING = re.compile(
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’'-]+")
 
 
-def ground(said: SaidEvent, revision: Revision, chunk: Chunk, rule_findings: tuple[Candidate, ...]) -> Candidate | None:
+def ground(
+    said: SaidEvent, revision: Revision, chunk: RevisionChunk, rule_findings: tuple[Candidate, ...]
+) -> Candidate | None:
     """A candidate whose every part stands in the chunk, or None where its quote does not."""
     passage = revision.text[chunk.start : chunk.end]
     found = _evidence(said, passage)
@@ -69,7 +71,7 @@ def _agreeing(category: Category, evidence: Evidence, findings: tuple[Candidate,
     return None
 
 
-def _narrative(said: SaidEvent, passage: str, quote: str) -> tuple[str, Origin]:
+def _narrative(said: SaidEvent, passage: str, quote: str) -> tuple[str, StatementOrigin]:
     """The model's sentence, unless it brings in a number or a name that the passage does not have."""
     words = " ".join(said.narrative.split())
     names = {name.lower() for name in (*_NAME.findall(words), *_ACTING.findall(words))}
@@ -86,15 +88,15 @@ def _subject(said: SaidEvent, passage: str, quote: str) -> Subject:
     return Subject(" ".join(quote.split()[:8]), "other")
 
 
-def _actors(said: SaidEvent, revision: Revision, passage: str) -> tuple[Actor, ...]:
+def _actors(said: SaidEvent, revision: Revision, passage: str) -> tuple[InvolvedActor, ...]:
     """People whom the passage names, or who are known to have written or attended."""
     people = revision.people
-    actors: dict[str, Actor] = {}
+    actors: dict[str, InvolvedActor] = {}
     for each in said.actors:
         ref = re.sub(r"\s*\([^)]*\)$", "", each.ref)
         if people.is_known(ref) or _says(passage, ref):
             name = people.full_name(ref)
-            actors.setdefault(name.casefold(), Actor(name, each.role))
+            actors.setdefault(name.casefold(), InvolvedActor(name, each.role))
     return tuple(actors.values())
 
 

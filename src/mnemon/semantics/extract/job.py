@@ -16,10 +16,10 @@ from mnemon.models.embedder import Embedder, Vectors
 from mnemon.models.language import LanguageModel
 from mnemon.semantics import events as happened
 from mnemon.semantics.extract.choose import choose_extractor
-from mnemon.semantics.extract.extractor import Extraction, Extractor, extract_revision
+from mnemon.semantics.extract.extractor import ExtractedEvents, Extractor, extract_revision
 from mnemon.semantics.extract.source import SourceRevision, read_source
 from mnemon.semantics.link.linking import links_of
-from mnemon.semantics.link.supersession import Link
+from mnemon.semantics.link.supersession import EventLink
 from mnemon.semantics.search.event_vectors import replace_vectors, text_to_embed
 from mnemon.semantics.search.vector_job import enqueue_embedding
 from mnemon.semantics.semantic_event import SemanticEvent, evidence_id
@@ -32,7 +32,7 @@ SELECT FROM mnemon.document_revisions
 """
 
 
-class Context(Protocol):
+class ExtractContext(Protocol):
     """What the worker hands to the handler: the running Mnemon, as far as it needs it."""
 
     @property
@@ -48,7 +48,7 @@ class Context(Protocol):
 @EXTRACT.handler
 async def extract(job: Job[RevisionToExtract]) -> None:
     """Reading happens outside a transaction; then events, evidence, links and the job's end are there together."""
-    context = cast(Context, job.context)
+    context = cast(ExtractContext, job.context)
     source = await read_source(
         job.database, job.tenant_id, job.payload.doc_version_id, context.settings.embedder_folder
     )
@@ -61,7 +61,7 @@ async def extract(job: Job[RevisionToExtract]) -> None:
         await _record(job, context, source, engine.name, found, vectors)
 
 
-async def _read(engine: Extractor, source: SourceRevision) -> Extraction:
+async def _read(engine: Extractor, source: SourceRevision) -> ExtractedEvents:
     """Rules keep the processor busy: in a thread of their own the worker goes on saying that it lives."""
     reading = extract_revision(engine, source.revision, source.chunks or None)
     if engine.name == "rules":
@@ -80,7 +80,7 @@ async def _embed(embedder: Embedder, events: Sequence[SemanticEvent]) -> Vectors
 
 
 async def _record(
-    job: Job[RevisionToExtract], context: Context, source: SourceRevision, engine: str, found: Extraction,
+    job: Job[RevisionToExtract], context: ExtractContext, source: SourceRevision, engine: str, found: ExtractedEvents,
     vectors: Vectors | None,
 ) -> None:  # fmt: skip
     async with context.log.transaction(job.tenant_id) as transaction:
@@ -97,7 +97,9 @@ async def _record(
         await job.finish(tx, {"events": len(found.events), "unproven": found.unproven, "links": len(links)})
 
 
-def _extracted(job_id: UUID, source: SourceRevision, engine: str, found: Extraction, links: list[Link]) -> NewEvent:
+def _extracted(
+    job_id: UUID, source: SourceRevision, engine: str, found: ExtractedEvents, links: list[EventLink]
+) -> NewEvent:
     answers = found.answers
     return documents.about(
         happened.EXTRACTED, source.doc_id, SYSTEM,

@@ -8,10 +8,10 @@ from uuid import UUID
 from mnemon.documents.structure.sentences import sentences
 from mnemon.models.failures import AnswerTruncated
 from mnemon.models.language import Answer, LanguageModel
-from mnemon.semantics.extract.extractor import ChunkExtraction, Merged, ModelAnswer
+from mnemon.semantics.extract.extractor import ChunkExtraction, MergedEvents, ModelAnswer
 from mnemon.semantics.extract.grounding import ground
 from mnemon.semantics.extract.prompts import find_events_prompt, same_events_prompt
-from mnemon.semantics.extract.revision import Chunk, Revision
+from mnemon.semantics.extract.revision import Revision, RevisionChunk
 from mnemon.semantics.extract.said import SaidEvents, SaidGroups
 from mnemon.semantics.link.merge import as_event, group_candidates, merge_candidates
 from mnemon.semantics.link.occurrence import may_be_same
@@ -34,7 +34,7 @@ class LanguageModelExtractor:
         self.tenant = tenant
         self._rules = RulesExtractor()
 
-    async def extract_chunk(self, revision: Revision, chunk: Chunk) -> ChunkExtraction:
+    async def extract_chunk(self, revision: Revision, chunk: RevisionChunk) -> ChunkExtraction:
         try:
             return await self._ask_about(revision, chunk)
         except AnswerTruncated:
@@ -50,18 +50,18 @@ class LanguageModelExtractor:
             answers=first.answers + second.answers,
         )
 
-    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> Merged:
+    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> MergedEvents:
         """Plain duplicates by rule; then the model may point out more, and may only join what does not contradict."""
         candidates = [found for each in extractions for found in each.candidates]
         groups = group_candidates(candidates)
         if len({each.evidence.chunk_id for each in candidates}) < 2 or not 2 <= len(groups) <= MOST_COMPARED:
-            return Merged(merge_candidates(revision, candidates))
+            return MergedEvents(merge_candidates(revision, candidates))
         events = [as_event(revision.revision_id, group) for group in groups]
         answer = await self.model.ask(same_events_prompt(events), SaidGroups, self.tenant)
         joined = _join(groups, [group.numbers for group in answer.value.groups])
-        return Merged([as_event(revision.revision_id, group) for group in joined], (_recorded(answer),))
+        return MergedEvents([as_event(revision.revision_id, group) for group in joined], (_recorded(answer),))
 
-    async def _ask_about(self, revision: Revision, chunk: Chunk) -> ChunkExtraction:
+    async def _ask_about(self, revision: Revision, chunk: RevisionChunk) -> ChunkExtraction:
         passage = revision.text[chunk.start : chunk.end]
         if not passage.strip():
             return ChunkExtraction(chunk, ())
@@ -78,7 +78,7 @@ def _recorded(answer: Answer[Any]) -> ModelAnswer:
     return ModelAnswer(answer.call_id, answer.model, said, answer.usage, answer.seconds)
 
 
-def _halves(revision: Revision, chunk: Chunk) -> list[Chunk]:
+def _halves(revision: Revision, chunk: RevisionChunk) -> list[RevisionChunk]:
     """Two chunks that meet between sentences; none where the chunk is too small to cut."""
     if chunk.end - chunk.start < SMALLEST_CHUNK:
         return []

@@ -16,7 +16,7 @@ SourceType = TextKind
 
 
 @dataclass(frozen=True)
-class Chunk:
+class RevisionChunk:
     """`[start, end)` of the revision's text."""
 
     start: int
@@ -87,5 +87,5 @@ class Revision:
                 return others.pop()
         return None
 
-    def whole(self) -> Sequence[Chunk]:
-        return (Chunk(0, len(self.text)),)
+    def whole(self) -> Sequence[RevisionChunk]:
+        return (RevisionChunk(0, len(self.text)),)

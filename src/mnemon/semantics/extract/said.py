@@ -4,14 +4,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnemon.semantics.semantic_event import Category, Role, SubjectType
+from mnemon.semantics.semantic_event import ActorRole, Category, SubjectType
 
 Short = Annotated[str, Field(max_length=200)]
 
 
 class SaidActor(BaseModel):
     ref: Annotated[str, Field(min_length=1, max_length=120)]
-    role: Role = "contributor"
+    role: ActorRole = "contributor"
 
 
 class SaidSubject(BaseModel):

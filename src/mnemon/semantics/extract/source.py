@@ -16,7 +16,7 @@ from mnemon.documents.ingest.revision_texts import RevisionText, read_text
 from mnemon.documents.ingest.structured import text_kind
 from mnemon.documents.structure.structure import Hints
 from mnemon.models.tokens import count_tokens, find_tokenizer
-from mnemon.semantics.extract.revision import Chunk, Revision, SourceType
+from mnemon.semantics.extract.revision import Revision, RevisionChunk, SourceType
 
 # The lens row is locked by nobody: whoever writes takes the document's lock and looks again.
 KNOWN = """
@@ -39,7 +39,7 @@ class SourceRevision:
     doc_id: UUID
     doc_version_id: UUID
     revision: Revision
-    chunks: tuple[Chunk, ...]
+    chunks: tuple[RevisionChunk, ...]
     # When it was said, where an event tells no time of its own.
     said_at: datetime
     ingested_at: datetime
@@ -60,7 +60,8 @@ async def read_source(
         # The run that stores chunks and vectors has not come that far: they will be these.
         spans = await asyncio.to_thread(_chunks_of, text, embedder_folder)
     chunks = tuple(
-        Chunk(start, end, str(ordinal) if len(spans) > 1 else None) for ordinal, (start, end) in enumerate(spans)
+        RevisionChunk(start, end, str(ordinal) if len(spans) > 1 else None)
+        for ordinal, (start, end) in enumerate(spans)
     )
     return SourceRevision(
         known["doc_id"], revision_id, await asyncio.to_thread(_revision, revision_id, text, known), chunks,

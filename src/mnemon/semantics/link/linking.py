@@ -8,9 +8,9 @@ from typing import Any
 
 from mnemon.db.database import Connection
 from mnemon.semantics.extract.source import SourceRevision
-from mnemon.semantics.link.supersession import Link, Placed, link_events
+from mnemon.semantics.link.supersession import EventLink, Placed, link_events
 from mnemon.semantics.link.wording import content_words, overlap
-from mnemon.semantics.semantic_event import Actor, Category, Evidence, SemanticEvent, Subject
+from mnemon.semantics.semantic_event import Category, Evidence, InvolvedActor, SemanticEvent, Subject
 
 # Looked at because they share a word; compared in full, each with each, only the likeliest of them.
 MOST_CANDIDATES = 1_000
@@ -29,7 +29,7 @@ SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subjec
 """
 
 
-async def links_of(tx: Connection, source: SourceRevision, events: Sequence[SemanticEvent]) -> list[Link]:
+async def links_of(tx: Connection, source: SourceRevision, events: Sequence[SemanticEvent]) -> list[EventLink]:
     """Every link that one of these events is part of, within the revision and across documents."""
     new = [placed_now(source, event) for event in events if event.category in LINKABLE]
     if not new:
@@ -48,7 +48,7 @@ def placed_now(source: SourceRevision, event: SemanticEvent) -> Placed:
     return Placed(event, said_at, str(source.doc_id), str(source.doc_version_id), source.ingested_at)
 
 
-def _without_words(link: Link) -> Link:
+def _without_words(link: EventLink) -> EventLink:
     """A link is kept with the revision that found it: another document's words would outlive that document there."""
     return replace(link, reason=link.reason.partition(":")[0])
 
@@ -83,7 +83,7 @@ def event_of(row: dict[str, Any]) -> SemanticEvent:
         Category(row["category"]),
         row["narrative"],
         Subject(row["subject_ref"], row["subject_type"]),
-        tuple(Actor(one["ref"], one["role"]) for one in row["actors"]),
+        tuple(InvolvedActor(one["ref"], one["role"]) for one in row["actors"]),
         tuple(Evidence(start, end, quote) for start, end, quote in row["evidence"] or ()),
         row["confidence"],
         row["event_time"],

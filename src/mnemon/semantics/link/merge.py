@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.link.occurrence import SAME_SUBJECT_WORDS, Saying
 from mnemon.semantics.link.wording import content_words
-from mnemon.semantics.semantic_event import Actor, Candidate, Category, Evidence, SemanticEvent, event_id
+from mnemon.semantics.semantic_event import Candidate, Category, Evidence, InvolvedActor, SemanticEvent, event_id
 
 
 def merge_candidates(revision: Revision, candidates: Iterable[Candidate]) -> list[SemanticEvent]:
@@ -145,8 +145,8 @@ def _distinct(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     return tuple(sorted(by_span.values(), key=lambda each: (each.start, each.end)))
 
 
-def _all_actors(group: Sequence[Candidate]) -> tuple[Actor, ...]:
-    actors: dict[str, Actor] = {}
+def _all_actors(group: Sequence[Candidate]) -> tuple[InvolvedActor, ...]:
+    actors: dict[str, InvolvedActor] = {}
     for actor in (actor for each in group for actor in each.actors):
         key = actor.ref.casefold()
         held = actors.get(key)

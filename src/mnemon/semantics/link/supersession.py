@@ -20,7 +20,7 @@ from mnemon.semantics.link.wording import (
 from mnemon.semantics.rules.people import is_given_name
 from mnemon.semantics.semantic_event import Category, SemanticEvent
 
-LinkKind = Literal["supersedes", "fulfils"]
+EventLinkKind = Literal["supersedes", "fulfils"]
 
 # "Postgres instead of MySQL", "replaces the letter": the later words name what they replace.
 _NAMES_OLD = re.compile(
@@ -72,20 +72,20 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Link:
+class EventLink:
     """Both events keep their own evidence; the reason says which words tie them."""
 
-    kind: LinkKind
+    kind: EventLinkKind
     later: str
     earlier: str
     reason: str
 
 
-def link_events(placed: Sequence[Placed]) -> list[Link]:
+def link_events(placed: Sequence[Placed]) -> list[EventLink]:
     """Each later event ends at most one earlier one, and each earlier one ends once. Ties go to the latest."""
     ordered = sorted(placed, key=_place_in_time)
     about = [content_words(each.words) | content_words(each.event.subject.ref) for each in ordered]
-    links: list[Link] = []
+    links: list[EventLink] = []
     ended: set[str] = set()
     for position, later in enumerate(ordered):
         near = (ordered[place] for place in range(position - 1, -1, -1) if not about[place].isdisjoint(about[position]))
@@ -104,12 +104,12 @@ def _place_in_time(placed: Placed) -> tuple[datetime, datetime, int, str]:
     return placed.said_at, placed.came_at, placed.event.evidence[0].start, placed.event.event_id
 
 
-def link_between(later: Placed, earlier: Placed) -> Link | None:
+def link_between(later: Placed, earlier: Placed) -> EventLink | None:
     reason = _supersedes(later, earlier)
     if reason:
-        return Link("supersedes", later.event.event_id, earlier.event.event_id, reason)
+        return EventLink("supersedes", later.event.event_id, earlier.event.event_id, reason)
     if _fulfils(later, earlier):
-        return Link("fulfils", later.event.event_id, earlier.event.event_id, "the same work, reported as done")
+        return EventLink("fulfils", later.event.event_id, earlier.event.event_id, "the same work, reported as done")
     return None
 
 

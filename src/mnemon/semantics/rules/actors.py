@@ -7,9 +7,9 @@ from mnemon.documents.structure.names import NAME
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.rules.agents import Agent, agent_in, last_group
 from mnemon.semantics.rules.layout import Unit
-from mnemon.semantics.rules.match import Found
+from mnemon.semantics.rules.match import FoundCategory
 from mnemon.semantics.rules.people import People, is_given_name
-from mnemon.semantics.semantic_event import Actor, Candidate, Category, Role
+from mnemon.semantics.semantic_event import ActorRole, Candidate, Category, InvolvedActor
 
 _VOCATIVE = re.compile(
     rf"(?:^|[.!?;:]\s+)\W*(?:(?i:hi|dear|hey|and|also|ok|okay),?\s+)?(?:(?P<name>@?{NAME})\s*,"
@@ -38,16 +38,16 @@ class Cast:
         if unit.speaker and candidate.category is Category.COMMITMENT and candidate.kind == "promise":
             self.promises[unit.speaker] = candidate
 
-    def actors(self, clause: str, unit: Unit, found: Found) -> tuple[Actor, ...]:
+    def actors(self, clause: str, unit: Unit, found: FoundCategory) -> tuple[InvolvedActor, ...]:
         """The one who acts first; then others whom the clause names."""
         main = self._asked(clause, unit) if found.kind == "request" else self._names(found.agent, unit)
-        role: Role = "owner" if found.category in (Category.COMMITMENT, Category.STAKEHOLDER) else "contributor"
+        role: ActorRole = "owner" if found.category in (Category.COMMITMENT, Category.STAKEHOLDER) else "contributor"
         if not main and self._voiced(unit, found):
             speaker = self._speaker(unit)
             main, role = ((speaker,), "other") if speaker else ((), role)
         named = dict.fromkeys(main)
-        actors = [Actor(name, role) for name in named]
-        actors += [Actor(name, "contributor") for name in self._others(clause, found) if name not in named]
+        actors = [InvolvedActor(name, role) for name in named]
+        actors += [InvolvedActor(name, "contributor") for name in self._others(clause, found) if name not in named]
         return tuple(actors[:_MOST])
 
     def hear(self, clause: str) -> None:
@@ -82,13 +82,13 @@ class Cast:
         name = unit.speaker or self.revision.author
         return self.people.full_name(name) if name else None
 
-    def _voiced(self, unit: Unit, found: Found) -> bool:
+    def _voiced(self, unit: Unit, found: FoundCategory) -> bool:
         """In talk, who says it stands for it; in a document only where the sentence has no other agent."""
         if found.kind == "request":
             return False
         return unit.speaker is not None or (found.rule.startswith("done_clipped") and self.revision.type == "note")
 
-    def _others(self, clause: str, found: Found) -> list[str]:
+    def _others(self, clause: str, found: FoundCategory) -> list[str]:
         names = self._mentioned(clause)
         if found.category is Category.COLLABORATION:
             for match in _WITH.finditer(clause):

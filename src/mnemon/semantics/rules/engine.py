@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from mnemon.documents.structure.sections import Section
-from mnemon.semantics.extract.extractor import ChunkExtraction, Merged
-from mnemon.semantics.extract.revision import Chunk, Revision
+from mnemon.semantics.extract.extractor import ChunkExtraction, MergedEvents
+from mnemon.semantics.extract.revision import Revision, RevisionChunk
 from mnemon.semantics.extract.verify import MOST_WORDS, evidence_at
 from mnemon.semantics.link.kept import answers, bare_report, promised_verb
 from mnemon.semantics.link.merge import merge_candidates
@@ -18,12 +18,12 @@ from mnemon.semantics.rules.clauses import split_clauses
 from mnemon.semantics.rules.confidence import confidence_of
 from mnemon.semantics.rules.intent import actionable
 from mnemon.semantics.rules.layout import Unit
-from mnemon.semantics.rules.match import Found, best_match
+from mnemon.semantics.rules.match import FoundCategory, best_match
 from mnemon.semantics.rules.mood import plain
 from mnemon.semantics.rules.rows import read_table_row
 from mnemon.semantics.rules.subjects import subject_of
 from mnemon.semantics.rules.times import due_of, event_time_of
-from mnemon.semantics.semantic_event import Actor, Candidate, Category
+from mnemon.semantics.semantic_event import Candidate, Category, InvolvedActor
 
 # Of the requests in mail that the sentence model scores below this, 3 in 100 ask for anything; of the promises, 16.
 LEAST_INTENT = 0.3
@@ -42,7 +42,7 @@ class _Statement:
 
     start: int
     end: int
-    found: Found
+    found: FoundCategory
 
 
 class RulesExtractor:
@@ -50,14 +50,14 @@ class RulesExtractor:
 
     name = "rules"
 
-    async def extract_chunk(self, revision: Revision, chunk: Chunk) -> ChunkExtraction:
+    async def extract_chunk(self, revision: Revision, chunk: RevisionChunk) -> ChunkExtraction:
         return ChunkExtraction(chunk, tuple(_read_chunk(revision, chunk)))
 
-    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> Merged:
-        return Merged(merge_candidates(revision, [found for each in extractions for found in each.candidates]))
+    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> MergedEvents:
+        return MergedEvents(merge_candidates(revision, [found for each in extractions for found in each.candidates]))
 
 
-def _read_chunk(revision: Revision, chunk: Chunk) -> Iterator[Candidate]:
+def _read_chunk(revision: Revision, chunk: RevisionChunk) -> Iterator[Candidate]:
     units = revision.layout.units
     first = bisect_left(units, chunk.start, key=lambda unit: unit.start)
     last = bisect_left(units, chunk.end, key=lambda unit: unit.start)
@@ -107,13 +107,13 @@ def _statements(sentence: str, unit: Unit, revision: Revision) -> list[_Statemen
     return statements
 
 
-def _as_ticked(found: Found | None, clause: str) -> Found | None:
+def _as_ticked(found: FoundCategory | None, clause: str) -> FoundCategory | None:
     """A ticked box says that the task beside it is done, whatever words name the task."""
     if found is not None and found.category is not Category.COMMITMENT:
         return found
     if found is None and len(clause.split()) < _LEAST_TASK_WORDS:
         return None
-    found = found or Found(Category.EXECUTION, "ticked", 2.0, 0, 0, NOBODY)
+    found = found or FoundCategory(Category.EXECUTION, "ticked", 2.0, 0, 0, NOBODY)
     return replace(found, category=Category.EXECUTION, rule="ticked", kind=None)
 
 
@@ -132,7 +132,7 @@ def _bare_report(revision: Revision, unit: Unit, sentence: str, cast: Cast, chun
         Category.EXECUTION,
         _narrative(sentence, unit, cast),
         promise.subject,
-        (Actor(speaker, "contributor"),),
+        (InvolvedActor(speaker, "contributor"),),
         evidence,
         confidence_of("done_bare", Category.EXECUTION, revision.type),
         rule="done_bare",
@@ -156,7 +156,7 @@ def _leading(unit: Unit, start: int) -> Unit:
     return unit if start == 0 else replace(unit, leads=False)
 
 
-def _is_formula(found: Found, sentence: str, revision: Revision, today: date | None) -> bool:
+def _is_formula(found: FoundCategory, sentence: str, revision: Revision, today: date | None) -> bool:
     """A request anywhere, or a promise in mail, that has no date and that the sentence model does not believe."""
     doubted = found.kind == "request" or (found.rule == "promise" and revision.type == "email")
     return doubted and actionable(sentence) < LEAST_INTENT and due_of(sentence, today) is None
@@ -189,7 +189,7 @@ def _candidate(
     )
 
 
-def _quote_span(clause: str, found: Found) -> tuple[int, int]:
+def _quote_span(clause: str, found: FoundCategory) -> tuple[int, int]:
     """The clause; of a long one, the words around the cue."""
     words = list(re.finditer(r"\S+", clause))
     if len(words) <= MOST_WORDS:

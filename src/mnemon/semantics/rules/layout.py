@@ -11,7 +11,7 @@ from mnemon.documents.structure.sections import Section, section_of
 from mnemon.documents.structure.structure import Part, Structure
 from mnemon.semantics.rules.clauses import split_facts
 
-Form = Literal["sentence", "item", "row"]
+UnitForm = Literal["sentence", "item", "row"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Unit:
     start: int
     end: int
     text: str
-    form: Form = "sentence"
+    form: UnitForm = "sentence"
     section: Section | None = None
     heading: str = ""
     speaker: str | None = None
@@ -60,7 +60,7 @@ def _units(text: str, structure: Structure) -> Iterator[Unit]:
 
 
 def _facts(text: str, part: Part, heading: str, section: Section | None) -> Iterator[Unit]:
-    form: Form = "item" if part.kind == "item" else "sentence"
+    form: UnitForm = "item" if part.kind == "item" else "sentence"
     begin = part.start
     if part.value is not None:
         label = text[part.start : part.value].rstrip()

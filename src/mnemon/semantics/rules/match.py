@@ -12,7 +12,7 @@ from mnemon.semantics.rules.cues.cue import Cue
 from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.rules.mood import Mood, is_denied, is_quoted, mood_of
 from mnemon.semantics.rules.people import People
-from mnemon.semantics.semantic_event import Category, Kind
+from mnemon.semantics.semantic_event import Category, CommitmentKind
 
 # What a heading promises, and how much: as a score where no cue speaks, and as a bonus where one agrees.
 _PROMISED: dict[Section, tuple[Category, float]] = {
@@ -76,7 +76,7 @@ _VAGUE = re.compile(r"\b(?:someone|somebody|anyone|one\s+day|some\s?day|at\s+som
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundCategory:
     """A category for a clause, the rule that gave it, and where in the clause the cue stands."""
 
     category: Category
@@ -86,10 +86,10 @@ class Found:
     end: int
     agent: Agent
     about: str = "after"
-    kind: Kind | None = None
+    kind: CommitmentKind | None = None
 
 
-def best_match(clause: str, sentence: str, unit: Unit, people: People, clipped: bool) -> Found | None:
+def best_match(clause: str, sentence: str, unit: Unit, people: People, clipped: bool) -> FoundCategory | None:
     """The strongest category that the mood allows; None where the clause states no event."""
     mood = mood_of(clause, sentence)
     small = clause.lower()
@@ -127,7 +127,7 @@ def _cues_for(mood: Mood, spoken: bool, clipped: bool) -> tuple[Cue, ...]:
     )
 
 
-def _try(each: Cue, clause: str, people: People) -> Found | None:
+def _try(each: Cue, clause: str, people: People) -> FoundCategory | None:
     for match in each.pattern.finditer(clause):
         if not each.when_denied and is_denied(clause, match.start(), match.end()):
             continue
@@ -144,7 +144,7 @@ def _try(each: Cue, clause: str, people: People) -> Found | None:
             agent = agent if agent != NOBODY else _wider_agent(clause, match, people)
             if agent.kind in ("thing", "self", "we") and each.category is Category.FEEDBACK:
                 agent = _audience(clause, match) or agent
-            return Found(
+            return FoundCategory(
                 each.category, each.name, each.strength, match.start(), match.end(), agent, each.about, each.kind
             )
     return None
@@ -187,7 +187,7 @@ def _audience(clause: str, match: re.Match[str]) -> Agent | None:
     return Agent("group", (found["who"],)) if found else None
 
 
-def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> Found | None:
+def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> FoundCategory | None:
     """ "Dev: open a ticket": an item that begins with who has to do it."""
     listed = unit.form == "item" and unit.section is None
     if mood.question or not (listed or unit.section is Section.ACTIONS):
@@ -196,7 +196,7 @@ def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> Found | 
         name = people.by_initials(initials["letters"])
         agent = Agent("person", (name,)) if name else NOBODY
         return (
-            Found(Category.COMMITMENT, "owned_item", 3.0, 0, initials.end(), agent, "after", "assignment")
+            FoundCategory(Category.COMMITMENT, "owned_item", 3.0, 0, initials.end(), agent, "after", "assignment")
             if name
             else None
         )
@@ -207,10 +207,10 @@ def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> Found | 
     if not names or not all(people.is_person(name) or people.is_known(name) for name in names):
         return None
     agent = Agent("person", tuple(people.full_name(name) for name in names))
-    return Found(Category.COMMITMENT, "owned_item", 3.0, 0, match.end(), agent, "after", "assignment")
+    return FoundCategory(Category.COMMITMENT, "owned_item", 3.0, 0, match.end(), agent, "after", "assignment")
 
 
-def _promised(clause: str, unit: Unit, mood: Mood, any_cue: bool, people: People) -> Found | None:
+def _promised(clause: str, unit: Unit, mood: Mood, any_cue: bool, people: People) -> FoundCategory | None:
     """What the heading says about a line that says it in other words, or in none we know."""
     # An open box is a task under any heading.
     section = unit.section or (Section.ACTIONS if unit.ticked is False else None)
@@ -229,12 +229,12 @@ def _promised(clause: str, unit: Unit, mood: Mood, any_cue: bool, people: People
         return None
     if unit.form == "sentence" and (category is Category.COMMITMENT or any_cue):
         score -= 1.0
-    kind: Kind | None = "assignment" if category is Category.COMMITMENT else None
+    kind: CommitmentKind | None = "assignment" if category is Category.COMMITMENT else None
     lead_in = _LEAD_IN.match(unit.heading)
     agent = agent_in(lead_in["who"], people) if lead_in else NOBODY
     if category is Category.COMMITMENT and agent == NOBODY:
         agent = _owner_at_end(clause, people)
-    return Found(category, f"under_{section}", score, 0, 0, agent, "after", kind)
+    return FoundCategory(category, f"under_{section}", score, 0, 0, agent, "after", kind)
 
 
 def _owner_at_end(clause: str, people: People) -> Agent:

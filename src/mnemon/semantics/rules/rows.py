@@ -9,7 +9,7 @@ from mnemon.semantics.extract.verify import evidence_at
 from mnemon.semantics.rules.agents import split_names
 from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.rules.subjects import subject_of_cell
-from mnemon.semantics.semantic_event import Actor, Candidate, Category
+from mnemon.semantics.semantic_event import Candidate, Category, InvolvedActor
 
 _DONE = re.compile(r"\b(?:done|completed?|closed|finished|shipped|delivered|yes)\b|[✓✔☑]|\[x\]", re.IGNORECASE)
 _NOT_DONE = re.compile(r"\bnot\b|\bin\s|\bopen\b|%", re.IGNORECASE)
@@ -26,7 +26,8 @@ def read_table_row(revision: Revision, unit: Unit, chunk_id: str | None) -> Cand
         return None
     people = revision.people
     owners = tuple(
-        Actor(people.full_name(name), "owner") for name in split_names(cells.get("owner", cells.get("name", "")))
+        InvolvedActor(people.full_name(name), "owner")
+        for name in split_names(cells.get("owner", cells.get("name", "")))
     )
     commitment = category is Category.COMMITMENT
     return Candidate(
@@ -67,7 +68,7 @@ _BY_COLUMN = {
 }
 
 
-def _narrative(words: str, owners: tuple[Actor, ...], cells: dict[str, str]) -> str:
+def _narrative(words: str, owners: tuple[InvolvedActor, ...], cells: dict[str, str]) -> str:
     who = f"{', '.join(owner.ref for owner in owners)}: " if owners else ""
     until = f" (due {cells['due']})" if "due" in cells else ""
     return f"{who}{words}{until}"

@@ -16,7 +16,7 @@ _BEFORE, _AFTER = datetime(1, 1, 1, tzinfo=UTC), datetime(2, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Changed:
+class EventChange:
     """The same matter, told differently; `fields` names what differs."""
 
     before: SemanticEvent
@@ -25,20 +25,20 @@ class Changed:
 
 
 @dataclass(frozen=True)
-class Changes:
+class EventChanges:
     added: tuple[SemanticEvent, ...]
     dropped: tuple[SemanticEvent, ...]
-    changed: tuple[Changed, ...]
+    changed: tuple[EventChange, ...]
 
 
-def changes(before: Sequence[SemanticEvent], after: Sequence[SemanticEvent]) -> Changes:
+def changes(before: Sequence[SemanticEvent], after: Sequence[SemanticEvent]) -> EventChanges:
     """Offsets do not count: an event that only moved in the text is unchanged."""
     old, new = list(before), list(after)
     pairs = _take_pairs(old, new, lambda first, second: float(_quotes(first) == _quotes(second)), 1.0)
     pairs += _take_pairs(old, new, _likeness, _SAME_EVENT)
-    changed = [Changed(first, second, fields) for first, second in pairs if (fields := _differing(first, second))]
+    changed = [EventChange(first, second, fields) for first, second in pairs if (fields := _differing(first, second))]
     changed.sort(key=lambda each: each.after.evidence[0].start)
-    return Changes(tuple(new), tuple(old), tuple(changed))
+    return EventChanges(tuple(new), tuple(old), tuple(changed))
 
 
 def _take_pairs(

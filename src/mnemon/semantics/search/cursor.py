@@ -11,7 +11,7 @@ import orjson
 from mnemon.errors import InvalidRequest
 
 # What a place must hold, each with what makes a value of it or fails.
-Place = Mapping[str, Callable[[Any], Any]]
+CursorFields = Mapping[str, Callable[[Any], Any]]
 # No cursor of ours points further.
 FURTHEST = 100_000
 
@@ -32,7 +32,7 @@ def to_cursor(place: dict[str, Any]) -> str:
     return base64.urlsafe_b64encode(orjson.dumps(place)).decode()
 
 
-def from_cursor(cursor: str | None, *places: Place) -> dict[str, Any]:
+def from_cursor(cursor: str | None, *places: CursorFields) -> dict[str, Any]:
     """The place, which is of one of these kinds; nothing without a cursor."""
     if cursor is None:
         return {}

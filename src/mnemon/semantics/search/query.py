@@ -13,15 +13,15 @@ from mnemon.models.embedder import Embedder
 from mnemon.models.vectors import as_vector
 from mnemon.semantics.artifact_reading import find_artifact, find_revision
 from mnemon.semantics.inputs import EventFilters
-from mnemon.semantics.search.cursor import Place, from_cursor, moment, offset, to_cursor
+from mnemon.semantics.search.cursor import CursorFields, from_cursor, moment, offset, to_cursor
 from mnemon.semantics.search.event_vectors import VECTORS
 from mnemon.semantics.shapes import Shape, event_shape, read_events, read_evidence, read_links, whole_shape
 from mnemon.telemetry import histogram
 
 # Counted, ranked and paged through up to here; a search that finds more says so instead of reading them all.
 COUNTED = 1_000
-BY_RANK: Place = {"offset": offset, "any_word": bool}
-BY_TIME: Place = {"after_time": moment, "after_id": str}
+BY_RANK: CursorFields = {"offset": offset, "any_word": bool}
+BY_TIME: CursorFields = {"after_time": moment, "after_id": str}
 FIND = "SELECT event_id, happened_at, score, total FROM mnemon.find_semantic_events(%s, %s::vector, %s)"
 STATUS_THEN = "SELECT event_id, status FROM mnemon.statuses_as_of(%s, %s::timestamptz, %s::timestamptz)"
 

@@ -13,7 +13,7 @@ from mnemon.semantics.shapes import Shape, event_shape, read_events, read_eviden
 # What an event becomes by a link of this kind that leads to it.
 ENDS_AS = {"supersedes": "superseded", "fulfils": "done"}
 
-Row = dict[str, Any]
+StandingRow = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ async def standing_of(
 
 
 def _standing(
-    event: Shape, links: Sequence[Shape], rows: dict[str, Row], tied: dict[str, Shape], as_of: datetime | None
+    event: Shape, links: Sequence[Shape], rows: dict[str, StandingRow], tied: dict[str, Shape], as_of: datetime | None
 ) -> Standing:
     def other(link: Shape, end: str) -> Tied:
         named = link[end]
@@ -75,7 +75,7 @@ def _standing(
     return Standing(own["doc_id"], own["doc_version_id"], own["is_latest"], _once(ended), _once(ended_by))
 
 
-def _counts(link: Shape, event: Shape, later: Row, as_of: datetime | None) -> bool:
+def _counts(link: Shape, event: Shape, later: StandingRow, as_of: datetime | None) -> bool:
     """Whether this link made the event what its status says: one from a text that was withdrawn did not."""
     if ENDS_AS[link["kind"]] != event["status"]:
         return False

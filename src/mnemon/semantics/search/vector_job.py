@@ -23,7 +23,7 @@ WAIT = timedelta(minutes=5)
 EMBED_EVENTS = JobKind("semantics.embed_events", NoPayload, attempts=3, time_limit=3600, at_once=1)
 
 
-class Context(Protocol):
+class VectorContext(Protocol):
     """What the worker hands to the handler: the running Mnemon, as far as it needs it."""
 
     @property
@@ -39,7 +39,7 @@ async def enqueue_embedding(tx: Connection) -> None:
 @EMBED_EVENTS.handler
 async def embed_events(job: Job[NoPayload]) -> None:
     """A revision at a time, until none is left."""
-    embedder = cast(Context, job.context).embedder
+    embedder = cast(VectorContext, job.context).embedder
     deadline, stored = time.monotonic() + STRETCH_SECONDS, 0
     while True:
         async with job.transaction() as tx:

@@ -9,12 +9,12 @@ from psycopg.types.json import Jsonb
 from mnemon.db.database import Database
 from mnemon.documents.access import Reader, read_as
 from mnemon.semantics.search import cursor as places
-from mnemon.semantics.search.cursor import Place, from_cursor, to_cursor
+from mnemon.semantics.search.cursor import CursorFields, from_cursor, to_cursor
 from mnemon.semantics.search.query import COUNTED
 from mnemon.semantics.shapes import Shape, event_shape, moment, read_events, read_evidence
 
-BY_DUE: Place = {"after_due": places.day, "after_time": places.moment, "after_id": str}
-BY_PLACE: Place = {"offset": places.offset}
+BY_DUE: CursorFields = {"after_due": places.day, "after_time": places.moment, "after_id": str}
+BY_PLACE: CursorFields = {"offset": places.offset}
 COMMITMENTS = "SELECT event_id, due, happened_at, total FROM mnemon.find_open_commitments(%s, %s)"
 PEOPLE = "SELECT * FROM mnemon.find_people_topics(%s)"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mnemon.semantics.rules.agents import AgentKind
-from mnemon.semantics.semantic_event import Category, Kind
+from mnemon.semantics.semantic_event import Category, CommitmentKind
 
 # Where the subject of the event stands: after the cue, before it, after its verb where that moves something, or in it.
 About = Literal["after", "before", "cue", "moved"]
@@ -25,7 +25,7 @@ class Cue:
     strength: int = 2
     agents: frozenset[AgentKind] = ANYONE
     about: About = "after"
-    kind: Kind | None = None
+    kind: CommitmentKind | None = None
     # A cue is passed over in these moods unless it says that they do it no harm.
     in_question: bool = False
     in_condition: bool = False
