@@ -13,7 +13,7 @@ from mnemon.documents.ingest.structured import with_structure
 from mnemon.documents.structure import stored
 from mnemon.documents.structure.reading import read_structure
 from mnemon.documents.structure.stored import dump_structure, load_structure, structure_of
-from mnemon.documents.structure.structure import Block, Hints, Part, TextKind
+from mnemon.documents.structure.structure import Block, Hints, StructurePart, TextKind
 
 MINUTES = """Board meeting, 2 March 2026
 
@@ -35,7 +35,7 @@ Remarks: none so far.
 """
 
 
-def parts(text: str, kind: TextKind = "doc", *people: str) -> list[Part]:
+def parts(text: str, kind: TextKind = "doc", *people: str) -> list[StructurePart]:
     return list(read_structure(text, hints=Hints(kind, people)).parts)
 
 

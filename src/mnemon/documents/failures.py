@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from mnemon.documents import events as happened
-from mnemon.documents.ingest.job import RUNS, Context
+from mnemon.documents.ingest.job import RUNS, IngestContext
 from mnemon.log.events import SYSTEM
 from mnemon.telemetry import logger
 from mnemon.work.job import Job
@@ -36,7 +36,7 @@ RECORD_FAILURE = JobKind("documents.record_failure", FailedRun, attempts=20)
 @RECORD_FAILURE.handler
 async def record_failure(job: Job[FailedRun]) -> None:
     """Append it once, with the end of this job. A run that was retried meanwhile has nothing to record any more."""
-    context = cast(Context, job.context)
+    context = cast(IngestContext, job.context)
     run_id = job.payload.run_id
     async with context.log.transaction(job.tenant_id) as transaction:
         tx = transaction.connection

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from mnemon.db.database import Connection, Database
 from mnemon.documents import events as happened
 from mnemon.documents.ingest.chunk_store import remove_chunks
-from mnemon.documents.ingest.job import Context
+from mnemon.documents.ingest.job import IngestContext
 from mnemon.documents.ingest.revision_texts import remove_texts
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.locks import lock_document
@@ -132,7 +132,7 @@ async def remove_files(
 @PURGE_FILES.handler
 async def finish_purge(job: Job[PurgedDocument]) -> None:
     """What a purge could not do itself. By now no row tells the hashes: every blob that nobody needs is removed."""
-    context = cast(Context, job.context)
+    context = cast(IngestContext, job.context)
     async with job.transaction() as tx:
         gone = await _contents(tx, job.payload.doc_id)
     known = await asyncio.to_thread(lambda: [content for _, content, _ in context.files.blobs_of(job.tenant_id)])

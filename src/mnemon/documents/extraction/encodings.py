@@ -19,7 +19,7 @@ LONG_RUN = re.compile(r"[^\x00-\x7f]{5,}")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class EncodingCandidate:
     encoding: str
     judge: Callable[[str], float]
 
@@ -71,20 +71,20 @@ def _ideographs(encoding: str, *common: tuple[int, int, float]) -> Callable[[str
 
 # In the order in which they are believed when two are equally good.
 CANDIDATES = (
-    Candidate("cp1252", _latin(WESTERN_LETTERS)),
-    Candidate("cp1250", _latin(CENTRAL_LETTERS)),
-    Candidate("cp1251", _share_of("оеаинтсрвлкмдпуяызьбгчйхжюшОПРНВСДК")),
-    Candidate("koi8_r", _share_of("оеаинтсрвлкмдпуяызьбгчйхжюшОПРНВСДК")),
-    Candidate("cp866", _share_of("оеаинтсрвлкмдпуяызьбгчйхжюшОПРНВСДК")),
-    Candidate("cp1253", _share_of("αοιετσνηυρπκμλωάόίέήύώςδγχθφ")),
-    Candidate("cp1255", _share_of("ויהלאמתרבנשדעחקפכגטצסזםןץףך")),
-    Candidate("cp1256", _share_of("الينومرتبةعدسفحكقهجشصطخءأإىؤئآ،")),
-    Candidate("cp932", _ideographs("cp932", (0x81, 0x83, 1.0), (0x88, 0x97, 0.95))),
-    Candidate("euc_jp", _ideographs("euc_jp", (0xA4, 0xA5, 1.3), (0xA1, 0xA1, 1.0), (0xB0, 0xCF, 0.8))),
-    Candidate("euc_kr", _ideographs("euc_kr", (0xB0, 0xC8, 1.0), (0xA1, 0xA3, 0.5))),
-    Candidate("gb18030", _ideographs("gb18030", (0xB0, 0xD7, 0.93), (0xA1, 0xA3, 0.93))),
-    Candidate("big5", _ideographs("big5", (0xA4, 0xC6, 0.97), (0xA1, 0xA1, 0.97))),
-    Candidate("cp874", _share_of("านรอกเงมยลวดทสตะปบคหแจพชขใไโผถิีุู่้ัำ็์")),
+    EncodingCandidate("cp1252", _latin(WESTERN_LETTERS)),
+    EncodingCandidate("cp1250", _latin(CENTRAL_LETTERS)),
+    EncodingCandidate("cp1251", _share_of("оеаинтсрвлкмдпуяызьбгчйхжюшОПРНВСДК")),
+    EncodingCandidate("koi8_r", _share_of("оеаинтсрвлкмдпуяызьбгчйхжюшОПРНВСДК")),
+    EncodingCandidate("cp866", _share_of("оеаинтсрвлкмдпуяызьбгчйхжюшОПРНВСДК")),
+    EncodingCandidate("cp1253", _share_of("αοιετσνηυρπκμλωάόίέήύώςδγχθφ")),
+    EncodingCandidate("cp1255", _share_of("ויהלאמתרבנשדעחקפכגטצסזםןץףך")),
+    EncodingCandidate("cp1256", _share_of("الينومرتبةعدسفحكقهجشصطخءأإىؤئآ،")),
+    EncodingCandidate("cp932", _ideographs("cp932", (0x81, 0x83, 1.0), (0x88, 0x97, 0.95))),
+    EncodingCandidate("euc_jp", _ideographs("euc_jp", (0xA4, 0xA5, 1.3), (0xA1, 0xA1, 1.0), (0xB0, 0xCF, 0.8))),
+    EncodingCandidate("euc_kr", _ideographs("euc_kr", (0xB0, 0xC8, 1.0), (0xA1, 0xA3, 0.5))),
+    EncodingCandidate("gb18030", _ideographs("gb18030", (0xB0, 0xD7, 0.93), (0xA1, 0xA3, 0.93))),
+    EncodingCandidate("big5", _ideographs("big5", (0xA4, 0xC6, 0.97), (0xA1, 0xA1, 0.97))),
+    EncodingCandidate("cp874", _share_of("านรอกเงมยลวดทสตะปบคหแจพชขใไโผถิีุู่้ัำ็์")),
 )
 PLAUSIBLE = 0.5
 

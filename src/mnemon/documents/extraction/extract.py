@@ -11,7 +11,7 @@ from mnemon.documents.extraction.sniff import NAMES, FileKind
 from mnemon.documents.ingest.content import Extraction
 from mnemon.errors import MnemonError
 
-Extractor = Callable[[bytes, Limits], Extraction]
+FileExtractor = Callable[[bytes, Limits], Extraction]
 
 
 class ForeignFile(BaseModel):
@@ -52,7 +52,7 @@ def load_extractors() -> None:
         _extractor(kind)
 
 
-def _extractor(kind: FileKind) -> Extractor:
+def _extractor(kind: FileKind) -> FileExtractor:
     """Imported only when needed: the commands that read no file begin without them."""
     match kind:
         case "pdf":

@@ -24,7 +24,7 @@ TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|
 FRONT_FIELD = re.compile(r"([A-Za-z_][\w -]*):[ \t]*(.*)$")
 
 # The kind of a block, the line after it, and its level if it is a heading.
-Found = tuple[BlockKind, int, int]
+FoundBlock = tuple[BlockKind, int, int]
 
 
 def extract_markdown(content: bytes, limits: Limits) -> Extraction:
@@ -47,7 +47,7 @@ def markdown_blocks(lines: list[Line]) -> Iterator[Block]:
         at = until
 
 
-def _next_block(lines: list[Line], at: int) -> Found:
+def _next_block(lines: list[Line], at: int) -> FoundBlock:
     line = lines[at].text
     if heading := ATX.match(line):
         return "heading", at + 1, len(heading[1])
@@ -71,7 +71,7 @@ def _is_table_rule(line: str) -> bool:
     return "|" in line and len(line) < 5_000 and bool(TABLE_RULE.match(line))
 
 
-def _paragraph_or_setext(lines: list[Line], at: int) -> Found:
+def _paragraph_or_setext(lines: list[Line], at: int) -> FoundBlock:
     until = at + 1
     while until < len(lines) and not lines[until].blank:
         text = lines[until].text

@@ -20,7 +20,7 @@ MANY_PIECES, COARSE = 2_000, 40
 
 
 @dataclass(slots=True)
-class Section:
+class ChunkSection:
     """The pieces below one heading, the heading itself included."""
 
     headings: tuple[str, ...]
@@ -55,10 +55,10 @@ def _gap(text: str, start: int, end: int) -> Iterator[Block]:
         yield Block("paragraph", start, end)
 
 
-def _sections(extraction: Extraction, count: CountTokens) -> Iterator[Section]:
+def _sections(extraction: Extraction, count: CountTokens) -> Iterator[ChunkSection]:
     """A heading opens a section. One with nothing below it but a deeper heading is told with that one's text."""
     path: list[tuple[int, str]] = []
-    section = Section(())
+    section = ChunkSection(())
     before: Block | None = None
     for block in covering_blocks(extraction.text, extraction.blocks):
         if block.kind == "heading":
@@ -68,7 +68,7 @@ def _sections(extraction: Extraction, count: CountTokens) -> Iterator[Section]:
             headings = tuple(words for _, words in path)
             if section.pieces and not 0 < section.open_level < level:
                 yield section
-                section = Section(headings)
+                section = ChunkSection(headings)
             section.headings, section.open_level = headings, level
         else:
             section.open_level = 0

@@ -39,7 +39,7 @@ CHUNKS = counter("mnemon_ingested_chunks", "Chunks that this process made.")
 log = logger(__name__)
 
 
-class Context(Protocol):
+class IngestContext(Protocol):
     """What the worker hands to the handlers: the running Mnemon, as far as they need it."""
 
     @property
@@ -65,7 +65,7 @@ INGEST = JobKind("documents.ingest", RunToRead, attempts=3, time_limit=3600, bac
 async def ingest(job: Job[RunToRead]) -> None:
     """Everything slow happens outside a transaction. A crash anywhere leaves the file to the next attempt."""
     started = time.perf_counter()
-    context = cast(Context, job.context)
+    context = cast(IngestContext, job.context)
     run = await _run(job)
     path = await asyncio.to_thread(_file_of, context.files, job.tenant_id, run)
     await _note(job, run, "extract")

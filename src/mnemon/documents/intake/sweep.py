@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents.errors import FileGone
-from mnemon.documents.ingest.job import Context
+from mnemon.documents.ingest.job import IngestContext
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.locks import lock_blob
 from mnemon.telemetry import counter
@@ -57,7 +57,7 @@ SWEEP = JobKind("documents.sweep", Ages, attempts=3, time_limit=3600, at_once=1)
 @SWEEP.handler
 async def sweep(job: Job[Ages]) -> dict[str, int]:
     """Cross tenants by the folders on disk; each is compared inside its own tenant."""
-    files = cast(Context, job.context).files
+    files = cast(IngestContext, job.context).files
     uploads = await sweep_uploads(job.database, files, job.payload)
     blobs = await sweep_blobs(job.database, files, job.payload.orphan_hours)
     await asyncio.to_thread(files.discard_parts, time.time() - job.payload.orphan_hours * HOUR)

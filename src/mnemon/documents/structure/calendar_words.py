@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-Direction = Literal["past", "future", "nearest"]
+DateDirection = Literal["past", "future", "nearest"]
 
 MONTHS = {
     name: number
@@ -53,42 +53,42 @@ ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 
 
 @dataclass(frozen=True)
-class Period:
+class DateRange:
     """From the first to the last day, both included."""
 
     first: date
     last: date
 
 
-def day(on: date) -> Period:
-    return Period(on, on)
+def day(on: date) -> DateRange:
+    return DateRange(on, on)
 
 
-def week(on: date) -> Period:
+def week(on: date) -> DateRange:
     monday = on - timedelta(days=on.weekday())
-    return Period(monday, monday + timedelta(days=6))
+    return DateRange(monday, monday + timedelta(days=6))
 
 
-def month(year: int, number: int) -> Period:
+def month(year: int, number: int) -> DateRange:
     """`number` may run over the ends of the year."""
     year, number = year + (number - 1) // 12, (number - 1) % 12 + 1
-    return Period(date(year, number, 1), date(year, number, monthrange(year, number)[1]))
+    return DateRange(date(year, number, 1), date(year, number, monthrange(year, number)[1]))
 
 
-def quarter(year: int, number: int) -> Period:
+def quarter(year: int, number: int) -> DateRange:
     first = (number - 1) * 3 + 1
-    return Period(month(year, first).first, month(year, first + 2).last)
+    return DateRange(month(year, first).first, month(year, first + 2).last)
 
 
-def half(year: int, number: int) -> Period:
-    return Period(quarter(year, number * 2 - 1).first, quarter(year, number * 2).last)
+def half(year: int, number: int) -> DateRange:
+    return DateRange(quarter(year, number * 2 - 1).first, quarter(year, number * 2).last)
 
 
-def year(number: int) -> Period:
-    return Period(date(number, 1, 1), date(number, 12, 31))
+def year(number: int) -> DateRange:
+    return DateRange(date(number, 1, 1), date(number, 12, 31))
 
 
-def unit_around(unit: str, today: date, step: int) -> Period:
+def unit_around(unit: str, today: date, step: int) -> DateRange:
     """This week is step 0, last month is step -1, next quarter is step 1."""
     if unit == "week":
         return week(today + timedelta(weeks=step))
@@ -96,7 +96,7 @@ def unit_around(unit: str, today: date, step: int) -> Period:
         return month(today.year, today.month + step)
     if unit == "quarter":
         first = month(today.year, (today.month - 1) // 3 * 3 + 1 + 3 * step).first
-        return Period(first, month(first.year, first.month + 2).last)
+        return DateRange(first, month(first.year, first.month + 2).last)
     if unit == "year":
         return year(today.year + step)
     return day(today + timedelta(days=step))
@@ -114,7 +114,7 @@ def shifted(today: date, unit: str, count: int) -> date:
     return min(target.first.replace(day=1) + timedelta(days=today.day - 1), target.last)
 
 
-def weekday_near(number: int, today: date, direction: Direction) -> date:
+def weekday_near(number: int, today: date, direction: DateDirection) -> date:
     """Never today itself: who means today says so."""
     ahead = (number - today.weekday() - 1) % 7 + 1
     behind = (today.weekday() - number - 1) % 7 + 1
@@ -123,7 +123,7 @@ def weekday_near(number: int, today: date, direction: Direction) -> date:
     return today + timedelta(days=ahead)
 
 
-def nearest(periods: list[Period], today: date, direction: Direction) -> Period:
+def nearest(periods: list[DateRange], today: date, direction: DateDirection) -> DateRange:
     """Of the same day or month in several years, the one that is meant. Minutes of March speak of April too."""
     if direction == "future":
         ahead = [period for period in periods if period.last >= today]

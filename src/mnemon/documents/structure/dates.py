@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from mnemon.documents.structure import calendar_words as calendar
-from mnemon.documents.structure.calendar_words import MONTHS, NUMBERS, ORDINALS, WEEKDAYS, Direction, Period
+from mnemon.documents.structure.calendar_words import MONTHS, NUMBERS, ORDINALS, WEEKDAYS, DateDirection, DateRange
 
 
 @dataclass(frozen=True)
@@ -15,11 +15,11 @@ class Mention:
 
     start: int
     end: int
-    period: Period
+    period: DateRange
     lead: str
 
 
-Reader = Callable[[re.Match[str], date, Direction], Period]
+DateReader = Callable[[re.Match[str], date, DateDirection], DateRange]
 
 _MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
 _FULL_WEEKDAY = "|".join(name for name in WEEKDAYS if name.endswith("day"))
@@ -47,18 +47,18 @@ _LEAD = re.compile(
 )
 
 
-def _iso(match: re.Match[str], _today: date, _direction: Direction) -> Period:
+def _iso(match: re.Match[str], _today: date, _direction: DateDirection) -> DateRange:
     return calendar.day(date(int(match["year"]), int(match["number"]), int(match["day"])))
 
 
-def _numeric(match: re.Match[str], _today: date, _direction: Direction) -> Period:
+def _numeric(match: re.Match[str], _today: date, _direction: DateDirection) -> DateRange:
     """Day first, as most of the world writes, unless only the other order is a date."""
     first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
     year += 2000 if year < 100 else 0
     return calendar.day(date(year, second, first) if second <= 12 else date(year, first, second))
 
 
-def _day_of_month(match: re.Match[str], today: date, direction: Direction) -> Period:
+def _day_of_month(match: re.Match[str], today: date, direction: DateDirection) -> DateRange:
     month, number = MONTHS[match["month"].lower()], int(match["day"])
     if match["year"]:
         return calendar.day(date(int(match["year"]), month, number))
@@ -69,7 +69,7 @@ def _day_of_month(match: re.Match[str], today: date, direction: Direction) -> Pe
     )
 
 
-def _month(match: re.Match[str], today: date, direction: Direction) -> Period:
+def _month(match: re.Match[str], today: date, direction: DateDirection) -> DateRange:
     number = MONTHS[match["month"].lower()]
     if match["year"]:
         return _edge(match, calendar.month(int(match["year"]), number))
@@ -77,14 +77,14 @@ def _month(match: re.Match[str], today: date, direction: Direction) -> Period:
     return _edge(match, calendar.nearest(months, today, direction))
 
 
-def _bare_month(match: re.Match[str], today: date, direction: Direction) -> Period:
+def _bare_month(match: re.Match[str], today: date, direction: DateDirection) -> DateRange:
     """ "In June", "since June", "end of June"; "the June figures" say nothing about when."""
     if not match["edge"] and not _lead(match):
         raise ValueError("a month without a preposition is part of a name")
     return _month(match, today, direction)
 
 
-def _quarter(match: re.Match[str], today: date, direction: Direction) -> Period:
+def _quarter(match: re.Match[str], today: date, direction: DateDirection) -> DateRange:
     number = ORDINALS[match["ordinal"].lower()] if match["ordinal"] else int(match["number"])
     build = calendar.half if (match["letter"] or "").lower() == "h" else calendar.quarter
     if match["year"]:
@@ -92,7 +92,7 @@ def _quarter(match: re.Match[str], today: date, direction: Direction) -> Period:
     return _edge(match, calendar.nearest([build(today.year + step, number) for step in (-1, 0, 1)], today, direction))
 
 
-def _weekday(match: re.Match[str], today: date, direction: Direction) -> Period:
+def _weekday(match: re.Match[str], today: date, direction: DateDirection) -> DateRange:
     number, which = WEEKDAYS[match["weekday"].lower().rstrip(".")], (match["which"] or "").lower()
     if which in ("next", "last"):
         step = 1 if which == "next" else -1
@@ -102,7 +102,7 @@ def _weekday(match: re.Match[str], today: date, direction: Direction) -> Period:
     return calendar.day(calendar.weekday_near(number, today, direction))
 
 
-def _relative_day(match: re.Match[str], today: date, _direction: Direction) -> Period:
+def _relative_day(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
     word = re.sub(r"\s+", " ", match["word"].lower())
     steps = {
         "tomorrow": 1,
@@ -114,25 +114,25 @@ def _relative_day(match: re.Match[str], today: date, _direction: Direction) -> P
     return calendar.day(today + timedelta(days=steps.get(word, 0)))
 
 
-def _relative_unit(match: re.Match[str], today: date, _direction: Direction) -> Period:
+def _relative_unit(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
     step = {"next": 1, "coming": 1, "following": 1, "last": -1, "past": -1, "previous": -1}
     return _edge(match, calendar.unit_around(match["unit"].lower(), today, step.get((match["which"] or "").lower(), 0)))
 
 
-def _count_ahead(match: re.Match[str], today: date, _direction: Direction) -> Period:
+def _count_ahead(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
     return calendar.day(calendar.shifted(today, _unit(match), _count(match)))
 
 
-def _count_ago(match: re.Match[str], today: date, _direction: Direction) -> Period:
+def _count_ago(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
     return calendar.day(calendar.shifted(today, _unit(match), -_count(match)))
 
 
-def _end_of_short(match: re.Match[str], today: date, _direction: Direction) -> Period:
+def _end_of_short(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
     unit = {"d": "day", "w": "week", "m": "month", "q": "quarter", "y": "year"}[(match["letter"] or "d").lower()]
     return calendar.day(_working_end(unit, calendar.unit_around(unit, today, 0)))
 
 
-def _ordinal_day(match: re.Match[str], today: date, direction: Direction) -> Period:
+def _ordinal_day(match: re.Match[str], today: date, direction: DateDirection) -> DateRange:
     number = int(match["day"])
     months = [calendar.month(today.year, today.month + step) for step in (-1, 0, 1, 2)]
     days = [month.first.replace(day=number) for month in months if number <= month.last.day]
@@ -140,7 +140,7 @@ def _ordinal_day(match: re.Match[str], today: date, direction: Direction) -> Per
 
 
 # Tried in this order; a later pattern does not look inside what an earlier one has read.
-_PATTERNS: tuple[tuple[str, Reader], ...] = (
+_PATTERNS: tuple[tuple[str, DateReader], ...] = (
     (r"\b(?P<year>\d{4})-(?P<number>\d{2})-(?P<day>\d{2})(?!\d)", _iso),
     (r"\b(?P<first>\d{1,2})[./](?P<second>\d{1,2})[./](?P<year>(?:20)?\d\d)\b", _numeric),
     (rf"\b{_DAY}(?:\.(?=\s+\w{{3,9}}\.?\s+{_THIS_AGE}))?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?\b", _day_of_month),
@@ -186,7 +186,7 @@ _LONG_AGO = date(1000, 1, 1)
 _TWO_READINGS = re.compile(r"(?:0?\d|1[012])[/.](?:0?\d|1[012])[/.]\d+.*", re.DOTALL)
 
 
-def read_dates(text: str, today: date, direction: Direction = "nearest") -> list[Mention]:
+def read_dates(text: str, today: date, direction: DateDirection = "nearest") -> list[Mention]:
     """Every date that the text mentions, in order. A date without a year is taken in the given direction."""
     if not _MAYBE_DATED.search(text):
         return []
@@ -211,7 +211,7 @@ def midnight(day: date | None) -> datetime | None:
     return datetime.combine(day, time(), UTC) if day else None
 
 
-def _all_mentions(text: str, today: date, direction: Direction) -> Iterator[Mention]:
+def _all_mentions(text: str, today: date, direction: DateDirection) -> Iterator[Mention]:
     for pattern, reader in _READERS:
         for match in pattern.finditer(text):
             if _MODAL_MAY.search(match[0]):
@@ -234,7 +234,7 @@ def _own_lead(words: str) -> str:
     return first if first in ("within", "in") else ""
 
 
-def _edge(match: re.Match[str], period: Period) -> Period:
+def _edge(match: re.Match[str], period: DateRange) -> DateRange:
     """ "End of July" is its last day, "mid-July" its fifteenth."""
     edge = (match.groupdict().get("edge") or "").lower()
     if "end" in edge:
@@ -247,7 +247,7 @@ def _edge(match: re.Match[str], period: Period) -> Period:
     return period
 
 
-def _working_end(unit: str, period: Period) -> date:
+def _working_end(unit: str, period: DateRange) -> date:
     """A week ends on its Friday for whoever promises something by its end."""
     return period.first + timedelta(days=4) if unit == "week" else period.last
 

@@ -13,9 +13,9 @@ from mnemon.documents.structure.preamble import is_field, read_preamble
 from mnemon.documents.structure.sections import Section, is_lead_in, section_of
 from mnemon.documents.structure.sentences import sentences, trimmed
 from mnemon.documents.structure.stamps import day_line, days_come_first, stamped_day
-from mnemon.documents.structure.structure import NO_HINTS, Block, Hints, Part, PartKind, Structure
+from mnemon.documents.structure.structure import NO_HINTS, Block, Hints, PartKind, Structure, StructurePart
 from mnemon.documents.structure.tables import Table, is_ruler, read_row, table_opening
-from mnemon.documents.structure.talk import Turn, speakers_among, talk_blocks, turn_on
+from mnemon.documents.structure.talk import SpeakerTurn, speakers_among, talk_blocks, turn_on
 
 _RUN_IN = re.compile(r"[A-Z][\w '’#-]{2,40}[.:]\s+(?=\S)")
 
@@ -45,10 +45,10 @@ class _Reader:
         self.speaker: str | None = None
         self.day: date | None = None
         self.table: Table | None = None
-        self.open: Part | None = None
+        self.open: StructurePart | None = None
         self.begun = False
 
-    def read(self) -> Iterator[Part]:
+    def read(self) -> Iterator[StructurePart]:
         in_code, place = False, 0
         for number, line in enumerate(self.lines):
             while place < len(self.blocks) and self.blocks[place].end <= line.start:
@@ -74,7 +74,7 @@ class _Reader:
             self.begun = True
         yield from self._close()
 
-    def _line(self, number: int, line: Line, block: Block | None) -> Iterator[Part]:
+    def _line(self, number: int, line: Line, block: Block | None) -> Iterator[StructurePart]:
         words = line.text
         if words.lstrip().startswith(">") or is_attribution(words) or self._is_quoted_mail(block):
             yield from self._quote(line)
@@ -90,7 +90,7 @@ class _Reader:
             self.speaker = turn.speaker
             self.day = stamped_day(turn.stamp, self.day_first) or self.day
             if turn.begin < len(words):
-                self.open = Part("paragraph", line.start + turn.begin, line.end)
+                self.open = StructurePart("paragraph", line.start + turn.begin, line.end)
         elif self.hints.talk and (day := day_line(words)):
             yield from self._close()
             self.day = day
@@ -103,7 +103,7 @@ class _Reader:
     def _is_quoted_mail(self, block: Block | None) -> bool:
         return block is not None and block.kind == "quote" and self.hints.kind == "email"
 
-    def _speaks(self, turn: Turn, line: Line, block: Block | None) -> bool:
+    def _speaks(self, turn: SpeakerTurn, line: Line, block: Block | None) -> bool:
         if block and block.kind == "message" and block.start >= line.start:
             return True
         if turn.begin >= len(line.text):
@@ -117,47 +117,47 @@ class _Reader:
         lines = self.lines
         return is_lead(lines, number, self.hints.talk) or (not self.begun and is_title(lines, number))
 
-    def _words(self, line: Line) -> Iterator[Part]:
+    def _words(self, line: Line) -> Iterator[StructurePart]:
         mark = item_mark(line.text)
         opened = self.open
         if mark:
             yield from self._close()
             ticked = None if mark["box"] is None else mark["box"] != " "
-            self.open = Part("item", line.start + mark.end(), line.end, ticked=ticked)
+            self.open = StructurePart("item", line.start + mark.end(), line.end, ticked=ticked)
         elif opened and not self._next_message() and (opened.kind != "item" or line.text[:1].isspace()):
             self.open = replace(opened, end=line.end)
         else:
             yield from self._close()
-            self.open = Part("paragraph", line.start, line.end)
+            self.open = StructurePart("paragraph", line.start, line.end)
 
     def _next_message(self) -> bool:
         """In a chat who goes on writing sends another message with every line."""
         return self.hints.kind == "chat" and self.speaker is not None
 
-    def _row(self, line: Line) -> Iterator[Part]:
+    def _row(self, line: Line) -> Iterator[StructurePart]:
         if self.table is None:
             self.table = table_opening(line.text)
         elif row := read_row(line.text, line.start, self.table):
-            yield Part("row", row.start, row.end, (), self.speaker, self.day, cells=row.cells)
+            yield StructurePart("row", row.start, row.end, (), self.speaker, self.day, cells=row.cells)
 
-    def _quote(self, line: Line) -> Iterator[Part]:
+    def _quote(self, line: Line) -> Iterator[StructurePart]:
         if self.open and self.open.kind == "quote":
             self.open = replace(self.open, end=line.end)
             return
         yield from self._close()
-        self.open = Part("quote", line.start, line.end)
+        self.open = StructurePart("quote", line.start, line.end)
 
-    def _old_mail(self, start: int) -> Iterator[Part]:
+    def _old_mail(self, start: int) -> Iterator[StructurePart]:
         if span := trimmed(self.text, start, len(self.text)):
-            yield Part("quote", *span, tuple(sentences(self.text, *span)))
+            yield StructurePart("quote", *span, tuple(sentences(self.text, *span)))
 
-    def _enter(self, kind: PartKind, start: int, end: int) -> Iterator[Part]:
+    def _enter(self, kind: PartKind, start: int, end: int) -> Iterator[StructurePart]:
         if span := trimmed(self.text, start, end):
             self.section = section_of(self.text[span[0] : span[1]])
             self.speaker = None
-            yield Part(kind, *span)
+            yield StructurePart(kind, *span)
 
-    def _close(self) -> Iterator[Part]:
+    def _close(self) -> Iterator[StructurePart]:
         opened, self.open = self.open, None
         if opened is None or (span := trimmed(self.text, opened.start, opened.end)) is None:
             return

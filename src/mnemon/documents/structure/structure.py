@@ -30,7 +30,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StructurePart:
     """`text[start:end]`, without the mark, stamp or name before it. Parts are in order and do not overlap."""
 
     kind: PartKind
@@ -69,7 +69,7 @@ NO_HINTS = Hints()
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    parts: tuple[Part, ...]
+    parts: tuple[StructurePart, ...]
     preamble: Preamble
     # The hints that it was read with, told by their digest: names that the text does not hold are not kept with it.
     read_with: str = NO_HINTS.digest

@@ -30,7 +30,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """Cells by kind, and the span from the first known cell to the last filled one."""
 
     cells: dict[str, str]
@@ -54,7 +54,7 @@ def is_ruler(line: str) -> bool:
     return "-" in line and _RULER.match(line) is not None
 
 
-def read_row(line: str, offset: int, table: Table) -> Row | None:
+def read_row(line: str, offset: int, table: Table) -> TableRow | None:
     """None for a ruler, and for a line that is no row of this table."""
     if table.separator not in line or is_ruler(line):
         return None
@@ -70,7 +70,7 @@ def read_row(line: str, offset: int, table: Table) -> Row | None:
             end = stop
     if begin is None or end is None:
         return None
-    return Row(cells, offset + begin, offset + end)
+    return TableRow(cells, offset + begin, offset + end)
 
 
 def _cells(line: str, separator: str) -> list[tuple[int, int, str]]:

@@ -62,7 +62,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class SpeakerTurn:
     """Somebody begins to speak on this line; the words begin at `begin` within it."""
 
     speaker: str
@@ -73,19 +73,23 @@ class Turn:
     timed: bool = True
 
 
-def turn_on(line: str) -> Turn | None:
+def turn_on(line: str) -> SpeakerTurn | None:
     if len(line) > 5_000:
         line = line[:_HEAD]
     if _MAY_BE_TIMED.search(line, 0, _HEAD):
         for pattern in (*_SURE, *_LIKELY, _CLOCK_ABOVE):
             if (match := pattern.match(line)) and not _is_label(match["name"]):
-                return Turn(
+                return SpeakerTurn(
                     match["name"].strip(), match["stamp"], match.end(), pattern in _SURE, pattern is not _CLOCK_ABOVE
                 )
         if match := _NICK_ONLY.match(line):
-            return Turn(match["name"], "", match.end(), sure=True)
+            return SpeakerTurn(match["name"], "", match.end(), sure=True)
     match = _NAMED.match(line, 0, _HEAD)
-    return Turn(match["name"].strip(), "", match.end(), timed=False) if match and not _is_label(match["name"]) else None
+    return (
+        SpeakerTurn(match["name"].strip(), "", match.end(), timed=False)
+        if match and not _is_label(match["name"])
+        else None
+    )
 
 
 def _is_label(name: str) -> bool:
@@ -113,7 +117,7 @@ def _is_talk(speakers: list[str], full: int) -> bool:
     return len(speakers) >= 4 and len(said) >= 2 and repeated * 2 >= len(speakers) and len(speakers) * 2 >= full
 
 
-def _blocks(lines: list[Line], turns: list[tuple[int, Turn]]) -> Iterator[Block]:
+def _blocks(lines: list[Line], turns: list[tuple[int, SpeakerTurn]]) -> Iterator[Block]:
     """A turn goes on until the next one begins; what stands before the first is no one's."""
     yield from plain_blocks(lines[: turns[0][0]])
     ends = [*(number for number, _ in turns[1:]), len(lines)]
@@ -121,7 +125,9 @@ def _blocks(lines: list[Line], turns: list[tuple[int, Turn]]) -> Iterator[Block]
         yield from block_of("message", lines[number:until], speaker=turn.speaker)
 
 
-def speakers_among(turns: Sequence[tuple[Line, Turn]], text: str, talk: bool, people: Sequence[str]) -> frozenset[str]:
+def speakers_among(
+    turns: Sequence[tuple[Line, SpeakerTurn]], text: str, talk: bool, people: Sequence[str]
+) -> frozenset[str]:
     """Labels that are people talking, and not "Remarks:" or "Total:"."""
     known = {name.lower() for name in people} | {name.split()[0].lower() for name in people if name.split()}
     labels = Counter(turn.speaker for line, turn in turns if not is_field(line.text))

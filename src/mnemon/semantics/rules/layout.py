@@ -8,7 +8,7 @@ from typing import Literal
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.preamble import Preamble
 from mnemon.documents.structure.sections import Section, section_of
-from mnemon.documents.structure.structure import Part, Structure
+from mnemon.documents.structure.structure import Structure, StructurePart
 from mnemon.semantics.rules.clauses import split_facts
 
 UnitForm = Literal["sentence", "item", "row"]
@@ -59,7 +59,7 @@ def _units(text: str, structure: Structure) -> Iterator[Unit]:
             yield from _facts(text, part, heading, section)
 
 
-def _facts(text: str, part: Part, heading: str, section: Section | None) -> Iterator[Unit]:
+def _facts(text: str, part: StructurePart, heading: str, section: Section | None) -> Iterator[Unit]:
     form: UnitForm = "item" if part.kind == "item" else "sentence"
     begin = part.start
     if part.value is not None:

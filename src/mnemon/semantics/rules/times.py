@@ -4,7 +4,7 @@ import re
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
-from mnemon.documents.structure.calendar_words import Direction
+from mnemon.documents.structure.calendar_words import DateDirection
 from mnemon.documents.structure.dates import Mention, read_dates
 from mnemon.semantics.semantic_event import Category
 
@@ -37,7 +37,7 @@ def event_time_of(clause: str, category: Category, today: date | None, zone: Zon
     """The beginning of the day or period that the clause names, on the author's clock."""
     if today is None or category is Category.COMMITMENT:
         return None
-    direction: Direction = "past" if category in _LOOKS_BACK else "nearest"
+    direction: DateDirection = "past" if category in _LOOKS_BACK else "nearest"
     mentions = read_dates(clause, today, direction)
     if category in _LOOKS_BACK:
         # "We decided to launch on 10 June": what was done is done by the day that tells of it.

@@ -33,10 +33,10 @@ class Forwarded:
     message: Message
 
 
-Part = TextPart | Attachment | Forwarded
+MailPart = TextPart | Attachment | Forwarded
 
 
-def parts_of(message: Message) -> Iterator[Part]:
+def parts_of(message: Message) -> Iterator[MailPart]:
     """In order; of alternative forms of one text only the best."""
     waiting: list[Message] = [message]
     count = 0
@@ -73,7 +73,7 @@ def _is_stand_in(plain: Message, rich: Message) -> bool:
     return words < EMPTY_TWIN * parse(_text(rich)).letters[-1]
 
 
-def _leaf(part: Message) -> Part:
+def _leaf(part: Message) -> MailPart:
     name = _filename(part)
     kind = part.get_content_type()
     # A multipart without its border is read as the text that it is.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from mnemon.documents.extraction.pdf.lines import Line
+from mnemon.documents.extraction.pdf.lines import PageLine
 from mnemon.documents.structure.structure import BlockKind
 
 ITEM = re.compile(r"[•‣◦▪●○–·*-](?:\s|$)|(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S")
@@ -26,7 +26,7 @@ class Paragraph:
     """Lines that belong together, before their text is written."""
 
     kind: BlockKind
-    lines: list[Line] = field(default_factory=list)
+    lines: list[PageLine] = field(default_factory=list)
     level: int = 0
 
     @property
@@ -41,14 +41,14 @@ class Sizes:
     body: float
     headings: Sequence[float]
 
-    def level(self, line: Line) -> int:
+    def level(self, line: PageLine) -> int:
         """The level of a heading in letters of this size; 0 for those of the running text."""
         if line.height < self.body * LARGER or not self.headings:
             return 0
         return 1 + min(range(len(self.headings)), key=lambda number: abs(self.headings[number] - line.height))
 
 
-def sizes_of(pages: Sequence[Sequence[Line]]) -> Sizes:
+def sizes_of(pages: Sequence[Sequence[PageLine]]) -> Sizes:
     letters: Counter[float] = Counter()
     for page in pages:
         for line in page:
@@ -73,7 +73,7 @@ def _apart(heights: list[float]) -> list[float]:
     return kept
 
 
-def paragraphs_of(lines: list[Line], sizes: Sizes) -> list[Paragraph]:
+def paragraphs_of(lines: list[PageLine], sizes: Sizes) -> list[Paragraph]:
     tables = _table_lines(lines)
     found: list[Paragraph] = []
     for number, line in enumerate(lines):
@@ -86,7 +86,7 @@ def paragraphs_of(lines: list[Line], sizes: Sizes) -> list[Paragraph]:
     return list(_settled(found, sizes))
 
 
-def _kind(line: Line, sizes: Sizes, in_table: bool) -> tuple[BlockKind, int]:
+def _kind(line: PageLine, sizes: Sizes, in_table: bool) -> tuple[BlockKind, int]:
     level = sizes.level(line)
     if LEADERS.search(line.text):
         return "table", 0
@@ -99,7 +99,7 @@ def _kind(line: Line, sizes: Sizes, in_table: bool) -> tuple[BlockKind, int]:
     return ("list", 0) if ITEM.match(line.text) else ("paragraph", 0)
 
 
-def _goes_on(last: Paragraph, line: Line, kind: BlockKind, level: int, before: Line) -> bool:
+def _goes_on(last: Paragraph, line: PageLine, kind: BlockKind, level: int, before: PageLine) -> bool:
     """Whether the line belongs to the paragraph that stands before it."""
     if "table" in (last.kind, kind):
         return last.kind == kind and line.top <= before.bottom + line.height
@@ -120,7 +120,7 @@ def _goes_on(last: Paragraph, line: Line, kind: BlockKind, level: int, before: L
     return not _begins_anew(last, line, before)
 
 
-def _begins_anew(last: Paragraph, line: Line, before: Line) -> bool:
+def _begins_anew(last: Paragraph, line: PageLine, before: PageLine) -> bool:
     """An indent after the end of a sentence, or a line that ended before it was full."""
     ended = bool(SENTENCE_END.search(before.text))
     right = max(line.right, *(one.right for one in last.lines))
@@ -134,13 +134,13 @@ def _begins_anew(last: Paragraph, line: Line, before: Line) -> bool:
     return (indented and ended) or (fits and (ended or not line.text[0].islower()))
 
 
-def _first_word_width(line: Line) -> float:
+def _first_word_width(line: PageLine) -> float:
     run = line.runs[0]
     letters = len(run.text.split(" ", 1)[0])
     return sum(run.widths[:letters]) / 10 if run.widths else (run.right - run.left) * letters / len(run.text)
 
 
-def _table_lines(lines: list[Line]) -> set[int]:
+def _table_lines(lines: list[PageLine]) -> set[int]:
     """Numbers of lines of several cells, two of which begin or end where those of the next such line do."""
     found: set[int] = set()
     rows = [number for number, line in enumerate(lines) if len(line.runs) > 1]
@@ -150,7 +150,7 @@ def _table_lines(lines: list[Line]) -> set[int]:
     return found
 
 
-def _aligned(row: Line, other: Line) -> int:
+def _aligned(row: PageLine, other: PageLine) -> int:
     return sum(
         any(abs(cell.left - one.left) < 4 or abs(cell.right - one.right) < 4 for one in row.runs) for cell in other.runs
     )

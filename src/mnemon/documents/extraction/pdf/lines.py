@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from mnemon.documents.extraction.pdf.runs import Run
+from mnemon.documents.extraction.pdf.runs import TextRun
 
 DIGITS = re.compile(r"\d+")
 PAGE_NUMBER = re.compile(r"\W*(?:page|seite|p\.?)?\s*\d{1,4}\s*(?:(?:of|von|/)\s*\d{1,4})?\W*", re.IGNORECASE)
@@ -15,10 +15,10 @@ NUMBERED = re.compile(r"\d{1,4}\b.*|.*\b(?:\d{1,4}|[ivxl]{1,6})")
 
 
 @dataclass(slots=True)
-class Line:
+class PageLine:
     """The runs of one row that belong together, from left to right."""
 
-    runs: list[Run]
+    runs: list[TextRun]
     left: float
     bottom: float
     right: float
@@ -45,14 +45,14 @@ class PageLines:
 
     width: float
     height: float
-    body: list[Line]
-    header: list[Line]
-    footer: list[Line]
+    body: list[PageLine]
+    header: list[PageLine]
+    footer: list[PageLine]
 
 
-def lines_of(runs: list[Run]) -> list[Line]:
+def lines_of(runs: list[TextRun]) -> list[PageLine]:
     """Neighbours in reading order that share a row make one line."""
-    rows: list[list[Run]] = []
+    rows: list[list[TextRun]] = []
     for run in runs:
         if rows and run.shares_row(rows[-1][-1]) and run.left > rows[-1][-1].right - 0.5 * run.height:
             rows[-1].append(run)
@@ -61,8 +61,8 @@ def lines_of(runs: list[Run]) -> list[Line]:
     return [_line(row) for row in rows]
 
 
-def _line(row: list[Run]) -> Line:
-    return Line(
+def _line(row: list[TextRun]) -> PageLine:
+    return PageLine(
         row,
         min(run.left for run in row),
         min(run.bottom for run in row),
@@ -89,7 +89,7 @@ def part_margins(pages: list[PageLines]) -> None:
         page.body = [line for line in page.body if id(line) not in moved]
 
 
-def _edges(page: PageLines) -> tuple[list[Line], list[Line]]:
+def _edges(page: PageLines) -> tuple[list[PageLine], list[PageLine]]:
     """The highest and the lowest few lines, the outermost first, if they stand in the margins."""
     by_height = sorted(page.body, key=lambda line: -line.top)
     top = [line for line in by_height[:CONSIDERED] if line.bottom > page.height * (1 - MARGIN)]
@@ -97,15 +97,15 @@ def _edges(page: PageLines) -> tuple[list[Line], list[Line]]:
     return top, bottom[::-1]
 
 
-def _place(line: Line) -> int:
+def _place(line: PageLine) -> int:
     return round(line.bottom / 4)
 
 
-def _key(line: Line) -> tuple[str, int]:
+def _key(line: PageLine) -> tuple[str, int]:
     return DIGITS.sub("#", line.text.casefold()), _place(line)
 
 
-def _is_running(line: Line, said: Counter[tuple[str, int]], often: int) -> bool:
+def _is_running(line: PageLine, said: Counter[tuple[str, int]], often: int) -> bool:
     text, place = _key(line)
     times = sum(said[text, near] for near in (place - 1, place, place + 1))
     return times >= often or (len(line.text) < 24 and bool(PAGE_NUMBER.fullmatch(line.text)))

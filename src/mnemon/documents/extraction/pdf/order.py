@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from statistics import median
 
-from mnemon.documents.extraction.pdf.runs import Run
+from mnemon.documents.extraction.pdf.runs import TextRun
 
 # Beyond this a page is a drawing, and looking for columns would cost more than it gives.
 MOST_RUNS = 3_000
@@ -25,12 +25,12 @@ class Gutter:
     left: float
     right: float
 
-    def side(self, run: Run) -> int:
+    def side(self, run: TextRun) -> int:
         """-1 for left of it, 1 for right of it, 0 for what lies across."""
         return -1 if run.right <= self.right else 1 if run.left >= self.left else 0
 
 
-def in_reading_order(runs: list[Run]) -> list[Run]:
+def in_reading_order(runs: list[TextRun]) -> list[TextRun]:
     if len(runs) > MOST_RUNS:
         return runs
     gutter = find_gutter(runs)
@@ -39,20 +39,20 @@ def in_reading_order(runs: list[Run]) -> list[Run]:
     return runs
 
 
-def _is_scattered(runs: list[Run]) -> bool:
+def _is_scattered(runs: list[TextRun]) -> bool:
     """Whether the file often goes back up within a column: more than headers and footers explain."""
     back = sum(after.bottom > before.top and after.shares_column(before) for before, after in pairwise(runs))
     return back > max(2, len(runs) // 20)
 
 
-def _is_interleaved(runs: list[Run], gutter: Gutter) -> bool:
+def _is_interleaved(runs: list[TextRun], gutter: Gutter) -> bool:
     sides = [side for run in runs if (side := gutter.side(run))]
     changes = sum(before != after for before, after in pairwise(sides))
     bands = sum(1 for across, _ in groupby(runs, lambda run: gutter.side(run) == 0) if not across)
     return changes > 2 * bands + 2
 
 
-def _by_place(runs: list[Run], gutter: Gutter | None, depth: int) -> Iterator[Run]:
+def _by_place(runs: list[TextRun], gutter: Gutter | None, depth: int) -> Iterator[TextRun]:
     """Row by row; where there are columns, each band between lines that lie across them column by column."""
     rows = sorted(runs, key=lambda run: (-round(run.middle), run.left))
     if gutter is None or depth > 3:
@@ -68,9 +68,9 @@ def _by_place(runs: list[Run], gutter: Gutter | None, depth: int) -> Iterator[Ru
             yield from _by_place(column, find_gutter(column), depth + 1)
 
 
-def _in_rows(rows: list[Run]) -> Iterator[Run]:
+def _in_rows(rows: list[TextRun]) -> Iterator[TextRun]:
     """From the top; what shares a row from left to right."""
-    row: list[Run] = []
+    row: list[TextRun] = []
     for run in rows:
         if row and not run.shares_row(row[0]):
             yield from sorted(row, key=lambda one: one.left)
@@ -79,7 +79,7 @@ def _in_rows(rows: list[Run]) -> Iterator[Run]:
     yield from sorted(row, key=lambda one: one.left)
 
 
-def find_gutter(runs: list[Run]) -> Gutter | None:
+def find_gutter(runs: list[TextRun]) -> Gutter | None:
     """The strip that parts most runs into two columns that both look like running text."""
     if len(runs) < 2 * LEAST_IN_COLUMN:
         return None
@@ -94,7 +94,7 @@ def find_gutter(runs: list[Run]) -> Gutter | None:
     return best and best[1]
 
 
-def _are_columns(left: list[Run], right: list[Run]) -> bool:
+def _are_columns(left: list[TextRun], right: list[TextRun]) -> bool:
     """Long, mostly full lines on both sides, side by side: a table has short cells."""
     beside = min(max(run.top for run in side) for side in (left, right)) - max(
         min(run.bottom for run in side) for side in (left, right)
@@ -102,7 +102,7 @@ def _are_columns(left: list[Run], right: list[Run]) -> bool:
     return beside > 3 * median(run.height for run in left) and _runs_on(left) and _runs_on(right)
 
 
-def _runs_on(column: list[Run]) -> bool:
+def _runs_on(column: list[TextRun]) -> bool:
     widest = max(run.right - run.left for run in column)
     return (
         median(len(run.text) for run in column) >= LEAST_LETTERS

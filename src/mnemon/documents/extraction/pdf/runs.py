@@ -29,7 +29,7 @@ FIXED_FONTS = (b"courier", b"mono", b"consol", b"menlo", b"cmtt", b"fixed", b"ty
 
 
 @dataclass(slots=True)
-class Run:
+class TextRun:
     """Text on one line; `widths` as in `Glyphs`. Coordinates are those of the page as it is shown."""
 
     text: str
@@ -48,11 +48,11 @@ class Run:
     def middle(self) -> float:
         return (self.top + self.bottom) / 2
 
-    def shares_row(self, other: "Run") -> bool:
+    def shares_row(self, other: "TextRun") -> bool:
         overlap = min(self.top, other.top) - max(self.bottom, other.bottom)
         return overlap > 0.5 * min(self.height, other.height)
 
-    def shares_column(self, other: "Run") -> bool:
+    def shares_column(self, other: "TextRun") -> bool:
         overlap = min(self.right, other.right) - max(self.left, other.left)
         return overlap > 0.3 * min(self.right - self.left, other.right - other.left)
 
@@ -84,7 +84,7 @@ class _Line:
             self.last = box
 
 
-def runs_of(page: pdfium.PdfPage) -> list[Run]:
+def runs_of(page: pdfium.PdfPage) -> list[TextRun]:
     """The runs that can be seen on the page, in the order in which the file draws them."""
     shown = _Shown(page)
     text_page = page.get_textpage()
@@ -118,7 +118,7 @@ class _Shown:
                 return self._high - top, left, self._high - bottom, right
         return left, bottom, right, top
 
-    def holds(self, run: Run) -> bool:
+    def holds(self, run: TextRun) -> bool:
         return run.right > 0 and run.left < self._size[0] and run.top > 0 and run.bottom < self._size[1]
 
     def is_turned(self, angle: float) -> bool:
@@ -196,7 +196,7 @@ def _wide_gaps(line: _Line) -> list[int]:
     return [number for number, gap in gaps.items() if gap > least]
 
 
-def _run(line: _Line, text_page: pdfium.PdfTextPage) -> Run | None:
+def _run(line: _Line, text_page: pdfium.PdfTextPage) -> TextRun | None:
     pieces, boxes = line.pieces, line.boxes
     if pieces and pieces[-1] == " ":
         pieces, boxes = pieces[:-1], boxes[:-1]
@@ -206,7 +206,7 @@ def _run(line: _Line, text_page: pdfium.PdfTextPage) -> Run | None:
     left, right = min(box[0] for box in solid), max(box[2] for box in solid)
     down, up = (2, 0) if line.turned else (3, 1)
     fonts = _fonts(text_page, line)
-    return Run(
+    return TextRun(
         "".join(pieces),
         left=round(left, 1),
         bottom=round(min(box[1] for box in solid), 1),

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mnemon.documents.extraction.pdf.blocks import ITEM, Paragraph
-from mnemon.documents.extraction.pdf.lines import Line, PageLines
-from mnemon.documents.extraction.pdf.runs import Run
+from mnemon.documents.extraction.pdf.lines import PageLine, PageLines
+from mnemon.documents.extraction.pdf.runs import TextRun
 from mnemon.documents.ingest.content import Glyphs, Page
 from mnemon.documents.structure.structure import Block, BlockKind
 
@@ -60,7 +60,7 @@ class PdfText:
         self._lines(paragraph)
         self.blocks.append(Block(paragraph.kind, start, self._length, paragraph.level))
 
-    def write_margin(self, lines: Sequence[Line]) -> None:
+    def write_margin(self, lines: Sequence[PageLine]) -> None:
         if lines:
             self.write(Paragraph("header", list(lines)))
 
@@ -76,12 +76,12 @@ class PdfText:
                     self._add(CELL_BORDER if paragraph.kind == "table" else " ")
                 self._run(run)
 
-    def _run(self, run: Run) -> None:
+    def _run(self, run: TextRun) -> None:
         start = self._length
         self._add(run.text)
         self._glyphs.append(Glyphs(start, self._length, run.left, run.bottom, run.right, run.top, run.widths))
 
-    def _join(self, following: Line) -> None:
+    def _join(self, following: PageLine) -> None:
         """What stands between two lines of one paragraph: a space, nothing, or a hyphen that goes."""
         last = self._parts[-1]
         broken = LAST_WORD.search(last)
@@ -126,7 +126,7 @@ def _without_hyphen(run: Glyphs) -> Glyphs:
     return replace(run, end=run.end - 1, widths=widths)
 
 
-def _stands_alone(kind: BlockKind, line: Line) -> bool:
+def _stands_alone(kind: BlockKind, line: PageLine) -> bool:
     return kind in ("table", "header", "code") or (kind == "list" and bool(ITEM.match(line.text)))
 
 
