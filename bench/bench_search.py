@@ -19,7 +19,7 @@ from passages import Passage, add_document, add_tenant, own_database
 from vector_cache import CachedEmbedder
 
 from mnemon.ask.filters import EVERYTHING
-from mnemon.ask.measures import Place
+from mnemon.ask.measures import PassagePlace
 from mnemon.ask.scoring import parts_of
 from mnemon.ask.search import Ranked, Searcher
 from mnemon.ask.strength import ENOUGH, strength_of
@@ -62,7 +62,7 @@ class Outcome:
 
     query: Query
     ranked: Ranked
-    names: Mapping[Place, str]
+    names: Mapping[PassagePlace, str]
     seconds: float
     _parts: dict[int, dict[str, Floats]] = field(default_factory=dict)
 
@@ -131,7 +131,7 @@ def _some(groups: dict[str, Any]) -> dict[str, Any]:
 
 async def store(
     database: Database, embedder: CachedEmbedder, groups: Mapping[str, Mapping[str, Sequence[Passage]]]
-) -> tuple[dict[str, UUID], dict[Place, str]]:
+) -> tuple[dict[str, UUID], dict[PassagePlace, str]]:
     """A tenant per group. Returns the tenants, and the name of the passage at each place."""
     tenants, names = {}, {}
     for group, documents in groups.items():
@@ -146,7 +146,7 @@ async def store(
 
 
 async def ask_all(
-    searcher: Searcher, tenants: Mapping[str, UUID], names: Mapping[Place, str], queries: Sequence[Query]
+    searcher: Searcher, tenants: Mapping[str, UUID], names: Mapping[PassagePlace, str], queries: Sequence[Query]
 ) -> list[Outcome]:
     outcomes = []
     for query in queries:

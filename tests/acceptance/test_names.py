@@ -11,14 +11,11 @@ DOORS = {"api", "mcp", "cli", "web"}
 # Names with more than one owner, and why they still have. Take an entry out with the rename; add none.
 DOOR_MODEL = "the door's model of the same thing; it goes when the operation's own output is bound"
 SHARED = {
-    "Mode": "ask and memory: how a search looks; one searchable index will have one",
     "Parts": "by custom: what the operations of a room need of Mnemon",
-    "Turns": "memory renames: what was said in a conversation",
     "Appended": DOOR_MODEL,
     "EmbeddingHealth": DOOR_MODEL,
     "Evidence": DOOR_MODEL,
     "Form": DOOR_MODEL,
-    "LinkOut": DOOR_MODEL,
     "Page": DOOR_MODEL,
     "Piece": DOOR_MODEL,
     "Proven": DOOR_MODEL,
@@ -27,22 +24,8 @@ SHARED = {
     "View": DOOR_MODEL,
     "Caller": "operations, cli and mcp: who calls; the doors rename",
     "Door": "operations and mcp: which door, the door of agents; mcp renames",
-    "People": "semantics renames: people in a text, people as a view shows them",
-    "Role": "semantics renames: the part someone plays in a statement",
-    "Unit": "semantics renames: a unit of a layout",
     "Part": "documents renames: a part of a mail",
-    "Span": "documents renames: where a sentence stands",
-    "Outcome": "documents renames: what became of an upload",
-    "Direction": "documents renames: a word that points forward or back",
-    "Answer": "models renames: what a language model said",
-    "Floats": "models and search: the same array; one of them imports it",
-    "Step": "models renames: a step of a move of vectors",
-    "Rectangle": "ask renames: a rectangle as a citation shows it",
-    "Found": "ask, documents and semantics rename: what a search found",
-    "Hit": "ask and memory: one searchable index will have one",
-    "Place": "ask renames: where a measure stands",
     "Scope": "ask and identity rename: what is searched, how far a credential reaches",
-    "Standing": "search renames: how a hit stands",
 }
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from mnemon.ask.inputs import PassageFilters
-from mnemon.ask.search import Found, Searcher
+from mnemon.ask.search import FoundPassages, Searcher
 from mnemon.db.database import Database
 from mnemon.documents.ingest.chunk_store import VECTORS
 from mnemon.errors import InvalidRequest
@@ -240,7 +240,7 @@ async def test_a_change_of_model_between_two_searches_is_noticed(database: Datab
     assert _meaning(after) == pytest.approx(_meaning(before), abs=1e-6)
 
 
-def _meaning(found: Found) -> dict[str, float]:
+def _meaning(found: FoundPassages) -> dict[str, float]:
     return {hit.text: hit.explanation.parts["meaning"].value for hit in found.hits if hit.explanation}
 
 

@@ -15,7 +15,7 @@ from mnemon.models.active import ModelInUse, active_model, model_to_write
 from mnemon.models.embedder import Purpose, Vectors
 from mnemon.models.failures import EmbeddingDimensionMismatch
 from mnemon.models.local import LocalEmbedder
-from mnemon.models.reembed import Step, reembed_step
+from mnemon.models.reembed import ReembedStep, reembed_step
 from mnemon.models.vector_tables import VectorTable
 from mnemon.models.vectors import as_vector
 
@@ -104,8 +104,8 @@ async def notes(own_database: Database, embedder: LocalEmbedder) -> AsyncIterato
     yield own_database, tenant
 
 
-async def run_to_the_end(database: Database, tenant: UUID, embedder: Any, most: int = 50) -> list[Step]:
-    steps: list[Step] = []
+async def run_to_the_end(database: Database, tenant: UUID, embedder: Any, most: int = 50) -> list[ReembedStep]:
+    steps: list[ReembedStep] = []
     while not steps or steps[-1].did != "done":
         steps.append(await reembed_step(database, tenant, TABLE, embedder))
         assert len(steps) < most
@@ -120,7 +120,7 @@ async def test_every_search_finds_every_row_while_the_model_changes(
     for number in range(8):
         await write(database, tenant, f"note number {number}")
     await write(database, tenant, "the harbour was closed")
-    steps: list[Step] = []
+    steps: list[ReembedStep] = []
     while not steps or steps[-1].did != "done":
         steps.append(await reembed_step(database, tenant, TABLE, embedder))
         found = await search(database, tenant, "the harbour was closed")
@@ -162,7 +162,7 @@ async def test_a_row_forgotten_while_it_is_embedded_stays_forgotten(
         async def close(self) -> None:
             pass
 
-    assert await reembed_step(database, tenant, TABLE, ForgetsMeanwhile()) == Step("filled", 1)
+    assert await reembed_step(database, tenant, TABLE, ForgetsMeanwhile()) == ReembedStep("filled", 1)
     await run_to_the_end(database, tenant, embedder)
     async with database.transaction(tenant) as tx:
         rows = await (await tx.execute("SELECT note_id FROM mnemon.note_vectors")).fetchall()

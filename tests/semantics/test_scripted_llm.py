@@ -16,7 +16,7 @@ from mnemon.errors import MnemonError
 from mnemon.log.events import Event
 from mnemon.models.calls import DatabaseRecorder
 from mnemon.models.failures import InvalidModel, ModelRateLimited, ModelTimedOut
-from mnemon.models.language import Answer, Prompt, Schema
+from mnemon.models.language import Prompt, Schema, ValidatedAnswer
 from mnemon.models.speaker import Correction, Spoken
 from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
 from mnemon.semantics.extract.said import SaidEvents, SaidGroup, SaidGroups
@@ -55,7 +55,7 @@ class OfOneTenant:
         self.model = scripted_model(speaker, DatabaseRecorder(mnemon.database), **options)
         self.name, self.tenant = self.model.name, tenant
 
-    async def ask(self, prompt: Prompt, schema: type[Schema], tenant: UUID) -> Answer[Schema]:
+    async def ask(self, prompt: Prompt, schema: type[Schema], tenant: UUID) -> ValidatedAnswer[Schema]:
         if tenant != self.tenant:
             raise MnemonError("Not the tenant of this test.")
         return await self.model.ask(prompt, schema, tenant)

@@ -10,7 +10,7 @@ from uuid import UUID
 from mnemon.ask.citations import Citation, cite, purged_among
 from mnemon.ask.extractive import PASSAGES, choose_sentences
 from mnemon.ask.filters import EVERYTHING
-from mnemon.ask.hits import Hit
+from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageFilters
 from mnemon.ask.occasions import Occasions, asked_for, occasions_in
 from mnemon.ask.query_log import record_question
@@ -116,12 +116,14 @@ class Asking:
 
     async def _find(
         self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters
-    ) -> tuple[Ranked, Sequence[Hit]]:
+    ) -> tuple[Ranked, Sequence[PassageHit]]:
         return await self._searcher.find(
             tenant, question, filters, wanted=SHOWN, shown=slice(SHOWN), reader=Reader.of(actor)
         )
 
-    async def _conclude(self, tenant: UUID, actor: Actor, ranked: Ranked, hits: Sequence[Hit], began: float) -> Answer:
+    async def _conclude(
+        self, tenant: UUID, actor: Actor, ranked: Ranked, hits: Sequence[PassageHit], began: float
+    ) -> Answer:
         occasions = await self._occasions(tenant, Reader.of(actor), ranked, hits)
         strength = strength_of(ranked, occasions.by_passage(ranked, hits) if occasions else NO_MORE)
         refusal: Refusal | None = None
@@ -143,7 +145,9 @@ class Asking:
         await record_question(self._events, tenant, actor, answer)
         return answer
 
-    async def _occasions(self, tenant: UUID, reader: Reader, ranked: Ranked, hits: Sequence[Hit]) -> Occasions | None:
+    async def _occasions(
+        self, tenant: UUID, reader: Reader, ranked: Ranked, hits: Sequence[PassageHit]
+    ) -> Occasions | None:
         """What the passages tell of the kind of event that is asked for, if one is."""
         if not hits or asked_for(ranked.asked.question) is None:
             return None
@@ -151,7 +155,9 @@ class Asking:
             await read_as(tx, reader)
             return await occasions_in(tx, ranked.asked.question, hits[:PASSAGES])
 
-    async def _answer(self, tenant: UUID, ranked: Ranked, hits: Sequence[Hit], occasions: Occasions | None) -> Written:
+    async def _answer(
+        self, tenant: UUID, ranked: Ranked, hits: Sequence[PassageHit], occasions: Occasions | None
+    ) -> Written:
         """In the model's words where there is a model that answers, else in the sources' own."""
         if self._model.available:
             try:
@@ -177,7 +183,7 @@ def _mode(ranked: Ranked) -> str:
     return "lexical" if ranked.lexical_only else "hybrid"
 
 
-def _brief(hit: Hit) -> dict[str, Any]:
+def _brief(hit: PassageHit) -> dict[str, Any]:
     names = ("doc_id", "doc_version_id", "title", "start", "end", "first_page", "speaker", "score", "snippet")
     whole = hit.as_json()
     return {name: whole[name] for name in names}

@@ -32,23 +32,23 @@ SELECT count(*) AS chunks FROM (
 
 
 @dataclass(frozen=True)
-class Scope:
+class SearchScope:
     """Where to look: all active revisions, or these, and how many chunks that are (counted up to a bound)."""
 
     revisions: Sequence[UUID] | None
     chunks: int
 
 
-async def scope_of(tx: Connection, revisions: Sequence[UUID] | None, corpus: Corpus) -> Scope:
+async def scope_of(tx: Connection, revisions: Sequence[UUID] | None, corpus: Corpus) -> SearchScope:
     if revisions is None:
-        return Scope(None, corpus.texts)
+        return SearchScope(None, corpus.texts)
     row = await (await tx.execute(SIZE, (list(revisions), EXHAUSTIVE + 1))).fetchone()
     assert row is not None
-    return Scope(revisions, row["chunks"])
+    return SearchScope(revisions, row["chunks"])
 
 
 async def find_candidates(
-    tx: Connection, scope: Scope, asked: Asked, opened: Opened, ranking: Ranking, most: int
+    tx: Connection, scope: SearchScope, asked: Asked, opened: Opened, ranking: Ranking, most: int
 ) -> Measures:
     """Up to `most` by BM25, and as many by meaning: through the index where the scope is large, and by comparing all
     where it is not or the index runs dry.

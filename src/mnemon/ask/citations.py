@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import computed_field
 
-from mnemon.ask.hits import Hit
+from mnemon.ask.hits import PassageHit
 from mnemon.db.database import Connection
 from mnemon.documents.ingest.content import Page
 from mnemon.documents.ingest.revision_texts import read_text
@@ -60,7 +60,7 @@ class Citation:
 
 
 @dataclass(frozen=True)
-class Rectangle:
+class QuoteRectangle:
     """A run of the quote on its page, in PDF points from the lower left corner."""
 
     page: int
@@ -70,7 +70,7 @@ class Rectangle:
     top: float
 
 
-class Evidence(Output):
+class OpenedEvidence(Output):
     """A span of a revision, opened: its words, those around it, and where they stand on the page."""
 
     doc_id: UUID
@@ -88,10 +88,10 @@ class Evidence(Output):
     before: str
     after: str
     pages: Sequence[int]
-    rectangles: Sequence[Rectangle]
+    rectangles: Sequence[QuoteRectangle]
 
 
-def cite(hit: Hit, start: int, end: int) -> Citation:
+def cite(hit: PassageHit, start: int, end: int) -> Citation:
     """The part of a hit between two offsets of its revision."""
     return Citation(
         doc_id=hit.doc_id,
@@ -116,7 +116,7 @@ async def purged_among(tx: Connection, revisions: Collection[UUID]) -> set[UUID]
     return {row["doc_version_id"] for row in rows}
 
 
-async def open_evidence(tx: Connection, revision: UUID, start: int, end: int) -> Evidence:
+async def open_evidence(tx: Connection, revision: UUID, start: int, end: int) -> OpenedEvidence:
     """The span as it stands in the revision, whichever version is the newest by now."""
     row = await (await tx.execute(REVISION, (revision,))).fetchone()
     if row is None or row["purged_at"] is not None:
@@ -129,7 +129,7 @@ async def open_evidence(tx: Connection, revision: UUID, start: int, end: int) ->
             doc_version_id=str(revision),
         )
     del row["purged_at"]
-    return Evidence(
+    return OpenedEvidence(
         **row,
         start=start,
         end=end,
@@ -141,7 +141,7 @@ async def open_evidence(tx: Connection, revision: UUID, start: int, end: int) ->
     )
 
 
-def rectangles_of(pages: Sequence[Page], start: int, end: int) -> list[Rectangle]:
+def rectangles_of(pages: Sequence[Page], start: int, end: int) -> list[QuoteRectangle]:
     """Where the span's words stand. A run of which only a part is meant is cut in proportion to its letters."""
     found = []
     for page in pages:
@@ -153,5 +153,5 @@ def rectangles_of(pages: Sequence[Page], start: int, end: int) -> list[Rectangle
                 width = (run.right - run.left) / (run.end - run.start)
                 left = run.left + (first - run.start) * width
                 right = run.right - (run.end - last) * width
-                found.append(Rectangle(page.number, left, run.bottom, right, run.top))
+                found.append(QuoteRectangle(page.number, left, run.bottom, right, run.top))
     return found

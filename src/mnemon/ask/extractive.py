@@ -7,10 +7,10 @@ from datetime import date
 
 import numpy as np
 
-from mnemon.ask.hits import Hit
+from mnemon.ask.hits import PassageHit
 from mnemon.ask.occasions import Occasions
 from mnemon.ask.search import Ranked
-from mnemon.ask.units import Unit, subject_of, units_of
+from mnemon.ask.units import PassageUnit, subject_of, units_of
 from mnemon.ask.wording import TIME, Listener, is_one_of, names_in, words_of
 from mnemon.models.embedder import Embedder
 
@@ -43,7 +43,7 @@ _ASKING = re.compile(r"\bhow (many|much|long|often|old|far|big|large)\b", re.IGN
 class Sentence:
     """A sentence of a hit: `start` and `end` are offsets of the revision's text."""
 
-    hit: Hit
+    hit: PassageHit
     start: int
     end: int
     # The question's words in it, and with those in its headings.
@@ -65,7 +65,7 @@ class Sentence:
 
 
 async def choose_sentences(
-    ranked: Ranked, hits: Sequence[Hit], embedder: Embedder | None, occasions: Occasions | None = None
+    ranked: Ranked, hits: Sequence[PassageHit], embedder: Embedder | None, occasions: Occasions | None = None
 ) -> list[Sentence]:
     """The sentences that answer, in reading order."""
     weights = _weights(ranked)
@@ -129,7 +129,7 @@ def _weights(ranked: Ranked) -> dict[str, float]:
 
 
 def _weighed(
-    ranked: Ranked, hits: Sequence[Hit], weights: dict[str, float], occasions: Occasions | None
+    ranked: Ranked, hits: Sequence[PassageHit], weights: dict[str, float], occasions: Occasions | None
 ) -> list[Sentence]:
     """Every sentence by the words it says and the passage it stands in, best first."""
     question, total = ranked.asked.question, sum(weights.values()) or 1.0
@@ -158,7 +158,7 @@ def _weighed(
     return sorted(found, key=lambda one: (-one.score, one.start))
 
 
-def _newness(question: str, hits: Sequence[Hit]) -> list[float]:
+def _newness(question: str, hits: Sequence[PassageHit]) -> list[float]:
     """From the oldest passage to the newest: what was said last holds, unless the question is about a time."""
     if TIME.search(question):
         return [0.0] * len(hits)
@@ -173,7 +173,7 @@ def _spread(values: Sequence[float], alike: float) -> list[float]:
     return [(value - least) / span if span else alike for value in values]
 
 
-def _bonus(question: str, text: str, unit: Unit) -> float:
+def _bonus(question: str, text: str, unit: PassageUnit) -> float:
     expected = EXPECTED if _as_expected(question, text) else 0.0
     return expected - (NO_ANSWER if unit.quoted or text.rstrip().endswith("?") else 0.0)
 
@@ -197,7 +197,7 @@ def _bullet(text: str) -> int:
     return mark.end() if mark else 0
 
 
-def _is_heading(hit: Hit, text: str) -> bool:
+def _is_heading(hit: PassageHit, text: str) -> bool:
     """A heading names what is answered below it, and answers nothing. Its number may have been cut off."""
     words = words_of(text)
     return any(words == words_of(heading)[-len(words) :] for heading in hit.headings if words)

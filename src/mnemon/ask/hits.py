@@ -44,7 +44,7 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Hit:
+class PassageHit:
     """A chunk of a revision; `text` is the revision's `text[start:end]`, in code points, and so is the snippet.
 
     `score` is the relevance, from 0 to 1 (`mnemon.search.ranking`); `relevance` is what a reranker gave.
@@ -76,7 +76,7 @@ class Hit:
         return asdict(self)
 
 
-async def read_hits(tx: Connection, ranked: "Ranked", rows: Sequence[int], explain: bool = False) -> list[Hit]:
+async def read_hits(tx: Connection, ranked: "Ranked", rows: Sequence[int], explain: bool = False) -> list[PassageHit]:
     """The hits at these rows of the ranking, in this order."""
     places = [ranked.measures.places[row] for row in rows]
     found = await tx.execute(DETAILS, ([one for one, _ in places], [ordinal for _, ordinal in places]))
@@ -88,8 +88,8 @@ async def read_hits(tx: Connection, ranked: "Ranked", rows: Sequence[int], expla
     ]
 
 
-def _hit(ranked: "Ranked", row: int, detail: dict[str, Any], explain: bool, listener: Listener) -> Hit:
-    return Hit(
+def _hit(ranked: "Ranked", row: int, detail: dict[str, Any], explain: bool, listener: Listener) -> PassageHit:
+    return PassageHit(
         chunk_id=detail["chunk_id"],
         doc_id=detail["doc_id"],
         doc_version_id=detail["doc_version_id"],

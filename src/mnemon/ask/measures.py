@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mnemon.search.ranking import Floats
 from mnemon.search.terms import occurrences_of
 
-Place = tuple[UUID, int]
+PassagePlace = tuple[UUID, int]
 
 # Neighbours that can matter: those whose middles are little more than a radius from the hit's, so that the short
 # passages next to it are judged with their own neighbours too. Long chunks have none.
@@ -24,7 +24,7 @@ COLUMNS = 10
 class Measures:
     """Passages in the order of their documents; row `n` of each array is passage `n`."""
 
-    places: Sequence[Place]
+    places: Sequence[PassagePlace]
     # Hits, and the short passages beside them. The others are there for their words only.
     candidate: NDArray[np.bool_]
     centre: Floats

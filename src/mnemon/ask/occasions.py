@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from mnemon.ask.hits import Hit
-from mnemon.ask.measures import Place
+from mnemon.ask.hits import PassageHit
+from mnemon.ask.measures import PassagePlace
 from mnemon.ask.search import Ranked
 from mnemon.ask.wording import TIME, Listener
 from mnemon.db.database import Connection
@@ -57,12 +57,12 @@ class Occasions:
     words: str
     found: Sequence[Occasion]
 
-    def told_in(self, hit: Hit, start: int, end: int) -> str | None:
+    def told_in(self, hit: PassageHit, start: int, end: int) -> str | None:
         """What `[start, end)` of the hit's revision says by telling of such an event: that it is one, who and when."""
         told = self._of(hit, start, end)
         return " ".join([self.words, *(f"{one.people} {one.day}" for one in told)]) if told else None
 
-    def by_passage(self, ranked: Ranked, hits: Sequence[Hit]) -> dict[Place, str]:
+    def by_passage(self, ranked: Ranked, hits: Sequence[PassageHit]) -> dict[PassagePlace, str]:
         """What each passage says by telling of such events; not when, since much else was at that time too.
 
         Nothing where the question is about somebody or something that no source names.
@@ -74,7 +74,7 @@ class Occasions:
         told = {(hit.doc_version_id, hit.ordinal): self._of(hit, hit.start, hit.end) for hit in hits}
         return {place: " ".join([self.words, *(one.people for one in own)]) for place, own in told.items() if own}
 
-    def _of(self, hit: Hit, start: int, end: int) -> list[Occasion]:
+    def _of(self, hit: PassageHit, start: int, end: int) -> list[Occasion]:
         return [one for one in self.found if one.revision == hit.doc_version_id and one.start < end and start < one.end]
 
 
@@ -88,7 +88,7 @@ def asked_for(question: str) -> tuple[Category, str] | None:
     return None
 
 
-async def occasions_in(tx: Connection, question: str, hits: Sequence[Hit]) -> Occasions | None:
+async def occasions_in(tx: Connection, question: str, hits: Sequence[PassageHit]) -> Occasions | None:
     """What the passages tell of what the question asks for; None where it asks for no kind of event."""
     asked = asked_for(question)
     if asked is None:

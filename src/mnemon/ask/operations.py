@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-from mnemon.ask.citations import Evidence, open_evidence
+from mnemon.ask.citations import OpenedEvidence, open_evidence
 from mnemon.ask.inputs import EvidenceAsked, PassageSearch, Question
 from mnemon.ask.outputs import Answered, PassagesFound, answered
 from mnemon.db.database import Database
@@ -63,7 +63,7 @@ async def ask(mnemon: Parts, caller: Caller, asked: Question) -> Answered:
         "command": "`mnemon documents text` prints a version; answers print their quotes.",
     },
 )  # fmt: skip
-async def evidence(mnemon: Parts, caller: Caller, asked: EvidenceAsked) -> Evidence:
+async def evidence(mnemon: Parts, caller: Caller, asked: EvidenceAsked) -> OpenedEvidence:
     """Open a citation: the exact span of the exact version."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         await open_revision_as(tx, Reader.of(caller.actor), asked.doc_version_id)

@@ -7,21 +7,21 @@ from uuid import UUID
 from pydantic import Field
 
 from mnemon.ask.citations import Citation
-from mnemon.ask.hits import Hit
+from mnemon.ask.hits import PassageHit
 from mnemon.ask.refusal import Refusal
 from mnemon.ask.written import ProvenSentence
 from mnemon.operations import Output
 
-Mode = Literal["hybrid", "lexical"]
+SearchMode = Literal["hybrid", "lexical"]
 
 
 class PassagesFound(Output):
     """A page of passages, best first."""
 
-    items: Sequence[Hit]
+    items: Sequence[PassageHit]
     total: int = Field(description="Passages that were ranked.")
     next_offset: int | None
-    mode: Mode = Field(description="`lexical` where no embedding model took part.")
+    mode: SearchMode = Field(description="`lexical` where no embedding model took part.")
     lexical_only: str | None = Field(description="Why meaning took no part, where it did not.")
     reranked: bool
     filters: dict[str, str]
@@ -37,7 +37,7 @@ class Answered(Output):
     sentences: Sequence[ProvenSentence]
     refusal: Refusal | None
     strength: float
-    mode: Mode
+    mode: SearchMode
     lexical_only: str | None
     model: str | None = Field(description="The language model that wrote it; null when it is made of quotes.")
     dropped: int = Field(description="Sentences of the model that no source proved.")

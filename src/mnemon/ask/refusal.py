@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from mnemon.ask.hits import Hit
+from mnemon.ask.hits import PassageHit
 from mnemon.ask.search import Ranked
 from mnemon.ask.strength import Strength
 from mnemon.ask.wording import says, words_of
@@ -60,7 +60,7 @@ def refuse_nothing_found(ranked: Ranked) -> Refusal:
     return _refusal("nothing_found", f"{where}.", ranked, ())
 
 
-def refuse_weak(ranked: Ranked, strength: Strength, hits: Sequence[Hit]) -> Refusal:
+def refuse_weak(ranked: Ranked, strength: Strength, hits: Sequence[PassageHit]) -> Refusal:
     if strength.lead is not None and strength.lead < 0:
         names = " and ".join(name.capitalize() for name in strength.named)
         return _refusal(
@@ -69,12 +69,12 @@ def refuse_weak(ranked: Ranked, strength: Strength, hits: Sequence[Hit]) -> Refu
     return _refusal("weak_evidence", "The sources do not say enough about this to answer.", ranked, hits[:MISSES])
 
 
-def refuse_no_proof(ranked: Ranked, dropped: int, hits: Sequence[Hit]) -> Refusal:
+def refuse_no_proof(ranked: Ranked, dropped: int, hits: Sequence[PassageHit]) -> Refusal:
     said = f"None of the {dropped} sentences drafted" if dropped else "No sentence"
     return _refusal("no_proof", f"{said} could be proven by the sources.", ranked, hits[:MISSES])
 
 
-def _refusal(code: Code, message: str, ranked: Ranked, hits: Sequence[Hit]) -> Refusal:
+def _refusal(code: Code, message: str, ranked: Ranked, hits: Sequence[PassageHit]) -> Refusal:
     searched = Searched(
         chunks=ranked.scope.chunks,
         words=[_as_asked(ranked, term.lexeme) for term in ranked.terms if term.texts],
@@ -90,6 +90,6 @@ def _as_asked(ranked: Ranked, lexeme: str) -> str:
     return next((word for word in words_of(ranked.asked.question) if says(word, lexeme)), lexeme)
 
 
-def _near_miss(hit: Hit) -> NearMiss:
+def _near_miss(hit: PassageHit) -> NearMiss:
     shown = hit.snippet
     return NearMiss(hit.doc_id, hit.doc_version_id, hit.title, shown.start, shown.end, shown.text, hit.score)

@@ -8,11 +8,11 @@ from uuid import UUID
 
 import numpy as np
 
-from mnemon.ask.candidates import Scope, find_candidates, scope_of
+from mnemon.ask.candidates import SearchScope, find_candidates, scope_of
 from mnemon.ask.filters import EVERYTHING, revisions_of
-from mnemon.ask.hits import Hit, read_hits
+from mnemon.ask.hits import PassageHit, read_hits
 from mnemon.ask.inputs import PassageFilters
-from mnemon.ask.measures import Measures, Place
+from mnemon.ask.measures import Measures, PassagePlace
 from mnemon.ask.reranker import Reranker
 from mnemon.ask.scoring import parts_of, relevance_in_context
 from mnemon.db.database import Connection, Database
@@ -38,7 +38,7 @@ class Ranked:
     filters: PassageFilters
     terms: Sequence[Term]
     corpus: Corpus
-    scope: Scope
+    scope: SearchScope
     measures: Measures
     # Row numbers of the measures, best first, with the score of each and the part's share in it.
     order: Sequence[int]
@@ -51,15 +51,15 @@ class Ranked:
         return self.asked.lexical_only
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[PassagePlace]:
         return [self.measures.places[row] for row in self.order]
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPassages:
     """One page of a search's result."""
 
-    hits: Sequence[Hit]
+    hits: Sequence[PassageHit]
     total: int
     next_offset: int | None
     mode: str
@@ -98,7 +98,7 @@ class Searcher:
     async def search(
         self, tenant: UUID, question: str, filters: PassageFilters = EVERYTHING, *, limit: int = 10, offset: int = 0,
         explain: bool = False, reader: Reader = ANYONE,
-    ) -> Found:  # fmt: skip
+    ) -> FoundPassages:  # fmt: skip
         """The best passages for a question that the reader may see, a page at a time."""
         began = time.perf_counter()
         first, last = (0, max(RERANKED, offset + limit)) if self._reranker else (offset, offset + limit)
@@ -113,7 +113,7 @@ class Searcher:
         SEARCHES.labels("lexical" if ranked.lexical_only else "hybrid").inc()
         seconds = time.perf_counter() - began
         SECONDS.observe(seconds)
-        return Found(
+        return FoundPassages(
             hits=hits,
             total=total,
             next_offset=offset + limit if offset + limit < total else None,
@@ -127,10 +127,10 @@ class Searcher:
     async def find(
         self, tenant: UUID, question: str, filters: PassageFilters, *, wanted: int, shown: slice, explain: bool = False,
         reader: Reader = ANYONE,
-    ) -> tuple[Ranked, Sequence[Hit]]:  # fmt: skip
+    ) -> tuple[Ranked, Sequence[PassageHit]]:  # fmt: skip
         """Rank what the reader may see, and read the part of the order that is to be shown."""
 
-        async def search(asked: Asked) -> tuple[Ranked, Sequence[Hit]]:
+        async def search(asked: Asked) -> tuple[Ranked, Sequence[PassageHit]]:
             async with self.database.transaction(tenant) as tx:
                 await read_as(tx, reader)
                 ranked = await self.rank(tx, asked, filters, wanted)
@@ -166,7 +166,7 @@ class Searcher:
         """The embedder that made the question's vector."""
         return self.questions.embedder_of(asked.model.model_id) if asked.model and asked.vector is not None else None
 
-    async def _rerank(self, question: str, hits: Sequence[Hit]) -> tuple[Sequence[Hit], bool]:
+    async def _rerank(self, question: str, hits: Sequence[PassageHit]) -> tuple[Sequence[PassageHit], bool]:
         if self._reranker is None or not hits:
             return hits, False
         best, rest = hits[:RERANKED], hits[RERANKED:]

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mnemon.ask.measures import Place
+from mnemon.ask.measures import PassagePlace
 from mnemon.ask.scoring import has_words
 from mnemon.ask.search import Ranked
 from mnemon.ask.wording import Listener, is_one_of, names_in
@@ -45,10 +45,10 @@ class Strength:
 
 
 NOTHING = Strength(0.0)
-NO_MORE: Mapping[Place, str] = MappingProxyType({})
+NO_MORE: Mapping[PassagePlace, str] = MappingProxyType({})
 
 
-def strength_of(ranked: Ranked, told: Mapping[Place, str] = NO_MORE) -> Strength:
+def strength_of(ranked: Ranked, told: Mapping[PassagePlace, str] = NO_MORE) -> Strength:
     """Judge the best passages of a search. `told` is what passages say besides their words, such as "decided"."""
     rows = list(ranked.order[:LOOKED_AT])
     if not rows:
@@ -67,7 +67,7 @@ def strength_of(ranked: Ranked, told: Mapping[Place, str] = NO_MORE) -> Strength
     return Strength(float(support[own].max()), float(said[own].max() - said[~own].max()), named)
 
 
-def _said(ranked: Ranked, rows: Sequence[int], numbers: Sequence[int], told: Mapping[Place, str]) -> Floats:
+def _said(ranked: Ranked, rows: Sequence[int], numbers: Sequence[int], told: Mapping[PassagePlace, str]) -> Floats:
     """The share of these words of the question that each passage has, by its own words and by what is told of it."""
     has = has_words(ranked.measures)[np.ix_(rows, numbers)]
     lexemes = [ranked.terms[number].lexeme for number in numbers]

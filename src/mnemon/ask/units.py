@@ -18,7 +18,7 @@ _SUBJECT = re.compile(r"^Subject: (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Unit:
+class PassageUnit:
     """`passage[start:end]`, who says it where the passage tells, and whether it repeats another's words."""
 
     start: int
@@ -27,7 +27,7 @@ class Unit:
     quoted: bool = False
 
 
-def units_of(passage: str, media_type: str) -> list[Unit]:
+def units_of(passage: str, media_type: str) -> list[PassageUnit]:
     """In reading order. The headers of a mail are none."""
     header = _HEADER.match(passage)
     # A mail that was saved as a text is one too.
@@ -35,8 +35,8 @@ def units_of(passage: str, media_type: str) -> list[Unit]:
         return list(_of_mail(passage, header.end() if header else 0))
     turns = [block for block in talk_blocks(lines_of(passage)) if block.kind == "message"]
     if not turns:
-        return [Unit(start, end) for start, end in sentences(passage)]
-    before = [Unit(start, end) for start, end in sentences(passage, 0, turns[0].start)]
+        return [PassageUnit(start, end) for start, end in sentences(passage)]
+    before = [PassageUnit(start, end) for start, end in sentences(passage, 0, turns[0].start)]
     return before + [unit for turn in turns for unit in _of_turn(passage, turn.start, turn.end, turn.speaker)]
 
 
@@ -47,13 +47,13 @@ def subject_of(passage: str) -> str:
     return found[1] if found else ""
 
 
-def _of_turn(passage: str, start: int, end: int, speaker: str | None) -> Iterator[Unit]:
+def _of_turn(passage: str, start: int, end: int, speaker: str | None) -> Iterator[PassageUnit]:
     parts = [(start, end)] if end - start <= WHOLE_TURN else sentences(passage, start, end)
     for first, last in parts:
-        yield Unit(first, last, speaker)
+        yield PassageUnit(first, last, speaker)
 
 
-def _of_mail(passage: str, start: int) -> Iterator[Unit]:
+def _of_mail(passage: str, start: int) -> Iterator[PassageUnit]:
     for block in mail_blocks(lines_of(passage, start), None):
         for span in sentences(passage, block.start, block.end):
-            yield Unit(*span, quoted=block.kind == "quote")
+            yield PassageUnit(*span, quoted=block.kind == "quote")

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from mnemon.ask.citations import Citation, cite
-from mnemon.ask.hits import Hit
+from mnemon.ask.hits import PassageHit
 from mnemon.ask.wording import words_of
 from mnemon.documents.quotes import find_quote
 from mnemon.documents.structure.sentences import sentences
@@ -64,7 +64,7 @@ class Written:
     model: str
 
 
-async def write_answer(model: LanguageModel, tenant: UUID, question: str, hits: Sequence[Hit]) -> Written:
+async def write_answer(model: LanguageModel, tenant: UUID, question: str, hits: Sequence[PassageHit]) -> Written:
     """Ask the model, and keep what its quotes prove."""
     answer = await model.ask(prompt_for(question, hits), WrittenAnswer, tenant)
     kept, dropped = [], 0
@@ -79,12 +79,12 @@ async def write_answer(model: LanguageModel, tenant: UUID, question: str, hits: 
     return Written(kept, dropped, answer.model)
 
 
-def prompt_for(question: str, hits: Sequence[Hit]) -> Prompt:
+def prompt_for(question: str, hits: Sequence[PassageHit]) -> Prompt:
     passages = "\n\n".join(f"[{number}] {_heading(hit)}\n{hit.text}" for number, hit in enumerate(hits, 1))
     return Prompt(PROMPT, VERSION, SYSTEM, f"Passages:\n\n{passages}\n\nQuestion: {question}")
 
 
-def verified(quote: Quote, hits: Sequence[Hit]) -> Citation | None:
+def verified(quote: Quote, hits: Sequence[PassageHit]) -> Citation | None:
     """The quote where it really stands: in the passage named, or in another one that was shown."""
     named = hits[quote.passage - 1 : quote.passage] if quote.passage > 0 else []
     for hit in [*named, *hits]:
@@ -93,7 +93,7 @@ def verified(quote: Quote, hits: Sequence[Hit]) -> Citation | None:
     return None
 
 
-def why_unproven(text: str, citations: Sequence[Citation], hits: Sequence[Hit]) -> str | None:
+def why_unproven(text: str, citations: Sequence[Citation], hits: Sequence[PassageHit]) -> str | None:
     """None when the citations carry the sentence; else what is wrong with it."""
     if not text.strip():
         return "empty"
@@ -110,7 +110,7 @@ def why_unproven(text: str, citations: Sequence[Citation], hits: Sequence[Hit]) 
     return "other_words" if longer and len(longer & known) / len(longer) < SHARED else None
 
 
-def _agrees(text: str, citation: Citation, hits: Sequence[Hit]) -> bool:
+def _agrees(text: str, citation: Citation, hits: Sequence[PassageHit]) -> bool:
     """Whether a no is on both sides: one that the source does not have, or that the quote cut off, turns it around."""
     for hit in hits:
         if _holds(hit, citation.doc_version_id, citation.start):
@@ -123,10 +123,10 @@ def _agrees(text: str, citation: Citation, hits: Sequence[Hit]) -> bool:
     return True
 
 
-def _holds(hit: Hit, revision: UUID, at: int) -> bool:
+def _holds(hit: PassageHit, revision: UUID, at: int) -> bool:
     return hit.doc_version_id == revision and hit.start <= at < hit.end
 
 
-def _heading(hit: Hit) -> str:
+def _heading(hit: PassageHit) -> str:
     day = hit.written_at.date().isoformat() if hit.written_at else ""
     return " · ".join(part for part in (hit.title, *hit.headings, day) if part)

@@ -1,7 +1,7 @@
 """`mnemon search` and `mnemon ask`: passages and answers on a terminal."""
 
 from mnemon.ask import operations
-from mnemon.ask.hits import Hit
+from mnemon.ask.hits import PassageHit
 from mnemon.ask.outputs import Answered, PassagesFound
 from mnemon.cli.bind import bound_command
 from mnemon.cli.output import counted, one_line, say
@@ -60,7 +60,7 @@ def _print_found(found: PassagesFound) -> None:
         say(f"Searched by words only. {found.lexical_only}", "dim")
 
 
-def _parts(hit: Hit) -> str:
+def _parts(hit: PassageHit) -> str:
     assert hit.explanation is not None
     return "  ".join(f"{name} {part.value:.2f} ({part.adds:+.2f})" for name, part in hit.explanation.parts.items())
 

@@ -63,7 +63,7 @@ def print_commitments(view: outputs.Commitments) -> None:
     _say_how_many(len(rows), view.total, exact=view.total_is_exact)
 
 
-def print_people(view: outputs.People) -> None:
+def print_people(view: outputs.PeopleOut) -> None:
     rows = [(row.person, row.topic, row.events, ", ".join(row.roles), row.last_at.date()) for row in view.people]
     table(["Person", "Topic", "Events", "As", "Last"], rows, "Nobody is known yet.")
     _say_how_many(len(rows), view.total)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from mnemon.mcp.links import Linked, link, memory_uri
 from mnemon.memory.objects import EmoType, MemoryObject
-from mnemon.memory.operations.conversations import TurnAppended, TurnOut, Turns
+from mnemon.memory.operations.conversations import ConversationTurns, TurnAppended, TurnOut
 from mnemon.memory.operations.object_outputs import FoundObject, ObjectOut, ObjectPage, fields_of
 from mnemon.operations import Output
 
@@ -81,7 +81,7 @@ class Appended(TurnAppended):
     turn: Turn
 
 
-class History(Turns):
+class History(ConversationTurns):
     turns: Sequence[Turn]
 
 
@@ -120,7 +120,7 @@ def appended(answer: TurnAppended) -> Appended:
     return Appended(conversation_id=answer.conversation_id, turn=_turn(answer.turn), stored=answer.stored)
 
 
-def history(answer: Turns) -> History:
+def history(answer: ConversationTurns) -> History:
     turns = [_turn(one) for one in answer.turns]
     return History(
         conversation_id=answer.conversation_id, turns=turns, total=answer.total, next_cursor=answer.next_cursor

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from mnemon.ask import operations
 from mnemon.ask.citations import Citation
-from mnemon.ask.hits import Hit
+from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageSearch, Question
 from mnemon.ask.outputs import PassagesFound
 from mnemon.ask.refusal import Refusal
@@ -97,7 +97,7 @@ class AnswerOut(Linked):
         return [link(one.uri, one.title, one.quote) for sentence in self.sentences for one in sentence.proofs]
 
 
-def passage_of(hit: Hit, named: Named) -> Passage:
+def passage_of(hit: PassageHit, named: Named) -> Passage:
     return Passage(
         artifact_uid=named.artifact_uid,
         revision_id=named.revision_id,

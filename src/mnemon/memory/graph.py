@@ -16,7 +16,7 @@ from mnemon.memory.reading import AsOf, Reading, not_found
 from mnemon.memory.relations import EdgeKind
 from mnemon.memory.views import View
 
-Direction = Literal["out", "in", "both"]
+EdgeDirection = Literal["out", "in", "both"]
 LINEAGE: tuple[EdgeKind, ...] = ("SUPERSEDED_BY", "DERIVES_FROM")
 DEEPEST = 20
 MOST_NODES = 5_000
@@ -97,7 +97,7 @@ class Graphs:
         emo_id: UUID,
         *,
         depth: int = 1,
-        direction: Direction = "both",
+        direction: EdgeDirection = "both",
         kinds: Sequence[EdgeKind] | None = None,
         as_of: AsOf = None,
     ) -> Graph:
@@ -204,7 +204,7 @@ async def _edges_in(
     connection: Connection,
     view: View,
     ids: Sequence[UUID] | None,
-    direction: Direction,
+    direction: EdgeDirection,
     kinds: Sequence[EdgeKind] | None,
 ) -> list[GraphEdge]:
     rows = await _edge_rows_in(connection, view, ids, direction, kinds)
@@ -215,7 +215,7 @@ async def _edge_rows_in(
     connection: Connection,
     view: View,
     ids: Sequence[UUID] | None,
-    direction: Direction,
+    direction: EdgeDirection,
     kinds: Sequence[EdgeKind] | None,
 ) -> list[dict[str, Any]]:
     shown = view.shows("e", "owner_id")

@@ -17,7 +17,7 @@ from mnemon.memory.errors import BranchClosed
 from mnemon.memory.events import LENS_TYPES
 from mnemon.memory.fold import Change, Key, from_json, key_of
 from mnemon.memory.objects import MemoryObject, Place
-from mnemon.memory.projection import Projection, Row, branch_row
+from mnemon.memory.projection import ObjectRow, Projection, branch_row
 from mnemon.memory.views import REAL, find_in, object_of, view_in
 
 NAME = "memory"
@@ -102,7 +102,7 @@ async def _project_objects(
             await writing
 
 
-async def _write(connection: Connection, rows: dict[str, list[Row]], tables: Tables) -> None:
+async def _write(connection: Connection, rows: dict[str, list[ObjectRow]], tables: Tables) -> None:
     real = tables["emo_current"] == REAL["emo_current"]
     await connection.execute(PROJECT if real else PROJECT_INTO_COPIES, (Jsonb(rows, dumps=orjson.dumps),))
 
@@ -129,7 +129,7 @@ async def _states(
     return found
 
 
-async def _branch(connection: Connection, tenant: Any, change: Change, tables: Tables) -> Row:
+async def _branch(connection: Connection, tenant: Any, change: Change, tables: Tables) -> ObjectRow:
     place = change.place
     values = (tenant, place.world_id, place.branch)
     row = await (await connection.execute(BRANCH.format(**tables), values)).fetchone()
@@ -160,7 +160,7 @@ async def _check_beginning(connection: Connection, tenant: Any, change: Change, 
         )
 
 
-def _plain(row: dict[str, Any]) -> Row:
+def _plain(row: dict[str, Any]) -> ObjectRow:
     return {
         name: written(value)
         if name.endswith("_at") and value is not None

@@ -20,7 +20,7 @@ from mnemon.memory.fold import Change, fold, from_json
 from mnemon.memory.objects import Link, MemoryObject, Place
 from mnemon.memory.personal import disclose
 from mnemon.memory.reading import Reading
-from mnemon.memory.three_way import Outcome, Resolution, merge_objects, resolve
+from mnemon.memory.three_way import MergeOutcome, Resolution, merge_objects, resolve
 from mnemon.memory.views import find_in, object_of, view_in
 
 OWN = """
@@ -30,7 +30,7 @@ PEOPLE = ("human", "system")
 # Events of one append; the whole merge is one transaction all the same.
 BATCH = 500
 
-Step = tuple[str, dict[str, Any]]
+MergeStep = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Compared:
     base: MemoryObject | None
     ours: MemoryObject | None
     theirs: MemoryObject
-    outcome: Outcome
+    outcome: MergeOutcome
 
     @property
     def change(self) -> Literal["added", "changed", "deleted", "restored"]:
@@ -168,7 +168,7 @@ def _events(tenant: UUID, parent: Place, author: Author, one: Compared, rational
         seen = fold(seen, change)
 
 
-def _steps(ours: MemoryObject | None, wanted: MemoryObject) -> Iterator[Step]:
+def _steps(ours: MemoryObject | None, wanted: MemoryObject) -> Iterator[MergeStep]:
     if ours is None:
         yield "created", _whole(wanted)
         if wanted.deleted:

@@ -11,7 +11,7 @@ from mnemon.memory.objects import STILL, MemoryObject
 from mnemon.memory.personal import is_erased
 from mnemon.memory.relations import Edge, difference, edges_of, links_of_row, texts_of
 
-Row = dict[str, Any]
+ObjectRow = dict[str, Any]
 
 
 class Projection:
@@ -19,13 +19,13 @@ class Projection:
 
     def __init__(self, states: dict[Key, MemoryObject]) -> None:
         self._states = states
-        self._rows: dict[str, list[Row]] = defaultdict(list)
-        self._current: dict[Key, Row] = {}
+        self._rows: dict[str, list[ObjectRow]] = defaultdict(list)
+        self._current: dict[Key, ObjectRow] = {}
         # Rows that this run has opened and that may be closed in it again.
-        self._open: dict[tuple[Any, ...], Row] = {}
+        self._open: dict[tuple[Any, ...], ObjectRow] = {}
 
     @property
-    def rows(self) -> dict[str, list[Row]]:
+    def rows(self) -> dict[str, list[ObjectRow]]:
         found = {name: rows for name, rows in self._rows.items() if rows}
         if self._current:
             found["emo_current"] = list(self._current.values())
@@ -59,7 +59,7 @@ class Projection:
         for version in change.data["compacted_versions"]:
             self._rows["compacted"].append(_key(key) | {"emo_version": version, "change_id": change.data["change_id"]})
 
-    def _write_history(self, change: Change, diff: Row, own: MemoryObject | None, current: Row) -> None:
+    def _write_history(self, change: Change, diff: ObjectRow, own: MemoryObject | None, current: ObjectRow) -> None:
         key = change.key
         row = current | {
             "since": change.sequence,
@@ -156,24 +156,24 @@ class Projection:
         } | _holding(change)
         self._opened(("edge", key, edge), "emo_graph_edges", row)
 
-    def _opened(self, name: tuple[Any, ...], table: str, row: Row) -> None:
+    def _opened(self, name: tuple[Any, ...], table: str, row: ObjectRow) -> None:
         self._open[name] = row
         self._rows[table].append(row)
 
-    def _close(self, name: tuple[Any, ...], closing: str, row: Row, sequence: int) -> None:
+    def _close(self, name: tuple[Any, ...], closing: str, row: ObjectRow, sequence: int) -> None:
         """End what holds: the row that this run has opened, or the one that is in the table."""
         if name in self._open:
             self._open.pop(name)["until"] = sequence
         else:
             self._rows[closing].append(row | {"until": sequence})
 
-    def _close_all(self, what: str, key: Key, kind: str, closing: str, row: Row, sequence: int) -> None:
+    def _close_all(self, what: str, key: Key, kind: str, closing: str, row: ObjectRow, sequence: int) -> None:
         for name in [one for one in self._open if one[0] == what and one[1] == key and _kind(one[2]) == kind]:
             self._open.pop(name)["until"] = sequence
         self._rows[closing].append(_key(key) | row | {"until": sequence})
 
 
-def branch_row(change: Change, before: Row | None) -> Row:
+def branch_row(change: Change, before: ObjectRow | None) -> ObjectRow:
     """The row of a branch after an event about it."""
     if change.operation == "branch.created":
         return {
@@ -192,21 +192,21 @@ def branch_row(change: Change, before: Row | None) -> Row:
     return before | {"status": status, "closed_by": change.actor_id, "closed_at": written(change.recorded_at)}
 
 
-def _hashes(one: MemoryObject) -> Row:
+def _hashes(one: MemoryObject) -> ObjectRow:
     own = content_hash(one.content)
     return {"content_hash": own, "determinism_hash": object_hash(one, own)}
 
 
-def _key(key: Key) -> Row:
+def _key(key: Key) -> ObjectRow:
     world_id, branch, emo_id = key
     return {"world_id": world_id, "branch": branch, "emo_id": emo_id}
 
 
-def _named(text: tuple[str, str]) -> Row:
+def _named(text: tuple[str, str]) -> ObjectRow:
     return {"kind": text[0], "name": text[1]}
 
 
-def _holding(change: Change) -> Row:
+def _holding(change: Change) -> ObjectRow:
     return {"since": change.sequence, "until": STILL}
 
 

@@ -18,10 +18,10 @@ from mnemon.memory.views import OBJECT, find_in, object_of
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.search.kinds import MEANING, WORDS
 from mnemon.search.questions import Asked, Questions
-from mnemon.search.ranking import Floats, Ranking, Standing, bm25, rank, relevance_of, share_said
+from mnemon.search.ranking import Floats, RankedCandidates, Ranking, bm25, rank, relevance_of, share_said
 from mnemon.search.terms import Opened, lookups, occurrences_of
 
-Mode = Literal["hybrid", "text", "semantic"]
+MemorySearchMode = Literal["hybrid", "text", "semantic"]
 
 FIND = """
 SELECT emo_id, length, similarity, occurrences FROM mnemon.find_memories(
@@ -36,7 +36,7 @@ _UNWANTED = re.compile(r'(?:^|\s)-("[^"]*"?|[^\s"]+)')
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class MemoryHit:
     """An object that was found, how relevant it is, and by what: its share of the words and its nearness in meaning."""
 
     object: MemoryObject
@@ -49,8 +49,8 @@ class Hit:
 class FoundObjects:
     """The best hits; `mode` says what they were found by, which is words alone where no model is at hand."""
 
-    hits: list[Hit]
-    mode: Mode
+    hits: list[MemoryHit]
+    mode: MemorySearchMode
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Search:
         place: Place,
         text: str,
         *,
-        mode: Mode = "hybrid",
+        mode: MemorySearchMode = "hybrid",
         wanted: Wanted = EVERY_OBJECT,
         limit: int = 10,
     ) -> FoundObjects:
@@ -96,7 +96,7 @@ class Search:
         return await self._questions.ask(tenant, MEMORY, text, find, by_meaning=mode != "text")
 
     async def _find(
-        self, tenant: UUID, place: Place, asked: Asked, mode: Mode, asks: dict[str, Any], limit: int
+        self, tenant: UUID, place: Place, asked: Asked, mode: MemorySearchMode, asks: dict[str, Any], limit: int
     ) -> FoundObjects:
         async with self._reading.transaction(tenant) as connection:
             view, _ = await self._reading.view_in(connection, tenant, place)
@@ -105,7 +105,7 @@ class Search:
             best = [found.ids[row] for row in standing.order[:limit]]
             objects = await find_in(connection, view, best, columns=OBJECT)
         hits = [
-            Hit(
+            MemoryHit(
                 object_of(objects[found.ids[row]]),
                 float(standing.score[row]),
                 float(found.said[row]),
@@ -115,7 +115,9 @@ class Search:
         ]
         return FoundObjects(hits, "text" if asked.lexical_only else mode)
 
-    async def _candidates(self, connection: Connection, asked: Asked, mode: Mode, asks: dict[str, Any]) -> _Candidates:
+    async def _candidates(
+        self, connection: Connection, asked: Asked, mode: MemorySearchMode, asks: dict[str, Any]
+    ) -> _Candidates:
         opened = await asked.open(connection, MEMORY)
         values = (
             asks
@@ -146,7 +148,7 @@ class Search:
             bm25(occurrences, lengths, opened.weights, average, self._ranking),
         )
 
-    def _rank(self, found: _Candidates, mode: Mode) -> Standing:
+    def _rank(self, found: _Candidates, mode: MemorySearchMode) -> RankedCandidates:
         parts = {WORDS: found.bm25} if mode != "semantic" else {}
         if found.similarity is not None:
             parts[MEANING] = found.similarity

@@ -28,22 +28,22 @@ class Clash:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MergeOutcome:
     """What the parent should have; where there are clashes, with the parent's own values for them."""
 
     object: MemoryObject
     clashes: Sequence[Clash]
 
 
-def merge_objects(base: MemoryObject | None, ours: MemoryObject | None, theirs: MemoryObject) -> Outcome:
+def merge_objects(base: MemoryObject | None, ours: MemoryObject | None, theirs: MemoryObject) -> MergeOutcome:
     """`ours` is the parent's, `theirs` the branch's."""
     if ours is None:
-        return Outcome(theirs, [])
+        return MergeOutcome(theirs, [])
     if ours.subject_id != theirs.subject_id:
         # Each side began one under the same id. What is said of one person must not be sealed with another's key.
-        return Outcome(ours, [Clash("subject_id", None, ours.subject_id, theirs.subject_id)])
+        return MergeOutcome(ours, [Clash("subject_id", None, ours.subject_id, theirs.subject_id)])
     if base is not None and _same(ours, base):
-        return Outcome(_like(ours, theirs), [])
+        return MergeOutcome(_like(ours, theirs), [])
     began = base or _empty(theirs)
     content = merge_texts(began.content, ours.content, theirs.content)
     clashes = [] if content is not None else [Clash("content", began.content, ours.content, theirs.content)]
@@ -60,13 +60,13 @@ def merge_objects(base: MemoryObject | None, ours: MemoryObject | None, theirs: 
     )
     if merged.deleted and (_changed(base, ours) or _changed(base, theirs)):
         # One side took away what the other went on with.
-        return Outcome(merged, [Clash("deleted", began.deleted, ours.deleted, theirs.deleted)])
-    return Outcome(merged, clashes + clashing)
+        return MergeOutcome(merged, [Clash("deleted", began.deleted, ours.deleted, theirs.deleted)])
+    return MergeOutcome(merged, clashes + clashing)
 
 
 def resolve(
-    outcome: Outcome, ours: MemoryObject | None, theirs: MemoryObject, resolution: Resolution | None
-) -> Outcome:
+    outcome: MergeOutcome, ours: MemoryObject | None, theirs: MemoryObject, resolution: Resolution | None
+) -> MergeOutcome:
     """Settle clashes as the caller says; what it leaves open stays one."""
     if resolution is None or not outcome.clashes or ours is None:
         return outcome
@@ -76,7 +76,7 @@ def resolve(
         resolution = {clash.field: getattr(clash, resolution) for clash in outcome.clashes}
     if resolution.get("deleted") is False and outcome.clashes[0].field == "deleted":
         # Keeping it means keeping it as the side has it that did not delete it.
-        return Outcome(_like(outcome.object, theirs if ours.deleted else ours), [])
+        return MergeOutcome(_like(outcome.object, theirs if ours.deleted else ours), [])
     settled = outcome.object
     left = []
     for clash in outcome.clashes:
@@ -84,7 +84,7 @@ def resolve(
             left.append(clash)
         else:
             settled = _with(settled, clash.field, resolution[clash.field])
-    return Outcome(settled, left)
+    return MergeOutcome(settled, left)
 
 
 def _with(one: MemoryObject, field: str, value: Any) -> MemoryObject:

@@ -8,7 +8,7 @@ from mnemon.db.database import Database
 from mnemon.models.language import Prompt, Usage
 from mnemon.telemetry import counter, histogram
 
-Outcome = Literal["answered", "failed", "cancelled"]
+CallOutcome = Literal["answered", "failed", "cancelled"]
 
 CALLS = counter("mnemon_model_calls_total", "Calls to the language model.", ("model", "prompt", "outcome"))
 TOKENS = counter("mnemon_model_tokens_total", "Tokens of the language model.", ("model", "direction"))
@@ -39,7 +39,7 @@ class ModelCall:
     call_id: UUID
     prompt: Prompt
     model: str
-    outcome: Outcome
+    outcome: CallOutcome
     error_code: str | None
     requests: int
     usage: Usage

@@ -15,9 +15,9 @@ from pydantic import ValidationError
 
 from mnemon.errors import MnemonError
 from mnemon.ids import new_uuid
-from mnemon.models.calls import ModelCall, Outcome, Recorder, count_call
+from mnemon.models.calls import CallOutcome, ModelCall, Recorder, count_call
 from mnemon.models.failures import AnswerTruncated, InvalidAnswer, ModelTimedOut
-from mnemon.models.language import NOTHING_USED, Answer, Prompt, Schema, Usage
+from mnemon.models.language import NOTHING_USED, Prompt, Schema, Usage, ValidatedAnswer
 from mnemon.models.rate import RateLimit
 from mnemon.models.speaker import Correction, Speaker, Spoken
 
@@ -64,12 +64,12 @@ class ConfiguredModel:
     def name(self) -> str:
         return self._speaker.name
 
-    async def ask(self, prompt: Prompt, schema: type[Schema], tenant: UUID) -> Answer[Schema]:
+    async def ask(self, prompt: Prompt, schema: type[Schema], tenant: UUID) -> ValidatedAnswer[Schema]:
         """A validated answer, or an error whose `retry` says whether to come back later."""
         call_id, started, progress = new_uuid(), time.perf_counter(), _Progress()
         async with self._recorded(prompt, tenant, call_id, progress):
             value = await self._valid_answer(prompt, schema, progress)
-        return Answer(value, self.name, call_id, progress.usage, time.perf_counter() - started)
+        return ValidatedAnswer(value, self.name, call_id, progress.usage, time.perf_counter() - started)
 
     async def stream(self, prompt: Prompt, tenant: UUID) -> AsyncIterator[str]:
         """Plain text as it comes. A failure is retried only before the first piece; none is ever given twice."""
@@ -139,7 +139,7 @@ class ConfiguredModel:
     async def _recorded(self, prompt: Prompt, tenant: UUID, call_id: UUID, progress: _Progress) -> AsyncIterator[None]:
         """A call that cannot be recorded fails: the audit has no gaps."""
         started = time.perf_counter()
-        outcome: Outcome = "answered"
+        outcome: CallOutcome = "answered"
         error_code = None
         try:
             yield

@@ -50,7 +50,7 @@ NOTHING_USED = Usage()
 
 
 @dataclass(frozen=True)
-class Answer(Generic[Schema]):
+class ValidatedAnswer(Generic[Schema]):
     """A validated answer, and where it came from."""
 
     value: Schema
@@ -80,7 +80,7 @@ class LanguageModel(Protocol):
     def name(self) -> str: ...
     @property
     def available(self) -> bool: ...
-    async def ask(self, prompt: Prompt, schema: type[Schema], tenant: UUID) -> Answer[Schema]: ...
+    async def ask(self, prompt: Prompt, schema: type[Schema], tenant: UUID) -> ValidatedAnswer[Schema]: ...
     def stream(self, prompt: Prompt, tenant: UUID) -> AsyncIterator[str]: ...
     async def close(self) -> None: ...
 
@@ -97,7 +97,7 @@ class NoLanguageModel:
             "search works, and answers and summaries are made of quotes."
         )
 
-    async def ask(self, prompt: Prompt, schema: type[Schema], tenant: UUID) -> Answer[Schema]:
+    async def ask(self, prompt: Prompt, schema: type[Schema], tenant: UUID) -> ValidatedAnswer[Schema]:
         raise LanguageModelUnavailable(self.reason, prompt=prompt.name)
 
     async def stream(self, prompt: Prompt, tenant: UUID) -> AsyncIterator[str]:

@@ -21,7 +21,7 @@ INT8_ACTIVATIONS = 4
 # Rounding these four would cost more than all the others together, so they stay in float32.
 SENSITIVE = frozenset({(3, "qkv"), (4, "qkv"), (5, "qkv"), (4, "up")})
 
-Floats = NDArray[np.float32]
+Float32s = NDArray[np.float32]
 
 
 def minilm_graph(weights: Tensors) -> bytes:
@@ -75,7 +75,7 @@ class _Builder:
     def _linear(self, value: str, name: str, layer: int, part: str) -> str:
         return self._dense(value, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"], layer, part)
 
-    def _dense(self, value: str, weight: Floats, bias: Floats, layer: int, part: str) -> str:
+    def _dense(self, value: str, weight: Float32s, bias: Float32s, layer: int, part: str) -> str:
         name = f"{part}_{layer}"
         shift = self.graph.constant(f"{name}_bias", bias)
         if (layer, part) in SENSITIVE:
@@ -102,7 +102,7 @@ class _Builder:
         return self.graph.constant(name, np.array([number], np.int64))
 
 
-def rounded(weight: Floats) -> tuple[NDArray[np.uint8], Floats]:
+def rounded(weight: Float32s) -> tuple[NDArray[np.uint8], Float32s]:
     """Eight-bit codes around 128 with one scale for each block of inputs, as MatMulNBits reads them."""
     blocks = weight.reshape(weight.shape[0], -1, BLOCK)
     largest = np.abs(blocks).max(axis=-1)

@@ -49,14 +49,14 @@ WHERE tenant_id = mnemon.current_tenant() AND relation = %s AND state = 'retired
 
 
 @dataclass(frozen=True)
-class Step:
+class ReembedStep:
     """What one step did, and to how many rows. After `done` there is nothing left to do."""
 
     did: Literal["filled", "switched", "swept", "done"]
     rows: int = 0
 
 
-async def reembed_step(database: Database, tenant: UUID, table: VectorTable, embedder: Embedder) -> Step:
+async def reembed_step(database: Database, tenant: UUID, table: VectorTable, embedder: Embedder) -> ReembedStep:
     """One bounded step towards the embedder's model. Any process may take it; one that dies leaves no damage."""
     target = await model_of(embedder)
     async with database.transaction(tenant) as tx:
@@ -92,7 +92,7 @@ async def _missing(tx: Connection, table: VectorTable, active: ModelInUse, targe
 async def _fill(
     database: Database, tenant: UUID, table: VectorTable, embedder: Embedder,
     active: ModelInUse, target: ModelInUse, texts: Mapping[Any, str],
-) -> Step:  # fmt: skip
+) -> ReembedStep:  # fmt: skip
     """Embed outside any transaction, then store what still has its old vector."""
     keys = list(texts)
     vectors = await embedder.embed([texts[key] for key in keys])
@@ -102,26 +102,28 @@ async def _fill(
     }  # fmt: skip
     async with database.transaction(tenant) as tx:
         stored = await tx.execute(table.query(INSERT_BESIDE), fresh)
-        return Step("filled", stored.rowcount)
+        return ReembedStep("filled", stored.rowcount)
 
 
-async def _switch(database: Database, tenant: UUID, table: VectorTable, active: ModelInUse, target: ModelInUse) -> Step:
+async def _switch(
+    database: Database, tenant: UUID, table: VectorTable, active: ModelInUse, target: ModelInUse
+) -> ReembedStep:
     """Under the lock that writers share, so that no row written meanwhile is left without its new vector."""
     async with database.transaction(tenant) as tx:
         states = await model_states(tx, table.relation)
         if states.get(target.model_id) != "filling" or await _missing(tx, table, active, target):
-            return Step("filled")
+            return ReembedStep("filled")
         await finish_change(tx, table.relation, target)
-        return Step("switched")
+        return ReembedStep("switched")
 
 
-async def _sweep(database: Database, tenant: UUID, table: VectorTable) -> Step:
+async def _sweep(database: Database, tenant: UUID, table: VectorTable) -> ReembedStep:
     async with database.transaction(tenant) as tx:
         states = await model_states(tx, table.relation)
         retired = [model_id for model_id, state in states.items() if state == "retired"]
         if not retired:
-            return Step("done")
+            return ReembedStep("done")
         swept = await tx.execute(table.query(SWEEP_RETIRED), {"retired": retired, "most": SWEEP})
         if swept.rowcount < SWEEP:
             await tx.execute(FORGET_RETIRED, (table.relation,))
-        return Step("swept", swept.rowcount)
+        return ReembedStep("swept", swept.rowcount)

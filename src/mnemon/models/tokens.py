@@ -9,7 +9,7 @@ from typing import Protocol
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.weights import find_weights
 
-Span = tuple[int, int]
+TokenSpan = tuple[int, int]
 
 PIECE = 65_536
 
@@ -24,7 +24,7 @@ class Tokenizer(Protocol):
 
     name: str
 
-    def spans(self, text: str) -> Sequence[Span]: ...
+    def spans(self, text: str) -> Sequence[TokenSpan]: ...
 
 
 class ModelTokenizer:
@@ -40,7 +40,7 @@ class ModelTokenizer:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 
-    def spans(self, text: str) -> Sequence[Span]:
+    def spans(self, text: str) -> Sequence[TokenSpan]:
         """Piece by piece, since the tokenizer needs hundreds of bytes for each token of what it is given."""
         return [
             (at + start, at + end)
@@ -59,7 +59,7 @@ class PlainTokenizer:
 
     name = "plain"
 
-    def spans(self, text: str) -> Sequence[Span]:
+    def spans(self, text: str) -> Sequence[TokenSpan]:
         return [match.span() for match in PLAIN_TOKEN.finditer(text)]
 
 

@@ -49,7 +49,7 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RankedCandidates:
     """Which of the candidates are shown, best first, with the score of each and what its place is made of."""
 
     order: list[int]
@@ -75,7 +75,7 @@ def share_said(has: NDArray[np.bool_], weights: Floats) -> Floats:
 
 def rank(
     parts: Mapping[str, Floats], relevance: Floats, weights: Mapping[str, float], ranking: Ranking, *, dense: bool
-) -> Standing:
+) -> RankedCandidates:
     """Put candidates in order. What stands above another is taken to be as relevant, so scores never rise; the end of
     the order, from where on nothing is relevant, is cut off."""
     place, shares = fuse(parts, weights, ranking)
@@ -85,7 +85,7 @@ def rank(
     shown = int(np.count_nonzero(evened >= RELEVANT if dense else evened > 0))
     score = np.zeros(len(relevance))
     score[order] = np.minimum(evened, 1.0)
-    return Standing([int(row) for row in order[:shown]], score, shares)
+    return RankedCandidates([int(row) for row in order[:shown]], score, shares)
 
 
 def fuse(

@@ -86,13 +86,13 @@ async def commitments(mnemon: Parts, caller: Caller, asked: CommitmentsAsked) ->
     "semantic_events.people", Action.QUERY, read_only=True, errors=(InvalidRequest,), example={"topic": "pricing"},
     absent={"mcp": FEW_TOOLS, "web": "The filter for a person on the page of events shows the same."},
 )  # fmt: skip
-async def people(mnemon: Parts, caller: Caller, asked: PeopleAsked) -> outputs.People:
+async def people(mnemon: Parts, caller: Caller, asked: PeopleAsked) -> outputs.PeopleOut:
     """Who was involved in what, the busiest first."""
     found = await views.people_topics(
         mnemon.database, caller.tenant_id, Reader.of(caller.actor),
         person=asked.person, topic=asked.topic, limit=asked.limit, cursor=asked.cursor,
     )  # fmt: skip
-    return outputs.People.model_validate(found)
+    return outputs.PeopleOut.model_validate(found)
 
 
 @operation(

@@ -61,7 +61,7 @@ class EventOut(EventFields):
     evidence: Sequence[EvidenceOut] = Field((), description="Only where it was asked for.")
 
 
-class LinkOut(Output):
+class EventLinkOut(Output):
     """`later` does something to `earlier`: it supersedes it, or fulfils it."""
 
     kind: str
@@ -74,7 +74,7 @@ class WholeEvent(EventFields):
     """One event with all its evidence and what it is tied to."""
 
     evidence: Sequence[WholeEvidenceOut]
-    links: list[LinkOut]
+    links: list[EventLinkOut]
     is_latest: bool
     doc_version_id: str
     extraction_run_id: str
@@ -122,7 +122,7 @@ class PersonTopic(Output):
     event_ids: list[str]
 
 
-class People(Output):
+class PeopleOut(Output):
     """Who was involved in what, the busiest first."""
 
     people: list[PersonTopic]

@@ -124,7 +124,7 @@ def _edited(one: branches.ComparedOut) -> Any:
 @binds(graph.whole, graph.integrity, differences=DRAWN)
 def graph_(
     emo_id: Annotated[str | None, typer.Argument(help="Only what this object is related to.", metavar="ID")] = None,
-    format: Annotated[graph.Format, typer.Option(help="mermaid, graphml or json.")] = "mermaid",  # noqa: A002
+    format: Annotated[graph.GraphFormat, typer.Option(help="mermaid, graphml or json.")] = "mermaid",  # noqa: A002
     depth: Annotated[int, typer.Option(help="How many steps around the object.", min=1, max=20)] = 2,
     check: Annotated[bool, typer.Option("--check", help="Look for broken relations and circles instead.")] = False,
     as_of: Annotated[str | None, typer.Option(help="As of a log sequence, or of a moment.")] = None,

@@ -16,7 +16,7 @@ from mnemon.memory.operations.objects import Parts, author_of, page_of
 from mnemon.memory.reading import Wanted
 from mnemon.operations import Caller, Door, Input, Output, operation
 
-Role = Literal["user", "assistant", "system", "tool"]
+TurnRole = Literal["user", "assistant", "system", "tool"]
 # Turns live in a world of their own, so that they do not crowd out what was meant to be remembered.
 WORLD = "history"
 FOR_AGENTS: dict[Door, str] = dict.fromkeys(
@@ -33,7 +33,7 @@ class ConversationAsked(Input):
 class NewTurn(ConversationAsked):
     """What someone says in it."""
 
-    role: Role = Field(description="Who says it.")
+    role: TurnRole = Field(description="Who says it.")
     # Longer texts are documents.
     content: str = Field(min_length=1, max_length=20_000, description="What is said.")
     key: str | None = KEY
@@ -63,7 +63,7 @@ class TurnAppended(Output):
     stored: bool
 
 
-class Turns(Output):
+class ConversationTurns(Output):
     """The latest turns, oldest first. `next_cursor` leads to the turns before them."""
 
     conversation_id: str
@@ -95,14 +95,14 @@ async def append(mnemon: Parts, caller: Caller, asked: NewTurn) -> TurnAppended:
 @operation(
     "history.get", Action.READ_MEMORY, read_only=True, absent=FOR_AGENTS, example={"conversation_id": "c-1"}
 )  # fmt: skip
-async def get(mnemon: Parts, caller: Caller, asked: TurnsAsked) -> Turns:
+async def get(mnemon: Parts, caller: Caller, asked: TurnsAsked) -> ConversationTurns:
     """Read the latest turns of a conversation, oldest first; a cursor leads further back."""
     wanted = Wanted(tags=[_tag(asked)])
     found, total, earlier = await page_of(
         mnemon.memory, caller, history_place(caller), wanted, asked.limit, asked.cursor
     )
     turns = [_turn(one.object) for one in reversed(found)]
-    return Turns(conversation_id=asked.conversation_id, turns=turns, total=total, next_cursor=earlier)
+    return ConversationTurns(conversation_id=asked.conversation_id, turns=turns, total=total, next_cursor=earlier)
 
 
 def history_place(caller: Caller) -> Place:

@@ -9,7 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 from mnemon.identity.roles import Action
 from mnemon.inputs import Maybe
 from mnemon.memory.errors import BranchNotFound, MemoryNotFound
-from mnemon.memory.graph import DEEPEST, Direction, Graph, GraphEdge
+from mnemon.memory.graph import DEEPEST, EdgeDirection, Graph, GraphEdge
 from mnemon.memory.graph_export import as_graphml, as_mermaid
 from mnemon.memory.operations.object_inputs import AS_OF, AsOf, ObjectAsked, PlaceAsked
 from mnemon.memory.operations.object_outputs import Told
@@ -17,7 +17,7 @@ from mnemon.memory.operations.objects import BY_PROGRAMS, FEW_TOOLS, NOT_THERE, 
 from mnemon.memory.relations import EdgeKind
 from mnemon.operations import Caller, Output, operation
 
-Format = Literal["json", "graphml", "mermaid"]
+GraphFormat = Literal["json", "graphml", "mermaid"]
 KINDS = Field(None, description="Only relations of these kinds.")
 WRITERS = {"graphml": as_graphml, "mermaid": as_mermaid}
 
@@ -33,7 +33,7 @@ class NeighboursAsked(ObjectAsked):
     """How far, and along what."""
 
     depth: int = Field(1, ge=1, le=DEEPEST, description="How many steps.")
-    direction: Direction = Field("both", description="Along relations, against them, or both.")
+    direction: EdgeDirection = Field("both", description="Along relations, against them, or both.")
     kinds: list[EdgeKind] | None = KINDS
     as_of: AsOf | None = AS_OF
 
@@ -50,7 +50,7 @@ class GraphAsked(PlaceAsked):
 
     emo_id: Maybe[UUID] = Field(None, description="Only what this object is related to.")
     depth: int = Field(2, ge=1, le=DEEPEST, description="How many steps around the object.")
-    format: Format = Field("json", description="json, graphml or mermaid.")
+    format: GraphFormat = Field("json", description="json, graphml or mermaid.")
     as_of: AsOf | None = Field(None, description="As of a log sequence, or of a moment.")
 
 
@@ -82,7 +82,7 @@ class GraphOut(Output):
     edges: list[EdgeOut]
     cut_short: bool
     # As a text, where that was asked for.
-    format: SkipJsonSchema[Format] = Field("json", exclude=True)
+    format: SkipJsonSchema[GraphFormat] = Field("json", exclude=True)
     text: SkipJsonSchema[str] = Field("", exclude=True)
 
 

@@ -11,7 +11,7 @@ from mnemon.log.events import MAIN
 from mnemon.memory.drafts import MOST_CHARACTERS, MOST_FACETS
 from mnemon.memory.objects import MARKDOWN, EmoType, Link, LinkKind, Parent, Place, Relation, SourceKind
 from mnemon.memory.reading import Wanted
-from mnemon.memory.search import Mode
+from mnemon.memory.search import MemorySearchMode
 from mnemon.operations import Caller, Input
 
 Tag = Annotated[str, Field(min_length=1, max_length=200)]
@@ -21,7 +21,7 @@ Words = Annotated[str, Field(min_length=1, max_length=2000)]
 FacetName = Annotated[str, Field(min_length=1, max_length=100)]
 BranchName = Annotated[str, Field(max_length=100)]
 AsOf = Annotated[str, Field(max_length=40)]
-View = Literal["current", "changelog", "diff", "rationale"]
+ObjectView = Literal["current", "changelog", "diff", "rationale"]
 
 KEY = Field(None, min_length=1, max_length=150, description="Your own name for this call: a repeat changes nothing.")
 RATIONALE = Field(None, description="The reason, kept with the change.")
@@ -121,7 +121,7 @@ class ObjectsAsked(Wanting):
     """A page of a list, or what a search finds."""
 
     query: Words | None = Field(None, description="Plain words, as a person would say them; unset: a list.")
-    mode: Mode = Field("hybrid", description="Of a search: by words, by meaning, or both.")
+    mode: MemorySearchMode = Field("hybrid", description="Of a search: by words, by meaning, or both.")
     as_of: AsOf | None = Field(None, description="Of a list: as of a log sequence, or of a moment.")
     limit: int = Field(100, ge=1, le=1000, description="Most objects on this page; a search finds at most 100.")
     cursor: Cursor = None
@@ -130,7 +130,7 @@ class ObjectsAsked(Wanting):
 class ObjectViewAsked(ObjectAsked):
     """One object, and which view of it."""
 
-    view: View = Field("current", description="As it is, its changelog, its diffs or its rationales.")
+    view: ObjectView = Field("current", description="As it is, its changelog, its diffs or its rationales.")
     as_of: AsOf | None = AS_OF
     from_version: int | None = Field(None, ge=1, description="Of the view `diff`: the earlier version.")
     to_version: int | None = Field(None, ge=1, description="Of the view `diff`: the later version.")

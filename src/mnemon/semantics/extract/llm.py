@@ -7,7 +7,7 @@ from uuid import UUID
 
 from mnemon.documents.structure.sentences import sentences
 from mnemon.models.failures import AnswerTruncated
-from mnemon.models.language import Answer, LanguageModel
+from mnemon.models.language import LanguageModel, ValidatedAnswer
 from mnemon.semantics.extract.extractor import ChunkExtraction, MergedEvents, ModelAnswer
 from mnemon.semantics.extract.grounding import ground
 from mnemon.semantics.extract.prompts import find_events_prompt, same_events_prompt
@@ -73,7 +73,7 @@ class LanguageModelExtractor:
         return ChunkExtraction(chunk, proven, len(grounded) - len(proven), (_recorded(answer),))
 
 
-def _recorded(answer: Answer[Any]) -> ModelAnswer:
+def _recorded(answer: ValidatedAnswer[Any]) -> ModelAnswer:
     said = answer.value.model_dump(mode="json")
     return ModelAnswer(answer.call_id, answer.model, said, answer.usage, answer.seconds)
 
