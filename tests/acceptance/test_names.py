@@ -24,8 +24,7 @@ SHARED = {
     "View": DOOR_MODEL,
     "Caller": "operations, cli and mcp: who calls; the doors rename",
     "Door": "operations and mcp: which door, the door of agents; mcp renames",
-    "Part": "documents renames: a part of a mail",
-    "Scope": "ask and identity rename: what is searched, how far a credential reaches",
+    "Part": DOOR_MODEL,
 }
 
 

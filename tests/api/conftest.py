@@ -12,7 +12,7 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.db.database import Database
-from mnemon.identity.roles import Principal, Role, Scope
+from mnemon.identity.roles import CredentialScope, Principal, Role
 from mnemon.identity.sessions import Sessions
 from mnemon.identity.tokens import add_token
 from mnemon.identity.users import add_user
@@ -90,7 +90,7 @@ async def user(mnemon: Mnemon, tenant: UUID) -> Person:
     return await person(mnemon, tenant, Role.USER)
 
 
-async def token_for(mnemon: Mnemon, tenant: UUID, owner: Person, scope: Scope) -> str:
+async def token_for(mnemon: Mnemon, tenant: UUID, owner: Person, scope: CredentialScope) -> str:
     async with mnemon.log.transaction(tenant) as transaction:
         made = await add_token(transaction, TESTER, owner.user_id, f"a {scope} token", scope)
     return made.secret

@@ -7,7 +7,7 @@ import pytest
 
 from mnemon.api.reference import routes
 from mnemon.app import Mnemon
-from mnemon.identity.roles import RULES, Action, Role, Scope, may
+from mnemon.identity.roles import RULES, Action, CredentialScope, Role, may
 
 from .conftest import Person, person, token_for
 
@@ -31,7 +31,7 @@ SPECIFIED = {
 
 @pytest.mark.parametrize("action", list(SPECIFIED))
 def test_the_table_of_the_specification_holds(action: Action) -> None:
-    assert tuple(may(role, Scope.WRITE, action) for role in (Role.ADMIN, Role.USER)) == SPECIFIED[action]
+    assert tuple(may(role, CredentialScope.WRITE, action) for role in (Role.ADMIN, Role.USER)) == SPECIFIED[action]
 
 
 def test_every_action_has_a_rule() -> None:
@@ -39,7 +39,12 @@ def test_every_action_has_a_rule() -> None:
 
 
 def test_a_read_token_never_writes() -> None:
-    assert all(RULES[action].scope is Scope.READ for action in Action for role in Role if may(role, Scope.READ, action))
+    assert all(
+        RULES[action].scope is CredentialScope.READ
+        for action in Action
+        for role in Role
+        if may(role, CredentialScope.READ, action)
+    )
 
 
 def test_every_route_declares_its_action_or_is_public() -> None:
@@ -54,10 +59,10 @@ async def test_every_route_obeys_the_matrix(
     credentials = {
         (who, scope, True): await token_for(mnemon, tenant, owner, scope)
         for who, owner in ((Role.ADMIN, admin), (Role.USER, user))
-        for scope in Scope
+        for scope in CredentialScope
     }
-    credentials[Role.ADMIN, Scope.WRITE, False] = admin.session
-    credentials[Role.USER, Scope.WRITE, False] = user.session
+    credentials[Role.ADMIN, CredentialScope.WRITE, False] = admin.session
+    credentials[Role.USER, CredentialScope.WRITE, False] = user.session
     tried = 0
     for route in routes():
         if route.action is None:

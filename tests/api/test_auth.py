@@ -18,7 +18,7 @@ from mnemon.app import Mnemon
 from mnemon.errors import Conflict
 from mnemon.identity import throttle
 from mnemon.identity.login import add_login_link
-from mnemon.identity.roles import Principal, Role, Scope
+from mnemon.identity.roles import CredentialScope, Principal, Role
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
 from mnemon.identity.throttle import Guard
@@ -196,7 +196,7 @@ async def test_a_disabled_account_loses_its_session_and_its_tokens(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("mnemon.identity.sessions.ACCOUNT_STATE_LIVES", 0)
-    secret = await token_for(mnemon, tenant, user, Scope.READ)
+    secret = await token_for(mnemon, tenant, user, CredentialScope.READ)
     by_token = {"Authorization": f"Bearer {secret}"}
     assert (await client.get("/v1/me", headers=by_token)).status_code == 200
     await client.patch(f"/v1/users/{user.user_id}", json={"disabled": True}, headers=admin.headers)
@@ -295,7 +295,7 @@ async def test_failures_of_others_at_the_same_address_fade_with_a_success(
 async def test_a_token_makes_no_credentials(
     client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, tenant: UUID
 ) -> None:
-    secret = await token_for(mnemon, tenant, admin, Scope.WRITE)
+    secret = await token_for(mnemon, tenant, admin, CredentialScope.WRITE)
     headers = {"Authorization": f"Bearer {secret}"}
     for path, body in (
         ("/v1/tokens", {"name": "child"}),

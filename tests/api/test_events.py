@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.identity.roles import Role, Scope
+from mnemon.identity.roles import CredentialScope, Role
 from mnemon.log.append.incoming import DECISION, DECISION_TYPE
 from mnemon.log_operations.event_outputs import (
     AppendedEvents,
@@ -168,7 +168,7 @@ async def test_an_administrator_acts_for_another_under_their_own_name(client: ht
 async def test_a_token_writes_as_an_agent_of_its_owner(
     client: httpx.AsyncClient, mnemon: Mnemon, board: Person, user: Person, tenant: UUID
 ) -> None:
-    secret = await token_for(mnemon, tenant, user, Scope.WRITE)
+    secret = await token_for(mnemon, tenant, user, CredentialScope.WRITE)
     headers = {"Authorization": f"Bearer {secret}"}
     made = await client.post("/v1/events", json={"events": [decision()]}, headers=headers)
     event = (await client.get(f"/v1/events/{made.json()['events'][0]['id']}", headers=headers)).json()["event"]

@@ -8,7 +8,7 @@ import pytest
 
 from mnemon.api.paging import to_cursor
 from mnemon.app import Mnemon
-from mnemon.identity.roles import Role, Scope
+from mnemon.identity.roles import CredentialScope, Role
 from tests.api.conftest import Person, person, token_for
 
 OBJECTS = "/v1/memory/objects"
@@ -83,7 +83,7 @@ async def test_403_for_another_tenant_and_for_a_token_that_only_reads(
 ) -> None:
     foreign = await client.post(OBJECTS, json={"content": "x", "tenant_id": str(uuid4())}, headers=user.headers)
     assert foreign.status_code == 403
-    reading = {"Authorization": f"Bearer {await token_for(mnemon, tenant, user, Scope.READ)}"}
+    reading = {"Authorization": f"Bearer {await token_for(mnemon, tenant, user, CredentialScope.READ)}"}
     emo_id = (await created(client, user))["emo_id"]
     assert (await client.post(OBJECTS, json={"content": "x"}, headers=reading)).status_code == 403
     assert (await client.get(f"{OBJECTS}/{emo_id}", headers=reading)).status_code == 200

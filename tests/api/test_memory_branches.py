@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.identity.roles import Scope
+from mnemon.identity.roles import CredentialScope
 from tests.api.conftest import Person, token_for
 
 OBJECTS, BRANCHES = "/v1/memory/objects", "/v1/memory/branches"
@@ -27,7 +27,7 @@ async def created(client: httpx.AsyncClient, headers: dict[str, str], content: s
 async def test_an_agent_tries_on_a_branch_and_a_person_accepts(
     client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, user: Person, headers: dict[str, str]
 ) -> None:
-    agent = {"Authorization": f"Bearer {await token_for(mnemon, tenant, user, Scope.WRITE)}"}
+    agent = {"Authorization": f"Bearer {await token_for(mnemon, tenant, user, CredentialScope.WRITE)}"}
     emo_id = await created(client, headers, "one\ntwo\n")
     made = await client.post(BRANCHES, json={"branch": "try", "needs_person": True}, headers=agent)
     assert (made.status_code, made.json()["status"]) == (201, "open")

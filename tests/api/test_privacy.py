@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.identity.roles import Role, Scope
+from mnemon.identity.roles import CredentialScope, Role
 from mnemon.log.events import Actor
 from mnemon.log.moments import now
 from mnemon.log.types.event_type import EventType, PersonalField
@@ -85,7 +85,7 @@ async def test_nobody_approves_their_own_request_through_a_token(
     asked = await client.post(
         "/v1/privacy/erasures", json={"subject_id": lead, "reason": "subject_request"}, headers=admin.headers
     )
-    token = await token_for(mnemon, tenant, admin, Scope.WRITE)
+    token = await token_for(mnemon, tenant, admin, CredentialScope.WRITE)
     answer = await client.post(
         f"/v1/privacy/erasures/{asked.json()['erasure_id']}/approve", headers={"Authorization": f"Bearer {token}"}
     )

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.identity.roles import Role, Scope
+from mnemon.identity.roles import CredentialScope, Role
 from mnemon.log.events import Actor
 from mnemon.log.proof.verify import verify
 from mnemon.log.types.event_type import EventType
@@ -45,7 +45,7 @@ async def test_one_administrator_asks_another_approves_and_the_value_is_gone(
     where = f"/v1/privacy/redactions/{asked.json()['redaction_id']}"
     own = await client.post(f"{where}/approve", headers=admin.headers)
     assert (own.status_code, own.json()["error_code"]) == (403, "NOT_ALLOWED")
-    token = await token_for(mnemon, tenant, admin, Scope.WRITE)
+    token = await token_for(mnemon, tenant, admin, CredentialScope.WRITE)
     by_token = await client.post(f"{where}/approve", headers={"Authorization": f"Bearer {token}"})
     assert by_token.status_code == 403
     assert (await client.get(f"/v1/events/{leaked}", headers=admin.headers)).json()["event"]["data"]["email"] != (

@@ -11,7 +11,7 @@ import pytest
 
 from mnemon.api.log import streaming
 from mnemon.app import Mnemon
-from mnemon.identity.roles import Role, Scope
+from mnemon.identity.roles import CredentialScope, Role
 from mnemon.log.append.incoming import DECISION, DECISION_TYPE
 from mnemon.log_operations.delivery import BatchOut
 from mnemon.web.site import listening_socket, site_server
@@ -82,7 +82,7 @@ async def test_only_the_subscriber_and_administrators_acknowledge(
     assert (refused.status_code, refused.json()["error_code"]) == (403, "NOT_ALLOWED")
     own = BOT | {"id": "own-bot", "subscriber_id": f"user:{user.user_id}"}
     await client.post("/v1/subscriptions", json=own, headers=board.headers)
-    secret = await token_for(mnemon, tenant, user, Scope.WRITE)
+    secret = await token_for(mnemon, tenant, user, CredentialScope.WRITE)
     body = {"event_id": made["id"], "sequence": made["sequence"]}
     done = await client.post(
         "/v1/subscriptions/own-bot/acknowledge", json=body, headers={"Authorization": f"Bearer {secret}"}
@@ -211,7 +211,7 @@ async def test_a_stream_ends_when_its_credential_is_revoked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(streaming, "HEARTBEAT_SECONDS", 0.05)
-    secret = await token_for(mnemon, tenant, board, Scope.READ)
+    secret = await token_for(mnemon, tenant, board, CredentialScope.READ)
     async with (
         asyncio.timeout(PATIENCE),
         httpx.AsyncClient(base_url=address, trust_env=False) as caller,

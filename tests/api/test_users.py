@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.identity.roles import Role, Scope
+from mnemon.identity.roles import CredentialScope, Role
 
 from .conftest import Person, person, token_for
 
@@ -98,7 +98,7 @@ async def test_another_tenants_people_and_tokens_do_not_exist_here(
     client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, other_tenant: UUID
 ) -> None:
     stranger = await person(mnemon, other_tenant, Role.ADMIN, "stranger@example.org")
-    secret = await token_for(mnemon, other_tenant, stranger, Scope.WRITE)
+    secret = await token_for(mnemon, other_tenant, stranger, CredentialScope.WRITE)
     their_tokens = (await client.get("/v1/tokens", headers={"Authorization": f"Bearer {secret}"})).json()
     for method, path in (
         ("GET", f"/v1/users/{stranger.user_id}"),
@@ -140,7 +140,7 @@ async def test_a_token_is_shown_once_stored_hashed_and_dies_when_revoked(
 async def test_an_expired_token_opens_nothing(
     client: httpx.AsyncClient, mnemon: Mnemon, user: Person, tenant: UUID
 ) -> None:
-    secret = await token_for(mnemon, tenant, user, Scope.READ)
+    secret = await token_for(mnemon, tenant, user, CredentialScope.READ)
     async with mnemon.database.owner() as owner:
         await owner.execute(
             "UPDATE mnemon.access_tokens SET expires_at = %s WHERE tenant_id = %s", (datetime.now(UTC), tenant)
@@ -151,7 +151,7 @@ async def test_an_expired_token_opens_nothing(
 async def test_a_user_sees_and_revokes_only_their_own_tokens(
     client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, user: Person, tenant: UUID
 ) -> None:
-    await token_for(mnemon, tenant, admin, Scope.WRITE)
+    await token_for(mnemon, tenant, admin, CredentialScope.WRITE)
     admins = (await client.get("/v1/tokens", headers=admin.headers)).json()
     assert (await client.get("/v1/tokens", headers=user.headers)).json() == []
     assert (await client.get("/v1/tokens?everyone=true", headers=user.headers)).status_code == 403

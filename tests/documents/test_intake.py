@@ -13,7 +13,7 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.documents.intake import receive as intake
 from mnemon.documents.intake.files import Files, plain_name
-from mnemon.identity.roles import Role, Scope
+from mnemon.identity.roles import CredentialScope, Role
 from mnemon.ids import new_uuid
 from mnemon.log.read.streams import Stream
 from tests.api.conftest import Person, person, token_for
@@ -210,7 +210,7 @@ async def test_the_tenant_comes_from_the_credential(
 
 
 async def test_a_reader_may_not_upload(client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, user: Person) -> None:
-    token = await token_for(mnemon, tenant, user, Scope.READ)
+    token = await token_for(mnemon, tenant, user, CredentialScope.READ)
     answer = await client.post(
         "/v1/ingest", files={"file": ("a.txt", b"a")}, headers={"Authorization": f"Bearer {token}"}
     )

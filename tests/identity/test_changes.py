@@ -10,7 +10,7 @@ from mnemon.errors import Conflict
 from mnemon.identity.changes import recent_changes
 from mnemon.identity.events import ALL
 from mnemon.identity.login import add_login_link
-from mnemon.identity.roles import Principal, Role, Scope
+from mnemon.identity.roles import CredentialScope, Principal, Role
 from mnemon.identity.tenants import add_tenant
 from mnemon.identity.tokens import add_token, revoke_token
 from mnemon.identity.users import add_user, change_user
@@ -41,7 +41,7 @@ async def test_every_kind_of_change_is_recorded_with_ids_and_without_names(log: 
         other = await add_user(transaction, OPERATOR, "ben@example.org", Role.ADMIN)
         await add_login_link(transaction, OPERATOR, user.user_id)
     async with log.transaction(tenant.tenant_id) as transaction:
-        made = await add_token(transaction, OPERATOR, user.user_id, "Zofia's laptop", Scope.READ)
+        made = await add_token(transaction, OPERATOR, user.user_id, "Zofia's laptop", CredentialScope.READ)
         await revoke_token(transaction, OPERATOR, made.token.token_id)
         await change_user(transaction, OPERATOR, other.user_id, name="Benjamin")
         await change_user(transaction, OPERATOR, other.user_id, role=Role.USER)
@@ -78,7 +78,7 @@ async def test_a_change_that_fails_is_not_recorded(log: EventLog, tenant: UUID) 
 def test_a_token_is_an_agent_that_acts_for_its_owner(tenant: UUID) -> None:
     user_id, token_id = new_uuid(), new_uuid()
     assert Principal(tenant, user_id, Role.USER).actor == Actor("human", f"user:{user_id}")
-    agent = Principal(tenant, user_id, Role.USER, Scope.WRITE, token_id).actor
+    agent = Principal(tenant, user_id, Role.USER, CredentialScope.WRITE, token_id).actor
     assert (agent.type, agent.id) == ("agent", f"token:{token_id}")
     assert agent.on_behalf_of is not None
     assert agent.on_behalf_of.id == f"user:{user_id}"

@@ -13,7 +13,7 @@ from mcp_types import CallToolResult, TextContent
 
 from mcp import Client
 from mnemon.app import Mnemon
-from mnemon.identity.roles import Principal, Role, Scope
+from mnemon.identity.roles import CredentialScope, Principal, Role
 from mnemon.ids import new_uuid
 from mnemon.mcp.server import create_server
 from mnemon.settings import Settings
@@ -51,7 +51,7 @@ def agent(mnemon: Mnemon, person: Principal) -> Agent:
 
 def reading(person: Principal) -> Principal:
     """The same person through a token that may only read."""
-    return replace(person, scope=Scope.READ, token_id=new_uuid())
+    return replace(person, scope=CredentialScope.READ, token_id=new_uuid())
 
 
 def content(result: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mnemon.app import Mnemon, open_mnemon
-from mnemon.identity.roles import Scope
+from mnemon.identity.roles import CredentialScope
 from mnemon.mcp import server
 from mnemon.settings import Settings
 from mnemon.web.site import listening_socket, site_server
@@ -74,7 +74,7 @@ async def test_every_scenario_that_applies_passes_in_both_eras(
 
 async def test_the_inspector_lists_and_calls_our_tools(home: Path, suite: None) -> None:
     async with serving(home, mcp_tools="full", embedder="none") as mnemon:
-        token = await token_of(mnemon, Scope.WRITE)
+        token = await token_of(mnemon, CredentialScope.WRITE)
         door = ["--cli", f"{mnemon.url}/mcp", "--transport", "http", "--header", f"Authorization: Bearer {token}"]
         listed = await inspected(*door, "--method", "tools/list")
         assert {"remember", "event_search", "artifact_ingest"} <= {tool["name"] for tool in listed["tools"]}

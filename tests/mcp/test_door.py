@@ -19,7 +19,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp import Client
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.identity.bootstrap import administrator_without_login
-from mnemon.identity.roles import Action, Scope
+from mnemon.identity.roles import Action, CredentialScope
 from mnemon.identity.tokens import add_token
 from mnemon.log.events import SYSTEM
 from mnemon.mcp import http
@@ -62,7 +62,7 @@ async def site(open_folder: Path, make_home: MakeHome) -> AsyncIterator[Mnemon]:
             await serving
 
 
-async def token_of(mnemon: Mnemon, scope: Scope) -> str:
+async def token_of(mnemon: Mnemon, scope: CredentialScope) -> str:
     admin = await administrator_without_login(mnemon.database)
     async with mnemon.log.transaction(admin.tenant_id) as transaction:
         return (await add_token(transaction, SYSTEM, admin.user_id, "an agent", scope)).secret
@@ -79,7 +79,7 @@ async def over_http(mnemon: Mnemon, headers: dict[str, str], mode: str) -> Async
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_token_opens_the_tools_over_http_in_both_eras(site: Mnemon, mode: str) -> None:
-    secret = await token_of(site, Scope.READ)
+    secret = await token_of(site, CredentialScope.READ)
     async with over_http(site, {"Authorization": f"Bearer {secret}"}, mode) as client:
         answer = await client.call_tool("status", {})
         assert answer.structured_content is not None
@@ -102,7 +102,7 @@ async def test_without_a_credential_nothing_is_said(site: Mnemon) -> None:
 
 
 async def test_a_session_belongs_to_the_credential_that_opened_it(site: Mnemon) -> None:
-    opener, thief = await token_of(site, Scope.READ), await token_of(site, Scope.READ)
+    opener, thief = await token_of(site, CredentialScope.READ), await token_of(site, CredentialScope.READ)
     async with httpx2.AsyncClient(headers=JSON, timeout=PATIENCE) as http:
         opened = await http.post(f"{site.url}/mcp", json=HELLO, headers={"Authorization": f"Bearer {opener}"})
         session = opened.headers["mcp-session-id"]
@@ -132,7 +132,7 @@ async def test_a_client_gets_no_kind_of_content_that_its_revision_lacks(
 ) -> None:
     hello = {**HELLO, "params": {**HELLO["params"], "protocolVersion": revision}}
     call = {"name": "remember", "arguments": {"text": "Older clients remember too."}}
-    headers = JSON | {"Authorization": f"Bearer {await token_of(site, Scope.WRITE)}"}
+    headers = JSON | {"Authorization": f"Bearer {await token_of(site, CredentialScope.WRITE)}"}
     async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as client:
         opened = await client.post(f"{site.url}/mcp", json=hello)
         client.headers |= {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": revision}
@@ -148,7 +148,7 @@ async def test_one_credential_does_not_use_up_the_sessions_of_all(
     site: Mnemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http, "MOST_SESSIONS", 2)
-    careless, other = await token_of(site, Scope.READ), await token_of(site, Scope.READ)
+    careless, other = await token_of(site, CredentialScope.READ), await token_of(site, CredentialScope.READ)
 
     async def opened(secret: str) -> httpx2.Response:
         return await client.post(f"{site.url}/mcp", json=HELLO, headers={"Authorization": f"Bearer {secret}"})
@@ -171,7 +171,7 @@ async def test_one_credential_does_not_use_up_the_sessions_of_all(
 )
 async def test_a_foreign_page_is_refused(site: Mnemon, named: dict[str, str], status: int) -> None:
     """Such a page may have pointed its own name at this machine, or send a request across."""
-    headers = JSON | {"Authorization": f"Bearer {await token_of(site, Scope.READ)}"}
+    headers = JSON | {"Authorization": f"Bearer {await token_of(site, CredentialScope.READ)}"}
     async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http:
         assert (await http.post(f"{site.url}/mcp", json=HELLO)).status_code == 200
         assert (await http.post(f"{site.url}/mcp", json=HELLO, headers=named)).status_code == status
@@ -179,7 +179,7 @@ async def test_a_foreign_page_is_refused(site: Mnemon, named: dict[str, str], st
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_call_that_is_longer_than_other_requests_is_heard(site: Mnemon, mode: str) -> None:
-    secret = await token_of(site, Scope.WRITE)
+    secret = await token_of(site, CredentialScope.WRITE)
     text = "é" * site.settings.request_max_bytes
     async with over_http(site, {"Authorization": f"Bearer {secret}"}, mode) as client:
         assert refusal(await client.call_tool("remember", {"text": text}))["error_code"] == "VALIDATION_ERROR"
@@ -187,7 +187,10 @@ async def test_a_call_that_is_longer_than_other_requests_is_heard(site: Mnemon, 
 
 
 async def test_a_call_without_end_is_refused(site: Mnemon) -> None:
-    headers = {"Authorization": f"Bearer {await token_of(site, Scope.READ)}", "Content-Type": "application/json"}
+    headers = {
+        "Authorization": f"Bearer {await token_of(site, CredentialScope.READ)}",
+        "Content-Type": "application/json",
+    }
 
     async def endless() -> AsyncIterator[bytes]:
         for _ in range(LARGEST_CALL // 1_048_576 + 2):
@@ -202,7 +205,7 @@ async def test_a_failure_is_a_result_with_its_code(site: Mnemon) -> None:
     admin = await administrator_without_login(site.database)
     server: MCPServer[Any] = MCPServer("test")
     reader = Door(site, server, "core", None)
-    reader.local = type(admin)(admin.tenant_id, admin.user_id, admin.role, Scope.READ, admin.user_id)
+    reader.local = type(admin)(admin.tenant_id, admin.user_id, admin.role, CredentialScope.READ, admin.user_id)
 
     @reader.tool(Action.UPLOAD_DOCUMENTS, title="Write", core=True)
     async def write(caller: AgentCaller, text: str) -> str:

@@ -16,7 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp import Client
 from mnemon.app import open_mnemon
 from mnemon.identity.bootstrap import administrator_without_login
-from mnemon.identity.roles import Scope
+from mnemon.identity.roles import CredentialScope
 from mnemon.identity.tokens import add_token, revoke_token
 from mnemon.log.events import SYSTEM
 from mnemon.settings import Settings
@@ -60,7 +60,7 @@ async def test_the_token_of_the_environment_decides_until_it_is_revoked(served_h
     async with open_mnemon(Settings(home=served_home, database_linger_seconds=0)) as mnemon:
         admin = await administrator_without_login(mnemon.database)
         async with mnemon.log.transaction(admin.tenant_id) as transaction:
-            made = await add_token(transaction, SYSTEM, admin.user_id, "an agent", Scope.READ)
+            made = await add_token(transaction, SYSTEM, admin.user_id, "an agent", CredentialScope.READ)
         command = StdioServerParameters(
             command=COMMAND[0], args=COMMAND[1:], env=environment(served_home, MNEMON_TOKEN=made.secret)
         )

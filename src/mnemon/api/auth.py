@@ -11,7 +11,7 @@ from mnemon.api.access import MnemonPart, address_of, allow
 from mnemon.errors import NotAuthenticated
 from mnemon.identity.login import login_with_link, login_with_password
 from mnemon.identity.passwords import verify_password
-from mnemon.identity.roles import Action, Principal, Role, Scope
+from mnemon.identity.roles import Action, CredentialScope, Principal, Role
 from mnemon.identity.sessions import Session
 from mnemon.identity.tenants import DEFAULT_SLUG, own_tenant
 from mnemon.identity.throttle import Guard
@@ -49,7 +49,7 @@ class Me(BaseModel):
     email: str
     name: str
     role: Role
-    scope: Scope
+    scope: CredentialScope
     tenant_id: UUID
     tenant: str
 

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from mnemon.identity.roles import Role, Scope
+from mnemon.identity.roles import CredentialScope, Role
 from mnemon.log.types.event_type import EntityRequirement, EventType, declare
 
 MODULE = "identity"
 ID = {"type": "string", "format": "uuid"}
 ROLE = {"enum": [str(role) for role in Role]}
-SCOPE = {"enum": [str(scope) for scope in Scope]}
+SCOPE = {"enum": [str(scope) for scope in CredentialScope]}
 
 _SOMEONE = "6f1c1f0a-4b60-4f0e-9d4e-2a6a5f1f8b01"
 _SOMETHING = "0d9b5a52-3c1e-4f57-8a34-7be0f6c7a902"

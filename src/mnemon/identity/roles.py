@@ -13,7 +13,7 @@ class Role(StrEnum):
     USER = "user"
 
 
-class Scope(StrEnum):
+class CredentialScope(StrEnum):
     """How far a credential reaches. A session writes; an access token may be limited to reading."""
 
     READ = "read"
@@ -54,32 +54,32 @@ class Rule:
     """Which roles may act, the least scope their credential needs, and whether an access token will do at all."""
 
     roles: frozenset[Role]
-    scope: Scope
+    scope: CredentialScope
     # Credentials are made by people: a token that could make others, or let someone in, would outlive its revocation.
     by_token: bool = True
 
 
 RULES: dict[Action, Rule] = {
-    Action.UPLOAD_DOCUMENTS: Rule(EVERYONE, Scope.WRITE),
-    Action.VIEW_DOCUMENTS: Rule(EVERYONE, Scope.READ),
-    Action.QUERY: Rule(EVERYONE, Scope.READ),
-    Action.VIEW_RUNS: Rule(EVERYONE, Scope.READ),
-    Action.MANAGE_SOURCES: Rule(ADMINS, Scope.WRITE),
-    Action.TRIGGER_SYNC: Rule(ADMINS, Scope.WRITE),
-    Action.MANAGE_USERS: Rule(ADMINS, Scope.WRITE, by_token=False),
-    Action.DEACTIVATE_DOCUMENTS: Rule(ADMINS, Scope.WRITE),
-    Action.MANAGE_PRIVACY: Rule(ADMINS, Scope.WRITE),
-    Action.MANAGE_LOG: Rule(ADMINS, Scope.WRITE),
-    Action.READ_LOG: Rule(EVERYONE, Scope.READ),
-    Action.APPEND_EVENTS: Rule(EVERYONE, Scope.WRITE),
-    Action.FOLLOW_LOG: Rule(EVERYONE, Scope.WRITE),
-    Action.VIEW_JOBS: Rule(EVERYONE, Scope.READ),
-    Action.MANAGE_JOBS: Rule(ADMINS, Scope.WRITE),
-    Action.READ_MEMORY: Rule(EVERYONE, Scope.READ),
-    Action.WRITE_MEMORY: Rule(EVERYONE, Scope.WRITE),
-    Action.MANAGE_MEMORY: Rule(ADMINS, Scope.WRITE),
-    Action.VIEW_OWN_ACCOUNT: Rule(EVERYONE, Scope.READ),
-    Action.MANAGE_OWN_ACCOUNT: Rule(EVERYONE, Scope.WRITE, by_token=False),
+    Action.UPLOAD_DOCUMENTS: Rule(EVERYONE, CredentialScope.WRITE),
+    Action.VIEW_DOCUMENTS: Rule(EVERYONE, CredentialScope.READ),
+    Action.QUERY: Rule(EVERYONE, CredentialScope.READ),
+    Action.VIEW_RUNS: Rule(EVERYONE, CredentialScope.READ),
+    Action.MANAGE_SOURCES: Rule(ADMINS, CredentialScope.WRITE),
+    Action.TRIGGER_SYNC: Rule(ADMINS, CredentialScope.WRITE),
+    Action.MANAGE_USERS: Rule(ADMINS, CredentialScope.WRITE, by_token=False),
+    Action.DEACTIVATE_DOCUMENTS: Rule(ADMINS, CredentialScope.WRITE),
+    Action.MANAGE_PRIVACY: Rule(ADMINS, CredentialScope.WRITE),
+    Action.MANAGE_LOG: Rule(ADMINS, CredentialScope.WRITE),
+    Action.READ_LOG: Rule(EVERYONE, CredentialScope.READ),
+    Action.APPEND_EVENTS: Rule(EVERYONE, CredentialScope.WRITE),
+    Action.FOLLOW_LOG: Rule(EVERYONE, CredentialScope.WRITE),
+    Action.VIEW_JOBS: Rule(EVERYONE, CredentialScope.READ),
+    Action.MANAGE_JOBS: Rule(ADMINS, CredentialScope.WRITE),
+    Action.READ_MEMORY: Rule(EVERYONE, CredentialScope.READ),
+    Action.WRITE_MEMORY: Rule(EVERYONE, CredentialScope.WRITE),
+    Action.MANAGE_MEMORY: Rule(ADMINS, CredentialScope.WRITE),
+    Action.VIEW_OWN_ACCOUNT: Rule(EVERYONE, CredentialScope.READ),
+    Action.MANAGE_OWN_ACCOUNT: Rule(EVERYONE, CredentialScope.WRITE, by_token=False),
 }
 
 
@@ -90,7 +90,7 @@ class Principal:
     tenant_id: UUID
     user_id: UUID
     role: Role
-    scope: Scope = Scope.WRITE
+    scope: CredentialScope = CredentialScope.WRITE
     token_id: UUID | None = None
 
     @property
@@ -106,9 +106,9 @@ def user_actor_id(user_id: UUID) -> str:
     return f"user:{user_id}"
 
 
-def may(role: Role, scope: Scope, action: Action, *, by_token: bool = False) -> bool:
+def may(role: Role, scope: CredentialScope, action: Action, *, by_token: bool = False) -> bool:
     rule = RULES[action]
-    far_enough = scope is Scope.WRITE or rule.scope is Scope.READ
+    far_enough = scope is CredentialScope.WRITE or rule.scope is CredentialScope.READ
     return role in rule.roles and far_enough and (rule.by_token or not by_token)
 
 

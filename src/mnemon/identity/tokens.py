@@ -10,7 +10,7 @@ from mnemon.db.database import Connection, Database
 from mnemon.errors import InvalidRequest, NotAuthenticated, NotFound
 from mnemon.identity import events
 from mnemon.identity.changes import record_change
-from mnemon.identity.roles import Principal, Role, Scope
+from mnemon.identity.roles import CredentialScope, Principal, Role
 from mnemon.identity.secrets import digest, new_token_secret
 from mnemon.ids import new_uuid
 from mnemon.log.append.transaction import LogTransaction
@@ -44,7 +44,7 @@ class AccessToken:
     token_id: UUID
     user_id: UUID
     name: str
-    scope: Scope
+    scope: CredentialScope
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
@@ -64,7 +64,7 @@ async def add_token(
     actor: Actor,
     user_id: UUID,
     name: str,
-    scope: Scope,
+    scope: CredentialScope,
     lasts: timedelta | None = None,
 ) -> NewAccessToken:
     if not 1 <= len(name) <= 100:
@@ -110,5 +110,5 @@ async def principal_of_token(database: Database, secret: str) -> Principal:
         async with database.transaction(found["tenant_id"]) as tx:
             await tx.execute(USED, (found["token_id"],))
     return Principal(
-        found["tenant_id"], found["user_id"], Role(found["role"]), Scope(found["scope"]), found["token_id"]
+        found["tenant_id"], found["user_id"], Role(found["role"]), CredentialScope(found["scope"]), found["token_id"]
     )

@@ -12,7 +12,7 @@ from mnemon.cli.bind import binds, command
 from mnemon.cli.context import OPERATOR, opened, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
 from mnemon.errors import InvalidRequest, NotAllowed
-from mnemon.identity.roles import Action, Principal, Scope, may
+from mnemon.identity.roles import Action, CredentialScope, Principal, may
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.identity.users import user_by_email
 from mnemon.log.privacy.rotation import Rotation
@@ -224,7 +224,7 @@ async def _administrator(mnemon: Mnemon, tenant_id: UUID, email: str) -> Caller:
     """The person whom the operator names; the record holds their id, not their address."""
     async with mnemon.database.transaction(tenant_id) as connection:
         user = await user_by_email(connection, email)
-    if user.disabled_at is not None or not may(user.role, Scope.WRITE, Action.MANAGE_PRIVACY):
+    if user.disabled_at is not None or not may(user.role, CredentialScope.WRITE, Action.MANAGE_PRIVACY):
         raise NotAllowed(f"{email} is not an active administrator, who alone may {Action.MANAGE_PRIVACY}.")
     return Caller.of(Principal(tenant_id, user.user_id, user.role))
 

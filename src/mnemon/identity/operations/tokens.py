@@ -9,7 +9,7 @@ from mnemon.db.database import Connection
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity import tokens
 from mnemon.identity.operations.users import BY_PEOPLE, Parts, Someone, user_named
-from mnemon.identity.roles import Action, Scope, may
+from mnemon.identity.roles import Action, CredentialScope, may
 from mnemon.operations import Caller, Input, Output, operation
 
 
@@ -23,7 +23,7 @@ class NewToken(Input):
     """A token to make."""
 
     name: str = Field(min_length=1, max_length=100, description="What the token is for.")
-    scope: Scope = Field(Scope.READ, description="How far it reaches.")
+    scope: CredentialScope = Field(CredentialScope.READ, description="How far it reaches.")
     days: int | None = Field(None, ge=1, le=3650, description="How long it lasts; without this, until revoked.")
     user: Someone | None = Field(None, description="Whose token it is, by e-mail address; unset: one's own.")
 
@@ -42,7 +42,7 @@ class TokenOut(Output):
     token_id: UUID
     user_id: UUID
     name: str
-    scope: Scope
+    scope: CredentialScope
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
