@@ -39,7 +39,7 @@ class EventsShown(Linked, outputs.EventsFound):
         return _places(self.events)
 
 
-class RevisionShown(Linked, outputs.EventsOfRevision):
+class RevisionEventsShown(Linked, outputs.EventsOfRevision):
     events: Sequence[EventShown]
 
     def places(self) -> Sequence[ResourceLink]:
@@ -50,8 +50,8 @@ def found(answer: outputs.EventsFound) -> EventsShown:
     return EventsShown.model_validate(_addressed(as_json(answer)))
 
 
-def of_revision(answer: outputs.EventsOfRevision) -> RevisionShown:
-    return RevisionShown.model_validate(_addressed(as_json(answer)))
+def of_revision(answer: outputs.EventsOfRevision) -> RevisionEventsShown:
+    return RevisionEventsShown.model_validate(_addressed(as_json(answer)))
 
 
 def whole(answer: outputs.WholeEvent) -> WholeEventShown:
