@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import suppress
 from typing import Annotated, Any
 
 import orjson
@@ -18,6 +17,7 @@ from mnemon.log_operations.delivery import stream as operation
 from mnemon.log_operations.shown import shown_events
 from mnemon.log_operations.subscriptions import SubscriptionAsked
 from mnemon.operations import Bound, Caller
+from mnemon.tasks import end
 
 # Below the minute after which most proxies take a silent connection for a dead one.
 HEARTBEAT_SECONDS = 15.0
@@ -88,9 +88,7 @@ async def _messages(
                 yield _message(event, await shown(event))
     finally:
         if following is not None:
-            following.cancel()
-            with suppress(asyncio.CancelledError):
-                await following
+            await end(following)
         if isinstance(events, AsyncGenerator):
             await events.aclose()
 

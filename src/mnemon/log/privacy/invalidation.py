@@ -1,7 +1,6 @@
 """Invalidation: an erasure in any process empties the memories of all others at once."""
 
 import asyncio
-from contextlib import suppress
 from uuid import UUID
 
 import orjson
@@ -10,6 +9,7 @@ from psycopg import AsyncConnection
 
 from mnemon.db.database import Database, connect
 from mnemon.log.privacy.subjects import SubjectKeys
+from mnemon.tasks import end
 from mnemon.telemetry import logger
 
 CHANNEL = "mnemon_privacy"
@@ -33,9 +33,7 @@ class Invalidation:
 
     async def stop(self) -> None:
         if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+            await end(self._task)
             self._task = None
 
     async def _listen_for_ever(self) -> None:

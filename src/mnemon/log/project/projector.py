@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Self
 from uuid import UUID
@@ -31,6 +30,7 @@ from mnemon.log.subscribe.failures import scrub_event_in, scrub_in
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.positions import positions_in
 from mnemon.log.subscribe.subscriptions import add_in
+from mnemon.tasks import end
 from mnemon.telemetry import logger
 
 BEHIND = "SELECT tenant_id, subscription_id FROM mnemon.tenants_behind(%s)"
@@ -68,9 +68,7 @@ class Projector:
         self._stopping.set()
         for task in (self._loop, *self._running.values()):
             if task is not None:
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+                await end(task)
 
     async def run(self) -> None:
         """Keep the lenses of all tenants for ever. Any number of processes may do so."""

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import orjson
 import psycopg
 
 from mnemon.db.database import Database, connect
 from mnemon.log.append.wake import CHANNEL, Waker
+from mnemon.tasks import end
 from mnemon.telemetry import counter, logger
 
 LISTEN = f"LISTEN {CHANNEL}"
@@ -79,9 +80,7 @@ class Arrivals:
     async def close(self) -> None:
         self._stop_hearing()
         if self._listener is not None:
-            self._listener.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._listener
+            await end(self._listener)
             self._listener = None
 
     def _arrived(self, partition_id: int, sequence: int) -> None:

@@ -9,13 +9,14 @@ import asyncio
 import os
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection, Database
+from mnemon.tasks import end
 from mnemon.telemetry import logger
 
 PROCESS = f"{socket.gethostname()}:{os.getpid()}"
@@ -226,9 +227,7 @@ async def held(database: Database, cursor: Cursor) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        keeper.cancel()
-        with suppress(asyncio.CancelledError):
-            await keeper
+        await end(keeper)
         async with database.transaction(cursor.tenant) as connection:
             await cursor.release_in(connection)
 

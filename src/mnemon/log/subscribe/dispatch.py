@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Self
 from uuid import UUID
 
@@ -10,6 +9,7 @@ from mnemon.log.store import EventLog
 from mnemon.log.subscribe.handling import LAG
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.ready import Ready, look
+from mnemon.tasks import end
 from mnemon.telemetry import logger
 
 RunPartition = Callable[[Ready], Awaitable[bool]]
@@ -108,6 +108,4 @@ class Dispatch:
 
 
 async def _cut_short(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task
+    await end(task)
