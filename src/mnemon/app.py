@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from mnemon.models.calls import DatabaseRecorder
     from mnemon.models.embedder import Embedder
     from mnemon.models.language import LanguageModel
+    from mnemon.models.missing_vectors import MissingVectors
     from mnemon.models.vector_moves import VectorMoves
 
 EMBEDDER_STATE_LIVES = 60.0
@@ -157,6 +158,12 @@ class Mnemon:
         from mnemon.models.vector_moves import VectorMoves
 
         return VectorMoves(self.database, self.embedder)
+
+    def missing_vectors(self) -> "MissingVectors":
+        """For the job that gives vectors to texts without one."""
+        from mnemon.models.missing_vectors import MissingVectors
+
+        return MissingVectors(self.database, self.embedder)
 
     @cached_property
     def model_calls(self) -> "DatabaseRecorder":

@@ -11,6 +11,7 @@ from mnemon.memory.lens import LENS
 from mnemon.memory.objects import Place
 from mnemon.memory.reading import Wanted
 from mnemon.models.local import LocalEmbedder
+from mnemon.models.vector_moves import VectorMoves
 from tests.memory.conftest import ADA, BOT
 
 CORPUS = {
@@ -218,7 +219,7 @@ async def test_another_model_takes_over_without_a_gap(
     await memory.compaction.compact_all(tenant, place, ADA, versions=1)
     other = Renamed(embedder._home)
     try:
-        await memory.vectors.catch_up(tenant, other)
+        assert (await VectorMoves(memory.log.database, other).move(tenant, 60)).done
         status = await memory.vectors.status(tenant)
         assert (status.model_id, status.vectors) == ("all-MiniLM-L6-v2@next", 5)
         changed = Memory(memory.log, memory.projector, lambda: other)

@@ -12,12 +12,10 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection
-from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in
 from mnemon.log.store import EventLog
-from mnemon.models.active import ModelInUse, active_model
+from mnemon.models.active import active_model
 from mnemon.models.embedder import Embedder
-from mnemon.models.reembed import reembed_step
-from mnemon.models.vector_index import ensure_vector_index
+from mnemon.models.missing_vectors import VectorMaker
 from mnemon.models.vector_tables import VectorTable, register_vector_table
 from mnemon.search.kinds import MEANING, WORDS, Kind
 from mnemon.telemetry import counter
@@ -42,17 +40,20 @@ SELECT DISTINCT ON (t.text_hash) t.text_hash, found.text
      LIMIT 1) found
  WHERE t.tenant_id = mnemon.current_tenant() AND t.text_hash = ANY (%s) AND found.text IS NOT NULL
 """
-DONE = "DELETE FROM mnemon.memory_pending_texts WHERE tenant_id = %s AND text_hash = ANY (%s)"
+DONE = "DELETE FROM mnemon.memory_pending_texts WHERE tenant_id = mnemon.current_tenant() AND text_hash = ANY (%s)"
 # Needed: by what holds now, or by what a branch that is still open sees of its parents.
-SWEEP = """
+NEEDED = """
+SELECT t.text_hash AS key FROM mnemon.emo_texts t
+ WHERE t.tenant_id = mnemon.current_tenant()
+   AND (t.until = 9223372036854775807
+        OR EXISTS (SELECT FROM mnemon.emo_branches b
+                    WHERE b.tenant_id = t.tenant_id AND b.world_id = t.world_id AND b.status = 'open'
+                      AND b.fork_sequence >= t.since))
+"""
+SWEEP = f"""
 DELETE FROM mnemon.memory_vectors v
- WHERE v.tenant_id = %(tenant)s AND NOT EXISTS (
-    SELECT FROM mnemon.emo_texts t
-     WHERE t.tenant_id = v.tenant_id AND t.text_hash = v.text_hash
-       AND (t.until = 9223372036854775807
-            OR EXISTS (SELECT FROM mnemon.emo_branches b
-                        WHERE b.tenant_id = t.tenant_id AND b.world_id = t.world_id AND b.status = 'open'
-                          AND b.fork_sequence >= t.since)))
+ WHERE v.tenant_id = mnemon.current_tenant()
+   AND NOT EXISTS (SELECT FROM ({NEEDED}) AS needed WHERE needed.key = v.text_hash)
 """
 FORGET_PENDING = """
 DELETE FROM mnemon.memory_pending_texts p
@@ -84,22 +85,14 @@ class MemoryVectors:
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
-        self._indexed: set[ModelInUse] = set()
-        # Tenants whose vectors are known to be all of this model.
-        self._settled: set[tuple[UUID, str]] = set()
+        self._maker = VectorMaker(log.database)
 
     async def catch_up(self, tenant: UUID, embedder: Embedder) -> int:
-        """Embed what waits, and move to the embedder's model if that is another; returns how many vectors were made."""
+        """Embed what waits, soon after it was written; returns how many vectors were made."""
         made = 0
-        while True:
-            step, more = await self._embed_some(tenant, embedder)
-            made += step
-            if not more:
-                break
-        if (tenant, embedder.model_id) not in self._settled:
-            while (await reembed_step(self._log.database, tenant, TABLE, embedder)).did != "done":
-                pass
-            self._settled.add((tenant, embedder.model_id))
+        while hashes := await self._pending(tenant):
+            made += await self._maker.embed_texts(tenant, TABLE, embedder, hashes)
+        EMBEDDED.inc(made)
         return made
 
     async def status(self, tenant: UUID) -> SemanticStatus:
@@ -120,7 +113,7 @@ class MemoryVectors:
         """Delete the vectors of texts that nothing shows any more."""
         async with self._log.database.transaction(tenant) as connection:
             await connection.execute(FORGET_PENDING, {"tenant": tenant})
-            return (await connection.execute(SWEEP, {"tenant": tenant})).rowcount
+            return (await connection.execute(SWEEP)).rowcount
 
     async def on_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
         """To be called once the lens is free of the person: their texts are in it no more, and their vectors go."""
@@ -129,32 +122,10 @@ class MemoryVectors:
             await connection.execute(RENEW_STATISTICS)
         return ["memory-vectors"]
 
-    async def _embed_some(self, tenant: UUID, embedder: Embedder) -> tuple[int, bool]:
-        """One batch: how many, and whether more may wait. Nothing of someone who is erased meanwhile is stored."""
+    async def _pending(self, tenant: UUID) -> list[bytes]:
         async with self._log.database.transaction(tenant) as connection:
-            epoch = await epoch_in(connection, tenant)
             rows = await (await connection.execute(PENDING, (tenant, BATCH))).fetchall()
-            hashes = [row["text_hash"] for row in rows]
-            texts = await texts_in(connection, hashes)
-        if not hashes:
-            return 0, False
-        vectors = await embedder.embed(list(texts.values())) if texts else None
-        async with self._log.database.transaction(tenant) as connection:
-            if not await hold_epoch_in(connection, tenant, epoch):
-                return 0, True
-            if vectors is not None:
-                await TABLE.store(connection, list(texts), vectors, embedder.model_id)
-            await connection.execute(DONE, (tenant, hashes))
-        if vectors is not None:
-            await self._index(ModelInUse(embedder.model_id, vectors.shape[1]))
-        EMBEDDED.inc(len(texts))
-        return len(texts), len(hashes) == BATCH
-
-    async def _index(self, model: ModelInUse) -> None:
-        if model not in self._indexed:
-            async with self._log.database.owner() as owner:
-                await ensure_vector_index(owner, RELATION, model)
-            self._indexed.add(model)
+        return [row["text_hash"] for row in rows]
 
 
 async def texts_in(connection: Connection, hashes: Sequence[Any]) -> Mapping[Any, str]:
@@ -164,4 +135,11 @@ async def texts_in(connection: Connection, hashes: Sequence[Any]) -> Mapping[Any
     return {row["text_hash"]: row["text"] for row in rows}
 
 
-TABLE = register_vector_table(VectorTable(RELATION, "text_hash", texts_in, "bytea"))
+async def _wait_no_longer(tx: Connection, hashes: Sequence[Any]) -> None:
+    """Also those whose text is gone."""
+    await tx.execute(DONE, (list(hashes),))
+
+
+TABLE = register_vector_table(
+    VectorTable(RELATION, "text_hash", texts_in, "bytea", wanted=NEEDED, before_store=_wait_no_longer)
+)

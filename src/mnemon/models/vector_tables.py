@@ -1,8 +1,8 @@
-"""The tables of vectors that the capabilities keep, known here so that a change of model reaches them all."""
+"""The tables of vectors that the capabilities keep, known here so that one upkeep reaches them all."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, LiteralString
 
 from psycopg import sql
 
@@ -21,23 +21,32 @@ ON CONFLICT DO NOTHING
 """)
 
 
+async def _nothing(tx: Connection, keys: Sequence[Any]) -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class VectorTable:
     """A relation with the columns tenant_id, a key, model_id and embedding (`vector` of any length), unique over
     the first three; the application role may read, insert, update and delete. A key's text never changes.
-    `texts` gives the texts of these keys; a key without one loses its vector.
+    `texts` gives the texts of these keys; a key without one loses its vector. `wanted` selects as `key` the tenant's
+    keys that should have a vector: those that lack one get it by the upkeep, which calls `before_store` in the
+    transaction that stores, to keep the texts from being forgotten until it ends.
     """
 
     relation: str
     key: str
     texts: Callable[[Connection, Sequence[Any]], Awaitable[Mapping[Any, str]]]
     key_type: Literal["uuid", "text", "bytea"] = "uuid"
+    wanted: LiteralString | None = None
+    before_store: Callable[[Connection, Sequence[Any]], Awaitable[None]] = _nothing
 
-    def query(self, template: sql.SQL) -> sql.Composed:
+    def query(self, template: sql.SQL, **more: sql.Composable) -> sql.Composed:
         return template.format(
             relation=sql.Identifier(*self.relation.split(".")),
             key=sql.Identifier(self.key),
             key_type=sql.SQL(self.key_type),
+            **more,
         )
 
     async def store(self, tx: Connection, keys: Sequence[Any], vectors: "Vectors", model_id: str) -> int:

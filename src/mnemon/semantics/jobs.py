@@ -4,16 +4,14 @@ from mnemon.documents.ingest.extract_job import EXTRACT
 from mnemon.semantics.audit_job import CHECK_EVIDENCE, audit_schedules
 from mnemon.semantics.extract import job as extract_job  # noqa: F401  Gives the kind its handler.
 from mnemon.semantics.retention import EXPIRE
-from mnemon.semantics.search.vector_job import EMBED_EVENTS, vector_schedules
 from mnemon.settings import Settings
 from mnemon.work.schedule import Schedule
 
-KINDS = (EXTRACT, EXPIRE, CHECK_EVIDENCE, EMBED_EVENTS)
+KINDS = (EXTRACT, EXPIRE, CHECK_EVIDENCE)
 
 
 def semantic_schedules(settings: Settings) -> list[Schedule]:
     return [
         Schedule("semantics.expire", EXPIRE, "41 * * * *"),
         *audit_schedules(settings),
-        *vector_schedules(),
     ]

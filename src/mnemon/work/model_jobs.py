@@ -1,10 +1,14 @@
-"""Jobs about the models: bring vectors to the configured one, and forget old records of calls, by the clock."""
+"""Jobs about the models: make missing vectors, bring vectors to the configured model, forget old records of calls."""
 
+import time
+from datetime import timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
 from pydantic import BaseModel
 
+from mnemon.db.database import Connection
+from mnemon.errors import MnemonError
 from mnemon.settings import Settings
 from mnemon.work.enqueue import enqueue
 from mnemon.work.errors import JobPostponed
@@ -14,6 +18,10 @@ from mnemon.work.schedule import Schedule
 
 # After this long the job lets other tenants' jobs have the slot, and goes on at its next turn.
 STRETCH_SECONDS = 60.0
+# How long to wait for a model that does not answer.
+WAIT = timedelta(minutes=5)
+# Whoever adds texts without vectors and asks for the job, and the job while it looks for the last time, take turns.
+LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('missing vectors of ' || mnemon.current_tenant(), 0))"
 
 
 class CallAge(BaseModel):
@@ -22,6 +30,7 @@ class CallAge(BaseModel):
     days: int
 
 
+EMBED_MISSING = JobKind("models.embed_missing", NoPayload, attempts=3, time_limit=3600, at_once=1)
 REEMBED = JobKind("models.reembed", NoPayload, attempts=5, time_limit=600, at_once=2)
 # It builds indexes.
 FIND_OLD_VECTORS = JobKind("models.find_old_vectors", NoPayload, attempts=3, time_limit=6 * 3600, at_once=1)
@@ -42,10 +51,45 @@ class VectorMover(Protocol):
     async def move(self, tenant: UUID, seconds: float) -> VectorsMoved: ...
 
 
+class MissingVectors(Protocol):
+    """What `mnemon.models.missing_vectors` offers."""
+
+    rows: int
+
+    async def find(self, tx: Connection) -> Any: ...
+    async def make(self, tenant: UUID, lacking: Any) -> None: ...
+
+
 class CallRecords(Protocol):
     """What `mnemon.models.calls` offers."""
 
     async def forget_older_than(self, days: int) -> int: ...
+
+
+async def enqueue_missing_vectors(tx: Connection) -> None:
+    """Once for a tenant, later, in the transaction that adds the texts: a job that is there already finds them."""
+    await tx.execute(LOCK)
+    await enqueue(tx, EMBED_MISSING, NoPayload(), dedupe_key=EMBED_MISSING.name, priority=-1, delay=WAIT)
+
+
+@EMBED_MISSING.handler
+async def embed_missing(job: Job[NoPayload]) -> None:
+    """Some texts at a time, of every kind, until all have a vector."""
+    missing: MissingVectors = job.context.missing_vectors()
+    deadline = time.monotonic() + STRETCH_SECONDS
+    while True:
+        async with job.transaction() as tx:
+            await tx.execute(LOCK)
+            lacking = await missing.find(tx)
+            if lacking is None:
+                await job.finish(tx, {"rows": missing.rows})
+                return
+        try:
+            await missing.make(job.tenant_id, lacking)
+        except MnemonError:
+            raise JobPostponed(WAIT.total_seconds()) from None
+        if time.monotonic() > deadline:
+            raise JobPostponed(0)
 
 
 @FIND_OLD_VECTORS.handler
@@ -83,6 +127,8 @@ def _moves(job: Job[Any]) -> VectorMover:
 
 def model_schedules(settings: Settings) -> list[Schedule]:
     return [
+        # Also for texts that came before there was a model at all, and for vectors that were lost.
+        Schedule("models.embed_missing", EMBED_MISSING, "11 4 * * *", every_tenant=True),
         Schedule("models.find_old_vectors", FIND_OLD_VECTORS, "*/5 * * * *"),
         Schedule(
             "models.forget_calls", FORGET_CALLS, "27 3 * * *", payload=CallAge(days=settings.model_call_keep_days)

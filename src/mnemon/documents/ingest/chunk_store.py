@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
 from mnemon.documents.ingest.content import Chunk
+from mnemon.documents.intake.locks import lock_documents
 from mnemon.models.active import ModelInUse
 from mnemon.models.embedder import Vectors
 from mnemon.models.vector_tables import VectorTable, register_vector_table
@@ -74,6 +75,10 @@ TEXTS = """
 SELECT chunk_id, heading_path, text FROM mnemon.chunks
 WHERE tenant_id = mnemon.current_tenant() AND chunk_id = ANY(%s)
 """
+ALL_KEYS = "SELECT chunk_id AS key FROM mnemon.chunks WHERE tenant_id = mnemon.current_tenant()"
+DOCUMENTS_OF = """
+SELECT DISTINCT doc_id FROM mnemon.chunks WHERE tenant_id = mnemon.current_tenant() AND chunk_id = ANY(%s)
+"""
 
 
 def chunk_id_of(revision: UUID, ordinal: int) -> UUID:
@@ -134,8 +139,16 @@ async def _texts(tx: Connection, keys: Sequence[Any]) -> Mapping[Any, str]:
     return {row["chunk_id"]: text_to_embed(row["heading_path"], row["text"]) for row in rows}
 
 
-# When the model changes, its jobs find the table here.
-VECTOR_TABLE = register_vector_table(VectorTable(VECTORS, "chunk_id", _texts))
+async def _hold_documents(tx: Connection, keys: Sequence[Any]) -> None:
+    """Nobody purges them, or reads them anew, before the vectors are stored."""
+    rows = await (await tx.execute(DOCUMENTS_OF, (list(keys),))).fetchall()
+    await lock_documents(tx, [row["doc_id"] for row in rows])
+
+
+# When the model changes, or vectors are missing, the jobs of the models find the table here.
+VECTOR_TABLE = register_vector_table(
+    VectorTable(VECTORS, "chunk_id", _texts, wanted=ALL_KEYS, before_store=_hold_documents)
+)
 
 
 async def _count(tx: Connection, doc_id: UUID, revision_id: UUID, direction: int) -> None:

@@ -21,10 +21,10 @@ from mnemon.semantics.extract.source import SourceRevision, read_source
 from mnemon.semantics.link.linking import links_of
 from mnemon.semantics.link.supersession import EventLink
 from mnemon.semantics.search.event_vectors import replace_vectors, text_to_embed
-from mnemon.semantics.search.vector_job import enqueue_embedding
 from mnemon.semantics.semantic_event import SemanticEvent, evidence_id
 from mnemon.settings import Settings
 from mnemon.work.job import Job
+from mnemon.work.model_jobs import enqueue_missing_vectors
 
 STILL_THERE = """
 SELECT FROM mnemon.document_revisions
@@ -92,7 +92,7 @@ async def _record(
         links = await links_of(tx, source, found.events)
         await replace_vectors(tx, source.doc_version_id, found.events, vectors, context.embedder.model_id)
         if vectors is None and found.events and context.embedder.source != "none":
-            await enqueue_embedding(tx)
+            await enqueue_missing_vectors(tx)
         await transaction.append([_extracted(job.job_id, source, engine, found, links)])
         await job.finish(tx, {"events": len(found.events), "unproven": found.unproven, "links": len(links)})
 

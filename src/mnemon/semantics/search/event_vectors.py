@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection
+from mnemon.documents.intake.locks import lock_documents
 from mnemon.models.embedder import Vectors
 from mnemon.models.vector_tables import VectorTable, register_vector_table
 from mnemon.search.kinds import MEANING, WORDS, Kind
@@ -24,17 +25,9 @@ DELETE FROM mnemon.semantic_event_vectors v USING mnemon.semantic_events e
  WHERE v.tenant_id = mnemon.current_tenant() AND e.tenant_id = v.tenant_id AND e.event_id = v.event_id
    AND e.doc_version_id = ANY(%s)
 """
-# Those of one revision. A vector of any model will do: a change of model brings it along.
-WITHOUT = """
-SELECT e.event_id, e.doc_id, e.narrative, e.subject_ref FROM mnemon.semantic_events e
- WHERE e.tenant_id = mnemon.current_tenant()
-   AND e.doc_version_id = (SELECT m.doc_version_id FROM mnemon.semantic_events m
-                            WHERE m.tenant_id = mnemon.current_tenant() AND NOT EXISTS (
-                                  SELECT FROM mnemon.semantic_event_vectors v
-                                   WHERE v.tenant_id = m.tenant_id AND v.event_id = m.event_id) LIMIT 1)
-   AND NOT EXISTS (SELECT FROM mnemon.semantic_event_vectors v
-                    WHERE v.tenant_id = e.tenant_id AND v.event_id = e.event_id)
- ORDER BY e.position
+ALL_KEYS = "SELECT event_id AS key FROM mnemon.semantic_events WHERE tenant_id = mnemon.current_tenant()"
+DOCUMENTS_OF = """
+SELECT DISTINCT doc_id FROM mnemon.semantic_events WHERE tenant_id = mnemon.current_tenant() AND event_id = ANY(%s)
 """
 
 
@@ -51,18 +44,6 @@ async def replace_vectors(
         await VECTOR_TABLE.store(tx, [event.event_id for event in events], vectors, model_id)
 
 
-async def events_without_vectors(tx: Connection) -> list[dict[str, Any]]:
-    """Of one revision; none if every event has a vector."""
-    return await (await tx.execute(WITHOUT)).fetchall()
-
-
-async def add_vectors(tx: Connection, event_ids: Sequence[str], vectors: Vectors, model_id: str) -> int:
-    """For those of the events that are still there; how many were stored."""
-    there = await _texts(tx, event_ids)
-    kept = [number for number, event_id in enumerate(event_ids) if event_id in there]
-    return await VECTOR_TABLE.store(tx, [event_ids[number] for number in kept], vectors[kept], model_id)
-
-
 async def drop_vectors(tx: Connection, revisions: Sequence[UUID]) -> None:
     await tx.execute(DROP, (list(revisions),))
 
@@ -77,4 +58,12 @@ async def _texts(tx: Connection, keys: Sequence[Any]) -> Mapping[Any, str]:
     return {row["event_id"]: text_to_embed(row["narrative"], row["subject_ref"]) for row in rows}
 
 
-VECTOR_TABLE = register_vector_table(VectorTable(VECTORS, "event_id", _texts, "text"))
+async def _hold_documents(tx: Connection, keys: Sequence[Any]) -> None:
+    """Nobody purges them, or reads them anew, before the vectors are stored."""
+    rows = await (await tx.execute(DOCUMENTS_OF, (list(keys),))).fetchall()
+    await lock_documents(tx, [row["doc_id"] for row in rows])
+
+
+VECTOR_TABLE = register_vector_table(
+    VectorTable(VECTORS, "event_id", _texts, "text", wanted=ALL_KEYS, before_store=_hold_documents)
+)

@@ -1,0 +1,123 @@
+"""Gives a vector to every text that should have one and has none, whatever kind of text it is, in small slices."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg import sql
+
+from mnemon.db.database import Connection, Database
+from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in
+from mnemon.models.active import ModelInUse, active_model
+from mnemon.models.embedder import Embedder, Vectors
+from mnemon.models.vector_index import ensure_vector_index
+from mnemon.models.vector_tables import VectorTable, vector_tables
+
+SLICE = 32
+LOOK = 256
+
+# A vector of the model in use will do when another is configured: a change of model brings it along.
+LACKING = sql.SQL("""
+SELECT wanted.key FROM ({wanted}) AS wanted
+ WHERE NOT EXISTS (SELECT FROM {relation} AS has
+                    WHERE has.tenant_id = mnemon.current_tenant() AND has.{key} = wanted.key
+                      AND has.model_id = ANY (%(models)s))
+   AND wanted.key <> ALL (%(besides)s::{key_type}[])
+ LIMIT %(most)s
+""")
+GIVEN = sql.SQL("SELECT unnest(%(keys)s::{key_type}[]) AS key")
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """Texts of one table without a vector."""
+
+    table: VectorTable
+    keys: Sequence[Any]
+
+
+class MissingVectors:
+    """One look through the tables of a tenant. What has no text, or changes meanwhile, is tried once in a look."""
+
+    def __init__(self, database: Database, embedder: Embedder) -> None:
+        self._maker = VectorMaker(database)
+        self._embedder = embedder
+        self._tried: dict[str, set[Any]] = {}
+        self.rows = 0
+
+    async def find(self, tx: Connection) -> Lacking | None:
+        """Some texts of the first table that lacks vectors; none if all are there, or if there is no model at all."""
+        if self._embedder.source == "none":
+            return None
+        for table in vector_tables():
+            if table.wanted is None:
+                continue
+            values = {"besides": list(self._tried.get(table.relation, ())), "most": LOOK}
+            if keys := await _lacking(tx, table, self._embedder, sql.SQL(table.wanted), values):
+                return Lacking(table, keys)
+        return None
+
+    async def make(self, tenant: UUID, lacking: Lacking) -> None:
+        """Raises what the model raises; what was stored until then stays."""
+        for start in range(0, len(lacking.keys), SLICE):
+            keys = lacking.keys[start : start + SLICE]
+            made = await self._maker.embed_texts(tenant, lacking.table, self._embedder, keys)
+            self.rows += made
+            if made < len(keys):
+                self._tried.setdefault(lacking.table.relation, set()).update(keys)
+
+
+class VectorMaker:
+    """Embeds texts and stores their vectors; knows which indexes it has seen."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._indexed: set[tuple[str, ModelInUse]] = set()
+
+    async def embed_texts(self, tenant: UUID, table: VectorTable, embedder: Embedder, keys: Sequence[Any]) -> int:
+        """Vectors for those of these texts that have none; how many were stored. The model is asked outside any
+        transaction, and nothing is stored of a text that was erased, purged or replaced meanwhile."""
+        async with self._database.transaction(tenant) as tx:
+            epoch = await epoch_in(tx, tenant)
+            values = {"keys": list(keys), "besides": [], "most": len(keys)}
+            found = await _lacking(tx, table, embedder, table.query(GIVEN), values)
+            texts = await table.texts(tx, found) if found else {}
+        vectors = await embedder.embed(list(texts.values())) if texts else None
+        async with self._database.transaction(tenant) as tx:
+            held = await hold_epoch_in(tx, tenant, epoch)
+            stored = await _store(tx, table, keys, texts, vectors, embedder.model_id) if held else 0
+        if not held:
+            return await self.embed_texts(tenant, table, embedder, keys)
+        if vectors is not None:
+            await self._ensure_index(table.relation, ModelInUse(embedder.model_id, vectors.shape[1]))
+        return stored
+
+    async def _ensure_index(self, relation: str, model: ModelInUse) -> None:
+        if (relation, model) not in self._indexed:
+            async with self._database.owner() as owner:
+                await ensure_vector_index(owner, relation, model)
+            self._indexed.add((relation, model))
+
+
+async def _lacking(
+    tx: Connection, table: VectorTable, embedder: Embedder, wanted: sql.Composable, values: Mapping[str, Any]
+) -> list[Any]:
+    active = await active_model(tx, table.relation)
+    models = [embedder.model_id, active.model_id if active else embedder.model_id]
+    rows = await (await tx.execute(table.query(LACKING, wanted=wanted), {**values, "models": models})).fetchall()
+    # The same text may be wanted at several places.
+    return list(dict.fromkeys(row["key"] for row in rows))
+
+
+async def _store(
+    tx: Connection, table: VectorTable, keys: Sequence[Any], texts: Mapping[Any, str], vectors: Vectors | None,
+    model_id: str,
+) -> int:  # fmt: skip
+    """Of texts that still say what was embedded."""
+    await table.before_store(tx, keys)
+    if vectors is None:
+        return 0
+    now = await table.texts(tx, list(texts))
+    kept = [(place, key) for place, (key, text) in enumerate(texts.items()) if now.get(key) == text]
+    return await table.store(tx, [key for _, key in kept], vectors[[place for place, _ in kept]], model_id)
