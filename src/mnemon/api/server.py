@@ -12,7 +12,6 @@ from mnemon.api import (
     health,
     ingest,
     jobs,
-    runs,
     semantic_events,
     users,
 )
@@ -44,7 +43,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     streaming.router,
     jobs.router,
     documents.router,
-    runs.router,
     artifacts.router,
     semantic_events.router,
     memory_routes.router,

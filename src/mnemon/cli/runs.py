@@ -1,78 +1,31 @@
 """`mnemon runs`: follow the reading of files, and retry what failed."""
 
-from typing import Annotated
-from uuid import UUID
+from typing import Any
 
 import typer
 
-from mnemon.cli.context import run_async, tenant_of
-from mnemon.cli.output import Json, TenantOption, counted, say, show, table
-from mnemon.documents import runs
-from mnemon.documents.runs import ListedRuns, Run, RunStatus
-from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.cli.bind import command
+from mnemon.cli.output import counted, say, table
+from mnemon.documents import operations
+from mnemon.documents.outputs import RunList
+from mnemon.documents.runs import Run
 
 app = typer.Typer(help="Ingestion runs: what is queued, being read, done and failed.", no_args_is_help=True)
 
-RunId = Annotated[UUID, typer.Argument(help="From `mnemon runs list`.")]
+ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 
 
-@app.command("list")
-def list_(
-    status: Annotated[RunStatus | None, typer.Option(help="Only runs in this state.")] = None,
-    document: Annotated[UUID | None, typer.Option(help="Only runs of this document.")] = None,
-    page: Annotated[int, typer.Option(help="Which page.", min=1)] = 1,
-    limit: Annotated[int, typer.Option(help="Most runs to show.", min=1, max=10_000)] = 20,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """List runs, newest first.
-
-    Example: mnemon runs list --status failed
-    """
-
-    async def work() -> ListedRuns:
-        async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
-            return await runs.list_runs(tx, page=page, limit=limit, status=status, doc_id=document)
-
-    listed = run_async(work())
+def print_runs(found: RunList) -> None:
     rows = [
         (one.run_id, one.status, one.stage, one.config.get("original_filename"), one.created_at, one.error_code)
-        for one in listed.runs
+        for one in found.items
     ]
-
-    def human() -> None:
-        table(["Id", "Status", "Stage", "File", "Created", "Error"], rows, "No runs.")
-        if listed.total > len(rows):
-            say(f"{counted(listed.total, 'run')} in all; --page shows the others.")
-
-    show({"runs": listed.runs, "total": listed.total, "page": page, "limit": limit}, as_json, human)
+    table(["Id", "Status", "Stage", "File", "Created", "Error"], rows, "No runs.")
+    if found.total > len(rows):
+        say(f"{counted(found.total, 'run')} in all; --page shows the others.")
 
 
-@app.command("show")
-def show_(run_id: RunId, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Show one run: its file, its timings, and what went wrong."""
-
-    async def work() -> Run:
-        async with tenant_of(tenant) as (mnemon, tenant_id), mnemon.database.transaction(tenant_id) as tx:
-            return await runs.run_by_id(tx, run_id)
-
-    run = run_async(work())
-    show(run, as_json, lambda: _describe(run))
-
-
-@app.command()
-def retry(run_id: RunId, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Start a failed run over, with the file that it was given."""
-
-    async def work() -> Run:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await runs.retry_run(mnemon.database, mnemon.files, tenant_id, run_id)
-
-    run = run_async(work())
-    show(run, as_json, lambda: say(f"Run {run.run_id} is queued again."))
-
-
-def _describe(run: Run) -> None:
+def print_run(run: Run) -> None:
     fields = [
         ("Status", run.status),
         ("Stage", run.stage),
@@ -91,3 +44,18 @@ def _describe(run: Run) -> None:
         ("Error", f"{run.error_code}: {run.error}" if run.error_code else None),
     ]
     table(["Run", str(run.run_id)], fields, "")
+
+
+def _as_runs(answer: dict[str, Any]) -> dict[str, Any]:
+    return {"runs": answer.pop("items"), **answer}
+
+
+command(
+    app, "list", operations.list_runs, print_runs, short={"doc_id": "--document"}, written=_as_runs,
+    example="mnemon runs list --status failed",
+)  # fmt: skip
+command(app, "show", operations.get_run, print_run, arguments=["run_id"], example=f"mnemon runs show {ID}")
+command(
+    app, "retry", operations.retry_run, lambda run: say(f"Run {run.run_id} is queued again."),
+    arguments=["run_id"], example=f"mnemon runs retry {ID}",
+)  # fmt: skip

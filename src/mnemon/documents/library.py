@@ -11,6 +11,7 @@ from pydantic import Field
 
 from mnemon.db.database import Connection
 from mnemon.errors import InvalidRequest, NotFound
+from mnemon.operations import Output
 
 
 class DocumentStatus(StrEnum):
@@ -74,8 +75,7 @@ SELECT chunk_id, ordinal, start_offset, end_offset, heading_path, first_page, la
 """
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(Output):
     """A document with the revision that is served, or the last one that was."""
 
     doc_id: UUID
@@ -110,13 +110,8 @@ class Document:
     written_at: Annotated[datetime | None, Field(description="When the document says that it was written.")]
     authors: list[str] | None
 
-    def __post_init__(self) -> None:
-        # The database gives plain text.
-        object.__setattr__(self, "status", DocumentStatus(self.status))
 
-
-@dataclass(frozen=True)
-class DocumentRevision:
+class DocumentRevision(Output):
     """One immutable content of a document."""
 
     doc_version_id: UUID
@@ -144,8 +139,7 @@ class DocumentRevision:
     purged_at: datetime | None
 
 
-@dataclass(frozen=True)
-class StoredChunk:
+class StoredChunk(Output):
     """A chunk as it is stored."""
 
     chunk_id: UUID

@@ -27,6 +27,7 @@ from mnemon.log.append.transaction import retry_on_conflict
 from mnemon.log.errors import TransactionConflict
 from mnemon.log.events import Actor
 from mnemon.log.store import EventLog
+from mnemon.operations import Output
 from mnemon.telemetry import counter, logger
 from mnemon.work.enqueue import enqueue
 from mnemon.work.job import Job
@@ -60,8 +61,7 @@ class PurgedDocument(BaseModel):
 PURGE_FILES = JobKind("documents.purge_files", PurgedDocument, attempts=20, time_limit=3600)
 
 
-@dataclass(frozen=True, slots=True)
-class Purged:
+class Purged(Output):
     """What a purge destroyed."""
 
     doc_id: UUID
@@ -84,7 +84,7 @@ async def purge(
     """Destroy a document's content for good. Repeating it is harmless and finishes what was interrupted."""
     gone = await retry_on_conflict(lambda: _destroy(events, tenant, actor, doc_id, hooks))
     await remove_files(events.database, files, tenant, gone.runs, gone.hashes)
-    return Purged(doc_id, len(gone.revisions), len(gone.runs))
+    return Purged(doc_id=doc_id, versions=len(gone.revisions), runs=len(gone.runs))
 
 
 async def _destroy(events: EventLog, tenant: UUID, actor: Actor, doc_id: UUID, hooks: Sequence[OnPurge]) -> _Gone:

@@ -9,12 +9,14 @@ from typing import Any
 from uuid import UUID
 
 from psycopg.rows import class_row
+from pydantic import Field, computed_field
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents.errors import DocumentPurged, FileGone, RunNotRetriable
 from mnemon.documents.ingest.job import INGEST, RunToRead
 from mnemon.documents.intake.files import Files
 from mnemon.errors import NotFound
+from mnemon.operations import Output
 from mnemon.work.enqueue import enqueue
 
 # That a private document was read is no secret; its address and its content's digest would let others guess at it.
@@ -56,14 +58,13 @@ class RunStatus(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Output):
     """One reading of one file, from its acceptance to its end."""
 
     tenant_id: UUID
     run_id: UUID
     doc_id: UUID
-    doc_version_id: UUID | None
+    doc_version_id: UUID | None = Field(description="What the run made, once it has succeeded.")
     job_id: UUID | None
     status: RunStatus
     run_type: str
@@ -71,7 +72,7 @@ class Run:
     initiated_by: str
     config: dict[str, Any]
     stats: dict[str, Any] | None
-    stage: str | None
+    stage: str | None = Field(description="While it runs: extract, embed or store.")
     attempts: int
     error_code: str | None
     error: str | None
@@ -80,11 +81,13 @@ class Run:
     updated_at: datetime
     finished_at: datetime | None
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def wait_ms(self) -> int | None:
         """From acceptance to the first start."""
         return _milliseconds(self.created_at, self.started_at)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def processing_ms(self) -> int | None:
         """From the first start to the end, waits between attempts included."""

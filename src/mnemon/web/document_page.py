@@ -1,6 +1,6 @@
 """The page of one document: its versions, its text with the cited words marked, and what administrators may do."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
@@ -8,14 +8,14 @@ from fastapi.responses import RedirectResponse
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
 from mnemon.ask import operations as ask_operations
+from mnemon.documents import operations
 from mnemon.documents.access import open_as
-from mnemon.documents.activation import deactivate, reactivate
 from mnemon.documents.artifact_names import uid_of
 from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.documents.library import DocumentStatus, document_by_id, revision_of, revisions_of, which_revision
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
-from mnemon.operations import Caller, read_input
+from mnemon.operations import Caller, Operation, read_input
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.search.query import event_search
 from mnemon.web.forms import binds
@@ -29,6 +29,7 @@ PURGE_WORD = "purge"
 
 @router.get("/documents/{doc_id}")
 @as_page
+@binds(operations.get)
 async def document_page(
     request: Request, mnemon: MnemonPart, doc_id: str, version: str = "", start: int = 0, end: int = 0, at: int = -1
 ) -> Response:
@@ -63,32 +64,36 @@ async def evidence_page(request: Request, mnemon: MnemonPart) -> Response:
 
 @router.post("/documents/{doc_id}/deactivate")
 @as_page
-async def take_out_of_service(request: Request, mnemon: MnemonPart, doc_id: str) -> Response:
-    visitor = await visit(request, Action.DEACTIVATE_DOCUMENTS)
-    await deactivate(mnemon.log, visitor.tenant_id, visitor.principal.actor, id_of(doc_id))
-    return RedirectResponse(f"/documents/{id_of(doc_id)}", 303)
+@binds(operations.deactivate)
+async def take_out_of_service(request: Request, mnemon: MnemonPart) -> Response:
+    return await _changed(request, mnemon, operations.deactivate)
 
 
 @router.post("/documents/{doc_id}/reactivate")
 @as_page
-async def put_into_service(
-    request: Request, mnemon: MnemonPart, doc_id: str, version: Annotated[str, Form()] = ""
-) -> Response:
-    visitor = await visit(request, Action.DEACTIVATE_DOCUMENTS)
-    await reactivate(
-        mnemon.log, visitor.tenant_id, visitor.principal.actor, id_of(doc_id), which_revision(version or None)
-    )
-    return RedirectResponse(f"/documents/{id_of(doc_id)}", 303)
+@binds(operations.reactivate)
+async def put_into_service(request: Request, mnemon: MnemonPart, version: Annotated[str, Form()] = "") -> Response:
+    return await _changed(request, mnemon, operations.reactivate, version=version)
 
 
 @router.post("/documents/{doc_id}/purge")
 @as_page
-async def purge(request: Request, mnemon: MnemonPart, doc_id: str, confirm: Annotated[str, Form()] = "") -> Response:
-    visitor = await visit(request, Action.MANAGE_PRIVACY)
+@binds(operations.purge)
+async def purge(request: Request, mnemon: MnemonPart, confirm: Annotated[str, Form()] = "") -> Response:
+    visitor = await visit(request, operations.purge.action)
     if confirm.strip().lower() != PURGE_WORD:
         raise InvalidRequest(f"Nothing was purged: write {PURGE_WORD} to confirm that this document is destroyed.")
-    await mnemon.purge_document(visitor.tenant_id, visitor.principal.actor, id_of(doc_id))
-    return RedirectResponse(f"/documents/{id_of(doc_id)}", 303)
+    return await _changed(request, mnemon, operations.purge, visitor)
+
+
+async def _changed(
+    request: Request, mnemon: Mnemon, change: Operation[Any, Any], visitor: Visitor | None = None, **given: str
+) -> Response:
+    """The document's page, once the change is made."""
+    visitor = visitor or await visit(request, change.action)
+    asked = read_input(change, {**request.path_params, **given})
+    await change(mnemon, Caller.of(visitor.principal), asked)
+    return RedirectResponse(f"/documents/{asked.doc_id}", 303)
 
 
 async def _events(mnemon: Mnemon, visitor: Visitor, artifact: str | None) -> int:

@@ -4,35 +4,43 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from mnemon.api.access import MnemonPart
-from mnemon.documents.access import read_as
+from mnemon.documents import operations
 from mnemon.documents.extraction.sniff import EXTENSIONS
 from mnemon.documents.ingest.job import INGEST
-from mnemon.documents.library import ALL, DocumentStatus, list_documents
-from mnemon.documents.runs import RunStatus, list_runs, retry_run
-from mnemon.errors import InvalidRequest
+from mnemon.documents.library import DocumentStatus
+from mnemon.documents.runs import RunStatus
 from mnemon.identity.roles import Action
-from mnemon.web.rendering import as_page, has_worker, id_of, render, visit
+from mnemon.operations import Caller, Differs, read_input
+from mnemon.web.forms import binds, form_of
+from mnemon.web.rendering import as_page, has_worker, render, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 20
-LAST_PAGE = 1_000_000
 EVERY = "all"
+FIXED = Differs("A page of the web has a fixed length.")
+BY_WORDS = Differs("The words of a search find it too.")
+ONE_PAGE = {
+    "limit": FIXED, "all": Differs("It is one of the states that the page offers."), "tag": BY_WORDS,
+    "source_type": Differs("Few people know it; REST and the command have it."),
+}  # fmt: skip
+ONE_PAGE_OF_RUNS = {
+    "limit": FIXED,
+    "run_type": Differs("Few people know it; REST and the command have it."),
+}
 
 
 @router.get("/documents")
 @as_page
-async def documents_page(
-    request: Request, mnemon: MnemonPart, search: str = "", status: str = DocumentStatus.ACTIVE, page: int = 1
-) -> Response:
-    visitor = await visit(request, Action.VIEW_DOCUMENTS)
-    number = min(max(page, 1), LAST_PAGE)
-    async with mnemon.database.transaction(visitor.tenant_id) as tx:
-        await read_as(tx, visitor.reader)
-        listed = await list_documents(
-            tx, page=number, limit=ON_A_PAGE, search=search.strip()[:200] or None, statuses=_statuses(status)
-        )
+@binds(operations.list_documents, ONE_PAGE)
+async def documents_page(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, operations.list_documents.action)
+    status = request.query_params.get("status", DocumentStatus.ACTIVE)
+    given = {**request.query_params, "status": "" if status == EVERY else status}
+    form = form_of(operations.list_documents, given, differences=ONE_PAGE)
+    asked = form.asked(limit=ON_A_PAGE, all=status == EVERY)
+    listed = await operations.list_documents(mnemon, Caller.of(visitor.principal), asked)
     return render(
-        "documents.html", here="documents", visitor=visitor, listed=listed, search=search, status=status, page=number,
+        "documents.html", here="documents", visitor=visitor, listed=listed, search=asked.search or "", status=status,
         pages=_pages(listed.total), statuses=[*DocumentStatus, EVERY],
     )  # fmt: skip
 
@@ -56,39 +64,26 @@ async def worker_state(request: Request, mnemon: MnemonPart) -> Response:
 
 @router.get("/runs")
 @as_page
-async def runs_page(request: Request, mnemon: MnemonPart, status: str = "", page: int = 1) -> Response:
-    visitor = await visit(request, Action.VIEW_RUNS)
-    number = min(max(page, 1), LAST_PAGE)
-    async with mnemon.database.transaction(visitor.tenant_id) as tx:
-        await read_as(tx, visitor.reader)
-        listed = await list_runs(tx, page=number, limit=ON_A_PAGE, status=_run_status(status))
-    waits = any(run.status == RunStatus.QUEUED for run in listed.runs)
+@binds(operations.list_runs, ONE_PAGE_OF_RUNS)
+async def runs_page(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, operations.list_runs.action)
+    form = form_of(operations.list_runs, request.query_params, differences=ONE_PAGE_OF_RUNS)
+    listed = await operations.list_runs(mnemon, Caller.of(visitor.principal), form.asked(limit=ON_A_PAGE))
+    waits = any(run.status == RunStatus.QUEUED for run in listed.items)
     return render(
-        "runs.html", here="runs", visitor=visitor, listed=listed, status=status, page=number,
+        "runs.html", here="runs", visitor=visitor, listed=listed, status=form.value("status"),
         pages=_pages(listed.total), statuses=list(RunStatus), no_worker=waits and not await has_worker(mnemon, INGEST),
     )  # fmt: skip
 
 
 @router.post("/runs/{run_id}/retry")
 @as_page
-async def retry(request: Request, mnemon: MnemonPart, run_id: str) -> Response:
-    visitor = await visit(request, Action.UPLOAD_DOCUMENTS)
-    await retry_run(mnemon.database, mnemon.files, visitor.tenant_id, id_of(run_id))
+@binds(operations.retry_run)
+async def retry(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, operations.retry_run.action)
+    asked = read_input(operations.retry_run, request.path_params)
+    await operations.retry_run(mnemon, Caller.of(visitor.principal), asked)
     return RedirectResponse("/runs", 303)
-
-
-def _statuses(named: str) -> tuple[DocumentStatus, ...]:
-    if named == EVERY:
-        return ALL
-    if named not in list(DocumentStatus):
-        raise InvalidRequest(f"{named[:50]!r} is no status of a document.")
-    return (DocumentStatus(named),)
-
-
-def _run_status(named: str) -> RunStatus | None:
-    if named and named not in list(RunStatus):
-        raise InvalidRequest(f"{named[:50]!r} is no status of a run.")
-    return RunStatus(named) if named else None
 
 
 def _pages(total: int) -> int:
