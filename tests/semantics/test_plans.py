@@ -33,6 +33,13 @@ SELECT tenant_id, doc_version_id, doc_id, 1, position::text, '', 'test', 'text/p
        tstzmultirange(tstzrange(happened_at, known_until)), happened_at
   FROM mnemon.semantic_events WHERE tenant_id = %(tenant)s
 """
+NAME_PEOPLE = """
+UPDATE mnemon.semantic_events
+   SET actors = jsonb_build_array(jsonb_build_object('ref', 'person' || position, 'role', 'owner')),
+       lookup = lookup || mnemon.pair_keys(tenant_id, 'person' || position, 'thing')
+                       || mnemon.term_key(tenant_id, 'thing')
+ WHERE tenant_id = %s
+"""
 SEEN = "SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'semantic_events'"
 FIND = "SELECT event_id FROM mnemon.find_semantic_events(%s::jsonb, NULL, 10001)"
 
@@ -80,6 +87,31 @@ async def test_a_search_reads_no_table_from_end_to_end(database: Database, tenan
     assert after is not None
     assert after["seq_scan"] == before["seq_scan"]
     assert after["idx_scan"] > before["idx_scan"]
+
+
+@pytest.mark.parametrize(
+    ("view", "wanted"),
+    [
+        ("find_open_commitments(%s::jsonb, 1001)", '{"limit": 20}'),
+        ("find_open_commitments(%s::jsonb, 1001)", '{"limit": 20, "due_before": "2999-01-01"}'),
+        ("find_open_commitments(%s::jsonb, 1001)", '{"limit": 20, "owner": "person5"}'),
+        ("find_people_topics(%s::jsonb)", '{"limit": 20, "person": "person6"}'),
+        ("find_people_topics(%s::jsonb)", '{"limit": 20, "person": "person6", "topic": "thing"}'),
+        ("find_people_topics(%s::jsonb)", '{"limit": 20, "topic": "word7"}'),
+    ],
+)
+@pytest.mark.usefixtures("filled")
+async def test_a_view_reads_no_more_than_it_needs(database: Database, tenant: UUID, view: str, wanted: str) -> None:
+    async with database.owner() as owner:
+        await owner.execute(NAME_PEOPLE, (tenant,))
+    async with database.transaction(tenant) as tx:
+        before = await (await tx.execute(SEEN)).fetchone()
+        rows = await (await tx.execute("SELECT * FROM mnemon." + view, (wanted,))).fetchall()
+        after = await (await tx.execute(SEEN)).fetchone()
+    assert rows
+    assert before is not None
+    assert after is not None
+    assert after["seq_scan"] == before["seq_scan"]
 
 
 @pytest.mark.usefixtures("filled")

@@ -1,5 +1,7 @@
 -- The chunks nearest to a question's vector, by the tenant's active model. Through the index of that model, which
 -- goes on past other tenants' rows until it has enough; or `exhaustive`, which compares every vector in question.
+-- The statement is text: PostgreSQL takes the index of a model only where its model and the length of its vectors stand
+-- written in the statement, and both are the tenant's. The rest is a choice among fixed words; values are parameters.
 CREATE OR REPLACE FUNCTION mnemon.nearest_chunks(question vector, revisions uuid[], exhaustive boolean, most integer)
     RETURNS TABLE (doc_version_id uuid, ordinal integer, similarity float8)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
