@@ -73,7 +73,8 @@ def test_rest_takes_what_was_declared(one: Binding, openapi: dict[str, Any]) -> 
     found = {parameter["name"]: limits(parameter["schema"]) for parameter in parameters}
     if "requestBody" in route:
         [body] = route["requestBody"]["content"].values()
-        schema = openapi["components"]["schemas"][body["schema"]["$ref"].rpartition("/")[2]]
+        named = body["schema"].get("$ref", "").rpartition("/")[2]
+        schema = openapi["components"]["schemas"][named] if named else body["schema"]
         found |= {name: limits(field) for name, field in schema["properties"].items()}
     assert found == expected(one)
     malformed = InvalidMemory if path.startswith("/v1/memory") else InvalidRequest

@@ -8,68 +8,64 @@ import typer
 
 from mnemon.cli.bind import command
 from mnemon.cli.context import OPERATOR, run_async, tenant_of
-from mnemon.cli.output import Json, TenantOption, counted, say, show, table
+from mnemon.cli.output import counted, say, show, table
 from mnemon.cli.reading import being_read, until_events_are_read
 from mnemon.cli.semantic_events import REVISION, print_event
 from mnemon.errors import InvalidRequest
-from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log.read.query import end_of, start_of
-from mnemon.operations import as_json
+from mnemon.operations import Caller, Differs, as_json
 from mnemon.semantics import artifact_operations, operations
-from mnemon.semantics.artifact_operations import ArtifactHistory, ArtifactShown
-from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
+from mnemon.semantics.artifact_operations import ArtifactHistory, ArtifactShown, ArtifactToAdd
 from mnemon.semantics.outputs import ExtractionJob, RevisionChanges
 
 app = typer.Typer(help="Artifacts: texts with an origin, readers and a history.", no_args_is_help=True)
 
 
-@app.command()
-def add(
-    path: Annotated[Path, typer.Argument(help="A text file; - reads standard input.")],
-    artifact_type: Annotated[str, typer.Option("--type", help="email, doc, chat, transcript or note.")] = "note",
-    source: Annotated[str, typer.Option("--source", help="The system that it comes from.")] = "cli",
-    source_id: Annotated[str | None, typer.Option("--source-id", help="The same id, the same artifact.")] = None,
-    title: Annotated[str | None, typer.Option("--title", help="What it is called.")] = None,
-    author: Annotated[str | None, typer.Option("--author", help="Who wrote it.")] = None,
-    participant: Annotated[list[str] | None, typer.Option("--participant", help="Who took part; repeat it.")] = None,
-    url: Annotated[str | None, typer.Option("--url", help="Where it can be opened.")] = None,
-    written: Annotated[str | None, typer.Option("--date", help="When it was written or said.")] = None,
-    scope: Annotated[str, typer.Option("--scope", help="Who may read it: me, team, org or custom.")] = "org",
-    reader: Annotated[
-        list[str] | None, typer.Option("--reader", help="Who may read it, by e-mail address; repeat it.")
-    ] = None,
-    sensitivity: Annotated[
-        str, typer.Option("--sensitivity", help="normal, sensitive or highly_sensitive.")
-    ] = "normal",
-    retention: Annotated[str, typer.Option("--retention", help="forever, 1y, until_resolved or custom.")] = "forever",
-    retain_until: Annotated[str | None, typer.Option("--until", help="The last day of a custom retention.")] = None,
-    wait: Annotated[bool, typer.Option(help="Wait until its events are read.")] = True,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Take a text in. Where no worker runs, this command reads it itself.
+AS_PEOPLE_SAY = {
+    "artifact_type": "--type", "source_system": "--source", "source_url": "--url", "ts": "--date",
+    "visibility_scope": "--scope", "readers": "--reader", "participants": "--participant",
+    "retention_policy": "--retention", "retain_until": "--until",
+}  # fmt: skip
+OF_A_FILE = {
+    "content": Differs("It is read from a file, or from standard input."),
+    "artifact_type": Differs("Most files that a person adds by hand are notes.", default="note"),
+    "source_system": Differs("It comes from this command.", default="cli"),
+    "visibility_scope": Differs("The operator is no member of the tenant: `me` would be nobody there.", default="org"),
+    "wait_seconds": Differs("--no-wait goes on at once, else it waits until the end."),
+}
+BESIDE: dict[str, Any] = {
+    "path": Annotated[Path, typer.Argument(help="A text file; - reads standard input.", show_default=False)],
+    "wait": Annotated[bool | None, typer.Option("--wait/--no-wait", help="Wait until its events are read.")],
+}
 
-    Example: mnemon artifact add notes.txt --type note --source-id meeting-7
-    """
-    new = NewArtifact(
-        artifact_type=artifact_type, source_system=source, content=_read(path), source_id=source_id,
-        title=title or (None if str(path) == "-" else path.name),
-        author=author, participants=tuple(participant or ()), source_url=url, ts=start_of(written) if written else None,
-        sensitivity=sensitivity, visibility_scope=scope, readers=tuple(reader or ()),
-        retention_policy=retention, retain_until=end_of(retain_until) if retain_until else None,
-    )  # fmt: skip
 
+def _of_file(values: dict[str, Any], tenant: str) -> dict[str, Any]:
+    path = values.pop("path")
+    if path is None:
+        raise InvalidRequest("Name a text file, or - for standard input.")
+    name = None if str(path) == "-" else path.name
+    return {**values, "content": _read(path), "title": values["title"] or name}
+
+
+def _add(tenant: str, asked: ArtifactToAdd, wants_json: bool, left: dict[str, Any]) -> None:
     async def take() -> dict[str, Any]:
         async with tenant_of(tenant) as (mnemon, tenant_id):
-            taken = await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, tenant_id, OPERATOR, new)
-            if wait:
+            caller = Caller(tenant_id, OPERATOR, channel="cli")
+            taken = await artifact_operations.take_in(mnemon, caller, asked)
+            if left["wait"] is not False:
                 async with being_read(mnemon):
                     async for _ in until_events_are_read(mnemon, tenant_id, [taken.doc_id]):
                         pass
             return taken.as_json()
 
     taken = run_async(take())
-    show(taken, as_json, lambda: say(f"{taken['artifact_uid']} {taken['revision_id']}: {taken['status']}"))
+    show(taken, wants_json, lambda: say(f"{taken['artifact_uid']} {taken['revision_id']}: {taken['status']}"))
+
+
+command(
+    app, "add", artifact_operations.add, lambda taken: None, short=AS_PEOPLE_SAY, differences=OF_A_FILE, beside=BESIDE,
+    prepare=_of_file, perform=_add, in_pieces=False,
+    example="mnemon artifact add notes.txt --type note --source-id meeting-7",
+)  # fmt: skip
 
 
 def print_artifact(found: ArtifactShown) -> None:

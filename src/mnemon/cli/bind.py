@@ -38,14 +38,15 @@ def bound_command(
     prepare: Callable[[dict[str, Any], str], dict[str, Any]] | None = None,
     written: Callable[[Any], Any] | None = None,
     perform: Callable[[str, Any, bool, dict[str, Any]], None] | None = None,
+    in_pieces: bool = True,
     also: Sequence[Operation[Any, Any]] = (),
 ) -> Callable[..., None]:
     """A command for an operation. `arguments` are fields given by place, `words` is the field that takes the words of
     the line, `short` has further names of options that people know. `human` prints the answer. `question` is what a
     person is asked first, with the fields in it; `failed` tells of an answer for which the exit code is 1.
     `prepare` makes fields of what the terminal has `beside` them, as a file; `written` picks what --json prints.
-    `perform` does what comes in pieces: it gets the tenant, what is asked, whether to print JSON, and what is left of
-    what stands beside; `also` are operations that it calls too."""
+    `perform` does what takes more than a call, mostly what comes `in_pieces`: it gets the tenant, what is asked,
+    whether to print JSON, and what is left of what stands beside; `also` are operations that it calls too."""
     fields = offered(operation, differences)
 
     def called(**values: Any) -> None:
@@ -75,7 +76,7 @@ def bound_command(
     parameters += [_parameter(key, kind, None) for key, kind in (beside or {}).items()]
     if question:
         parameters.append(_parameter("yes", Annotated[bool, typer.Option("--yes", help="Do not ask.")], False))
-    as_lines = JsonLines if perform else Json
+    as_lines = JsonLines if perform and in_pieces else Json
     parameters += [_parameter("tenant", TenantOption, DEFAULT_SLUG), _parameter("as_json", as_lines, False)]
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__doc__ = f"{operation.summary}\n\n{operation.description}\n\nExample: {example}"
@@ -148,7 +149,7 @@ def _kind(one: FieldInfo) -> Any:
     """How the terminal reads a value; the declaration reads the rest."""
     kinds = [_bare(kind) for kind in _members(one.annotation) if kind is not type(None)]
     kind = kinds[0]
-    if get_origin(kind) is list:
+    if get_origin(kind) in (list, tuple):
         return list[str] | None
     chosen = get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, Enum))
     known: Any = kind if kind in (bool, int, float) or chosen else str

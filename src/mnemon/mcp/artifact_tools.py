@@ -2,31 +2,22 @@
 
 import asyncio
 import time
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from mnemon.ask.inputs import ArtifactType
 from mnemon.documents.access import read_as
 from mnemon.documents.ingest.revision_texts import read_span
-from mnemon.documents.intake.origin import LONGEST_NAME, MOST_PEOPLE
-from mnemon.documents.intake.text import LONGEST_TEXT
-from mnemon.identity.roles import Action
-from mnemon.log.read.query import end_of, start_of
 from mnemon.mcp.artifact_names import open_revision, reader_of
 from mnemon.mcp.artifacts import ArtifactIngested, ArtifactOut, artifact_out
 from mnemon.mcp.bind import tool
 from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import Door
-from mnemon.mcp.fields import Moment
 from mnemon.operations import Differs
 from mnemon.semantics import artifact_operations as operations
 from mnemon.semantics.artifact_reading import revisions_of
-from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.extract.status import job_status
 
-Short = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
-People = Annotated[list[Short], Field(max_length=MOST_PEOPLE)] | None
 # How often a waiting call looks whether the events are read.
 LOOK_AGAIN = 0.25
 # How often it says so: well within the minute that clients wait for a sign of life.
@@ -42,7 +33,10 @@ A_PART = {
 
 
 def add(door: Door) -> None:
-    _add_ingest(door)
+    tool(
+        door, "artifact_ingest", operations.add, title="Take an artifact in", perform=_ingest,
+        says="Keep a document, mail or chat. Its text is there at once; search and events follow within moments.",
+    )  # fmt: skip
     tool(
         door, "artifact_get", operations.get, title="Read an artifact", perform=_read, differences=A_PART,
         says="The text of an artifact, a part at a time, with its revisions and what is known of it.",
@@ -50,70 +44,13 @@ def add(door: Door) -> None:
     tool(door, "artifact_delete", operations.delete, title="Destroy an artifact", question=_destroy)
 
 
-def _add_ingest(door: Door) -> None:
-    @door.tool(Action.UPLOAD_DOCUMENTS, title="Take an artifact in")
-    async def artifact_ingest(
-        caller: AgentCaller,
-        artifact_type: ArtifactType,
-        source_system: Annotated[Short, Field(description="Where it comes from, as gmail or slack.")],
-        content: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)],
-        source_id: Annotated[
-            Short | None,
-            Field(
-                description="Its id there. The same id with another text is a new revision; without an id each call "
-                "makes a new artifact."
-            ),
-        ] = None,
-        source_url: Short | None = None,
-        title: Short | None = None,
-        author: Short | None = None,
-        participants: People = None,
-        ts: Annotated[Moment, Field(description="When it was written.")] = None,
-        sensitivity: Literal["normal", "sensitive", "highly_sensitive"] = "normal",
-        visibility_scope: Annotated[
-            Literal["me", "team", "org", "custom"],
-            Field(
-                description="me: you alone; custom: you and the readers; team: the same, without readers everyone "
-                "here; org: everyone here."
-            ),
-        ] = "me",
-        readers: Annotated[People, Field(description="Who else may read it: e-mail addresses, or user:….")] = None,
-        retention_policy: Literal["forever", "1y", "until_resolved", "custom"] = "forever",
-        retain_until: Annotated[Moment, Field(description="With retention_policy custom: when it is purged.")] = None,
-        wait_seconds: Annotated[
-            int, Field(ge=0, le=100, description="How long to wait until its events are read; 0: do not wait.")
-        ] = 0,
-    ) -> ArtifactIngested:
-        """Keep a document, mail or chat. Its text is there at once; search and events follow within moments."""
-        new = NewArtifact(
-            artifact_type=artifact_type,
-            source_system=source_system,
-            content=content,
-            source_id=source_id,
-            source_url=source_url,
-            title=title,
-            author=author,
-            participants=tuple(participants or ()),
-            ts=start_of(ts) if ts else None,
-            sensitivity=sensitivity,
-            visibility_scope=visibility_scope,
-            readers=tuple(readers or ()),
-            retention_policy=retention_policy,
-            retain_until=end_of(retain_until) if retain_until else None,
-        )
-        return await _ingest(caller, new, wait_seconds)
-
-
-async def _ingest(caller: AgentCaller, new: NewArtifact, wait_seconds: int) -> ArtifactIngested:
-    mnemon = caller.mnemon
+async def _ingest(caller: AgentCaller, asked: operations.ArtifactToAdd) -> ArtifactIngested:
     await caller.progress(0, 2, "Reading the text")
-    taken = await ingest_artifact(
-        mnemon.log, mnemon.files, mnemon.settings, caller.tenant_id, caller.principal.actor, new
-    )
+    taken = await operations.take_in(caller.mnemon, caller, asked)
     shape = taken.as_json()
     await caller.progress(1, 2, "The text is kept; its events are being read")
-    if taken.job_id is not None and wait_seconds:
-        shape["job_status"] = await _waited(caller, taken.artifact_uid, taken.revision_id, wait_seconds)
+    if taken.job_id is not None and asked.wait_seconds:
+        shape["job_status"] = await _waited(caller, taken.artifact_uid, taken.revision_id, asked.wait_seconds)
     await caller.progress(2, 2, f"Events: {shape['job_status']}")
     return ArtifactIngested.model_validate(shape)
 

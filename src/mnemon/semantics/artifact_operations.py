@@ -1,4 +1,4 @@
-"""What a user may do with documents in the words of the tools: open an artifact, see its history, destroy it."""
+"""What a user may do with documents in the words of the tools: artifacts taken in, opened, destroyed."""
 
 from datetime import datetime
 from typing import Literal, Protocol
@@ -10,15 +10,19 @@ from mnemon.db.database import Connection, Database
 from mnemon.documents.access import Reader, read_as
 from mnemon.documents.errors import ArtifactNotFound
 from mnemon.documents.inputs import ArtifactUid
+from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.text import LONGEST_TEXT
 from mnemon.documents.purge import Purged
-from mnemon.errors import NotAllowed
+from mnemon.errors import InvalidRequest, NotAllowed
 from mnemon.identity.roles import Action
 from mnemon.log.events import Actor
+from mnemon.log.store import EventLog
 from mnemon.operations import Caller, Input, Output, operation
 from mnemon.semantics import artifact_reading
 from mnemon.semantics.artifact_reading import Artifact, find_artifact
+from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
 from mnemon.semantics.inputs import RevisionAsked
+from mnemon.settings import Settings
 
 UID = "uid_0123456789abcdef"
 ITS_PAGE = "The page of the document shows it."
@@ -30,6 +34,14 @@ class ArtifactAsked(RevisionAsked):
     include_text: bool = Field(False, description="The text too.")
     start_char: int = Field(0, ge=0, le=LONGEST_TEXT, description="The text from here on.")
     max_chars: int | None = Field(None, ge=1, le=LONGEST_TEXT, description="Most characters of it; unset: all.")
+
+
+class ArtifactToAdd(NewArtifact):
+    """A text to take in, and how long to wait for its events."""
+
+    wait_seconds: int = Field(
+        0, ge=0, le=100, description="How long to wait until its events are read; 0: do not wait."
+    )
 
 
 class ArtifactNamed(Input):
@@ -111,7 +123,34 @@ class Parts(Protocol):
 
     @property
     def database(self) -> Database: ...
+
+    @property
+    def log(self) -> EventLog: ...
+
+    @property
+    def files(self) -> Files: ...
+
+    @property
+    def settings(self) -> Settings: ...
     async def purge_document(self, tenant: UUID, actor: Actor, doc_id: UUID) -> Purged: ...
+
+
+@operation(
+    "artifacts.add", Action.UPLOAD_DOCUMENTS, errors=(InvalidRequest,),
+    example={"artifact_type": "note", "source_system": "notes", "content": "We decided to use Postgres."},
+    absent={"web": "People upload files there."},
+)  # fmt: skip
+async def add(mnemon: Parts, caller: Caller, asked: ArtifactToAdd) -> ArtifactTaken:
+    """Take in a document, mail, chat or note as text.
+
+    Its text is there at once; search and events follow within moments.
+    """
+    return ArtifactTaken.model_validate((await take_in(mnemon, caller, asked)).as_json())
+
+
+async def take_in(mnemon: Parts, caller: Caller, new: NewArtifact) -> Ingested:
+    """For doors that follow the reading too."""
+    return await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, caller.tenant_id, caller.actor, new)
 
 
 @operation(

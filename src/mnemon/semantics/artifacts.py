@@ -1,15 +1,18 @@
 """Documents in the words of the tools, on their way in and out: an artifact is taken in, or destroyed."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
+
+from pydantic import Field
 
 from mnemon.documents.artifact_names import artifact_name, chunk_name, job_name, revision_name, uid_of
 from mnemon.documents.intake.arrival import DedupResult
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.origin import Origin
-from mnemon.documents.intake.text import accept_text
+from mnemon.documents.intake.origin_fields import Line, OriginFields, Retention, Scope, Sensitivity, TextType
+from mnemon.documents.intake.text import LONGEST_TEXT, accept_text
+from mnemon.inputs import FirstMoment, Maybe
 from mnemon.log.events import Actor
 from mnemon.log.store import EventLog
 from mnemon.settings import Settings
@@ -20,28 +23,28 @@ STATUSES: dict[DedupResult, str] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class NewArtifact:
+class NewArtifact(OriginFields):
     """A text with its origin. Who may read it is decided when it is read."""
 
-    artifact_type: str
-    source_system: str
-    content: str
-    source_id: str | None = None
-    source_url: str | None = None
-    title: str | None = None
-    author: str | None = None
-    participants: tuple[str, ...] = ()
-    ts: datetime | None = None
-    sensitivity: str = "normal"
-    visibility_scope: str = "me"
-    # E-mail addresses, or actor ids such as `user:…`: the members of a team, or whoever a custom scope names.
-    readers: tuple[str, ...] = ()
-    retention_policy: str = "forever"
-    retain_until: datetime | None = None
+    artifact_type: TextType = Field(description="What kind of text it is.")
+    source_system: Line = Field(description="Where it comes from, as gmail or slack.")
+    content: str = Field(max_length=LONGEST_TEXT, description="The text as it is.")
+    source_id: Line | None = Field(
+        None,
+        description="Its id there. The same id with another text is a new revision; without an id each call makes a "
+        "new artifact.",
+    )
+    ts: Maybe[FirstMoment] = Field(None, description="When it was written or said, a day or a moment.")
+    sensitivity: Sensitivity = Field("normal", description="How careful one has to be with it.")
+    visibility_scope: Scope = Field(
+        "me",
+        description="me: you alone; custom: you and the readers; team: the same, without readers everyone here; org: "
+        "everyone here.",
+    )
+    retention_policy: Retention = Field("forever", description="How long it is kept.")
 
     def origin(self) -> Origin:
-        same = {name: value for name, value in vars(self).items() if name not in ("artifact_type", "content", "ts")}
+        same = {name: getattr(self, name) for name in OriginFields.model_fields}
         return Origin(document_type=self.artifact_type, written_at=self.ts, **same)
 
 
