@@ -108,3 +108,23 @@ async def test_a_private_decision_answers_its_reader_alone(mnemon: Mnemon, tenan
     question = "What did we decide about the boat?"
     assert "sell" in await answer(mnemon, tenant, question)
     assert await answer(mnemon, tenant, question, BEN) == ""
+
+
+async def test_a_refusal_does_not_tell_that_a_word_stands_in_a_private_text(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    new = NewArtifact(
+        artifact_type="note", source_system="test", content="The Zanzibar bonus is large.", visibility_scope="me"
+    )
+    await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, tenant, ADA, new)
+    await added("The large boat is in the harbour.", "boat.txt")
+    await all_done()
+    question = "Is the Zanzibar submarine large?"
+
+    async def words(reader: Actor) -> tuple[list[str], list[str]]:
+        refusal = (await mnemon.asking.ask(tenant, reader, question)).refusal
+        assert refusal is not None
+        return sorted(refusal.searched.words), sorted(refusal.searched.unknown_words)
+
+    assert await words(ADA) == (["large", "zanzibar"], ["submarine"])
+    assert await words(BEN) == (["large"], ["submarine", "zanzibar"])

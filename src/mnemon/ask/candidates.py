@@ -1,7 +1,7 @@
 """The passages that may answer, the best by their words and the nearest by their meaning, and what is known of each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from psycopg.rows import tuple_row
@@ -10,7 +10,7 @@ from mnemon.ask.measures import NEARBY, REACH, Measures, measures_of
 from mnemon.db.database import Connection
 from mnemon.search.questions import Asked
 from mnemon.search.ranking import Ranking
-from mnemon.search.terms import Corpus, Opened, lookups
+from mnemon.search.terms import Corpus, Opened, lookups, rarity
 
 # Of the chunks that have the words of one lookup, this many are scored.
 SCORED = 20_000
@@ -24,6 +24,7 @@ SELECT * FROM mnemon.find_chunks(
     %(k1)s::float8, %(b)s::float8, %(average)s::float8, %(scored)s,
     %(vector)s::vector, %(model)s, %(exhaustive)s, %(most)s, %(reach)s, %(nearby)s)
 """
+HIDDEN = "SELECT hidden FROM mnemon.hidden_terms(%s::bigint[]) AS hidden"
 SIZE = """
 SELECT count(*) AS chunks FROM (
     SELECT FROM mnemon.chunk_terms
@@ -45,6 +46,18 @@ async def scope_of(tx: Connection, revisions: Sequence[UUID] | None, corpus: Cor
     row = await (await tx.execute(SIZE, (list(revisions), EXHAUSTIVE + 1))).fetchone()
     assert row is not None
     return SearchScope(revisions, row["chunks"])
+
+
+async def as_the_reader_knows(tx: Connection, opened: Opened) -> Opened:
+    """Words that only passages have which the reader may not see are unknown: neither a refusal nor an explanation
+    tells that they are there."""
+    counted = [term.key for term in opened.terms if term.texts]
+    hidden = {row["hidden"] for row in await (await tx.execute(HIDDEN, (counted,))).fetchall()} if counted else set()
+    if not hidden:
+        return opened
+    unknown = rarity(0, opened.corpus.texts)
+    terms = [replace(term, texts=0, weight=unknown) if term.key in hidden else term for term in opened.terms]
+    return replace(opened, terms=terms)
 
 
 async def find_candidates(

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
-from mnemon.ask.candidates import SearchScope, find_candidates, scope_of
+from mnemon.ask.candidates import SearchScope, as_the_reader_knows, find_candidates, scope_of
 from mnemon.ask.filters import EVERYTHING, revisions_of
 from mnemon.ask.hits import PassageHit, read_hits
 from mnemon.ask.inputs import PassageFilters
@@ -142,7 +142,7 @@ class Searcher:
         self, tx: Connection, asked: Asked, filters: PassageFilters = EVERYTHING, wanted: int = 10
     ) -> Ranked:
         """Find candidates, measure them with their neighbours, and put them in order."""
-        opened = await asked.open(tx, PASSAGE)
+        opened = await as_the_reader_knows(tx, await asked.open(tx, PASSAGE))
         terms, corpus = opened.terms, opened.corpus
         scope = await scope_of(tx, await revisions_of(tx, filters), corpus)
         most = max(self.ranking.candidates, wanted)
