@@ -176,7 +176,7 @@ async def _see_through(
                 ended = await ended_runs(tx, waiting.keys())
             for run in ended:
                 one = waiting.pop(run.run_id)
-                one.status, one.error_code, one.reason = run.status, run.error_code, run.error
+                one.status, one.error_code, one.reason = run.status.value, run.error_code, run.error
                 progress.advance(task)
             await _pause(interrupted)
         task = progress.add_task("Finding events", total=len(documents))
