@@ -1,11 +1,10 @@
 """Points in time: how they are written in JSON and counted in microseconds."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 EPOCH_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 EPOCH_2000 = datetime(2000, 1, 1, tzinfo=UTC)
 EPOCH_DAY_2000 = date(2000, 1, 1).toordinal()
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def now() -> datetime:
@@ -16,10 +15,6 @@ def microseconds_since(epoch: datetime, moment: datetime) -> int:
     """Whole microseconds, exact where a float would not be."""
     passed = moment - epoch
     return (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
-
-
-def from_microseconds(epoch: datetime, count: int) -> datetime:
-    return epoch + count * _MICROSECOND
 
 
 def written(moment: datetime) -> str:

@@ -129,10 +129,6 @@ def numbering_of(root: etree._Element | None) -> Numbering:
     return found
 
 
-def _levels(element: etree._Element) -> dict[int, Level]:
-    return {number(level.get(W + "ilvl")) or 0: _level(level) for level in element.iter(W + "lvl")}
-
-
 def _level(element: etree._Element) -> Level:
     start = number(value(element, "start"))
     return Level(value(element, "numFmt") or "decimal", value(element, "lvlText") or "", 1 if start is None else start)
