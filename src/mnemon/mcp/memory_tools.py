@@ -21,6 +21,7 @@ AS_READ = Differs("An agent reads what is true now.")
 SHORT = Differs("The short form takes a thought and its tags; memory_store and memory_search take the rest.")
 LONGER_ELSEWHERE = "Longer texts are documents."
 Thought = Annotated[str, Field(min_length=1, max_length=20_000)]
+SourceAddress = Annotated[str, Field(max_length=2000)]
 Few = Annotated[int, Field(ge=1, le=100)]
 A_SCREEN = "An agent reads every word of a page."
 MEMORY = "Agents know memories; EMO is the API's word."
@@ -30,7 +31,7 @@ STORE: Differences = {
     **HERE,
     "content": Differs(LONGER_ELSEWHERE, takes=Thought),
     "emo_type": Differs(MEMORY, name="type"),
-    "source": Differs("An agent is the source; it names the address.", name="source_uri", takes=str | None),
+    "source": Differs("An agent is the source; it names the address.", name="source_uri", takes=SourceAddress | None),
     **dict.fromkeys(("emo_id", "tenant_id", "mime_type", "parents", "links"), Differs("Programs set it over REST.")),
 }
 REMEMBER: Differences = {

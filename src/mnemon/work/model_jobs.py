@@ -51,7 +51,7 @@ class VectorMover(Protocol):
     async def move(self, tenant: UUID, seconds: float) -> VectorsMoved: ...
 
 
-class MissingVectors(Protocol):
+class VectorsToMake(Protocol):
     """What `mnemon.models.missing_vectors` offers."""
 
     rows: int
@@ -75,7 +75,7 @@ async def enqueue_missing_vectors(tx: Connection) -> None:
 @EMBED_MISSING.handler
 async def embed_missing(job: Job[NoPayload]) -> None:
     """Some texts at a time, of every kind, until all have a vector."""
-    missing: MissingVectors = job.context.missing_vectors()
+    missing: VectorsToMake = job.context.missing_vectors()
     deadline = time.monotonic() + STRETCH_SECONDS
     while True:
         async with job.transaction() as tx:

@@ -75,7 +75,8 @@ class Origin:
 
 def checked_origin(origin: Origin) -> Origin:
     """The same, in plain form; or an error that names the field and what it may be."""
-    if origin.source_type != TEXT:
+    # A text has no address of its sender's; whatever has one is checked as a file, also if it claims to be a text.
+    if origin.source_type != TEXT or origin.source_uri is not None:
         _check_file(origin)
     for name, known in (
         ("document_type", TYPES), ("sensitivity", SENSITIVITIES), ("visibility_scope", SCOPES),

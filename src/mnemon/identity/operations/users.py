@@ -37,7 +37,7 @@ class Parts(Protocol):
     def login_url(self, link_secret: str) -> str: ...
 
 
-class PageAsked(Input):
+class PeoplePageAsked(Input):
     """A page of a list."""
 
     limit: int = Field(100, ge=1, le=1000, description="Most items on this page.")
@@ -113,7 +113,7 @@ class ChangePage(Output):
 
 
 @operation("users.list", Action.MANAGE_USERS, read_only=True, example={"limit": 10}, absent=BY_PEOPLE)
-async def list_users(mnemon: Parts, caller: Caller, asked: PageAsked) -> UserPage:
+async def list_users(mnemon: Parts, caller: Caller, asked: PeoplePageAsked) -> UserPage:
     """List users."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         found = await users.page_of_users(tx, asked.limit + 1, from_cursor(asked.cursor))
@@ -175,7 +175,7 @@ async def link_user(mnemon: Parts, caller: Caller, asked: UserAsked) -> LinkOut:
     "users.changes", Action.MANAGE_USERS, read_only=True, example={"limit": 10},
     absent={**BY_PEOPLE, "command": "`mnemon log` shows the same events."},
 )  # fmt: skip
-async def list_changes(mnemon: Parts, caller: Caller, asked: PageAsked) -> ChangePage:
+async def list_changes(mnemon: Parts, caller: Caller, asked: PeoplePageAsked) -> ChangePage:
     """What was done to users and tokens, newest first."""
     page = await recent_changes(mnemon.log, caller.tenant_id, asked.limit, asked.cursor)
     shown = [
