@@ -1,5 +1,9 @@
 """Tools on semantic events: what was decided, promised, done and changed, with the words that prove it."""
 
+from typing import Annotated
+
+from pydantic import Field
+
 from mnemon.mcp import semantic_events
 from mnemon.mcp.bind import tool
 from mnemon.mcp.caller import AgentCaller
@@ -8,7 +12,9 @@ from mnemon.mcp.semantic_events import WholeEventShown
 from mnemon.operations import Differs, read_input
 from mnemon.semantics import operations
 
-A_PAGE = {"limit": Differs("A long text says more than an agent should read at once.", default=100)}
+PageLimit = Annotated[int, Field(ge=1, le=100)]
+TOO_MUCH = "A long text says more than an agent should read at once."
+A_PAGE = {"limit": Differs(TOO_MUCH, default=100, takes=PageLimit)}
 
 
 def add(door: Door) -> None:
