@@ -138,6 +138,6 @@ async def test_an_append_asks_for_the_version_once_in_a_process(
         asked.append(given)
         return 1
 
-    monkeypatch.setattr("mnemon.log.project.projector.version_in", count)
+    monkeypatch.setattr("mnemon.log.project.inline_projection.version_in", count)
     await append(ours, FIRST, tenant, "2", "3", "4")
     assert len(asked) == 1
