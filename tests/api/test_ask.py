@@ -133,7 +133,8 @@ async def test_answers_have_exactly_the_fields_that_the_openapi_document_names(
     hit = found.json()["items"][0]
     shown = {
         "PassagesFound": found.json(), "PassageHit": hit, "Snippet": hit["snippet"], "Explanation": hit["explanation"],
-        "Answered": answer, "ProvenSentence": sentence, "Citation": sentence["citations"][0], "OpenedEvidence": evidence,
+        "Answered": answer, "ProvenSentence": sentence, "Citation": sentence["citations"][0],
+        "OpenedEvidence": evidence,
     }  # fmt: skip
     for name, value in shown.items():
         assert value.keys() == schemas[name]["properties"].keys() == set(schemas[name]["required"]), name
