@@ -56,7 +56,8 @@ def bound_command(
             values[words] = " ".join(values[words])
         if prepare:
             values = prepare(values, tenant)
-        left = {name: values.pop(name) for name in beside or () if name in values and name not in fields}
+        known = operation.input.model_fields
+        left = {name: values.pop(name) for name in beside or () if name in values and name not in known}
         asked = read_input(operation, {name: value for name, value in values.items() if value is not None})
         if not agreed:
             typer.confirm((question or "Go on?").format_map(values), abort=True, err=True)
