@@ -124,7 +124,7 @@ async def test_a_private_promise_is_on_its_owners_page_alone(site: Mnemon, page:
 async def test_the_next_page_goes_on_where_the_first_ended(site: Mnemon, page: Page) -> None:
     promises = [f"- Ida Holm will paint boat number {one} by {one} March 2026." for one in range(3, 28)]
     await read(site, page, "\n\n".join(promises))
-    await page.goto("/events?person=Ida+Holm")
+    await page.goto("/events?actor=Ida+Holm")
     await expect(page.locator(".events li")).to_have_count(20)
     seen = await page.locator(".events h2").all_inner_texts()
     await page.click("text=Older →")
