@@ -2,15 +2,19 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from mnemon.log.errors import SubjectErased
+from mnemon.log.events import NewEvent
 from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.privacy.privacy import Privacy
+from mnemon.memory.errors import SubjectDiffers
 from mnemon.memory.gateway import Memory
 from mnemon.memory.objects import Link, Parent, Place
+from mnemon.memory.translator import SUBSCRIPTION, object_of_item
 from mnemon.models.local import LocalEmbedder
 from tests.memory.conftest import ADA, BOT
 
@@ -96,11 +100,64 @@ async def test_the_log_holds_what_is_said_about_a_person_only_sealed(
     memory: Memory, tenant: UUID, place: Place
 ) -> None:
     await a_person(memory, tenant, place)
+    assert not [word for word in WORDS if word in await stored_text(memory, tenant)]
+
+
+async def stored_text(memory: Memory, tenant: UUID) -> str:
+    """Every payload as the log's table has it."""
     async with memory.log.database.transaction(tenant) as connection:
         [partition] = await memory.log.list_partitions(tenant)
         rows = await connection.execute(
             "SELECT payload FROM mnemon.event_payloads WHERE tenant_id = %s AND partition_id = %s",
             (tenant, partition.partition_id),
         )
-        stored = " ".join(row["payload"] for row in await rows.fetchall())
-    assert not [word for word in WORDS if word in stored]
+        return " ".join(row["payload"] for row in await rows.fetchall())
+
+
+HABIT = "Quillbert bottles pickled samphire"
+ITEM_WORDS = ("Quillbert", "samphire", "vermicelli", "ocarina", "isotherm", "periwinkle")
+
+
+def item(kind: str, **data: Any) -> NewEvent:
+    return NewEvent(type=f"memory.item.{kind}", data={"item_id": "crm-7"} | data, actor=ADA.actor)
+
+
+async def test_an_item_about_a_person_is_sealed_in_the_log_and_erased_with_them(
+    memory: Memory, privacy: Privacy, tenant: UUID, place: Place
+) -> None:
+    """Another program's item, and the object that it becomes."""
+    about = {"subject_id": "person-7", "tags": ["vermicelli"], "source": {"kind": "ingest", "uri": "x:ocarina"}}
+    await memory.log.append(tenant, [item("upserted", content=HABIT, reason="isotherm", **about)])
+    await memory.translator.catch_up(tenant)
+    await memory.log.append(tenant, [item("upserted", content=HABIT + " and maps", **about)])
+    await memory.log.append(tenant, [item("deleted", reason="periwinkle", subject_id="person-7")])
+    await memory.translator.catch_up(tenant)
+    [one] = (await memory.reading.history(tenant, place, object_of_item(place, "crm-7")))[:1]
+    assert (one.object.content, one.object.subject_id) == (HABIT, "person-7")
+    assert not [word for word in ITEM_WORDS if word in await stored_text(memory, tenant)]
+
+    await erase(privacy, tenant)
+    assert (await privacy.scan(tenant, "person-7", ITEM_WORDS)).clean
+    assert (await memory.replay.verify(tenant)).same
+
+
+async def test_an_item_whose_person_was_erased_before_it_was_kept_is_left_out(
+    memory: Memory, privacy: Privacy, tenant: UUID, place: Place
+) -> None:
+    await memory.log.append(tenant, [item("upserted", content=SECRET, subject_id="person-7")])
+    await erase(privacy, tenant)
+    await memory.translator.catch_up(tenant)
+    assert await memory.reading.count(tenant, place) == 0
+    assert await memory.log.dead_letters.list(tenant, SUBSCRIPTION) == []
+
+
+async def test_an_item_about_another_person_than_its_object_is_refused(
+    memory: Memory, tenant: UUID, place: Place
+) -> None:
+    [made, other] = await memory.log.append(
+        tenant, [item("upserted", content="plain"), item("upserted", content=SECRET, subject_id="person-7")]
+    )
+    await memory.translator.translate(await memory.log.read_event(tenant, made.id))
+    with pytest.raises(SubjectDiffers, match="about nobody"):
+        await memory.translator.translate(await memory.log.read_event(tenant, other.id))
+    assert (await memory.reading.get(tenant, place, object_of_item(place, "crm-7"))).object.content == "plain"

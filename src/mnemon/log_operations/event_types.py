@@ -41,7 +41,7 @@ class TypeOut(Output):
     required_dimensions: list[str]
     optional_dimensions: list[str]
     required_entity_refs: list[dict[str, str]]
-    pii_fields: list[dict[str, str]]
+    pii_fields: list[dict[str, Any]]
     retention_class: str
     minimum_retention_years: int | None
     business_key: dict[str, Any] | None

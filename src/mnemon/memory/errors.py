@@ -64,3 +64,9 @@ class CompactionRefused(Conflict):
     """The snapshot does not replay to the present state, or there is nothing to compact; nothing was changed."""
 
     code = "COMPACTION_REFUSED"
+
+
+class SubjectDiffers(Conflict):
+    """An object is about one person from its beginning; what is about another belongs into another object."""
+
+    code = "MEMORY_SUBJECT_DIFFERS"

@@ -4,7 +4,7 @@ from typing import Any
 
 from mnemon.log.types.event_type import EntityRequirement, EventType, declare
 from mnemon.memory.objects import EMO_TYPES
-from mnemon.memory.personal import PERSONAL_FIELDS
+from mnemon.memory.personal import ITEM_FIELDS, PERSONAL_FIELDS
 
 OBJECT = "emo"
 HISTORY = "emo_history"
@@ -44,10 +44,11 @@ VECTOR_META = {
     },
 }
 FACET = {"type": "object", "required": ["name"], "properties": {"name": TEXT, "value": TEXT}}
+SUBJECT_ID = {"type": "string", "minLength": 1, "maxLength": 200}
 ABOUT = {
     "type": "object",
     "required": ["subject_id", "sealed"],
-    "properties": {"subject_id": {"type": "string", "minLength": 1, "maxLength": 200}, "sealed": {"type": "object"}},
+    "properties": {"subject_id": SUBJECT_ID, "sealed": {"type": "object"}},
 }
 CHANGE: dict[str, Any] = {
     "emo_id": IDENTITY,
@@ -208,9 +209,11 @@ def _item_event(operation: str, description: str, required: list[str], **fields:
                     "world_id": IDENTITY,
                     "branch": TEXT,
                     "reason": TEXT,
+                    "subject_id": SUBJECT_ID,
                 }
                 | fields,
             },
+            personal_fields=ITEM_FIELDS,
             open_to_callers=True,
             bound_to_periods=False,
         )

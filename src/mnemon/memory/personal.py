@@ -12,6 +12,11 @@ from mnemon.log.privacy.crypto_seal import REDACTED, SEALED
 from mnemon.log.types.event_type import PersonalField
 
 PERSONAL_FIELDS = (PersonalField("about.sealed", "free_text", subject_path="about.subject_id"),)
+# An item of another program names whom it is about beside its text; an item about nobody stays plain.
+ITEM_FIELDS = tuple(
+    PersonalField(path, "free_text", subject_path="subject_id", optional_subject=True)
+    for path in ("content", "tags", "reason", "source.uri")
+)
 WRITTEN = (
     "content", "content_diff", "rationale", "tags", "facet", "facets", "deletion_reason", "source_uri",
     "outside_links", "removed_outside_links", "state", "content_hash", "determinism_hash",

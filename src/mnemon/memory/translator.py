@@ -7,6 +7,7 @@ was changed later in the log than the item stays as it is.
 from collections.abc import Awaitable
 from uuid import UUID
 
+from mnemon.log.errors import SubjectErased
 from mnemon.log.events import MAIN, Actor, Event
 from mnemon.log.read.pattern import Pattern
 from mnemon.log.read.streams import Filter
@@ -15,9 +16,10 @@ from mnemon.log.subscribe.delivery import Delivery
 from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.memory.change_events import Author
 from mnemon.memory.changes import Changed, Changes
-from mnemon.memory.errors import DuplicateChange
+from mnemon.memory.errors import DuplicateChange, SubjectDiffers
 from mnemon.memory.events import ITEM_DELETED, ITEM_UPSERTED
 from mnemon.memory.objects import MARKDOWN, MemoryObject, Place, name_of
+from mnemon.memory.personal import is_erased
 from mnemon.memory.reading import Reading
 from mnemon.telemetry import counter
 
@@ -50,11 +52,15 @@ class Translator:
         _, seen = await self._reading.find(event.tenant_id, place, emo_id)
         if seen is not None and await self._is_newer(seen, event):
             return
+        if seen is not None:
+            _refuse_other_subject(seen, event)
         if event.type == ITEM_DELETED.type:
             if seen is not None and not seen.deleted:
                 reason = data.get("reason", "")
                 author = _author(event, "deleted")
                 await _once(self._changes.delete(event.tenant_id, place, author, emo_id, reason=reason))
+            return
+        if is_erased(data["content"]):
             return
         if seen is None:
             await self._create(event, place, emo_id)
@@ -99,7 +105,19 @@ class Translator:
                 source_kind=source.get("kind"),
                 source_uri=source.get("uri"),
                 rationale=data.get("reason"),
+                subject_id=data.get("subject_id"),
             )
+        )
+
+
+def _refuse_other_subject(seen: MemoryObject, event: Event) -> None:
+    """An object is about one person from its beginning: another's text in it would not be erased with them."""
+    named = event.data.get("subject_id")
+    if named is not None and named != seen.subject_id:
+        raise SubjectDiffers(
+            f"The item {event.data['item_id']} is about {named}, and the object {seen.emo_id} that it was kept as is "
+            f"about {seen.subject_id or 'nobody'}: hand it in under another item_id.",
+            emo_id=str(seen.emo_id),
         )
 
 
@@ -126,7 +144,8 @@ def _author(event: Event, part: str) -> Author:
 async def _once(change: Awaitable[Changed]) -> None:
     try:
         done = await change
-    except DuplicateChange:
+    except (DuplicateChange, SubjectErased):
+        # Done before; or about a person who was erased meanwhile, and of whom nothing is to be kept.
         return
     if done.appended is not None:
         TRANSLATED.inc()

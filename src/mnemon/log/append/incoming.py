@@ -183,12 +183,13 @@ class IncomingRequirement(IncomingForm):
 
 
 class IncomingPersonalField(IncomingForm):
-    """Exactly one of the two last says whose it is."""
+    """Exactly one of `subject_path` and `subject_role` says whose it is."""
 
     field_path: Name
     pii_class: Word
     subject_path: Name | None = None
     subject_role: Word | None = None
+    optional_subject: bool = Field(False, description="Where an event names nobody, the value is nobody's: plain.")
 
 
 class IncomingKey(IncomingForm):

@@ -79,6 +79,8 @@ def _subject_of(draft: EventDraft, field: PersonalField, place: PayloadPlace, pr
         found = list(_beside(draft.event.data, steps_of(field.path), place, steps_of(field.subject_path)))
         origin = field.subject_path
     where = f"data.{field.path.removeprefix('$.')}"
+    if not found and field.optional_subject:
+        return None
     if len(found) != 1:
         problems.append(f"{where} belongs to {origin}, of which there {'is none' if not found else 'are several'}")
         return None

@@ -28,12 +28,16 @@ class EntityRequirement:
 
 @dataclass(frozen=True, slots=True)
 class PersonalField:
-    """A field that tells something about a person, its class, and whose it is: a path or an entity's role says."""
+    """A field that tells something about a person, its class, and whose it is: a path or an entity's role says.
+
+    An `optional_subject` may be absent: the value is then nobody's and stays plain. Otherwise such an event is refused.
+    """
 
     path: str
     pii_class: str
     subject_path: str | None = None
     subject_role: str | None = None
+    optional_subject: bool = False
 
     def __post_init__(self) -> None:
         steps_of(self.path)
@@ -155,11 +159,15 @@ class EventType:
 
 def _personal_as_json(one: PersonalField) -> dict[str, Any]:
     whose = {"subject_path": one.subject_path} if one.subject_path else {"subject_role": one.subject_role}
-    return {"field_path": one.path, "pii_class": one.pii_class, **whose}
+    optional = {"optional_subject": True} if one.optional_subject else {}
+    return {"field_path": one.path, "pii_class": one.pii_class, **whose, **optional}
 
 
 def _personal_from_json(one: Mapping[str, Any]) -> PersonalField:
-    return PersonalField(one["field_path"], one["pii_class"], one.get("subject_path"), one.get("subject_role"))
+    return PersonalField(
+        one["field_path"], one["pii_class"], one.get("subject_path"), one.get("subject_role"),
+        one.get("optional_subject", False),
+    )  # fmt: skip
 
 
 def _key_as_json(key: BusinessKey | None) -> dict[str, Any] | None:
