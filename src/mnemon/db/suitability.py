@@ -21,6 +21,11 @@ SELECT current_setting('server_version_num')::int AS version,
        EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS vector_installed,
        (SELECT rolcreaterole OR rolsuper FROM pg_roles WHERE rolname = current_user) AS may_create_role
 """
+# Where functions that run as the owner look names up. Databases older than PostgreSQL 15 let everyone create in public.
+OPEN_SCHEMA = """
+SELECT nspname AS name FROM pg_namespace
+ WHERE nspname IN ('public', 'mnemon') AND has_schema_privilege(%s, oid, 'CREATE')
+"""
 APP_ROLE_FACTS = """
 SELECT rolsuper OR rolbypassrls AS bypasses, pg_has_role(current_user, oid, 'MEMBER') AS is_member
   FROM pg_roles WHERE rolname = %s
@@ -73,6 +78,7 @@ async def make_suitable(owner: Connection) -> None:
     if not facts["vector_installed"]:
         await _add_vector(owner, facts["vector_available"])
     await _add_app_role(owner, facts["owner"], facts["may_create_role"])
+    await _refuse_open_schemas(owner)
 
 
 async def _add_vector(owner: Connection, available: bool) -> None:
@@ -112,6 +118,15 @@ async def _add_app_role(owner: Connection, name: str, may_create_role: bool) -> 
             await owner.execute(grant)
         except psycopg.errors.InsufficientPrivilege:
             raise _missing(f"The role {name} is not a member of {APP_ROLE}.", grant) from None
+
+
+async def _refuse_open_schemas(owner: Connection) -> None:
+    for row in await (await owner.execute(OPEN_SCHEMA, (APP_ROLE,))).fetchall():
+        schema = sql.Identifier(row["name"])
+        raise _missing(
+            f"The role {APP_ROLE} may create functions in the schema {row['name']}, which the owner's functions trust.",
+            sql.SQL("REVOKE CREATE ON SCHEMA {} FROM PUBLIC, {}").format(schema, sql.Identifier(APP_ROLE)),
+        )
 
 
 def _missing(what: str, remedy: sql.Composable) -> DatabaseUnsuitable:

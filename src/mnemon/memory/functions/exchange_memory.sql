@@ -1,7 +1,8 @@
 -- A rebuild's rows take the place of the old ones where the two differ. Rows that are the same, byte by byte, stay
 -- where they are: most of them do, and to write them again would mean to write all of their indexes.
-CREATE OR REPLACE FUNCTION mnemon.exchange_memory() RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+-- The copies are the caller's own, with whatever the caller hung on them, so they are read as the caller; what differs
+-- goes to the functions of the owner as plain values. Decision 0039.
+CREATE OR REPLACE FUNCTION mnemon.exchange_memory() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     tenant uuid := mnemon.current_tenant();
     tables text[] := ARRAY['emo_branches', 'emo_current', 'emo_history', 'emo_links', 'emo_texts',
@@ -9,27 +10,25 @@ DECLARE
     name   text;
     same   text;
     whole  text;
+    part   jsonb;
     complete boolean;
 BEGIN
     FOREACH name IN ARRAY tables LOOP
-        -- A plain table runs no one's code when it is read.
-        IF NOT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('pg_temp.' || name) AND relkind = 'r'
-                          AND relpersistence = 't' AND NOT relrowsecurity) THEN
-            RAISE EXCEPTION 'there is no copy of % to exchange', name USING ERRCODE = 'undefined_table';
-        END IF;
-    END LOOP;
-    FOREACH name IN ARRAY tables LOOP
-        SELECT string_agg(format('c.%1$I = t.%1$I', a.attname), ' AND ') INTO same
-          FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
-         WHERE i.indrelid = ('mnemon.' || name)::regclass AND i.indisprimary;
         SELECT format('record_image_eq(ROW(%s), ROW(%s))',
                       string_agg(format('c.%I', a.attname), ', ' ORDER BY a.attnum),
                       string_agg(format('t.%I', a.attname), ', ' ORDER BY a.attnum)) INTO whole
           FROM pg_attribute a
          WHERE a.attrelid = ('mnemon.' || name)::regclass AND a.attnum > 0 AND NOT a.attisdropped
            AND a.attgenerated = '';
-        EXECUTE format('DELETE FROM mnemon.%1$I t WHERE t.tenant_id = $1 AND NOT EXISTS (
-                            SELECT FROM pg_temp.%1$I c WHERE %2$s AND %3$s)', name, same, whole) USING tenant;
+        same := mnemon.same_key(('mnemon.' || name)::regclass);
+        FOR part IN EXECUTE format(
+            'SELECT jsonb_agg(key) FROM (
+                 SELECT jsonb_build_object(%2$s) AS key, row_number() OVER () / 1000 AS part FROM mnemon.%1$I t
+                  WHERE t.tenant_id = $1 AND NOT EXISTS (SELECT FROM pg_temp.%1$I c WHERE %3$s AND %4$s)) gone
+              GROUP BY part', name, mnemon.key_as_json(('mnemon.' || name)::regclass), same, whole) USING tenant
+        LOOP
+            PERFORM mnemon.remove_memory_rows(name, part);
+        END LOOP;
     END LOOP;
     -- Only now: what a deleted object took along is missing too. What is left is in both, so that where the numbers
     -- agree nothing is missing.
@@ -38,12 +37,15 @@ BEGIN
                              = (SELECT count(*) FROM pg_temp.%1$I WHERE tenant_id = $1)', name)
             INTO complete USING tenant;
         CONTINUE WHEN complete;
-        SELECT string_agg(format('c.%1$I = t.%1$I', a.attname), ' AND ') INTO same
-          FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
-         WHERE i.indrelid = ('mnemon.' || name)::regclass AND i.indisprimary;
-        EXECUTE format('INSERT INTO mnemon.%1$I (%2$s) SELECT %2$s FROM pg_temp.%1$I c WHERE c.tenant_id = $1
-                            AND NOT EXISTS (SELECT FROM mnemon.%1$I t WHERE %3$s)', name,
-                       mnemon.written_columns(('mnemon.' || name)::regclass), same) USING tenant;
+        -- Few at once: an object may be large, and what is sent at once has its limit.
+        FOR part IN EXECUTE format(
+            'SELECT jsonb_agg(added) FROM (
+                 SELECT to_jsonb(c) AS added, row_number() OVER () / 50 AS part FROM pg_temp.%1$I c
+                  WHERE c.tenant_id = $1 AND NOT EXISTS (SELECT FROM mnemon.%1$I t WHERE %2$s)) missing
+              GROUP BY part', name, mnemon.same_key(('mnemon.' || name)::regclass)) USING tenant
+        LOOP
+            PERFORM mnemon.add_memory_rows(name, part);
+        END LOOP;
     END LOOP;
 END $$;
 REVOKE EXECUTE ON FUNCTION mnemon.exchange_memory FROM PUBLIC;

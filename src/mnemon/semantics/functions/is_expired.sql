@@ -1,7 +1,7 @@
 -- Whether a document's time is over: a year after its latest revision came, on its date, or once it promised something
--- and nothing that it promised is open any more.
+-- and nothing that it promised is open any more. As who calls it: the row is an argument, and might name any tenant.
 CREATE OR REPLACE FUNCTION mnemon.is_expired(document mnemon.documents) RETURNS boolean
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
+    LANGUAGE sql STABLE SET search_path = mnemon, public, pg_temp AS $$
     SELECT CASE document.retention_policy
         WHEN '1y' THEN coalesce((SELECT max(r.created_at) FROM document_revisions r
                                   WHERE r.tenant_id = document.tenant_id AND r.doc_id = document.doc_id),
