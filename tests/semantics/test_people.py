@@ -2,8 +2,10 @@
 
 import pytest
 
-from mnemon.semantics.rules.people import People, given_names, places_and_languages
-from tests.semantics.reading import the_event
+from mnemon.semantics.rules.people import People
+from mnemon.semantics.rules.word_lists import words
+from mnemon.semantics.semantic_event import Category
+from tests.semantics.reading import events, the_event
 
 
 @pytest.mark.parametrize(
@@ -30,5 +32,33 @@ def test_a_place_is_a_person_where_the_document_says_so() -> None:
     assert People.known_from("We called Florence and Georgia.", []).is_person("Georgia")
 
 
-def test_no_given_name_is_listed_as_a_place() -> None:
-    assert not given_names() & places_and_languages()
+# From five continents, none of them on any list.
+NAMES = words(
+    """Wanjiru Chukwuemeka Ingvild Saoirse Abdulrahman Friedhelm Nomvula Oluwaseun Torbjørn Caoimhe Yusuf Gisela
+    Thandiwe Kiprono Adaeze Siobhán Mthunzi Haruki Tamsin Xiulan Ngozi Eirik Zeynep Aroha Itzel Kaimana"""
+)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+async def test_anyone_can_promise_whatever_their_name(name: str) -> None:
+    event = await the_event(f"{name} will order the new batteries by 3 December 2026.")
+    assert (event.category, [actor.ref for actor in event.actors]) == (Category.COMMITMENT, [name])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Deployment will start on Monday.",
+        "Traffic will drop by Monday.",
+        "Maintenance will take the whole morning by then.",
+        "Gdynia will close in May.",
+    ],
+)
+async def test_a_thing_at_the_head_of_a_sentence_promises_nothing(text: str) -> None:
+    assert await events(text) == ()
+
+
+async def test_a_firm_promises_as_a_firm() -> None:
+    event = await the_event("Acme Gmb will deliver the pumps by Friday.")
+    assert [actor.ref for actor in event.actors] == ["Acme Gmb"]
+    assert not People.known_from("The pumps come from Acme Gmb.", []).is_known("Acme Gmb")

@@ -17,7 +17,6 @@ from mnemon.semantics.link.wording import (
     values,
     without_measures,
 )
-from mnemon.semantics.rules.people import is_given_name
 from mnemon.semantics.semantic_event import Category, SemanticEvent
 
 EventLinkKind = Literal["supersedes", "fulfils"]
@@ -42,6 +41,10 @@ _ONE_CHOICE = re.compile(
     r"\b(?:use|chose|choose|chosen|pick(?:ed)?|select(?:ed)?|hold|host|adopt(?:ed)?|go(?:ing)?\s+with|went\s+with"
     r"|move\s+to|switch\s+to|settled\s+on|opted\s+for|locate|named?|calls?|runs?\s+on|is\s+held|takes\s+place)\b",
     re.IGNORECASE,
+)
+# "Use Anna as a reviewer": more than one may be that.
+_AS_SOMEBODY = re.compile(
+    r"\bas\s+(?:an?|the|our)?\s*[a-z-]+(?:er|or|ist|ant|ent|lead|head|chair|contact)\b", re.IGNORECASE
 )
 _CHOOSING = content_words(
     "we decided agreed team board use chose choose chosen pick picked select selected hold host adopt adopted going"
@@ -185,7 +188,7 @@ def _chose_another(later: str, earlier: str) -> bool:
         return False
     new, old = proper_words(later), proper_words(earlier)
     swapped = new - old, old - new
-    if len(swapped[0]) != 1 or len(swapped[1]) != 1 or any(is_given_name(name) for name in (*new, *old)):
+    if len(swapped[0]) != 1 or len(swapped[1]) != 1 or _AS_SOMEBODY.search(later):
         return False
     words = content_words(later), content_words(earlier)
     names = tuple(content_words(" ".join(side)) for side in swapped)

@@ -8,7 +8,7 @@ from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.rules.agents import Agent, agent_in, last_group
 from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.rules.match import FoundCategory
-from mnemon.semantics.rules.people import People, is_given_name
+from mnemon.semantics.rules.people import People
 from mnemon.semantics.semantic_event import ActorRole, Candidate, Category, InvolvedActor
 
 _VOCATIVE = re.compile(
@@ -18,6 +18,10 @@ _VOCATIVE = re.compile(
 _WITH = re.compile(r"\b(?:with|to|between|by|from|under)\s+(?:the\s+|our\s+)?")
 _NAME = re.compile(rf"(?<![\w.])@?{NAME}")
 _BESIDE_PERSON = re.compile(r"\b(?:with|and|to|by|from|for|ask|asked|told|between)\s+@?$")
+# A verb after it makes the first word of a clause its subject.
+_SUBJECT = re.compile(
+    rf"\W*(?P<name>{NAME})\s+(?:(?:is|was|has|had|will|would|can|could|does|did|says|said|thinks|wants|asked)\b|[a-z]+ed\b)"
+)
 _MOST = 6
 
 
@@ -52,8 +56,8 @@ class Cast:
 
     def hear(self, clause: str) -> None:
         """Take note of the people of a clause, whether or not it held an event."""
-        mentioned = self._mentioned(clause)
-        certain = [name for name in mentioned if self.people.is_known(name) or is_given_name(name.split()[0])]
+        mentioned = self._mentioned(clause) or self._subject(clause)
+        certain = [name for name in mentioned if self.people.is_known(name)]
         if mentioned:
             self.last_person = (certain or mentioned)[-1]
         self.last_group = last_group(clause) or self.last_group
@@ -100,9 +104,14 @@ class Cast:
         names = []
         for match in _NAME.finditer(clause):
             beside = _BESIDE_PERSON.search(clause[: match.start()]) and self.people.is_person(match[0])
-            if self.people.is_known(match[0]) or is_given_name(match[0]) or beside:
+            if self.people.is_known(match[0]) or beside:
                 names.append(self.people.full_name(match[0]))
         return names
+
+    def _subject(self, clause: str) -> list[str]:
+        """Whom the clause begins with and says something of: "Tomas is not happy"."""
+        match = _SUBJECT.match(clause)
+        return [self.people.full_name(match["name"])] if match and self.people.is_person(match["name"]) else []
 
     def _group_after(self, words: str) -> list[str]:
         """The shortest phrase after "with" that ends in a word for people."""

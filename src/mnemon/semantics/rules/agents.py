@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mnemon.documents.structure.names import NAME
-from mnemon.semantics.rules.people import People, is_given_name
+from mnemon.semantics.rules.people import FIRM_WORDS, People
 from mnemon.semantics.rules.word_lists import words
 
 AgentKind = Literal["self", "we", "you", "pronoun", "they", "person", "name", "group", "thing"]
@@ -48,6 +48,7 @@ _DEPARTMENTS = re.compile(
 )
 _DEFINED_TERM = re.compile(r"\b[Tt]he\s+(?P<term>[A-Z][a-z]+(?:\s+[A-Z][a-z]+)?)$")
 _NAMES = re.compile(rf"(?P<names>@?{NAME}(?:(?:,\s*(?:and\s+|&\s*)?|\s+and\s+|\s*&\s*|\s*/\s*)(?:{NAME}|I\b|me\b))*)$")
+_FIRM = re.compile(rf"(?P<firm>(?:[A-Z][\w&.-]*\s+){{1,3}}(?i:{'|'.join(sorted(FIRM_WORDS))}))\.?$")
 _PRONOUN = re.compile(r"\b(?P<pronoun>I|we|you|he|she|they|it|this|that|which|who|there)$", re.IGNORECASE)
 # No phrase for a person is longer; the patterns look for the end of the words and must not start far away.
 _REACH = 90
@@ -80,6 +81,8 @@ def agent_before(clause: str, position: int, people: People) -> Agent:
 def agent_in(words: str, people: People) -> Agent:
     """Who a phrase names at its end."""
     words = words[-_REACH:]
+    if match := _FIRM.search(words):
+        return Agent("group", (match["firm"],))
     if match := _NAMES.search(words):
         found = _named(match["names"], people)
         if found:
@@ -117,7 +120,7 @@ def _named(text: str, people: People) -> Agent | None:
     parts = split_names(text)
     names = [people.full_name(part) for part in parts if part not in ("I", "me") and people.is_person(part)]
     if names:
-        known = any(people.is_known(part) or is_given_name(part) for part in parts) or " " in names[0]
+        known = any(people.is_known(part) for part in parts) or " " in names[0]
         return Agent("person" if known else "name", tuple(dict.fromkeys(names)), me_too="I" in parts or "me" in parts)
     return None
 

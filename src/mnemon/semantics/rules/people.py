@@ -13,6 +13,17 @@ _FULL_NAME = re.compile(rf"(?<![\w.])(?:{TITLE} {CAPITALISED}|{CAPITALISED}(?: {
 _PROPER = re.compile(rf"(?<=[a-z,] )[{UPPER}][\w’'-]*\w")
 # "In Zlín": a word that names a place once is nobody's name anywhere, unless it is known for one.
 _PLACE = re.compile(rf"\b(?:in|near|outside) (?P<place>[{UPPER}][\w-]*\w)(?![’'\w])")
+# How words for things end that begin a sentence: "Deployment", "Maintenance", "Shipping", "Hardware".
+_THING = re.compile(
+    r"(?:tion|sion|ment|ness|ity|ance|ence|ship|ing|ism|ware|ture|age|ics|board|house|line|room|day|base|port|"
+    r"ers|ors|ies|ns|ts|ds|ks|ps|ls|es)$"
+)
+# "Acme Gmb", "Nordsee Logistics": the last word says that it is nobody.
+FIRM_WORDS = words(
+    """gmb gmbh ag kg se ltd limited inc llc llp plc corp co sa sas bv nv oy ab as aps spa srl pty holding holdings
+    group bank university institute foundation council ministry hospital systems solutions software logistics partners
+    associates brothers sons works industries"""
+)
 _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 # Capitalised words that begin a sentence, a heading or a company more often than a person's name.
@@ -31,7 +42,9 @@ NOT_NAMES = words(
     where whether which while who why will with within would yes yesterday yet you your
     actually additionally afterwards between basically clearly currently earlier eventually finally fortunately
     furthermore hence honestly hopefully initially lately later luckily meanwhile moreover nevertheless obviously
-    originally otherwise perhaps previously recently sadly therefore thus unfortunately new old"""
+    originally otherwise perhaps previously recently sadly therefore thus unfortunately new old
+    three four five six seven eight nine ten several most half
+    security legal sales support product design finance procurement facilities ops qa hr it logistics"""
 )
 
 
@@ -43,6 +56,8 @@ class People:
     common_words: frozenset[str] = field(default=frozenset(), repr=False)
     # Capitalised within a sentence, where capitals mean something.
     proper_words: frozenset[str] = field(default=frozenset(), repr=False)
+    # Words that name a place somewhere in the text: "in Zlín".
+    places: frozenset[str] = field(default=frozenset(), repr=False)
     # Those whom the document's own fields name: its author, its readers, who was there.
     told: tuple[str, ...] = ()
 
@@ -51,9 +66,9 @@ class People:
         common = frozenset(word for word in _WORD.findall(text) if word.islower())
         met = (match[0] for match in _FULL_NAME.finditer(text) if _could_be_person(match[0], common))
         names = dict.fromkeys(_tidy(name) for name in (*given, *met) if name.strip())
-        places = {match["place"] for match in _PLACE.finditer(text)}
+        places = frozenset(match["place"] for match in _PLACE.finditer(text))
         told = tuple(dict.fromkeys(_tidy(name) for name in given if name.strip()))
-        return cls(tuple(names), common, frozenset(_PROPER.findall(text)) - places, told)
+        return cls(tuple(names), common, frozenset(_PROPER.findall(text)) - places, places, told)
 
     @cached_property
     def _by_part(self) -> dict[str, str | None]:
@@ -93,30 +108,18 @@ class People:
             return False
         if self.is_known(plain):
             return True
-        if is_given_name(plain.split()[0]):
-            return True
         alone = " " not in plain and plain not in self.proper_words
-        return plain[:1].isupper() and not alone and _could_be_person(plain, self.common_words)
-
-
-@cache
-def given_names() -> frozenset[str]:
-    """Common first names: the only way to know that "Alice" is a person where the text begins with her."""
-    return _listed("given_names.txt")
+        if alone and (_THING.search(plain) or plain in self.places):
+            return False
+        return plain[:1].isupper() and _could_be_person(plain, self.common_words)
 
 
 @cache
 def places_and_languages() -> frozenset[str]:
     """Capitalised like a person, and named beside one: "Ada and Berlin", "for Python and Go"."""
-    return _listed("no_people.txt")
-
-
-def _listed(name: str) -> frozenset[str]:
-    return frozenset(resources.files("mnemon.semantics.rules").joinpath(name).read_text(encoding="utf-8").split())
-
-
-def is_given_name(word: str) -> bool:
-    return word in given_names() or word.partition("-")[0] in given_names()
+    return frozenset(
+        resources.files("mnemon.semantics.rules").joinpath("no_people.txt").read_text(encoding="utf-8").split()
+    )
 
 
 def _extends(longer: str, shorter: str) -> bool:
@@ -125,7 +128,7 @@ def _extends(longer: str, shorter: str) -> bool:
 
 def _could_be_person(name: str, common_words: frozenset[str]) -> bool:
     words = [word.strip(".") for word in name.split()]
-    if not words or (words[0] in places_and_languages() and not is_given_name(words[0])):
+    if not words or words[0] in places_and_languages() or words[-1].lower() in FIRM_WORDS:
         return False
     return not any(
         word.lower() in NOT_NAMES

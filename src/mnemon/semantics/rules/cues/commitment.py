@@ -61,7 +61,16 @@ COMMITMENT_CUES = (
         "will_by",
         _C,
         r"\b(?:will|'ll) (?!not|never|be\b)[\w-]+(?=.{0,60} by (?:the end|\d|\w+day|tomorrow|next))",
-        agents=PEOPLE,
+        agents=PEOPLE - {"name"},
+        kind="promise",
+    ),
+    # Who is known by nothing but a capital letter does something to something: "Traffic will drop by Monday" does not.
+    cue(
+        "will_do_by",
+        _C,
+        r"\b(?:will|'ll) (?!not|never|be\b)[\w-]+ (?:the|an?|our|all|my|his|her|their|its|new|\d+|two|three)\b"
+        r"(?=.{0,60} by (?:the end|\d|\w+day|tomorrow|next))",
+        agents=frozenset({"name"}),
         kind="promise",
     ),
     cue("shall", _C, rf"\bshall\b{NO_PROMISE} [\w-]+", strength=3, agents=PEOPLE, kind="assignment"),
