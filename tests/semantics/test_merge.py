@@ -76,6 +76,20 @@ async def test_opposite_and_differently_counted_statements_stay_apart() -> None:
     assert len(await events("We decided to use Kafka for logs.\n\nAs said: we decided to use Kafka for logs.")) == 1
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Option A was chosen for Bremen. Option B was chosen for Bremen.",
+        "We agreed to rent hall b2 for the storage of parts. We agreed to rent hall b3 for the storage of parts.",
+        "We decided to close the Gdansk depot after the audit of stores. We decided to close the Bremen depot after the"
+        " audit of stores.",
+        "Lagos was chosen as the site for the new repair shop. Accra was chosen as the site for the new repair shop.",
+    ],
+)
+async def test_what_differs_in_a_name_a_letter_or_an_identifier_stays_two(text: str) -> None:
+    assert len(await events(text)) == 2
+
+
 WORDS = ["budget", "server", "price", "release", "index", "cache", "token", "plan", "report", "12", "15", "not"]
 
 

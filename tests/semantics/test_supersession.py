@@ -66,6 +66,11 @@ async def test_a_decision_ends_an_earlier_one_on_its_subject(earlier: str, later
             "We have dropped Kafka and decided to use NATS for the event bus.",
         ),
         ("We decided to hire two engineers.", "We decided not to hire two engineers after all."),
+        ("We decided to use redis for the session store.", "we're dropping redis for the session store"),
+        ("Decision: cut-over on 21 November.", "moving the cut-over to 28 November instead"),
+        ("We agreed to move to Python 3.12.", "we keep Python 3.10 after all"),
+        ("Decision: hire two contractors.", "We are not hiring the two contractors."),
+        ("Decision: the workshop takes place in Oslo.", "the workshop is off"),
         ("We decided to rename the product to Harbor.", "We decided to keep the old product name rather than Harbor."),
     ],
 )
@@ -92,6 +97,12 @@ async def test_the_same_choice_made_anew_replaces_the_old_one(earlier: str, late
         ("We decided to raise the team plan to 49 euros.", "We decided to raise the enterprise plan to 199 euros."),
         ("We decided to encrypt backups at rest.", "We decided to encrypt backups in transit."),
         ("We decided to use Postgres for orders.", "As decided last week, we use Postgres for orders."),
+        ("We decided to replace dock number 31 in hall 4.", "We decided to replace dock number 57 in hall 4."),
+        ("We decided to replace dock number 31 in hall 4.", "We decided to replace dock number 31 in hall 12."),
+        ("We decided to pay supplier Atlantik 9,000.", "We decided to pay supplier Nordsee 4,000."),
+        ("We decided that the Gdansk depot closes.", "We decided that the depot closes in May."),
+        ("Decision: the Bremen depot now closes at 6 pm.", "Decision: the Gdansk depot now closes at 8 pm."),
+        ("Option A was chosen for Bremen.", "Option B was chosen for Bremen."),
     ],
 )
 async def test_a_choice_about_something_else_replaces_nothing(earlier: str, later: str) -> None:

@@ -11,7 +11,9 @@ from mnemon.semantics.link.kept import bare_report, reports_on
 from mnemon.semantics.link.wording import (
     content_words,
     is_negative,
+    marks,
     measures,
+    naming_numbers,
     overlap,
     proper_words,
     values,
@@ -28,13 +30,16 @@ _NAMES_OLD = re.compile(
     r"\s+(?P<old>(?:(?!\s+(?:from|and|by|starting|as\s+of|with\s+effect)\b)[^.;,:]){2,60})",
     re.IGNORECASE,
 )
-# "Actually, use Postgres instead": a change of mind that does not say of which.
-_CHANGE_OF_MIND = re.compile(
-    r"\b(?:instead|actually|after\s+all|on\s+second\s+thoughts?|changed\s+(?:our|my|its|their)\s+minds?"
-    r"|revers(?:e|ed|es)|overturn(?:ed|s)?|revis(?:ed|it)|revok(?:e|ed|es)|rescind(?:ed|s)?|withdrawn"
-    r"|reconsider(?:ed)?|no\s+longer|not\s+any\s?more|anymore|back\s+to|correction|new\s+(?:date|deadline"
-    r"|plan)|now)\b",
+# "Use Postgres instead": a change of mind that does not say of which, and puts one name in the place of another.
+_REVERSAL = re.compile(
+    r"\b(?:instead|after\s+all|on\s+second\s+thoughts?|changed\s+(?:our|my|its|their)\s+minds?"
+    r"|revers(?:e|ed|es|ing)|overturn(?:ed|s)?|revok(?:e|ed|es)|rescind(?:ed|s)?|withdrawn|no\s+longer"
+    r"|not\s+any\s?more|anymore|no\s+more|back\s+to|called\s+off|(?:is|are)\s+off)\b",
     re.IGNORECASE,
+)
+# Words that may turn something round, or only tell how it stands.
+_CHANGE_OF_MIND = re.compile(
+    r"\b(?:actually|revis(?:ed|it)|reconsider(?:ed)?|correction|new\s+(?:date|deadline|plan)|now)\b", re.IGNORECASE
 )
 # Of these only one holds at a time, other than of what is hired, visited or bought.
 _ONE_CHOICE = re.compile(
@@ -129,8 +134,8 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
         return f'names what it replaces: "{named["old"].strip()}"'
     if later.event.category is not Category.DECISION:
         return None
-    marker = _CHANGE_OF_MIND.search(later.words)
-    if marker and (_same_topic(later, earlier) or _same_place(later, earlier)):
+    marker = _REVERSAL.search(later.words) or _CHANGE_OF_MIND.search(later.words)
+    if marker and _may_turn(later, earlier, strong=_REVERSAL.search(later.words) is not None):
         return f'a change of mind: "{marker[0]}"'
     return "the same subject, decided differently" if _decided_differently(later, earlier) else None
 
@@ -167,9 +172,31 @@ def _decided_differently(later: Placed, earlier: Placed) -> bool:
     if not _may_differ(later, earlier):
         return False
     differs = values(later.words) != values(earlier.words) or is_negative(later.words) != is_negative(earlier.words)
-    if differs and _one_subject(later.event, earlier.event) and _same_topic(later, earlier):
+    alike = _one_subject(later.event, earlier.event) and _same_topic(later, earlier)
+    if differs and alike and _one_name(later.words, earlier.words):
         return True
     return _measured_differently(later.words, earlier.words) or _chose_another(later.words, earlier.words)
+
+
+def _one_name(later: str, earlier: str) -> bool:
+    """Every name, letter and number that names a thing stands in both: the Gdansk depot is not any depot."""
+    return marks(later) == marks(earlier) and naming_numbers(later) == naming_numbers(earlier)
+
+
+def _may_turn(later: Placed, earlier: Placed, *, strong: bool) -> bool:
+    """Whether words of a change of mind speak of the earlier decision: of the same names, or of one for another."""
+    if not (_same_topic(later, earlier) or _same_place(later, earlier) or (strong and _same_thing(later, earlier))):
+        return False
+    new, old = (marks(one.words) | naming_numbers(one.words) for one in (later, earlier))
+    return new <= old or old <= new or (strong and len(new - old) == 1 and len(old - new) == 1)
+
+
+def _same_thing(later: Placed, earlier: Placed) -> bool:
+    """A name that both speak of, "we keep Python 3.10 after all", or all of a subject: "the workshop is off"."""
+    subject = content_words(later.event.subject.ref)
+    return bool(marks(later.words) & marks(earlier.words)) or (
+        bool(subject) and subject <= content_words(earlier.words)
+    )
 
 
 def _measured_differently(later: str, earlier: str) -> bool:
@@ -198,7 +225,7 @@ def _chose_another(later: str, earlier: str) -> bool:
 def _may_differ(later: Placed, earlier: Placed) -> bool:
     """In one text two alike are two, "launch in May, launch in June", unless it says that it changes its mind."""
     apart = (later.document, later.revision_id) != (earlier.document, earlier.revision_id)
-    return apart or _CHANGE_OF_MIND.search(later.words) is not None
+    return apart or bool(_REVERSAL.search(later.words) or _CHANGE_OF_MIND.search(later.words))
 
 
 def _one_subject(later: SemanticEvent, earlier: SemanticEvent) -> bool:
@@ -230,7 +257,12 @@ def _fulfils(later: Placed, earlier: Placed) -> bool:
 def _names(old: str, earlier: str) -> bool:
     """Version 1 is not version 2, however alike the words around the numbers."""
     words = content_words(old)
-    return bool(words) and values(old) <= values(earlier) and _mostly_in(words, content_words(earlier))
+    return (
+        bool(words)
+        and values(old) <= values(earlier)
+        and all(name in earlier.lower() for name in marks(f"of {old}"))
+        and _mostly_in(words, content_words(earlier))
+    )
 
 
 def _mostly_in(part: frozenset[str], whole: frozenset[str]) -> bool:

@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from mnemon.semantics.rules.people import NOT_NAMES
 from mnemon.semantics.rules.word_lists import one_of, words
 
 _WORD = re.compile(r"[^\W_][\w’'.-]*[^\W_]|[^\W_]")
@@ -23,6 +24,24 @@ _NUMBERED = words("""article block chapter clause floor gate group hall item lev
     phase platform point release room section sprint stage step team tier track unit version week""")
 _PROPER = re.compile(r"(?<=\w[\s,])\s*([A-Z][\w’'-]*\w)")
 _VALUE = re.compile(r"\d[\d.,:]*")
+# One letter that tells things apart: "Option A", "hall b2". Not the article, nor who speaks.
+_LETTER = re.compile(
+    r"(?<=[^\W\d_]\s)(?:[B-HJ-Z]|A(?=\s*(?:[.,;:)]|$|is\b|was\b|will\b|and\b|or\b)))\b|\b[A-Za-z]+-?\d[\w.-]*"
+)
+_CALENDAR = words(
+    """january february march april may june july august september october november december jan feb mar apr jun jul aug
+    sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays
+    fridays saturdays sundays mr mrs ms dr prof i"""
+)
+_OPENING_NAME = re.compile(r"\W*(?P<name>[A-ZÀ-Ž][^\W\d_]+)")
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+# Numbers that say when: they change with a decision and do not name what it is about.
+_WHEN = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)?(?:\s+(?:and|to|-|–)\s+\d{{1,2}}(?:st|nd|rd|th)?)?\s+(?:of\s+)?{_MONTH}(?:\s+\d{{4}})?"
+    rf"|\b{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}[:.]\d\d\b(?:\s*[ap]m)?"
+    rf"|\b\d{{1,2}}\s*[ap]m\b|\b\d{{1,2}}\.\d{{1,2}}\.(?:\d{{2,4}})?|\b{_MONTH}\s+\d{{4}}",
+    re.IGNORECASE,
+)
 
 
 @lru_cache(maxsize=4096)
@@ -65,6 +84,26 @@ def _measures(text: str) -> list[tuple[int, int]]:
 def proper_words(text: str) -> frozenset[str]:
     """Words with a capital letter that do not begin the text."""
     return frozenset(_PROPER.findall(text))
+
+
+@lru_cache(maxsize=4096)
+def marks(text: str) -> frozenset[str]:
+    """What tells two alike statements apart: names, single letters, identifiers. Not months and titles."""
+    named = (word for word in proper_words(text) if word.lower() not in _CALENDAR)
+    return frozenset(word.lower() for word in (*named, *_LETTER.findall(text)))
+
+
+@lru_cache(maxsize=4096)
+def naming_numbers(text: str) -> frozenset[str]:
+    """Numbers that name a thing, "dock number 3", "Python 3.12", and say neither when nor how much."""
+    return values(_WHEN.sub(" ", without_measures(text)))
+
+
+def opening_name(text: str) -> str | None:
+    """The first word where its capital letter may be a name's: any word that is not known for something else."""
+    match = _OPENING_NAME.match(text)
+    word = match["name"].lower() if match else ""
+    return word if word and word not in _STOP and word not in NOT_NAMES else None
 
 
 @lru_cache(maxsize=4096)

@@ -2,6 +2,7 @@
 
 from mnemon.semantics.rules.cues.cue import PEOPLE, cue
 from mnemon.semantics.rules.cues.verbs import DIRECTION, TASK
+from mnemon.semantics.rules.word_lists import one_of
 from mnemon.semantics.semantic_event import Category
 
 _D = Category.DECISION
@@ -16,6 +17,12 @@ _FORECAST = (
 _APPROVED = (
     r"(?:approved|authori[sz]ed|signed off|green-?lit|ratified|endorsed|adopted|vetoed|rejected|declined"
     r"|accepted)"
+)
+# "We're dropping Redis", "dropping the second stair": told while it is done.
+_TURNING = one_of(
+    """dropping scrapping ditching cancelling canceling postponing shelving freezing abandoning reverting
+    keeping(?!_an_eye) pulling_out moving(?=_(?:the|our|back|away|to|it)\\b) switching_(?:to|back|from|over)
+    going_back_to hiring buying leaving_out replacing"""
 )
 
 DECISION_CUES = (
@@ -102,6 +109,38 @@ DECISION_CUES = (
         strength=3,
         written=True,
     ),
+    cue(
+        "we_are_dropping",
+        _D,
+        rf"\b(?:we|they)(?:'re| are) (?:now |not |no longer |also )*{_TURNING}\b(?! (?:me|you|him|her|us|them)\b)",
+        strength=3,
+        when_denied=True,
+    ),
+    cue(
+        "dropping",
+        _D,
+        rf"^\W*(?:ok(?:ay)?,? |so,? |then |right,? )?(?:{_TURNING}|going with|sticking with|staying with)\b"
+        r"(?= [\w-]+)(?!.*\?)",
+        strength=3,
+        clipped=True,
+    ),
+    cue(
+        "keep_after_all",
+        _D,
+        r"\bwe (?:keep|use|take|stay|ship|go|hold|run|leave|need|will) .{2,80}"
+        r"\b(?:after all|from now on|until further notice|instead)\b",
+        strength=3,
+    ),
+    cue(
+        "is_off",
+        _D,
+        r"\b(?:is|are) (?:off|out|dead|called off|off the table|back (?:in|on)|on again|void)(?=\W*$|[,;.]| again\b)"
+        r"|\bout goes\b",
+        strength=3,
+        clipped=True,
+        about="before",
+    ),
+    cue("no_more", _D, r"^\W*no more (?!than\b|or\b|news\b|time\b)[\w-]+", strength=3, clipped=True, when_denied=True),
     cue(
         "consensus",
         _D,
