@@ -115,6 +115,8 @@ class Shelf:
             await ensure_vector_index(owner, "mnemon.chunk_vectors", self.model)
             await owner.execute("VACUUM ANALYZE mnemon.chunks, mnemon.chunk_terms, mnemon.chunk_vectors")
             await owner.execute("VACUUM ANALYZE mnemon.term_counts, mnemon.documents, mnemon.document_revisions")
+            # The product asks for both at once; here the vectors alone are compared with a peer's.
+            await owner.execute("GRANT EXECUTE ON FUNCTION mnemon.nearest_chunks TO mnemon_app")
 
     async def nearest(self, vector: Vectors, exhaustive: bool = False) -> list[int]:
         async with self.database.transaction(self.tenant) as tx:

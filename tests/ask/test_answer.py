@@ -148,7 +148,23 @@ async def test_a_refusal_says_what_was_searched_and_lists_near_misses(
     text = "\n\n".join(MINUTES)
     assert answer.refusal.near_misses
     for miss in answer.refusal.near_misses:
+        assert miss.relevant
         assert text[miss.start : miss.end] == miss.snippet
+
+
+async def test_a_refusal_of_what_nothing_comes_near_shows_the_nearest_as_such(
+    database: Database, tenant: UUID, searcher: Searcher, log: EventLog
+) -> None:
+    passages = ["The budget is large."]
+    await put(database, tenant, passages, await TopicEmbedder().embed(passages))
+    question = "Which violin sank?"
+    assert (await searcher.search(tenant, question)).hits == []
+    refusal = (await asking(searcher, log).ask(tenant, ADA, question)).refusal
+    assert refusal is not None
+    assert (refusal.code, refusal.message) == ("nothing_found", "No passage comes near enough to the question.")
+    assert refusal.near_misses and not any(miss.relevant for miss in refusal.near_misses)
+    steps = [step async for step in asking(searcher, log).stream(tenant, ADA, question)]
+    assert [name for name, _ in steps] == ["evidence", "refusal", "done"] and steps[0][1]["passages"] == []
 
 
 async def test_where_nothing_is_stored_the_answer_is_a_refusal(tenant: UUID, searcher: Searcher, log: EventLog) -> None:

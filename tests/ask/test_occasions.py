@@ -6,6 +6,8 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
+from mnemon.ask.filters import EVERYTHING
+from mnemon.ask.inputs import PassageFilters
 from mnemon.ask.occasions import asked_for
 from mnemon.log.events import Actor
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
@@ -110,7 +112,7 @@ async def test_a_private_decision_answers_its_reader_alone(mnemon: Mnemon, tenan
     assert await answer(mnemon, tenant, question, BEN) == ""
 
 
-async def test_a_refusal_does_not_tell_that_a_word_stands_in_a_private_text(
+async def test_a_refusal_tells_neither_words_nor_number_of_private_texts(
     mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
 ) -> None:
     new = NewArtifact(
@@ -121,10 +123,12 @@ async def test_a_refusal_does_not_tell_that_a_word_stands_in_a_private_text(
     await all_done()
     question = "Is the Zanzibar submarine large?"
 
-    async def words(reader: Actor) -> tuple[list[str], list[str]]:
-        refusal = (await mnemon.asking.ask(tenant, reader, question)).refusal
+    async def told(reader: Actor, filters: PassageFilters) -> tuple[list[str], list[str], int]:
+        refusal = (await mnemon.asking.ask(tenant, reader, question, filters)).refusal
         assert refusal is not None
-        return sorted(refusal.searched.words), sorted(refusal.searched.unknown_words)
+        searched = refusal.searched
+        return sorted(searched.words), sorted(searched.unknown_words), searched.chunks
 
-    assert await words(ADA) == (["large", "zanzibar"], ["submarine"])
-    assert await words(BEN) == (["large"], ["submarine", "zanzibar"])
+    for filters in (EVERYTHING, PassageFilters(media_type="txt")):
+        assert await told(ADA, filters) == (["large", "zanzibar"], ["submarine"], 2)
+        assert await told(BEN, filters) == (["large"], ["submarine", "zanzibar"], 1)

@@ -8,12 +8,12 @@ import pytest
 from mnemon.ask.inputs import PassageFilters
 from mnemon.ask.search import FoundPassages, Searcher
 from mnemon.db.database import Database
-from mnemon.documents.ingest.chunk_store import VECTORS
+from mnemon.documents.ingest.chunk_store import PASSAGE, VECTORS
 from mnemon.errors import InvalidRequest
 from mnemon.models.active import ModelInUse, finish_change
 from mnemon.models.embedder import Vectors
 from mnemon.search.ranking import Ranking
-from tests.documents.sample_chunks import MODEL, put, toward
+from tests.documents.sample_chunks import MODEL, put
 
 from .conftest import TopicEmbedder, searcher_of
 
@@ -258,10 +258,13 @@ async def test_where_all_words_are_common_those_with_two_come_first_and_then_tho
 
 
 async def test_a_search_leaves_the_planner_of_its_transaction_as_it_was(
-    database: Database, tenant: UUID, searcher: Searcher
+    database: Database, tenant: UUID, searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await put_embedded(database, tenant, ["My pet sleeps all day."])
+    # As if there were too many to compare all.
+    monkeypatch.setattr("mnemon.ask.candidates.EXHAUSTIVE", 0)
+    asked = await searcher.questions.prepare(tenant, PASSAGE, "ferret")
     async with database.transaction(tenant) as tx:
-        await tx.execute("SELECT * FROM mnemon.nearest_chunks(%s::vector, NULL, false, 5)", (toward(1),))
+        assert (await searcher.rank(tx, asked)).order
         row = await (await tx.execute("SHOW enable_sort")).fetchone()
     assert row == {"enable_sort": "on"}

@@ -5,7 +5,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from mnemon.db.database import Database
+from mnemon.db.database import SET_TENANT, Database
 from mnemon.documents.ingest.chunk_store import activate_chunks, chunk_id_of, remove_chunks, store_chunks
 from mnemon.models.active import ModelInUse
 
@@ -77,9 +77,10 @@ async def test_storing_again_replaces_and_keeps_the_ids(database: Database, tena
 async def test_vectors_of_a_model_to_come_wait_beside_those_in_use(database: Database, tenant: UUID) -> None:
     await put(database, tenant, ["One."], np.stack([toward(0)]))
     await put(database, tenant, ["Two."], np.stack([toward(0)]), model=ModelInUse("another", 8))
-    async with database.transaction(tenant) as tx:
+    async with database.owner() as owner, owner.transaction():
+        await owner.execute(SET_TENANT, (str(tenant),))
         found = await (
-            await tx.execute("SELECT ordinal FROM mnemon.nearest_chunks('[1,0,0,0,0,0,0,0]', NULL, true, 10)")
+            await owner.execute("SELECT ordinal FROM mnemon.nearest_chunks('[1,0,0,0,0,0,0,0]', NULL, true, 10)")
         ).fetchall()
     assert len(found) == 1
 

@@ -14,7 +14,7 @@ from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageFilters
 from mnemon.ask.occasions import Occasions, asked_for, occasions_in
 from mnemon.ask.query_log import record_question
-from mnemon.ask.refusal import Refusal, refuse_no_proof, refuse_nothing_found, refuse_weak
+from mnemon.ask.refusal import MISSES, Refusal, refuse_no_proof, refuse_nothing_found, refuse_weak
 from mnemon.ask.search import Ranked, Searcher
 from mnemon.ask.strength import NO_MORE, strength_of
 from mnemon.ask.written import ProvenSentence, Written, write_answer
@@ -101,7 +101,7 @@ class Asking:
         concluding = asyncio.create_task(self._conclude(tenant, actor, ranked, hits, began))
         self._unfinished.add(concluding)
         concluding.add_done_callback(self._finished)
-        yield "evidence", {"passages": [_brief(hit) for hit in hits], "mode": _mode(ranked)}
+        yield "evidence", {"passages": [_brief(hit) for hit in hits if ranked.order], "mode": _mode(ranked)}
         answer = await asyncio.shield(concluding)
         for sentence in answer.sentences:
             yield "sentence", sentence_as_json(sentence)
@@ -118,24 +118,27 @@ class Asking:
         self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters
     ) -> tuple[Ranked, Sequence[PassageHit]]:
         return await self._searcher.find(
-            tenant, question, filters, wanted=SHOWN, shown=slice(SHOWN), reader=Reader.of(actor)
+            tenant, question, filters, wanted=SHOWN, shown=slice(SHOWN), reader=Reader.of(actor), misses=MISSES
         )
 
     async def _conclude(
         self, tenant: UUID, actor: Actor, ranked: Ranked, hits: Sequence[PassageHit], began: float
     ) -> Answer:
-        occasions = await self._occasions(tenant, Reader.of(actor), ranked, hits)
+        reader = Reader.of(actor)
+        occasions = await self._occasions(tenant, reader, ranked, hits)
         strength = strength_of(ranked, occasions.by_passage(ranked, hits) if occasions else NO_MORE)
         refusal: Refusal | None = None
         written = Written([], 0, "")
-        if not hits:
-            refusal = refuse_nothing_found(ranked)
-        elif not strength.enough:
-            refusal = refuse_weak(ranked, strength, hits)
-        else:
+        if strength.enough:
             written = await self._answer(tenant, ranked, hits, occasions)
-            if not written.sentences:
-                refusal = refuse_no_proof(ranked, written.dropped, hits)
+        if not written.sentences:
+            seen = await self._as_seen(tenant, reader, ranked)
+            if not ranked.order:
+                refusal = refuse_nothing_found(seen, hits)
+            elif not strength.enough:
+                refusal = refuse_weak(seen, strength, hits)
+            else:
+                refusal = refuse_no_proof(seen, written.dropped, hits)
         answer = Answer(
             query_id=new_uuid(), question=ranked.asked.question, outcome="refused" if refusal else "answered",
             sentences=written.sentences, refusal=refusal, strength=strength.value, mode=_mode(ranked),
@@ -149,11 +152,17 @@ class Asking:
         self, tenant: UUID, reader: Reader, ranked: Ranked, hits: Sequence[PassageHit]
     ) -> Occasions | None:
         """What the passages tell of the kind of event that is asked for, if one is."""
-        if not hits or asked_for(ranked.asked.question) is None:
+        if not ranked.order or asked_for(ranked.asked.question) is None:
             return None
         async with self._searcher.database.transaction(tenant) as tx:
             await read_as(tx, reader)
             return await occasions_in(tx, ranked.asked.question, hits[:PASSAGES])
+
+    async def _as_seen(self, tenant: UUID, reader: Reader, ranked: Ranked) -> Ranked:
+        """With no more counted than the reader may see."""
+        async with self._searcher.database.transaction(tenant) as tx:
+            await read_as(tx, reader)
+            return replace(ranked, scope=await ranked.scope.seen(tx))
 
     async def _answer(
         self, tenant: UUID, ranked: Ranked, hits: Sequence[PassageHit], occasions: Occasions | None

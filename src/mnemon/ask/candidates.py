@@ -1,7 +1,7 @@
 """The passages that may answer, the best by their words and the nearest by their meaning, and what is known of each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from psycopg.rows import tuple_row
@@ -10,7 +10,7 @@ from mnemon.ask.measures import NEARBY, REACH, Measures, measures_of
 from mnemon.db.database import Connection
 from mnemon.search.questions import Asked
 from mnemon.search.ranking import Ranking
-from mnemon.search.terms import Corpus, Opened, lookups, rarity
+from mnemon.search.terms import Corpus, Opened, lookups
 
 # Of the chunks that have the words of one lookup, this many are scored.
 SCORED = 20_000
@@ -24,11 +24,16 @@ SELECT * FROM mnemon.find_chunks(
     %(k1)s::float8, %(b)s::float8, %(average)s::float8, %(scored)s,
     %(vector)s::vector, %(model)s, %(exhaustive)s, %(most)s, %(reach)s, %(nearby)s)
 """
-HIDDEN = "SELECT hidden FROM mnemon.hidden_terms(%s::bigint[]) AS hidden"
 SIZE = """
 SELECT count(*) AS chunks FROM (
     SELECT FROM mnemon.chunk_terms
     WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = ANY(%s) LIMIT %s) AS bounded
+"""
+# Of the active ones; revisions that filters leave are the reader's own already.
+UNSEEN = """
+SELECT count(*) AS chunks FROM mnemon.document_revisions AS r
+JOIN mnemon.chunk_terms AS c ON c.tenant_id = r.tenant_id AND c.doc_version_id = r.doc_version_id AND c.active
+WHERE r.tenant_id = mnemon.current_tenant() AND r.readers IS NOT NULL AND NOT mnemon.may_read(r.readers)
 """
 
 
@@ -39,6 +44,14 @@ class SearchScope:
     revisions: Sequence[UUID] | None
     chunks: int
 
+    async def seen(self, tx: Connection) -> "SearchScope":
+        """With the chunks that the transaction's reader may see: to a refusal, the others are not there."""
+        if self.revisions is not None:
+            return self
+        row = await (await tx.execute(UNSEEN)).fetchone()
+        assert row is not None
+        return SearchScope(None, max(0, self.chunks - row["chunks"]))
+
 
 async def scope_of(tx: Connection, revisions: Sequence[UUID] | None, corpus: Corpus) -> SearchScope:
     if revisions is None:
@@ -46,18 +59,6 @@ async def scope_of(tx: Connection, revisions: Sequence[UUID] | None, corpus: Cor
     row = await (await tx.execute(SIZE, (list(revisions), EXHAUSTIVE + 1))).fetchone()
     assert row is not None
     return SearchScope(revisions, row["chunks"])
-
-
-async def as_the_reader_knows(tx: Connection, opened: Opened) -> Opened:
-    """Words that only passages have which the reader may not see are unknown: neither a refusal nor an explanation
-    tells that they are there."""
-    counted = [term.key for term in opened.terms if term.texts]
-    hidden = {row["hidden"] for row in await (await tx.execute(HIDDEN, (counted,))).fetchall()} if counted else set()
-    if not hidden:
-        return opened
-    unknown = rarity(0, opened.corpus.texts)
-    terms = [replace(term, texts=0, weight=unknown) if term.key in hidden else term for term in opened.terms]
-    return replace(opened, terms=terms)
 
 
 async def find_candidates(

@@ -16,7 +16,7 @@ REVISIONS = """
 SELECT v.doc_version_id
 FROM mnemon.document_revisions AS v
 JOIN mnemon.documents AS d ON d.tenant_id = v.tenant_id AND d.doc_id = v.doc_id
-WHERE v.tenant_id = mnemon.current_tenant() AND v.purged_at IS NULL
+WHERE v.tenant_id = mnemon.current_tenant() AND v.purged_at IS NULL AND mnemon.may_read(v.readers)
   AND CASE
       WHEN %(doc_version_id)s::uuid IS NOT NULL THEN v.doc_version_id = %(doc_version_id)s
       WHEN %(as_of)s::timestamptz IS NOT NULL
@@ -45,7 +45,8 @@ EVERYTHING = PassageFilters()
 
 
 async def revisions_of(tx: Connection, filters: PassageFilters) -> list[UUID] | None:
-    """The revisions to search; None when nothing is filtered and the active ones are meant."""
+    """Those of the revisions to search that the reader may see; None when nothing is filtered and the active ones are
+    meant."""
     if not filters.applied():
         return None
     values: dict[str, Any] = {name: getattr(filters, name) for name in PassageFilters.model_fields} | {"named": None}

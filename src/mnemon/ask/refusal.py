@@ -17,7 +17,7 @@ Code = Literal["nothing_found", "weak_evidence", "another_person", "no_proof"]
 
 @dataclass(frozen=True)
 class NearMiss:
-    """A passage that was found and did not suffice."""
+    """A passage that came near and did not suffice; `relevant` tells whether a search would show it."""
 
     doc_id: UUID
     doc_version_id: UUID
@@ -26,6 +26,7 @@ class NearMiss:
     end: int
     snippet: str
     score: float
+    relevant: bool
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,12 @@ class Refusal:
         return asdict(self)
 
 
-def refuse_nothing_found(ranked: Ranked) -> Refusal:
+def refuse_nothing_found(ranked: Ranked, nearest: Sequence[PassageHit]) -> Refusal:
     if ranked.scope.chunks:
-        where = "No passage has anything of the question"
+        where = "No passage comes near enough to the question"
     else:
         where = "Nothing passes the filters" if ranked.filters.applied() else "Nothing is stored here yet"
-    return _refusal("nothing_found", f"{where}.", ranked, ())
+    return _refusal("nothing_found", f"{where}.", ranked, nearest[:MISSES])
 
 
 def refuse_weak(ranked: Ranked, strength: Strength, hits: Sequence[PassageHit]) -> Refusal:
@@ -82,7 +83,7 @@ def _refusal(code: Code, message: str, ranked: Ranked, hits: Sequence[PassageHit
         by_meaning=ranked.lexical_only is None,
         filters=ranked.filters.applied(),
     )
-    return Refusal(code, message, searched, [_near_miss(hit) for hit in hits])
+    return Refusal(code, message, searched, [_near_miss(hit, bool(ranked.order)) for hit in hits])
 
 
 def _as_asked(ranked: Ranked, lexeme: str) -> str:
@@ -90,6 +91,6 @@ def _as_asked(ranked: Ranked, lexeme: str) -> str:
     return next((word for word in words_of(ranked.asked.question) if says(word, lexeme)), lexeme)
 
 
-def _near_miss(hit: PassageHit) -> NearMiss:
+def _near_miss(hit: PassageHit, relevant: bool) -> NearMiss:
     shown = hit.snippet
-    return NearMiss(hit.doc_id, hit.doc_version_id, hit.title, shown.start, shown.end, shown.text, hit.score)
+    return NearMiss(hit.doc_id, hit.doc_version_id, hit.title, shown.start, shown.end, shown.text, hit.score, relevant)

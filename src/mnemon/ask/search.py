@@ -8,7 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
-from mnemon.ask.candidates import SearchScope, as_the_reader_knows, find_candidates, scope_of
+from mnemon.ask.candidates import SearchScope, find_candidates, scope_of
 from mnemon.ask.filters import EVERYTHING, revisions_of
 from mnemon.ask.hits import PassageHit, read_hits
 from mnemon.ask.inputs import PassageFilters
@@ -32,7 +32,8 @@ SECONDS = histogram("mnemon_search_seconds", "Time of one search.")
 
 @dataclass(frozen=True)
 class Ranked:
-    """Every passage that was looked at, best first, with what its place rests on."""
+    """Every passage that was looked at, best first, with what its place rests on. Those in `below` come nearest of what
+    is not relevant enough to be shown."""
 
     asked: Asked
     filters: PassageFilters
@@ -42,6 +43,7 @@ class Ranked:
     measures: Measures
     # Row numbers of the measures, best first, with the score of each and the part's share in it.
     order: Sequence[int]
+    below: Sequence[int]
     score: Floats
     shares: dict[str, Floats]
     parts: dict[str, Floats]
@@ -126,15 +128,17 @@ class Searcher:
 
     async def find(
         self, tenant: UUID, question: str, filters: PassageFilters, *, wanted: int, shown: slice, explain: bool = False,
-        reader: Reader = ANYONE,
+        reader: Reader = ANYONE, misses: int = 0,
     ) -> tuple[Ranked, Sequence[PassageHit]]:  # fmt: skip
-        """Rank what the reader may see, and read the part of the order that is to be shown."""
+        """Rank what the reader may see, and read the part of the order that is to be shown; where nothing is relevant,
+        so many of what came nearest."""
 
         async def search(asked: Asked) -> tuple[Ranked, Sequence[PassageHit]]:
             async with self.database.transaction(tenant) as tx:
                 await read_as(tx, reader)
                 ranked = await self.rank(tx, asked, filters, wanted)
-                return ranked, await read_hits(tx, ranked, ranked.order[shown], explain)
+                rows = ranked.order[shown] if ranked.order else ranked.below[:misses]
+                return ranked, await read_hits(tx, ranked, rows, explain)
 
         return await self.questions.ask(tenant, PASSAGE, question, search)
 
@@ -142,7 +146,7 @@ class Searcher:
         self, tx: Connection, asked: Asked, filters: PassageFilters = EVERYTHING, wanted: int = 10
     ) -> Ranked:
         """Find candidates, measure them with their neighbours, and put them in order."""
-        opened = await as_the_reader_knows(tx, await asked.open(tx, PASSAGE))
+        opened = await asked.open(tx, PASSAGE)
         terms, corpus = opened.terms, opened.corpus
         scope = await scope_of(tx, await revisions_of(tx, filters), corpus)
         most = max(self.ranking.candidates, wanted)
@@ -157,6 +161,7 @@ class Searcher:
         return Ranked(
             asked=asked, filters=filters, terms=terms, corpus=corpus, scope=scope, measures=measures,
             order=[int(rows[place]) for place in standing.order],
+            below=[int(rows[place]) for place in standing.below],
             score=_spread(standing.score, rows, len(measures.places)),
             shares={name: _spread(values, rows, len(measures.places)) for name, values in standing.shares.items()},
             parts=parts,

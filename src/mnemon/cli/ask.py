@@ -43,7 +43,7 @@ def _print_refusal(answer: Answered) -> None:
     unknown = f"; no passage has {', '.join(searched.unknown_words)}" if searched.unknown_words else ""
     say(f"Searched {counted(searched.chunks, 'passage')}{unknown}.")
     for miss in refusal.near_misses:
-        say(f"  near: {miss.title}: “{one_line(miss.snippet)}”")
+        say(f"  {'near' if miss.relevant else 'not near enough'}: {miss.title}: “{one_line(miss.snippet)}”")
 
 
 def _print_found(found: PassagesFound) -> None:

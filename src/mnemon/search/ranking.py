@@ -50,9 +50,11 @@ class Ranking:
 
 @dataclass(frozen=True)
 class RankedCandidates:
-    """Which of the candidates are shown, best first, with the score of each and what its place is made of."""
+    """Which of the candidates are shown, best first, with the score of each and what its place is made of. `below` are
+    those that are not relevant enough, in the same order."""
 
     order: list[int]
+    below: list[int]
     # By candidate, as are the shares of each part in its place.
     score: Floats
     shares: dict[str, Floats]
@@ -85,7 +87,8 @@ def rank(
     shown = int(np.count_nonzero(evened >= RELEVANT if dense else evened > 0))
     score = np.zeros(len(relevance))
     score[order] = np.minimum(evened, 1.0)
-    return RankedCandidates([int(row) for row in order[:shown]], score, shares)
+    in_order = [int(row) for row in order]
+    return RankedCandidates(in_order[:shown], in_order[shown:], score, shares)
 
 
 def fuse(

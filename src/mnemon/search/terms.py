@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, LiteralString
 
 import numpy as np
 
@@ -18,17 +18,22 @@ MOST_TERMS = 24
 RARE = 1_000
 COMBINED = 5
 
-# One row for each term; one without a term where the question has none.
-OPEN = """
+# One row for each term; one without a term where the question has none. A term that the reader may not see stands
+# nowhere: neither a refusal nor an explanation tells that it is there.
+OPEN: LiteralString = """
+WITH terms AS MATERIALIZED (SELECT * FROM mnemon.question_terms(%(question)s, %(counted)s))
 SELECT corpus.texts AS all_texts, corpus.length AS all_length, model.model_id, model.dimension,
-    term.lexeme, term.query, term.term_key, term.texts
+    term.lexeme, term.query, term.term_key,
+    CASE WHEN term.term_key IN ({hidden}) THEN 0 ELSE term.texts END AS texts
 FROM (
     SELECT coalesce(sum(texts), 0)::bigint AS texts, coalesce(sum(length), 0)::bigint AS length
     FROM mnemon.text_counts WHERE tenant_id = mnemon.current_tenant() AND kind = %(counted)s) AS corpus
 LEFT JOIN mnemon.embedding_models AS model
   ON model.tenant_id = mnemon.current_tenant() AND model.relation = %(vectors)s AND model.state = 'active'
-LEFT JOIN mnemon.question_terms(%(question)s, %(counted)s) AS term ON true
+LEFT JOIN terms AS term ON true
 """
+HIDDEN: LiteralString = "SELECT {function}(ARRAY(SELECT term_key FROM terms WHERE texts > 0))"
+NONE_HIDDEN: LiteralString = "SELECT NULL::bigint WHERE false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,8 @@ class Lookups:
 
 async def open_question(tx: Connection, kind: Kind, question: str) -> Opened:
     values = {"counted": kind.counted, "vectors": kind.vectors, "question": question}
-    rows = await (await tx.execute(OPEN, values)).fetchall()
+    hidden = HIDDEN.format(function=kind.hidden_terms) if kind.hidden_terms else NONE_HIDDEN
+    rows = await (await tx.execute(OPEN.format(hidden=hidden), values)).fetchall()
     first = rows[0]
     corpus = Corpus(first["all_texts"], first["all_length"] / max(first["all_texts"], 1))
     model = ModelInUse(first["model_id"], first["dimension"]) if first["model_id"] else None

@@ -48,5 +48,4 @@ BEGIN
         SELECT doc_version_id, ordinal FROM chunks WHERE tenant_id = tenant AND chunk_id = one.chunk_id OFFSET 0) AS c
     ORDER BY one.score DESC LIMIT most;
 END $$;
-REVOKE EXECUTE ON FUNCTION mnemon.lexical_search FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mnemon.lexical_search TO mnemon_app;
+REVOKE EXECUTE ON FUNCTION mnemon.lexical_search FROM PUBLIC, mnemon_app;

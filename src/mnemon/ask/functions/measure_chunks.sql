@@ -52,5 +52,4 @@ LEFT JOIN LATERAL (
     OFFSET 0) AS v ON true
 ORDER BY t.doc_version_id, t.ordinal;
 END $$;
-REVOKE EXECUTE ON FUNCTION mnemon.measure_chunks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mnemon.measure_chunks TO mnemon_app;
+REVOKE EXECUTE ON FUNCTION mnemon.measure_chunks FROM PUBLIC, mnemon_app;

@@ -37,5 +37,4 @@ BEGIN
     USING current_tenant(), question, revisions, most;
     PERFORM set_config('enable_sort', 'on', true);
 END $$;
-REVOKE EXECUTE ON FUNCTION mnemon.nearest_chunks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mnemon.nearest_chunks TO mnemon_app;
+REVOKE EXECUTE ON FUNCTION mnemon.nearest_chunks FROM PUBLIC, mnemon_app;

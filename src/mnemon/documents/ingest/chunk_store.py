@@ -20,6 +20,7 @@ VECTORS = "mnemon.chunk_vectors"
 PASSAGE = Kind(
     "passage", "passage", VECTORS,
     MappingProxyType({WORDS: 0.5, WORDS_NEARBY: 1.0, MEANING: 1.0, MEANING_NEARBY: 0.5, HEADINGS: 0.5}),
+    hidden_terms="mnemon.hidden_terms",
 )  # fmt: skip
 SHARES = 16
 

@@ -89,7 +89,10 @@ function refusalOf(refusal) {
     element("p", {}, element("strong", {}, "No answer. "), refusal.message),
     element("p", { class: "hint" }, `${searched.chunks} passages searched.${unknown}`),
   );
-  if (refusal.near_misses.length) box.append(element("h2", {}, "What came nearest"));
+  if (refusal.near_misses.length) {
+    const far = refusal.near_misses.every((miss) => !miss.relevant);
+    box.append(element("h2", {}, far ? "What came nearest, though not near enough" : "What came nearest"));
+  }
   const misses = refusal.near_misses.map((miss) =>
     element("li", {}, element("a", { href: placeOf(miss) }, miss.title), element("blockquote", {}, oneLine(miss.snippet))),
   );
