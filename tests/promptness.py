@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable
 
-PATIENCE = 60.0
+from tests.patience import PATIENCE
 
 
 async def takes_less_than(seconds: float, measured: Callable[[], Awaitable[object]]) -> None:

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from mnemon import tasks
+from tests.patience import PATIENCE
 
 
 async def test_a_lost_cancellation_is_said_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,7 +23,7 @@ async def test_a_lost_cancellation_is_said_again(monkeypatch: pytest.MonkeyPatch
 
     task = asyncio.create_task(loop())
     await asyncio.sleep(0)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await tasks.end(task)
     assert task.cancelled()
     assert len(lost) == 1

@@ -22,7 +22,11 @@ SELECT count(*) FROM pg_ls_waldir()
 
 
 class RawPages:
-    """As superuser, from where the write-ahead log was when this was made."""
+    """As superuser, from where the write-ahead log was when this was made.
+
+    Look for words of the test's own: a segment of that log also holds what tests before it wrote. Of two copies of
+    a word one is whole: a page's end may cut through the other.
+    """
 
     def __init__(self, server: EmbeddedServer) -> None:
         conninfo = make_conninfo(server.cluster.conninfo("postgres"), dbname="mnemon")

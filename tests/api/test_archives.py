@@ -13,10 +13,10 @@ from mnemon.app import Mnemon
 from mnemon.identity.roles import Role
 from mnemon.work.log_jobs import ARCHIVE, RESTORE
 from mnemon.work.worker import Worker
+from tests.patience import PATIENCE
 
 from .conftest import Person, person
 
-PATIENCE = 60
 TOMORROW = str((datetime.now(UTC) + timedelta(days=1)).date())
 
 

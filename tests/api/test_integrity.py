@@ -19,10 +19,9 @@ from mnemon.log.proof.verify import ChainReport
 from mnemon.settings import Settings
 from mnemon.work.log_jobs import CHECKPOINT, VERIFY, log_schedules
 from mnemon.work.worker import Worker
+from tests.patience import PATIENCE
 
 from .conftest import Person, person
-
-PATIENCE = 60
 
 
 @pytest.fixture

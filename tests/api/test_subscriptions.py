@@ -15,10 +15,10 @@ from mnemon.identity.roles import CredentialScope, Role
 from mnemon.log.append.incoming import DECISION, DECISION_TYPE
 from mnemon.log_operations.delivery import BatchOut
 from mnemon.web.site import listening_socket, site_server
+from tests.patience import PATIENCE
 
 from .conftest import Person, person, token_for
 
-PATIENCE = 60
 BOT = {"id": "minutes-bot", "subscriber_type": "agent", "event_types": ["board.decision.taken"]}
 PATH = "/v1/subscriptions/minutes-bot"
 

@@ -14,6 +14,7 @@ from mnemon.ask.search import Searcher
 from mnemon.db.database import Database
 from mnemon.search.ranking import Ranking
 from tests.documents.sample_chunks import put
+from tests.patience import PATIENCE
 
 ENDPOINT = RerankEndpoint("http://rerank.test/v1/rerank", "a-model", "a-key", 1.0)
 NO_NUMBERS = '{"results": [' + ", ".join(f'{{"index": {n}, "relevance_score": NaN}}' for n in range(3)) + "]}"
@@ -93,7 +94,7 @@ async def test_one_that_sends_byte_by_byte_is_not_waited_for(database: Database,
     async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         reranker = HttpReranker(RerankEndpoint(f"http://127.0.0.1:{port}/", None, None, 0.3))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             found = await Searcher(database, lambda _: None, Ranking(), reranker).search(tenant, "ferret")
         await reranker.close()
     assert asked.is_set()

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from mnemon.cli.catalogue import CATALOGUE, load
+from tests.patience import PATIENCE
 
 # What takes long to load, and what only some commands need.
 HEAVY = {"anthropic", "fastapi", "mcp", "numpy", "onnxruntime", "openai"} | {
@@ -29,7 +30,7 @@ finally:
 def loaded_by(*words: str) -> set[str]:
     """The packages that a process has loaded once it has answered."""
     command = [sys.executable, "-c", SHOW_LOADED, *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout
     return set(done.stderr.split())
 
@@ -60,7 +61,7 @@ def test_a_shell_completes_the_names_and_options_of_commands() -> None:
         }
         code = "from mnemon.cli.main import app; app(prog_name='mnemon')"
         command = [sys.executable, "-c", code]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60).stdout.split()
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE).stdout.split()
 
     assert completions("se") == ["serve", "search", "settings"]
     assert completions("subscription", "dead") == ["dead-letters"]
@@ -68,6 +69,8 @@ def test_a_shell_completes_the_names_and_options_of_commands() -> None:
 
 
 def test_a_mistyped_command_is_told_the_right_one() -> None:
-    done = subprocess.run([sys.executable, "-m", "mnemon", "subscripton"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-m", "mnemon", "subscripton"], capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 2
     assert "Did you mean 'subscription'?" in done.stderr

@@ -13,10 +13,10 @@ from urllib import request
 
 import pytest
 
+from tests.patience import PATIENCE
+
 from ..conftest import SETTING_NAMES, MakeHome
 from .conftest import mnemon, mnemon_process
-
-SERVER_LIMIT = 60
 
 
 @pytest.fixture(scope="module")
@@ -143,13 +143,13 @@ def test_serve_greets_answers_and_stops_cleanly_on_ctrl_c(environment: dict[str,
     url = re.search(r"http://127\.0\.0\.1:\d+", greeting)
     assert url is not None, greeting
     assert f"{url[0]}/login#" in greeting
-    with request.urlopen(f"{url[0]}/ready", timeout=SERVER_LIMIT) as answer:
+    with request.urlopen(f"{url[0]}/ready", timeout=PATIENCE) as answer:
         assert json.load(answer)["status"] == "ready"
     busy = mnemon(environment, "serve", "--port", url[0].rsplit(":", 1)[1])
     assert busy.returncode == 1
     assert "Choose another with --port" in busy.stderr
     server.send_signal(signal.SIGINT)
-    _, log = server.communicate(timeout=SERVER_LIMIT)
+    _, log = server.communicate(timeout=PATIENCE)
     assert server.returncode == 0
     assert "Traceback" not in log
 
@@ -163,13 +163,13 @@ def test_a_second_ctrl_c_ends_the_server_at_once_with_one_line(environment: dict
     assert server.stdout and server.stderr
     port = int(json.loads("".join(iter(server.stdout.readline, "}\n")) + "}")["url"].rsplit(":", 1)[1])
     head = "POST /v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\nExpect: 100-continue\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", port), SERVER_LIMIT) as half_asked:
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as half_asked:
         half_asked.sendall(head.encode())
         assert b"100 Continue" in half_asked.recv(100), "the request is in progress"
         server.send_signal(signal.SIGINT)
         assert any("process_stops" in line for line in server.stderr), "but first lets the request finish"
         server.send_signal(signal.SIGINT)
-        _, log = server.communicate(timeout=SERVER_LIMIT)
+        _, log = server.communicate(timeout=PATIENCE)
     assert (server.returncode, log) == (130, "Stopped at once, at the second signal.\n")
     assert result(environment, "db", "status")["current"] is True  # type: ignore[index]
 

@@ -19,10 +19,10 @@ from mnemon.cli.main import app
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.settings import Settings
+from tests.patience import PATIENCE
 
 from ..conftest import SETTING_NAMES, MakeHome
 
-PATIENCE = 120
 QUEUED = (
     "SELECT job_id FROM mnemon.jobs WHERE kind = 'documents.ingest' AND status IN ('PENDING', 'PROCESSING') LIMIT 1"
 )

@@ -14,6 +14,7 @@ import pytest
 
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.log.append.incoming import DECISION, DECISION_TYPE
+from tests.patience import PATIENCE
 
 from ..conftest import SETTING_NAMES, MakeHome
 from .conftest import mnemon
@@ -164,7 +165,7 @@ def test_following_shows_what_arrives_and_ends_cleanly_on_ctrl_c(
     finally:
         follower.send_signal(signal.SIGINT)
     try:
-        _, complaints = follower.communicate(timeout=60)
+        _, complaints = follower.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         follower.send_signal(signal.SIGABRT)  # it says where it was
         pytest.fail(f"Still there a minute after Ctrl-C: {follower.communicate()[1]}")
@@ -182,7 +183,9 @@ def test_a_receipt_and_an_export_convince_the_verifier_that_knows_no_mnemon(
     assert run("export", str(export)).stdout == f"Wrote {export}.\n"
     assert run("export").stdout == export.read_text()
     for words in (["receipt", receipt, "--key", signed[0]["public_key"]], ["export", export]):
-        done = subprocess.run([sys.executable, "-I", VERIFIER, *words], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-I", VERIFIER, *words], capture_output=True, text=True, timeout=PATIENCE
+        )
         assert done.returncode == 0, done.stdout + done.stderr
     assert str(signed[0]["public_key"])[:16] in run("checkpoint", "--list").stdout
 

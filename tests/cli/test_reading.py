@@ -10,10 +10,10 @@ from mnemon.cli import reading
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.jobs import KINDS as SEMANTIC_KINDS
+from tests.patience import PATIENCE
 from tests.semantics.conftest import ADA, caller_address, client, mnemon, settings
 
 __all__ = ["caller_address", "client", "mnemon", "settings"]
-PATIENCE = 60
 ANOTHER = """
 INSERT INTO mnemon.workers (worker_id, host, process_id, slots, kinds, heartbeat_at)
 VALUES (%s, 'elsewhere', 1, 1, %s, now())

@@ -17,11 +17,11 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.ids import new_uuid
 from mnemon.work.enqueue import enqueue
 from mnemon.work.upkeep import CRASH_GUARD, Patience
+from tests.patience import PATIENCE
 
 from ..conftest import SETTING_NAMES, MakeHome
 from .conftest import mnemon
 
-PATIENCE = 60
 KINDS = (
     "documents.ingest, documents.purge_files, documents.record_failure, documents.sweep, log.archive, log.checkpoint, "
     "log.forget_keys, log.restore, log.verify, models.embed_missing, models.find_old_vectors, models.forget_calls, "

@@ -20,6 +20,7 @@ from mnemon.log.types.registry import Registry
 from tests.conftest import make_tenant
 from tests.log.conftest import SHOP, noted, order_placed
 from tests.log.shop_lenses import fold_of, lens_tables, rows_of, totals
+from tests.patience import PATIENCE
 
 PLACES = ("main", "berlin", "rome")
 ROOT = Path(__file__).parents[2]
@@ -33,7 +34,7 @@ async def start(database: Database, tenant: UUID, file: Path) -> asyncio.subproc
         env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
     )  # fmt: skip
     assert process.stdout is not None
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         assert await process.stdout.readline() == b"ready\n"
     return process
 
@@ -68,7 +69,7 @@ async def heads(log: EventLog, tenant: UUID) -> dict[str, list[int]]:
 
 async def until_all_done(log: EventLog, tenant: UUID, file: Path) -> None:
     with log.arrivals.watch() as signal_:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while first_times(file) != await heads(log, tenant) or await rows_of(log, tenant) != await fold_of(
                 log, tenant
             ):
@@ -112,7 +113,7 @@ async def test_a_killed_subscriber_is_followed_by_another_which_goes_on(own_data
         for place in PLACES:
             await log.append(tenant, [order_placed(f"{place}-{n}", scope=Scope(place)) for n in range(300)])
         first = await start(own_database, tenant, file)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             with log.arrivals.watch() as signal_:
                 while not file.exists() or file.stat().st_size < 200:
                     await signal_.wait(0.005)

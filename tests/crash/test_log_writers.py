@@ -24,6 +24,7 @@ from mnemon.ids import new_uuid
 from mnemon.log.proof.verify import verify
 from mnemon.log.store import EventLog
 from mnemon.log.types.registry import Registry
+from tests.patience import PATIENCE
 
 from .log_writer import COUNTED, PARTITIONS
 
@@ -127,7 +128,7 @@ async def test_killed_writers_lose_nothing_that_was_acknowledged(
     try:
         for _ in range(3):
             writers.start()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             for target in (20, 60):
                 await watcher.until(target)
                 writers.kill_one(random.Random(target))

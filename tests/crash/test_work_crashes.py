@@ -29,6 +29,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import work_process
 from work_process import Task
 
+from tests.patience import PATIENCE
+
 LEASE = 2.0
 TENANTS = (UUID(int=1), UUID(int=2))
 EFFECTS_TABLE = """
@@ -124,7 +126,7 @@ def fleet(embedded: EmbeddedServer, home: Path) -> Iterator[Fleet]:
 @pytest.fixture
 def eventually_true() -> EventuallyTrue:
     async def ask(question: Callable[[], Any]) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not question():  # noqa: ASYNC110  other processes have no event to wait for
                 await asyncio.sleep(0.05)
 
@@ -247,7 +249,7 @@ async def test_a_second_signal_stops_a_worker_hard_and_its_job_goes_on_elsewhere
     await eventually_true((tmp_path / "stopped.began").exists)
     stopped.terminate()
     # Its job would hold it for ever: that it ends at all is the second signal's doing.
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while stopped.poll() is None:
             stopped.terminate()
             await asyncio.sleep(0.1)

@@ -1,17 +1,18 @@
 """The embedded server: started on demand, shared, and not brought down by anyone's death."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
+from tests.patience import PATIENCE, until
 
 from mnemon.db import cluster as files
 from mnemon.db.database import Database
@@ -32,13 +33,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-def until(condition: Callable[[], bool], limit: float = 30.0) -> None:
-    deadline = time.monotonic() + limit
-    while not condition():
-        assert time.monotonic() < deadline, "did not happen in time"
-        time.sleep(0.02)
 
 
 def keeper_of(server: EmbeddedServer) -> int | None:
@@ -73,7 +67,7 @@ def test_ten_processes_on_an_empty_home_share_one_server_and_one_first_start(hom
     answers = [process.stdout.readline().strip() for process in processes if process.stdout]
     postmasters = subprocess.run(["pgrep", "-f", f"postgres -D {home}"], capture_output=True, text=True).stdout.split()
     for process in processes:
-        process.communicate("\n", timeout=60)
+        process.communicate("\n", timeout=PATIENCE)
     assert sorted(answers) == ["False"] * 9 + ["True"]
     assert len(postmasters) == 1
     assert [process.returncode for process in processes] == [0] * 10
@@ -91,10 +85,11 @@ async def test_killing_the_keeper_disturbs_nobody_and_the_next_process_adopts_th
         async with database.session() as session:
             await session.execute("SELECT 1")
         newcomer = EmbeddedServer(private._home, linger_seconds=0)
-        await asyncio.to_thread(newcomer.ensure_running)
-        assert keeper_of(private) not in (None, keeper)
-        assert files.running_postmaster(private.cluster) == postmaster
-        newcomer.release()
+        with contextlib.ExitStack() as leaving:
+            leaving.callback(newcomer.release)
+            await asyncio.to_thread(newcomer.ensure_running)
+            assert keeper_of(private) not in (None, keeper)
+            assert files.running_postmaster(private.cluster) == postmaster
 
 
 @pytest.mark.parametrize("also_the_keeper", [False, True], ids=["postmaster", "postmaster and keeper"])
@@ -231,21 +226,45 @@ def test_a_half_made_cluster_is_made_again(home: Path) -> None:
     until(lambda: files.running_postmaster(cluster) is None)
 
 
-def test_a_cluster_that_cannot_start_says_why(home: Path) -> None:
+def test_a_cluster_that_cannot_start_says_why(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = EmbeddedServer(home, linger_seconds=0)
     server.ensure_running()
     server.release()
     until(lambda: files.running_postmaster(server.cluster) is None and keeper_of(server) is None)
     with (server.cluster.data / "postgresql.conf").open("a") as configuration:
         configuration.write("shared_buffers = nonsense\n")
-    files_limit = pytest.MonkeyPatch()
-    files_limit.setattr("mnemon.db.embedded.START_LIMIT", 3.0)
+    monkeypatch.setattr("mnemon.db.embedded.START_LIMIT", 3.0)
+    again = EmbeddedServer(home, linger_seconds=0)
     try:
         with pytest.raises(DatabaseUnavailable, match="shared_buffers"):
-            server.ensure_running()
+            again.ensure_running()
     finally:
-        files_limit.undo()
-        server.release()
+        again.release()
+
+
+def test_whoever_comes_late_does_not_start_the_server_of_a_closed_database(home: Path) -> None:
+    server = EmbeddedServer(home, linger_seconds=0)
+    server.release()
+    with pytest.raises(DatabaseUnavailable, match="closed"):
+        server.ensure_running()
+    assert not server.cluster.exists()
+    assert server._share is None
+
+
+async def test_a_connection_in_the_making_leaves_no_share_behind(served_home: Path) -> None:
+    server = EmbeddedServer(served_home, linger_seconds=0)
+    async with Database(server) as database:
+        # As if the database were closed while a thread looks whether the server is up.
+        with server._thread:
+            closing = asyncio.create_task(database.close())
+            await asyncio.sleep(0.05)
+            connecting = asyncio.create_task(database.owner().__aenter__())
+            await asyncio.sleep(0.05)
+        await closing
+        with contextlib.suppress(DatabaseUnavailable, psycopg.OperationalError):
+            await (await connecting).close()
+    assert server._share is None
+    until(lambda: files.running_postmaster(server.cluster) is None)
 
 
 async def test_the_shared_server_is_migrated_as_the_owner_and_used_as_the_application(database: Database) -> None:

@@ -26,6 +26,7 @@ from mnemon.work.queue import Turns, claim_jobs
 from tests.api.conftest import KEY
 from tests.conftest import make_tenant
 from tests.documents.conftest import rows
+from tests.patience import PATIENCE
 
 STALE = timedelta(minutes=15)
 HOUR = timedelta(hours=1)
@@ -131,6 +132,6 @@ async def test_the_server_watches_only_after_workers_had_time_to_come_back(
         await asyncio.sleep(0)
     assert not looked.is_set()
     started = asyncio.get_running_loop().time()
-    async with guarding(alone.database, timedelta(seconds=0.2)), asyncio.timeout(5):
+    async with guarding(alone.database, timedelta(seconds=0.2)), asyncio.timeout(PATIENCE):
         await looked.wait()
     assert asyncio.get_running_loop().time() - started >= 0.2

@@ -19,6 +19,7 @@ from mnemon.log.read.streams import Stream
 from tests.api.conftest import Person
 from tests.documents.conftest import Ingested, RunReaches, Upload, Work, files_below, rows
 from tests.documents.test_runs import NO_TEXT, Gate
+from tests.patience import PATIENCE
 from tests.work.conftest import Eventually
 
 
@@ -194,7 +195,7 @@ async def test_a_purge_during_a_run_wins(
     gate = mnemon.__dict__["embedder"] = Gate()
     told = (await upload(secret.text, secret.name)).json()
     await work()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await gate.reached.wait()
     await purge(client, admin, told["doc_id"])
     gate.open.set()

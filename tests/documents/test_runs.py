@@ -24,6 +24,7 @@ from mnemon.work.job import Job
 from tests.api.conftest import Person, person
 from tests.documents import hostile
 from tests.documents.conftest import Ingested, RunReaches, Upload, Work, files_below, rows
+from tests.patience import PATIENCE
 from tests.work.conftest import Eventually
 
 NO_TEXT = " \n \n"
@@ -60,7 +61,7 @@ async def test_a_run_goes_from_queued_through_its_stages_to_succeeded(
     told = (await upload("Some text.")).json()
     assert (await run_reaches(told["run_id"], "queued"))["started_at"] is None
     await work()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await gate.reached.wait()
     running = await run_reaches(told["run_id"], "running")
     assert (running["stage"], running["attempts"], running["finished_at"]) == ("embed", 1, None)
@@ -225,7 +226,7 @@ async def test_a_file_that_comes_while_every_slot_is_taken_waits_its_turn(
     gate = mnemon.__dict__["embedder"] = Gate()
     first = (await upload("First.")).json()
     await work(slots=1)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await gate.reached.wait()
     answer = await upload("Second.")
     assert answer.status_code == 202

@@ -14,6 +14,7 @@ import orjson
 import pytest
 
 from tests.conftest import MakeHome
+from tests.patience import PATIENCE
 
 BOUNDARY = b"frontier"
 HEAD = b'--%s\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n\r\n'
@@ -53,7 +54,7 @@ def serving(open_folder: Path, make_home: MakeHome) -> Iterator[Serving]:
     try:
         greeting = orjson.loads(_document(process))
         link = greeting["login_url"].partition("#")[2]
-        session = httpx.post(f"{greeting['url']}/v1/auth/link", json={"link": link}, timeout=60).json()
+        session = httpx.post(f"{greeting['url']}/v1/auth/link", json={"link": link}, timeout=PATIENCE).json()
         yield Serving(process, greeting["url"], {"Authorization": f"Bearer {session['access_token']}"})
     finally:
         process.terminate()
@@ -82,7 +83,7 @@ async def form(name: bytes, *pieces: bytes) -> AsyncIterator[bytes]:
 
 
 async def test_a_file_of_fifty_megabytes_costs_the_server_little_memory(serving: Serving) -> None:
-    async with httpx.AsyncClient(timeout=120) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE) as client:
         assert (await send(serving, client, form(b"warm.txt", b"warm up " * MEGABYTE))).status_code == 202
         line = b"The same sixty-four letters over and over, until it is enough.\n\n"
         block = line * (MEGABYTE // len(line))
@@ -137,7 +138,7 @@ async def test_senders_of_a_byte_at_a_time_hold_nobody_up(serving: Serving) -> N
         yield b"%d" % number + TAIL
 
     # More of them than the server has database connections.
-    async with httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=100)) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE, limits=httpx.Limits(max_connections=100)) as client:
         slow = [asyncio.create_task(send(serving, client, trickle(number))) for number in range(30)]
         loop = asyncio.get_running_loop()
         for number in range(5):
@@ -159,10 +160,10 @@ async def test_a_sender_who_leaves_leaves_nothing_behind(serving: Serving, open_
         yield HEAD % (BOUNDARY, b"half.txt") + b"half of it"
         raise ConnectionResetError
 
-    async with httpx.AsyncClient(timeout=60) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE) as client:
         with pytest.raises(ConnectionResetError):
             await send(serving, client, broken())
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while len(list(uploads.glob("*/*"))) != before:  # noqa: ASYNC110  the disk has no event to wait for
                 await asyncio.sleep(0.05)
 

@@ -7,14 +7,13 @@ from uuid import UUID
 from mnemon.log.events import Event
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.limits import DeliveryLimits
+from tests.patience import PATIENCE
 
-# For a machine that has much else to do.
-BOUND = 60.0
-
-QUICK = DeliveryLimits(poll_seconds=5, retry_seconds=0, breaker_failures=1000, lease_seconds=10)
+# Leases hold as long as any test waits: nobody is taken for dead because the machine was busy.
+QUICK = DeliveryLimits(poll_seconds=5, retry_seconds=0, breaker_failures=1000, lease_seconds=PATIENCE)
 # Polls come too late for any test: one that passes has been woken.
-WOKEN = DeliveryLimits(poll_seconds=10 * BOUND, retry_seconds=0, breaker_failures=1000, lease_seconds=10)
-POLLING = DeliveryLimits(poll_seconds=0.05, retry_seconds=0, breaker_failures=1000, lease_seconds=10)
+WOKEN = DeliveryLimits(poll_seconds=10 * PATIENCE, retry_seconds=0, breaker_failures=1000, lease_seconds=PATIENCE)
+POLLING = DeliveryLimits(poll_seconds=0.05, retry_seconds=0, breaker_failures=1000, lease_seconds=PATIENCE)
 
 
 class Recorder:
@@ -35,7 +34,7 @@ class Recorder:
             self._changed.notify_all()
 
     async def until(self, amount: int) -> None:
-        async with asyncio.timeout(BOUND), self._changed:
+        async with asyncio.timeout(PATIENCE), self._changed:
             await self._changed.wait_for(lambda: len(self.handled) >= amount)
 
     @property
@@ -45,7 +44,7 @@ class Recorder:
 
 async def first(events: AsyncIterator[Event], amount: int) -> list[Event]:
     found: list[Event] = []
-    async with asyncio.timeout(BOUND):
+    async with asyncio.timeout(PATIENCE):
         async for event in events:
             found.append(event)
             if len(found) == amount:

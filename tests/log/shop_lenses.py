@@ -11,7 +11,7 @@ from mnemon.log.events import Event
 from mnemon.log.project.lens import Lens, Tables
 from mnemon.log.read.pattern import Pattern
 from mnemon.log.store import EventLog
-from tests.log.following import BOUND
+from tests.patience import PATIENCE
 
 PLACED = Pattern(types=["shop.order.placed"])
 
@@ -94,7 +94,7 @@ async def rows_of(log: EventLog, tenant: UUID) -> dict[str, tuple[int, int, list
 
 async def until_equal(log: EventLog, tenant: UUID) -> None:
     """Return once the rows are the fold of the log."""
-    async with asyncio.timeout(BOUND):
+    async with asyncio.timeout(PATIENCE):
         with log.arrivals.watch() as signal:
             while await rows_of(log, tenant) != await fold_of(log, tenant):
                 await signal.wait(0.02)

@@ -23,6 +23,7 @@ from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
 from mnemon.log.types.event_type import BusinessKey, EventType
 from mnemon.log.types.registry import Registry
+from tests.patience import PATIENCE
 
 from .conftest import CLERK, SHOP, invoice_submitted, noted, order_placed
 
@@ -493,7 +494,7 @@ class TestWakeUps:
             await log.append(tenant, [noted("secret"), noted()])
             [partition] = await log.list_partitions(tenant)
             expected = f'{{"partition":{partition.partition_id},"sequence":"2"}}'
-            async for notification in listener.notifies(timeout=60):
+            async for notification in listener.notifies(timeout=PATIENCE):
                 if notification.payload == expected:
                     break
             else:

@@ -26,6 +26,7 @@ from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.log.proof.chain import digest
 from mnemon.log.proof.verify import verify
 from mnemon.log.read.streams import Stream
+from tests.patience import PATIENCE
 
 from .conftest import joined, noted, open_private
 
@@ -278,7 +279,7 @@ async def run_and_die(database: Database, home: Path, tmp_path: Path, action: st
     server = database.server
     folders = [str(home), str(tmp_path / "archive")]
     words = [sys.executable, "-c", DIE_AT, server.owner_conninfo, server.app_conninfo, *folders, action, moment]
-    died = await asyncio.to_thread(subprocess.run, words, env=os.environ, timeout=60, capture_output=True)
+    died = await asyncio.to_thread(subprocess.run, words, env=os.environ, timeout=PATIENCE, capture_output=True)
     assert died.returncode == -signal.SIGKILL, died.stderr
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guide" / "audit.md").read_text(encoding="utf-8")
 
@@ -16,7 +18,7 @@ def test_the_commands_of_the_guide_say_that_all_holds(monkeypatch: pytest.Monkey
     commands = re.findall(r"^python3 verify/.*$", GUIDE, re.MULTILINE)
     assert len(commands) == 3
     for command in commands:
-        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=PATIENCE)
         assert (done.returncode, done.stdout) == (0, "all holds\n")
 
 
@@ -24,7 +26,7 @@ def test_the_python_of_the_guide_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
     assert len(blocks) == 3
     done = subprocess.run(
-        [sys.executable, "-I", "-c", "".join(blocks)], cwd=ROOT, capture_output=True, text=True, timeout=60
+        [sys.executable, "-I", "-c", "".join(blocks)], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
 
@@ -34,5 +36,5 @@ def test_the_python_of_the_log_guide_runs(home: Path) -> None:
     [block] = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
     program = block.replace("/var/tmp/mnemon-log-example", str(home))
     assert program != block
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stdout) == (0, "2 {'amount': 120}\n"), done.stderr

@@ -17,7 +17,8 @@ from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.log.types.registry import Registry
 from tests.conftest import make_tenant
 from tests.log.conftest import SHOP, noted, order_placed
-from tests.log.following import BOUND, POLLING, QUICK, WOKEN, Recorder, cursor_of
+from tests.log.following import POLLING, QUICK, WOKEN, Recorder, cursor_of
+from tests.patience import PATIENCE
 
 S = Subscription("tests")
 
@@ -50,7 +51,7 @@ async def test_a_commit_of_another_process_wakes_too(
     await log.subscriptions.add(tenant, S)
     recorder = Recorder()
     async with fresh_log() as elsewhere, Delivery(log, tenant, "tests", recorder, limits=WOKEN):
-        assert await log.arrivals.listening(BOUND)
+        assert await log.arrivals.listening(PATIENCE)
         await elsewhere.append(tenant, [order_placed()])
         await recorder.until(1)
 
@@ -268,7 +269,7 @@ async def test_two_processes_share_partitions_and_never_one_partition(
         for n in range(20):
             for name in ("a", "b", "c"):
                 await log.append(tenant, [order_placed(f"{name}{n}-{k}", scope=Scope(name)) for k in range(2)])
-        async with asyncio.timeout(BOUND):
+        async with asyncio.timeout(PATIENCE):
             await done.wait()
     assert clashes == []
     for name in ("a", "b", "c"):
@@ -346,7 +347,7 @@ async def test_delivery_goes_on_after_every_connection_was_cut(own_database: Dat
                         "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
                         "WHERE datname = current_database() AND pid <> pg_backend_pid()"
                     )
-                async with asyncio.timeout(BOUND):
+                async with asyncio.timeout(PATIENCE):
                     while len({event.id for event in recorder.handled}) < 30 * n:
                         await recorder.until(len(recorder.handled) + 1)
     first_times = list(dict.fromkeys(event.sequence for event in recorder.handled))
@@ -366,9 +367,9 @@ async def test_stopping_lets_the_event_at_hand_finish(log: EventLog, tenant: UUI
 
     delivery = Delivery(log, tenant, "tests", handle, limits=DeliveryLimits(batch_events=1))
     async with delivery:
-        async with asyncio.timeout(BOUND):
+        async with asyncio.timeout(PATIENCE):
             await began.wait()
-        stopping = asyncio.create_task(delivery.stop(BOUND))
+        stopping = asyncio.create_task(delivery.stop(PATIENCE))
         await asyncio.sleep(0)
         go_on.set()
         await stopping

@@ -23,6 +23,7 @@ from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.log.proof import chain
 from mnemon.log.read.streams import Stream
+from tests.patience import PATIENCE
 
 from .conftest import joined, open_private
 
@@ -255,13 +256,13 @@ async def test_an_append_under_way_is_waited_for_and_counted(privacy: Privacy, t
     lens = PlainLens()
     privacy.log.add_inline_lens(lens)
     append = asyncio.create_task(privacy.log.append(tenant, [joined(name="Late Ada", scope=Scope("USMF"))]))
-    await asyncio.wait_for(lens.reached.wait(), 60)
+    await asyncio.wait_for(lens.reached.wait(), PATIENCE)
     erasing = asyncio.create_task(erase(privacy, tenant))
     await wait_until_blocked(privacy.log.database)
     assert not erasing.done()
     lens.go_on.set()
     await append
-    erasure = await asyncio.wait_for(erasing, 60)
+    erasure = await asyncio.wait_for(erasing, PATIENCE)
     assert erasure.events_affected == 2
 
 
@@ -317,7 +318,7 @@ async def test_other_processes_forget_at_once(
 ) -> None:
     other = open_private(database, ring, tmp_path / "other", key_seconds=3600, listening=True)
     await other.log.append(tenant, [joined()])
-    await asyncio.wait_for(other.invalidation.listening.wait(), 60)
+    await asyncio.wait_for(other.invalidation.listening.wait(), PATIENCE)
     assert (await other.log.read_page(tenant)).events[0].data["name"] == "Ada Lovelace"
     await erase(privacy, tenant)
     for _ in range(500):

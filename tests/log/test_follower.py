@@ -8,13 +8,14 @@ from mnemon.log.events import EntityReference, Scope
 from mnemon.log.read.pattern import SCAN_WINDOW, Pattern
 from mnemon.log.store import EventLog
 from tests.log.conftest import invoice_submitted, noted, order_placed
-from tests.log.following import BOUND, first
+from tests.log.following import first
+from tests.patience import PATIENCE
 
 
 async def test_following_from_now_leaves_out_what_was_there(log: EventLog, tenant: UUID) -> None:
     await log.append(tenant, [order_placed("old")])
     waiting = asyncio.create_task(first(log.follow(tenant), 1))
-    async with asyncio.timeout(BOUND):
+    async with asyncio.timeout(PATIENCE):
         # When exactly "now" is, only the follower knows: whatever it sees first is new.
         while not waiting.done():
             await log.append(tenant, [order_placed("new")])

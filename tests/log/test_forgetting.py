@@ -20,8 +20,8 @@ from mnemon.log.subscribe.delivery import Delivery
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.subscriptions import Subscription
 from tests.log.conftest import CLERK, joined, order_placed
-from tests.log.following import BOUND
 from tests.log.shop_lenses import count_orders, lens_tables, totals
+from tests.patience import PATIENCE
 
 NAME = "Ada Clerk"
 
@@ -130,7 +130,7 @@ async def test_a_batch_read_before_an_erasure_is_not_written_after_it(
 
     log.reader.open = late  # type: ignore[method-assign]
     projecting = asyncio.create_task(projector.catch_up(tenant))
-    async with asyncio.timeout(BOUND):
+    async with asyncio.timeout(PATIENCE):
         await read.wait()
         log.reader.open = original  # type: ignore[method-assign]
         await erase(privacy, tenant, projector.on_erased)
@@ -156,7 +156,7 @@ async def test_a_rebuild_that_an_erasure_overtakes_starts_over(log: EventLog, pr
     await log.append(tenant, [order_placed(str(n)) for n in range(900, 1800)])
     await projector.catch_up(tenant)
     rebuilding = asyncio.create_task(projector.rebuild(tenant, "totals"))
-    async with asyncio.timeout(BOUND * 2):
+    async with asyncio.timeout(PATIENCE):
         await reached.wait()
         await erase(privacy, tenant, projector.on_erased)
         go_on.set()

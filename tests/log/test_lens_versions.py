@@ -15,8 +15,9 @@ from mnemon.log.store import EventLog
 from mnemon.log.types.registry import Registry
 from tests.conftest import make_tenant
 from tests.log.conftest import SHOP, noted, order_placed
-from tests.log.following import BOUND, QUICK
+from tests.log.following import QUICK
 from tests.log.shop_lenses import count_orders, fold_of, lens_tables, rows_of, totals
+from tests.patience import PATIENCE
 
 FIRST = totals(lifecycle="inline")
 
@@ -46,7 +47,7 @@ async def start(database: Database, lens: Lens) -> None:
     async with open_log(database) as log:
         projector = Projector(log, QUICK)
         projector.add(lens)
-        async with projector, asyncio.timeout(BOUND), database.session() as session:
+        async with projector, asyncio.timeout(PATIENCE), database.session() as session:
             with log.arrivals.watch() as signal:
                 while await others_in(session, [lens]):
                     await signal.wait(0.02)

@@ -10,6 +10,7 @@ from mnemon.db.database import Database
 from mnemon.log.errors import TransactionConflict
 from mnemon.log.events import Scope
 from mnemon.log.store import EventLog
+from tests.patience import PATIENCE
 
 from .conftest import noted
 
@@ -18,7 +19,7 @@ WAITING = "SELECT count(*) AS waiting FROM pg_locks WHERE NOT granted AND relati
 
 async def somebody_waits(database: Database) -> None:
     """Return once a session waits for another's row."""
-    async with asyncio.timeout(60), database.owner() as owner:
+    async with asyncio.timeout(PATIENCE), database.owner() as owner:
         while True:
             row = await (await owner.execute(WAITING)).fetchone()
             if row is not None and row["waiting"]:

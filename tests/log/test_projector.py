@@ -17,8 +17,9 @@ from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.log.types.registry import Registry
 from tests.conftest import make_tenant
 from tests.log.conftest import SHOP, noted, order_placed
-from tests.log.following import BOUND, QUICK, WOKEN
+from tests.log.following import QUICK, WOKEN
 from tests.log.shop_lenses import count_orders, fold_of, lens_tables, rows_of, totals, until_equal
+from tests.patience import PATIENCE
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -133,7 +134,7 @@ async def test_old_rows_serve_while_the_lens_is_rebuilt(log: EventLog, tenant: U
     await projector.catch_up(tenant)
     before = await rows_of(log, tenant)
     rebuilding = asyncio.create_task(projector.rebuild(tenant, "totals"))
-    async with asyncio.timeout(BOUND):
+    async with asyncio.timeout(PATIENCE):
         await reached.wait()
         assert await rows_of(log, tenant) == before
         state = await projector.state(tenant, "totals")

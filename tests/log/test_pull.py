@@ -20,7 +20,8 @@ from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.log.types.registry import Registry
 from mnemon.telemetry import REGISTRY
 from tests.log.conftest import SHOP, joined, noted, order_placed
-from tests.log.following import BOUND, QUICK, Recorder, cursor_of, first
+from tests.log.following import QUICK, Recorder, cursor_of, first
+from tests.patience import PATIENCE
 
 S = Subscription("pull")
 
@@ -92,15 +93,15 @@ async def test_a_waiting_fetch_answers_as_soon_as_something_is_committed(
 ) -> None:
     await log.subscriptions.add(tenant, S)
     async with fresh_log() as elsewhere:
-        waiting = asyncio.create_task(log.pull.fetch(tenant, "pull", wait_seconds=BOUND))
+        waiting = asyncio.create_task(log.pull.fetch(tenant, "pull", wait_seconds=PATIENCE))
         await elsewhere.append(tenant, [order_placed("1")])
-        async with asyncio.timeout(BOUND):
+        async with asyncio.timeout(PATIENCE):
             assert numbers(await waiting) == ["1"]
 
 
 async def test_a_waiting_fetch_gives_up_in_time(log: EventLog, tenant: UUID) -> None:
     await log.subscriptions.add(tenant, S)
-    async with asyncio.timeout(BOUND):
+    async with asyncio.timeout(PATIENCE):
         assert (await log.pull.fetch(tenant, "pull", wait_seconds=0.05)).events == []
 
 
@@ -154,7 +155,7 @@ class TestClaims:
                     last = batch.events[-1].sequence
                     await its.pull.acknowledge(tenant, "pull", "main", last, token=batch.tokens["main"])
 
-        async with fresh_log() as other, asyncio.timeout(BOUND):
+        async with fresh_log() as other, asyncio.timeout(PATIENCE):
             await asyncio.gather(consume("a", log), consume("b", other), consume("c", other))
         assert sorted(seen, key=int) == [str(n) for n in range(40)]
 
@@ -262,8 +263,8 @@ class TestRejections:
         batch = await log.pull.fetch(tenant, "pull")
         assert [event.sequence for event in batch.events] == [2, 4]
         await log.pull.acknowledge(tenant, "pull", "main", 4)
-        async with asyncio.timeout(BOUND):
-            again = await log.pull.fetch(tenant, "pull", wait_seconds=BOUND)
+        async with asyncio.timeout(PATIENCE):
+            again = await log.pull.fetch(tenant, "pull", wait_seconds=PATIENCE)
         assert [event.sequence for event in again.events] == [1, 3, 5]
         for event in again.events:
             await log.pull.acknowledge_event(tenant, "pull", event.id, event.sequence)
@@ -339,7 +340,7 @@ class TestRejections:
         await quick.subscriptions.add(tenant, S)
         [bad] = await quick.append(tenant, [order_placed("bad")])
         stream = quick.pull.stream(tenant, "pull")
-        async with asyncio.timeout(BOUND):
+        async with asyncio.timeout(PATIENCE):
             assert (await anext(stream)).id == bad.id
             await quick.pull.reject(tenant, "pull", bad.id, 1, "no")
             await quick.append(tenant, [order_placed("next")])

@@ -19,6 +19,7 @@ from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.subjects import context_of
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing, LocalKey
+from tests.patience import PATIENCE
 
 from .conftest import joined, open_private
 
@@ -126,7 +127,7 @@ async def test_a_killed_rotation_loses_nobody_and_the_next_one_finishes_it(
         str(home),
         str(rewrapped),
     ]
-    died = await asyncio.to_thread(subprocess.run, words, env=os.environ, timeout=60, capture_output=True)
+    died = await asyncio.to_thread(subprocess.run, words, env=os.environ, timeout=PATIENCE, capture_output=True)
     assert died.returncode == -signal.SIGKILL, died.stderr
     assert await names(own_database, home, tmp_path) == [f"Name {n}" for n in range(PEOPLE)]
     assert len(list((home / "keys").glob("*.key"))) == 2

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from mnemon.log.events import EntityReference, Scope
 from mnemon.log.store import EventLog
+from tests.patience import PATIENCE
 from tests.promptness import takes_less_than
 
 from .conftest import noted, order_placed
@@ -22,7 +23,7 @@ async def test_a_thousand_events_are_appended_within_a_second_and_read_within_ha
 async def test_appends_to_different_partitions_do_not_wait_for_each_other(log: EventLog, tenant: UUID) -> None:
     for name in ("A", "B"):
         await log.append(tenant, [noted(scope=Scope(name))])
-    async with asyncio.timeout(60), log.transaction(tenant) as held:
+    async with asyncio.timeout(PATIENCE), log.transaction(tenant) as held:
         await held.append([noted(scope=Scope("A"), entities=[EntityReference("order", "1")])])
         [appended] = await log.append(tenant, [noted(scope=Scope("B"), entities=[EntityReference("order", "1")])])
     assert appended.sequence == 2

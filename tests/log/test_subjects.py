@@ -14,6 +14,7 @@ from mnemon.log.events import Actor, Delegator, Scope
 from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.subjects import UNWRAPPED, SubjectKeys
 from mnemon.log.privacy.wrapping_keys import KeyRing
+from tests.patience import PATIENCE
 
 from .conftest import CLERK, joined, noted, open_private
 
@@ -76,7 +77,7 @@ async def test_a_transaction_that_waits_for_anothers_newcomer_takes_over_the_key
         await transaction.append([joined("c-1", "here")])
         other = asyncio.create_task(privacy.log.append(tenant, [joined("c-1", "there", scope=Scope("DE"))]))
         await until_someone_waits(database)
-    await asyncio.wait_for(other, 60)
+    await asyncio.wait_for(other, PATIENCE)
     assert [event.data["name"] async for event in privacy.log.scan(tenant)] == ["here"]
     *_, last = [
         event.data["name"] async for event in privacy.log.scan(tenant, legal_entity="DE") if "name" in event.data
@@ -192,7 +193,7 @@ async def test_many_open_transactions_can_still_look_keys_up(
         async with privacy.log.transaction(tenant) as transaction:
             await transaction.append([joined(f"c-{number}")])
 
-    await asyncio.wait_for(asyncio.gather(*(one(number) for number in range(25))), 60)
+    await asyncio.wait_for(asyncio.gather(*(one(number) for number in range(25))), PATIENCE)
     assert (await privacy.log.list_partitions(tenant))[0].sequence == 26
     await privacy.close()
 

@@ -31,6 +31,7 @@ from mnemon.telemetry import REGISTRY
 from mnemon.web.site import listening_socket, site_server
 from tests.conftest import MakeHome
 from tests.mcp.conftest import refusal
+from tests.patience import PATIENCE
 
 CORE = {"remember", "recall", "forget", "ask", "search", "event_search", "status"}
 FULL = {
@@ -39,7 +40,6 @@ FULL = {
     "event_list_for_revision", "event_reextract", "job_status",
 }  # fmt: skip
 # On a machine that has much else to do.
-PATIENCE = 60
 JSON = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 HELLO: dict[str, Any] = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",

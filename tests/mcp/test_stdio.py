@@ -21,6 +21,7 @@ from mnemon.identity.tokens import add_token, revoke_token
 from mnemon.log.events import SYSTEM
 from mnemon.settings import Settings
 from tests.mcp.conftest import content, refusal
+from tests.patience import PATIENCE
 
 COMMAND = [sys.executable, "-m", "mnemon", "mcp"]
 HELLO = {
@@ -28,7 +29,6 @@ HELLO = {
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
 }  # fmt: skip
 PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
-SOON = 60
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -47,7 +47,7 @@ async def started(home: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     assert process.stdin and process.stdout
     try:
         process.stdin.write(line(HELLO))
-        answer = json.loads(await asyncio.wait_for(process.stdout.readline(), SOON))
+        answer = json.loads(await asyncio.wait_for(process.stdout.readline(), PATIENCE))
         assert answer["result"]["protocolVersion"] == "2025-06-18"
         yield process
     finally:
@@ -82,7 +82,7 @@ async def test_nobody_waits_for_the_answer_to_a_line_that_cannot_be_read(served_
         for wrong in (half_an_emoji, b"no JSON", b"[" * 5000, b"[]", b'{"jsonrpc":"2.0","id":8,"result":"\\ud83d"}'):
             process.stdin.write(wrong + b"\n")
         process.stdin.write(line(PING))
-        answers = [json.loads(await asyncio.wait_for(process.stdout.readline(), SOON)) for _ in range(6)]
+        answers = [json.loads(await asyncio.wait_for(process.stdout.readline(), PATIENCE)) for _ in range(6)]
     assert [one["id"] for one in answers] == [7, None, None, None, None, 2]
     assert all(one["error"]["code"] == -32700 for one in answers[:5])
     assert answers[5]["result"] == {}, "and the conversation goes on"
@@ -93,7 +93,7 @@ async def test_a_signal_ends_the_command_though_the_client_holds_on(served_home:
     async with started(served_home) as process:
         assert process.stderr
         process.send_signal(number)
-        assert await asyncio.wait_for(process.wait(), SOON) == 0, "gently: its jobs and the database are given back"
+        assert await asyncio.wait_for(process.wait(), PATIENCE) == 0, "gently: its jobs and the database are given back"
         assert await process.stderr.read() == b""
 
 
@@ -103,5 +103,5 @@ async def test_a_client_that_closes_its_end_is_no_failure(served_home: Path) -> 
         process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
         process.stdin.write(line(PING))
         process.stdin.close()
-        assert await asyncio.wait_for(process.wait(), SOON) == 0
+        assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
         assert await process.stderr.read() == b""

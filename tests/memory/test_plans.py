@@ -23,6 +23,7 @@ from mnemon.models.vector_index import ensure_vector_index, index_name
 from mnemon.models.vectors import as_vector
 from tests.conftest import make_tenant
 from tests.memory.conftest import ADA
+from tests.patience import PATIENCE
 
 MODEL = ModelInUse("plain@1", 16)
 MANY, FEW = 2_500, 20
@@ -90,7 +91,7 @@ async def test_large_tenants_use_the_indexes_and_small_ones_lose_nothing(
     assert await scans(own_database, vectors) == 1
     found = await memory.search.search(large, memory.place(large), "word7", mode="text")
     assert [one.object.content for one in found.hits] == ["word7 common"]
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         # Each connection tells its counts when it is used again, or after a while.
         while not await scans(own_database, "emo_history_by_word"):
             await memory.search.search(large, memory.place(large), "word7", mode="text")
@@ -107,7 +108,7 @@ SELECT coalesce(sum(n_tup_ins) FILTER (WHERE relname = 'emo_history'), 0)::int A
 
 async def looked_at(memory: Memory, database: Database, tenant: UUID, written: int) -> int:
     """Rows of events and of the lens that were read so far, once the counts of all that was written are in."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while True:
             async with memory.reading.transaction(tenant) as connection:
                 await connection.execute("SELECT pg_stat_force_next_flush()")

@@ -9,6 +9,7 @@ from mnemon.memory.gateway import Memory
 from mnemon.memory.objects import Place
 from mnemon.memory.translator import SUBSCRIPTION, object_of_item
 from tests.memory.conftest import ADA
+from tests.patience import PATIENCE
 
 # What differs by nature: names of changes, times, and places in the log.
 OWN = (
@@ -107,7 +108,7 @@ async def test_the_follower_translates_by_itself(memory: Memory, tenant: UUID, p
     async with memory.follower():
         event = NewEvent(type="memory.item.upserted", data={"item_id": "note-1", "content": "one"}, actor=ADA.actor)
         await memory.log.append(tenant, [event])
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             with memory.log.arrivals.watch() as signal:
                 while not await memory.reading.count(tenant, place):
                     await signal.wait(0.05)

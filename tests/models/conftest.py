@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mnemon.models.local import LocalEmbedder
+from tests.patience import PATIENCE
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +23,7 @@ def model_home(open_folder: Path) -> Path:
 async def embedder(model_home: Path) -> AsyncIterator[LocalEmbedder]:
     opened = LocalEmbedder(model_home)
     yield opened
-    await asyncio.wait_for(opened.close(), 60)
+    await asyncio.wait_for(opened.close(), PATIENCE)
 
 
 @dataclass

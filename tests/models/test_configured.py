@@ -23,6 +23,7 @@ from mnemon.models.failures import (
 from mnemon.models.language import NoLanguageModel, Prompt, Usage
 from mnemon.models.speaker import Spoken
 from tests.models.scripted import KeptCalls, ScriptedSpeaker, scripted_model
+from tests.patience import PATIENCE
 
 PROMPT = Prompt("decisions", 3, "You find decisions.", "Anna: we go with PostgreSQL.")
 ANYONE = new_uuid()
@@ -130,7 +131,7 @@ async def test_silence_ends_at_the_time_limit() -> None:
 async def test_a_cancelled_call_is_recorded_too() -> None:
     speaker, kept = SilentSpeaker(), KeptCalls()
     task = asyncio.create_task(scripted_model(speaker, kept).ask(PROMPT, Decision, ANYONE))
-    await asyncio.wait_for(speaker.reached.wait(), 60)
+    await asyncio.wait_for(speaker.reached.wait(), PATIENCE)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert [call.outcome for call in kept.calls] == ["cancelled"]

@@ -20,6 +20,7 @@ from mnemon.models.failures import (
     ModelTimedOut,
     ModelUnreachable,
 )
+from tests.patience import PATIENCE
 
 KEY = "sk-very-secret-0123456789"
 
@@ -141,7 +142,7 @@ async def test_a_wrong_name_is_not_retried(service: Any, reply: Any, open_at: An
 async def test_silence_ends_at_the_time_limit(service: Any, reply: Any, open_at: Any) -> None:
     service.replies = [reply(silent=True)]
     with pytest.raises(ModelTimedOut):
-        await asyncio.wait_for(open_at(timeout=0.2).embed(["a"]), 60)
+        await asyncio.wait_for(open_at(timeout=0.2).embed(["a"]), PATIENCE)
 
 
 async def test_a_server_that_hangs_up_or_talks_nonsense_is_unreachable(service: Any, reply: Any, open_at: Any) -> None:
@@ -168,7 +169,7 @@ async def test_a_query_does_not_wait_for_bulk_requests(service: Any, reply: Any,
     service.replies = [only_queries]
     embedder = open_at(batch_size=1)
     bulk = asyncio.create_task(embedder.embed(["bulk"] * 10))
-    assert (await asyncio.wait_for(embedder.embed(["query"], purpose="query"), 60)).shape == (1, 3)
+    assert (await asyncio.wait_for(embedder.embed(["query"], purpose="query"), PATIENCE)).shape == (1, 3)
     bulk.cancel()
     await asyncio.gather(bulk, return_exceptions=True)
 

@@ -18,6 +18,7 @@ from mnemon.models.failures import AnswerTruncated, ModelTimedOut, ModelUnreacha
 from mnemon.models.language import LanguageModel, Prompt
 from mnemon.settings import load_settings
 from tests.models.scripted import KeptCalls
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -85,7 +86,7 @@ async def start(interpreter: Path, *options: str) -> LiveServer:
         interpreter, "-c", SERVE, *options, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
     )
     assert process.stdout is not None
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(PATIENCE):
         while line := await process.stdout.readline():
             if line.startswith(b"address "):
                 return LiveServer(process, line.split()[1].decode() + "/v1")
@@ -157,11 +158,11 @@ async def test_a_server_killed_in_mid_answer_is_an_error_that_a_retry_can_mend(
     server = await start(interpreter)
     try:
         stream = open_model(server).stream(PROMPT, ANYONE)
-        await asyncio.wait_for(anext(stream), 60)
+        await asyncio.wait_for(anext(stream), PATIENCE)
         await server.kill()
         with pytest.raises(ModelUnreachable) as caught:
             while True:
-                await asyncio.wait_for(anext(stream), 60)
+                await asyncio.wait_for(anext(stream), PATIENCE)
         assert caught.value.retry
         with pytest.raises(ModelUnreachable):
             await open_model(server).ask(PROMPT, City, ANYONE)

@@ -8,6 +8,7 @@ import numpy as np
 
 from mnemon.models.embedder import EMBEDDED
 from mnemon.models.local import LocalEmbedder
+from tests.patience import PATIENCE
 
 CHUNK = "The committee decided to postpone the migration until the audit is over. " * 16
 
@@ -23,7 +24,7 @@ async def test_a_query_overtakes_the_bulk_work(embedder: LocalEmbedder) -> None:
     bulk = asyncio.create_task(embedder.embed([CHUNK] * 200))
     await asyncio.sleep(0)
     for number in range(5):
-        await asyncio.wait_for(embedder.embed([f"who decided number {number}?"], purpose="query"), 60)
+        await asyncio.wait_for(embedder.embed([f"who decided number {number}?"], purpose="query"), PATIENCE)
     assert not bulk.done()
     bulk.cancel()
     await asyncio.gather(bulk, return_exceptions=True)
@@ -34,7 +35,7 @@ async def test_a_cancelled_call_frees_the_threads(embedder: LocalEmbedder) -> No
     await asyncio.sleep(0)
     bulk.cancel()
     await asyncio.gather(bulk, return_exceptions=True)
-    assert (await asyncio.wait_for(embedder.embed(["next"]), 20)).shape == (1, 384)
+    assert (await asyncio.wait_for(embedder.embed(["next"]), PATIENCE)).shape == (1, 384)
 
 
 async def test_the_event_loop_runs_on_during_bulk_work(embedder: LocalEmbedder) -> None:
@@ -54,7 +55,7 @@ async def test_queries_without_end_do_not_starve_bulk_work(embedder: LocalEmbedd
         while not bulk.done():
             await embedder.embed(["again and again?"], purpose="query")
 
-    await asyncio.wait_for(asyncio.gather(ask_on(), ask_on(), bulk), 60)
+    await asyncio.wait_for(asyncio.gather(ask_on(), ask_on(), bulk), PATIENCE)
 
 
 async def test_what_was_embedded_is_counted(embedder: LocalEmbedder) -> None:

@@ -19,6 +19,7 @@ from mnemon.models.minilm import rounded
 from mnemon.models.minilm_session import MOST_WINDOWS, WINDOW, MiniLM
 from mnemon.models.tokens import ModelTokenizer
 from mnemon.models.weights import Tensors, find_weights
+from tests.patience import PATIENCE
 
 Floats = NDArray[np.float64]
 erf = np.vectorize(math.erf)
@@ -118,7 +119,9 @@ async def test_the_order_and_purpose_of_a_call_change_no_bit(embedder: LocalEmbe
 
 async def test_a_restart_changes_no_bit(embedder: LocalEmbedder, model_home: Path) -> None:
     command = [sys.executable, "-c", PRINTS_BITS, str(model_home), *TEXTS]
-    restarted = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=60, check=True)
+    restarted = await asyncio.to_thread(
+        subprocess.run, command, capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
     assert restarted.stdout.strip() == (await embedder.embed(TEXTS)).tobytes().hex()
 
 
@@ -130,7 +133,7 @@ async def test_processes_that_start_at_once_share_one_graph(home: Path) -> None:
             for _ in range(3)
         )
     )
-    outputs = await asyncio.wait_for(asyncio.gather(*(process.communicate() for process in started)), 90)
+    outputs = await asyncio.wait_for(asyncio.gather(*(process.communicate() for process in started)), PATIENCE)
     assert len({output.split()[-1] for output, _ in outputs}) == 1
     assert [process.returncode for process in started] == [0, 0, 0]
     assert [path.suffix for path in (home / "models").iterdir()] == [".onnx"]

@@ -18,6 +18,7 @@ from mnemon.models.local import LocalEmbedder
 from mnemon.models.reembed import ReembedStep, reembed_step
 from mnemon.models.vector_tables import VectorTable
 from mnemon.models.vectors import as_vector
+from tests.patience import PATIENCE
 
 RELATION = "mnemon.note_vectors"
 CREATE = """
@@ -173,7 +174,7 @@ async def test_two_workers_at_once_do_the_work_once(notes: tuple[Database, UUID]
     database, tenant = notes
     for number in range(6):
         await write(database, tenant, f"note number {number}")
-    await asyncio.wait_for(asyncio.gather(*(run_to_the_end(database, tenant, embedder) for _ in range(2))), 60)
+    await asyncio.wait_for(asyncio.gather(*(run_to_the_end(database, tenant, embedder) for _ in range(2))), PATIENCE)
     assert await models_of(database, tenant) == {embedder.model_id: 6}
 
 
@@ -206,7 +207,7 @@ async def test_a_writer_in_mid_transaction_is_waited_for(notes: tuple[Database, 
             "INSERT INTO mnemon.note_vectors VALUES (%s, %s, %s, %s)",
             (tenant, note_id, OLD.model_id, as_vector(vector)),
         )
-    await asyncio.wait_for(change, 60)
+    await asyncio.wait_for(change, PATIENCE)
     assert await models_of(database, tenant) == {embedder.model_id: 2}
 
 

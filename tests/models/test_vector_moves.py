@@ -23,6 +23,7 @@ from mnemon.work.enqueue import enqueue
 from mnemon.work.kinds import NoPayload
 from mnemon.work.model_jobs import FIND_OLD_VECTORS, REEMBED
 from mnemon.work.worker import Worker
+from tests.patience import PATIENCE
 
 from .test_reembed import CREATE, EMBEDDERS, OLD, RELATION, TABLE, models_of, search, write
 
@@ -61,7 +62,7 @@ async def working(database: Database, embedder: Any) -> AsyncIterator[None]:
 
 
 async def ended_jobs(database: Database, kind: str, count: int) -> list[dict[str, Any]]:
-    async with asyncio.timeout(60), database.owner() as owner:
+    async with asyncio.timeout(PATIENCE), database.owner() as owner:
         while True:
             rows = await (await owner.execute("SELECT * FROM mnemon.jobs WHERE kind = %s", (kind,))).fetchall()
             if len([row for row in rows if row["finished_at"]]) == count:

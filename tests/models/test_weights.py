@@ -11,6 +11,7 @@ from mnemon.models.embedder import embedding_health
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.local import LocalEmbedder
 from mnemon.models.weights import REMEDY, find_weights
+from tests.patience import PATIENCE
 
 EMBEDS_WITHOUT_TORCH = """
 import asyncio, sys
@@ -63,7 +64,7 @@ def test_embedding_never_imports_torch(model_home: Path) -> None:
         [sys.executable, "-c", EMBEDS_WITHOUT_TORCH, model_home],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.stdout.strip() == "(1, 384)", done.stderr

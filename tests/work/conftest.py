@@ -13,8 +13,7 @@ from mnemon.db.database import Database
 from mnemon.ids import new_uuid
 from mnemon.work.kinds import Backoff, JobKind
 from mnemon.work.worker import Worker
-
-PATIENCE = 120.0
+from tests.patience import PATIENCE
 
 
 class Note(BaseModel):

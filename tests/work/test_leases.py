@@ -25,6 +25,7 @@ from mnemon.work.queue import (
     release_delayed_jobs,
     rescue_jobs,
 )
+from tests.patience import PATIENCE
 
 LEASE = timedelta(seconds=0.4)
 
@@ -172,7 +173,7 @@ async def test_heartbeats_claims_and_finishes_go_on_while_the_pool_is_exhausted(
         await run_worker(kind, lease=LEASE.total_seconds())
         async with database.transaction(tenant) as tx:
             job = await enqueue(tx, kind, note())
-        await asyncio.wait_for(started.wait(), 60)
+        await asyncio.wait_for(started.wait(), PATIENCE)
         await eventually(held_for_three_leases)
     release.set()
     assert (await job_reaches(job.job_id, "DONE"))["attempts"] == 1
@@ -199,7 +200,7 @@ async def test_a_long_finishing_transaction_neither_blocks_heartbeats_nor_loses_
     async with database.transaction(tenant) as tx:
         first = await enqueue(tx, slow, note())
         second = await enqueue(tx, quick, note())
-    await asyncio.wait_for(finishing.wait(), 60)
+    await asyncio.wait_for(finishing.wait(), PATIENCE)
 
     async def the_other_lease_was_extended() -> bool:
         async with database.transaction(tenant) as tx:
@@ -250,10 +251,10 @@ async def test_a_job_whose_lease_was_taken_is_stopped(database, tenant, make_kin
     await run_worker(kind, lease=0.3)
     async with database.transaction(tenant) as tx:
         job = await enqueue(tx, kind, note())
-    await asyncio.wait_for(started.wait(), 60)
+    await asyncio.wait_for(started.wait(), PATIENCE)
     async with database.owner() as owner:
         await owner.execute("UPDATE mnemon.jobs SET lease_token = gen_random_uuid() WHERE job_id = %s", (job.job_id,))
-    await asyncio.wait_for(stopped.wait(), 60)
+    await asyncio.wait_for(stopped.wait(), PATIENCE)
 
 
 async def test_a_process_that_stops_inside_its_finish_does_not_keep_the_row(

@@ -13,6 +13,7 @@ from mnemon.work.failures import JobFailure
 from mnemon.work.job import Job
 from mnemon.work.queue import claim_jobs, fail_job
 from mnemon.work.worker import Worker
+from tests.patience import PATIENCE
 
 
 async def test_a_job_runs_once_as_its_tenant_and_is_done(
@@ -155,7 +156,7 @@ async def test_a_job_that_ignores_its_time_limit_is_abandoned_and_cannot_write(
     row = await job_reaches(job.job_id, "FAILED")
     assert "abandoned" in row["last_error_message"]
     release.set()
-    assert await asyncio.wait_for(wrote, 60) == "LeaseLost"
+    assert await asyncio.wait_for(wrote, PATIENCE) == "LeaseLost"
 
 
 async def test_effects_and_finish_commit_together_or_not_at_all(
@@ -197,7 +198,7 @@ async def test_a_stopped_worker_gives_its_jobs_back_at_once_with_their_attempt(
     worker = await run_worker(kind)
     async with database.transaction(tenant) as tx:
         job = await enqueue(tx, kind, note())
-    await asyncio.wait_for(started.wait(), 60)
+    await asyncio.wait_for(started.wait(), PATIENCE)
     worker.stop()
     row = await job_reaches(job.job_id, "PENDING")
     assert (row["attempts"], row["errors"], row["lease_token"]) == (0, [], None)
@@ -223,7 +224,7 @@ async def test_what_a_handler_raises_while_it_is_stopped_is_not_held_against_the
     worker = await run_worker(kind)
     async with database.transaction(tenant) as tx:
         job = await enqueue(tx, kind, note())
-    await asyncio.wait_for(started.wait(), 60)
+    await asyncio.wait_for(started.wait(), PATIENCE)
     worker.stop()
     row = await job_reaches(job.job_id, "PENDING", "FAILED")
     assert (row["status"], row["attempts"], row["errors"]) == ("PENDING", 0, [])
@@ -239,7 +240,7 @@ async def test_a_success_at_the_moment_of_the_stop_is_on_record(database, tenant
     worker = Worker(database, [kind], poll=0.1)
     async with database.transaction(tenant) as tx:
         job = await enqueue(tx, kind, note())
-    await asyncio.wait_for(worker.run(), 60)
+    await asyncio.wait_for(worker.run(), PATIENCE)
     assert (await read_job(job.job_id))["status"] == "DONE"
 
 
@@ -270,10 +271,10 @@ async def test_a_cancelled_job_is_stopped_while_it_runs(
     await eventually(listening)
     async with database.transaction(tenant) as tx:
         job = await enqueue(tx, kind, note())
-    await asyncio.wait_for(started.wait(), 60)
+    await asyncio.wait_for(started.wait(), PATIENCE)
     async with database.transaction(tenant) as tx:
         await tx.execute("SELECT mnemon.cancel_job(%s)", (job.job_id,))
-    await asyncio.wait_for(stopped.wait(), 60)
+    await asyncio.wait_for(stopped.wait(), PATIENCE)
     row = await read_job(job.job_id)
     assert (row["status"], row["last_error_code"]) == ("FAILED", "CANCELLED")
 
@@ -339,7 +340,7 @@ async def test_waiting_behind_a_full_worker_is_not_an_attempt_and_not_a_stall(
     await run_worker(kind, slots=1, lease=0.3, poll=0.05)
     async with database.transaction(tenant) as tx:
         first, *waiting = await enqueue_many(tx, kind, [note() for _ in range(4)])
-    await asyncio.wait_for(started.wait(), 60)
+    await asyncio.wait_for(started.wait(), PATIENCE)
 
     async def several_leases_passed() -> bool:
         row = await read_job(first)

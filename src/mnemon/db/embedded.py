@@ -27,6 +27,7 @@ class EmbeddedServer:
         self._linger = linger_seconds
         self._thread = threading.Lock()
         self._share: BinaryIO | None = None
+        self._released = threading.Event()
         try:
             self.cluster = files.locate(home)
         except PermissionError as refusal:
@@ -47,6 +48,7 @@ class EmbeddedServer:
     def ensure_running(self, limit: float = START_LIMIT + 30) -> None:
         """Return once the server answers, having started its keeper if there was none. Blocking."""
         with self._thread:
+            self._refuse_if_released()
             try:
                 self._take_share()
             except PermissionError:
@@ -56,6 +58,7 @@ class EmbeddedServer:
                 ) from None
             deadline = time.monotonic() + limit
             while True:
+                self._refuse_if_released()
                 self._start_keeper_if_none()
                 if files.is_ready(self.cluster):
                     return
@@ -68,11 +71,19 @@ class EmbeddedServer:
                 time.sleep(0.05)
 
     def release(self) -> None:
-        """Say that this process no longer needs the server."""
+        """Say that this process no longer needs the server.
+
+        For good: a connection that a thread is still trying to open may not start the server again behind our back.
+        """
+        self._released.set()
         with self._thread:
             if self._share is not None:
                 self._share.close()
                 self._share = None
+
+    def _refuse_if_released(self) -> None:
+        if self._released.is_set():
+            raise DatabaseUnavailable("This process has closed its database.", home=str(self._home))
 
     def _take_share(self) -> None:
         if self._share is None:

@@ -8,6 +8,7 @@ import psycopg
 from psycopg import AsyncConnection
 
 from mnemon.db.database import Database, connect
+from mnemon.errors import MnemonError
 from mnemon.log.privacy.subjects import SubjectKeys
 from mnemon.tasks import end
 from mnemon.telemetry import logger
@@ -42,7 +43,7 @@ class Invalidation:
                 server = self._database.server
                 async with await connect(server, server.app_conninfo) as connection:
                     await self._listen(connection)
-            except psycopg.OperationalError as failure:
+            except (psycopg.Error, MnemonError, OSError) as failure:
                 log.warning("privacy.listening_interrupted", error=str(failure).strip())
             finally:
                 self.listening.clear()

@@ -8,6 +8,7 @@ import orjson
 import psycopg
 
 from mnemon.db.database import Database, connect
+from mnemon.errors import MnemonError
 from mnemon.log.append.wake import CHANNEL, Waker
 from mnemon.tasks import end
 from mnemon.telemetry import counter, logger
@@ -98,7 +99,7 @@ class Arrivals:
         while True:
             try:
                 await self._listen()
-            except (psycopg.Error, OSError) as failure:
+            except (psycopg.Error, MnemonError, OSError) as failure:
                 losses = 0 if self._listening.is_set() else losses + 1
                 log.warning("log.listen_lost", error=str(failure))
             self._listening.clear()
