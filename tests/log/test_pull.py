@@ -16,6 +16,7 @@ from mnemon.log.store import EventLog
 from mnemon.log.subscribe.delivery import Delivery
 from mnemon.log.subscribe.gathering import Batch
 from mnemon.log.subscribe.limits import DeliveryLimits
+from mnemon.log.subscribe.pull import LONGEST_WAIT
 from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.log.types.registry import Registry
 from mnemon.telemetry import REGISTRY
@@ -93,7 +94,7 @@ async def test_a_waiting_fetch_answers_as_soon_as_something_is_committed(
 ) -> None:
     await log.subscriptions.add(tenant, S)
     async with fresh_log() as elsewhere:
-        waiting = asyncio.create_task(log.pull.fetch(tenant, "pull", wait_seconds=PATIENCE))
+        waiting = asyncio.create_task(log.pull.fetch(tenant, "pull", wait_seconds=LONGEST_WAIT))
         await elsewhere.append(tenant, [order_placed("1")])
         async with asyncio.timeout(PATIENCE):
             assert numbers(await waiting) == ["1"]
@@ -264,7 +265,7 @@ class TestRejections:
         assert [event.sequence for event in batch.events] == [2, 4]
         await log.pull.acknowledge(tenant, "pull", "main", 4)
         async with asyncio.timeout(PATIENCE):
-            again = await log.pull.fetch(tenant, "pull", wait_seconds=PATIENCE)
+            again = await log.pull.fetch(tenant, "pull", wait_seconds=LONGEST_WAIT)
         assert [event.sequence for event in again.events] == [1, 3, 5]
         for event in again.events:
             await log.pull.acknowledge_event(tenant, "pull", event.id, event.sequence)
