@@ -13,6 +13,7 @@ from mnemon.api.log import streaming
 from mnemon.app import Mnemon
 from mnemon.identity.roles import CredentialScope, Role
 from mnemon.log.append.incoming import DECISION, DECISION_TYPE
+from mnemon.log.subscribe.pull import LONGEST_WAIT
 from mnemon.log_operations.delivery import BatchOut
 from mnemon.web.site import listening_socket, site_server
 from tests.patience import PATIENCE
@@ -65,7 +66,7 @@ async def test_events_come_again_until_they_are_acknowledged(client: httpx.Async
 
 
 async def test_a_long_poll_ends_when_an_event_arrives(client: httpx.AsyncClient, board: Person) -> None:
-    waiting = asyncio.create_task(poll(client, board, wait=PATIENCE))
+    waiting = asyncio.create_task(poll(client, board, wait=LONGEST_WAIT))
     await asyncio.sleep(0)
     [made] = await decide(client, board)
     batch = await asyncio.wait_for(waiting, PATIENCE)
@@ -272,7 +273,7 @@ async def test_a_rejected_event_comes_again_until_it_is_a_dead_letter(
     refused = await client.post(f"{PATH}/reject", json=body, headers=user.headers)
     assert (refused.status_code, refused.json()["error_code"]) == (403, "NOT_ALLOWED")
     for attempts in range(1, 6):
-        batch = await poll(client, board, wait=PATIENCE)
+        batch = await poll(client, board, wait=LONGEST_WAIT)
         assert batch["failures"] == ({made["id"]: attempts - 1} if attempts > 1 else {})
         token = {"token": batch["tokens"]["main"]}
         rejected = await client.post(f"{PATH}/reject", json=body | token, headers=board.headers)
