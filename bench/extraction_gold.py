@@ -14,6 +14,7 @@ from mnemon.semantics.extract.verify import find_evidence
 from mnemon.semantics.semantic_event import SemanticEvent
 
 FOLDER = Path(__file__).parents[1] / "tests" / "semantics" / "gold"
+CORPUS = Path(__file__).parents[1] / "training" / "corpus"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Label:
     subject: str
     event_time: str | None
     due: str | None
+    name: str = ""
+    owner: str | None = None
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,10 @@ class Document:
     split: str
     revision: Revision
     labels: tuple[Label, ...]
+    language: str = "en"
+    kind: str = ""
+    series: str | None = None
+    links: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass
@@ -65,8 +72,8 @@ class Score:
         return counts[category] if category else counts.total()
 
 
-def load_documents(split: str | None = None) -> list[Document]:
-    documents = [_document(path) for path in sorted(FOLDER.glob("*.json"))]
+def load_documents(split: str | None = None, folder: Path = FOLDER) -> list[Document]:
+    documents = [_document(path) for path in sorted(folder.glob("*.json"))]
     return [each for each in documents if split in (None, each.split)]
 
 
@@ -144,33 +151,56 @@ def _document(path: Path) -> Document:
     table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     text = path.with_suffix(".txt").read_text(encoding="utf-8")
     source = table["source"]
+    date = source["date"]
     revision = Revision(
         f"rev_{path.stem}",
         text,
         source["type"],
-        datetime.fromisoformat(f"{source['date']}T12:00:00+00:00"),
+        datetime.fromisoformat(f"{date}T12:00:00+00:00") if date else None,
         source["timezone"],
         source["title"],
-        source.get("sender"),
+        source.get("sender") or source.get("author"),
         tuple(source["participants"]),
     )
-    return Document(path.stem, table["split"], revision, tuple(_label(text, each) for each in table["events"]))
+    return Document(
+        path.stem,
+        table["split"],
+        revision,
+        tuple(_label(text, each) for each in table["events"]),
+        table.get("language", "en"),
+        table.get("kind", ""),
+        table.get("series"),
+        tuple((each["kind"], each["later"], each["earlier"]) for each in table.get("links", ())),
+    )
 
 
 def _label(text: str, event: dict[str, Any]) -> Label:
-    found = find_evidence(text, event["quote"])
-    if found is None:
-        raise ValueError(f"A label quotes what the text does not say: {event['quote']!r}")
+    start, end = _span(text, event["quote"], event.get("nth", 1))
     return Label(
         event["category"],
-        found.start,
-        found.end,
+        start,
+        end,
         event["quote"],
         tuple(event["actors"]),
         event["subject"],
         event.get("event_time"),
         event.get("due"),
+        event.get("id", ""),
+        event.get("owner"),
     )
+
+
+def _span(text: str, quote: str, nth: int) -> tuple[int, int]:
+    """Where the quote stands: as it is written, or with its white space and quotation marks folded."""
+    start = -1
+    for _ in range(nth):
+        start = text.find(quote, start + 1)
+    if start >= 0:
+        return start, start + len(quote)
+    found = find_evidence(text, quote)
+    if found is None:
+        raise ValueError(f"A label quotes what the text does not say: {quote!r}")
+    return found.start, found.end
 
 
 def _ratio(part: float, whole: float) -> float:

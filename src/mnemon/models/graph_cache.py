@@ -2,10 +2,11 @@
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
-from mnemon.models.minilm import NAME, REVISION, minilm_graph
-from mnemon.models.weights import PUBLISHED, Weights
+from mnemon.models.minilm import NAME, REVISION, hidden_graph, minilm_graph
+from mnemon.models.weights import PUBLISHED, Tensors, Weights
 from mnemon.telemetry import logger
 
 log = logger(__name__)
@@ -18,6 +19,17 @@ def cached_graph(home: Path, weights: Weights) -> Path:
         weights.check()
         _write_whole(path, minilm_graph(weights.tensors()))
         log.info("embedding graph written", path=str(path))
+    return path
+
+
+def adapted_graph(home: Path, weights: Weights, name: str, digest: str, merged: Callable[[Tensors], Tensors]) -> Path:
+    """The same with an adapter merged into the weights; its digest is in the file's name."""
+    start = f"{NAME}-{PUBLISHED['model.safetensors'][:12]}-{REVISION}-{name}"
+    path = home / "models" / f"{start}-{digest[:12]}.onnx"
+    if not path.exists():
+        weights.check()
+        _write_whole(path, hidden_graph(merged(weights.tensors())))
+        log.info("adapted graph written", path=str(path))
     return path
 
 

@@ -29,15 +29,23 @@ def minilm_graph(weights: Tensors) -> bytes:
     return _Builder(weights).build()
 
 
+def hidden_graph(weights: Tensors) -> bytes:
+    """The same calculation without its last step: the hidden state of each token."""
+    return _Builder(weights).build(pooled=False)
+
+
 class _Builder:
     def __init__(self, weights: Tensors) -> None:
         self.weights = weights
         self.graph = GraphFile(NAME)
 
-    def build(self) -> bytes:
+    def build(self, pooled: bool = True) -> bytes:
         hidden = self._embeddings(self.graph.input("ids", "int64", [1, "tokens"]))
         for layer in range(LAYERS):
             hidden = self._feed_forward(layer, self._attention(layer, hidden))
+        if not pooled:
+            self.graph.output(hidden, "float32", [1, "tokens", DIMENSION])
+            return self.graph.contents()
         (mean,) = self.graph.node("ReduceMean", [hidden, self._indices("over_tokens", 1)], keepdims=0)
         (unit,) = self.graph.node("LpNormalization", [mean], axis=-1, p=2)
         self.graph.output(unit, "float32", [1, DIMENSION])

@@ -36,7 +36,7 @@ class MiniLM:
         weights.check("tokenizer.json")
         graph = cached_graph(home, weights)
         try:
-            session = onnxruntime.InferenceSession(graph, _options(), providers=["CPUExecutionProvider"])
+            session = onnxruntime.InferenceSession(graph, session_options(), providers=["CPUExecutionProvider"])
         except Exception as failure:
             raise EmbedderUnavailable(
                 f"onnxruntime cannot load {graph}: {failure}. Delete that file to have it made again.", remedy=REMEDY
@@ -65,7 +65,7 @@ class MiniLM:
         return vector
 
 
-def _options() -> Any:
+def session_options() -> Any:
     """One thread per call, and no memory kept for each length of text ever seen."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1

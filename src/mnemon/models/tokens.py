@@ -53,6 +53,11 @@ class ModelTokenizer:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
+    def encode(self, text: str) -> tuple[list[int], list[TokenSpan]]:
+        """Token numbers, and where each lies in the text."""
+        found = self._tokenizer.encode(text, add_special_tokens=False)
+        return found.ids, found.offsets
+
 
 class PlainTokenizer:
     """Cuts at word borders and every six letters: near the model's count, and needs no file."""

@@ -17,6 +17,8 @@ _COLUMNS: dict[str, str] = {
     "name": r"names?|people|contact",
 }
 _PATTERNS = {kind: re.compile(words, re.IGNORECASE) for kind, words in _COLUMNS.items()}
+# "14.1", "R3", "#7": it counts rows and says nothing.
+_NUMBERING = re.compile(r"#?[A-Za-z]{0,3}[-.]?[\d.]*")
 _RULER = re.compile(r"\s*\|?[\s:|-]+\|?\s*$")
 _CELL = {"|": re.compile(r"[^|]+"), ";": re.compile(r"[^;]*"), "\t": re.compile(r"[^\t]*")}
 
@@ -31,7 +33,7 @@ class Table:
 
 @dataclass(frozen=True)
 class TableRow:
-    """Cells by kind, and the span from the first known cell to the last filled one."""
+    """Cells by kind, and the span from the first filled cell, a row's number left out, to the last one."""
 
     cells: dict[str, str]
     start: int
@@ -39,7 +41,7 @@ class TableRow:
 
 
 def table_opening(line: str) -> Table | None:
-    """A heading row: several cells, and at least one column that we know."""
+    """A heading row: several cells, and at least one column that we know, or bars on both sides."""
     for separator in ("|", "\t", ";"):
         if line.count(separator) < 2 and not (separator != "|" and line.count(separator) == 1):
             continue
@@ -47,6 +49,9 @@ def table_opening(line: str) -> Table | None:
         known = [kind for kind in columns if kind]
         if len(columns) >= 2 and len(set(known)) >= (1 if separator == "|" else 2):
             return Table(separator, columns)
+    framed = line.strip()
+    if len(framed) > 2 and framed[0] == framed[-1] == "|" and framed.count("|") > 2:
+        return Table("|", tuple(_kind(cell) for _, _, cell in _cells(line, "|")))
     return None
 
 
@@ -65,7 +70,8 @@ def read_row(line: str, offset: int, table: Table) -> TableRow | None:
             continue
         if kind:
             cells.setdefault(kind, cell)
-            begin = start if begin is None else begin
+        if begin is None and (kind or not _NUMBERING.fullmatch(cell)):
+            begin = start
         if begin is not None:
             end = stop
     if begin is None or end is None:

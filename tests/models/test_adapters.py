@@ -1,0 +1,61 @@
+"""Adapters of the embedder: only the shipped one is read, and merged it changes what it should and nothing else."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mnemon.models.adapters import AdaptedEncoder, Adapter, read_adapter
+from mnemon.models.failures import EmbedderUnavailable
+from mnemon.models.local import LocalEmbedder
+from mnemon.models.minilm_session import END, START
+from mnemon.models.weights import find_weights
+
+PACKAGE = "mnemon.semantics.learned"
+LAYER = "encoder.layer.0.attention.self.query"
+
+
+def shipped_digest() -> str:
+    from importlib import resources
+
+    return hashlib.sha256(resources.files(PACKAGE).joinpath("reader.npz").read_bytes()).hexdigest()
+
+
+def adapter_of(scale: float) -> Adapter:
+    parts = {
+        f"{LAYER}.narrow": np.ones((2, 384), np.float16),
+        f"{LAYER}.wide": np.full((384, 2), scale, np.float16),
+        "head.weight": np.zeros((1, 384), np.float32),
+        "head.bias": np.zeros(1, np.float32),
+    }
+    return Adapter("trial", f"{scale:.4f}".replace(".", "").ljust(12, "0"), parts)
+
+
+def test_an_adapter_with_another_digest_is_refused() -> None:
+    with pytest.raises(EmbedderUnavailable, match="not the one that was shipped"):
+        read_adapter(PACKAGE, "reader", "0" * 64)
+
+
+def test_the_shipped_adapter_is_small_and_has_a_part_for_each_dense_layer() -> None:
+    adapter = read_adapter(PACKAGE, "reader", shipped_digest())
+    assert len([name for name in adapter.parts if name.endswith(".wide")]) == 36
+    assert sum(part.nbytes for part in adapter.parts.values()) < 1_000_000
+
+
+def test_merging_adds_the_product_to_its_layer_alone() -> None:
+    weights = find_weights().tensors()
+    merged = adapter_of(0.25).merged(weights)
+    assert np.allclose(merged[f"{LAYER}.weight"], weights[f"{LAYER}.weight"] + 0.5)
+    assert merged["encoder.layer.1.output.dense.weight"] is weights["encoder.layer.1.output.dense.weight"]
+
+
+async def test_an_adapter_that_adds_nothing_gives_the_embedders_own_vectors(
+    model_home: Path, embedder: LocalEmbedder
+) -> None:
+    text = "The depot in Bremen closes in May."
+    encoder = AdaptedEncoder.open(model_home, None, adapter_of(0.0))
+    states = encoder.hidden((START, *encoder.tokenizer.ids(text), END))
+    mean = states.mean(axis=0)
+    (vector,) = await embedder.embed([text])
+    assert float(mean / np.linalg.norm(mean) @ vector) > 0.9999
