@@ -16,6 +16,7 @@ from uuid import UUID
 
 import numpy as np
 from corpus import Corpus, make_corpus
+from neighbour_bench import measure_neighbour
 from passages import add_document, add_tenant, own_database
 from small_files_bench import measure_small_files
 from upload_bench import measure_uploads
@@ -222,6 +223,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         results |= await measure_small_files(Path(folder))
     results |= await measure_uploads(QUICK)
+    results |= await measure_neighbour(QUICK)
     await measure_search(results)
     print(json.dumps({"bench": "ingest", "results": {name: round(value, 3) for name, value in results.items()}}))
 

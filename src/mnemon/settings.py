@@ -303,12 +303,17 @@ class Settings(BaseSettings):
         ge=0,
         le=10_080,
     )
-    extract_seconds: int = _setting(120, "How long the text of one file may take to read.", ge=1, le=3_600)
+    extract_seconds: int = _setting(
+        120, "Processor time that reading one file may take; three times as long by the clock.", ge=1, le=3_600
+    )
     extract_memory_mb: int = _setting(
         1_024, "Most memory that reading one file may use, in a process of its own.", ge=256, le=65_536
     )
     extract_pages: int = _setting(2_000, "Most pages of a PDF.", ge=1, le=100_000)
     extract_characters: int = _setting(10_000_000, "Most characters of text in one file.", ge=1_000, le=100_000_000)
+    extract_chunks: int = _setting(
+        10_000, "Most passages that one file may make; each of them is embedded.", ge=100, le=1_000_000
+    )
     extract_expanded_mb: int = _setting(256, "Most that a Word file may unpack to.", ge=1, le=4_096)
     openai_api_key: SecretStr | None = _setting(
         None, "Key for the OpenAI-compatible endpoint. Used only once a model is named.", "OPENAI_API_KEY"

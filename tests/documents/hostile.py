@@ -16,6 +16,8 @@ def read_hostile(wanted: FileToRead) -> ReadFile:
         os.kill(os.getpid(), signal.SIGSEGV)
     if b"HANG" in content:
         time.sleep(3600)
+    while b"LOOP" in content:
+        pass
     while b"HOG" in content:
         HOARD.append(bytearray(16 << 20))
     return read_file(wanted)

@@ -11,6 +11,7 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.documents import failures
+from mnemon.documents.extraction import isolated
 from mnemon.documents.ingest import job as ingest
 from mnemon.documents.ingest import reader
 from mnemon.documents.ingest.job import INGEST
@@ -119,7 +120,7 @@ async def test_a_crash_a_hog_and_an_endless_loop_harm_no_file_between_them(
     upload: Upload, work: Work, run_reaches: RunReaches, mnemon: Mnemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(INGEST, "attempts", 1)
-    limits = {"extract_seconds": 5, "extract_memory_mb": 600}
+    limits = {"extract_seconds": 4, "extract_memory_mb": 600}
     monkeypatch.setattr(mnemon, "settings", mnemon.settings.model_copy(update=limits))
     texts = ["One.", "KILL", "Two.", "HOG", "Three.", "HANG", "Four."]
     told = [(await upload(text)).json() for text in texts]
@@ -128,6 +129,19 @@ async def test_a_crash_a_hog_and_an_endless_loop_harm_no_file_between_them(
     assert [run["status"] for run in ended] == ["succeeded", "failed"] * 3 + ["succeeded"]
     for run, reason in zip(ended[1::2], ("PROCESS_DIED", "memory", "TIME_LIMIT"), strict=True):
         assert reason in run["error"]
+
+
+@pytest.mark.usefixtures("hostile_reader")
+async def test_a_file_that_uses_up_its_processor_time_is_not_tried_again(
+    upload: Upload, work: Work, run_reaches: RunReaches, mnemon: Mnemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mnemon, "settings", mnemon.settings.model_copy(update={"extract_seconds": 1}))
+    monkeypatch.setattr(isolated, "WAITING_TOO", 600)
+    told = (await upload("LOOP")).json()
+    await work(slots=1)
+    run = await run_reaches(told["run_id"], "failed", "succeeded")
+    assert (run["status"], run["error_code"], run["attempts"]) == ("failed", "EXTRACTION_FAILED", 1)
+    assert "1 s of processor time" in run["error"] and "MNEMON_EXTRACT_SECONDS" in run["error"]
 
 
 async def test_an_embedder_that_is_down_is_tried_again_and_then_given_up(

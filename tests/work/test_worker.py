@@ -539,3 +539,40 @@ async def test_a_job_that_is_cancelled_before_its_first_step_does_not_cost_the_s
     worker = await run_worker(kind, slots=1)
     await job_reaches(after.job_id, "DONE")
     assert ran == ["after"]
+
+
+async def test_long_jobs_of_one_tenant_leave_a_place_for_another(
+    database, tenant, other_tenant, make_kind, note, run_worker, eventually
+) -> None:
+    kind = make_kind()
+    begun: list[Any] = []
+    end = asyncio.Event()
+
+    @kind.handler
+    async def handle(job: Job) -> None:
+        begun.append(job.tenant_id)
+        await end.wait()
+
+    async with database.transaction(tenant) as tx:
+        await enqueue_many(tx, kind, [note() for _ in range(5)])
+    worker = await run_worker(kind, slots=2)
+
+    async def full() -> bool:
+        return len(begun) == 2
+
+    await eventually(full)
+    async with database.transaction(other_tenant) as tx:
+        await enqueue_many(tx, kind, [note(), note()])
+
+    async def served() -> bool:
+        return other_tenant in begun
+
+    await eventually(served)
+    # One guest, and nobody beyond: the others wait for a slot.
+    assert (begun.count(tenant), begun.count(other_tenant), worker.running) == (2, 1, 3)
+    end.set()
+
+    async def all_done() -> bool:
+        return len(begun) == 7 and worker.running == 0
+
+    await eventually(all_done)

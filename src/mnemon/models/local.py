@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mnemon.models.bulk_line import BulkLine, BulkSlice
 from mnemon.models.embedder import Purpose, Vectors, count_embedded
 from mnemon.models.minilm import DIMENSION, NAME, REVISION
 from mnemon.models.minilm_session import MiniLM
@@ -35,24 +36,46 @@ class LocalEmbedder:
         self._model: MiniLM | None = None
         self._loading = threading.Lock()
         self._queries = _QueriesFirst()
+        self._line = BulkLine()
         self._bulk = ThreadPoolExecutor(self._threads, "embed-bulk", _lower_priority)
         self._quick = ThreadPoolExecutor(self._threads, "embed-query")
 
     async def embed(self, texts: Sequence[str], purpose: Purpose = "bulk") -> Vectors:
-        """One row per text. A `query` does not wait for `bulk` work."""
+        """One row per text. A `query` does not wait for `bulk` work, and bulk work takes turns (`in_turn`)."""
         started = time.perf_counter()
-        loop = asyncio.get_running_loop()
-        pool, work = (self._quick, self._embed_query) if purpose == "query" else (self._bulk, self._embed_bulk)
-        # Somebody waits for a query: its texts are shared out among all cores.
-        each = min(SLICE, -(-len(texts) // self._threads)) if purpose == "query" else SLICE
-        slices = [texts[at : at + each] for at in range(0, len(texts), each or 1)]
-        parts = await asyncio.gather(*(loop.run_in_executor(pool, work, part) for part in slices))
+        waits = self._ask(texts) if purpose == "query" else self._line_up(texts)
+        parts = await asyncio.gather(*waits)
         count_embedded(self.model_id, purpose, len(texts), time.perf_counter() - started)
         return np.concatenate(parts) if parts else np.empty((0, DIMENSION), np.float32)
 
     async def close(self) -> None:
+        self._line.disperse()
         for pool in (self._bulk, self._quick):
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
+
+    def _ask(self, texts: Sequence[str]) -> "list[asyncio.Future[Vectors]]":
+        """Somebody waits for a query: its texts are shared out among all cores."""
+        loop = asyncio.get_running_loop()
+        each = min(SLICE, -(-len(texts) // self._threads))
+        return [loop.run_in_executor(self._quick, self._embed_query, part) for part in _sliced(texts, each)]
+
+    def _line_up(self, texts: Sequence[str]) -> "list[asyncio.Future[Vectors]]":
+        """Each thread that is free takes the slice whose turn it is, whoever's that may be."""
+        slices = [BulkSlice(part) for part in _sliced(texts, SLICE)]
+        if slices:
+            self._line.join(slices)
+        for _ in slices:
+            self._bulk.submit(self._embed_next)
+        return [asyncio.wrap_future(one.vectors) for one in slices]
+
+    def _embed_next(self) -> None:
+        taken = self._line.take()
+        if taken is None:
+            return
+        try:
+            taken.vectors.set_result(self._embed_bulk(taken.texts))
+        except BaseException as failure:
+            taken.vectors.set_exception(failure)
 
     def _embed_query(self, texts: Sequence[str]) -> Vectors:
         with self._queries.one_more():
@@ -95,6 +118,10 @@ class _QueriesFirst:
                 self._none_running.clear()
             else:
                 self._none_running.set()
+
+
+def _sliced(texts: Sequence[str], each: int) -> list[Sequence[str]]:
+    return [texts[at : at + each] for at in range(0, len(texts), each or 1)]
 
 
 def _cores() -> int:

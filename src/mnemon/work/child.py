@@ -31,7 +31,7 @@ def answer_call(talk: int, words: int, parent: int) -> None:
     os.closerange(TALK + 1, os.sysconf("SC_OPEN_MAX"))
     line = socket.socket(fileno=TALK)
     request = orjson.loads(_read(line))
-    confine(request["memory_mb"], request["seconds"], request["network"])
+    confine(request["memory_mb"], request["seconds"], request["network"], request["cpu_seconds"])
     if os.getppid() != parent:
         return
     os.environ.clear()

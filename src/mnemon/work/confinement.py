@@ -33,15 +33,19 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
 
 
-def confine(memory_mb: int, seconds: float, network: bool) -> None:
-    """Of this process and all that it starts: so much memory each, so much time, no network unless allowed."""
+def confine(memory_mb: int, seconds: float, network: bool, cpu_seconds: float | None = None) -> None:
+    """Of this process and all that it starts: so much memory each, so much time, no network unless allowed.
+
+    Who uses up `cpu_seconds` of processor time is ended by SIGXCPU: however idle the machine, it would need them again.
+    """
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
     most = memory_mb << 20
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    longest = math.ceil(seconds + GRACE_SECONDS) * (os.cpu_count() or 1)
-    resource.setrlimit(resource.RLIMIT_CPU, (longest, longest))
+    longest = math.ceil(cpu_seconds or (seconds + GRACE_SECONDS) * (os.cpu_count() or 1))
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CPU, (longest, longest + 1))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
     os.setpriority(os.PRIO_PROCESS, 0, max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))

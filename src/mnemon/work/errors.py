@@ -51,6 +51,12 @@ class MemoryLimitExceeded(MnemonError):
     code = "MEMORY_LIMIT"
 
 
+class ProcessorTimeExceeded(MnemonError):
+    """The subprocess used up the processor time that it may; the same input would need it again."""
+
+    code = "PROCESSOR_TIME"
+
+
 class ProcessDied(MnemonError):
     """The subprocess of a job ended without an answer."""
 

@@ -16,7 +16,13 @@ from pydantic import BaseModel, ValidationError
 
 from mnemon.errors import MnemonError, error_types
 from mnemon.work.child import types_of
-from mnemon.work.errors import MemoryLimitExceeded, ProcessDied, SubprocessFailed, TimeLimitExceeded
+from mnemon.work.errors import (
+    MemoryLimitExceeded,
+    ProcessDied,
+    ProcessorTimeExceeded,
+    SubprocessFailed,
+    TimeLimitExceeded,
+)
 from mnemon.work.fork_client import Call, Preparation, begin_call, name_of
 from mnemon.work.reply import ERROR, RESULT
 
@@ -51,10 +57,11 @@ async def run_isolated(
     *arguments: BaseModel,
     memory_mb: int = MEMORY_MB,
     seconds: float = SECONDS,
+    cpu_seconds: float | None = None,
     database_access: bool = False,
     prepared: Preparation | None = None,
 ) -> Returned:
-    """Call a module-level function in a process with limits on memory (address space) and wall-clock time.
+    """Call a module-level function in a process with limits on memory (address space), wall-clock and processor time.
 
     Errors of Mnemon's family come back as themselves; a crash, a hang and a leak come back as errors of their own.
     Of our environment it sees a few harmless variables, and no network; `database_access` allows it, with libpq's
@@ -66,6 +73,7 @@ async def run_isolated(
         "arguments": [one.model_dump_json() for one in arguments],
         "memory_mb": memory_mb,
         "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
         "network": database_access,
         "environment": _environment(database_access),
         "path": [path for path in sys.path if path],
@@ -94,6 +102,8 @@ async def _converse(call: Call, request: bytes, name: str, seconds: float) -> by
     finally:
         # Shielded: a cancelled job must not leave a process behind.
         await asyncio.shield(call.end())
+    if status == -signal.SIGXCPU:
+        raise ProcessorTimeExceeded(f"{name} used up its processor time.", function=name)
     if reply[:1] not in (RESULT, ERROR) or status != 0:
         raise ProcessDied(f"The subprocess of {name} {_cause_of_death(status, said)}.", function=name)
     return reply

@@ -16,7 +16,7 @@ from mnemon.work.errors import InvalidPayload, LeaseLost
 from mnemon.work.kinds import JobKind, Payload, Result
 
 FINISH = "SELECT mnemon.finish_job(%s, %s::uuid, %s::text::jsonb) AS held"
-REPORT = "SELECT mnemon.report_progress(%s, %s::uuid, %s::text::jsonb)"
+REPORT = "SELECT mnemon.report_progress(%s, %s::uuid, %s::text::jsonb) AS held"
 # A process that is stopped inside the transaction must not keep the row locked: the server ends its session.
 BOUND_THE_LOCK = "SELECT set_config('idle_in_transaction_session_timeout', %s, true)"
 LONGEST_PAUSE = "30s"
@@ -61,13 +61,24 @@ class Job(Generic[Payload]):
         await tx.execute(BOUND_THE_LOCK, (LONGEST_PAUSE,))
         row = await (await tx.execute(FINISH, (self.job_id, self.token, result_text(result)))).fetchone()
         if row is None or not row["held"]:
-            raise LeaseLost(f"Job {self.job_id} no longer belongs to this worker.", job_id=str(self.job_id))
+            raise self._lost()
         self.finished = True
 
     async def report(self, progress: dict[str, Any]) -> None:
         """Say how far the job is, for whoever follows it. Of a job that another worker has by now nothing is kept."""
         async with self.transaction() as tx:
             await tx.execute(REPORT, (self.job_id, self.token, orjson.dumps(progress).decode()))
+
+    async def report_in(self, tx: Connection, progress: dict[str, Any]) -> None:
+        """The same in the transaction that keeps what was done so far. Raises LeaseLost, which undoes it, when another
+        worker has the job; until it commits nobody can end the job and forget what it kept.
+        """
+        row = await (await tx.execute(REPORT, (self.job_id, self.token, orjson.dumps(progress).decode()))).fetchone()
+        if row is None or not row["held"]:
+            raise self._lost()
+
+    def _lost(self) -> LeaseLost:
+        return LeaseLost(f"Job {self.job_id} no longer belongs to this worker.", job_id=str(self.job_id))
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

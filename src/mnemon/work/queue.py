@@ -10,7 +10,7 @@ from mnemon.work.job import Job
 from mnemon.work.kinds import JobKind
 from mnemon.work.line import WorkerLine
 
-CLAIM = "SELECT * FROM mnemon.claim_jobs(%s, %s, %s, %s, %s, %s)"
+CLAIM = "SELECT * FROM mnemon.claim_jobs(%s, %s, %s, %s, %s, %s, %s)"
 FINISH_MANY = "SELECT mnemon.finish_jobs(%s::text::jsonb) AS token"
 FAIL = "SELECT mnemon.fail_job(%s, %s, %s::uuid, %s, %s, %s, %s) AS status"
 GIVE_BACK = "SELECT mnemon.give_back_jobs(%s::text::jsonb, %s) AS token"
@@ -43,14 +43,17 @@ class Turns:
 
 
 async def claim_jobs(
-    line: WorkerLine, worker: str, turns: Turns, wanted: int, lease: timedelta
+    line: WorkerLine, worker: str, turns: Turns, wanted: int, lease: timedelta, besides: Iterable[UUID] = ()
 ) -> list[dict[str, Any]]:
-    """Take up to `wanted` due jobs, of the kinds and tenants whose turn it is; the attempt counts from here."""
+    """Take up to `wanted` due jobs, of the kinds and tenants whose turn it is; the attempt counts from here.
+
+    Tenants of `besides` are left out.
+    """
     kinds = turns.kinds
     names = [kind.name for kind in kinds]
     limits = [kind.at_once for kind in kinds]
     served = [turns.served_last(kind.name) for kind in kinds]
-    rows = await line.fetch(CLAIM, (worker, names, limits, served, wanted, lease))
+    rows = await line.fetch(CLAIM, (worker, names, limits, served, wanted, lease, list(besides)))
     turns.pass_on(rows)
     return rows
 

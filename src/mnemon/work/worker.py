@@ -31,6 +31,8 @@ from mnemon.work.schedule import Schedule, Scheduler
 REGISTER = "SELECT mnemon.register_worker(%s, %s, %s, %s, %s)"
 UNREGISTER = "SELECT mnemon.unregister_worker(%s)"
 STOP_PATIENCE = 5.0
+# How long every slot must have been taken before a guest is admitted.
+GUEST_SECONDS = 0.5
 
 log = logger(__name__)
 
@@ -79,6 +81,7 @@ class Worker:
         self._wake = asyncio.Event()
         self._stopping = False
         self._more = True
+        self._full_since: float | None = None
         self._outage = Outage("worker")
 
     async def run(self) -> None:
@@ -129,12 +132,26 @@ class Worker:
         # Successes on their way to the database hold no slot, but there is a limit to how many may be under way.
         free = min(self._slots - len(self._attempts), 3 * self._slots - self._finisher.backlog)
         if free <= 0:
+            await self._admit_guest()
             return
+        self._full_since = None
         self._more = False
         rows = await claim_jobs(self._claims, self.name, self._turns, free, self._lease)
         for row in rows:
             self._start(row)
         self._more = self._more or len(rows) == free
+
+    async def _admit_guest(self) -> None:
+        """One job more than there are slots, for a tenant that has none of them: long jobs of one tenant, however
+        many, keep another waiting for a moment only. Short jobs free a slot before that, and nobody is asked.
+        """
+        now = time.monotonic()
+        self._full_since = self._full_since or now
+        if len(self._attempts) != self._slots or now - self._full_since < GUEST_SECONDS:
+            return
+        served = {attempt.job.tenant_id for attempt in self._attempts.values()}
+        for row in await claim_jobs(self._claims, self.name, self._turns, 1, self._lease, served):
+            self._start(row)
 
     def _start(self, row: dict[str, Any]) -> None:
         job: Job[Any] = Job(
@@ -205,6 +222,7 @@ class Worker:
         report_ending(attempt, ending, failure)
 
     def _free_slot(self, attempt: Attempt) -> None:
+        self._full_since = None
         self._attempts.pop(attempt.job.token, None)
         self._wake.set()
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from mnemon.documents.extraction import isolated
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.isolated import extract_isolated
+from mnemon.documents.ingest.reader import read_isolated
 from mnemon.settings import Settings
-from mnemon.work.errors import TimeLimitExceeded
 from tests.documents.docx_samples import docx, paragraph, part, run, table
 from tests.documents.pdf_samples import columns, lines, pdf
 
@@ -146,9 +147,19 @@ async def test_a_greedy_file_ends_at_the_memory_limit(tmp_path) -> None:
     assert await reason(tmp_path, "html", b"<b>x</b>" * 2_000_000, extract_memory_mb=400) == "memory"
 
 
-async def test_a_slow_file_ends_at_the_time_limit(tmp_path) -> None:
-    with pytest.raises(TimeLimitExceeded, match="stopped after 1 s"):
+async def test_a_slow_file_ends_at_its_processor_time(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolated, "WAITING_TOO", 600)
+    with pytest.raises(ExtractionFailed, match="1 s of processor time") as failed:
         await extract_isolated(written(tmp_path, b"<b>x</b>" * 3_000_000), "html", limits(extract_seconds=1))
+    assert failed.value.reason == "time"
+
+
+async def test_many_passages_are_refused_with_the_figure(tmp_path) -> None:
+    path = written(tmp_path, b"".join(b"# Heading %d\n\nA line.\n\n" % number for number in range(150)))
+    with pytest.raises(ExtractionFailed, match=r"150 passages, the limit is 120.*MNEMON_EXTRACT_CHUNKS") as failed:
+        await read_isolated(path, "md", limits(extract_chunks=120))
+    assert failed.value.reason == "too_many_chunks"
+    assert len((await read_isolated(path, "md", limits(extract_chunks=150))).chunks) == 150
 
 
 async def test_deeply_nested_mails_are_read_or_refused(tmp_path) -> None:

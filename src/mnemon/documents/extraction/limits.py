@@ -14,6 +14,7 @@ class Limits(BaseModel):
     characters: int = 10_000_000
     expanded_bytes: int = 256 << 20
     blocks: int = 250_000
+    chunks: int = 10_000
 
     def check_characters(self, count: int) -> None:
         if count > self.characters:
@@ -27,6 +28,14 @@ class Limits(BaseModel):
         if count > self.blocks:
             raise ExtractionFailed(
                 f"The file has {count:,} paragraphs, the limit is {self.blocks:,}: split it.", reason="too_long"
+            )
+
+    def check_chunks(self, count: int) -> None:
+        if count > self.chunks:
+            raise ExtractionFailed(
+                f"The file makes {count:,} passages, the limit is {self.chunks:,}: split it, join its shortest "
+                "sections, or raise MNEMON_EXTRACT_CHUNKS.",
+                reason="too_many_chunks",
             )
 
     def check_pages(self, count: int) -> None:

@@ -21,6 +21,11 @@ BEGIN
      WHERE r.tenant_id = NEW.tenant_id AND r.run_id = (NEW.payload ->> 'run_id')::uuid
        AND (TG_OP = 'INSERT' OR r.job_id = NEW.job_id);
     IF FOUND AND NEW.status = 'FAILED' THEN
+        -- What a long file had come to. A success has removed it where it put all of it to its place.
+        DELETE FROM mnemon.run_vectors v
+         WHERE v.tenant_id = NEW.tenant_id AND v.run_id = (NEW.payload ->> 'run_id')::uuid;
+        DELETE FROM mnemon.run_readings v
+         WHERE v.tenant_id = NEW.tenant_id AND v.run_id = (NEW.payload ->> 'run_id')::uuid;
         INSERT INTO mnemon.jobs (tenant_id, job_id, kind, payload, max_attempts)
         VALUES (NEW.tenant_id, mnemon.time_ordered_uuid(), 'documents.record_failure',
                 jsonb_build_object('run_id', NEW.payload ->> 'run_id'), 20);

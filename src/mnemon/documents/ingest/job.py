@@ -9,22 +9,22 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from mnemon.documents.errors import DocumentPurged, FileGone
-from mnemon.documents.ingest.chunk_store import text_to_embed
-from mnemon.documents.ingest.content import Chunk
 from mnemon.documents.ingest.reader import read_isolated
 from mnemon.documents.ingest.recording import Made, RunToDo, record
+from mnemon.documents.ingest.slices import embed_chunks, is_long, keep_reading, kept_reading
 from mnemon.documents.intake.files import Files
 from mnemon.log.store import EventLog
-from mnemon.models.active import ModelInUse
-from mnemon.models.embedder import Embedder, Vectors
+from mnemon.models.embedder import Embedder
 from mnemon.settings import Settings
 from mnemon.telemetry import counter, logger
 from mnemon.work.job import Job
 from mnemon.work.kinds import Backoff, JobKind
 
 RUN = """
-SELECT run_id, doc_id, run_type, config FROM mnemon.ingestion_runs
- WHERE tenant_id = mnemon.current_tenant() AND run_id = %s
+SELECT r.run_id, r.doc_id, r.run_type, r.config,
+       EXISTS (SELECT FROM mnemon.run_readings k
+                WHERE k.tenant_id = r.tenant_id AND k.run_id = r.run_id) AS was_begun
+  FROM mnemon.ingestion_runs r WHERE r.tenant_id = mnemon.current_tenant() AND r.run_id = %s
 """
 # Nobody is told that this was kept: it need not wait for the disk.
 NOTE_STAGE = """
@@ -68,12 +68,15 @@ async def ingest(job: Job[RunToRead]) -> None:
     context = cast(IngestContext, job.context)
     run = await _run(job)
     path = await asyncio.to_thread(_file_of, context.files, job.tenant_id, run)
-    await _note(job, run, "extract")
-    read = await read_isolated(path, run.config["kind"], context.settings)
+    read = await kept_reading(job, run.run_id) if run.was_begun else None
+    if read is None:
+        await _note(job, run, "extract")
+        read = await read_isolated(path, run.config["kind"], context.settings)
+        if is_long(read.chunks):
+            await keep_reading(job, run.run_id, read)
     job.stages |= {"extract": read.extract_seconds, "chunk": read.chunk_seconds}
     await _note(job, run, "embed")
-    with job.stage("embed"):
-        vectors, model = await _embed(context.embedder, read.chunks)
+    vectors, model = await embed_chunks(job, context.embedder, run.doc_id, run.run_id, read.chunks)
     await _note(job, run, "store")
     made = Made(run, read, vectors, model)
     await record(job, context.log, context.files, made, path)
@@ -106,14 +109,6 @@ async def _note(job: Job[RunToRead], run: RunToDo, stage: str) -> None:
     """Say how far the run is. That it lives at all is said by the lease's heartbeat."""
     async with job.transaction() as tx:
         await tx.execute(NOTE_STAGE, (stage, run.run_id, job.attempt))
-
-
-async def _embed(embedder: Embedder, chunks: list[Chunk]) -> tuple[Vectors | None, ModelInUse | None]:
-    """Without a model the document is searched by its words."""
-    if embedder.source == "none":
-        return None, None
-    vectors = await embedder.embed([text_to_embed(one.headings, one.text) for one in chunks])
-    return vectors, ModelInUse(embedder.model_id, vectors.shape[1])
 
 
 def _report(job: Job[RunToRead], made: Made, seconds: float) -> None:

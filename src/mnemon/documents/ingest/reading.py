@@ -57,8 +57,9 @@ def read_file(wanted: FileToRead) -> ReadFile:
     extraction = with_structure(extraction, "email" if wanted.kind == "eml" else None)
     extracted = time.perf_counter()
     tokenizer = find_tokenizer(wanted.embedder_folder)
-    chunks = chunk(extraction, lambda text: count_tokens(tokenizer, text))
-    return ReadFile(extraction, list(chunks), extracted - started, time.perf_counter() - extracted)
+    chunks = list(chunk(extraction, lambda text: count_tokens(tokenizer, text)))
+    wanted.limits.check_chunks(len(chunks))
+    return ReadFile(extraction, chunks, extracted - started, time.perf_counter() - extracted)
 
 
 def check_text(text: str) -> None:

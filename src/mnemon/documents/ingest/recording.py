@@ -15,6 +15,7 @@ from mnemon.documents.ingest.described import as_told, described
 from mnemon.documents.ingest.extract_job import enqueue_extraction
 from mnemon.documents.ingest.reading import ReadFile
 from mnemon.documents.ingest.revision_texts import store_text
+from mnemon.documents.ingest.slices import forget_slices, is_long
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.locks import lock_blob, lock_document
 from mnemon.log.events import SYSTEM, Actor, NewEvent
@@ -44,6 +45,8 @@ class RunToDo:
     doc_id: UUID
     run_type: str
     config: dict[str, Any]
+    # Whether an earlier turn has read the file already.
+    was_begun: bool = False
 
     @property
     def content_hash(self) -> str:
@@ -117,6 +120,8 @@ async def record(job: Job[Any], events: EventLog, files: Files, made: Made, path
             await transaction.append([_event(run, revision, document)])
         stats = {"docs_processed": 1, "chunks_created": len(made.read.chunks), "tokens_total": made.tokens}
         stats |= job.stage_milliseconds()
+        if is_long(made.read.chunks):
+            await forget_slices(tx, run.run_id)
         await job.finish(tx, {"doc_version_id": str(revision.revision_id), "stats": stats})
 
 

@@ -1,11 +1,12 @@
 -- Takes up to `wanted` due jobs: the highest priority first; within a priority the kinds in the order given; within
 -- a kind the tenants in turn, each after the one that `after` says was served last; of a tenant the oldest.
+-- Tenants of `besides` get nothing now.
 -- `at_once` limits how many jobs of a kind run in all workers together: the advisory lock makes count and claim one
 -- step, and it is held to the end of this short transaction.
 -- It forbids every plan but the walk along an index, as the other functions of the hot path do: their plans are kept,
 -- often from when the table was empty, and a plan made for an empty table reads a full one from end to end.
 CREATE OR REPLACE FUNCTION mnemon.claim_jobs(
-    worker text, kinds text[], at_once integer[], after uuid[], wanted integer, lease interval)
+    worker text, kinds text[], at_once integer[], after uuid[], wanted integer, lease interval, besides uuid[] DEFAULT '{}')
     RETURNS TABLE (tenant_id uuid, job_id uuid, kind text, payload text, attempt integer, max_attempts integer,
                    time_limit_seconds double precision, token text, waited_seconds double precision)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp
@@ -44,7 +45,7 @@ BEGIN
         END IF;
         -- Once more where some tenants had fewer jobs than their share.
         WHILE room > 0 LOOP
-            line := mnemon.tenants_in_turn(offered.name, offered.priority, offered.served, room);
+            line := mnemon.tenants_in_turn(offered.name, offered.priority, offered.served, room, besides);
             EXIT WHEN line = '{}';
             RETURN QUERY
                 WITH due AS MATERIALIZED (

@@ -1,7 +1,8 @@
 -- The next tenants with a job of this kind and priority that may run: those after the one given, then from the
--- first on, itself the last. Each is found by one descent of the index, whatever lies between.
+-- first on, itself the last; those of `besides` are passed over. Each is found by one descent of the index, whatever
+-- lies between.
 -- Called by claim_jobs alone, whose settings hold in it too; its own would cost more than the search.
-CREATE OR REPLACE FUNCTION mnemon.tenants_in_turn(of_kind text, of_priority smallint, after uuid, most integer)
+CREATE OR REPLACE FUNCTION mnemon.tenants_in_turn(of_kind text, of_priority smallint, after uuid, most integer, besides uuid[])
     RETURNS uuid[]
     LANGUAGE plpgsql AS $$
 DECLARE
@@ -16,7 +17,9 @@ BEGIN
            AND (j.tenant_id, j.next_run_at) > (turn, past)
          ORDER BY j.tenant_id, j.next_run_at LIMIT 1;
         IF FOUND AND NOT (wrapped AND turn > after) THEN
-            line := line || turn;
+            IF turn <> ALL (besides) THEN
+                line := line || turn;
+            END IF;
             past := 'infinity';
         ELSE
             EXIT WHEN wrapped;
