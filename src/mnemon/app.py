@@ -12,6 +12,7 @@ from uuid import UUID
 
 # Declares its event type, which must be known before the log is opened; the rest of ask loads on first use.
 from mnemon.ask import query_log as _query_log  # noqa: F401
+from mnemon.db.backup import Extent
 from mnemon.db.database import Database, connect, open_database
 from mnemon.db.migrate import migrate
 from mnemon.db.suitability import check_used_role
@@ -28,8 +29,10 @@ from mnemon.log.events import SYSTEM, Actor
 from mnemon.log.privacy.privacy import Privacy, open_privacy
 from mnemon.log.project.entity_states import EntityStates
 from mnemon.log.project.projector import Projector
+from mnemon.log.project.snapshots import SNAPSHOT_TABLES
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.store import EventLog
+from mnemon.memory import backups as memory_backups
 from mnemon.memory import lens as memory_lens
 from mnemon.memory.gateway import Memory
 from mnemon.readiness import Check, PartState, ask_every, check_database, check_keys, check_migrations, check_queue
@@ -54,6 +57,12 @@ if TYPE_CHECKING:
     from mnemon.models.vector_moves import VectorMoves
 
 EMBEDDER_STATE_LIVES = 60.0
+# A backup goes without what a replay gives again and what would tell of people whose keys are destroyed.
+BACKED_UP = Extent(
+    left_out=(*memory_backups.LEFT_OUT, *SNAPSHOT_TABLES),
+    afterwards=memory_backups.AFTERWARDS,
+    in_part=memory_backups.IN_PART,
+)
 
 
 @dataclass

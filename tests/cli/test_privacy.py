@@ -72,6 +72,9 @@ def test_keys_are_rotated_and_payloads_archived_and_restored(environment: dict[s
     rotated = result(environment, "privacy", "rotate", "--discard")
     assert rotated["rewrapped"] == 1
     assert len(rotated["discarded"]) == 1
+    # Backups have a new key as well; this home had made none before.
+    assert (len(rotated["backup_key"]), rotated["backup_keys_discarded"]) == (16, [])
+    assert len(result(environment, "privacy", "rotate", "--discard")["backup_keys_discarded"]) == 1
     moved = result(environment, "log", "archive", "--before", "2999-01-01")
     assert moved[0]["first_sequence"] == "1"
     assert result(environment, "log", "archives") == moved

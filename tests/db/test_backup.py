@@ -1,7 +1,7 @@
 """A backup is one moment of the database; a restore is all of it, proven, or nothing."""
 
+import io
 import stat
-import tarfile
 from pathlib import Path
 from uuid import UUID
 
@@ -11,7 +11,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from mnemon.db.backup import backup, restore
-from mnemon.db.backup_file import read_manifest
+from mnemon.db.backup_file import new_archive, open_archive
+from mnemon.db.backup_keys import BackupKeys
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer, external_server
@@ -22,6 +23,11 @@ from mnemon.identity.users import add_user
 from mnemon.ids import new_uuid
 from mnemon.log.events import SYSTEM
 from mnemon.log.store import EventLog
+
+
+@pytest.fixture
+def keys(home: Path) -> BackupKeys:
+    return BackupKeys(home)
 
 
 async def prepare(server: ExternalServer, emails: list[str]) -> UUID:
@@ -46,15 +52,15 @@ async def contents(server: ExternalServer) -> dict[str, list[tuple[object, ...]]
 
 
 async def test_a_restored_database_has_every_row_and_works_as_before(
-    empty_server: ExternalServer, tmp_path: Path
+    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
     tenant = await prepare(empty_server, ["a@x.org", "b@x.org"])
     before = await contents(empty_server)
     file = tmp_path / "kept.backup"
-    await backup(empty_server, file)
+    await backup(empty_server, file, keys)
     async with Database(empty_server, 1) as database, EventLog(database) as log, log.transaction(tenant) as transaction:
         await add_user(transaction, SYSTEM, "later@x.org", Role.USER)
-    manifest = await restore(empty_server, file, replace=True)
+    manifest = await restore(empty_server, file, keys, replace=True)
     assert await contents(empty_server) == before
     assert manifest.tables["users"].startswith("2:")
     async with Database(empty_server, 1) as database:
@@ -67,80 +73,84 @@ async def test_a_restored_database_has_every_row_and_works_as_before(
 
 
 async def test_a_backup_restores_into_an_empty_database(
-    empty_server: ExternalServer, database: Database, tmp_path: Path
+    empty_server: ExternalServer, database: Database, tmp_path: Path, keys: BackupKeys
 ) -> None:
     file = tmp_path / "shared.backup"
-    manifest = await backup(database.server, file)
-    await restore(empty_server, file)
+    manifest = await backup(database.server, file, keys)
+    await restore(empty_server, file, keys)
     assert len(await contents(empty_server)) == 7
     assert set(manifest.tables) >= {"tenants", "users", "migrations"}
 
 
-async def test_a_backup_is_private_and_never_overwrites(empty_server: ExternalServer, tmp_path: Path) -> None:
+async def test_a_backup_is_private_and_never_overwrites(
+    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+) -> None:
     await prepare(empty_server, [])
     file = tmp_path / "kept.backup"
-    await backup(empty_server, file)
+    await backup(empty_server, file, keys)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with pytest.raises(BackupFailed, match="exists already"):
-        await backup(empty_server, file)
+        await backup(empty_server, file, keys)
     with pytest.raises(BackupFailed, match="There is no folder"):
-        await backup(empty_server, tmp_path / "nowhere" / "x")
+        await backup(empty_server, tmp_path / "nowhere" / "x", keys)
     assert [path.name for path in tmp_path.iterdir()] == ["kept.backup"]
 
 
-async def test_a_database_in_use_or_not_empty_is_not_replaced(empty_server: ExternalServer, tmp_path: Path) -> None:
+async def test_a_database_in_use_or_not_empty_is_not_replaced(
+    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+) -> None:
     await prepare(empty_server, ["a@x.org"])
     file = tmp_path / "kept.backup"
-    await backup(empty_server, file)
+    await backup(empty_server, file, keys)
     with pytest.raises(BackupFailed, match="not empty: give --replace"):
-        await restore(empty_server, file)
+        await restore(empty_server, file, keys)
     async with await psycopg.AsyncConnection.connect(empty_server.app_conninfo):
         with pytest.raises(BackupFailed, match="1 other connections use this database"):
-            await restore(empty_server, file, replace=True)
+            await restore(empty_server, file, keys, replace=True)
 
 
 async def test_a_restore_that_would_differ_from_its_manifest_changes_nothing(
-    empty_server: ExternalServer, tmp_path: Path
+    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
     await prepare(empty_server, ["a@x.org"])
     file, forged = tmp_path / "kept.backup", tmp_path / "forged.backup"
-    await backup(empty_server, file)
+    await backup(empty_server, file, keys)
     before = await contents(empty_server)
-    rewrite(file, forged, lambda manifest: manifest["tables"].update(users="1:42"))
+    rewrite(file, forged, keys, lambda manifest: manifest["tables"].update(users="1:42"))
     with pytest.raises(BackupFailed, match="the rows of users differ"):
-        await restore(empty_server, forged, replace=True)
+        await restore(empty_server, forged, keys, replace=True)
     assert await contents(empty_server) == before
 
 
-async def test_a_damaged_or_foreign_file_is_refused(empty_server: ExternalServer, tmp_path: Path) -> None:
+async def test_a_damaged_or_foreign_file_is_refused(
+    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+) -> None:
     await prepare(empty_server, [])
     file, damaged = tmp_path / "kept.backup", tmp_path / "damaged.backup"
-    await backup(empty_server, file)
+    await backup(empty_server, file, keys)
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     damaged.write_bytes(content)
     with pytest.raises(BackupFailed, match="damaged"):
-        await restore(empty_server, damaged, replace=True)
+        await restore(empty_server, damaged, keys, replace=True)
     (tmp_path / "other").write_text("hello")
     with pytest.raises(BackupFailed, match="is not a backup"):
-        read_manifest(tmp_path / "other")
+        await restore(empty_server, tmp_path / "other", keys)
     with pytest.raises(BackupFailed, match="There is no file"):
-        read_manifest(tmp_path / "absent")
+        await restore(empty_server, tmp_path / "absent", keys)
     older = tmp_path / "older.backup"
-    rewrite(file, older, lambda manifest: manifest["tables"].pop("functions"))
+    rewrite(file, older, keys, lambda manifest: manifest["tables"].pop("functions"))
     with pytest.raises(BackupFailed, match="earlier development version of Mnemon and cannot be restored"):
-        await restore(empty_server, older, replace=True)
+        await restore(empty_server, older, keys, replace=True)
     newer = tmp_path / "newer.backup"
-    rewrite(file, newer, lambda manifest: manifest.update(step=999))
+    rewrite(file, newer, keys, lambda manifest: manifest.update(step=999))
     with pytest.raises(BackupFailed, match="run the newer program"):
-        await restore(empty_server, newer, replace=True)
+        await restore(empty_server, newer, keys, replace=True)
 
 
-def rewrite(source: Path, target: Path, change: object) -> None:
-    """Copy a backup with another manifest."""
-    import io
-
-    with tarfile.open(source) as old, tarfile.open(target, "w") as new:
+def rewrite(source: Path, target: Path, keys: BackupKeys, change: object) -> None:
+    """Copy a backup with another manifest, as one who has the keys could."""
+    with open_archive(source, keys) as old, new_archive(target, keys) as new:
         for member in old.getmembers():
             stream = old.extractfile(member)
             assert stream
@@ -154,15 +164,15 @@ def rewrite(source: Path, target: Path, change: object) -> None:
 
 
 async def test_a_backup_restores_into_a_database_that_was_never_prepared(
-    database: Database, server: EmbeddedServer, tmp_path: Path
+    database: Database, server: EmbeddedServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
     file = tmp_path / "kept.backup"
-    await backup(database.server, file)
+    await backup(database.server, file, keys)
     conninfo = server.cluster.conninfo("postgres")
     with psycopg.connect(conninfo, autocommit=True) as superuser:
         superuser.execute("CREATE DATABASE test_unprepared")
         try:
-            await restore(external_server(make_conninfo(conninfo, dbname="test_unprepared"), None), file)
+            await restore(external_server(make_conninfo(conninfo, dbname="test_unprepared"), None), file, keys)
             with psycopg.connect(make_conninfo(conninfo, dbname="test_unprepared")) as restored:
                 found = restored.execute("SELECT FROM pg_extension WHERE extname = 'vector'").fetchall()
         finally:
@@ -170,7 +180,7 @@ async def test_a_backup_restores_into_a_database_that_was_never_prepared(
     assert len(found) == 1
 
 
-async def test_a_place_that_cannot_be_written_is_named(empty_server: ExternalServer) -> None:
+async def test_a_place_that_cannot_be_written_is_named(empty_server: ExternalServer, keys: BackupKeys) -> None:
     await prepare(empty_server, [])
     with pytest.raises(BackupFailed, match=r"/proc/kept\.backup cannot be written"):
-        await backup(empty_server, Path("/proc/kept.backup"))
+        await backup(empty_server, Path("/proc/kept.backup"), keys)

@@ -12,7 +12,8 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.db import backup as backing
 from mnemon.db.backup import backup, restore
-from mnemon.db.backup_file import FORMAT, read_manifest
+from mnemon.db.backup_file import FORMAT, new_archive, open_archive, read_manifest
+from mnemon.db.backup_keys import BackupKeys
 from mnemon.db.external import ExternalServer
 from mnemon.db.kept_files import Folders, pack_files
 from mnemon.documents.intake.files import Files
@@ -27,6 +28,11 @@ QUEUED = "This one waits: nobody has read it yet."
 
 
 @pytest.fixture
+def keys(home: Path) -> BackupKeys:
+    return BackupKeys(home)
+
+
+@pytest.fixture
 def elsewhere(tmp_path: Path) -> Files:
     """The folders of another machine."""
     home = tmp_path / "elsewhere"
@@ -34,7 +40,7 @@ def elsewhere(tmp_path: Path) -> Files:
 
 
 @pytest.fixture
-async def taken(mnemon: Mnemon, ingested: Ingested, eventually: Eventually, tmp_path: Path) -> Path:
+async def taken(mnemon: Mnemon, ingested: Ingested, eventually: Eventually, tmp_path: Path, keys: BackupKeys) -> Path:
     """A backup with one file that was read, and one that was not."""
     await ingested(BEFORE)
 
@@ -46,7 +52,7 @@ async def taken(mnemon: Mnemon, ingested: Ingested, eventually: Eventually, tmp_
     received.write(QUEUED.encode())
     received.complete()
     file = tmp_path / "kept.backup"
-    manifest = await backup(mnemon.database.server, file, mnemon.files.folders)
+    manifest = await backup(mnemon.database.server, file, keys, mnemon.files.folders)
     assert manifest.files == 2
     return file
 
@@ -60,9 +66,9 @@ def contents(files: Files) -> dict[str, bytes]:
 
 
 async def test_a_restore_brings_every_file_back(
-    mnemon: Mnemon, taken: Path, empty_server: ExternalServer, elsewhere: Files
+    mnemon: Mnemon, taken: Path, empty_server: ExternalServer, elsewhere: Files, keys: BackupKeys
 ) -> None:
-    await restore(empty_server, taken, elsewhere.folders)
+    await restore(empty_server, taken, keys, elsewhere.folders)
     assert contents(elsewhere) == contents(mnemon.files)
     assert sorted(contents(elsewhere).values()) == sorted([BEFORE.encode(), QUEUED.encode()])
     assert not list(elsewhere.blobs.glob(".*"))
@@ -70,9 +76,15 @@ async def test_a_restore_brings_every_file_back(
 
 
 async def test_a_restored_version_is_downloaded_again(
-    mnemon: Mnemon, client: httpx.AsyncClient, user: Person, taken: Path, empty_server: ExternalServer, elsewhere: Files
+    mnemon: Mnemon,
+    client: httpx.AsyncClient,
+    user: Person,
+    taken: Path,
+    empty_server: ExternalServer,
+    elsewhere: Files,
+    keys: BackupKeys,
 ) -> None:
-    await restore(empty_server, taken, elsewhere.folders)
+    await restore(empty_server, taken, keys, elsewhere.folders)
     listed = (await client.get("/v1/documents", headers=user.headers)).json()["items"]
     version = (await client.get(f"/v1/documents/{listed[0]['doc_id']}/versions", headers=user.headers)).json()[0]
     tenant = next(iter(elsewhere.blobs_of_tenants()))[0]
@@ -81,7 +93,7 @@ async def test_a_restored_version_is_downloaded_again(
 
 async def test_a_file_that_becomes_a_blob_during_the_backup_is_in_it(
     mnemon: Mnemon, taken: Path, empty_server: ExternalServer, elsewhere: Files, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, keys: BackupKeys,
 ) -> None:  # fmt: skip
     """The rows are read before the files: a run that ends in between moves its file on."""
     [waiting] = files_below(mnemon.files.uploads)
@@ -95,13 +107,14 @@ async def test_a_file_that_becomes_a_blob_during_the_backup_is_in_it(
 
     monkeypatch.setattr(backing, "pack_files", moved_on)
     file = tmp_path / "moved.backup"
-    await backup(mnemon.database.server, file, mnemon.files.folders)
-    await restore(empty_server, file, elsewhere.folders)
+    await backup(mnemon.database.server, file, keys, mnemon.files.folders)
+    await restore(empty_server, file, keys, elsewhere.folders)
     assert QUEUED.encode() in contents(elsewhere).values()
 
 
-def rewrite(source: Path, target: Path, change: Callable[[tarfile.TarInfo, bytes], bytes]) -> Path:
-    with tarfile.open(source) as old, tarfile.open(target, "w") as new:
+def rewrite(source: Path, target: Path, keys: BackupKeys, change: Callable[[tarfile.TarInfo, bytes], bytes]) -> Path:
+    """As one who has the keys could."""
+    with open_archive(source, keys) as old, new_archive(target, keys) as new:
         for member in old.getmembers():
             stream = old.extractfile(member)
             assert stream
@@ -134,11 +147,12 @@ def one_less(member: tarfile.TarInfo, content: bytes) -> bytes:
 )
 async def test_a_backup_with_other_files_is_refused_and_nothing_is_written(
     taken: Path, empty_server: ExternalServer, elsewhere: Files, tmp_path: Path,
-    change: Callable[[tarfile.TarInfo, bytes], bytes], why: str,
+    change: Callable[[tarfile.TarInfo, bytes], bytes], why: str, keys: BackupKeys,
 ) -> None:  # fmt: skip
-    forged = rewrite(taken, tmp_path / "forged.backup", change)
+    forged = rewrite(taken, tmp_path / "forged.backup", keys, change)
     with pytest.raises(BackupFailed, match=why):
-        await restore(empty_server, forged, elsewhere.folders)
+        await restore(empty_server, forged, keys, elsewhere.folders)
     assert contents(elsewhere) == {}
     assert not list(tmp_path.rglob("escaped"))
-    assert read_manifest(forged).format == FORMAT
+    with open_archive(forged, keys) as archive:
+        assert read_manifest(archive).format == FORMAT

@@ -11,6 +11,7 @@ from mnemon.cli.context import run_async, settings_for_command
 from mnemon.cli.output import Json, say, show, table
 from mnemon.db.backup import backup, restore
 from mnemon.db.backup_file import Manifest
+from mnemon.db.backup_keys import BackupKeys
 from mnemon.db.database import open_database
 from mnemon.db.migrate import SchemaState, migrate, schema_state
 from mnemon.documents.intake.files import Files
@@ -69,16 +70,20 @@ def backup_(
 ) -> None:
     """Write the whole database and the files of its documents to one file, while they are in use.
 
-    The keys in the home folder are not in it: keep a copy of them apart.
+    The file is encrypted and signed with keys in the folder `keys` of the home. They are not in it: keep a copy of them
+    apart, since without them it cannot be read. Memory objects are in it as events, and are made anew by a restore.
 
     Example: mnemon db backup /backups/monday.backup
     """
     target = (file or Path(f"mnemon-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.backup")).absolute()
 
     async def work() -> Manifest:
+        from mnemon.app import BACKED_UP
+
         settings = settings_for_command()
         async with open_database(settings) as database:
-            return await backup(database.server, target, Files.of(settings).folders)
+            keys, folders = BackupKeys(settings.home), Files.of(settings).folders
+            return await backup(database.server, target, keys, folders, BACKED_UP)
 
     manifest = run_async(work())
     size = target.stat().st_size
@@ -93,9 +98,14 @@ def backup_(
 def restore_(
     file: Annotated[Path, typer.Argument(help="A file that `mnemon db backup` wrote.")],
     replace: Annotated[bool, typer.Option("--replace", help="Give up what the database holds now.")] = False,
+    unsigned: Annotated[
+        bool, typer.Option("--unsigned", help="Take a backup that is plain, or not signed by this home, on trust.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Put a backup's rows and files back: all of them, compared one by one, or nothing.
+
+    A backup that was changed, cut short or not signed with the key in this home is refused.
 
     Example: mnemon db restore /backups/monday.backup --replace
     """
@@ -104,7 +114,8 @@ def restore_(
     async def work() -> Manifest:
         settings = settings_for_command()
         async with open_database(settings) as database:
-            return await restore(database.server, target, Files.of(settings).folders, replace=replace)
+            keys, folders = BackupKeys(settings.home), Files.of(settings).folders
+            return await restore(database.server, target, keys, folders, replace=replace, unsigned=unsigned)
 
     manifest = run_async(work())
     show(

@@ -1,13 +1,14 @@
 """Backup and restore: PostgreSQL's own dump, the files that its rows need, and a manifest that proves both."""
 
 import asyncio
-import shutil
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from psycopg import sql
 
@@ -16,43 +17,34 @@ from mnemon.db.backup_file import (
     BLOCK,
     DUMP,
     FORMAT,
+    ROWS,
     Manifest,
+    Spool,
     new_archive,
+    open_archive,
     pack_manifest,
     publish,
     read_manifest,
-    sha256,
-    unpack_dump,
 )
+from mnemon.db.backup_keys import BackupKeys
 from mnemon.db.database import Connection, Server, connect
 from mnemon.db.kept_files import Folders, pack_files, put_in_place, staged_files
 from mnemon.db.migrate import packaged_migrations, schema_state
 from mnemon.db.programs import environment_for, program
+from mnemon.db.restore_script import FINGERPRINT, TEXT_FORM, RestoreScript
 from mnemon.db.suitability import make_suitable
 from mnemon.errors import BackupFailed
 
 NO_FOLDERS: Folders = {}
 # A backup without this table is from before upgrades were possible.
 FUNCTIONS = "functions"
+# From here on pg_dump could take the planner's statistics along, which hold values of rows that are left out.
+KNOWS_STATISTICS = 18
 
 TABLES = """
 SELECT relname AS name FROM pg_class
  WHERE relnamespace = to_regnamespace('mnemon') AND relkind = 'r' ORDER BY relname
 """
-# Independent of the rows' order, so that it need not sort them.
-FINGERPRINT = (
-    "SELECT count(*)::text || ':' || coalesce(sum(hashtextextended(t::text, 0)), 0)::text AS mark FROM {} AS t"
-)
-# Rows are compared as text, whose form depends on these.
-TEXT_FORM = "SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'"
-SET_ASIDE = b"""
-DO $$ BEGIN
-    IF to_regnamespace('mnemon') IS NOT NULL THEN ALTER SCHEMA mnemon RENAME TO mnemon_replaced; END IF;
-END $$;
-"""
-# Functions that set pgvector's parameters can be made only where its library has been loaded.
-LOAD_VECTOR = b"DO $$ BEGIN PERFORM '[1]'::vector; END $$;\n"
-DROP_REPLACED = b"DROP SCHEMA IF EXISTS mnemon_replaced CASCADE;\n"
 MAJOR = "SELECT current_setting('server_version_num')::int / 10000 AS major"
 HAS_TENANTS = "SELECT EXISTS (SELECT FROM mnemon.tenants) AS any"
 OTHERS = """
@@ -61,8 +53,26 @@ SELECT count(*) AS others FROM pg_stat_activity
 """
 
 
-async def backup(server: Server, file: Path, folders: Folders = NO_FOLDERS) -> Manifest:
-    """Write one consistent moment of the database, and the files that it needs, to a new file of its owner's only.
+@dataclass(frozen=True)
+class Extent:
+    """What of the tables goes into a backup: all, less what the log gives again and a backup is not to tell.
+
+    `left_out` tables are empty in it, and the statements `afterwards`, the last of a restore, have them made anew; of
+    those `in_part` a query gives the rows that stay.
+    """
+
+    left_out: Sequence[str] = ()
+    afterwards: Sequence[str] = ()
+    in_part: Mapping[str, str] = field(default_factory=dict)
+
+
+EVERYTHING = Extent()
+
+
+async def backup(
+    server: Server, file: Path, keys: BackupKeys, folders: Folders = NO_FOLDERS, extent: Extent = EVERYTHING
+) -> Manifest:
+    """Write one consistent moment of the database, and the files that it needs, to a new file, encrypted and signed.
 
     The files are read after the rows: what the rows name is there, moved on, or was purged meanwhile.
     """
@@ -73,13 +83,16 @@ async def backup(server: Server, file: Path, folders: Folders = NO_FOLDERS) -> M
             raise BackupFailed(f"{file} exists already: choose another name.", file=str(file))
         # A folder of our own beside the file: in /tmp, say, someone could have put a link where the dump goes.
         with tempfile.TemporaryDirectory(prefix=".mnemon-backup-", dir=file.parent) as folder:
-            return await _write(server, file, Path(folder), folders)
+            return await _write(server, file, Path(folder), keys, folders, extent)
     except OSError as failure:
         raise BackupFailed(f"{file} cannot be written: {failure.strerror or failure}.", file=str(file)) from failure
 
 
-async def _write(server: Server, file: Path, folder: Path, folders: Folders) -> Manifest:
-    draft, dump = folder / "backup.tar", folder / DUMP
+async def _write(
+    server: Server, file: Path, folder: Path, keys: BackupKeys, folders: Folders, extent: Extent
+) -> Manifest:
+    draft, dump = folder / "backup", Spool(folder / DUMP)
+    parts = {table: Spool(folder / f"{table}.rows") for table in extent.in_part}
     async with await connect(server, server.owner_conninfo) as owner, owner.transaction():
         await owner.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         await owner.execute(TEXT_FORM)
@@ -87,27 +100,47 @@ async def _write(server: Server, file: Path, folder: Path, folders: Folders) -> 
         if not state.applied:
             raise BackupFailed("This database holds no Mnemon schema: there is nothing to back up.")
         major = await _major(owner)
-        await _dump(server, owner, dump)
-        tables = await _fingerprints(owner)
-    digest = await asyncio.to_thread(sha256, dump)
+        await _dump(server, owner, major, dump, extent)
+        for table, spool in parts.items():
+            await _copy(owner, extent.in_part[table], spool)
+        tables = await _fingerprints(owner, extent)
     taken = datetime.now(UTC).isoformat(timespec="seconds")
-    with new_archive(draft) as archive:
-        await asyncio.to_thread(archive.add, dump, DUMP)
+    with new_archive(draft, keys) as archive:
+        await asyncio.to_thread(dump.pack, archive, DUMP)
+        for table, spool in parts.items():
+            await asyncio.to_thread(spool.pack, archive, ROWS + table)
         kept = await asyncio.to_thread(pack_files, archive, folders)
         manifest = Manifest(
-            FORMAT, __version__, major, state.applied, taken, digest, tables, kept.files, kept.size, kept.sha256
-        )
+            FORMAT, __version__, major, state.applied, taken, dump.sha256, tables, kept.files, kept.size, kept.sha256,
+            list(extent.left_out), list(extent.afterwards), {table: spool.sha256 for table, spool in parts.items()},
+        )  # fmt: skip
         pack_manifest(archive, manifest)
     publish(draft, file)
     return manifest
 
 
-async def restore(server: Server, file: Path, folders: Folders = NO_FOLDERS, *, replace: bool = False) -> Manifest:
+async def restore(
+    server: Server,
+    file: Path,
+    keys: BackupKeys,
+    folders: Folders = NO_FOLDERS,
+    *,
+    replace: bool = False,
+    unsigned: bool = False,
+) -> Manifest:
     """Put a backup's rows in place of this database's, in one transaction that also checks them.
 
     Its files come first: without their rows they are left-overs that the sweep removes, the rows without them a loss.
     """
-    manifest = await asyncio.to_thread(read_manifest, file)
+    try:
+        with open_archive(file, keys, unsigned=unsigned) as archive:
+            return await _restore(server, archive, folders, replace)
+    except (OSError, tarfile.TarError) as failure:
+        raise BackupFailed(f"{file} cannot be restored: {failure}", file=str(file)) from failure
+
+
+async def _restore(server: Server, archive: tarfile.TarFile, folders: Folders, replace: bool) -> Manifest:
+    manifest = await asyncio.to_thread(read_manifest, archive)
     async with await connect(server, server.owner_conninfo) as owner:
         await make_suitable(owner)
         major = await _major(owner)
@@ -116,23 +149,14 @@ async def restore(server: Server, file: Path, folders: Folders = NO_FOLDERS, *, 
                 f"The backup is of PostgreSQL {manifest.server_major}; this server is {major}: use a newer one."
             )
         await _check_target(owner, manifest, replace)
-    try:
-        await asyncio.to_thread(_put_back, server, file, folders, major, manifest)
-    except (OSError, tarfile.TarError) as failure:
-        raise BackupFailed(f"{file} cannot be restored: {failure}", file=str(file)) from failure
+    await asyncio.to_thread(_put_back, server, archive, folders, major, manifest)
     return manifest
 
 
-def _put_back(server: Server, file: Path, folders: Folders, major: int, manifest: Manifest) -> None:
-    # The dump not beside the backup, which may stand on a disk that cannot be written.
-    with (
-        tempfile.TemporaryDirectory(prefix="mnemon-restore-") as folder,
-        staged_files(file, folders, manifest.kept) as staged,
-    ):
-        dump = Path(folder) / DUMP
-        unpack_dump(file, manifest, dump)
+def _put_back(server: Server, archive: tarfile.TarFile, folders: Folders, major: int, manifest: Manifest) -> None:
+    with staged_files(archive, folders, manifest.kept) as staged:
         put_in_place(staged)
-        _load(server.owner_conninfo, major, manifest, dump)
+        RestoreScript(server.owner_conninfo, major, manifest, archive).run()
 
 
 async def _check_target(owner: Connection, manifest: Manifest, replace: bool) -> None:
@@ -158,78 +182,42 @@ async def _check_target(owner: Connection, manifest: Manifest, replace: bool) ->
             raise BackupFailed("This database is not empty: give --replace to put the backup in place of all it holds.")
 
 
-async def _dump(server: Server, owner: Connection, dump: Path) -> None:
+async def _dump(server: Server, owner: Connection, major: int, spool: Spool, extent: Extent) -> None:
     """Dump the very moment that the open transaction sees."""
     exported = await (await owner.execute("SELECT pg_export_snapshot() AS name")).fetchone()
     assert exported is not None
     command = [
-        program("pg_dump", await _major(owner)), "--format=custom", "--schema=mnemon", "--no-owner",
-        f"--snapshot={exported['name']}", f"--file={dump}",
+        program("pg_dump", major), "--format=custom", "--schema=mnemon", "--no-owner",
+        f"--snapshot={exported['name']}", *(f"--exclude-table-data=mnemon.{table}" for table in _reduced(extent)),
+        *(["--no-statistics"] if major >= KNOWS_STATISTICS else []),
     ]  # fmt: skip
-    dump.touch(mode=0o600)
-    await asyncio.to_thread(_run, command, environment_for(server.owner_conninfo))
+    await asyncio.to_thread(_run, command, environment_for(server.owner_conninfo), spool)
 
 
-async def _fingerprints(owner: Connection) -> dict[str, str]:
+async def _copy(owner: Connection, query: str, spool: Spool) -> None:
+    with spool.writing() as output:
+        async with owner.cursor().copy(f"COPY ({query}) TO STDOUT".encode()) as rows:
+            async for block in rows:
+                output.write(bytes(block))
+
+
+async def _fingerprints(owner: Connection, extent: Extent) -> dict[str, str]:
     marks = {}
     for table in await (await owner.execute(TABLES)).fetchall():
-        query = sql.SQL(FINGERPRINT).format(sql.Identifier("mnemon", table["name"]))
-        row = await (await owner.execute(query)).fetchone()
+        name = table["name"]
+        if name in extent.left_out:
+            continue
+        source: sql.Composable = sql.Identifier("mnemon", name)
+        if name in extent.in_part:
+            source = sql.SQL("({})").format(sql.SQL(extent.in_part[name]))
+        row = await (await owner.execute(sql.SQL(FINGERPRINT).format(source))).fetchone()
         assert row is not None
-        marks[table["name"]] = row["mark"]
+        marks[name] = row["mark"]
     return marks
 
 
-def _load(conninfo: str, major: int, manifest: Manifest, dump: Path) -> None:
-    """One psql, one transaction: set the old schema aside, load, compare every table, drop the old one."""
-    read: list[str | Path] = [program("pg_restore", major), "--no-owner", "--file=-", dump]
-    write: list[str | Path] = [
-        program("psql", major),
-        "--quiet",
-        "--no-psqlrc",
-        "--single-transaction",
-        "--set=ON_ERROR_STOP=1",
-    ]
-    # What they complain of goes to files: a full pipe that nobody reads would stop both.
-    with (
-        tempfile.TemporaryFile() as unreadable,
-        tempfile.TemporaryFile() as refused,
-        subprocess.Popen(read, stdout=subprocess.PIPE, stderr=unreadable) as reader,
-        subprocess.Popen(
-            write, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=refused, env=environment_for(conninfo)
-        ) as loader,
-    ):
-        assert reader.stdout and loader.stdin
-        try:
-            loader.stdin.write(SET_ASIDE + LOAD_VECTOR)
-            shutil.copyfileobj(reader.stdout, loader.stdin, BLOCK)
-            if reader.wait():
-                loader.kill()
-                raise BackupFailed(f"The backup cannot be read: {_complaint(unreadable)}")
-            loader.stdin.write(_comparison(manifest).encode() + DROP_REPLACED)
-            loader.stdin.close()
-        except BrokenPipeError:
-            reader.kill()
-        if loader.wait():
-            raise BackupFailed(f"The restore failed and was undone: {_complaint(refused)}")
-
-
-def _complaint(output: IO[bytes]) -> str:
-    output.seek(0)
-    said = output.read().decode(errors="replace")
-    return next((line for line in said.splitlines() if "ERROR" in line), said.strip()[-500:])
-
-
-def _comparison(manifest: Manifest) -> str:
-    """SQL that fails, and so undoes the restore, unless every table has the rows it had."""
-    checks = []
-    for name, mark in manifest.tables.items():
-        query = sql.SQL(FINGERPRINT).format(sql.Identifier("mnemon", name)).as_string()
-        message = sql.Literal(f"the rows of {name} differ from the backup's manifest").as_string()
-        checks.append(
-            f"IF ({query}) <> {sql.Literal(mark).as_string()} THEN RAISE EXCEPTION USING MESSAGE = {message}; END IF;"
-        )
-    return f"{TEXT_FORM}; DO $check$ BEGIN\n" + "\n".join(checks) + "\nEND $check$;\n"
+def _reduced(extent: Extent) -> Sequence[str]:
+    return [*extent.left_out, *extent.in_part]
 
 
 async def _major(owner: Connection) -> int:
@@ -238,7 +226,21 @@ async def _major(owner: Connection) -> int:
     return int(row["major"])
 
 
-def _run(command: list[Any], environment: dict[str, str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    if done.returncode:
-        raise BackupFailed(f"{Path(command[0]).name} failed: {done.stderr.strip()}")
+def _run(command: list[Any], environment: dict[str, str], spool: Spool) -> None:
+    """A program's output into the spool, never plain onto a disk."""
+    with (
+        tempfile.TemporaryFile() as complaints,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaints, env=environment) as running,
+        spool.writing() as output,
+    ):
+        assert running.stdout
+        try:
+            while block := running.stdout.read(BLOCK):
+                output.write(block)
+        except BaseException:
+            running.kill()
+            raise
+        if running.wait():
+            complaints.seek(0)
+            said = complaints.read().decode(errors="replace").strip()
+            raise BackupFailed(f"{Path(command[0]).name} failed: {said}")

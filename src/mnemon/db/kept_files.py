@@ -99,21 +99,20 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def staged_files(backup: Path, folders: Folders, kept: Kept) -> Iterator[Sequence[tuple[Path, Path]]]:
+def staged_files(archive: tarfile.TarFile, folders: Folders, kept: Kept) -> Iterator[Sequence[tuple[Path, Path]]]:
     """A backup's files beside the places they go to, compared with what was packed; with their places."""
     with ExitStack() as stack:
         stages = {name: _stage(folder, stack) for name, folder in folders.items()} if kept.files else {}
         tally, staged = Tally(), []
-        with tarfile.open(backup) as archive:
-            for member in archive:
-                if not member.name.startswith(INSIDE):
-                    continue
-                name, inside = _place(member, stages)
-                draft = stages[name] / inside
-                tally.add(member.name, member.size, _unpack_file(archive, member, draft))
-                staged.append((draft, folders[name] / inside))
+        for member in archive:
+            if not member.name.startswith(INSIDE):
+                continue
+            name, inside = _place(member, stages)
+            draft = stages[name] / inside
+            tally.add(member.name, member.size, _unpack_file(archive, member, draft))
+            staged.append((draft, folders[name] / inside))
         if tally.kept != kept:
-            raise BackupFailed(f"{backup} is damaged: its files do not match its manifest.", file=str(backup))
+            raise BackupFailed("The backup is damaged: its files do not match its manifest.")
         yield staged
 
 

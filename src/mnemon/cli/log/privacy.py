@@ -204,18 +204,22 @@ def scan(
 @app.command()
 def rotate(
     discard: Annotated[
-        bool, typer.Option("--discard", help="Destroy the old key: older backups can then not be read any more.")
+        bool, typer.Option("--discard", help="Destroy the old keys: no older backup can then be read any more.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Wrap every person's key with a new key-encryption key, or finish a rotation that was interrupted."""
+    """Wrap every person's key with a new key-encryption key, or finish a rotation that was interrupted.
+
+    The key that backups are encrypted with is changed too. After --discard make a backup: there is none any more.
+    """
 
     async def work() -> Rotation:
         async with opened() as mnemon:
             return await mnemon.privacy.rotate(discard=discard, progress=_progress)
 
     done = run_async(work())
-    gone = f" {counted(len(done.discarded), 'old key')} destroyed." if done.discarded else ""
+    lost = [*done.discarded, *done.backup_keys_discarded]
+    gone = f" {counted(len(lost), 'old key')} destroyed: earlier backups cannot be read." if lost else ""
     said = f"{counted(done.rewrapped, 'key')} wrapped with {done.key_id}.{gone}"
     show(done, as_json, lambda: say(said))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from mnemon.db.backup_keys import BackupKeys
 from mnemon.db.database import Database
 from mnemon.log.append.requests import AppendLimits
 from mnemon.log.privacy.affected import AffectedEvent, Person, affected_events, page_of_people
@@ -55,8 +56,10 @@ class Privacy:
         most_keys: int = 10_000,
         key_seconds: float = 60,
         listening: bool = True,
+        backup_keys: BackupKeys | None = None,
     ) -> None:
         self._database = database
+        self._backup_keys = backup_keys
         self.ring = ring
         self.store = store
         self.keys = SubjectKeys(database, ring, most=most_keys, seconds=key_seconds)
@@ -103,7 +106,7 @@ class Privacy:
         return await scan(self._database, known | set(words), store=self.store, folders=folders)
 
     async def rotate(self, *, discard: bool = False, progress: RotationProgress | None = None) -> Rotation:
-        return await rotate(self._database, self.ring, discard=discard, progress=progress)
+        return await rotate(self._database, self.ring, self._backup_keys, discard=discard, progress=progress)
 
 
 @asynccontextmanager
@@ -120,6 +123,7 @@ async def open_privacy(
         delivery=DeliveryLimits.of(settings),
         most_keys=settings.subject_key_cache,
         key_seconds=settings.subject_key_seconds,
+        backup_keys=BackupKeys(settings.home),
     )
     try:
         yield privacy

@@ -1,10 +1,11 @@
 """Rotation of the key-encryption key: every person's key is wrapped anew; no event is touched."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mnemon.db.backup_keys import BackupKeys
 from mnemon.db.database import Connection, Database
 from mnemon.log.privacy.subjects import ANNOUNCE, WRAPPING_KEYS, context_of
 from mnemon.log.privacy.wrapping_keys import KeyRing, Wrapper
@@ -35,19 +36,29 @@ RETURNING w.key_id
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """What a rotation did. `retired` keys wrap nothing any more; `discarded` ones no longer exist."""
+    """What a rotation did. `retired` keys wrap nothing any more; `discarded` ones no longer exist.
+
+    Backups are encrypted with `backup_key` from now on, and what was encrypted with those discarded is lost for good.
+    """
 
     key_id: str
     rewrapped: int
     retired: list[str]
     discarded: list[str]
+    backup_key: str | None = None
+    backup_keys_discarded: Sequence[str] = ()
 
 
 RotationProgress = Callable[[int, int], None]
 
 
 async def rotate(
-    database: Database, ring: KeyRing, *, discard: bool = False, progress: RotationProgress | None = None
+    database: Database,
+    ring: KeyRing,
+    backup_keys: BackupKeys | None = None,
+    *,
+    discard: bool = False,
+    progress: RotationProgress | None = None,
 ) -> Rotation:
     """Wrap every key with a new key-encryption key, or finish a rotation that was interrupted.
 
@@ -68,7 +79,10 @@ async def rotate(
         rows = await (await owner.execute(RETIRE, (wrapper.key_id,))).fetchall()
         needed = {row["key_id"] for row in await (await owner.execute(WRAPPING_KEYS)).fetchall()}
         discarded = await asyncio.to_thread(ring.discard_all_but, needed) if discard else []
-    return Rotation(wrapper.key_id, done, sorted(row["key_id"] for row in rows), discarded)
+        # Backups too: what they hold plain, as the texts of documents, ends with the key of the backup.
+        backup_key = await asyncio.to_thread(backup_keys.renew) if backup_keys else None
+        gone = await asyncio.to_thread(backup_keys.discard_older) if backup_keys and discard else []
+    return Rotation(wrapper.key_id, done, sorted(row["key_id"] for row in rows), discarded, backup_key, gone)
 
 
 async def _target(owner: Connection, ring: KeyRing) -> Wrapper:

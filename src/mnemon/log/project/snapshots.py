@@ -15,6 +15,8 @@ from mnemon.log.project.lens import Lens
 from mnemon.log.types.state_rules import FoldState
 
 KEPT = 2
+# Folded from the log again when they are missing. They hold personal values plain, so a backup goes without them.
+SNAPSHOT_TABLES = ("projection_snapshots", "entity_snapshots")
 
 SAVE = """
 INSERT INTO mnemon.projection_snapshots (tenant_id, projection, stream, version, positions, events, state, personal)
