@@ -62,3 +62,9 @@ async def test_a_firm_promises_as_a_firm() -> None:
     event = await the_event("Acme Gmb will deliver the pumps by Friday.")
     assert [actor.ref for actor in event.actors] == ["Acme Gmb"]
     assert not People.known_from("The pumps come from Acme Gmb.", []).is_known("Acme Gmb")
+
+
+async def test_who_begins_a_sentence_did_the_work_when_it_has_an_object() -> None:
+    event = await the_event("Wanjiru sent the invoice.")
+    assert (event.category, [actor.ref for actor in event.actors]) == (Category.EXECUTION, ["Wanjiru"])
+    assert [actor.ref for event in await events("Invoice sent.", "note") for actor in event.actors] == []

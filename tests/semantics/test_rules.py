@@ -195,3 +195,27 @@ async def test_who_is_added_has_the_role(text: str, who: str) -> None:
 async def test_what_is_said_of_a_name_is_no_part_of_it() -> None:
     text = "Present: Ines Okafor, Tomas Lindqvist for item 2\n\nTomas will send the plan by 10 March.\n"
     assert [actor.ref for actor in (await the_event(text)).actors] == ["Tomas Lindqvist"]
+
+
+async def test_the_stamp_of_a_line_of_chat_is_the_day_of_its_event() -> None:
+    text = "2025-02-10 09:12 Ngozi: we decided to drop the old printer\n2025-02-12 10:00 Eirik: I'll send it tomorrow"
+    decision, promise = await events(text, "chat")
+    assert decision.event_time is not None
+    assert promise.event_time is not None
+    assert [decision.event_time.date().isoformat(), promise.event_time.date().isoformat()] == [
+        "2025-02-10",
+        "2025-02-12",
+    ]
+    assert promise.due is not None
+    assert promise.due.isoformat() == "2025-02-13"
+
+
+async def test_of_a_day_that_was_and_one_that_is_now_the_promise_has_the_second() -> None:
+    event = await the_event("Ben will send the report, was planned for 14 November, now 21 November.")
+    assert event.due is not None
+    assert (event.due.month, event.due.day) == (11, 21)
+
+
+async def test_what_comes_round_every_week_has_no_single_time() -> None:
+    event = await the_event("We decided that the bins go out every Tuesday.")
+    assert (event.event_time, event.due) == (None, None)

@@ -118,6 +118,6 @@ class Cast:
         ends = [match.end() for match in re.finditer(r"\S+", words)][:4]
         for end in ends:
             agent = agent_in(words[:end].rstrip(".,;:!?"), self.people)
-            if agent.kind in ("group", "person", "name"):
+            if agent.kind in ("group", "person", "name", "opener"):
                 return list(agent.names)
         return []

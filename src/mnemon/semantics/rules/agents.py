@@ -8,7 +8,7 @@ from mnemon.documents.structure.names import NAME
 from mnemon.semantics.rules.people import FIRM_WORDS, People
 from mnemon.semantics.rules.word_lists import words
 
-AgentKind = Literal["self", "we", "you", "pronoun", "they", "person", "name", "group", "thing"]
+AgentKind = Literal["self", "we", "you", "pronoun", "they", "person", "name", "opener", "group", "thing"]
 
 # Words for people who act together or by their role. Add one here where the rules miss an actor.
 GROUPS = words(
@@ -121,7 +121,8 @@ def _named(text: str, people: People) -> Agent | None:
     names = [people.full_name(part) for part in parts if part not in ("I", "me") and people.is_person(part)]
     if names:
         known = any(people.is_known(part) for part in parts) or " " in names[0]
-        return Agent("person" if known else "name", tuple(dict.fromkeys(names)), me_too="I" in parts or "me" in parts)
+        kind: AgentKind = "person" if known else "opener" if all(map(people.only_opens, parts)) else "name"
+        return Agent(kind, tuple(dict.fromkeys(names)), me_too="I" in parts or "me" in parts)
     return None
 
 

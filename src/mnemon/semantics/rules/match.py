@@ -140,6 +140,9 @@ def _try(each: Cue, clause: str, people: People) -> FoundCategory | None:
         ):
             continue
         agent = _agent_of(clause, match, people)
+        if agent.kind == "opener" and each.about == "before":
+            # What the cue speaks of stands before it: "Invoice sent".
+            agent = NOBODY
         if agent.kind in each.agents:
             agent = agent if agent != NOBODY else _wider_agent(clause, match, people)
             if agent.kind in ("thing", "self", "we") and each.category is Category.FEEDBACK:

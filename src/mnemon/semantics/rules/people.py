@@ -101,6 +101,10 @@ class People:
     def is_known(self, name: str) -> bool:
         return self._by_part.get(_tidy(name).lower()) is not None
 
+    def only_opens(self, word: str) -> bool:
+        """Seen at the head of sentences alone, where every word has its capital: "Invoice sent", "Wanjiru sent it"."""
+        return " " not in _tidy(word) and _tidy(word) not in self.proper_words and not self.is_known(word)
+
     def is_person(self, words: str) -> bool:
         """Known, or written like a name and nowhere like a common word."""
         plain = _tidy(words)
@@ -108,8 +112,7 @@ class People:
             return False
         if self.is_known(plain):
             return True
-        alone = " " not in plain and plain not in self.proper_words
-        if alone and (_THING.search(plain) or plain in self.places):
+        if self.only_opens(plain) and (_THING.search(plain) or plain in self.places):
             return False
         return plain[:1].isupper() and _could_be_person(plain, self.common_words)
 

@@ -13,10 +13,12 @@ _DEADLINE = frozenset(
 )
 _NO_DEADLINE = frozenset({"from", "since", "after", "as of", "with effect from", "effective", "starting", "of"})
 _REPEATED = re.compile(
-    r"\b(?:(?:each|every)\s+(?:day|week|month|quarter|year|time|invoice|order|delivery|request|case)"
-    r"|monthly|weekly|daily|annually|quarterly)\b",
+    r"\b(?:(?:each|every)\s+(?:other\s+|second\s+)?(?:day|week|month|quarter|year|time|invoice|order|delivery|request|case"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|evening|spring|summer|autumn|winter)"
+    r"|on\s+(?:mon|tues|wednes|thurs|fri|satur|sun)days|monthly|weekly|daily|annually|quarterly)\b",
     re.IGNORECASE,
 )
+_NOW = re.compile(r"\b(?:now|instead|moved to|new date)\b", re.IGNORECASE)
 _LOOKS_BACK = frozenset(
     {Category.EXECUTION, Category.COLLABORATION, Category.FEEDBACK, Category.DECISION, Category.QUALITY_RISK}
 )
@@ -29,13 +31,16 @@ def due_of(clause: str, today: date | None) -> date | None:
     mentions = [each for each in read_dates(clause, today, "future") if each.lead not in _NO_DEADLINE]
     if not mentions:
         return None
+    if (moved := _NOW.search(clause)) and (later := [each for each in mentions if each.start >= moved.end()]):
+        # "Was planned for 14 November, now 21 November": the day that holds is the one told last.
+        return later[0].period.last
     best = next((each for each in mentions if each.lead in _DEADLINE), mentions[-1])
     return best.period.last
 
 
 def event_time_of(clause: str, category: Category, today: date | None, zone: ZoneInfo) -> datetime | None:
     """The beginning of the day or period that the clause names, on the author's clock."""
-    if today is None or category is Category.COMMITMENT:
+    if today is None or category is Category.COMMITMENT or _REPEATED.search(clause):
         return None
     direction: DateDirection = "past" if category in _LOOKS_BACK else "nearest"
     mentions = read_dates(clause, today, direction)
@@ -46,7 +51,11 @@ def event_time_of(clause: str, category: Category, today: date | None, zone: Zon
         # "Not this year" says for how long.
         mentions = [each for each in mentions if each.period.last <= today]
     chosen = _when(mentions, category)
-    return datetime.combine(chosen.period.first, time(), zone) if chosen else None
+    return beginning_of(chosen.period.first, zone) if chosen else None
+
+
+def beginning_of(day: date, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(), zone)
 
 
 def _when(mentions: list[Mention], category: Category) -> Mention | None:

@@ -10,7 +10,7 @@ _OCCASION = one_of(
     """call meeting session chat workshop lunch review discussion sync conversation interview kick-off kickoff
     stand-up retrospective visit"""
 )
-_ACTIVE: frozenset[AgentKind] = frozenset({"self", "we", "pronoun", "they", "person", "name", "group"})
+_ACTIVE: frozenset[AgentKind] = frozenset({"self", "we", "pronoun", "they", "person", "name", "opener", "group"})
 
 COLLABORATION_CUES = (
     cue(

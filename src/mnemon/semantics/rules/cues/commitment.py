@@ -1,6 +1,6 @@
 """Cues for promises, assigned tasks, duties and requests."""
 
-from mnemon.semantics.rules.cues.cue import PEOPLE, cue
+from mnemon.semantics.rules.cues.cue import ACTING, PEOPLE, cue
 from mnemon.semantics.rules.cues.verbs import NO_PROMISE, TASK
 from mnemon.semantics.semantic_event import Category
 
@@ -54,14 +54,14 @@ COMMITMENT_CUES = (
         "will_task",
         _C,
         rf"\b(?:will|'ll)\b{_ALSO} {TASK}\b",
-        agents=frozenset({"pronoun", "name", "group"}),
+        agents=frozenset({"pronoun", "name", "opener", "group"}),
         kind="promise",
     ),
     cue(
         "will_by",
         _C,
         r"\b(?:will|'ll) (?!not|never|be\b)[\w-]+(?=.{0,60} by (?:the end|\d|\w+day|tomorrow|next))",
-        agents=PEOPLE - {"name"},
+        agents=PEOPLE,
         kind="promise",
     ),
     # Who is known by nothing but a capital letter does something to something: "Traffic will drop by Monday" does not.
@@ -70,10 +70,10 @@ COMMITMENT_CUES = (
         _C,
         r"\b(?:will|'ll) (?!not|never|be\b)[\w-]+ (?:the|an?|our|all|my|his|her|their|its|new|\d+|two|three)\b"
         r"(?=.{0,60} by (?:the end|\d|\w+day|tomorrow|next))",
-        agents=frozenset({"name"}),
+        agents=frozenset({"opener"}),
         kind="promise",
     ),
-    cue("shall", _C, rf"\bshall\b{NO_PROMISE} [\w-]+", strength=3, agents=PEOPLE, kind="assignment"),
+    cue("shall", _C, rf"\bshall\b{NO_PROMISE} [\w-]+", strength=3, agents=ACTING, kind="assignment"),
     cue(
         "undertakes",
         _C,
@@ -81,7 +81,7 @@ COMMITMENT_CUES = (
         r"|ourselves|to (?:deliver|do|finish|send|provid|complet|pay)\w*)"
         r"|vow(?:s|ed)? to|volunteer(?:s|ed)? to|offered to)\b",
         strength=3,
-        agents=PEOPLE,
+        agents=ACTING,
         kind="promise",
     ),
     cue(
@@ -89,7 +89,7 @@ COMMITMENT_CUES = (
         _C,
         rf"\bagreed to {TASK}\b",
         strength=4,
-        agents=frozenset({"person", "name", "self", "pronoun"}),
+        agents=frozenset({"person", "name", "opener", "self", "pronoun"}),
         kind="promise",
     ),
     cue(

@@ -11,7 +11,9 @@ from mnemon.semantics.semantic_event import Category, CommitmentKind
 About = Literal["after", "before", "cue", "moved"]
 
 PEOPLE: frozenset[AgentKind] = frozenset({"self", "we", "pronoun", "they", "person", "name", "group"})
-ANYONE: frozenset[AgentKind] = PEOPLE | {"you", "thing"}
+# Who may only be a word that begins a sentence counts where the grammar wants somebody who acts.
+ACTING = PEOPLE | {"opener"}
+ANYONE: frozenset[AgentKind] = ACTING | {"you", "thing"}
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,13 @@ _LOOSE = r"(?:on|with|by|to|in|at|as|from|for|using|upon|off)"
 
 EXECUTION_CUES = (
     cue("done_active", _E, rf"(?:(?<=\w) (?:have|has|had)|'ve|'s|(?<=\w)){_ADVERB} {DONE}\b(?! by\b)", agents=PEOPLE),
+    # "Wanjiru sent the invoice": an object makes who begins the sentence somebody. "Invoice sent" has none.
+    cue(
+        "done_to",
+        _E,
+        rf"(?<=\w){_ADVERB} {DONE} (?:the|an?|our|all|my|his|her|their|its|both|new|\d+|two|three)\b",
+        agents=frozenset({"opener"}),
+    ),
     cue(
         "done_passive",
         _E,

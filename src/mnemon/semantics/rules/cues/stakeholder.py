@@ -1,7 +1,7 @@
 """Cues for who has which role, who comes and who goes."""
 
 from mnemon.semantics.rules.agents import AgentKind
-from mnemon.semantics.rules.cues.cue import PEOPLE, cue
+from mnemon.semantics.rules.cues.cue import ACTING, cue
 from mnemon.semantics.rules.word_lists import one_of
 from mnemon.semantics.semantic_event import Category
 
@@ -11,7 +11,7 @@ _ROLE = one_of(
     chairman chairwoman secretary manager director approver maintainer liaison deputy champion point_of_contact
     contact_person scrum_master member spokesperson administrator supervisor editor"""
 )
-_ONE: frozenset[AgentKind] = frozenset({"person", "name", "self", "pronoun", "we"})
+_ONE: frozenset[AgentKind] = frozenset({"person", "name", "opener", "self", "pronoun", "we"})
 
 STAKEHOLDER_CUES = (
     cue(
@@ -22,14 +22,14 @@ STAKEHOLDER_CUES = (
         r"|be) (?:now |also |jointly )?(?:responsible for|accountable for|in charge of)"
         r"|(?:handles|owns|leads|manages|oversees|chairs|represents) (?:the|our|all|its|this|everything))\b",
         strength=3,
-        agents=PEOPLE - {"group"},
+        agents=ACTING - {"group"},
     ),
     cue(
         "will_own",
         _S,
         r"(?:'ll|\bwill) (?:now )?(?:own|take over|handle|lead|act as|serve as|be responsible for)\b",
         strength=3,
-        agents=PEOPLE,
+        agents=ACTING,
     ),
     cue(
         "stands_in",
@@ -37,7 +37,7 @@ STAKEHOLDER_CUES = (
         r"\b(?:covers|(?:is|are) covering|fills in|steps in|stands in|(?:will|'ll) (?:cover|fill in|step in"
         r"|stand in))\b(?: [\w-]+){0,3} for\b",
         strength=3,
-        agents=PEOPLE,
+        agents=ACTING,
     ),
     cue(
         "is_new",
@@ -85,13 +85,13 @@ STAKEHOLDER_CUES = (
         r"|project|board)|on \d|at the end)|step(?:s|ped) down"
         r"|is stepping down|resign(?:s|ed)\b|retire[sd] (?:as|from)|replaces (?-i:[A-Z])[\w.]+(?: (?-i:[A-Z])\w+)* as)",
         strength=3,
-        agents=frozenset({"person", "name", "self", "pronoun"}),
+        agents=frozenset({"person", "name", "opener", "self", "pronoun"}),
     ),
     cue(
         "reports_to",
         _S,
         r"\breports? (?:directly )?to (?:me|(?-i:[A-Z])\w+)",
-        agents=frozenset({"person", "name", "pronoun"}),
+        agents=frozenset({"person", "name", "opener", "pronoun"}),
     ),
     cue("role_dash", _S, rf"\s[-–—]\s(?:the |our )?{_ROLE}\b", agents=frozenset({"person"}), clipped=True),
 )
