@@ -12,7 +12,7 @@ About = Literal["after", "before", "cue", "moved"]
 
 PEOPLE: frozenset[AgentKind] = frozenset({"self", "we", "pronoun", "they", "person", "name", "group"})
 # Who may only be a word that begins a sentence counts where the grammar wants somebody who acts.
-ACTING = PEOPLE | {"opener"}
+ACTING: frozenset[AgentKind] = PEOPLE | {"opener"}
 ANYONE: frozenset[AgentKind] = ACTING | {"you", "thing"}
 
 
