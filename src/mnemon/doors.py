@@ -46,7 +46,7 @@ def bindings() -> tuple[Binding, ...]:
     commands: list[tuple[Bound | None, str]] = [
         (bound, one.words) for one in cli_reference.commands() for bound in one.bound
     ]
-    shown = [(bound, path) for path, bound in pages()]
+    shown: list[tuple[Bound | None, str]] = [(bound, path) for path, bound in pages()]
     doors: list[tuple[Door, list[tuple[Bound | None, str]]]] = [
         ("rest", rest), ("mcp", tools), ("command", commands), ("web", shown),
     ]  # fmt: skip

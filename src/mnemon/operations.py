@@ -13,6 +13,9 @@ from mnemon.identity.roles import Action, Principal, authorise
 from mnemon.log.events import Actor
 
 Door = Literal["rest", "mcp", "command", "web"]
+# Whose nothing is: of an operator who names no tenant, and of those who have not logged in.
+EVERY_TENANT = UUID(int=0)
+NOBODY = Actor("system", "nobody")
 
 
 class Input(BaseModel):
@@ -49,6 +52,11 @@ class Caller:
     def of(cls, principal: Principal, address: str | None = None) -> "Caller":
         return cls(principal.tenant_id, principal.actor, principal, address=address)
 
+    @classmethod
+    def unknown(cls, address: str | None = None) -> "Caller":
+        """Who has not said who they are, for what is open to all."""
+        return cls(EVERY_TENANT, NOBODY, address=address)
+
     def authorise(self, action: Action) -> None:
         """For what needs more than the operation itself, such as another person's document."""
         if self.principal is not None:
@@ -73,6 +81,8 @@ class Operation(Generic[In, Out]):
     errors: tuple[type[MnemonError], ...] = ()
     # Doors that do not have it, each with the reason.
     absent: Mapping[Door, str] = field(default_factory=dict)
+    # Nobody is asked who they are: this is how one becomes known.
+    open_to_all: bool = False
 
     async def __call__(self, mnemon: Any, caller: Caller, asked: In) -> Out:
         return await self.run(mnemon, caller, asked)
@@ -88,6 +98,7 @@ def operation(
     idempotent: bool = False,
     errors: tuple[type[MnemonError], ...] = (),
     absent: Mapping[Door, str] | None = None,
+    open_to_all: bool = False,
 ) -> Callable[[Callable[[Any, Caller, In], Awaitable[Out]]], Operation[In, Out]]:
     """Declare `async def verb(mnemon: Parts, caller: Caller, asked: Input) -> Output`; its docstring says what it does.
 
@@ -99,7 +110,7 @@ def operation(
         summary, _, description = (run.__doc__ or "").strip().partition("\n")
         return Operation(
             name, action, summary, " ".join(description.split()), types[2], types[3], run, example,
-            read_only, destructive, idempotent, errors, absent or {},
+            read_only, destructive, idempotent, errors, absent or {}, open_to_all,
         )  # fmt: skip
 
     return declare

@@ -162,7 +162,8 @@ def _operation(declared: Operation[Any, Any]) -> list[str]:
     missing = [f"not in {door}: {why}" for door, why in declared.absent.items()]
     fields = [f"`{name}`{'*' if one.is_required() else ''}" for name, one in declared.input.model_fields.items()]
     told = [" ".join(part) or "-" for part in ([places], fields, [*own, *missing])]
-    return [f"`{declared.name}`", declared.action, *told, declared.summary]
+    action = "open to all" if declared.open_to_all else declared.action
+    return [f"`{declared.name}`", action, *told, declared.summary]
 
 
 PAGES: dict[str, Callable[[], str]] = {

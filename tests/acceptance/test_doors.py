@@ -5,6 +5,7 @@ from typing import Any, get_args
 import pytest
 from fastapi import FastAPI
 
+from mnemon.api.reference import routes
 from mnemon.api.server import add_routes
 from mnemon.cli.reference import commands
 from mnemon.doors import Binding, bindings, declared_operations
@@ -15,6 +16,14 @@ from mnemon.operations import NOT_OFFERED, Door, Operation, model_of, offered
 from mnemon.web.forms import form_of
 
 OPERATIONS = declared_operations()
+# What a door has beside operations, and why. Commands say it themselves, with `on_its_own`.
+NO_OPERATION = {
+    "GET /health": "For whoever watches the process; it needs no credential.",
+    "GET /ready": "For whoever watches the process; it needs no credential.",
+    "GET /metrics": "For Prometheus; it needs no credential.",
+    "status": "Tells an agent how this server is set up.",
+    "embedding_health": "Named by the tools' specification; the others ask `GET /ready`.",
+}
 # What an option, a form or a schema may add beside the field itself.
 LIMITS = ("maxLength", "minLength", "minimum", "maximum", "pattern", "enum", "type", "format", "items", "maxItems")
 
@@ -54,6 +63,14 @@ def test_an_operation_is_on_every_door_or_the_reason_is_told(operation: Operatio
     operation.input.model_validate(operation.example)
     for field in operation.input.model_fields.values():
         assert field.description
+
+
+def test_whatever_is_no_operation_says_why() -> None:
+    places = [f"{one.method} {one.path}" for one in routes() if one.in_schema and not one.bound]
+    places += [one.name for one in tools() if not one.bound]
+    assert sorted(places) == sorted(NO_OPERATION)
+    for line in commands():
+        assert bool(line.bound) != bool(line.on_its_own), line.words
 
 
 @pytest.mark.parametrize("one", bindings(), ids=lambda one: f"{one.door} {one.bound.operation.name}")
@@ -128,4 +145,5 @@ def test_a_bound_route_answers_with_a_declared_type(one: Binding, openapi: dict[
     good = [answer.get("content", {}) for status, answer in answers.items() if status[0] == "2"]
     assert good
     for kinds in good:
-        assert "application/json" not in kinds or "$ref" in kinds["application/json"]["schema"]
+        schema = kinds.get("application/json", {}).get("schema", {"$ref": "no JSON"})
+        assert all("$ref" in one for one in schema.get("anyOf", [schema]))

@@ -101,7 +101,8 @@ def _parameters(
             taken[part] = Annotated[model, place], inspect.Parameter.empty if needed else model()
     taken["request"] = Request, inspect.Parameter.empty
     taken["mnemon"] = MnemonPart, inspect.Parameter.empty
-    taken["principal"] = Annotated[Principal, allow(bound.operation.action)], inspect.Parameter.empty
+    if not bound.operation.open_to_all:
+        taken["principal"] = Annotated[Principal, allow(bound.operation.action)], inspect.Parameter.empty
     kind = inspect.Parameter.KEYWORD_ONLY
     made = [inspect.Parameter(name, kind, annotation=what, default=unset) for name, (what, unset) in taken.items()]
     return made, frozenset(query)
@@ -144,7 +145,7 @@ def _handler(
     operation, defaults = bound.operation, own_defaults(bound.differences)
 
     async def handle(request: Request, **values: Any) -> Response:
-        mnemon, principal = values.pop("mnemon"), values.pop("principal")
+        mnemon, principal = values.pop("mnemon"), values.pop("principal", None)
         parts = [values.pop(part) for part in ("queried", "given") if part in values]
         asked = as_declared(bound.differences, {name: value for name, value in values.items() if value is not None})
         for part in parts:
@@ -154,7 +155,8 @@ def _handler(
             read = operation.input.model_validate(asked)
         except ValidationError as failure:
             raise RequestValidationError(failure.errors(include_url=False, include_input=False)) from None
-        caller = Caller.of(principal, address_of(request))
+        address = address_of(request)
+        caller = Caller.of(principal, address) if principal else Caller.unknown(address)
         answered = await instead(request, mnemon, caller, read) if instead else None
         return answered or write(await operation(mnemon, caller, read))
 

@@ -34,6 +34,12 @@ class Form:
     files: list[Received | Refused] = field(default_factory=list)
     fields: dict[str, list[str]] = field(default_factory=dict)
 
+    def every(self, name: str) -> list[str] | None:
+        """The words of all fields of this name; None where there is none."""
+        given = [value for value in self.fields.get(name, ()) if value]
+        words = [word.strip() for value in given for word in value.split(",") if word.strip()]
+        return words if given else None
+
     def one(self, name: str) -> str | None:
         given = [value for value in self.fields.get(name, ()) if value]
         if len(given) > 1:

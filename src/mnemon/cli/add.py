@@ -4,28 +4,40 @@ import asyncio
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from mnemon.app import Mnemon
-from mnemon.cli.context import OPERATOR, run_async, tenant_of
-from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
+from mnemon.cli.bind import acting, bound_command
+from mnemon.cli.context import run_async
+from mnemon.cli.options import OF_AN_ORIGIN
+from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.cli.reading import POLL_SECONDS, being_read, until_events_are_read
-from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.folders import FoundFile, find_files
-from mnemon.documents.intake.origin import Origin, checked_origin
-from mnemon.documents.intake.receive import accept
+from mnemon.documents.intake.origin import checked_origin
+from mnemon.documents.intake.origin_fields import UploadFields
+from mnemon.documents.intake.upload import upload
 from mnemon.documents.runs import RunStatus, ended_runs
 from mnemon.errors import InvalidRequest, MnemonError
-from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log.read.query import end_of, start_of
+from mnemon.operations import Caller, Differs
 from mnemon.semantics.extract.status import never_read, unread
 
+SAYS = "Take in files and folders. Where no worker runs, this command reads them itself."
+BESIDE: dict[str, Any] = {
+    "paths": Annotated[
+        list[Path], typer.Argument(help="Files, and folders with all that is in them.", metavar="PATH…")
+    ],
+    "by_path": Annotated[
+        bool, typer.Option("--by-path", help="A file is known by its path: another content is a new version of it.")
+    ],
+    "wait": Annotated[bool | None, typer.Option("--wait/--no-wait", help="Wait until the files are read.")],
+}
+ON_THIS_MACHINE = {"file": Differs("The files are named by their paths.")}
 NO_EVENTS_YET = "its events are not read yet: `mnemon jobs list` says why"
 
 
@@ -61,73 +73,43 @@ class Interrupted:
         return self.asked.is_set()
 
 
-def add(
-    paths: Annotated[list[Path], typer.Argument(help="Files, and folders with all that is in them.", metavar="PATH…")],
-    title: Annotated[str | None, typer.Option(help="Title of a single file. Default: its name.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A tag for every file; may be repeated.")] = None,
-    by_path: Annotated[
-        bool, typer.Option("--by-path", help="A file is known by its path: another content is a new version of it.")
-    ] = False,
-    document_type: Annotated[str | None, typer.Option("--type", help="email, doc, chat, transcript or note.")] = None,
-    author: Annotated[str | None, typer.Option(help="Who wrote it. Default: as the file says.")] = None,
-    participant: Annotated[list[str] | None, typer.Option(help="Who took part; may be repeated.")] = None,
-    written: Annotated[
-        str | None, typer.Option("--date", help="When it was written. Default: as the file says.")
-    ] = None,
-    visibility: Annotated[
-        str | None, typer.Option(help="Who may read it: me, team, org or custom. Default: org, everyone.")
-    ] = None,
-    reader: Annotated[list[str] | None, typer.Option(help="Who else may read it, by e-mail; may be repeated.")] = None,
-    sensitivity: Annotated[str | None, typer.Option(help="normal, sensitive or highly_sensitive.")] = None,
-    retention: Annotated[
-        str | None, typer.Option(help="How long it is kept: forever, 1y, until_resolved or custom.")
-    ] = None,
-    retain_until: Annotated[str | None, typer.Option("--until", help="The last day of a custom retention.")] = None,
-    wait: Annotated[bool, typer.Option(help="Wait until the files are read.")] = True,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Take in files and folders. Where no worker runs, this command reads them itself.
-
-    Example: mnemon add ~/minutes policy.pdf --tag board
-    """
-    origin = checked_origin(
-        Origin(
-            title=title, tags=tag, document_type=document_type, author=author, participants=tuple(participant or ()),
-            written_at=start_of(written) if written else None, visibility_scope=visibility,
-            readers=tuple(reader or ()), sensitivity=sensitivity, retention_policy=retention,
-            retain_until=end_of(retain_until) if retain_until else None,
-        )
-    )  # fmt: skip
-    added, interrupted = run_async(_add(paths, origin, by_path, wait, tenant, as_json))
+def _add(tenant: str, asked: UploadFields, wants_json: bool, left: dict[str, Any]) -> None:
+    added, interrupted = run_async(_all(tenant, asked, wants_json, **left))
     summary = {status: sum(one.status == status for one in added) for status in sorted({one.status for one in added})}
-    show({"files": added, **summary, "interrupted": interrupted}, as_json, lambda: _tell(added, interrupted))
+    show({"files": added, **summary, "interrupted": interrupted}, wants_json, lambda: _tell(added, interrupted))
     if interrupted:
         raise typer.Exit(130)
     if any(one.status in ("failed", "refused") for one in added):
         raise typer.Exit(1)
 
 
-async def _add(
-    paths: Sequence[Path], origin: Origin, by_path: bool, wait: bool, slug: str, as_json: bool
+add = bound_command(
+    upload, lambda taken: None, says=SAYS, beside=BESIDE, short=OF_AN_ORIGIN, differences=ON_THIS_MACHINE,
+    perform=_add, in_pieces=False, example="mnemon add ~/minutes policy.pdf --tag board",
+)  # fmt: skip
+
+
+async def _all(
+    slug: str, asked: UploadFields, wants_json: bool, *, paths: Sequence[Path], by_path: bool, wait: bool | None
 ) -> tuple[list[Added], bool]:
+    checked_origin(asked.origin())
     found = list(await asyncio.to_thread(lambda: list(find_files([path.expanduser() for path in paths]))))
-    if origin.title and len(found) != 1:
-        raise InvalidRequest(f"--title is for a single file, and there are {len(found)}.")
-    async with tenant_of(slug) as (mnemon, tenant):
+    if (asked.title or asked.source_uri) and len(found) != 1:
+        raise InvalidRequest(f"--title and --source-uri are for a single file, and there are {len(found)}.")
+    async with acting(slug) as (mnemon, caller):
         interrupted = Interrupted()
-        with _progress(as_json) as progress:
-            added = await _take_in(mnemon, tenant, found, origin, by_path, interrupted, progress)
-            if wait and not interrupted.wanted:
-                await _see_through(mnemon, tenant, added, interrupted, progress)
+        with _progress(wants_json) as progress:
+            added = await _take_in(mnemon, caller, found, asked, by_path, interrupted, progress)
+            if wait is not False and not interrupted.wanted:
+                await _see_through(mnemon, caller.tenant_id, added, interrupted, progress)
         return added, interrupted.wanted
 
 
 async def _take_in(
     mnemon: Mnemon,
-    tenant: UUID,
+    caller: Caller,
     found: Sequence[FoundFile],
-    origin: Origin,
+    asked: UploadFields,
     by_path: bool,
     interrupted: Interrupted,
     progress: Progress,
@@ -137,28 +119,23 @@ async def _take_in(
     for one in found:
         if interrupted.wanted:
             break
-        added.append(await _take_in_one(mnemon, tenant, one, _with_path(origin, one.path) if by_path else origin))
+        said = asked.model_copy(update={"source_uri": one.path.resolve().as_uri()}) if by_path else asked
+        added.append(await _take_in_one(mnemon, caller, one, said))
         progress.advance(task)
     return added
 
 
-async def _take_in_one(mnemon: Mnemon, tenant: UUID, found: FoundFile, origin: Origin) -> Added:
+async def _take_in_one(mnemon: Mnemon, caller: Caller, found: FoundFile, asked: UploadFields) -> Added:
     if found.reason is not None:
         return Added(found.path, "refused" if found.named else "left_out", found.name, reason=found.reason)
-    files: Files = mnemon.files
     try:
-        received = await asyncio.to_thread(files.take_copy, tenant, found.path)
-        outcome = await accept(mnemon.log, files, tenant, OPERATOR, received, origin)
+        received = await asyncio.to_thread(mnemon.files.take_copy, caller.tenant_id, found.path)
+        taken = await upload(mnemon, caller, asked.model_copy(update={"file": received}))
     except MnemonError as refusal:
         return Added(found.path, "refused", found.name, error_code=refusal.code, reason=refusal.message)
     except OSError as failure:
         return Added(found.path, "refused", found.name, reason=failure.strerror or str(failure))
-    reason = None if outcome.run_id else "already ingested, no changes"
-    return Added(found.path, outcome.status, found.name, outcome.title, outcome.doc_id, outcome.run_id, reason=reason)
-
-
-def _with_path(origin: Origin, path: Path) -> Origin:
-    return replace(origin, source_uri=path.resolve().as_uri(), source_type="file")
+    return Added(found.path, taken.status, found.name, taken.title, taken.doc_id, taken.run_id, reason=taken.reason)
 
 
 async def _see_through(

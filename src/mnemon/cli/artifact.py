@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemon.cli.bind import command
-from mnemon.cli.context import OPERATOR, run_async, tenant_of
+from mnemon.cli.bind import acting, command
+from mnemon.cli.context import run_async
+from mnemon.cli.options import OF_AN_ORIGIN
 from mnemon.cli.output import counted, say, show, table
 from mnemon.cli.reading import being_read, until_events_are_read
 from mnemon.cli.semantic_events import REVISION, print_event
 from mnemon.errors import InvalidRequest
-from mnemon.operations import Caller, Differs, as_json
+from mnemon.operations import Differs, as_json
 from mnemon.semantics import artifact_operations, operations
 from mnemon.semantics.artifact_operations import ArtifactHistory, ArtifactShown, ArtifactToAdd
 from mnemon.semantics.outputs import ExtractionJob, RevisionChanges
@@ -20,11 +21,6 @@ from mnemon.semantics.outputs import ExtractionJob, RevisionChanges
 app = typer.Typer(help="Artifacts: texts with an origin, readers and a history.", no_args_is_help=True)
 
 
-AS_PEOPLE_SAY = {
-    "artifact_type": "--type", "source_system": "--source", "source_url": "--url", "ts": "--date",
-    "visibility_scope": "--scope", "readers": "--reader", "participants": "--participant",
-    "retention_policy": "--retention", "retain_until": "--until",
-}  # fmt: skip
 OF_A_FILE = {
     "content": Differs("It is read from a file, or from standard input."),
     "artifact_type": Differs("Most files that a person adds by hand are notes.", default="note"),
@@ -40,20 +36,17 @@ BESIDE: dict[str, Any] = {
 
 def _of_file(values: dict[str, Any], tenant: str) -> dict[str, Any]:
     path = values.pop("path")
-    if path is None:
-        raise InvalidRequest("Name a text file, or - for standard input.")
     name = None if str(path) == "-" else path.name
     return {**values, "content": _read(path), "title": values["title"] or name}
 
 
 def _add(tenant: str, asked: ArtifactToAdd, wants_json: bool, left: dict[str, Any]) -> None:
     async def take() -> dict[str, Any]:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            caller = Caller(tenant_id, OPERATOR, channel="cli")
+        async with acting(tenant) as (mnemon, caller):
             taken = await artifact_operations.take_in(mnemon, caller, asked)
             if left["wait"] is not False:
                 async with being_read(mnemon):
-                    async for _ in until_events_are_read(mnemon, tenant_id, [taken.doc_id]):
+                    async for _ in until_events_are_read(mnemon, caller.tenant_id, [taken.doc_id]):
                         pass
             return taken.as_json()
 
@@ -62,7 +55,7 @@ def _add(tenant: str, asked: ArtifactToAdd, wants_json: bool, left: dict[str, An
 
 
 command(
-    app, "add", artifact_operations.add, lambda taken: None, short=AS_PEOPLE_SAY, differences=OF_A_FILE, beside=BESIDE,
+    app, "add", artifact_operations.add, lambda taken: None, short=OF_AN_ORIGIN, differences=OF_A_FILE, beside=BESIDE,
     prepare=_of_file, perform=_add, in_pieces=False,
     example="mnemon artifact add notes.txt --type note --source-id meeting-7",
 )  # fmt: skip

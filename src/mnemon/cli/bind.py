@@ -1,170 +1,202 @@
 """Binds declared operations to commands: arguments, options, limits and help come from the declaration."""
 
 import inspect
-import types
-from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
 
 import typer
-from annotated_types import Ge, Le
-from pydantic.fields import FieldInfo
 
-from mnemon.cli.context import OPERATOR, run_async, tenant_of
-from mnemon.cli.output import Json, JsonLines, TenantOption, show
+from mnemon.cli.context import OPERATOR, opened, run_async, tenant_of
+from mnemon.cli.options import argument, option, parameter, unset, words
+from mnemon.cli.output import EveryTenant, Json, JsonLines, TenantOption, show
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.operations import Bound, Caller, Differences, Operation, as_json, offered, read_input
+from mnemon.operations import (
+    EVERY_TENANT,
+    Bound,
+    Caller,
+    Differences,
+    Operation,
+    as_declared,
+    as_json,
+    offered,
+    read_input,
+)
+
+if TYPE_CHECKING:
+    from mnemon.app import Mnemon
+
+Values = dict[str, Any]
+Command = Callable[..., None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answering:
+    """An operation, and how the terminal shows what it answers."""
+
+    operation: Operation[Any, Any]
+    # Prints the answer, or with `each` all of them.
+    human: Callable[[Any], None]
+    differences: Differences = field(default_factory=dict)
+    # Picks what --json prints, and tells of an answer for which the exit code is 1.
+    written: Callable[[Any], Any] | None = None
+    failed: Callable[[Any], bool] | None = None
+    # The operation is called for each of these, made of what was given.
+    each: Callable[[Any, UUID, Values], AsyncIterator[Values]] | None = None
+    # All pages of a list as one.
+    every_page: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative(Answering):
+    """Another operation that a command calls instead, when it was given something that says so."""
+
+    when: Callable[[Values], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundCommand(Answering):
+    """A command for an operation."""
+
+    example: str
+    # What the command is for, where it calls more than the operation.
+    says: str | None = None
+    # Fields that are given by place, and the one that takes the words of the line.
+    arguments: Sequence[str] = ()
+    words: str | None = None
+    # Further names of options that people know.
+    short: Mapping[str, str] = field(default_factory=dict)
+    # What the terminal takes beside the fields, as a file; `prepare` makes fields of it.
+    beside: Mapping[str, Any] = field(default_factory=dict)
+    prepare: Callable[[Values, str], Values] | None = None
+    # What a person is asked first, with the fields in it.
+    question: str | None = None
+    # Who acts, where that is not the operator: of the tenant, and what stands beside.
+    on_behalf: Callable[[Any, UUID, Values], Awaitable[Caller]] | None = None
+    # Does what takes more than a call, mostly what comes `in_pieces`: of the tenant, what is asked, whether to print
+    # JSON, and what is left of what stands beside. `also` are operations that it calls too.
+    perform: Callable[[str, Any, bool, Values], None] | None = None
+    in_pieces: bool = True
+    also: Sequence[Operation[Any, Any]] = ()
+    alternatives: Sequence[Alternative] = ()
+    # Without --tenant, all that there are.
+    every_tenant: bool = False
+
+    def as_function(self) -> Command:
+        def called(**values: Any) -> None:
+            self._call(values)
+
+        parameters = self._parameters()
+        called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        says = self.says or f"{self.operation.summary}\n\n{self.operation.description}"
+        called.__doc__ = f"{says}\n\nExample: {self.example}"
+        taken = frozenset(one.name for one in parameters)
+        called.bound = [  # type: ignore[attr-defined]
+            Bound(self.operation, self.differences, frozenset(self.beside)),
+            *(Bound(one, _of(one, self.differences), taken) for one in self.also),
+            *(Bound(one.operation, one.differences, taken) for one in self.alternatives),
+        ]
+        return called
+
+    def _call(self, values: Values) -> None:
+        tenant, wants_json = values.pop("tenant"), values.pop("as_json")
+        agreed = values.pop("yes", True)
+        if self.words and values[self.words]:
+            values[self.words] = " ".join(values[self.words])
+        chosen: Answering = next((one for one in self.alternatives if one.when(values)), self)
+        if self.prepare and chosen is self:
+            values = self.prepare(values, tenant)
+        if chosen.each:
+            self._answer(chosen, tenant, values, wants_json)
+            return
+        known = chosen.operation.input.model_fields
+        left = {name: values.pop(name) for name in self.beside if name in values and name not in known}
+        asked = asked_of(chosen.operation, values, chosen.differences, strict=chosen is self)
+        if not agreed:
+            typer.confirm((self.question or "Go on?").format_map(values), abort=True, err=True)
+        if self.perform and chosen is self:
+            self.perform(tenant, asked, wants_json, left)
+        else:
+            self._answer(chosen, tenant, asked, wants_json, left)
+
+    def _answer(
+        self, chosen: Answering, tenant: str | None, asked: Any, wants_json: bool, left: Values | None = None
+    ) -> None:
+        answer = run_async(self._answered(chosen, tenant, asked, left or {}))
+        plain = [as_json(one) for one in answer] if isinstance(answer, list) else as_json(answer)
+        show(chosen.written(plain) if chosen.written else plain, wants_json, lambda: chosen.human(answer))
+        if chosen.failed and chosen.failed(answer):
+            raise typer.Exit(1)
+
+    async def _answered(self, chosen: Answering, tenant: str | None, asked: Any, left: Values) -> Any:
+        operation = chosen.operation
+        async with acting(tenant) as (mnemon, caller):
+            if self.on_behalf:
+                caller = await self.on_behalf(mnemon, caller.tenant_id, left)
+            if chosen.each:
+                given = [one async for one in chosen.each(mnemon, caller.tenant_id, asked)]
+                wanted = [asked_of(operation, one) for one in given]
+                return [await operation(mnemon, caller, one) for one in wanted]
+            answer = await operation(mnemon, caller, asked)
+            while chosen.every_page and answer.next_cursor:
+                asked = asked.model_copy(update={"cursor": answer.next_cursor})
+                page = await operation(mnemon, caller, asked)
+                answer = page.model_copy(update={"items": [*answer.items, *page.items]})
+            return answer
+
+    def _parameters(self) -> list[inspect.Parameter]:
+        fields = offered(self.operation, self.differences)
+        made = [argument(name, fields.pop(name)) for name in self.arguments]
+        if self.words:
+            made.append(words(self.words, fields.pop(self.words)))
+        needed = self.prepare is None
+        made += [option(name, one, self.short.get(name), needed=needed) for name, one in fields.items()]
+        made += [parameter(name, kind, unset(kind)) for name, kind in self.beside.items()]
+        if self.question:
+            made.append(parameter("yes", Annotated[bool, typer.Option("--yes", help="Do not ask.")], False))
+        tenant = (EveryTenant, None) if self.every_tenant else (TenantOption, DEFAULT_SLUG)
+        as_lines = JsonLines if self.perform and self.in_pieces else Json
+        return [*made, parameter("tenant", *tenant), parameter("as_json", as_lines, False)]
 
 
 def command(
     app: typer.Typer, name: str, operation: Operation[Any, Any], human: Callable[[Any], None], **how: Any
 ) -> None:
-    """Adds `bound_command` to a group of commands."""
+    """Adds a command for an operation to a group of commands."""
     app.command(name)(bound_command(operation, human, **how))
 
 
-def bound_command(
-    operation: Operation[Any, Any],
-    human: Callable[[Any], None],
-    *,
-    example: str,
-    arguments: Sequence[str] = (),
-    words: str | None = None,
-    short: Mapping[str, str] | None = None,
-    question: str | None = None,
-    failed: Callable[[Any], bool] | None = None,
-    differences: Differences | None = None,
-    beside: Mapping[str, Any] | None = None,
-    prepare: Callable[[dict[str, Any], str], dict[str, Any]] | None = None,
-    written: Callable[[Any], Any] | None = None,
-    perform: Callable[[str, Any, bool, dict[str, Any]], None] | None = None,
-    in_pieces: bool = True,
-    also: Sequence[Operation[Any, Any]] = (),
-) -> Callable[..., None]:
-    """A command for an operation. `arguments` are fields given by place, `words` is the field that takes the words of
-    the line, `short` has further names of options that people know. `human` prints the answer. `question` is what a
-    person is asked first, with the fields in it; `failed` tells of an answer for which the exit code is 1.
-    `prepare` makes fields of what the terminal has `beside` them, as a file; `written` picks what --json prints.
-    `perform` does what takes more than a call, mostly what comes `in_pieces`: it gets the tenant, what is asked,
-    whether to print JSON, and what is left of what stands beside; `also` are operations that it calls too."""
-    fields = offered(operation, differences)
-
-    def called(**values: Any) -> None:
-        tenant, wants_json = values.pop("tenant"), values.pop("as_json")
-        agreed = values.pop("yes", True)
-        if words and values[words]:
-            values[words] = " ".join(values[words])
-        if prepare:
-            values = prepare(values, tenant)
-        known = operation.input.model_fields
-        left = {name: values.pop(name) for name in beside or () if name in values and name not in known}
-        asked = read_input(operation, {name: value for name, value in values.items() if value is not None})
-        if not agreed:
-            typer.confirm((question or "Go on?").format_map(values), abort=True, err=True)
-        if perform:
-            perform(tenant, asked, wants_json, left)
-            return
-        answer = run_async(call(operation, tenant, asked))
-        show((written or _whole)(as_json(answer)), wants_json, lambda: human(answer))
-        if failed and failed(answer):
-            raise typer.Exit(1)
-
-    parameters = [_argument(key, fields[key]) for key in arguments]
-    if words:
-        parameters.append(_words(words, fields[words]))
-    shown = {key: one for key, one in fields.items() if key not in (*arguments, words)}
-    parameters += [_option(key, one, (short or {}).get(key), needed=prepare is None) for key, one in shown.items()]
-    parameters += [_parameter(key, kind, None) for key, kind in (beside or {}).items()]
-    if question:
-        parameters.append(_parameter("yes", Annotated[bool, typer.Option("--yes", help="Do not ask.")], False))
-    as_lines = JsonLines if perform and in_pieces else Json
-    parameters += [_parameter("tenant", TenantOption, DEFAULT_SLUG), _parameter("as_json", as_lines, False)]
-    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    called.__doc__ = f"{operation.summary}\n\n{operation.description}\n\nExample: {example}"
-    taken = frozenset(one.name for one in parameters)
-    called.bound = [  # type: ignore[attr-defined]
-        Bound(operation, differences or {}, frozenset(beside or ())), *(Bound(one, {}, taken) for one in also)
-    ]  # fmt: skip
-    return called
+def bound_command(operation: Operation[Any, Any], human: Callable[[Any], None], **how: Any) -> Command:
+    return BoundCommand(operation=operation, human=human, **how).as_function()
 
 
-def _whole(answer: Any) -> Any:
-    return answer
+def asked_of(
+    operation: Operation[Any, Any], values: Values, differences: Differences | None = None, *, strict: bool = True
+) -> Any:
+    """What an operation is asked; unless `strict`, what it does not know is another's."""
+    given = {name: value for name, value in as_declared(differences, values).items() if value is not None}
+    known = operation.input.model_fields
+    return read_input(operation, given if strict else {name: given[name] for name in given if name in known})
 
 
-def binds(
-    *operations: Operation[Any, Any], differences: Differences | None = None
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """For a command that several operations share: which they are, where the doors are compared."""
-
-    def _of(one: Operation[Any, Any]) -> Differences:
-        return {name: why for name, why in (differences or {}).items() if name in one.input.model_fields}
-
-    def mark(command: Callable[..., None]) -> Callable[..., None]:
-        taken = frozenset(inspect.signature(command).parameters)
-        command.bound = [  # type: ignore[attr-defined]
-            Bound(
-                one, {name: why for name, why in (differences or {}).items() if name in one.input.model_fields}, taken
-            )
-            for one in operations
-        ]
-        return command
-
-    return mark
+@asynccontextmanager
+async def acting(tenant: str | None) -> AsyncIterator[tuple["Mnemon", Caller]]:
+    """Whoever runs the command owns the machine, and still reads nothing that is for others alone."""
+    if tenant is None:
+        async with opened() as mnemon:
+            yield mnemon, Caller(EVERY_TENANT, OPERATOR, channel="cli")
+    else:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            yield mnemon, Caller(tenant_id, OPERATOR, channel="cli")
 
 
 async def call(operation: Operation[Any, Any], tenant: str, asked: Any) -> Any:
-    """The answer to whoever runs the command: they own the machine, and still read nothing that is for others alone."""
-    async with tenant_of(tenant) as (mnemon, tenant_id):
-        return await operation(mnemon, Caller(tenant_id, OPERATOR, channel="cli"), asked)
+    """The answer to whoever runs the command."""
+    async with acting(tenant) as (mnemon, caller):
+        return await operation(mnemon, caller, asked)
 
 
-def _argument(name: str, one: FieldInfo) -> inspect.Parameter:
-    kind: Any = Annotated[_kind(one), typer.Argument(help=one.description, show_default=False)]
-    return _parameter(name, kind, ... if one.is_required() else one.default)
-
-
-def _words(name: str, one: FieldInfo) -> inspect.Parameter:
-    kind: Any = list[str] if one.is_required() else list[str] | None
-    words = Annotated[kind, typer.Argument(help=one.description, show_default=False)]
-    return _parameter(name, words, ... if one.is_required() else None)
-
-
-def _option(name: str, one: FieldInfo, short: str | None, *, needed: bool) -> inspect.Parameter:
-    long = f"--{name.replace('_', '-')}"
-    default = None if one.is_required() else one.get_default(call_default_factory=True)
-    if one.is_required() and needed:
-        default = ...
-    names = [long + (f"/--no-{name.replace('_', '-')}" if default is True else ""), *([short] if short else [])]
-    limits = {
-        key: getattr(limit, at)
-        for limit in one.metadata
-        for key, at, of in (("min", "ge", Ge), ("max", "le", Le))
-        if isinstance(limit, of)
-    }
-    option = typer.Option(*names, help=one.description, **limits)
-    return _parameter(name, Annotated[_kind(one), option], default)
-
-
-def _kind(one: FieldInfo) -> Any:
-    """How the terminal reads a value; the declaration reads the rest."""
-    kinds = [_bare(kind) for kind in _members(one.annotation) if kind is not type(None)]
-    kind = kinds[0]
-    if get_origin(kind) in (list, tuple):
-        return list[str] | None
-    chosen = get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, Enum))
-    known: Any = kind if kind in (bool, int, float) or chosen else str
-    return known if one.is_required() or kind is bool else known | None
-
-
-def _members(kind: Any) -> tuple[Any, ...]:
-    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-
-
-def _bare(kind: Any) -> Any:
-    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
-
-
-def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
-    given = inspect.Parameter.empty if default is ... else default
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=given)
+def _of(operation: Operation[Any, Any], differences: Differences) -> Differences:
+    return {name: why for name, why in differences.items() if name in operation.input.model_fields}

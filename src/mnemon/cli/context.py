@@ -1,7 +1,7 @@
 """What commands share: settings from the environment, an open Mnemon, one event loop per command."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
@@ -13,12 +13,23 @@ from mnemon.telemetry import configure_logging
 
 if TYPE_CHECKING:
     from mnemon.app import Mnemon
-    from mnemon.log.append.transaction import LogTransaction
 
 Result = TypeVar("Result")
 
 # Whoever runs the command owns the machine; that is who the record names.
 OPERATOR = Actor("system", "operator:cli")
+
+Command = Callable[..., None]
+
+
+def on_its_own(why: str) -> Callable[[Command], Command]:
+    """Marks a command that is no operation of a user, but of whoever sits at the machine: why no other door has it."""
+
+    def mark(command: Command) -> Command:
+        command.on_its_own = why  # type: ignore[attr-defined]
+        return command
+
+    return mark
 
 
 def run_async(work: Coroutine[Any, Any, Result]) -> Result:
@@ -46,10 +57,3 @@ async def tenant_of(slug: str) -> AsyncIterator[tuple["Mnemon", UUID]]:
     """An open Mnemon, and the id of the tenant of this short name."""
     async with opened() as mnemon:
         yield mnemon, (await tenant_by_slug(mnemon.database, slug)).tenant_id
-
-
-@asynccontextmanager
-async def in_tenant(slug: str) -> AsyncIterator[tuple["Mnemon", "LogTransaction"]]:
-    """One transaction in the tenant of this short name."""
-    async with tenant_of(slug) as (mnemon, tenant_id), mnemon.log.transaction(tenant_id) as transaction:
-        yield mnemon, transaction

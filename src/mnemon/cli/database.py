@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemon.cli.context import run_async, settings_for_command
+from mnemon.cli.context import on_its_own, run_async, settings_for_command
 from mnemon.cli.output import Json, say, show, table
 from mnemon.db.backup import backup, restore
 from mnemon.db.backup_file import Manifest
@@ -26,6 +26,7 @@ SELECT current_setting('server_version') AS server_version,
 
 
 @app.command()
+@on_its_own("Migrations and backups are of the whole database.")
 def status(as_json: Json = False) -> None:
     """Show where the database is, how large it is, and whether its schema is current."""
 
@@ -52,6 +53,7 @@ def status(as_json: Json = False) -> None:
 
 
 @app.command("migrate")
+@on_its_own("Only the owner of the database changes its tables.")
 def migrate_(as_json: Json = False) -> None:
     """Bring the schema up to date. `mnemon serve` does this by itself."""
 
@@ -64,6 +66,7 @@ def migrate_(as_json: Json = False) -> None:
 
 
 @app.command("backup")
+@on_its_own("A backup has all tenants and their keys.")
 def backup_(
     file: Annotated[Path | None, typer.Argument(help="New file; by default mnemon-DATE.backup here.")] = None,
     as_json: Json = False,
@@ -95,6 +98,7 @@ def backup_(
 
 
 @app.command("restore")
+@on_its_own("A backup has all tenants and their keys.")
 def restore_(
     file: Annotated[Path, typer.Argument(help="A file that `mnemon db backup` wrote.")],
     replace: Annotated[bool, typer.Option("--replace", help="Give up what the database holds now.")] = False,

@@ -11,7 +11,7 @@ from typing import Any
 
 from mnemon import __version__
 from mnemon.app import Mnemon, open_mnemon, working_inside
-from mnemon.cli.context import OPERATOR, run_async, settings_for_command
+from mnemon.cli.context import OPERATOR, on_its_own, run_async, settings_for_command
 from mnemon.cli.demo_documents import DECIDED, QUESTIONS, UNANSWERABLE, ask, open_old_version, sample_corpus, take_in
 from mnemon.cli.demo_events import read_events
 from mnemon.cli.demo_log import record_a_decision, tamper
@@ -20,6 +20,7 @@ from mnemon.cli.output import Json, console, say, show
 from mnemon.identity.tenants import add_tenant
 
 
+@on_its_own("It shows the doors, on a database of its own.")
 def demo(as_json: Json = False) -> None:
     """Show what Mnemon does, on an embedded database that is removed afterwards."""
     told.quiet = as_json

@@ -2,23 +2,24 @@
 
 import shutil
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
-from mnemon.cli.bind import binds, call, command
-from mnemon.cli.context import OPERATOR, run_async, tenant_of
-from mnemon.cli.output import Json, TenantOption, console, counted, say, show, table
+from mnemon.app import Mnemon
+from mnemon.cli.bind import call, command
+from mnemon.cli.context import run_async
+from mnemon.cli.output import console, counted, say, show, table
 from mnemon.documents import operations
-from mnemon.documents.inputs import DocumentAsked, VersionAsked
+from mnemon.documents.inputs import VersionAsked
 from mnemon.documents.library import Document
 from mnemon.documents.outputs import ChunkList, DocumentList, VersionList
 from mnemon.documents.rebuild import active_documents
 from mnemon.errors import Conflict, InvalidRequest
-from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.operations import Caller, Differs, read_input
+from mnemon.operations import Differs
 
 app = typer.Typer(help="Documents: what has been read, in which versions.", no_args_is_help=True)
 
@@ -98,27 +99,32 @@ command(
 )  # fmt: skip
 
 
-@app.command()
-@binds(operations.download)
-def download(
-    doc_id: Annotated[str, typer.Argument(help="From `mnemon documents list`.")],
-    to: Annotated[Path | None, typer.Argument(help="File to write. Default: the name it was uploaded with.")] = None,
-    version: Annotated[
-        str | None, typer.Option("--version", help=VersionAsked.model_fields["version"].description)
-    ] = None,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Save the raw file of a document."""
-    asked = read_input(operations.download, {"doc_id": doc_id, "version": version})
+def _download(tenant: str, asked: VersionAsked, wants_json: bool, left: dict[str, Any]) -> None:
     found = run_async(call(operations.download, tenant, asked))
-    target = to or Path(found.filename)
+    target = left["to"] or Path(found.filename)
     if target.exists():
         raise Conflict(f"{target} exists already: name another file.")
     shutil.copyfile(found.path, target)
-    show({"file": target}, as_json, lambda: say(f"Saved {target}."))
+    show({"file": target}, wants_json, lambda: say(f"Saved {target}."))
 
 
+async def _one_or_all(mnemon: Mnemon, tenant_id: UUID, values: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    if (values["doc_id"] is None) != values["every"]:
+        raise InvalidRequest("Name a document, or give --all.")
+    if values["doc_id"] is not None:
+        yield {"doc_id": values["doc_id"]}
+        return
+    async for one in active_documents(mnemon.database, tenant_id):
+        yield {"doc_id": one}
+
+
+command(
+    app, "download", operations.download, lambda found: None, arguments=["doc_id"], perform=_download, in_pieces=False,
+    beside={
+        "to": Annotated[Path | None, typer.Argument(help="File to write. Default: the name it was uploaded with.")]
+    },
+    example=f"mnemon documents download {ID} policy.pdf",
+)  # fmt: skip
 command(
     app, "deactivate", operations.deactivate, lambda one: say(f"{one.title} is no longer served."),
     arguments=["doc_id"], example=f"mnemon documents deactivate {ID}",
@@ -135,26 +141,13 @@ command(
 )  # fmt: skip
 
 
-@app.command()
-@binds(operations.rebuild)
-def rebuild(
-    doc_id: Annotated[UUID | None, typer.Argument(help="A document. Without it: --all.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every document with an active version.")] = False,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Make text, chunks and vectors again from the stored files, by runs that a worker carries out."""
-    if (doc_id is None) != every:
-        raise InvalidRequest("Name a document, or give --all.")
-
-    async def work() -> list[UUID]:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            caller = Caller(tenant_id, OPERATOR, channel="cli")
-            wanted = [doc_id] if doc_id else [one async for one in active_documents(mnemon.database, tenant_id)]
-            return [(await operations.rebuild(mnemon, caller, DocumentAsked(doc_id=one))).run_id for one in wanted]
-
-    queued = run_async(work())
-    show({"run_ids": queued}, as_json, lambda: say(f"Queued {counted(len(queued), 'run')}."))
+command(
+    app, "rebuild", operations.rebuild, lambda queued: say(f"Queued {counted(len(queued), 'run')}."),
+    arguments=["doc_id"], differences={"doc_id": Differs("--all rebuilds every document.", default=None)},
+    beside={"every": Annotated[bool, typer.Option("--all", help="Every document with an active version.")]},
+    each=_one_or_all, written=lambda queued: {"run_ids": [one["run_id"] for one in queued]},
+    example="mnemon documents rebuild --all",
+)  # fmt: skip
 
 
 def _write(whole: str) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from mnemon.app import Mnemon, open_mnemon, working_inside
-from mnemon.cli.context import run_async
+from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.process import stop_on_signals
 from mnemon.identity.bootstrap import administrator_without_login
 from mnemon.identity.roles import Principal
@@ -25,6 +25,7 @@ class Profile(StrEnum):
     FULL = "full"
 
 
+@on_its_own("It is the door of agents itself.")
 def mcp(
     token: Annotated[
         str | None,

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import typer
 
-from mnemon.cli.context import opened, run_async, settings_for_command
+from mnemon.cli.context import on_its_own, opened, run_async, settings_for_command
 from mnemon.cli.output import Json, say, show, table
 from mnemon.settings import Settings
 
@@ -21,6 +21,7 @@ app = typer.Typer(help="Embedding and language models.", no_args_is_help=True)
 
 
 @app.command()
+@on_its_own("Models are chosen by the settings of this machine.")
 def status(as_json: Json = False) -> None:
     """Say which models are used, and try the embedding model.
 
@@ -63,6 +64,7 @@ def _print(state: dict[str, Any]) -> None:
 
 
 @app.command()
+@on_its_own("The model is the same for all tenants.")
 def reembed(as_json: Json = False) -> None:
     """Bring all vectors to the configured model now, instead of within five minutes.
 
@@ -82,6 +84,7 @@ async def _reembed() -> dict[str, Any]:
 
 
 @app.command()
+@on_its_own("It looks at all tenants.")
 def vectors(as_json: Json = False) -> None:
     """List which model's vectors each tenant has: in use (active), on their way in (filling) or out (retired)."""
     found = run_async(_vectors())

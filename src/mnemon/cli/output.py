@@ -18,6 +18,9 @@ from mnemon.errors import MnemonError
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON document per line instead of text.")]
 TenantOption = Annotated[str, typer.Option("--tenant", help="The tenant's short name.", metavar="NAME")]
+EveryTenant = Annotated[
+    str | None, typer.Option("--tenant", help="Only this tenant's; all tenants' unless given.", metavar="NAME")
+]
 
 console = Console(highlight=False, soft_wrap=True)
 complaints = Console(stderr=True, highlight=False, soft_wrap=True)

@@ -19,8 +19,13 @@ class CommandLine:
     @property
     def bound(self) -> list[Bound]:
         """The operation that it is for; of a few commands, several."""
-        found = getattr(self.command.callback, "bound", [])
-        return found if isinstance(found, list) else [found]
+        found: list[Bound] = getattr(self.command.callback, "bound", [])
+        return found
+
+    @property
+    def on_its_own(self) -> str | None:
+        """Why it is no operation of a user."""
+        return getattr(self.command.callback, "on_its_own", None)
 
 
 def commands() -> Iterator[CommandLine]:

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from mnemon.app import Mnemon, guarding_runs, open_mnemon, working_inside
-from mnemon.cli.context import run_async
+from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.output import Json, console, show
 from mnemon.cli.process import start_over, stop_on_signals
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
 
 
+@on_its_own("It is the server that the other doors stand in.")
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on, instead of MNEMON_HOST.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on, instead of MNEMON_PORT. 0 picks one.")] = None,

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from mnemon.cli.context import settings_for_command
+from mnemon.cli.context import on_its_own, settings_for_command
 from mnemon.cli.output import Json, show, table
 from mnemon.models.redact import without_login
 from mnemon.settings import DescribedSetting, described_settings
 
 
+@on_its_own("Settings are read from the environment of this machine.")
 def settings(
     as_json: Json = False,
 ) -> None:

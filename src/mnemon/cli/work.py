@@ -5,13 +5,14 @@ from typing import Annotated
 import typer
 
 from mnemon.app import open_mnemon, worker_of
-from mnemon.cli.context import run_async
+from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.process import start_over, stop_on_signals
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
 from mnemon.work.kinds import kinds_named
 
 
+@on_its_own("It is a worker: a process of this machine.")
 def work(
     slots: Annotated[
         int | None, typer.Option(help="Jobs to run at once, instead of MNEMON_WORKER_SLOTS.", min=1, max=256)

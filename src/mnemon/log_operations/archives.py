@@ -35,6 +35,10 @@ class ArchivingWanted(Input):
     legal_entity: LegalEntity = Field(MAIN, description="Whose payloads.")
     before: Day = Field(description="Payloads recorded before this day (UTC) move.")
 
+    @property
+    def moment(self) -> datetime:
+        return datetime.combine(self.before, time(), UTC)
+
 
 class RestoringWanted(Input):
     """Which payloads move back: whole objects, which leave the archive."""
@@ -42,6 +46,14 @@ class RestoringWanted(Input):
     legal_entity: LegalEntity = Field(MAIN, description="Whose payloads.")
     first_sequence: SequenceNumber = Field("1", description="The first that is wanted.")
     last_sequence: SequenceNumber | None = Field(None, description="All from the first on, unless given.")
+
+    @property
+    def first(self) -> int:
+        return int(self.first_sequence)
+
+    @property
+    def last(self) -> int | None:
+        return int(self.last_sequence) if self.last_sequence else None
 
 
 class MoveAsked(Input):
@@ -94,25 +106,23 @@ async def listed(mnemon: Parts, caller: Caller, asked: ArchiveAsked) -> ArchiveL
 
 
 @operation(
-    "archives.archive", Action.MANAGE_LOG, idempotent=True, absent=AT_ONCE,
+    "archives.archive", Action.MANAGE_LOG, idempotent=True, absent=NO_PAGES,
     example={"legal_entity": "main", "before": "2025-01-01"},
 )  # fmt: skip
 async def archive(mnemon: Parts, caller: Caller, asked: ArchivingWanted) -> MoveOut:
     """Start to move old payloads to the archive; envelopes stay, and reading goes on as before."""
-    before = datetime.combine(asked.before, time(), UTC)
-    wanted = Archiving(legal_entity=asked.legal_entity, before=before, actor=caller.actor)
+    wanted = Archiving(legal_entity=asked.legal_entity, before=asked.moment, actor=caller.actor)
     return await _begun(mnemon, caller, ARCHIVE, wanted, f"{asked.legal_entity}\n{asked.before}")
 
 
 @operation(
-    "archives.restore", Action.MANAGE_LOG, idempotent=True, absent=AT_ONCE,
+    "archives.restore", Action.MANAGE_LOG, idempotent=True, absent=NO_PAGES,
     example={"legal_entity": "main", "first_sequence": "1", "last_sequence": "5000"},
 )  # fmt: skip
 async def restore(mnemon: Parts, caller: Caller, asked: RestoringWanted) -> MoveOut:
     """Start to move archived payloads back."""
-    first, last = int(asked.first_sequence), int(asked.last_sequence) if asked.last_sequence else None
-    wanted = Restoring(legal_entity=asked.legal_entity, first=first, last=last, actor=caller.actor)
-    return await _begun(mnemon, caller, RESTORE, wanted, f"{asked.legal_entity}\n{first}\n{last}")
+    wanted = Restoring(legal_entity=asked.legal_entity, first=asked.first, last=asked.last, actor=caller.actor)
+    return await _begun(mnemon, caller, RESTORE, wanted, f"{asked.legal_entity}\n{asked.first}\n{asked.last}")
 
 
 @operation(

@@ -145,7 +145,7 @@ class PartitionExport(Output):
 
 
 @operation(
-    "integrity.verify", Action.MANAGE_LOG, idempotent=True, absent=AT_ONCE,
+    "integrity.verify", Action.MANAGE_LOG, idempotent=True, absent=NO_PAGES,
     example={"legal_entity": "main", "since_checkpoint": True},
 )  # fmt: skip
 async def verify(mnemon: Parts, caller: Caller, asked: VerificationWanted) -> VerificationOut:

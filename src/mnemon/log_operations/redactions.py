@@ -67,7 +67,7 @@ class RedactionPage(Output):
 
 
 @operation(
-    "redactions.request", Action.MANAGE_PRIVACY, errors=(EventNotFound, ArchiveRefused), absent=AT_ONCE,
+    "redactions.request", Action.MANAGE_PRIVACY, errors=(EventNotFound, ArchiveRefused), absent=NO_PAGES,
     example={"event_id": EVENT_ID, "fields": ["/data/email"], "reason": "legacy_data"},
 )  # fmt: skip
 async def request(mnemon: Parts, caller: Caller, asked: RedactionWanted) -> RedactionOut:

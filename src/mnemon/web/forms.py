@@ -1,7 +1,7 @@
 """Forms made of declared operations: a field of the input is a field of the form, with label, limits and choices."""
 
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any, Generic, Literal, Union, get_args, get_origin
@@ -70,11 +70,14 @@ def form_of(
     return Form(operation, written, differences or {}, labels or {})
 
 
-def binds(operation: Operation[Any, Any], differences: Differences | None = None) -> Callable[[Handler], Handler]:
-    """Says which operation a page is for, where the doors are compared."""
+def binds(
+    operation: Operation[Any, Any], differences: Differences | None = None, *,
+    also: Sequence[Operation[Any, Any]] = (),
+) -> Callable[[Handler], Handler]:  # fmt: skip
+    """Says which operations a page is for, where the doors are compared."""
 
     def mark(handler: Handler) -> Handler:
-        handler.bound = Bound(operation, differences or {})  # type: ignore[attr-defined]
+        handler.bound = [Bound(operation, differences or {}), *(Bound(one) for one in also)]  # type: ignore[attr-defined]
         return handler
 
     return mark

@@ -7,6 +7,8 @@ from mnemon.api.access import MnemonPart
 from mnemon.documents import operations
 from mnemon.documents.extraction.sniff import EXTENSIONS
 from mnemon.documents.ingest.job import INGEST
+from mnemon.documents.intake.origin_fields import UploadFields
+from mnemon.documents.intake.upload import upload
 from mnemon.documents.library import DocumentStatus
 from mnemon.documents.runs import RunStatus
 from mnemon.identity.roles import Action
@@ -28,6 +30,10 @@ ONE_PAGE_OF_RUNS = {
     "run_type": Differs("Few people know it; REST and the command have it."),
 }
 
+FEW_FIELDS = Differs("The page asks little; REST and the command take the rest.")
+ASKED_THERE = ("file", "tags", "visibility_scope", "retention_policy")
+ON_A_FORM = {name: FEW_FIELDS for name in UploadFields.model_fields if name not in ASKED_THERE}
+
 
 @router.get("/documents")
 @as_page
@@ -47,8 +53,9 @@ async def documents_page(request: Request, mnemon: MnemonPart) -> Response:
 
 @router.get("/upload")
 @as_page
+@binds(upload, ON_A_FORM)
 async def upload_page(request: Request, mnemon: MnemonPart) -> Response:
-    visitor = await visit(request, Action.UPLOAD_DOCUMENTS)
+    visitor = await visit(request, upload.action)
     return render(
         "upload.html", here="upload", visitor=visitor, extensions=EXTENSIONS, largest=mnemon.files.largest,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from importlib import resources
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Form, Request, Response
 from fastapi.responses import RedirectResponse
@@ -10,14 +10,13 @@ from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 
 from mnemon.api.access import SESSION_COOKIE, MnemonPart, address_of, refuse_foreign_pages
-from mnemon.app import Mnemon
 from mnemon.errors import MnemonError
-from mnemon.identity.login import login_with_link, login_with_password
+from mnemon.identity.operations import account
 from mnemon.identity.roles import Action
-from mnemon.identity.sessions import Session
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.operations import Bound
+from mnemon.operations import Bound, Caller, Operation, read_input
 from mnemon.web import document_page, event_pages, library_pages, question_pages
+from mnemon.web.forms import binds
 from mnemon.web.rendering import as_page, render, visit
 
 router = APIRouter(include_in_schema=False)
@@ -30,12 +29,12 @@ def add_pages(site: FastAPI) -> None:
     site.mount("/static", StaticFiles(directory=str(resources.files("mnemon.web") / "static")), name="static")
 
 
-def pages() -> Iterator[tuple[str, Bound | None]]:
-    """The address of every page, with the operation that it is for."""
+def pages() -> Iterator[tuple[str, Bound]]:
+    """The address of every page, with each operation that it is for."""
     for part in PARTS:
         for route in part.routes:
             if isinstance(route, APIRoute):
-                yield route.path, getattr(route.endpoint, "bound", None)
+                yield from ((route.path, bound) for bound in getattr(route.endpoint, "bound", ()))
 
 
 @router.get("/server")
@@ -51,6 +50,7 @@ async def login_page() -> Response:
 
 
 @router.post("/login")
+@binds(account.log_in, also=[account.log_in_by_link])
 async def log_in(
     request: Request,
     mnemon: MnemonPart,
@@ -60,14 +60,16 @@ async def log_in(
     link: Annotated[str, Form()] = "",
 ) -> Response:
     refuse_foreign_pages(request)
+    given = {"link": link} if link else {"email": email, "password": password, "tenant": tenant or DEFAULT_SLUG}
+    wanted: Operation[Any, account.LoggedIn] = account.log_in_by_link if link else account.log_in
     try:
-        session = await _session(mnemon, request, email, password, tenant, link)
+        session = await wanted(mnemon, Caller.unknown(address_of(request)), read_input(wanted, given))
     except MnemonError as failure:
         return _login_form(failure.message, email=email, tenant=tenant, status=failure.status)
     answer = RedirectResponse("/", 303)
     answer.set_cookie(
         SESSION_COOKIE,
-        session.token,
+        session.access_token,
         expires=session.expires_at,
         httponly=True,
         samesite="lax",
@@ -82,20 +84,6 @@ async def log_out(request: Request) -> Response:
     answer = RedirectResponse("/login", 303)
     answer.delete_cookie(SESSION_COOKIE)
     return answer
-
-
-async def _session(mnemon: Mnemon, request: Request, email: str, password: str, tenant: str, link: str) -> Session:
-    if link:
-        return await login_with_link(mnemon.database, mnemon.sessions, secret=link)
-    return await login_with_password(
-        mnemon.database,
-        mnemon.sessions,
-        tenant_slug=tenant or DEFAULT_SLUG,
-        email=email,
-        password=password,
-        address=address_of(request),
-        allowed=mnemon.settings.login_failures,
-    )
 
 
 def _login_form(problem: str = "", *, email: str = "", tenant: str = DEFAULT_SLUG, status: int = 200) -> Response:

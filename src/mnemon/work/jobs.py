@@ -1,14 +1,13 @@
 """Jobs as people see them: list, look, retry, cancel, count. Row-level security decides whose they are."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
 import psycopg
 from psycopg.rows import class_row
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from mnemon.db.database import Connection
 from mnemon.errors import NotFound
@@ -20,7 +19,6 @@ PAGE = f"""
 SELECT {SUMMARY} FROM mnemon.jobs
  WHERE (%(status)s::text IS NULL OR status = %(status)s) AND (%(kind)s::text IS NULL OR kind = %(kind)s)
    AND (%(before)s::uuid IS NULL OR job_id < %(before)s)
-   AND (%(tenant)s::uuid IS NULL OR tenant_id = %(tenant)s)
  ORDER BY job_id DESC LIMIT %(limit)s
 """
 ONE = f"""
@@ -50,8 +48,7 @@ class JobStatus(StrEnum):
     FAILED = "FAILED"
 
 
-@dataclass(frozen=True)
-class JobSummary:
+class JobSummary(BaseModel):
     """A job on a list."""
 
     tenant_id: UUID
@@ -70,29 +67,19 @@ class JobSummary:
     updated_at: datetime
     finished_at: datetime | None
 
-    def __post_init__(self) -> None:
-        # The database gives plain text.
-        object.__setattr__(self, "status", JobStatus(self.status))
 
-
-@dataclass(frozen=True)
 class JobDetail(JobSummary):
     """A job with all that is known of it."""
 
     payload: dict[str, Any]
     dedupe_key: str | None
-    lease_until: Annotated[
-        datetime | None, Field(description="When another worker may take the job, unless heartbeats go on.")
-    ]
-    errors: Annotated[
-        list[dict[str, Any]], Field(description="One entry for each attempt that failed, the last twenty.")
-    ]
-    progress: Annotated[dict[str, Any] | None, Field(description="How far a long job says it is.")]
+    lease_until: datetime | None = Field(description="When another worker may take the job, unless heartbeats go on.")
+    errors: list[dict[str, Any]] = Field(description="One entry for each attempt that failed, the last twenty.")
+    progress: dict[str, Any] | None = Field(description="How far a long job says it is.")
     result: dict[str, Any] | None
 
 
-@dataclass(frozen=True)
-class KindCounts:
+class KindCounts(BaseModel):
     """The unfinished and failed jobs of one kind."""
 
     kind: str
@@ -103,8 +90,7 @@ class KindCounts:
     oldest_waiting_seconds: float
 
 
-@dataclass(frozen=True)
-class WorkerState:
+class WorkerState(BaseModel):
     """A worker on the register; alive if it gave a sign within the last minute."""
 
     worker_id: str
@@ -124,10 +110,9 @@ async def page_of_jobs(
     *,
     status: JobStatus | None = None,
     kind: str | None = None,
-    tenant_id: UUID | None = None,
 ) -> list[JobSummary]:
-    """Newest first. A tenant's transaction sees its own jobs, the owner's connection all, or those of one tenant."""
-    values = {"status": status, "kind": kind, "before": before, "tenant": tenant_id, "limit": limit}
+    """Newest first. A tenant's transaction sees its own jobs, the owner's connection all."""
+    values = {"status": status, "kind": kind, "before": before, "limit": limit}
     return await (await tx.cursor(row_factory=class_row(JobSummary)).execute(PAGE, values)).fetchall()
 
 

@@ -1,21 +1,20 @@
 """`mnemon log`: the group, and what it does with events and their types."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Any
+from uuid import UUID
 
 import orjson
 import typer
 
-from mnemon.cli.bind import binds, call, command
-from mnemon.cli.context import run_async
+from mnemon.cli.bind import Alternative, command
 from mnemon.cli.log import archive, integrity, streams, verify
 from mnemon.cli.log.shown import read_documents
-from mnemon.cli.output import Json, TenantOption, counted, say, show, table
-from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.cli.output import counted, say, show, table
 from mnemon.log_operations import entities, event_types, events
 from mnemon.log_operations.event_outputs import AppendedEvents
-from mnemon.operations import Differs, as_json, read_input
+from mnemon.operations import Differs, as_json
 
 app = typer.Typer(help="The event log: append, read, follow, prove.", no_args_is_help=True)
 File = Annotated[Path | None, typer.Option("--file", "-f", help="Read it from here; - is the input.")]
@@ -24,6 +23,13 @@ SENT: dict[str, Any] = {
     "file": File,
 }
 AS_JSON = {"events": Differs("The argument, a file or the input has them, as JSON.")}
+DECLARATION: dict[str, Any] = {
+    "declaration": Annotated[str | None, typer.Argument(help="As JSON; without it, the standard input.")],
+    "file": File,
+}
+ONE_TYPE: dict[str, Any] = {
+    "name": Annotated[str | None, typer.Argument(help="Show just this type, every version of it.")]
+}
 DECLARED = {name: Differs("The JSON has it.") for name in event_types.TypeDeclared.model_fields}
 BY_NAME = {"type_name": Differs("The argument is the name.", name="name")}
 
@@ -45,51 +51,31 @@ def _print_state(found: entities.EntityStateOut) -> None:
         say("There are more events, which did not fit in the time: ask again.", "yellow")
 
 
-@binds(event_types.listed, event_types.get, differences=BY_NAME)
-def types(
-    name: Annotated[str | None, typer.Argument(help="Show just this type, every version of it.")] = None,
-    module: Annotated[str | None, typer.Option(help="Only types of this module.")] = None,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """List the event types, built in and registered, or show one.
-
-    Example: mnemon log types board.decision.taken
-    """
-    if name is None:
-        found = run_async(call(event_types.listed, tenant, event_types.TypesAsked(module=module)))
-    else:
-        found = run_async(call(event_types.get, tenant, read_input(event_types.get, {"type_name": name})))
-    listed = [one for one in found.event_types if module in (None, one.module)]
+def _print_types(found: event_types.TypesOut) -> None:
     rows = [
-        (one.type, one.schema_version, "built in" if one.built_in else "registered", one.description) for one in listed
+        (one.type, one.schema_version, "built in" if one.built_in else "registered", one.description)
+        for one in found.event_types
     ]
-    documents = [one.model_dump(mode="json") for one in listed]
-    # One type is looked at for its schema, which no table holds.
-    show(documents, as_json or name is not None, lambda: table(["Type", "Version", "", "Meaning"], rows, "No types."))
+    table(["Type", "Version", "", "Meaning"], rows, "No types.")
 
 
-@binds(event_types.register, differences=DECLARED)
-def register(
-    declaration: Annotated[str | None, typer.Argument(help="As JSON; without it, the standard input.")] = None,
-    file: File = None,
-    tenant: TenantOption = DEFAULT_SLUG,
-    wants_json: Json = False,
-) -> None:
-    """Register event types, their next versions, or compatible changes.
+def _written_types(found: dict[str, Any]) -> Any:
+    return found["event_types"]
 
-    Example: mnemon log register '{"type": "board.decision.taken", "data_schema": {"type": "object"}}'
 
-    Example: mnemon log register --file types.json
-    """
-    declared = [read_input(event_types.register, document) for document in read_documents(declaration, file)]
+def _print_type(found: event_types.TypesOut) -> None:
+    """One type is looked at for its schema, which no table holds."""
+    show(_written_types(as_json(found)), True, lambda: None)
 
-    async def work() -> Sequence[event_types.TypeOut]:
-        return [await call(event_types.register, tenant, one) for one in declared]
 
-    accepted = run_async(work())
+async def _declared(mnemon: Any, tenant_id: UUID, values: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    for document in read_documents(values["declaration"], values["file"]):
+        yield document
+
+
+def _print_registered(accepted: list[event_types.TypeOut]) -> None:
     names = ", ".join(f"{one.type} version {one.schema_version}" for one in accepted)
-    show([as_json(one) for one in accepted], wants_json, lambda: say(f"Registered {names}."))
+    say(f"Registered {names}.")
 
 
 command(
@@ -101,8 +87,22 @@ command(
     app, "state", entities.state, _print_state, arguments=["entity_type", "entity_id"],
     example="mnemon log state decision D-17 --as-of 2026-03-01T09:30Z",
 )  # fmt: skip
-app.command("types")(types)
-app.command("register")(register)
-app.command("verify")(verify.verify)
+command(
+    app, "types", event_types.listed, _print_types, written=_written_types, beside=ONE_TYPE,
+    says="List the event types, built in and registered, or show one.",
+    alternatives=[
+        Alternative(
+            operation=event_types.get, when=lambda given: given["name"] is not None, differences=BY_NAME,
+            human=_print_type, written=_written_types,
+        )
+    ],
+    example="mnemon log types board.decision.taken",
+)  # fmt: skip
+command(
+    app, "register", event_types.register, _print_registered, differences=DECLARED, beside=DECLARATION, each=_declared,
+    says="Register event types, their next versions, or compatible changes.",
+    example="mnemon log register --file types.json",
+)  # fmt: skip
+verify.bind(app)
 integrity.bind(app)
 archive.bind(app)

@@ -1,59 +1,42 @@
 """`mnemon log checkpoint|rotate-key|receipt|export`: what proves the log to others."""
 
 import sys
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Any
+from uuid import UUID
 
 import orjson
 import typer
 
-from mnemon.cli.bind import binds
-from mnemon.cli.context import OPERATOR, opened, run_async, tenant_of
-from mnemon.cli.log.verify import OnePartition, partitions_of
-from mnemon.cli.output import Json, TenantOption, say, show, table
+from mnemon.app import Mnemon
+from mnemon.cli.bind import Alternative, acting, call, command
+from mnemon.cli.context import on_its_own, opened, run_async
+from mnemon.cli.log.verify import ALL_PARTITIONS, partitions_of
+from mnemon.cli.output import Json, say, show, table
 from mnemon.errors import InvalidRequest
-from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log.events import MAIN
-from mnemon.log.proof.checkpoint import Checkpoint
-from mnemon.log.proof.receipt import Receipt
 from mnemon.log_operations import integrity as operations
-from mnemon.operations import Caller
+from mnemon.operations import as_json
 
 
-@binds(operations.checkpoint, operations.checkpoints)
-def checkpoint(
-    legal_entity: OnePartition = None,
-    listed: Annotated[bool, typer.Option("--list", help="Show those that were signed; sign none.")] = False,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Sign how far the log has come, in a file outside the database.
+async def _partitions(mnemon: Mnemon, tenant_id: UUID, values: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    for name in await partitions_of(mnemon, tenant_id, values["legal_entity"]):
+        yield {"legal_entity": name}
 
-    Example: mnemon log checkpoint
-    """
 
-    async def work() -> list[Checkpoint]:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            names = await partitions_of(mnemon, tenant_id, legal_entity)
-            if listed:
-                kept = mnemon.integrity.checkpoints
-                return [one for name in names for one in kept.list(tenant_id, name)]
-            return [await mnemon.integrity.checkpoint(tenant_id, name) for name in names]
-
-    found = run_async(work())
-    rows = [
-        (one.says["legal_entity"], one.sequence, one.says["signed_at"], one.says["root"][:16], one.public_key[:16])
-        for one in found
-    ]
+def _print_checkpoints(found: Sequence[operations.CheckpointOut]) -> None:
+    said = [(orjson.loads(one.statement), one.public_key) for one in found]
+    rows = [(one["legal_entity"], one["sequence"], one["signed_at"], one["root"][:16], key[:16]) for one, key in said]
     headings = ["Legal entity", "Sequence", "Signed", "Root", "Key"]
-    show(
-        [one.as_json() for one in found],
-        as_json,
-        lambda: table(headings, rows, "No checkpoints. Sign one with: mnemon log checkpoint"),
-    )
+    table(headings, rows, "No checkpoints. Sign one with: mnemon log checkpoint")
 
 
-def rotate_key(as_json: Json = False) -> None:
+def _print_kept(found: Sequence[operations.CheckpointList]) -> None:
+    _print_checkpoints([one for kept in found for one in kept.checkpoints])
+
+
+@on_its_own("The key that signs lies in a file of this machine.")
+def rotate_key(wants_json: Json = False) -> None:
     """Change the key that signs checkpoints. The old one announces the new one, signs no more, and is deleted.
 
     What it signed goes on to hold. Tell the new key to those who check your log.
@@ -66,63 +49,35 @@ def rotate_key(as_json: Json = False) -> None:
             return await mnemon.integrity.rotate_key()
 
     key = run_async(work())
-    show({"public_key": key}, as_json, lambda: say(f"Checkpoints are now signed with {key}"))
+    show({"public_key": key}, wants_json, lambda: say(f"Checkpoints are now signed with {key}"))
 
 
-@binds(operations.receipt)
-def receipt(
-    event_id: Annotated[str, typer.Argument(help="The event's id.", metavar="ID")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="New file; else the standard output.")] = None,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Write the proof that one event is in the log, for `verify/mnemon_verify.py` or anyone's own check.
-
-    Example: mnemon log receipt 01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B --output D-17.receipt.json
-    """
-
-    async def work() -> Receipt:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await mnemon.integrity.receipt(tenant_id, event_id)
-
-    made = run_async(work())
+def _receipt(tenant: str, asked: operations.ReceiptAsked, wants_json: bool, left: dict[str, Any]) -> None:
+    made = run_async(call(operations.receipt, tenant, asked))
+    output = left["output"]
     if output is None:
-        show(made.as_json(), True, lambda: None)
+        show(as_json(made), True, lambda: None)
         return
     with _new_file(output) as stream:
-        stream.write(orjson.dumps(made.as_json(), option=orjson.OPT_INDENT_2) + b"\n")
-    covered = made.checkpoint.sequence
-    show(
-        {"file": str(output), "checkpoint": str(covered)},
-        as_json,
-        lambda: say(f"Wrote {output}; the checkpoint at {covered} covers it."),
-    )
+        stream.write(orjson.dumps(as_json(made), option=orjson.OPT_INDENT_2) + b"\n")
+    covered = orjson.loads(made.checkpoint.statement)["sequence"]
+    said = f"Wrote {output}; the checkpoint at {covered} covers it."
+    show({"file": str(output), "checkpoint": str(covered)}, wants_json, lambda: say(said))
 
 
-@binds(operations.export)
-def export(
-    file: Annotated[Path | None, typer.Argument(help="New file; else the standard output.")] = None,
-    legal_entity: Annotated[str, typer.Option("--legal-entity", help="The partition.", metavar="NAME")] = MAIN,
-    tenant: TenantOption = DEFAULT_SLUG,
-) -> None:
-    """Write a partition as lines of JSON that can be checked without Mnemon; personal fields stay encrypted.
-
-    Example: mnemon log export main.jsonl
-    """
-
+def _export(tenant: str, asked: operations.PartitionAsked, wants_json: bool, left: dict[str, Any]) -> None:
     async def work(stream: IO[bytes]) -> None:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            asked = operations.PartitionAsked(legal_entity=legal_entity)
-            async for line in (await operations.export(mnemon, Caller(tenant_id, OPERATOR), asked)).lines:
+        async with acting(tenant) as (mnemon, caller):
+            async for line in (await operations.export(mnemon, caller, asked)).lines:
                 stream.write(line)
 
-    if file is None:
+    if left["file"] is None:
         run_async(work(sys.stdout.buffer))
         sys.stdout.buffer.flush()
         return
-    with _new_file(file) as stream:
+    with _new_file(left["file"]) as stream:
         run_async(work(stream))
-    say(f"Wrote {file}.")
+    say(f"Wrote {left['file']}.")
 
 
 def _new_file(file: Path) -> IO[bytes]:
@@ -136,7 +91,29 @@ def _new_file(file: Path) -> IO[bytes]:
 
 
 def bind(app: typer.Typer) -> None:
-    app.command("checkpoint")(checkpoint)
+    command(
+        app, "checkpoint", operations.checkpoint, _print_checkpoints, differences=ALL_PARTITIONS, each=_partitions,
+        beside={"listed": Annotated[bool, typer.Option("--list", help="Show those that were signed; sign none.")]},
+        alternatives=[
+            Alternative(
+                operation=operations.checkpoints, when=lambda given: given["listed"], differences=ALL_PARTITIONS,
+                each=_partitions, human=_print_kept,
+                written=lambda found: [one for kept in found for one in kept["checkpoints"]],
+            )
+        ],
+        example="mnemon log checkpoint --list",
+    )  # fmt: skip
     app.command("rotate-key")(rotate_key)
-    app.command("receipt")(receipt)
-    app.command("export")(export)
+    command(
+        app, "receipt", operations.receipt, lambda made: None, arguments=["event_id"], perform=_receipt,
+        in_pieces=False,
+        beside={
+            "output": Annotated[Path | None, typer.Option("--output", "-o", help="New file; else the standard output.")]
+        },
+        example="mnemon log receipt 01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B --output D-17.receipt.json",
+    )  # fmt: skip
+    command(
+        app, "export", operations.export, lambda made: None, perform=_export,
+        beside={"file": Annotated[Path | None, typer.Argument(help="New file; else the standard output.")]},
+        example="mnemon log export main.jsonl",
+    )  # fmt: skip

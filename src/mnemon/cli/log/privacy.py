@@ -1,6 +1,7 @@
 """`mnemon privacy`: who is in the log, forgetting them, and the proof that nothing is left."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
@@ -8,8 +9,8 @@ from uuid import UUID
 import typer
 
 from mnemon.app import Mnemon
-from mnemon.cli.bind import binds, command
-from mnemon.cli.context import OPERATOR, opened, run_async, tenant_of
+from mnemon.cli.bind import acting, command
+from mnemon.cli.context import on_its_own, opened, run_async, tenant_of
 from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
 from mnemon.errors import InvalidRequest, NotAllowed
 from mnemon.identity.roles import Action, CredentialScope, Principal, may
@@ -18,101 +19,84 @@ from mnemon.identity.users import user_by_email
 from mnemon.log.privacy.rotation import Rotation
 from mnemon.log.privacy.scan import Scan
 from mnemon.log_operations import erasures as operations
-from mnemon.log_operations.fields import person_of
+from mnemon.log_operations import redactions
 from mnemon.operations import Caller, Differs, Operation, read_input
 from mnemon.operations import as_json as written
 
 app = typer.Typer(help="People in the log: show, erase, redact, prove; and the keys.", no_args_is_help=True)
 
-SubjectId = Annotated[str, typer.Argument(help="The person's id in the log.", metavar="SUBJECT")]
-ErasureId = Annotated[str, typer.Argument(help="The erasure's id.", metavar="ID")]
-Reason = Annotated[str, typer.Option(help="A code word like subject_request; it stays in the log.")]
-Reference = Annotated[str | None, typer.Option(help="The number of a ticket or letter.")]
 By = Annotated[str, typer.Option("--by", help="Who asks: an administrator's e-mail address.", metavar="EMAIL")]
 Approver = Annotated[str, typer.Option("--approved-by", help="Another administrator.", metavar="EMAIL")]
 PAGE = 1000
-EVERYONE = {name: Differs("The command lists everyone.") for name in ("limit", "cursor")}
-LONG_PAGE = {"limit": Differs("People look for one entry in all of them.", default=PAGE)}
-
-
-@app.command()
-@binds(operations.people, differences=EVERYONE)
-def subjects(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """List everyone whose personal data the log holds or held."""
-
-    async def work() -> list[operations.PersonOut]:
-        people: list[operations.PersonOut] = []
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            asked = operations.PrivacyPageAsked(limit=PAGE)
-            while True:
-                page = await operations.people(mnemon, Caller(tenant_id, OPERATOR), asked)
-                people += page.items
-                if page.next_cursor is None:
-                    return people
-                asked = operations.PrivacyPageAsked(limit=PAGE, cursor=page.next_cursor)
-
-    people = run_async(work())
-    rows = [(one.subject_id, one.events, one.known_since, one.erased_at or "-", one.generation) for one in people]
-    shown = [written(one) for one in people]
-    show(shown, as_json, lambda: table(["Subject", "Events", "Since", "Erased", "Key"], rows, "Nobody."))
-
-
-@app.command()
-@binds(operations.request)
-def erase(
-    subject_id: SubjectId,
-    by: By,
-    reason: Reason,
-    approved_by: Annotated[
+EVERYONE = {
+    "limit": Differs("The command lists everyone.", default=PAGE),
+    "cursor": Differs("The command lists everyone."),
+}
+BY: dict[str, Any] = {"by": By}
+AND_AT_ONCE: dict[str, Any] = {
+    "by": By,
+    "approved_by": Annotated[
         str | None, typer.Option("--approved-by", help="Another administrator, who approves now.", metavar="EMAIL")
-    ] = None,
-    reference: Reference = None,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Ask that a person be forgotten; with --approved-by, forget them now. It cannot be undone.
-
-    Example: mnemon privacy erase customer-17 --reason subject_request --by ana@example.org
-    --approved-by ben@example.org
-    """
-    wanted = read_input(operations.request, {"subject_id": subject_id, "reason": reason, "reference": reference})
-
-    async def work() -> operations.ErasureOut:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            asking = await _administrator(mnemon, tenant_id, by)
-            approving = await _administrator(mnemon, tenant_id, approved_by) if approved_by else None
-            if asking == approving:
-                raise NotAllowed(f"{by} cannot approve their own request: a second person must.")
-            asked = await operations.request(mnemon, asking, wanted)
-            if approving is None:
-                return asked
-            return await operations.approve(mnemon, approving, operations.ErasureAsked(erasure_id=asked.erasure_id))
-
-    _tell(run_async(work()), as_json)
+    ],
+}
+BY_BOTH: dict[str, Any] = {"by": By, "approved_by": Approver}
 
 
-@app.command()
-@binds(operations.approve)
-def approve(erasure_id: ErasureId, by: By, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Approve an erasure that someone else asked for, or finish one that was interrupted."""
-    _tell(_done_by(by, tenant, operations.approve, erasure_id=erasure_id), as_json)
+async def _administrator(mnemon: Mnemon, tenant_id: UUID, email: str) -> Caller:
+    """The person whom the operator names; the record holds their id, not their address."""
+    async with mnemon.database.transaction(tenant_id) as connection:
+        user = await user_by_email(connection, email)
+    if user.disabled_at is not None or not may(user.role, CredentialScope.WRITE, Action.MANAGE_PRIVACY):
+        raise NotAllowed(f"{email} is not an active administrator, who alone may {Action.MANAGE_PRIVACY}.")
+    return Caller.of(Principal(tenant_id, user.user_id, user.role))
 
 
-@app.command()
-@binds(operations.decline)
-def decline(erasure_id: ErasureId, by: By, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
-    """Decline an erasure that was asked for, or take one's own request back."""
-    _tell(_done_by(by, tenant, operations.decline, erasure_id=erasure_id), as_json)
+async def _who_asks(mnemon: Mnemon, tenant_id: UUID, left: dict[str, Any]) -> Caller:
+    return await _administrator(mnemon, tenant_id, left["by"])
 
 
-@app.command()
-@binds(operations.readmit)
-def readmit(
-    subject_id: SubjectId, by: By, reason: Reason, tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False
-) -> None:
-    """Let an erased person be recorded again, under a new key. What was erased stays erased."""
-    done = _done_by(by, tenant, operations.readmit, subject_id=subject_id, reason=reason)
-    show(written(done), as_json, lambda: say(f"{subject_id} may be recorded again, with key {done.generation}."))
+async def _by_two(
+    tenant: str, people: Mapping[str, str | None], request: Operation[Any, Any], approve: Operation[Any, Any],
+    asked: Any, named: str,
+) -> Any:  # fmt: skip
+    """One administrator asks and, where another is named, that one approves."""
+    async with acting(tenant) as (mnemon, operator):
+        by, second = people["by"] or "", people["approved_by"]
+        asking = await _administrator(mnemon, operator.tenant_id, by)
+        approving = await _administrator(mnemon, operator.tenant_id, second) if second else None
+        if asking == approving:
+            raise NotAllowed(f"{by} cannot approve their own request: a second person must.")
+        made = await request(mnemon, asking, asked)
+        if approving is None:
+            return made
+        return await approve(mnemon, approving, read_input(approve, {named: getattr(made, named)}))
+
+
+def _erase(tenant: str, asked: operations.ErasureWanted, wants_json: bool, left: dict[str, Any]) -> None:
+    done = run_async(_by_two(tenant, left, operations.request, operations.approve, asked, "erasure_id"))
+    show(written(done), wants_json, lambda: _tell(done))
+
+
+def _redact(tenant: str, asked: redactions.RedactionWanted, wants_json: bool, left: dict[str, Any]) -> None:
+    done = run_async(_by_two(tenant, left, redactions.request, redactions.approve, asked, "redaction_id"))
+    attested_by = done.attested_by
+    said = f"Redacted; event {attested_by} attests it." if attested_by else "Nothing to do: redacted already."
+    show({"event_id": asked.event_id, "attested_by": attested_by}, wants_json, lambda: say(said))
+
+
+def _tell(erasure: operations.ErasureOut) -> None:
+    said = {
+        "requested": f"Another administrator must approve it: mnemon privacy approve {erasure.erasure_id} --by EMAIL",
+        "declined": f"The erasure of {erasure.subject_id} is declined.",
+        "key_destroyed": f"The key of {erasure.subject_id} is destroyed; approve again to finish.",
+        "completed": f"{erasure.subject_id} is erased from {counted(erasure.events_affected or 0, 'event')}.",
+    }
+    say(said[erasure.status])
+
+
+def _print_people(found: operations.PersonPage) -> None:
+    rows = [(one.subject_id, one.events, one.known_since, one.erased_at or "-", one.generation) for one in found.items]
+    table(["Subject", "Events", "Since", "Erased", "Key"], rows, "Nobody.")
 
 
 def _print_data(known: operations.PersonalDataList) -> None:
@@ -126,55 +110,51 @@ def _print_erasures(found: operations.ErasurePage) -> None:
 
 
 command(
+    app, "subjects", operations.people, _print_people, differences=EVERYONE, every_page=True,
+    written=lambda found: found["items"], example="mnemon privacy subjects",
+)  # fmt: skip
+command(
+    app, "erase", operations.request, _tell, arguments=["subject_id"], beside=AND_AT_ONCE, perform=_erase,
+    in_pieces=False, says="Ask that a person be forgotten; with --approved-by, forget them now. It cannot be undone.",
+    example="mnemon privacy erase customer-17 --reason subject_request --by ana@example.org\n"
+    "--approved-by ben@example.org",
+)  # fmt: skip
+command(
+    app, "approve", operations.approve, _tell, arguments=["erasure_id"], beside=BY, on_behalf=_who_asks,
+    example="mnemon privacy approve 01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B --by ben@example.org",
+)  # fmt: skip
+command(
+    app, "decline", operations.decline, _tell, arguments=["erasure_id"], beside=BY, on_behalf=_who_asks,
+    example="mnemon privacy decline 01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B --by ben@example.org",
+)  # fmt: skip
+command(
+    app, "readmit", operations.readmit,
+    lambda done: say(f"{done.subject_id} may be recorded again, with key {done.generation}."),
+    arguments=["subject_id"], beside=BY, on_behalf=_who_asks,
+    example="mnemon privacy readmit customer-17 --reason new_contract --by ana@example.org",
+)  # fmt: skip
+command(
     app, "show", operations.data, _print_data, arguments=["subject_id"],
     written=lambda known: [one | {"sequence": int(one["sequence"])} for one in known],
     example="mnemon privacy show customer-17 --json > customer-17.json",
 )  # fmt: skip
 command(
-    app, "erasures", operations.listed, _print_erasures, differences=LONG_PAGE,
+    app, "erasures", operations.listed, _print_erasures, differences=EVERYONE, every_page=True,
     written=lambda found: found["items"], example="mnemon privacy erasures",
+)  # fmt: skip
+command(
+    app, "redact", redactions.request, lambda done: None, arguments=["event_id", "fields"],
+    short={"subject_id": "--subject"}, beside=BY_BOTH, perform=_redact, in_pieces=False,
+    says="Take values out of an event that was stored before they were sealed. It cannot be undone.",
+    example="mnemon privacy redact 01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B /data/email --reason legacy_data\n"
+    "--by ana@example.org --approved-by ben@example.org",
 )  # fmt: skip
 
 
 @app.command()
-def redact(
-    event_id: Annotated[str, typer.Argument(help="The event's id.", metavar="EVENT")],
-    fields: Annotated[list[str], typer.Argument(help="JSON pointers like /data/email.", metavar="FIELD...")],
-    by: By,
-    approved_by: Approver,
-    reason: Reason,
-    subject: Annotated[str | None, typer.Option(help="Whose values these are.")] = None,
-    reference: Reference = None,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Take values out of an event that was stored before they were sealed. It cannot be undone.
-
-    Example: mnemon privacy redact 01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B /data/email --reason legacy_data
-    --by ana@example.org --approved-by ben@example.org
-    """
-
-    async def work() -> str:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await mnemon.privacy.redactions.redact(
-                tenant_id,
-                event_id,
-                fields,
-                reason=reason,
-                requested_by=person_of(await _administrator(mnemon, tenant_id, by)),
-                approved_by=person_of(await _administrator(mnemon, tenant_id, approved_by)),
-                subject_id=subject,
-                reference=reference,
-            )
-
-    attested_by = run_async(work())
-    said = f"Redacted; event {attested_by} attests it." if attested_by else "Nothing to do: redacted already."
-    show({"event_id": event_id, "attested_by": attested_by or None}, as_json, lambda: say(said))
-
-
-@app.command()
+@on_its_own("It reads every table and every file of the machine as its owner.")
 def scan(
-    subject: SubjectId,
+    subject: Annotated[str, typer.Argument(help="The person's id in the log.", metavar="SUBJECT")],
     words: Annotated[
         Path | None, typer.Option("--words", help="File with one word or phrase per line; - is the input.")
     ] = None,
@@ -202,6 +182,7 @@ def scan(
 
 
 @app.command()
+@on_its_own("The key that wraps the others lies in a file of this machine, for all tenants.")
 def rotate(
     discard: Annotated[
         bool, typer.Option("--discard", help="Destroy the old keys: no older backup can then be read any more.")
@@ -222,36 +203,6 @@ def rotate(
     gone = f" {counted(len(lost), 'old key')} destroyed: earlier backups cannot be read." if lost else ""
     said = f"{counted(done.rewrapped, 'key')} wrapped with {done.key_id}.{gone}"
     show(done, as_json, lambda: say(said))
-
-
-async def _administrator(mnemon: Mnemon, tenant_id: UUID, email: str) -> Caller:
-    """The person whom the operator names; the record holds their id, not their address."""
-    async with mnemon.database.transaction(tenant_id) as connection:
-        user = await user_by_email(connection, email)
-    if user.disabled_at is not None or not may(user.role, CredentialScope.WRITE, Action.MANAGE_PRIVACY):
-        raise NotAllowed(f"{email} is not an active administrator, who alone may {Action.MANAGE_PRIVACY}.")
-    return Caller.of(Principal(tenant_id, user.user_id, user.role))
-
-
-def _done_by(email: str, tenant: str, operation: Operation[Any, Any], **fields: Any) -> Any:
-    """An operation on behalf of the administrator whom the operator names."""
-    asked = read_input(operation, fields)
-
-    async def work() -> Any:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            return await operation(mnemon, await _administrator(mnemon, tenant_id, email), asked)
-
-    return run_async(work())
-
-
-def _tell(erasure: operations.ErasureOut, as_json: bool) -> None:
-    said = {
-        "requested": f"Another administrator must approve it: mnemon privacy approve {erasure.erasure_id} --by EMAIL",
-        "declined": f"The erasure of {erasure.subject_id} is declined.",
-        "key_destroyed": f"The key of {erasure.subject_id} is destroyed; approve again to finish.",
-        "completed": f"{erasure.subject_id} is erased from {counted(erasure.events_affected or 0, 'event')}.",
-    }
-    show(written(erasure), as_json, lambda: say(said[erasure.status]))
 
 
 def _read_words(file: Path | None) -> list[str]:

@@ -9,14 +9,13 @@ import typer
 from rich.markup import escape
 from rich.tree import Tree
 
-from mnemon.cli.bind import binds, call, command
-from mnemon.cli.context import OPERATOR, run_async, tenant_of
+from mnemon.cli.bind import acting, call, command
+from mnemon.cli.context import OPERATOR, on_its_own, run_async, tenant_of
 from mnemon.cli.log.shown import line_of, print_events, print_lines, short
 from mnemon.cli.output import JsonLines, TenantOption, console, counted, say, show
 from mnemon.errors import InvalidRequest
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.events import MAIN
-from mnemon.log.read.lineage import DEEPEST
 from mnemon.log.read.pattern import Pattern
 from mnemon.log_operations import events
 from mnemon.log_operations.event_inputs import CausesAsked, LogEventAsked, StreamAsked
@@ -90,6 +89,7 @@ def _print_page(page: EventsRead) -> None:
     print_events(page.events)
 
 
+@on_its_own("A page of `events.read` and then a stream; programs follow a subscription over REST.")
 def tail(
     count: Annotated[int, typer.Option("--lines", "-n", help="How many to show first.", min=0, max=1000)] = 10,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as events arrive, until Ctrl-C.")] = False,
@@ -124,31 +124,17 @@ def tail(
         run_async(work())
 
 
-@binds(events.lineage, events.descendants, differences=NOT_NEEDED)
-def lineage(
-    event_id: Annotated[str, typer.Argument(help="The event's id.", metavar="ID")],
-    descendants: Annotated[bool, typer.Option("--descendants", help="What followed from it instead.")] = False,
-    depth: Annotated[int, typer.Option(help="How many steps to follow.", min=1, max=DEEPEST)] = DEEPEST,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: JsonLines = False,
-) -> None:
-    """Show what led to an event, or with --descendants what followed from it.
-
-    Example: mnemon log lineage 01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B
-    """
-    asked = CausesAsked(event_id=event_id, depth=depth)
-
+def _lineage(tenant: str, asked: CausesAsked, wants_json: bool, left: dict[str, Any]) -> None:
     async def work() -> list[LogEventOut]:
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            caller = Caller(tenant_id, OPERATOR)
-            if not descendants:
+        async with acting(tenant) as (mnemon, caller):
+            if not left["descendants"]:
                 return (await events.lineage(mnemon, caller, asked)).lineage
-            origin = await events.get(mnemon, caller, LogEventAsked(event_id=event_id))
+            origin = await events.get(mnemon, caller, LogEventAsked(event_id=asked.event_id))
             return [origin.event, *(await events.descendants(mnemon, caller, asked)).descendants]
 
     found = run_async(work())
-    if as_json:
-        print_lines(found[1:] if descendants else found)
+    if wants_json:
+        print_lines(found[1:] if left["descendants"] else found)
     else:
         console.print(_tree(found))
 
@@ -177,7 +163,12 @@ def bind(app: typer.Typer) -> None:
         example="mnemon log read --tag hosting --from 2026-03-01 --backward --json | jq .data",
     )  # fmt: skip
     app.command("tail")(tail)
-    app.command("lineage")(lineage)
+    command(
+        app, "lineage", events.lineage, lambda found: None, arguments=["event_id"], differences=NOT_NEEDED,
+        says="Show what led to an event, or with --descendants what followed from it.",
+        beside={"descendants": Annotated[bool, typer.Option("--descendants", help="What followed from it instead.")]},
+        perform=_lineage, also=[events.descendants], example="mnemon log lineage 01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B",
+    )  # fmt: skip
     command(
         app, "trace", events.process, _print_trace, arguments=["correlation_id"],
         example="mnemon log trace hosting-2026",

@@ -1,7 +1,7 @@
 """`mnemon log verify`: recompute the chain, show how far it is, and say what was changed."""
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
@@ -9,39 +9,33 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from mnemon.app import Mnemon
+from mnemon.cli.bind import command
 from mnemon.cli.context import run_async, tenant_of
-from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
+from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.errors import InvalidRequest
-from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log.proof.chain import DIGEST_LENGTH
 from mnemon.log.proof.verify import ChainReport
 from mnemon.log.proof.walk import ChainPosition
 from mnemon.log.read.query import read_sequence
+from mnemon.log_operations import integrity
+from mnemon.log_operations.integrity import VerificationWanted
+from mnemon.operations import Differs
 
-OnePartition = Annotated[
-    str | None, typer.Option("--legal-entity", help="Only this partition; all of them unless given.", metavar="NAME")
-]
-
-
-def verify(
-    legal_entity: OnePartition = None,
-    since_checkpoint: Annotated[
-        bool, typer.Option("--since-checkpoint", help="Trust what the last checkpoint attests; check the rest.")
-    ] = False,
-    resume: Annotated[
+ALL_PARTITIONS = {"legal_entity": Differs("Whoever sits at the machine means all, unless one is named.", default=None)}
+RESUME: dict[str, Any] = {
+    "resume": Annotated[
         str | None, typer.Option(help="Go on where an interrupted run stopped.", metavar="SEQUENCE:HASH")
-    ] = None,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Recompute the chain and compare it with the checkpoints; exit with 1 if anything was changed.
+    ]
+}
+SAYS = "Recompute the chain and compare it with the checkpoints; exit with 1 if anything was changed."
 
-    Example: mnemon log verify --since-checkpoint
-    """
-    start = _read_resume(resume, legal_entity)
+
+def _verify(tenant: str, asked: VerificationWanted, wants_json: bool, left: dict[str, Any]) -> None:
+    named = asked.legal_entity if "legal_entity" in asked.model_fields_set else None
+    start = _read_resume(left["resume"], named)
     reports = _Reports()
     try:
-        run_async(reports.gather(tenant, legal_entity, since_checkpoint=since_checkpoint, resume=start))
+        run_async(reports.gather(tenant, named, since_checkpoint=asked.since_checkpoint, resume=start))
     except KeyboardInterrupt:
         reports.say_where_to_go_on()
         raise
@@ -50,9 +44,16 @@ def verify(
         "intact": intact,
         "partitions": [{"legal_entity": name} | report.as_json() for name, report in reports.done.items()],
     }
-    show(result, as_json, lambda: _describe(reports.done))
+    show(result, wants_json, lambda: _describe(reports.done))
     if not intact:
         raise typer.Exit(1)
+
+
+def bind(app: typer.Typer) -> None:
+    command(
+        app, "verify", integrity.verify, lambda report: None, differences=ALL_PARTITIONS, beside=RESUME,
+        perform=_verify, in_pieces=False, says=SAYS, example="mnemon log verify --since-checkpoint",
+    )  # fmt: skip
 
 
 async def partitions_of(mnemon: Mnemon, tenant_id: UUID, legal_entity: str | None) -> list[str]:

@@ -6,24 +6,26 @@ from typing import Annotated, Any
 import click
 import typer
 
-from mnemon.cli.bind import binds, call, command
+from mnemon.cli.bind import Alternative, call, command
 from mnemon.cli.context import run_async
 from mnemon.cli.memory.views import lines_of_diff
-from mnemon.cli.output import Json, TenantOption, counted, say, show, table
+from mnemon.cli.output import counted, say, show, table
 from mnemon.errors import InvalidRequest
-from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.log.events import MAIN
 from mnemon.memory.operations import branches, graph, upkeep
 from mnemon.operations import Differs, Operation, read_input
 from mnemon.operations import as_json as written
 
-World = Annotated[str | None, typer.Option("--world-id", "--world", help="The world; unset: the tenant's own.")]
 BY_HAND = {"resolutions": Differs("--take and --edit settle conflicts one by one.")}
 REBUILT = {"verify": Differs("A rebuild alone is quicker, and what a person mostly wants.", default=False)}
 DRAWN = {"format": Differs("A person looks at a picture.", default="mermaid")}
-NAMED = {
-    "branch": Differs("Its argument names it.", name="name"),
-    "reason": Differs("--purpose says it.", name="purpose"),
+LISTED = {"branch": Differs("Without it, all are listed.", default=None)}
+PURPOSE = {"reason": Differs("--purpose says it.", name="purpose")}
+INSTEAD: dict[str, Any] = {
+    "abandon": Annotated[bool, typer.Option("--abandon", help="Give the branch up instead.")],
+    "compare": Annotated[bool, typer.Option("--compare", help="Show what differs from its parent instead.")],
+}
+CHECK: dict[str, Any] = {
+    "check": Annotated[bool, typer.Option("--check", help="Look for broken relations and circles instead.")]
 }
 MERGED: dict[str, Any] = {
     "take": Annotated[
@@ -32,40 +34,6 @@ MERGED: dict[str, Any] = {
     ],
     "edit": Annotated[bool, typer.Option("--edit", help="Settle conflicts of content in your editor.")],
 }
-
-
-@binds(branches.begin, branches.listed, branches.compare, branches.abandon, differences=NAMED)
-def branch(
-    name: Annotated[str | None, typer.Argument(help="Begin this branch. Without it, all are listed.")] = None,
-    parent: Annotated[str, typer.Option("--parent", "--from", help="The branch it begins from.")] = MAIN,
-    at: Annotated[str | None, typer.Option(help="A log sequence or a moment; unset: now.")] = None,
-    purpose: Annotated[str, typer.Option(help="What it is for; with --abandon, why.")] = "",
-    needs_person: Annotated[bool, typer.Option("--needs-person", help="Only a person may merge it.")] = False,
-    abandon: Annotated[bool, typer.Option("--abandon", help="Give the branch up instead.")] = False,
-    compare: Annotated[bool, typer.Option("--compare", help="Show what differs from its parent instead.")] = False,
-    world_id: World = None,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Begin a branch, list them, compare one with its parent, or give it up.
-
-    Example: mnemon memory branch tidy-up --purpose "merge duplicates" --needs-person
-    """
-    place = {"world_id": world_id} | ({"branch": name} if name else {})
-    if name is None:
-        found = _asked(branches.listed, tenant, place)
-        show([written(one) for one in found.branches], as_json, lambda: _print_branches(found))
-    elif compare:
-        compared = _asked(branches.compare, tenant, place)
-        show([written(one) for one in compared.objects], as_json, lambda: _print_compared(compared))
-    elif abandon:
-        closed = _asked(branches.abandon, tenant, {**place, "reason": purpose})
-        show(written(closed), as_json, lambda: say(f"{name} is abandoned."))
-    else:
-        new = {**place, "parent": parent, "at": at, "purpose": purpose, "needs_person": needs_person}
-        made = _asked(branches.begin, tenant, new)
-        said = f"Began {name} from {made.parent} at sequence {made.fork_sequence}."
-        show(written(made), as_json, lambda: say(said))
 
 
 def _print_branches(found: branches.BranchList) -> None:
@@ -121,30 +89,11 @@ def _edited(one: branches.ComparedOut) -> Any:
     return settled
 
 
-@binds(graph.whole, graph.integrity, differences=DRAWN)
-def graph_(
-    emo_id: Annotated[str | None, typer.Argument(help="Only what this object is related to.", metavar="ID")] = None,
-    format: Annotated[graph.GraphFormat, typer.Option(help="mermaid, graphml or json.")] = "mermaid",  # noqa: A002
-    depth: Annotated[int, typer.Option(help="How many steps around the object.", min=1, max=20)] = 2,
-    check: Annotated[bool, typer.Option("--check", help="Look for broken relations and circles instead.")] = False,
-    as_of: Annotated[str | None, typer.Option(help="As of a log sequence, or of a moment.")] = None,
-    world_id: World = None,
-    branch: Annotated[str, typer.Option("--branch", "-b", help="The branch.")] = MAIN,
-    tenant: TenantOption = DEFAULT_SLUG,
-    as_json: Json = False,
-) -> None:
-    """Print the graph of a branch, or of what is around one object.
-
-    Example: mnemon memory graph --format graphml > memory.graphml
-    """
-    place = {"world_id": world_id, "branch": branch}
-    if check:
-        checked = _asked(graph.integrity, tenant, place)
-        named = checked.model_dump(mode="json", include={"invalid_edges", "circular"})
-        show(named, as_json, lambda: _print_integrity(checked))
-        raise typer.Exit(1 if checked.invalid_edges or checked.circular else 0)
-    found = _asked(graph.whole, tenant, {**place, "emo_id": emo_id, "depth": depth, "as_of": as_of, "format": format})
-    show(written(found), as_json or format == "json", lambda: say(found.text.rstrip("\n")))
+def _print_graph(found: graph.GraphOut) -> None:
+    if found.format == "json":
+        show(written(found), True, lambda: None)
+    else:
+        say(found.text.rstrip("\n"))
 
 
 def _print_integrity(found: graph.IntegrityOut) -> None:
@@ -175,7 +124,27 @@ def _asked(operation: Operation[Any, Any], tenant: str, given: dict[str, Any]) -
 
 def add(app: typer.Typer) -> None:
     place = {"world_id": "--world", "branch": "-b"}
-    app.command()(branch)
+    command(
+        app, "branch", branches.begin,
+        lambda made: say(f"Began {made.branch} from {made.parent} at sequence {made.fork_sequence}."),
+        says="Begin a branch, list them, compare one with its parent, or give it up.",
+        arguments=["branch"], short={"world_id": "--world", "parent": "--from"}, differences=LISTED, beside=INSTEAD,
+        alternatives=[
+            Alternative(
+                operation=branches.listed, when=lambda given: given["branch"] is None, human=_print_branches,
+                written=lambda found: found["branches"],
+            ),
+            Alternative(
+                operation=branches.compare, when=lambda given: given["compare"], human=_print_compared,
+                written=lambda compared: compared["objects"],
+            ),
+            Alternative(
+                operation=branches.abandon, when=lambda given: given["abandon"], differences=PURPOSE,
+                human=lambda closed: say(f"{closed.branch} is abandoned."),
+            ),
+        ],
+        example='mnemon memory branch tidy-up --purpose "merge duplicates" --needs-person',
+    )  # fmt: skip
     command(
         app, "merge", branches.merge, differences=BY_HAND, beside=MERGED, prepare=resolutions, arguments=["branch"],
         human=lambda done: say(
@@ -184,7 +153,18 @@ def add(app: typer.Typer) -> None:
         short={"world_id": "--world", "rationale": "--why"},
         example="mnemon memory merge tidy-up --take 018f4d1e-…=theirs",
     )  # fmt: skip
-    app.command("graph")(graph_)
+    command(
+        app, "graph", graph.whole, _print_graph, arguments=["emo_id"], short=place, differences=DRAWN, beside=CHECK,
+        says="Print the graph of a branch, or of what is around one object.",
+        alternatives=[
+            Alternative(
+                operation=graph.integrity, when=lambda given: given["check"], human=_print_integrity,
+                written=lambda found: {name: found[name] for name in ("invalid_edges", "circular")},
+                failed=lambda found: bool(found.invalid_edges or found.circular),
+            ),
+        ],
+        example="mnemon memory graph --format graphml > memory.graphml",
+    )  # fmt: skip
     command(
         app, "compact", upkeep.compact, print_compacted, arguments=["emo_id"], short=place,
         written=lambda done: done["compacted"], example="mnemon memory compact 018f4d1e-…",

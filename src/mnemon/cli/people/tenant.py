@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mnemon.cli.context import OPERATOR, opened, run_async
+from mnemon.cli.context import OPERATOR, on_its_own, opened, run_async
 from mnemon.cli.output import Json, say, show, table
 from mnemon.identity.tenants import Tenant, add_tenant, all_tenants
 
@@ -12,6 +12,7 @@ app = typer.Typer(help="Tenants: separate worlds in one database.", no_args_is_h
 
 
 @app.command("list")
+@on_its_own("No credential reaches across tenants.")
 def list_(as_json: Json = False) -> None:
     """List all tenants."""
 
@@ -25,6 +26,7 @@ def list_(as_json: Json = False) -> None:
 
 
 @app.command()
+@on_its_own("No credential reaches across tenants.")
 def add(
     slug: Annotated[str, typer.Argument(help="Short name: a-z, 0-9 and -.")],
     name: Annotated[str | None, typer.Option(help="Name that people see.")] = None,

@@ -2,10 +2,22 @@
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from mnemon.documents.intake.origin import LONGEST_NAME, MOST_PEOPLE, RETENTIONS, SCOPES, SENSITIVITIES, TYPES
-from mnemon.inputs import LastMoment, Maybe
+from mnemon.documents.intake.files import Received
+from mnemon.documents.intake.origin import (
+    LONGEST_NAME,
+    LONGEST_URI,
+    MOST_PEOPLE,
+    MOST_TAGS,
+    RETENTIONS,
+    SCOPES,
+    SENSITIVITIES,
+    TYPES,
+    UPLOAD,
+    Origin,
+)
+from mnemon.inputs import FirstMoment, LastMoment, Maybe
 from mnemon.operations import Input
 
 
@@ -23,6 +35,14 @@ Sensitivity = Annotated[str, Field(json_schema_extra={"enum": [*SENSITIVITIES]})
 Scope = Annotated[str, Field(json_schema_extra={"enum": [*SCOPES]})]
 Retention = Annotated[str, Field(json_schema_extra={"enum": [*RETENTIONS]})]
 Listed = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Tags = Annotated[
+    tuple[str, ...] | None,
+    BeforeValidator(lambda value: None if value is None else _listed(value)),
+    Field(json_schema_extra={"maxItems": MOST_TAGS}),
+]
+Uri = Annotated[str, Field(json_schema_extra={"maxLength": LONGEST_URI})]
+# Not read from JSON: the door has it on disk already.
+FileOnDisk = Annotated[Received | None, WithJsonSchema({"type": "string", "format": "binary"})]
 People = Annotated[Listed, Field(json_schema_extra={"maxItems": MOST_PEOPLE})]
 
 
@@ -42,3 +62,25 @@ class OriginFields(Input):
     readers: People = Field((), description="Who else may read it, with custom or team: e-mail addresses, or user:….")
     retention_policy: Retention | None = Field(None, description="How long it is kept. Default: forever.")
     retain_until: Maybe[LastMoment] = Field(None, description="With retention_policy custom: when it is purged.")
+
+
+class UploadFields(OriginFields):
+    """A file, and what may be said of it."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    file: FileOnDisk = Field(None, description="The file itself.")
+    tags: Tags = Field(None, description="Words to find it by.")
+    source_uri: Uri | None = Field(
+        None,
+        description="Where it comes from, like file:///policies/travel.pdf: another content from there is a new "
+        "revision of the same document. Default: the content itself.",
+    )
+    document_type: TextType | None = Field(None, description="What kind it is. Default: email for a mail, else doc.")
+    written_at: Maybe[FirstMoment] = Field(
+        None, description="When it was written, a day or a moment. Default: as the file says."
+    )
+
+    def origin(self) -> Origin:
+        said = {name: getattr(self, name) for name in UploadFields.model_fields if name != "file"}
+        return Origin(**said, source_type=(self.source_uri or f"{UPLOAD}://").partition("://")[0])
