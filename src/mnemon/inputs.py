@@ -3,7 +3,7 @@
 import base64
 import binascii
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, TypeVar
 
@@ -63,6 +63,12 @@ Maybe = Annotated[Value | None, BeforeValidator(_unless_blank)]
 Cursor = Annotated[
     str | None, Field(max_length=2000, description="`next_cursor` of the page before; leave out for the first.")
 ]
+
+
+def page_of(found: Sequence[Value], limit: int, position: Callable[[Value], object]) -> dict[str, Any]:
+    """A page and where the next one starts: one more than the limit was asked for, to learn whether there is one."""
+    following = to_cursor(str(position(found[limit - 1]))) if len(found) > limit else None
+    return {"items": found[:limit], "next_cursor": following}
 
 
 def to_cursor(position: str) -> str:

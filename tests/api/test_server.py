@@ -1,5 +1,6 @@
 """What stands around every route: health that tells the truth, one error shape, limits, headers, ids, metrics."""
 
+import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -9,14 +10,18 @@ import pytest
 from structlog.testing import capture_logs
 
 from mnemon import __version__
+from mnemon.api.bind import IN_PATH
 from mnemon.app import Mnemon
 from mnemon.db.database import Database
 from mnemon.db.external import ExternalServer
+from mnemon.doors import bindings
 from mnemon.identity.bootstrap import first_start
 from mnemon.identity.sessions import Sessions
+from mnemon.ids import new_uuid
 from mnemon.log.privacy.archive_store import DirectoryStore
 from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
+from mnemon.operations import shown_by
 from mnemon.readiness import PartState, check_database, check_migrations
 from mnemon.settings import Settings
 from mnemon.web.site import create_site
@@ -204,3 +209,20 @@ async def test_invented_methods_share_one_metric(client: httpx.AsyncClient) -> N
     metrics = (await client.get("/metrics")).text
     assert "INVENTED" not in metrics
     assert 'method="other"' in metrics
+
+
+async def test_no_route_lets_an_unknown_parameter_vanish(client: httpx.AsyncClient, admin: Person) -> None:
+    """Each with the request that its operation gives as an example, and one word too many."""
+    for one in bindings():
+        if one.door != "rest":
+            continue
+        method, _, path = one.place.partition(" ")
+        given = dict(shown_by(one.bound.differences, one.bound.operation.example))
+        for name in IN_PATH.findall(path):
+            path = re.sub(rf"{{{name}(:path)?}}", str(given.pop(name, new_uuid())), path)
+        body = {"json": given} if method in ("POST", "PUT", "PATCH") else {}
+        query = {"no_such_parameter": "1"} | ({} if body else {key: str(value) for key, value in given.items()})
+        answer = await client.request(method, path, params=query, headers=admin.headers, **body)
+        assert answer.status_code in (400, 422), (one.place, answer.text)
+        fields = {problem["field"] for problem in answer.json()["details"].get("problems", ())}
+        assert "no_such_parameter" in fields, (one.place, answer.text)

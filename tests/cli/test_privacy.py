@@ -84,7 +84,7 @@ def test_keys_are_rotated_and_payloads_archived_and_restored(environment: dict[s
     assert result(environment, "log", "restore") == moved
     assert mnemon(environment, "log", "verify").returncode == 0
     wrong = mnemon(environment, "log", "archive", "--before", "yesterday")
-    assert (wrong.returncode, "2025-01-31" in wrong.stderr) == (1, True)
+    assert (wrong.returncode, "2026-03-01" in wrong.stderr) == (1, True)
 
 
 def test_a_lost_key_file_is_a_clear_error(environment: dict[str, str]) -> None:

@@ -42,7 +42,7 @@ async def test_every_kind_of_change_is_recorded_with_ids_and_without_names(log: 
         await add_login_link(transaction, OPERATOR, user.user_id)
     async with log.transaction(tenant.tenant_id) as transaction:
         made = await add_token(transaction, OPERATOR, user.user_id, "Zofia's laptop", CredentialScope.READ)
-        await revoke_token(transaction, OPERATOR, made.token.token_id)
+        await revoke_token(transaction, OPERATOR, made.token_id)
         await change_user(transaction, OPERATOR, other.user_id, name="Benjamin")
         await change_user(transaction, OPERATOR, other.user_id, role=Role.USER)
         await change_user(transaction, OPERATOR, other.user_id, password="a good password")

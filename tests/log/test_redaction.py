@@ -7,6 +7,7 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from psycopg.rows import namedtuple_row
 
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
@@ -16,7 +17,6 @@ from mnemon.log.events import Actor, EntityReference, Event, NewEvent
 from mnemon.log.moments import now
 from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.privacy.privacy import Privacy
-from mnemon.log.privacy.redaction import attested_redactions
 from mnemon.log.proof.chain import digest
 from mnemon.log.proof.export import export_lines
 from mnemon.log.proof.verify import verify
@@ -26,6 +26,7 @@ from .conftest import joined
 
 VERIFIER = Path(__file__).parents[2] / "verify" / "mnemon_verify.py"
 OPERATOR = Actor("system", "operator")
+ATTESTED = "SELECT * FROM mnemon.redactions WHERE partition_id = %s AND sequence = %s ORDER BY number"
 BOTH = {"reason": "legacy_data", "requested_by": "u-1", "approved_by": "u-2"}
 
 
@@ -64,7 +65,8 @@ async def test_the_chain_still_holds_and_the_redaction_is_attested_by_digests(
         legacy.envelope_text,
     )
     async with database.transaction(tenant) as tx:
-        [*records] = (await attested_redactions(tx, tenant, event.partition_id))[event.sequence]
+        kept = await tx.cursor(row_factory=namedtuple_row).execute(ATTESTED, (event.partition_id, event.sequence))
+        records = await kept.fetchall()
     assert [one.attested_by for one in records] == [first, second]
     assert records[0].old_digest == event.payload_digest
     assert records[0].new_digest == records[1].old_digest

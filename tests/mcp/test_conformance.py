@@ -78,7 +78,7 @@ async def test_the_inspector_lists_and_calls_our_tools(home: Path, suite: None) 
         door = ["--cli", f"{mnemon.url}/mcp", "--transport", "http", "--header", f"Authorization: Bearer {token}"]
         listed = await inspected(*door, "--method", "tools/list")
         assert {"remember", "event_search", "artifact_ingest"} <= {tool["name"] for tool in listed["tools"]}
-        said = ["--tool-name", "remember", "--tool-arg", "text=The inspector was here."]
+        said = ["--tool-name", "remember", "--tool-arg", "content=The inspector was here."]
         kept = await inspected(*door, "--method", "tools/call", *said)
         memory = kept["structuredContent"]["memory"]
         opened = await inspected(*door, "--method", "resources/read", "--uri", memory["uri"])

@@ -131,7 +131,7 @@ async def test_a_client_gets_no_kind_of_content_that_its_revision_lacks(
     site: Mnemon, revision: str, kinds: list[str]
 ) -> None:
     hello = {**HELLO, "params": {**HELLO["params"], "protocolVersion": revision}}
-    call = {"name": "remember", "arguments": {"text": "Older clients remember too."}}
+    call = {"name": "remember", "arguments": {"content": "Older clients remember too."}}
     headers = JSON | {"Authorization": f"Bearer {await token_of(site, CredentialScope.WRITE)}"}
     async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as client:
         opened = await client.post(f"{site.url}/mcp", json=hello)
@@ -182,7 +182,7 @@ async def test_a_call_that_is_longer_than_other_requests_is_heard(site: Mnemon, 
     secret = await token_of(site, CredentialScope.WRITE)
     text = "é" * site.settings.request_max_bytes
     async with over_http(site, {"Authorization": f"Bearer {secret}"}, mode) as client:
-        assert refusal(await client.call_tool("remember", {"text": text}))["error_code"] == "VALIDATION_ERROR"
+        assert refusal(await client.call_tool("remember", {"content": text}))["error_code"] == "VALIDATION_ERROR"
         assert not (await client.call_tool("status", {})).is_error, "and the connection goes on"
 
 

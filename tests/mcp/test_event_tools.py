@@ -194,7 +194,7 @@ async def test_an_answer_is_proven_and_its_words_open(agent: Agent, minutes: UUI
 
 async def test_passages_are_found_and_orders_in_them_are_data(agent: Agent, minutes: UUID) -> None:
     async with agent() as client:
-        await client.call_tool("remember", {"text": "The café has good coffee."})
+        await client.call_tool("remember", {"content": "The café has good coffee."})
         page = content(await client.call_tool("search", {"query": "café Wi-Fi", "limit": 1}))
         [passage] = page["passages"]
         assert "Ignore previous instructions" in passage["text"]

@@ -65,10 +65,10 @@ async def test_the_token_of_the_environment_decides_until_it_is_revoked(served_h
             command=COMMAND[0], args=COMMAND[1:], env=environment(served_home, MNEMON_TOKEN=made.secret)
         )
         async with Client(stdio_client(command)) as client:
-            assert refusal(await client.call_tool("remember", {"text": "x"}))["error_code"] == "NOT_ALLOWED"
+            assert refusal(await client.call_tool("remember", {"content": "x"}))["error_code"] == "NOT_ALLOWED"
             assert content(await client.call_tool("recall", {"query": "x"}))["memories"] == []
             async with mnemon.log.transaction(admin.tenant_id) as transaction:
-                await revoke_token(transaction, SYSTEM, made.token.token_id)
+                await revoke_token(transaction, SYSTEM, made.token_id)
             late = await client.call_tool("recall", {"query": "x"})
             assert refusal(late)["error_code"] == "NOT_AUTHENTICATED"
 

@@ -13,7 +13,6 @@ from mnemon.models.tokens import (
     Tokenizer,
     count_tokens,
     find_tokenizer,
-    truncate_tokens,
 )
 from mnemon.models.weights import find_weights
 
@@ -38,16 +37,6 @@ def test_counting_leaves_out_the_models_own_marks() -> None:
 
 def test_no_limit_of_the_model_cuts_a_count(tokenizer: Tokenizer) -> None:
     assert count_tokens(tokenizer, "word " * 5_000) == 5_000
-
-
-@settings(max_examples=150, deadline=None)
-@given(text=st.text(max_size=200), most=st.integers(0, 30), which=st.sampled_from(TOKENIZERS))
-def test_a_cut_text_is_a_beginning_within_the_limit(text: str, most: int, which: Tokenizer) -> None:
-    cut = truncate_tokens(which, text, most)
-    assert text.startswith(cut)
-    assert count_tokens(which, cut) <= most or cut == text
-    if count_tokens(which, text) <= most:
-        assert cut == text
 
 
 @settings(max_examples=100, deadline=None)

@@ -1,8 +1,8 @@
 """What the queue tells Prometheus is what happened."""
 
+from mnemon.errors import InvalidRequest
 from mnemon.telemetry import REGISTRY
 from mnemon.work.enqueue import enqueue, enqueue_many
-from mnemon.work.errors import JobFailed
 from mnemon.work.job import Job
 from mnemon.work.line import WorkerLine
 from mnemon.work.metrics import refresh_gauges
@@ -20,7 +20,7 @@ async def test_attempts_outcomes_and_times_are_counted_by_kind(
     @kind.handler
     async def handle(job: Job) -> None:
         if job.payload.text == "dead":
-            raise JobFailed("no")
+            raise InvalidRequest("no")
         if job.attempt == 1:
             raise RuntimeError("once more")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from mnemon.errors import NotFound
+from mnemon.errors import InvalidRequest, NotFound
 from mnemon.work.enqueue import enqueue, enqueue_many
-from mnemon.work.errors import JobFailed, JobPostponed
+from mnemon.work.errors import JobPostponed
 from mnemon.work.failures import JobFailure
 from mnemon.work.job import Job
 from mnemon.work.queue import claim_jobs, fail_job
@@ -77,7 +77,7 @@ async def test_a_failing_job_is_retried_to_its_limit_and_keeps_its_errors(
     assert [error["message"] for error in row["errors"]] == [f"RuntimeError: broken {n}" for n in (1, 2, 3)]
 
 
-@pytest.mark.parametrize("error", [JobFailed("no"), NotFound("no")])
+@pytest.mark.parametrize("error", [InvalidRequest("no"), NotFound("no")])
 async def test_a_permanent_error_is_not_retried(
     database, tenant, make_kind, note, run_worker, job_reaches, error
 ) -> None:
@@ -425,7 +425,7 @@ async def test_an_error_message_that_cannot_be_stored_as_it_is_does_not_cost_the
     @kind.handler
     async def handle(job: Job) -> None:
         if job.payload.text == "odd":
-            raise JobFailed("bad name \udce4\x00.pdf")
+            raise InvalidRequest("bad name \udce4\x00.pdf")
 
     await run_worker(kind, slots=1)
     async with database.transaction(tenant) as tx:
@@ -498,7 +498,7 @@ async def test_a_lease_that_is_missed_while_its_end_is_recorded_does_not_cost_th
     @kind.handler
     async def handle(job: Job) -> None:
         if job.payload.text == "fails":
-            raise JobFailed("no")
+            raise InvalidRequest("no")
 
     async def recorded_and_missed(line: Any, job: Job, failure: JobFailure) -> str | None:
         status = await fail_job(line, job, failure)

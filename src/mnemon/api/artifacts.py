@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 
 from mnemon.api.access import MnemonPart, address_of, allow
-from mnemon.api.bind import route
+from mnemon.api.bind import refuse_unknown, route
 from mnemon.api.long_bodies import read_long_body
 from mnemon.documents.intake.text import LONGEST_TEXT
 from mnemon.identity.roles import Principal
@@ -27,6 +27,7 @@ BODY = {"requestBody": {"required": True, "content": {"application/json": {"sche
 async def post_artifact(
     request: Request, mnemon: MnemonPart, principal: Annotated[Principal, allow(operations.add.action)]
 ) -> ArtifactTaken:
+    refuse_unknown(request)
     most = LONGEST_TEXT * BYTES_OF_A_CHARACTER + mnemon.settings.request_max_bytes
     given = await read_long_body(request, Sent, most)
     asked = ArtifactToAdd.model_validate(given.model_dump(exclude_unset=True))

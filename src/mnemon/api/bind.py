@@ -62,7 +62,7 @@ def route(
     queried = in_query if has_body and not isinstance(in_query, bool) else ()
     parameters, names = _parameters(path, bound, in_header or {}, queried, has_body)
     shown = _shown(operation, present, status)
-    handle = _handler(bound, _writer(present, status, told), instead, parameters)
+    handle = _handler(bound, _writer(present, status, told), instead, parameters, names)
     handle.query_names = names  # type: ignore[attr-defined]
     router.add_api_route(
         path,
@@ -139,12 +139,23 @@ def _writer(present: Present | None, status: int, told: Told | None) -> Callable
     return written
 
 
+def refuse_unknown(request: Request, known: Collection[str] = ()) -> None:
+    """A misspelt parameter must not vanish: the answer would look like one to the question that was meant."""
+    strange = sorted(set(request.query_params) - set(known))
+    if strange:
+        taken = f"It takes: {', '.join(sorted(known))}." if known else "It takes none."
+        problem = f"This route has no such parameter. {taken}"
+        raise RequestValidationError([{"loc": ("query", name), "msg": problem} for name in strange])
+
+
 def _handler(
-    bound: Bound, write: Callable[[Any], Response], instead: Instead | None, parameters: list[inspect.Parameter]
-) -> Callable[..., Awaitable[Response]]:
+    bound: Bound, write: Callable[[Any], Response], instead: Instead | None, parameters: list[inspect.Parameter],
+    names: Collection[str],
+) -> Callable[..., Awaitable[Response]]:  # fmt: skip
     operation, defaults = bound.operation, own_defaults(bound.differences)
 
     async def handle(request: Request, **values: Any) -> Response:
+        refuse_unknown(request, names)
         mnemon, principal = values.pop("mnemon"), values.pop("principal", None)
         parts = [values.pop(part) for part in ("queried", "given") if part in values]
         asked = as_declared(bound.differences, {name: value for name, value in values.items() if value is not None})

@@ -9,6 +9,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, WithJsonSchema
 
 from mnemon.api.access import MnemonPart, address_of, allow
+from mnemon.api.bind import refuse_unknown
 from mnemon.api.failures import answer_failure, failure_answers
 from mnemon.api.uploads import Form, FormReader, Refused
 from mnemon.app import Mnemon
@@ -54,6 +55,7 @@ class FilesTaken(BaseModel):
 async def ingest(
     request: Request, mnemon: MnemonPart, principal: Annotated[Principal, allow(upload.action)]
 ) -> Response:
+    refuse_unknown(request)
     caller = Caller.of(principal, address_of(request))
     try:
         form, asked = await _read(request, mnemon, caller)

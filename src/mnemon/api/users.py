@@ -7,6 +7,7 @@ from pydantic import RootModel
 
 from mnemon.api.bind import route
 from mnemon.identity.operations import tokens, users
+from mnemon.identity.tokens import AccessToken
 from mnemon.operations import Differs
 
 router = APIRouter(tags=["users"])
@@ -16,7 +17,7 @@ BY_ID = {"user": Differs("A path names one person by one id.", name="user_id", t
 OWN = {"user": Differs("Over REST everyone makes tokens for themselves alone.")}
 
 
-class Tokens(RootModel[list[tokens.TokenOut]]):
+class Tokens(RootModel[list[AccessToken]]):
     """Tokens in the order in which they were made."""
 
 

@@ -111,7 +111,7 @@ class BoundCommand(Answering):
         if chosen.each:
             self._answer(chosen, tenant, values, wants_json)
             return
-        known = chosen.operation.input.model_fields
+        known = {*chosen.operation.input.model_fields, *offered(chosen.operation, chosen.differences)}
         left = {name: values.pop(name) for name in self.beside if name in values and name not in known}
         asked = asked_of(chosen.operation, values, chosen.differences, strict=chosen is self)
         if not agreed:

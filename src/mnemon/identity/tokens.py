@@ -1,10 +1,10 @@
 """Personal access tokens for agents and scripts: shown once, kept as digests, revocable."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from psycopg.rows import class_row
+from pydantic import BaseModel, Field
 
 from mnemon.db.database import Connection, Database
 from mnemon.errors import InvalidRequest, NotAuthenticated, NotFound
@@ -39,8 +39,9 @@ FIND = "SELECT tenant_id, token_id, user_id, role, scope, last_used_at FROM mnem
 USED = "UPDATE mnemon.access_tokens SET last_used_at = now() WHERE token_id = %s"
 
 
-@dataclass(frozen=True)
-class AccessToken:
+class AccessToken(BaseModel):
+    """A token; its secret is nowhere kept."""
+
     token_id: UUID
     user_id: UUID
     name: str
@@ -51,12 +52,10 @@ class AccessToken:
     last_used_at: datetime | None
 
 
-@dataclass(frozen=True)
-class NewAccessToken:
-    """The only time that the secret is seen."""
+class NewAccessToken(AccessToken):
+    """A token, and the only sight of its secret."""
 
-    token: AccessToken
-    secret: str
+    secret: str = Field(description="Shown only now.")
 
 
 async def add_token(
@@ -76,7 +75,7 @@ async def add_token(
     token = await cursor.fetchone()
     assert token is not None
     await record_change(transaction, actor, events.TOKEN_ADDED, token_id=token.token_id, user_id=user_id, scope=scope)
-    return NewAccessToken(token, secret)
+    return NewAccessToken(**dict(token), secret=secret)
 
 
 async def list_tokens(tx: Connection, user_id: UUID | None = None) -> list[AccessToken]:

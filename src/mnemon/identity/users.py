@@ -1,12 +1,12 @@
 """Users of one tenant: add, find, change. Every change is recorded in the log, in its own transaction."""
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
 import psycopg
 from psycopg.rows import class_row
+from pydantic import BaseModel
 
 from mnemon.db.database import Connection
 from mnemon.errors import Conflict, InvalidRequest, NotFound
@@ -50,8 +50,9 @@ RETURNING {COLUMNS}
 VOID_LINKS = "UPDATE mnemon.login_links SET used_at = now() WHERE user_id = %s AND used_at IS NULL"
 
 
-@dataclass(frozen=True)
-class User:
+class User(BaseModel):
+    """Someone who may log in."""
+
     user_id: UUID
     email: str
     name: str

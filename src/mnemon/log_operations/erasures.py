@@ -1,7 +1,6 @@
 """What an administrator may do with people in the log: see who is there and what it says of them, and forget them."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import Field, RootModel
@@ -10,10 +9,11 @@ from mnemon.documents.access import Reader, open_as
 from mnemon.documents.events import document_of
 from mnemon.errors import Conflict, NotFound
 from mnemon.identity.roles import Action
-from mnemon.inputs import Cursor, from_cursor, to_cursor
+from mnemon.inputs import Cursor, from_cursor, page_of
 from mnemon.log.errors import TransactionConflict
+from mnemon.log.privacy.affected import Person
 from mnemon.log.privacy.erasure import Erasure
-from mnemon.log_operations.fields import NO_PAGES, FromRecord, Parts, person_of
+from mnemon.log_operations.fields import NO_PAGES, Parts, person_of
 from mnemon.operations import Caller, Door, Input, Output, operation
 
 SubjectId = Annotated[str, Field(min_length=1, max_length=200, description="The person's id in the log.")]
@@ -57,20 +57,10 @@ class ReadmissionWanted(Input):
     reason: Reason
 
 
-class PersonOut(FromRecord):
-    """Someone the log holds, or held, personal data of."""
-
-    subject_id: str
-    generation: int = Field(description="Which key of theirs is the last: 1, unless they were erased and readmitted.")
-    known_since: datetime
-    erased_at: datetime | None
-    events: int = Field(description="Events that hold, or held, something about them.")
-
-
 class PersonPage(Output):
     """A page of people; the last one has no cursor."""
 
-    items: list[PersonOut]
+    items: list[Person]
     next_cursor: str | None
 
 
@@ -87,29 +77,10 @@ class PersonalDataList(RootModel[list[PersonalDataOut]]):
     """All of it."""
 
 
-class ErasureOut(FromRecord):
-    """An entry of the deletion log."""
-
-    erasure_id: str
-    subject_id: str
-    reason: str
-    reference: str | None
-    status: str = Field(description="requested, declined, key_destroyed or completed")
-    requested_by: str
-    requested_at: datetime
-    decided_by: str | None
-    decided_at: datetime | None
-    key_destroyed_at: datetime | None
-    events_affected: int | None
-    lenses_rebuilt: list[str]
-    completed_at: datetime | None
-    last_error: str | None
-
-
 class ErasurePage(Output):
     """A page of the deletion log; the last one has no cursor."""
 
-    items: list[ErasureOut]
+    items: list[Erasure]
     next_cursor: str | None
 
 
@@ -122,8 +93,7 @@ class ReadmittedOut(Output):
 async def people(mnemon: Parts, caller: Caller, asked: PrivacyPageAsked) -> PersonPage:
     """List people whose personal data the log holds or held."""
     found = await mnemon.privacy.people(caller.tenant_id, asked.limit + 1, from_cursor(asked.cursor) or "")
-    following = to_cursor(found[asked.limit - 1].subject_id) if len(found) > asked.limit else None
-    return PersonPage(items=[PersonOut.model_validate(one) for one in found[: asked.limit]], next_cursor=following)
+    return PersonPage(**page_of(found, asked.limit, lambda one: one.subject_id))
 
 
 @operation(
@@ -147,47 +117,45 @@ async def data(mnemon: Parts, caller: Caller, asked: SubjectAsked) -> PersonalDa
     "erasures.request", Action.MANAGE_PRIVACY, errors=(NotFound,), absent=NO_PAGES,
     example={"subject_id": "customer-17", "reason": "subject_request", "reference": "DSR-17"},
 )  # fmt: skip
-async def request(mnemon: Parts, caller: Caller, asked: ErasureWanted) -> ErasureOut:
+async def request(mnemon: Parts, caller: Caller, asked: ErasureWanted) -> Erasure:
     """Ask that a person be forgotten."""
-    made = await mnemon.privacy.erasures.request(
+    return await mnemon.privacy.erasures.request(
         caller.tenant_id, asked.subject_id,
         reason=asked.reason, reference=asked.reference, requested_by=person_of(caller),
     )  # fmt: skip
-    return _shown(made)
 
 
 @operation("erasures.list", Action.MANAGE_PRIVACY, read_only=True, example={"limit": 100}, absent=NO_PAGES)
 async def listed(mnemon: Parts, caller: Caller, asked: PrivacyPageAsked) -> ErasurePage:
     """The deletion log, newest first."""
     found = await mnemon.privacy.erasures.page(caller.tenant_id, asked.limit + 1, from_cursor(asked.cursor))
-    following = to_cursor(found[asked.limit - 1].erasure_id) if len(found) > asked.limit else None
-    return ErasurePage(items=[_shown(one) for one in found[: asked.limit]], next_cursor=following)
+    return ErasurePage(**page_of(found, asked.limit, lambda one: one.erasure_id))
 
 
 @operation("erasures.get", Action.MANAGE_PRIVACY, read_only=True, errors=(NotFound,), example=ONE, absent=IN_THE_LIST)
-async def get(mnemon: Parts, caller: Caller, asked: ErasureAsked) -> ErasureOut:
+async def get(mnemon: Parts, caller: Caller, asked: ErasureAsked) -> Erasure:
     """One erasure."""
-    return _shown(await mnemon.privacy.erasures.get(caller.tenant_id, asked.erasure_id))
+    return await mnemon.privacy.erasures.get(caller.tenant_id, asked.erasure_id)
 
 
 @operation(
     "erasures.approve", Action.MANAGE_PRIVACY, destructive=True, absent=NO_PAGES,
     errors=(NotFound, Conflict, TransactionConflict), example=ONE,
 )  # fmt: skip
-async def approve(mnemon: Parts, caller: Caller, asked: ErasureAsked) -> ErasureOut:
+async def approve(mnemon: Parts, caller: Caller, asked: ErasureAsked) -> Erasure:
     """Approve an erasure that someone else asked for, or finish one that was interrupted.
 
     The person counts, not the credential: nobody approves their own request through a token of theirs.
     """
     by = person_of(caller)
-    return _shown(await mnemon.privacy.erasures.approve(caller.tenant_id, asked.erasure_id, approved_by=by))
+    return await mnemon.privacy.erasures.approve(caller.tenant_id, asked.erasure_id, approved_by=by)
 
 
 @operation("erasures.decline", Action.MANAGE_PRIVACY, errors=(NotFound, Conflict), example=ONE, absent=NO_PAGES)
-async def decline(mnemon: Parts, caller: Caller, asked: ErasureAsked) -> ErasureOut:
+async def decline(mnemon: Parts, caller: Caller, asked: ErasureAsked) -> Erasure:
     """Decline an erasure that was asked for, or take one's own request back."""
     by = person_of(caller)
-    return _shown(await mnemon.privacy.erasures.decline(caller.tenant_id, asked.erasure_id, declined_by=by))
+    return await mnemon.privacy.erasures.decline(caller.tenant_id, asked.erasure_id, declined_by=by)
 
 
 @operation(
@@ -200,7 +168,3 @@ async def readmit(mnemon: Parts, caller: Caller, asked: ReadmissionWanted) -> Re
         caller.tenant_id, asked.subject_id, reason=asked.reason, by=person_of(caller)
     )
     return ReadmittedOut(subject_id=asked.subject_id, generation=generation)
-
-
-def _shown(one: Erasure) -> ErasureOut:
-    return ErasureOut.model_validate(one)

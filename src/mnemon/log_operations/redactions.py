@@ -1,19 +1,18 @@
 """What administrators may do with redactions: one asks that values be taken out of an event, another approves."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
 
 from mnemon.errors import Conflict, NotFound
 from mnemon.identity.roles import Action
-from mnemon.inputs import from_cursor, to_cursor
+from mnemon.inputs import from_cursor, page_of
 from mnemon.log.errors import ArchiveRefused, EventNotFound
 from mnemon.log.privacy.redaction import RedactionRequest
 from mnemon.log.privacy.redaction_requests import RequestedRedaction
 from mnemon.log_operations.erasures import PrivacyPageAsked, Reason, Reference
-from mnemon.log_operations.fields import EVENT_ID, NO_PAGES, EventId, FromRecord, Parts, person_of
+from mnemon.log_operations.fields import EVENT_ID, NO_PAGES, EventId, Parts, person_of
 from mnemon.operations import Caller, Door, Input, Output, operation
 
 ONE = {"redaction_id": "01KJQ6Y0Q5M8ZQ3T3M6S8V4X2C"}
@@ -40,29 +39,10 @@ class RedactionAsked(Input):
     redaction_id: str = Field(max_length=100, description="The redaction's id.")
 
 
-class RedactionOut(FromRecord):
-    """A request and what became of it."""
-
-    redaction_id: str
-    event_id: str
-    fields: list[str]
-    subject_id: str | None
-    reason: str
-    reference: str | None
-    status: str = Field(description="requested, declined, redacted (lenses are being rebuilt) or completed")
-    requested_by: str
-    requested_at: datetime
-    decided_by: str | None
-    decided_at: datetime | None
-    attested_by: str | None = Field(description="The event that says what was taken out; none if nothing was left.")
-    lenses_rebuilt: list[str]
-    last_error: str | None = Field(description="Why the lenses are not rebuilt yet; another approval goes on.")
-
-
 class RedactionPage(Output):
     """A page of redactions; the last one has no cursor."""
 
-    items: list[RedactionOut]
+    items: list[RequestedRedaction]
     next_cursor: str | None
 
 
@@ -70,47 +50,42 @@ class RedactionPage(Output):
     "redactions.request", Action.MANAGE_PRIVACY, errors=(EventNotFound, ArchiveRefused), absent=NO_PAGES,
     example={"event_id": EVENT_ID, "fields": ["/data/email"], "reason": "legacy_data"},
 )  # fmt: skip
-async def request(mnemon: Parts, caller: Caller, asked: RedactionWanted) -> RedactionOut:
+async def request(mnemon: Parts, caller: Caller, asked: RedactionWanted) -> RequestedRedaction:
     """Ask that values be taken out of an event."""
     wanted = RedactionRequest(
         asked.event_id, asked.fields, asked.reason, person_of(caller), asked.subject_id, asked.reference
     )
-    return _shown(await mnemon.privacy.redaction_requests.request(caller.tenant_id, wanted))
+    return await mnemon.privacy.redaction_requests.request(caller.tenant_id, wanted)
 
 
 @operation("redactions.list", Action.MANAGE_PRIVACY, read_only=True, example={"limit": 100}, absent=AT_ONCE)
 async def listed(mnemon: Parts, caller: Caller, asked: PrivacyPageAsked) -> RedactionPage:
     """Redactions that were asked for, newest first."""
     found = await mnemon.privacy.redaction_requests.page(caller.tenant_id, asked.limit + 1, from_cursor(asked.cursor))
-    following = to_cursor(found[asked.limit - 1].redaction_id) if len(found) > asked.limit else None
-    return RedactionPage(items=[_shown(one) for one in found[: asked.limit]], next_cursor=following)
+    return RedactionPage(**page_of(found, asked.limit, lambda one: one.redaction_id))
 
 
 @operation("redactions.get", Action.MANAGE_PRIVACY, read_only=True, errors=(NotFound,), example=ONE, absent=AT_ONCE)
-async def get(mnemon: Parts, caller: Caller, asked: RedactionAsked) -> RedactionOut:
+async def get(mnemon: Parts, caller: Caller, asked: RedactionAsked) -> RequestedRedaction:
     """One redaction."""
-    return _shown(await mnemon.privacy.redaction_requests.get(caller.tenant_id, asked.redaction_id))
+    return await mnemon.privacy.redaction_requests.get(caller.tenant_id, asked.redaction_id)
 
 
 @operation(
     "redactions.approve", Action.MANAGE_PRIVACY, destructive=True, errors=(NotFound, Conflict), example=ONE,
     absent=AT_ONCE,
 )  # fmt: skip
-async def approve(mnemon: Parts, caller: Caller, asked: RedactionAsked) -> RedactionOut:
+async def approve(mnemon: Parts, caller: Caller, asked: RedactionAsked) -> RequestedRedaction:
     """Approve a redaction that someone else asked for.
 
     The person counts, not the credential: nobody approves their own request through a token of theirs.
     """
     by = person_of(caller)
-    return _shown(await mnemon.privacy.redaction_requests.approve(caller.tenant_id, asked.redaction_id, approved_by=by))
+    return await mnemon.privacy.redaction_requests.approve(caller.tenant_id, asked.redaction_id, approved_by=by)
 
 
 @operation("redactions.decline", Action.MANAGE_PRIVACY, errors=(NotFound, Conflict), example=ONE, absent=AT_ONCE)
-async def decline(mnemon: Parts, caller: Caller, asked: RedactionAsked) -> RedactionOut:
+async def decline(mnemon: Parts, caller: Caller, asked: RedactionAsked) -> RequestedRedaction:
     """Decline a redaction, or take one's own back."""
     by = person_of(caller)
-    return _shown(await mnemon.privacy.redaction_requests.decline(caller.tenant_id, asked.redaction_id, declined_by=by))
-
-
-def _shown(one: RequestedRedaction) -> RedactionOut:
-    return RedactionOut.model_validate(one)
+    return await mnemon.privacy.redaction_requests.decline(caller.tenant_id, asked.redaction_id, declined_by=by)

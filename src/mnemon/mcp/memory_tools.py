@@ -36,7 +36,6 @@ STORE: Differences = {
 }
 REMEMBER: Differences = {
     **STORE,
-    "content": Differs(LONGER_ELSEWHERE, name="text", takes=Thought),
     **dict.fromkeys(("emo_type", "facets", "source", "subject_id", "rationale"), SHORT),
 }
 SEARCH: Differences = {

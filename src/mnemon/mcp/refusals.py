@@ -19,6 +19,7 @@ MOST_PROBLEMS = 10
 class InvalidArguments(InvalidRequest):
     """The arguments of a tool do not have the form that its schema describes."""
 
+    # The tools' specification names it so (000, 9.3); over REST the same is INVALID_REQUEST.
     code = "VALIDATION_ERROR"
 
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from mnemon.errors import InvalidRequest
-
 FORMAT = "lines/1"
 # Comparisons that a search for a smaller diff may cost. Lines that repeat make it cubic, and all others wait for it.
 MOST_STEPS = 3_000_000
@@ -24,31 +22,6 @@ def diff_texts(old: str, new: str) -> Diff:
         for start, stop, low, high in changes(before, after)
     ]
     return {"format": FORMAT, "hunks": hunks}
-
-
-def apply_diff(text: str, diff: Diff) -> str:
-    """The new text from the old one; a diff of another text is refused."""
-    return _patched(text, diff, "removed", "added", grows=False)
-
-
-def revert_diff(text: str, diff: Diff) -> str:
-    """The old text from the new one."""
-    return _patched(text, diff, "added", "removed", grows=True)
-
-
-def _patched(text: str, diff: Diff, taken: str, put: str, *, grows: bool) -> str:
-    lines = _lines(text)
-    made: list[str] = []
-    position = shift = 0
-    for hunk in diff["hunks"]:
-        start = hunk["line"] + (shift if grows else 0)
-        stop = start + len(hunk[taken])
-        if lines[start:stop] != hunk[taken]:
-            raise InvalidRequest(f"The diff does not fit this text: line {start + 1} is another one.", line=start + 1)
-        made += lines[position:start] + hunk[put]
-        position = stop
-        shift += len(hunk[taken]) - len(hunk[put])
-    return "".join(made + lines[position:])
 
 
 def changes(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:

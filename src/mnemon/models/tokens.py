@@ -96,9 +96,3 @@ def find_tokenizer(folder: Path | None = None) -> Tokenizer:
 
 def count_tokens(tokenizer: Tokenizer, text: str) -> int:
     return len(tokenizer.spans(text))
-
-
-def truncate_tokens(tokenizer: Tokenizer, text: str, most: int) -> str:
-    """The longest beginning of the text that has at most this many tokens."""
-    spans = tokenizer.spans(text)
-    return text if len(spans) <= most else text[: spans[most - 1][1] if most > 0 else 0]

@@ -3,12 +3,6 @@
 from mnemon.errors import Conflict, MnemonError
 
 
-class JobFailed(MnemonError):
-    """The job cannot succeed, however often it is tried. Handlers raise it, or any error that says `retry = False`."""
-
-    code = "JOB_FAILED"
-
-
 class JobPostponed(MnemonError):
     """Not a failure: the job asks to run again after `seconds`, and this attempt does not count."""
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from mnemon.db.database import Connection, Database
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity.roles import Action
-from mnemon.inputs import Cursor, Maybe, from_cursor, to_cursor
+from mnemon.inputs import Cursor, Maybe, from_cursor, page_of
 from mnemon.operations import EVERY_TENANT, Caller, Door, Input, Output, operation
 from mnemon.work import jobs
 from mnemon.work.errors import JobNotCancellable, JobNotRetriable
@@ -70,8 +70,7 @@ async def list_jobs(mnemon: Parts, caller: Caller, asked: JobsAsked) -> JobPage:
     before = _position(asked.cursor)
     async with _seen_by(caller, mnemon.database) as tx:
         found = await jobs.page_of_jobs(tx, asked.limit + 1, before, status=asked.status, kind=asked.kind)
-    following = to_cursor(str(found[asked.limit - 1].job_id)) if len(found) > asked.limit else None
-    return JobPage(items=found[: asked.limit], next_cursor=following)
+    return JobPage(**page_of(found, asked.limit, lambda one: one.job_id))
 
 
 @operation("jobs.stats", Action.VIEW_JOBS, read_only=True, example={}, absent=NO_PAGES)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import StreamingResponse
 
 from mnemon.api.access import MnemonPart, allow, principal_of
+from mnemon.api.bind import refuse_unknown
 from mnemon.api.failures import failure_answers
 from mnemon.errors import NotAllowed, NotAuthenticated
 from mnemon.identity.roles import Action, Principal, authorise
@@ -40,6 +41,7 @@ async def stream(
     mnemon: MnemonPart,
     principal: Annotated[Principal, allow(operation.action)],
 ) -> StreamingResponse:
+    refuse_unknown(request)
     caller = Caller.of(principal)
     # Asked for here, while an error can still be answered as one.
     opened = await operation(mnemon, caller, SubscriptionAsked(subscription_id=subscription_id))

@@ -16,6 +16,7 @@ from mnemon.errors import InvalidRequest, NotAllowed
 from mnemon.identity.roles import Action, CredentialScope, Principal, may
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.identity.users import user_by_email
+from mnemon.log.privacy.erasure import Erasure
 from mnemon.log.privacy.rotation import Rotation
 from mnemon.log.privacy.scan import Scan
 from mnemon.log_operations import erasures as operations
@@ -84,7 +85,7 @@ def _redact(tenant: str, asked: redactions.RedactionWanted, wants_json: bool, le
     show({"event_id": asked.event_id, "attested_by": attested_by}, wants_json, lambda: say(said))
 
 
-def _tell(erasure: operations.ErasureOut) -> None:
+def _tell(erasure: Erasure) -> None:
     said = {
         "requested": f"Another administrator must approve it: mnemon privacy approve {erasure.erasure_id} --by EMAIL",
         "declined": f"The erasure of {erasure.subject_id} is declined.",

@@ -8,6 +8,7 @@ from mnemon.cli.bind import command
 from mnemon.cli.output import say, table
 from mnemon.identity.bootstrap import FIRST_ADMIN
 from mnemon.identity.operations import tokens
+from mnemon.identity.tokens import NewAccessToken
 from mnemon.operations import Differs
 
 app = typer.Typer(help="Access tokens for agents and scripts.", no_args_is_help=True)
@@ -23,7 +24,7 @@ def print_tokens(found: tokens.TokenList) -> None:
     table(headings, rows, "No tokens. Make one with: mnemon token add NAME")
 
 
-def print_made(made: tokens.NewTokenOut) -> None:
+def print_made(made: NewAccessToken) -> None:
     say(made.secret)
     say("Keep it now: it is not shown again.", "dim")
 

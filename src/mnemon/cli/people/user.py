@@ -11,6 +11,7 @@ from mnemon.cli.output import say, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.operations import users
 from mnemon.identity.roles import Role
+from mnemon.identity.users import User
 from mnemon.operations import Differences, Differs
 
 app = typer.Typer(help="People who may log in.", no_args_is_help=True)
@@ -41,7 +42,7 @@ def print_users(page: users.UserPage) -> None:
         say(f"More: --cursor {page.next_cursor}", "dim")
 
 
-def print_added(user: users.UserOut) -> None:
+def print_added(user: User) -> None:
     hint = "" if user.has_password else f" A login link: mnemon user link {user.email}"
     say(f"Added {user.email} as {user.role}.{hint}")
 

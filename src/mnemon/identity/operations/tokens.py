@@ -1,15 +1,16 @@
 """What people may do with access tokens: see, make, revoke."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from mnemon.db.database import Connection
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity import tokens
 from mnemon.identity.operations.users import BY_PEOPLE, Parts, Someone, user_named
 from mnemon.identity.roles import Action, CredentialScope, may
+from mnemon.identity.tokens import AccessToken, NewAccessToken
 from mnemon.operations import Caller, Input, Output, operation
 
 
@@ -34,31 +35,10 @@ class TokenAsked(Input):
     token_id: UUID = Field(description="`token_id` of a token on the list.")
 
 
-class TokenOut(Output):
-    """A token; its secret is nowhere kept."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    token_id: UUID
-    user_id: UUID
-    name: str
-    scope: CredentialScope
-    created_at: datetime
-    expires_at: datetime | None
-    revoked_at: datetime | None
-    last_used_at: datetime | None
-
-
 class TokenList(Output):
     """Tokens in the order in which they were made."""
 
-    tokens: list[TokenOut]
-
-
-class NewTokenOut(TokenOut):
-    """A token, and the only sight of its secret."""
-
-    secret: str = Field(description="Shown only now.")
+    tokens: list[AccessToken]
 
 
 @operation("tokens.list", Action.VIEW_OWN_ACCOUNT, read_only=True, example={"everyone": True}, absent=BY_PEOPLE)
@@ -69,35 +49,33 @@ async def list_tokens(mnemon: Parts, caller: Caller, asked: TokensAsked) -> Toke
     of_user = None if asked.everyone or caller.principal is None else caller.principal.user_id
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         found = await tokens.list_tokens(tx, of_user)
-    return TokenList(tokens=[TokenOut.model_validate(one) for one in found])
+    return TokenList(tokens=found)
 
 
 @operation(
     "tokens.add", Action.MANAGE_OWN_ACCOUNT, errors=(NotFound,), absent=BY_PEOPLE,
     example={"name": "notes agent", "scope": "read", "days": 90},
 )  # fmt: skip
-async def add_token(mnemon: Parts, caller: Caller, asked: NewToken) -> NewTokenOut:
+async def add_token(mnemon: Parts, caller: Caller, asked: NewToken) -> NewAccessToken:
     """Make a token; its secret is in this answer and nowhere else."""
     lasts = timedelta(days=asked.days) if asked.days else None
     async with mnemon.log.transaction(caller.tenant_id) as transaction:
         owner = await _owner(transaction.connection, caller, asked.user)
-        made = await tokens.add_token(transaction, caller.actor, owner, asked.name, asked.scope, lasts)
-    return NewTokenOut(secret=made.secret, **TokenOut.model_validate(made.token).model_dump())
+        return await tokens.add_token(transaction, caller.actor, owner, asked.name, asked.scope, lasts)
 
 
 @operation(
     "tokens.revoke", Action.MANAGE_OWN_ACCOUNT, errors=(NotFound,), destructive=True, idempotent=True,
     absent=BY_PEOPLE, example={"token_id": "018f4d1e-0000-7000-8000-000000000001"},
 )  # fmt: skip
-async def revoke_token(mnemon: Parts, caller: Caller, asked: TokenAsked) -> TokenOut:
+async def revoke_token(mnemon: Parts, caller: Caller, asked: TokenAsked) -> AccessToken:
     """Make a token worthless, at once."""
     who = caller.principal
     all_of_them = who is None or may(who.role, who.scope, Action.MANAGE_USERS)
     async with mnemon.log.transaction(caller.tenant_id) as transaction:
-        gone = await tokens.revoke_token(
+        return await tokens.revoke_token(
             transaction, caller.actor, asked.token_id, None if all_of_them or who is None else who.user_id
         )
-    return TokenOut.model_validate(gone)
 
 
 async def _owner(tx: Connection, caller: Caller, named: str | None) -> UUID:

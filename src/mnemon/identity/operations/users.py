@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Protocol
 from uuid import UUID
 
-from pydantic import BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import BeforeValidator, Field, SecretStr
 
 from mnemon.db.database import Connection, Database
 from mnemon.errors import Conflict, NotFound
@@ -12,7 +12,7 @@ from mnemon.identity import users
 from mnemon.identity.changes import kind_of, recent_changes
 from mnemon.identity.login import add_login_link
 from mnemon.identity.roles import Action, Role
-from mnemon.inputs import Cursor, from_cursor, to_cursor
+from mnemon.inputs import Cursor, from_cursor, page_of
 from mnemon.log.store import EventLog
 from mnemon.operations import Caller, Door, Input, Output, operation
 
@@ -68,24 +68,10 @@ class UserChange(UserAsked):
     password: Password | None = Field(None, description="Their new password; their sessions end.")
 
 
-class UserOut(Output):
-    """Someone who may log in."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    user_id: UUID
-    email: str
-    name: str
-    role: Role
-    created_at: datetime
-    disabled_at: datetime | None
-    has_password: bool
-
-
 class UserPage(Output):
     """Users in the order of their addresses."""
 
-    items: list[UserOut]
+    items: list[users.User]
     next_cursor: str | None
 
 
@@ -117,50 +103,46 @@ async def list_users(mnemon: Parts, caller: Caller, asked: PeoplePageAsked) -> U
     """List users."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         found = await users.page_of_users(tx, asked.limit + 1, from_cursor(asked.cursor))
-    following = to_cursor(found[asked.limit - 1].email.lower()) if len(found) > asked.limit else None
-    shown = [UserOut.model_validate(one) for one in found[: asked.limit]]
-    return UserPage(items=shown, next_cursor=following)
+    return UserPage(**page_of(found, asked.limit, lambda one: one.email.lower()))
 
 
 @operation(
     "users.add", Action.MANAGE_USERS, errors=(Conflict,), absent=BY_PEOPLE,
     example={"email": "ben@example.org", "role": "user", "name": "Ben"},
 )  # fmt: skip
-async def add_user(mnemon: Parts, caller: Caller, asked: NewUser) -> UserOut:
+async def add_user(mnemon: Parts, caller: Caller, asked: NewUser) -> users.User:
     """Add a user, who then logs in by password or by a one-time link."""
     async with mnemon.log.transaction(caller.tenant_id) as transaction:
-        made = await users.add_user(
+        return await users.add_user(
             transaction, caller.actor, asked.email, asked.role, name=asked.name, password=_revealed(asked.password)
         )
-    return UserOut.model_validate(made)
 
 
 @operation(
     "users.get", Action.MANAGE_USERS, read_only=True, errors=(NotFound,), example=ONE,
     absent={**BY_PEOPLE, "command": "`user list` shows them all."},
 )  # fmt: skip
-async def get_user(mnemon: Parts, caller: Caller, asked: UserAsked) -> UserOut:
+async def get_user(mnemon: Parts, caller: Caller, asked: UserAsked) -> users.User:
     """One user."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:
-        return UserOut.model_validate(await user_named(tx, asked.user))
+        return await user_named(tx, asked.user)
 
 
 @operation(
     "users.change", Action.MANAGE_USERS, errors=(NotFound, Conflict), example={**ONE, "role": "admin"},
     absent=BY_PEOPLE,
 )  # fmt: skip
-async def change_user(mnemon: Parts, caller: Caller, asked: UserChange) -> UserOut:
+async def change_user(mnemon: Parts, caller: Caller, asked: UserChange) -> users.User:
     """Change a user's name, role, password or state.
 
     A new role, password or state ends their sessions; a disabled user's tokens stop working too.
     """
     async with mnemon.log.transaction(caller.tenant_id) as transaction:
         known = await user_named(transaction.connection, asked.user)
-        changed = await users.change_user(
+        return await users.change_user(
             transaction, caller.actor, known.user_id, name=asked.name, role=asked.role, disabled=asked.disabled,
             password=_revealed(asked.password),
         )  # fmt: skip
-    return UserOut.model_validate(changed)
 
 
 @operation("users.link", Action.MANAGE_USERS, errors=(NotFound,), example=ONE, absent=BY_PEOPLE)

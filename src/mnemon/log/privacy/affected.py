@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from psycopg.rows import class_row
+from pydantic import BaseModel, Field
 
 from mnemon.db.database import Connection
 
@@ -42,15 +43,14 @@ class AffectedEvent:
     fields: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(BaseModel):
     """Someone the log holds, or held, personal data of."""
 
     subject_id: str
-    generation: int
+    generation: int = Field(description="Which key of theirs is the last: 1, unless they were erased and readmitted.")
     known_since: datetime
     erased_at: datetime | None
-    events: int
+    events: int = Field(description="Events that hold, or held, something about them.")
 
 
 async def affected_events(connection: Connection, tenant: UUID, subject_id: str) -> list[AffectedEvent]:

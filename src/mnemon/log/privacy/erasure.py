@@ -1,13 +1,13 @@
 """Erasure: one person asks, another approves, the key is destroyed, and what was derived from it is made anew."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import psycopg
 from psycopg.rows import class_row
+from pydantic import BaseModel, Field
 
 from mnemon.db.database import Connection
 from mnemon.errors import Conflict, NotAllowed, NotFound
@@ -62,22 +62,21 @@ log = logger(__name__)
 OnErased = Callable[[UUID, str, Sequence[AffectedEvent]], Awaitable[Sequence[str]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Erasure:
+class Erasure(BaseModel):
     """An entry of the deletion log."""
 
     erasure_id: str
     subject_id: str
     reason: str
     reference: str | None
-    status: str
+    status: str = Field(description="requested, declined, key_destroyed or completed")
     requested_by: str
     requested_at: datetime
     decided_by: str | None
     decided_at: datetime | None
     key_destroyed_at: datetime | None
     events_affected: int | None
-    lenses_rebuilt: Sequence[str]
+    lenses_rebuilt: list[str]
     completed_at: datetime | None
     last_error: str | None
 

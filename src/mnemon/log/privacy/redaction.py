@@ -2,12 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import orjson
-from psycopg.rows import class_row
 
 from mnemon.db.database import Connection
 from mnemon.errors import InvalidRequest, NotAllowed
@@ -30,22 +28,6 @@ SELECT object_key FROM mnemon.archives
  WHERE tenant_id = %s AND partition_id = %s AND %s BETWEEN first_sequence AND last_sequence
 """
 APPLY = "SELECT mnemon.redact_payload(%s, %s, %s, %s)"
-ATTESTED = """
-SELECT sequence, number, old_digest, new_digest, attested_by, redacted_at FROM mnemon.redactions
- WHERE tenant_id = %s AND partition_id = %s ORDER BY sequence, number
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Redaction:
-    """That a payload went from one digest to another, and the event that says so."""
-
-    sequence: int
-    number: int
-    old_digest: bytes
-    new_digest: bytes
-    attested_by: str
-    redacted_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +134,6 @@ class Redactions:
                 event_id=event_id,
             )
         return event
-
-
-async def attested_redactions(connection: Connection, tenant: UUID, partition_id: int) -> dict[int, list[Redaction]]:
-    """The redactions of a partition by sequence, in order. A verifier accepts a payload whose digest is the last
-    one's `new_digest`, if the first one's `old_digest` is the event's, each follows on the one before, and the events
-    they name are in the chain and say the same."""
-    cursor = connection.cursor(row_factory=class_row(Redaction))
-    rows = await (await cursor.execute(ATTESTED, (tenant, partition_id))).fetchall()
-    found: dict[int, list[Redaction]] = {}
-    for row in rows:
-        found.setdefault(row.sequence, []).append(row)
-    return found
 
 
 def _attesting(event: Event, redacted: bytes, asked: RedactionRequest, approved_by: str) -> NewEvent:

@@ -1,12 +1,11 @@
 """Redactions in two steps: one person asks, another approves or declines, and each step is an event."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from psycopg.rows import class_row
+from pydantic import BaseModel, Field
 
 from mnemon.db.database import Connection
 from mnemon.errors import Conflict, NotFound
@@ -41,24 +40,23 @@ UPDATE mnemon.redaction_requests
 """
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedRedaction:
-    """A request and what became of it. `attested_by` is the event that says what was taken out."""
+class RequestedRedaction(BaseModel):
+    """A request and what became of it."""
 
     redaction_id: str
     event_id: str
-    fields: Sequence[str]
+    fields: list[str]
     subject_id: str | None
     reason: str
     reference: str | None
-    status: str
+    status: str = Field(description="requested, declined, redacted (lenses are being rebuilt) or completed")
     requested_by: str
     requested_at: datetime
     decided_by: str | None
     decided_at: datetime | None
-    attested_by: str | None
-    lenses_rebuilt: Sequence[str]
-    last_error: str | None
+    attested_by: str | None = Field(description="The event that says what was taken out; none if nothing was left.")
+    lenses_rebuilt: list[str]
+    last_error: str | None = Field(description="Why the lenses are not rebuilt yet; another approval goes on.")
 
     @property
     def asked(self) -> RedactionRequest:
