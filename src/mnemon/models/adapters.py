@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.graph_cache import adapted_graph
+from mnemon.models.minilm import Float32s
 from mnemon.models.minilm_session import session_options
 from mnemon.models.tokens import ModelTokenizer
 from mnemon.models.weights import Tensors, Weights, find_weights
 
 NARROW, WIDE = ".narrow", ".wide"
-Float32s = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
