@@ -1,5 +1,6 @@
 """The doors agree: an operation has the same names, limits and failures everywhere, or a reason for the difference."""
 
+from collections.abc import Callable, Iterable
 from typing import Any, get_args
 
 import pytest
@@ -16,6 +17,7 @@ from mnemon.operations import NOT_OFFERED, Door, Operation, model_of, offered
 from mnemon.web.forms import form_of
 
 OPERATIONS = declared_operations()
+BINDINGS = bindings()
 # What a door has beside operations, and why. Commands say it themselves, with `on_its_own`.
 NO_OPERATION = {
     "GET /health": "For whoever watches the process; it needs no credential.",
@@ -28,8 +30,24 @@ NO_OPERATION = {
 LIMITS = ("maxLength", "minLength", "minimum", "maximum", "pattern", "enum", "type", "format", "items", "maxItems")
 
 
-def of_door(door: Door) -> list[Any]:
-    return [pytest.param(one, id=one.bound.operation.name) for one in bindings() if one.door == door]
+def on_every(door: Door, check: Callable[[Binding], None]) -> None:
+    for_each(
+        ((f"{one.bound.operation.name} at {one.place}", one) for one in BINDINGS if one.door == door),
+        check,
+    )
+
+
+def for_each(named: Iterable[tuple[str, Any]], check: Callable[[Any], None]) -> None:
+    """One test for a door and not one for each of its operations: it names every one that differs."""
+    differing = []
+    compared = list(named)
+    for name, one in compared:
+        try:
+            check(one)
+        except Exception as failure:
+            differing.append(f"{name}: {type(failure).__name__} {failure}")
+    assert compared
+    assert not differing, "\n".join(differing)
 
 
 def expected(one: Binding) -> dict[str, Any]:
@@ -54,9 +72,12 @@ def openapi() -> dict[str, Any]:
     return api.openapi()
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
-def test_an_operation_is_on_every_door_or_the_reason_is_told(operation: Operation[Any, Any]) -> None:
-    present = {one.door for one in bindings() if one.bound.operation is operation}
+def test_an_operation_is_on_every_door_or_the_reason_is_told() -> None:
+    for_each(((one.name, one) for one in OPERATIONS), stands_everywhere)
+
+
+def stands_everywhere(operation: Operation[Any, Any]) -> None:
+    present = {one.door for one in BINDINGS if one.bound.operation is operation}
     assert present | set(operation.absent) == set(get_args(Door))
     assert not present & set(operation.absent)
     assert operation.summary.endswith(".")
@@ -73,8 +94,12 @@ def test_whatever_is_no_operation_says_why() -> None:
         assert bool(line.bound) != bool(line.on_its_own), line.words
 
 
-@pytest.mark.parametrize("one", bindings(), ids=lambda one: f"{one.door} {one.bound.operation.name}")
-def test_a_difference_has_its_reason(one: Binding) -> None:
+@pytest.mark.parametrize("door", get_args(Door))
+def test_a_difference_has_its_reason(door: Door) -> None:
+    on_every(door, differs_with_a_reason)
+
+
+def differs_with_a_reason(one: Binding) -> None:
     for name, differs in one.bound.differences.items():
         assert name in one.bound.operation.input.model_fields
         assert len(differs.why) > 10
@@ -82,47 +107,61 @@ def test_a_difference_has_its_reason(one: Binding) -> None:
         assert differs.default is NOT_OFFERED or differs.default != default
 
 
-@pytest.mark.parametrize("one", of_door("rest"))
-def test_rest_takes_what_was_declared(one: Binding, openapi: dict[str, Any]) -> None:
-    method, _, path = one.place.replace(":path}", "}").partition(" ")
-    route = openapi["paths"][path][method.lower()]
-    parameters = [parameter for parameter in route.get("parameters", ()) if not parameter["name"].startswith("x-")]
-    found = {parameter["name"]: limits(parameter["schema"]) for parameter in parameters}
-    if "requestBody" in route:
-        [body] = route["requestBody"]["content"].values()
-        named = body["schema"].get("$ref", "").rpartition("/")[2]
-        schema = openapi["components"]["schemas"][named] if named else body["schema"]
-        found |= {name: limits(field) for name, field in schema["properties"].items()}
-    assert found == expected(one)
-    malformed = InvalidMemory if path.startswith("/v1/memory") else InvalidRequest
-    errors = (*one.bound.operation.errors, NotAuthenticated, NotAllowed, malformed)
-    assert {str(error.status) for error in errors} <= set(route["responses"])
+def test_rest_takes_what_was_declared(openapi: dict[str, Any]) -> None:
+    def check(one: Binding) -> None:
+        method, _, path = one.place.replace(":path}", "}").partition(" ")
+        route = openapi["paths"][path][method.lower()]
+        parameters = [parameter for parameter in route.get("parameters", ()) if not parameter["name"].startswith("x-")]
+        found = {parameter["name"]: limits(parameter["schema"]) for parameter in parameters}
+        if "requestBody" in route:
+            [body] = route["requestBody"]["content"].values()
+            named = body["schema"].get("$ref", "").rpartition("/")[2]
+            schema = openapi["components"]["schemas"][named] if named else body["schema"]
+            found |= {name: limits(field) for name, field in schema["properties"].items()}
+        assert found == expected(one)
+        malformed = InvalidMemory if path.startswith("/v1/memory") else InvalidRequest
+        errors = (*one.bound.operation.errors, NotAuthenticated, NotAllowed, malformed)
+        assert {str(error.status) for error in errors} <= set(route["responses"])
+
+    on_every("rest", check)
 
 
-@pytest.mark.parametrize("one", of_door("mcp"))
-def test_tools_take_what_was_declared(one: Binding) -> None:
-    [tool] = [tool for tool in tools() if tool.name == one.place]
-    taken = {name: limits(field) for name, field in tool.schema["properties"].items() if name not in one.bound.beside}
-    assert taken == expected(one)
+def test_tools_take_what_was_declared() -> None:
+    by_name = {tool.name: tool for tool in tools()}
+
+    def check(one: Binding) -> None:
+        tool = by_name[one.place]
+        taken = {
+            name: limits(field) for name, field in tool.schema["properties"].items() if name not in one.bound.beside
+        }
+        assert taken == expected(one)
+
+    on_every("mcp", check)
 
 
-@pytest.mark.parametrize("one", of_door("command"))
-def test_commands_take_what_was_declared(one: Binding) -> None:
-    [line] = [line for line in commands() if line.words == one.place]
-    by_name = {parameter.name: parameter for parameter in line.command.params}
-    assert set(by_name) - {"tenant", "as_json", "yes"} - one.bound.beside == set(expected(one)) - one.bound.beside
-    for name, schema in expected(one).items():
-        given = by_name[name]
-        if isinstance(schema, dict) and "maximum" in schema:
-            assert (given.min, given.max) == (schema["minimum"], schema["maximum"])
-        if given.param_type_name == "option":
-            assert f"--{name.replace('_', '-')}" in given.opts
+def test_commands_take_what_was_declared() -> None:
+    lines = {line.words: line for line in commands()}
+
+    def check(one: Binding) -> None:
+        line = lines[one.place]
+        by_name = {parameter.name: parameter for parameter in line.command.params}
+        assert set(by_name) - {"tenant", "as_json", "yes"} - one.bound.beside == set(expected(one)) - one.bound.beside
+        for name, schema in expected(one).items():
+            given = by_name[name]
+            if isinstance(schema, dict) and "maximum" in schema:
+                assert (given.min, given.max) == (schema["minimum"], schema["maximum"])
+            if given.param_type_name == "option":
+                assert f"--{name.replace('_', '-')}" in given.opts
+
+    on_every("command", check)
 
 
-@pytest.mark.parametrize("one", of_door("web"))
-def test_forms_offer_what_was_declared(one: Binding) -> None:
-    form = form_of(one.bound.operation, {}, differences=one.bound.differences)
-    assert {field.name for field in form.fields()} | {"cursor"} == set(expected(one)) | {"cursor"}
+def test_forms_offer_what_was_declared() -> None:
+    def check(one: Binding) -> None:
+        form = form_of(one.bound.operation, {}, differences=one.bound.differences)
+        assert {field.name for field in form.fields()} | {"cursor"} == set(expected(one)) | {"cursor"}
+
+    on_every("web", check)
 
 
 def test_every_failure_of_every_route_has_the_one_schema(openapi: dict[str, Any]) -> None:
@@ -138,12 +177,14 @@ def test_every_failure_of_every_route_has_the_one_schema(openapi: dict[str, Any]
             assert malformed == "422" or "422" not in route["responses"]
 
 
-@pytest.mark.parametrize("one", of_door("rest"))
-def test_a_bound_route_answers_with_a_declared_type(one: Binding, openapi: dict[str, Any]) -> None:
-    method, _, path = one.place.replace(":path}", "}").partition(" ")
-    answers = openapi["paths"][path][method.lower()]["responses"]
-    good = [answer.get("content", {}) for status, answer in answers.items() if status[0] == "2"]
-    assert good
-    for kinds in good:
-        schema = kinds.get("application/json", {}).get("schema", {"$ref": "no JSON"})
-        assert all("$ref" in one for one in schema.get("anyOf", [schema]))
+def test_a_bound_route_answers_with_a_declared_type(openapi: dict[str, Any]) -> None:
+    def check(one: Binding) -> None:
+        method, _, path = one.place.replace(":path}", "}").partition(" ")
+        answers = openapi["paths"][path][method.lower()]["responses"]
+        good = [answer.get("content", {}) for status, answer in answers.items() if status[0] == "2"]
+        assert good
+        for kinds in good:
+            schema = kinds.get("application/json", {}).get("schema", {"$ref": "no JSON"})
+            assert all("$ref" in one for one in schema.get("anyOf", [schema]))
+
+    on_every("rest", check)
