@@ -21,10 +21,13 @@ from mnemon.db.migrate import migrate
 from mnemon.ids import new_uuid
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.settings import Settings, described_settings
+from tests.logs import log_plainly
 
 # What is written need not outlive this machine's next power cut; suites about crashes make servers of their own.
 NO_WAIT_FOR_THE_DISK = "fsync = off\nfull_page_writes = off\n"
 MakeHome = Callable[[Path], Path]
+
+log_plainly()
 
 SETTING_NAMES = frozenset(name for setting in described_settings() for name in setting.names)
 

@@ -8,6 +8,7 @@ import pytest
 import structlog
 
 from mnemon.telemetry import bind, configure_logging, logger, unbind_all
+from tests.logs import log_plainly
 
 
 @pytest.fixture(autouse=True)
@@ -16,6 +17,7 @@ def restored_logging() -> Iterator[None]:
     yield
     logging.root.handlers, logging.root.level = handlers, level
     structlog.reset_defaults()
+    log_plainly()
     unbind_all()
 
 

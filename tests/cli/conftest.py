@@ -12,6 +12,7 @@ import structlog
 from typer.testing import CliRunner
 
 from mnemon.cli.main import run
+from tests.logs import log_plainly
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -22,6 +23,7 @@ def own_logging() -> Iterator[None]:
     logging.root.handlers = handlers
     logging.root.setLevel(level)
     structlog.reset_defaults()
+    log_plainly()
 
 
 def mnemon(environment: Mapping[str, str], *words: object, text: str = "") -> subprocess.CompletedProcess[str]:

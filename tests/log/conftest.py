@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -11,12 +12,13 @@ from mnemon.log.events import Actor, EntityReference, NewEvent
 from mnemon.log.privacy import privacy_events
 from mnemon.log.privacy.archive_store import DirectoryStore
 from mnemon.log.privacy.privacy import Privacy
-from mnemon.log.privacy.wrapping_keys import KeyRing
+from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.log.store import EventLog
 from mnemon.log.types.builtin import PERIOD_CHANGED, TYPE_REGISTERED
 from mnemon.log.types.event_type import BusinessKey, EntityRequirement, EventType, PersonalField
 from mnemon.log.types.registry import Registry
 from mnemon.log.types.state_rules import StateRule
+from tests.conftest import make_tenant
 
 CLERK = Actor("human", "u-1", "Ada Clerk", ip_address="192.0.2.7")
 
@@ -119,6 +121,19 @@ async def privacy(database: Database, ring: KeyRing, tmp_path: Path) -> AsyncIte
     opened = open_private(database, ring, tmp_path / "archive")
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+async def own_privacy(own_database: Database, tmp_path: Path) -> AsyncIterator[Privacy]:
+    """The same over a database of the test's own: what reads every table would read all that was ever tested."""
+    opened = open_private(own_database, KeyRing(FileKeys(tmp_path)), tmp_path / "archive")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def own_tenant(own_database: Database) -> UUID:
+    return await make_tenant(own_database)
 
 
 def open_private(database: Database, ring: KeyRing, archive: Path, **options: Any) -> Privacy:

@@ -214,8 +214,9 @@ async def test_two_archivers_do_not_work_on_one_partition(privacy: Privacy, data
 
 
 async def test_a_payload_that_is_redacted_while_it_is_archived_does_not_survive_in_the_object(
-    privacy: Privacy, database: Database, tenant: UUID, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_privacy: Privacy, own_database: Database, own_tenant: UUID, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    privacy, database, tenant = own_privacy, own_database, own_tenant
     [appended] = await privacy.log.append(tenant, [noted(f"Ada {tenant}")])
     # The redaction has looked for an archived copy just before there was one.
     monkeypatch.setattr(redaction, "IN_ARCHIVE", redaction.IN_ARCHIVE + " AND false")

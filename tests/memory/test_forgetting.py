@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from mnemon.db.database import Database
 from mnemon.log.errors import SubjectErased
 from mnemon.log.events import NewEvent
 from mnemon.log.privacy.crypto_seal import REDACTED
@@ -20,6 +21,12 @@ from tests.memory.conftest import ADA, BOT
 
 SECRET = "Zebulon collects antique barometers"
 WORDS = ("Zebulon", "barometers", "xylophone", "tachyon", "marmalade", "quokka")
+
+
+@pytest.fixture
+def database(own_database: Database) -> Database:
+    """A scan reads every table: in the shared database, all that was ever tested."""
+    return own_database
 
 
 @pytest.fixture(scope="session")
