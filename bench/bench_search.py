@@ -42,6 +42,12 @@ CHOICES = [
     for radius in ((700,) if QUICK else (500, 700, 1000))
     for weights in itertools.product((0.25, 0.5, 1.0), (1.0,), (0.5, 1.0), (0.25, 0.5), (0.0, 0.25, 0.5))
 ]
+# What no source is about: random letters, words of no language, words of another world.
+NONSENSE = (
+    "zzzqqq", "asdfghjkl", "xqzt vrrp", "qwertz uiop", "blorptang frimble", "flurbs grommit snax", "7f3a9c 00b1",
+    "completely unrelated giraffe", "giraffe", "zeppelin moratorium", "quasar luminosity", "volcanic basalt strata",
+    "lorem ipsum dolor sit amet", "mitochondrial membrane potential", "Byzantine succession law", "???",
+)  # fmt: skip
 WORDS_ONLY = replace(Ranking(), weights=dict.fromkeys(PASSAGE.weights, 0.0) | {WORDS: 1.0})
 
 
@@ -74,6 +80,14 @@ class Outcome:
             rows = np.flatnonzero(self.ranked.measures.candidate)
             self._parts[key] = {name: values[rows] for name, values in parts.items()}
         return self._parts[key]
+
+    def shown(self, cut: float | None) -> list[str]:
+        """In the order of the product: what it shows, or what is at least so relevant."""
+        ranked = self.ranked
+        rows = ranked.order
+        if cut is not None:
+            rows = [row for row in (*ranked.order, *ranked.below) if ranked.score[row] >= cut]
+        return [self.names[ranked.measures.places[row]] for row in rows]
 
     def names_by(self, score: Floats, most: int | None = None) -> list[str]:
         rows = np.flatnonzero(self.ranked.measures.candidate)
@@ -252,6 +266,25 @@ def report_refusal(outcomes: Sequence[Outcome], unrelated: Sequence[Outcome]) ->
     }
 
 
+def report_cut(
+    name: str, outcomes: Sequence[Outcome], unrelated: Sequence[Outcome], nonsense: Sequence[Outcome]
+) -> dict[str, float]:
+    """What is lost of the evidence if less relevant passages are not shown, and what then finds nothing at all."""
+    print(
+        f"\n{name + ', shown from':>24} {'recall@10':>10} {'of all found':>13} {'nonsense finds':>15} {'unrelated':>10}"
+    )
+    for cut in (0.0, *np.round(np.arange(0.12, 0.28, 0.02), 2), None):
+        ten = np.mean([recall(one, one.shown(cut)) for one in outcomes])
+        every = np.mean([len(one.query.gold.intersection(one.shown(cut))) / len(one.query.gold) for one in outcomes])
+        finds = [np.mean([bool(one.shown(cut)) for one in some]) if some else 0.0 for some in (nonsense, unrelated)]
+        print(f"{'as shipped' if cut is None else cut:>24} {ten:10.3f} {every:13.3f} {finds[0]:15.3f} {finds[1]:10.3f}")
+    return {f"{name}_shown_r10": float(ten), f"{name}_nonsense_finds": float(finds[0])}
+
+
+def nonsense_for(groups: Sequence[str]) -> list[Query]:
+    return [Query(text, group, text, frozenset()) for group in groups for text in NONSENSE]
+
+
 def report_claims(outcomes: Sequence[Outcome]) -> dict[str, float]:
     gold = gold_of("explainmeetsum/qrels_claim_sentence.tsv", 1)
     every = [replace(one, query=replace(one.query, gold=gold[one.query.name])) for one in outcomes]
@@ -286,9 +319,14 @@ async def main() -> None:
         outcomes = await ask_all(searcher, tenants, names, queries)
         unrelated = await ask_all(searcher, tenants, names, of_another_group(queries, list(groups)))
         results |= report_locomo(outcomes) | report_refusal(outcomes, unrelated)
+        nonsense = await ask_all(searcher, tenants, names, nonsense_for(list(groups)))
+        answerable = [one for one in outcomes if one.query.category != UNANSWERABLE]
+        results |= report_cut("locomo", answerable, unrelated, nonsense)
         groups, queries = claims()
         tenants, names = await store(database, embedder, groups)
-        results |= report_claims(await ask_all(searcher, tenants, names, queries))
+        outcomes = await ask_all(searcher, tenants, names, queries)
+        nonsense = await ask_all(searcher, tenants, names, nonsense_for(list(groups)))
+        results |= report_claims(outcomes) | report_cut("claims", outcomes, [], nonsense)
     await embedder.close()
     rounded = {name: round(value, 4) for name, value in results.items()}
     print(json.dumps({"bench": "search", "results": rounded}))

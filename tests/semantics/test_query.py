@@ -77,6 +77,19 @@ async def test_an_event_is_found_by_what_it_means(
     assert words_only["events"] == []
 
 
+async def test_a_rare_word_counts_more_for_the_score_than_a_common_one(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, added: Added, all_done: Done
+) -> None:
+    await added("We decided to buy Postgres.", "database.txt")
+    for number in range(4):
+        await added(f"We decided to buy tea of sort {number}.", f"tea {number}.txt")
+    await all_done()
+    found = await event_search(mnemon.database, tenant, reader, EventFilters(query="Postgres or tea"))
+    scores = [("Postgres" in event["narrative"], event["score"]) for event in found["events"]]
+    assert scores[0][0] and scores[0][1] > 0.5 > scores[-1][1] > 0
+    assert [score for _, score in scores] == sorted((score for _, score in scores), reverse=True)
+
+
 async def test_nonsense_finds_no_event(
     mnemon: Mnemon, tenant: UUID, reader: Reader, added: Added, all_done: Done, monkeypatch: pytest.MonkeyPatch,
     open_folder: Path,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mnemon.ask.measures import REACH, Measures
 from mnemon.search.kinds import HEADINGS, MEANING, MEANING_NEARBY, WORDS, WORDS_NEARBY
-from mnemon.search.ranking import Floats, Ranking, bm25, relevance_of, share_said
+from mnemon.search.ranking import Floats, Ranking, bm25, relevance_of
 from mnemon.search.terms import Corpus, Term
 
 # What a passage is worth to the question for standing beside one that is worth 1.
@@ -32,10 +32,9 @@ def parts_of(measures: Measures, terms: Sequence[Term], corpus: Corpus, ranking:
     return parts
 
 
-def relevance_in_context(measures: Measures, terms: Sequence[Term], ranking: Ranking) -> Floats:
+def relevance_in_context(measures: Measures, said: Floats, ranking: Ranking) -> Floats:
     """Each passage's relevance, or what its neighbours lend it: an answer often stands beside the question's words."""
-    weights = np.array([term.weight for term in terms])
-    own = relevance_of(share_said(has_words(measures), weights), measures.similarity)
+    own = relevance_of(said, measures.similarity)
     return np.maximum(own, LENT * Neighbourhood(measures, ranking.radius).best_of_neighbours(own))
 
 

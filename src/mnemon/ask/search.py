@@ -14,13 +14,13 @@ from mnemon.ask.hits import PassageHit, read_hits
 from mnemon.ask.inputs import PassageFilters
 from mnemon.ask.measures import Measures, PassagePlace
 from mnemon.ask.reranker import Reranker
-from mnemon.ask.scoring import parts_of, relevance_in_context
+from mnemon.ask.scoring import has_words, parts_of, relevance_in_context
 from mnemon.db.database import Connection, Database
 from mnemon.documents.access import ANYONE, Reader, read_as
 from mnemon.documents.ingest.chunk_store import PASSAGE
 from mnemon.models.embedder import Embedder
 from mnemon.search.questions import Asked, EmbedderOf, Questions
-from mnemon.search.ranking import Floats, Ranking, rank
+from mnemon.search.ranking import Floats, Ranking, is_relevant, rank, share_said
 from mnemon.search.terms import Corpus, Term
 from mnemon.telemetry import counter, histogram
 
@@ -152,11 +152,13 @@ class Searcher:
         most = max(self.ranking.candidates, wanted)
         measures = await find_candidates(tx, scope, asked, opened, self.ranking, most)
         parts = parts_of(measures, terms, corpus, self.ranking)
+        said = share_said(has_words(measures), opened.weights)
+        relevance = relevance_in_context(measures, said, self.ranking)
+        relevant = is_relevant(relevance, said, opened.known, dense=measures.similarity is not None)
         rows = np.flatnonzero(measures.candidate)
         standing = rank(
             {name: values[rows] for name, values in parts.items()},
-            relevance_in_context(measures, terms, self.ranking)[rows],
-            PASSAGE.weights, self.ranking, dense=measures.similarity is not None,
+            relevance[rows], relevant[rows], PASSAGE.weights, self.ranking,
         )  # fmt: skip
         return Ranked(
             asked=asked, filters=filters, terms=terms, corpus=corpus, scope=scope, measures=measures,

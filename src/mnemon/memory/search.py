@@ -18,7 +18,16 @@ from mnemon.memory.views import OBJECT, find_in, object_of
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.search.kinds import MEANING, WORDS
 from mnemon.search.questions import Asked, Questions
-from mnemon.search.ranking import Floats, RankedCandidates, Ranking, bm25, rank, relevance_of, share_said
+from mnemon.search.ranking import (
+    Floats,
+    RankedCandidates,
+    Ranking,
+    bm25,
+    is_relevant,
+    rank,
+    relevance_of,
+    share_said,
+)
 from mnemon.search.terms import Opened, lookups, occurrences_of
 
 MemorySearchMode = Literal["hybrid", "text", "semantic"]
@@ -61,6 +70,8 @@ class _Candidates:
     said: Floats
     similarity: Floats | None
     bm25: Floats
+    # The share of the question's words that any object has.
+    known: float
 
 
 class Search:
@@ -146,6 +157,7 @@ class Search:
             share_said(occurrences > 0, opened.weights),
             np.array(similarity, dtype=np.float64) if dense else None,
             bm25(occurrences, lengths, opened.weights, average, self._ranking),
+            opened.known,
         )
 
     def _rank(self, found: _Candidates, mode: MemorySearchMode) -> RankedCandidates:
@@ -153,4 +165,5 @@ class Search:
         if found.similarity is not None:
             parts[MEANING] = found.similarity
         relevance = relevance_of(found.said, found.similarity)
-        return rank(parts, relevance, MEMORY.weights, self._ranking, dense=found.similarity is not None)
+        relevant = is_relevant(relevance, found.said, found.known, dense=found.similarity is not None)
+        return rank(parts, relevance, relevant, MEMORY.weights, self._ranking)

@@ -2,8 +2,8 @@
 
 The order is made by the parts, each in standard deviations among the candidates (or by reciprocal ranks). The score
 that is shown is the relevance: 0.4 for the share of the question's words that a text has, the rare ones counting more,
-and 0.6 for how near its meaning is; 0 is nothing in common, 1 the same. Texts at the end of the order that are less
-relevant than RELEVANT are not shown at all, so that nonsense finds nothing.
+and 0.6 for how near its meaning is; 0 is nothing in common, 1 the same. The end of the order, where no text is
+relevant enough (`is_relevant`), is not shown at all, so that nonsense finds nothing.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,11 @@ Fusion = Literal["weighted", "rrf"]
 
 # What the question's words count for in the relevance; its meaning counts for the rest.
 WORDS_SHARE = 0.4
-# Random letters are up to 0.34 near to something in a corpus of short notes: a text that has none of the question's
-# words must be nearer than 0.35 to be shown.
-RELEVANT = 0.21
+# What a text must reach to be shown. Words that nobody wrote, random letters above all, are near to something in any
+# corpus: where most of a question is made of them, a text that has none of its words must be nearer. Chosen on LoCoMo,
+# ExplainMeetSum and nonsense: docs/decisions/0036.
+RELEVANT, RELEVANT_TO_UNKNOWN = 0.18, 0.23
+KNOWN = 0.5
 
 
 @dataclass(frozen=True)
@@ -75,16 +77,26 @@ def share_said(has: NDArray[np.bool_], weights: Floats) -> Floats:
     return said
 
 
+def is_relevant(relevance: Floats, said: Floats, known: float, dense: bool) -> NDArray[np.bool_]:
+    """Which texts are worth showing. `known` is the share of the question's words, by weight, that any text has."""
+    if not dense:
+        # One of the words is all that can be asked for.
+        return relevance > 0
+    bar = np.where((said > 0) | (known >= KNOWN), RELEVANT, RELEVANT_TO_UNKNOWN)
+    shown: NDArray[np.bool_] = relevance >= bar
+    return shown
+
+
 def rank(
-    parts: Mapping[str, Floats], relevance: Floats, weights: Mapping[str, float], ranking: Ranking, *, dense: bool
-) -> RankedCandidates:
+    parts: Mapping[str, Floats], relevance: Floats, relevant: NDArray[np.bool_], weights: Mapping[str, float],
+    ranking: Ranking,
+) -> RankedCandidates:  # fmt: skip
     """Put candidates in order. What stands above another is taken to be as relevant, so scores never rise; the end of
     the order, from where on nothing is relevant, is cut off."""
     place, shares = fuse(parts, weights, ranking)
     order = np.argsort(-place, kind="stable") if len(place) else np.zeros(0, dtype=np.int64)
     evened = np.maximum.accumulate(relevance[order][::-1])[::-1]
-    # Without vectors, one of the words is all that can be asked for.
-    shown = int(np.count_nonzero(evened >= RELEVANT if dense else evened > 0))
+    shown = int(np.flatnonzero(relevant[order]).max(initial=-1)) + 1
     score = np.zeros(len(relevance))
     score[order] = np.minimum(evened, 1.0)
     in_order = [int(row) for row in order]

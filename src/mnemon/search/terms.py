@@ -69,6 +69,12 @@ class Opened:
     def weights(self) -> Floats:
         return np.array([term.weight for term in self.terms])
 
+    @property
+    def known(self) -> float:
+        """The share of the question's words that stand in some text, by their weights."""
+        total = sum(term.weight for term in self.terms)
+        return sum(term.weight for term in self.terms if term.texts) / total if total else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Lookups:

@@ -1,7 +1,8 @@
 -- The best events that fit, by their words and by their meaning, with their relevance. Words that are often said are
 -- found by walking back from the latest event, since the index would list all that ever said them: how many of the
 -- latest have them tells which kind of words these are. The score is the relevance, as for every kind of text: the
--- share of the words that an event has counts 0.4, its nearness in meaning 0.6; words alone without a vector.
+-- share of the words that an event has, the rare ones counting more, counts 0.4, its nearness in meaning 0.6; words
+-- alone without a vector. How rare they are is told by the passages that events are read from.
 CREATE OR REPLACE FUNCTION mnemon.best_events(wanted jsonb, question vector, bound integer)
     RETURNS TABLE (event_id text, happened_at timestamptz, score float8, total bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -14,6 +15,8 @@ DECLARE
     part     text;
     as_of    timestamptz := wanted ->> 'as_of';
     known_at timestamptz := wanted ->> 'known_at';
+    -- Whether links tell what an event had become by then; what it is today stands with it.
+    by_links boolean := wanted ? 'status' AND num_nonnulls(as_of, known_at) > 0;
     must     record := event_must_have(wanted);
     words    record := event_words(wanted ->> 'query', coalesce((wanted ->> 'any_word')::boolean, false));
     named    bigint[] := must.named;
@@ -42,7 +45,7 @@ BEGIN
                              ORDER BY e.happened_at DESC, e.event_id DESC LIMIT depth) AS e
                      WHERE e.lookup @> every AND (cardinality(one_of) = 0 OR e.lookup && one_of)
                        AND (form IS NULL OR e.terms @@ form) AND (without IS NULL OR NOT e.terms @@ without)
-                       AND (NOT wanted ? 'status' OR EXISTS (
+                       AND (NOT by_links OR EXISTS (
                            SELECT FROM events_that_fit(tenant, wanted, part, as_of, known_at, true) AS f
                             WHERE f.event_id = e.event_id OFFSET 0)) LIMIT bound) AS w;
         END LOOP;
@@ -89,14 +92,27 @@ BEGIN
     ), page AS MATERIALIZED (
         SELECT w.*, row_number() OVER place AS place FROM whole w
         WINDOW place AS (ORDER BY w.rank + 0.6 * w.near DESC, w.happened_at DESC, w.event_id DESC)
-         ORDER BY place LIMIT (wanted ->> 'limit')::integer OFFSET coalesce((wanted ->> 'offset')::integer, 0))
+         ORDER BY place LIMIT (wanted ->> 'limit')::integer OFFSET coalesce((wanted ->> 'offset')::integer, 0)
+    ), asked_for AS MATERIALIZED (
+        SELECT t.lexeme, t.term_key, t.texts FROM question_terms(wanted ->> 'query', 'passage') AS t
+         WHERE t.lexeme = ANY (words.stems)
+    ), rarity AS MATERIALIZED (
+        SELECT a.lexeme, ln(1 + (greatest(corpus.texts, known.texts) - known.texts + 0.5) / (known.texts + 0.5)) AS weight
+          FROM asked_for AS a
+         CROSS JOIN LATERAL (
+               SELECT CASE WHEN a.term_key IN (SELECT hidden_terms(ARRAY(SELECT term_key FROM asked_for))) THEN 0
+                           ELSE a.texts END AS texts) AS known
+         CROSS JOIN (SELECT coalesce(sum(c.texts), 0) AS texts FROM text_counts AS c
+                      WHERE c.tenant_id = tenant AND c.kind = 'passage') AS corpus)
+    -- What stands above another is taken to be as relevant.
     SELECT p.event_id, p.happened_at,
-           CASE WHEN question IS NULL THEN said.share ELSE 0.4 * said.share + 0.6 * p.near END,
+           max(CASE WHEN question IS NULL THEN said.share ELSE 0.4 * said.share + 0.6 * p.near END)
+               OVER (ORDER BY p.place ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING),
            (SELECT least(count(*), bound) FROM whole)
       FROM page p
      CROSS JOIN LATERAL (
-           SELECT cardinality(ARRAY(SELECT unnest(words.stems) INTERSECT SELECT unnest(tsvector_to_array(e.terms))))
-                  / greatest(cardinality(words.stems), 1)::float8 AS share
+           SELECT coalesce((SELECT sum(weight) FILTER (WHERE lexeme = ANY (tsvector_to_array(e.terms))) / sum(weight)
+                              FROM rarity), 0)::float8 AS share
              FROM semantic_events e WHERE e.tenant_id = tenant AND e.event_id = p.event_id OFFSET 0) AS said
      ORDER BY p.place;
 END $$;

@@ -2,7 +2,7 @@
 -- reader of one event that there is the other, so it counts only where all those may read that one too.
 CREATE OR REPLACE FUNCTION mnemon.how_it_ended(
     tenant uuid, event text, event_readers text[], as_of timestamptz, known_at timestamptz)
-    RETURNS SETOF text LANGUAGE sql STABLE AS $$
+    RETURNS SETOF text LANGUAGE sql STABLE BEGIN ATOMIC
     SELECT l.kind FROM mnemon.event_links l
       JOIN mnemon.semantic_events later ON later.tenant_id = l.tenant_id AND later.event_id = l.later
      WHERE l.tenant_id = tenant AND l.earlier = event AND (as_of IS NULL OR later.happened_at <= as_of)
@@ -15,6 +15,6 @@ CREATE OR REPLACE FUNCTION mnemon.how_it_ended(
             OR as_of IS NOT NULL AND later.replaced_at > as_of
                AND (known_at IS NULL OR later.known_since <= known_at AND later.known_until <= known_at)
                AND mnemon.was_first_replaced(later.tenant_id, later.doc_id, later.replaced_at, as_of, known_at))
-     ORDER BY later.happened_at, later.event_id, l.kind LIMIT 1
-$$;
+     ORDER BY later.happened_at, later.event_id, l.kind LIMIT 1;
+END;
 REVOKE EXECUTE ON FUNCTION mnemon.how_it_ended FROM PUBLIC;

@@ -15,11 +15,17 @@ DECLARE
     known_at   timestamptz := wanted ->> 'known_at';
     after_time timestamptz := wanted ->> 'after_time';
     after_id   text := wanted ->> 'after_id';
+    -- Whether links tell what an event had become by then; what it is today stands with it.
+    by_links   boolean := wanted ? 'status' AND num_nonnulls(as_of, known_at) > 0;
     must       record := event_must_have(wanted);
     named      bigint[] := must.named;
     keys       bigint[] := must.named || must.being;
     keyed      boolean := cardinality(must.named) > 0;
     most       integer := wanted ->> 'limit';
+    -- The first page is cut from what is counted, but where conditions on the past make it dear to walk that far.
+    whole      boolean := after_id IS NULL AND parts <@ ARRAY['today', 'past'] AND num_nonnulls(as_of, known_at) = 0;
+    reach      integer := CASE WHEN whole THEN greatest(bound, most) ELSE most END;
+    walked     boolean := false;
     ids        text[] := '{}';
     times      timestamptz[] := '{}';
     found      record;
@@ -33,11 +39,12 @@ BEGIN
                           FROM events_that_fit(tenant, wanted, part, as_of, known_at, false) AS e
                          WHERE (after_id IS NULL OR (e.happened_at, e.event_id) < (after_time, after_id))
                          ORDER BY e.happened_at DESC, e.event_id DESC LIMIT 3000) AS e
-                 WHERE e.lookup @> named AND (NOT wanted ? 'status' OR EXISTS (
+                 WHERE e.lookup @> named AND (NOT by_links OR EXISTS (
                        SELECT FROM events_that_fit(tenant, wanted, part, as_of, known_at, true) AS f
                         WHERE f.event_id = e.event_id OFFSET 0)) LIMIT most) AS w;
+        walked := cardinality(ids) >= most;
     END IF;
-    IF cardinality(ids) < most THEN
+    IF NOT walked THEN
         ids := '{}';
         times := '{}';
         FOREACH part IN ARRAY parts LOOP
@@ -50,17 +57,23 @@ BEGIN
                                  WHERE event_search_keys(e.tenant_id, e.lookup, e.category, e.status) @> keys
                                    AND (after_id IS NULL OR (e.happened_at, e.event_id) < (after_time, after_id))
                                 OFFSET 0) AS e
-                         ORDER BY e.happened_at DESC, e.event_id DESC LIMIT most) AS p;
+                         ORDER BY e.happened_at DESC, e.event_id DESC LIMIT reach) AS p;
             ELSE
                 SELECT array_agg(p.event_id) AS ids, array_agg(p.happened_at) AS times INTO found
                   FROM (SELECT e.event_id, e.happened_at
                           FROM events_that_fit(tenant, wanted, part, as_of, known_at, true) AS e
                          WHERE (after_id IS NULL OR (e.happened_at, e.event_id) < (after_time, after_id))
-                         ORDER BY e.happened_at DESC, e.event_id DESC LIMIT most) AS p;
+                         ORDER BY e.happened_at DESC, e.event_id DESC LIMIT reach) AS p;
             END IF;
             ids := ids || coalesce(found.ids, '{}');
             times := times || coalesce(found.times, '{}');
         END LOOP;
+    END IF;
+    IF whole AND NOT walked THEN
+        RETURN QUERY SELECT one.event_id, one.happened_at, least(cardinality(ids), bound)::bigint
+                       FROM unnest(ids, times) AS one (event_id, happened_at)
+                      ORDER BY one.happened_at DESC, one.event_id DESC LIMIT most;
+        RETURN;
     END IF;
     FOREACH part IN ARRAY parts LOOP
         SELECT counted + count(*) INTO counted
