@@ -68,3 +68,11 @@ async def test_who_begins_a_sentence_did_the_work_when_it_has_an_object() -> Non
     event = await the_event("Wanjiru sent the invoice.")
     assert (event.category, [actor.ref for actor in event.actors]) == (Category.EXECUTION, ["Wanjiru"])
     assert [actor.ref for event in await events("Invoice sent.", "note") for actor in event.actors] == []
+
+
+@pytest.mark.parametrize("called", ["Ms Kamau", "Wanjiru", "W. Kamau", "Kamau", "Frau Kamau"])
+async def test_a_title_or_an_initial_with_the_last_name_is_the_person_whom_the_document_knows(called: str) -> None:
+    event = await the_event(
+        f"{called} will order the new batteries by Friday.", people=("Wanjiru Kamau", "Eirik Solbakken")
+    )
+    assert [actor.ref for actor in event.actors] == ["Wanjiru Kamau"]

@@ -219,3 +219,15 @@ async def test_of_a_day_that_was_and_one_that_is_now_the_promise_has_the_second(
 async def test_what_comes_round_every_week_has_no_single_time() -> None:
     event = await the_event("We decided that the bins go out every Tuesday.")
     assert (event.event_time, event.due) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["deployed 1.8 yesterday.", "on holiday next week.", "dentist am.", "drawings at 60 %.", "chasing the insurer."],
+)
+async def test_what_a_stand_up_tells_is_no_promise(told: str) -> None:
+    found = await events(
+        f"Stand-up\n\n- Rafiq: {told}\n- Grace: open a ticket for the crash\n", people=("Rafiq Aziz", "Grace Obi")
+    )
+    promised = [event.evidence[0].quote for event in found if event.category is Category.COMMITMENT]
+    assert promised == ["Grace: open a ticket for the crash"]

@@ -9,6 +9,7 @@ from mnemon.documents.structure.sections import Section
 from mnemon.semantics.rules.agents import NOBODY, Agent, agent_before, agent_in, split_names
 from mnemon.semantics.rules.cues import CUES
 from mnemon.semantics.rules.cues.cue import Cue
+from mnemon.semantics.rules.cues.verbs import DIRECTION, DONE, TASK
 from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.rules.mood import Mood, is_denied, is_quoted, mood_of
 from mnemon.semantics.rules.people import People
@@ -31,6 +32,17 @@ _OWNER = re.compile(
     r"|\s[-–—])\s+(?=\w)"
 )
 _INITIALS = re.compile(r"(?P<letters>[A-Z]{1,3})\.?\s*(?::|\s[-–—])\s+(?=\w+\s+\w)")
+# After a name in any list, a verb makes a task of the rest: "Dev: open a ticket", but not "Dev: dentist".
+_TASK_TOLD = re.compile(
+    rf"(?:to\s+|will\s+|please\s+)?(?:{TASK}|{DIRECTION}|[a-z]+(?<!ed)(?=\s+(?:the|an?|our|all|with|for|to)\b))",
+    re.IGNORECASE,
+)
+# Reports and states are no tasks under any heading: "NAME: deployed 1.8 yesterday", "on holiday", "was ill".
+_TOLD = re.compile(
+    rf"(?:(?:has|have|had|is|was|were|on|off|out|back|still|just|already|no|not|nothing)\b|[\w-]+ing\b"
+    rf"|(?:[\w.%-]+\s+){{0,4}}?(?:{DONE}|done|finished|yesterday|yday)\b)",
+    re.IGNORECASE,
+)
 # "Add the certificates (Beatriz, due 18 Aug)", "Rewrite the runbook: Kwame, by May", "Send a letter - owner: Care".
 _OWNER_LABEL = re.compile(
     r"[(\[,;–—-]?\s*\b(?:owner|responsible|assignee|assigned to|who)\s*:\s*(?P<names>[^,;()\[\]]{2,60})", re.IGNORECASE
@@ -204,7 +216,7 @@ def _owned_item(clause: str, unit: Unit, mood: Mood, people: People) -> FoundCat
             else None
         )
     match = _OWNER.match(clause)
-    if not match:
+    if not match or (listed and not _TASK_TOLD.match(clause, match.end())) or _TOLD.match(clause, match.end()):
         return None
     names = [name for name in split_names(match["names"]) if people.is_known(name) or unit.section is Section.ACTIONS]
     if not names or not all(people.is_person(name) or people.is_known(name) for name in names):

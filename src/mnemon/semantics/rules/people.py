@@ -26,6 +26,7 @@ FIRM_WORDS = words(
 )
 _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
+_CALLED = re.compile(rf"(?:{TITLE}|(?P<initial>[{UPPER}])\.)\s+(?P<last>{CAPITALISED})")
 # Capitalised words that begin a sentence, a heading or a company more often than a person's name.
 NOT_NAMES = words(
     """a about action added appointed assigned elected hired named promoted removed replaced
@@ -65,7 +66,7 @@ class People:
     def known_from(cls, text: str, given: Sequence[str]) -> "People":
         common = frozenset(word for word in _WORD.findall(text) if word.islower())
         met = (match[0] for match in _FULL_NAME.finditer(text) if _could_be_person(match[0], common))
-        names = dict.fromkeys(_tidy(name) for name in (*given, *met) if name.strip())
+        names = _without_titled(dict.fromkeys(_tidy(name) for name in (*given, *met) if name.strip()))
         places = frozenset(match["place"] for match in _PLACE.finditer(text))
         told = tuple(dict.fromkeys(_tidy(name) for name in given if name.strip()))
         return cls(tuple(names), common, frozenset(_PROPER.findall(text)) - places, places, told)
@@ -82,12 +83,16 @@ class People:
         return parts
 
     def full_name(self, name: str) -> str:
-        """ "Ben" is Ben Okafor where only one Ben is known."""
+        """ "Ben", "Mr Okafor" and "B. Okafor" are Ben Okafor where only one is known."""
         plain = _tidy(name)
-        found = self._by_part.get(plain.lower())
-        if found is None and plain.split():
-            found = self._by_part.get(plain.split()[0].lower()) if len(plain.split()) == 1 else None
-        return found or plain
+        return self._by_part.get(plain.lower()) or self._by_last_name(plain) or plain
+
+    def _by_last_name(self, name: str) -> str | None:
+        """Who is called by a title or an initial and the last name."""
+        called = _CALLED.fullmatch(name)
+        found = self._by_part.get(called["last"].lower()) if called else None
+        fits = found is not None and " " in found and (not called["initial"] or found.startswith(called["initial"]))
+        return found if fits else None
 
     def by_initials(self, letters: str) -> str | None:
         """ "D" or "DH" in somebody's notes, where only one of the people fits."""
@@ -123,6 +128,12 @@ def places_and_languages() -> frozenset[str]:
     return frozenset(
         resources.files("mnemon.semantics.rules").joinpath("no_people.txt").read_text(encoding="utf-8").split()
     )
+
+
+def _without_titled(names: dict[str, None]) -> dict[str, None]:
+    """ "Ms Kamau" beside "Wanjiru Kamau" is nobody else."""
+    last = {name.split()[-1] for name in names if " " in name and not _CALLED.fullmatch(name)}
+    return {name: None for name in names if not (_CALLED.fullmatch(name) and name.split()[-1] in last)}
 
 
 def _extends(longer: str, shorter: str) -> bool:
