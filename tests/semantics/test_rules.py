@@ -231,3 +231,14 @@ async def test_what_a_stand_up_tells_is_no_promise(told: str) -> None:
     )
     promised = [event.evidence[0].quote for event in found if event.category is Category.COMMITMENT]
     assert promised == ["Grace: open a ticket for the crash"]
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("The on-call handbook was rewritten on the 13th.", "on-call handbook"),
+        ("Eirik is to send them the as-built drawings by Friday.", "as-built drawings"),
+    ],
+)
+async def test_a_subject_says_what(text: str, subject: str) -> None:
+    assert (await the_event(text, people=("Eirik Solbakken",))).subject.ref == subject

@@ -2,6 +2,7 @@
 
 import re
 
+from mnemon.semantics.link.wording import content_words
 from mnemon.semantics.rules.cues.verbs import DIRECTION, TASK
 from mnemon.semantics.rules.people import People
 from mnemon.semantics.semantic_event import Category, Subject, SubjectType
@@ -20,7 +21,7 @@ _STOP = (
     r"|might|exactly|just|gave|came|led|i|we|you|he|she|they|it|isn't|doesn't|haven't|hasn't|can't|won't"
     r"|aren't|me|us|him|them"
 )
-_WORD = rf"(?!(?:{_STOP})\b)[$€£#@]?(?:\d{{1,3}}(?:,\d{{3}})+|\w[\w&/'.+-]*(?<![.'-]))"
+_WORD = rf"(?!(?:{_STOP})(?![\w-]))[$€£#@]?(?:\d{{1,3}}(?:,\d{{3}})+|\w[\w&/'.+-]*(?<![.'-]))"
 _PHRASE = re.compile(
     rf"(?:{_DETERMINERS}\s+)*(?P<phrase>{_WORD}(?:\s+{_WORD}){{0,4}}(?:\s+(?:of|in"
     rf"|for)\s+(?:{_DETERMINERS}\s+)*{_WORD}(?:\s+{_WORD})?)?)",
@@ -66,6 +67,12 @@ _PROJECT = re.compile(
 )
 # "Pushed the delivery back from 12 to 26 February": what is between the verb and its "from".
 _VERB = re.compile(r"\w+\s+(?:(?:up|down|back|out|forward)\s+)?", re.IGNORECASE)
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
+_NOTHING = content_words(
+    """the both one ones two thing things something anything everything nothing everyone everybody someone nobody did
+    what out chosen called write first second other others same more most lot bit way today tomorrow yesterday monday
+    tuesday wednesday thursday friday saturday sunday"""
+)
 _MOST_WORDS = 8
 
 
@@ -82,8 +89,13 @@ def subject_of(
         *((_phrase(clause, _end(_VERB, clause, cue[0])),) if about == "moved" else ()),
         *((first, after) if about in ("before", "moved") else (after, first)),
     ]
-    ref = next((each for each in ordered if len(each) > 1), "") or fallback or " ".join(clause.split()[:_MOST_WORDS])
+    ref = next(filter(_says_what, ordered), "") or fallback or " ".join(clause.split()[:_MOST_WORDS])
     return Subject(ref, _type(ref, people))
+
+
+def _says_what(phrase: str) -> bool:
+    """ "The", "both" and a weekday name nothing."""
+    return any(len(word) > 1 and not _ORDINAL.fullmatch(word) for word in content_words(phrase) - _NOTHING)
 
 
 def subject_of_cell(words: str, people: People, is_task: bool) -> Subject:
