@@ -91,8 +91,9 @@ class People:
         """Who is called by a title or an initial and the last name."""
         called = _CALLED.fullmatch(name)
         found = self._by_part.get(called["last"].lower()) if called else None
-        fits = found is not None and " " in found and (not called["initial"] or found.startswith(called["initial"]))
-        return found if fits else None
+        if called is None or found is None or " " not in found:
+            return None
+        return found if found.startswith(called["initial"] or "") else None
 
     def by_initials(self, letters: str) -> str | None:
         """ "D" or "DH" in somebody's notes, where only one of the people fits."""
