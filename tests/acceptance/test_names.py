@@ -9,23 +9,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "mnemon"
 DOORS = {"api", "mcp", "cli", "web"}
 
 # Names with more than one owner, and why they still have. Take an entry out with the rename; add none.
-DOOR_MODEL = "the door's model of the same thing; it goes when the operation's own output is bound"
-SHARED = {
-    "Parts": "by custom: what the operations of a room need of Mnemon",
-    "Appended": DOOR_MODEL,
-    "EmbeddingHealth": DOOR_MODEL,
-    "Evidence": DOOR_MODEL,
-    "Form": DOOR_MODEL,
-    "Page": DOOR_MODEL,
-    "Piece": DOOR_MODEL,
-    "Proven": DOOR_MODEL,
-    "Sentence": DOOR_MODEL,
-    "Stored": DOOR_MODEL,
-    "View": DOOR_MODEL,
-    "Caller": "operations, cli and mcp: who calls; the doors rename",
-    "Door": "operations and mcp: which door, the door of agents; mcp renames",
-    "Part": DOOR_MODEL,
-}
+SHARED = {"Parts": "by custom: what the operations of a room need of Mnemon"}
 
 
 def owners() -> dict[str, list[str]]:

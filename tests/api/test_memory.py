@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from mnemon.api.paging import to_cursor
 from mnemon.app import Mnemon
 from mnemon.identity.roles import CredentialScope, Role
+from mnemon.inputs import to_cursor
 from tests.api.conftest import Person, person, token_for
 
 OBJECTS = "/v1/memory/objects"

@@ -26,7 +26,7 @@ from mcp_types import (
 )
 from pydantic import BaseModel, Field
 
-from mnemon.mcp.door import Door
+from mnemon.mcp.door import AgentDoor
 from tests.mcp import conformance_protocol, conformance_questions
 
 # One pixel, and a tenth of a millisecond of silence.
@@ -70,7 +70,7 @@ class Choices(BaseModel):
     )
 
 
-def add(door: Door) -> None:
+def add(door: AgentDoor) -> None:
     _add_contents(door)
     _add_notifications(door)
     _add_questions_of_old(door)
@@ -85,7 +85,7 @@ def _embedded(uri: str, text: str, mime_type: str = "text/plain") -> EmbeddedRes
     return EmbeddedResource(resource=TextResourceContents(uri=uri, mime_type=mime_type, text=text))
 
 
-def _add_contents(door: Door) -> None:
+def _add_contents(door: AgentDoor) -> None:
     tool = door.server.tool
 
     @tool()
@@ -123,7 +123,7 @@ def _add_contents(door: Door) -> None:
         raise ToolError("This tool intentionally returns an error for testing")
 
 
-def _add_notifications(door: Door) -> None:
+def _add_notifications(door: AgentDoor) -> None:
     tool = door.server.tool
 
     @tool()
@@ -145,7 +145,7 @@ def _add_notifications(door: Door) -> None:
         return "Progress was reported."
 
 
-def _add_questions_of_old(door: Door) -> None:
+def _add_questions_of_old(door: AgentDoor) -> None:
     """Requests from the server to the client, as revisions before 2026-07-28 have them."""
     tool = door.server.tool
 
@@ -183,7 +183,7 @@ def _add_questions_of_old(door: Door) -> None:
         return "Elicitation completed: " + await elicited(context, "Please choose", Choices)
 
 
-def _add_resources(door: Door) -> None:
+def _add_resources(door: AgentDoor) -> None:
     resource = door.server.resource
 
     @resource("test://static-text", mime_type="text/plain", description="Fixture: text.")
@@ -203,7 +203,7 @@ def _add_resources(door: Door) -> None:
         return json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
 
 
-def _add_prompts(door: Door) -> None:
+def _add_prompts(door: AgentDoor) -> None:
     prompt = door.server.prompt
 
     @prompt()
@@ -231,7 +231,7 @@ def _add_prompts(door: Door) -> None:
         ]
 
 
-def _add_methods(door: Door) -> None:
+def _add_methods(door: AgentDoor) -> None:
     """Methods that Mnemon itself has no use for."""
     server = door.server
 

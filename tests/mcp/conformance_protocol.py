@@ -16,7 +16,7 @@ from mcp_types import (
 )
 from pydantic import Field
 
-from mnemon.mcp.door import Door
+from mnemon.mcp.door import AgentDoor
 from tests.mcp.conformance_questions import form
 
 # The schema as the suite prescribes it: keywords that no type of ours makes must come through a listing unchanged.
@@ -45,13 +45,13 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def add(door: Door) -> None:
+def add(door: AgentDoor) -> None:
     _add_capabilities(door)
     _add_changes(door)
     _add_schemas(door)
 
 
-def _add_capabilities(door: Door) -> None:
+def _add_capabilities(door: AgentDoor) -> None:
     tool = door.server.tool
 
     @tool()
@@ -86,7 +86,7 @@ def _add_capabilities(door: Door) -> None:
         return "Something was logged."
 
 
-def _add_changes(door: Door) -> None:
+def _add_changes(door: AgentDoor) -> None:
     tool = door.server.tool
 
     @tool()
@@ -102,7 +102,7 @@ def _add_changes(door: Door) -> None:
         return "Said."
 
 
-def _add_schemas(door: Door) -> None:
+def _add_schemas(door: AgentDoor) -> None:
     server = door.server
 
     @server.tool()

@@ -18,12 +18,12 @@ from mcp_types import (
     TextContent,
 )
 
-from mnemon.mcp.door import Door
+from mnemon.mcp.door import AgentDoor
 
 Asked = InputRequiredResult
 
 
-def add(door: Door) -> None:
+def add(door: AgentDoor) -> None:
     _add_single(door)
     _add_several(door)
     _add_states(door)
@@ -55,7 +55,7 @@ def _filled(context: Context[Any, Any], name: str, field: str) -> str | None:
     return None if value is None else str(value)
 
 
-def _add_single(door: Door) -> None:
+def _add_single(door: AgentDoor) -> None:
     tool = door.server.tool
 
     @tool()
@@ -83,7 +83,7 @@ def _add_single(door: Door) -> None:
         return TextContent(text=", ".join(str(root.uri) for root in given.roots) or "no roots")
 
 
-def _add_several(door: Door) -> None:
+def _add_several(door: AgentDoor) -> None:
     tool = door.server.tool
 
     @tool()
@@ -126,7 +126,7 @@ def _add_several(door: Door) -> None:
         return Asked(input_requests=questions)
 
 
-def _add_states(door: Door) -> None:
+def _add_states(door: AgentDoor) -> None:
     """The SDK seals the state that it hands out, and refuses one that it did not."""
     tool = door.server.tool
 
@@ -146,7 +146,7 @@ def _add_states(door: Door) -> None:
         return await confirmed(context)
 
 
-def _add_prompt(door: Door) -> None:
+def _add_prompt(door: AgentDoor) -> None:
     @door.server.prompt()
     async def test_input_required_result_prompt(context: Context[Any, Any]) -> str | Asked:
         """Fixture: a prompt that asks first."""

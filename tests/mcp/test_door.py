@@ -23,7 +23,7 @@ from mnemon.identity.roles import Action, CredentialScope
 from mnemon.identity.tokens import add_token
 from mnemon.log.events import SYSTEM
 from mnemon.mcp import http
-from mnemon.mcp.door import AgentCaller, Door
+from mnemon.mcp.door import AgentCaller, AgentDoor
 from mnemon.mcp.http import LARGEST_CALL
 from mnemon.mcp.server import create_server
 from mnemon.settings import Settings
@@ -204,7 +204,7 @@ async def test_a_call_without_end_is_refused(site: Mnemon) -> None:
 async def test_a_failure_is_a_result_with_its_code(site: Mnemon) -> None:
     admin = await administrator_without_login(site.database)
     server: MCPServer[Any] = MCPServer("test")
-    reader = Door(site, server, "core", None)
+    reader = AgentDoor(site, server, "core", None)
     reader.local = type(admin)(admin.tenant_id, admin.user_id, admin.role, CredentialScope.READ, admin.user_id)
 
     @reader.tool(Action.UPLOAD_DOCUMENTS, title="Write", core=True)
@@ -253,7 +253,7 @@ async def test_a_crash_says_nothing_of_its_cause_and_is_counted(
     site: Mnemon, failure: type[Exception], code: str
 ) -> None:
     server: MCPServer[Any] = MCPServer("test")
-    door = Door(site, server, "core", await administrator_without_login(site.database))
+    door = AgentDoor(site, server, "core", await administrator_without_login(site.database))
 
     @door.tool(Action.QUERY, title="Crash", core=True)
     async def crash(caller: AgentCaller) -> str:

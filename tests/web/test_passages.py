@@ -4,7 +4,9 @@ import pytest
 
 from mnemon.documents.ingest.content import Page
 from mnemon.documents.ingest.revision_texts import RevisionText
-from mnemon.documents.structure.structure import Block
+from mnemon.documents.structure.preamble import Preamble
+from mnemon.documents.structure.stored import dump_structure
+from mnemon.documents.structure.structure import Block, Structure, StructurePart
 from mnemon.errors import InvalidRequest
 from mnemon.web.passages import BEFORE, LONGEST, view_of
 
@@ -24,6 +26,21 @@ def test_the_cited_words_are_marked_by_code_points_and_nothing_is_lost() -> None
     assert [piece.text for piece in view.pieces if piece.heading] == ["Title"]
     assert [piece.page for piece in view.pieces if piece.page] == [1, 2]
     assert view.pages == [1]
+
+
+def test_the_reading_that_was_stored_tells_the_heading_and_who_speaks() -> None:
+    text = "Decisions\n\nAnn: We take the tram.\nBob: Fine.\n"
+    said = text.index("We")
+    parts = (
+        StructurePart("lead", 0, 9),
+        StructurePart("paragraph", said, said + 17, speaker="Ann"),
+        StructurePart("paragraph", text.index("Fine"), len(text) - 1, speaker="Bob"),
+    )
+    stored = dump_structure(Structure(parts, Preamble()))
+    view = view_of(RevisionText(text, [], [], [], stored), said, said + 17)
+    assert (view.section, view.speaker) == ("Decisions", "Ann")
+    assert [piece.text for piece in view.pieces if piece.heading] == ["Decisions"]
+    assert "".join(piece.text for piece in view.pieces) == text
 
 
 def test_words_across_two_pages_are_marked_on_both() -> None:

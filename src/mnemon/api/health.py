@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from mnemon import __version__
 from mnemon.api.access import MnemonPart
+from mnemon.readiness import PartState
 from mnemon.telemetry import REGISTRY
 
 router = APIRouter(tags=["health"])
@@ -17,15 +18,9 @@ class Health(BaseModel):
     version: str
 
 
-class Part(BaseModel):
-    ok: bool
-    needed: bool
-    detail: str
-
-
 class Readiness(BaseModel):
     status: str
-    parts: dict[str, Part]
+    parts: dict[str, PartState]
 
 
 @router.get("/health", summary="The process lives")
@@ -37,8 +32,7 @@ async def health() -> Health:
     "/ready", summary="Every part that is needed works", response_model=Readiness, responses={503: {"model": Readiness}}
 )
 async def ready(mnemon: MnemonPart) -> JSONResponse:
-    states = await mnemon.readiness()
-    parts = {name: Part(ok=state.ok, needed=state.needed, detail=state.detail) for name, state in states.items()}
+    parts = await mnemon.readiness()
     good = all(part.ok or not part.needed for part in parts.values())
     answer = Readiness(status="ready" if good else "not ready", parts=parts)
     return JSONResponse(answer.model_dump(), 200 if good else 503)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, WithJsonSchema
 from mnemon.api.access import MnemonPart, address_of, allow
 from mnemon.api.bind import refuse_unknown
 from mnemon.api.failures import answer_failure, failure_answers
-from mnemon.api.uploads import Form, FormReader, Refused
+from mnemon.api.uploads import FormReader, Refused, UploadForm
 from mnemon.app import Mnemon
 from mnemon.documents.errors import UnfitField, UploadTooLarge
 from mnemon.documents.intake.files import Received
@@ -78,7 +78,7 @@ async def ingest(
 ingest.bound = Bound(upload, SEVERAL)  # type: ignore[attr-defined]
 
 
-async def _read(request: Request, mnemon: Mnemon, caller: Caller) -> tuple[Form, UploadFields]:
+async def _read(request: Request, mnemon: Mnemon, caller: Caller) -> tuple[UploadForm, UploadFields]:
     settings = mnemon.settings
     most = settings.upload_max_files * mnemon.files.largest + SLACK
     announced = request.headers.get("content-length", "0")
@@ -98,7 +98,7 @@ async def _read(request: Request, mnemon: Mnemon, caller: Caller) -> tuple[Form,
         raise
 
 
-def _asked(form: Form) -> UploadFields:
+def _asked(form: UploadForm) -> UploadFields:
     unknown = form.fields.keys() - FIELDS
     if unknown:
         raise UnfitField(

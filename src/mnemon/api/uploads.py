@@ -28,7 +28,7 @@ class Refused:
 
 
 @dataclass
-class Form:
+class UploadForm:
     """A form that was read to its end: files on disk in the order they came, fields in memory."""
 
     files: list[Received | Refused] = field(default_factory=list)
@@ -114,13 +114,13 @@ class FormReader:
         self._tenant = tenant
         self._most_files = most_files
         self._idle = idle_seconds
-        self._form = Form()
+        self._form = UploadForm()
         self._incoming: Incoming | None = None
         self._block = bytearray()
         self._part: _Part | None = None
         self._has_end = False
 
-    async def read(self, request: Request) -> Form:
+    async def read(self, request: Request) -> UploadForm:
         try:
             return await self._read(request)
         except BaseException as failure:
@@ -131,7 +131,7 @@ class FormReader:
                 raise UploadNotStored(f"The upload could not be stored: {failure.strerror}. Try again.") from failure
             raise
 
-    async def _read(self, request: Request) -> Form:
+    async def _read(self, request: Request) -> UploadForm:
         parts = _Parts(_boundary(request.headers))
         self._has_end = "content-length" in request.headers
         async for data in self._pieces(request):

@@ -15,7 +15,7 @@ from mnemon.cli.context import OPERATOR, on_its_own, run_async, settings_for_com
 from mnemon.cli.demo_documents import DECIDED, QUESTIONS, UNANSWERABLE, ask, open_old_version, sample_corpus, take_in
 from mnemon.cli.demo_events import read_events
 from mnemon.cli.demo_log import record_a_decision, tamper
-from mnemon.cli.demo_stage import Caller, result, step, told
+from mnemon.cli.demo_stage import DemoClient, result, step, told
 from mnemon.cli.output import Json, console, say, show
 from mnemon.identity.tenants import add_tenant
 
@@ -68,7 +68,7 @@ async def _tour(home: Path) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _running(home: Path) -> AsyncIterator[tuple[Mnemon, Caller]]:
+async def _running(home: Path) -> AsyncIterator[tuple[Mnemon, DemoClient]]:
     from mnemon.web.site import listening_socket, site_server
 
     began = time.perf_counter()
@@ -81,7 +81,7 @@ async def _running(home: Path) -> AsyncIterator[tuple[Mnemon, Caller]]:
         async with open_mnemon(settings) as mnemon, working_inside(mnemon):
             server = site_server(mnemon)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
-            caller = Caller(f"http://127.0.0.1:{settings.port}")
+            caller = DemoClient(f"http://127.0.0.1:{settings.port}")
             step("Start", f"an embedded PostgreSQL and the server at {caller.url}")
             health = await caller.get("/health")
             result(f"GET /health says {health['status']} after {time.perf_counter() - began:.1f} s; no key, no account")
@@ -93,7 +93,7 @@ async def _running(home: Path) -> AsyncIterator[tuple[Mnemon, Caller]]:
                 await serving
 
 
-async def _log_in(mnemon: Mnemon, caller: Caller) -> None:
+async def _log_in(mnemon: Mnemon, caller: DemoClient) -> None:
     assert mnemon.first_start is not None
     session = await caller.post("/v1/auth/link", {"link": mnemon.first_start.link_secret})
     caller.log_in(session["access_token"])

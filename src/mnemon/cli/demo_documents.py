@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mnemon.cli.demo_stage import Caller, result, step
+from mnemon.cli.demo_stage import DemoClient, result, step
 from mnemon.cli.output import counted, one_line
 
 DECIDED = "What did we decide about pricing?"
@@ -20,7 +20,7 @@ def sample_corpus() -> Path:
     return installed if installed.is_dir() else package.parents[1] / "examples" / "kestrel"
 
 
-async def take_in(caller: Caller) -> dict[str, Any]:
+async def take_in(caller: DemoClient) -> dict[str, Any]:
     """The whole corpus; the policy twice, as one document that is replaced. Gives that document."""
     corpus = sample_corpus()
     policies = sorted((corpus / "policy").iterdir())
@@ -50,7 +50,7 @@ async def take_in(caller: Caller) -> dict[str, Any]:
     return document
 
 
-async def ask(caller: Caller, question: str, **filters: Any) -> dict[str, Any]:
+async def ask(caller: DemoClient, question: str, **filters: Any) -> dict[str, Any]:
     """Ask and tell the answer with its citations, or the refusal with what came nearest."""
     step("Ask:", question if not filters else f"{question} (of version 1)")
     answer: dict[str, Any] = await caller.post("/v1/ask", {"question": question, **filters})
@@ -85,7 +85,7 @@ def _tell_refusal(refusal: dict[str, Any]) -> None:
         result(f"{miss['title']}: “{one_line(miss['snippet'], 110)}”")
 
 
-async def open_old_version(caller: Caller, document: dict[str, Any]) -> None:
+async def open_old_version(caller: DemoClient, document: dict[str, Any]) -> None:
     """A citation of a version that was replaced still opens the very words."""
     versions = await caller.get(f"/v1/documents/{document['doc_id']}/versions")
     old = next(version for version in versions if version["version_number"] == 1)

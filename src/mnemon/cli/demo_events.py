@@ -2,13 +2,13 @@
 
 import asyncio
 
-from mnemon.cli.demo_stage import LONGEST_WAIT, POLL_SECONDS, Caller, result, step
+from mnemon.cli.demo_stage import LONGEST_WAIT, POLL_SECONDS, DemoClient, result, step
 from mnemon.cli.output import counted, one_line
 
 SHOWN = 3
 
 
-async def read_events(caller: Caller) -> None:
+async def read_events(caller: DemoClient) -> None:
     step("Read out", "what was decided and promised, with the words that prove it and no model")
     await _until_extracted(caller)
     every = await caller.get("/v1/semantic-events", limit=1)
@@ -28,7 +28,7 @@ def _quote(event: dict[str, list[dict[str, str]]]) -> str:
     return one_line(event["evidence"][0]["quote"])
 
 
-async def _until_extracted(caller: Caller) -> None:
+async def _until_extracted(caller: DemoClient) -> None:
     async with asyncio.timeout(LONGEST_WAIT):
         while True:
             stats = await caller.get("/v1/jobs/stats")

@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 
 from mnemon.app import Mnemon
-from mnemon.cli.demo_stage import Caller, result, step
+from mnemon.cli.demo_stage import DemoClient, result, step
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.log.proof.verify import verify
 
@@ -36,7 +36,7 @@ def _decision(outcome: str) -> dict[str, Any]:
     }
 
 
-async def record_a_decision(caller: Caller) -> None:
+async def record_a_decision(caller: DemoClient) -> None:
     step("Record", "a decision in the log; each event is checked against its type")
     await caller.post("/v1/event-types", TYPE)
     wrong = await caller.post("/v1/events", {"events": [_decision("maybe")]})

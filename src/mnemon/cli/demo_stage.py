@@ -16,7 +16,7 @@ POLL_SECONDS = 0.2
 LONGEST_WAIT = 240.0
 
 
-class Caller:
+class DemoClient:
     """Talks to the running server over HTTP, as any program would."""
 
     def __init__(self, url: str) -> None:

@@ -42,7 +42,7 @@ async def _state(settings: Settings) -> dict[str, Any]:
     finally:
         await embedder.close()
     return {
-        "embedding": health.as_json(),
+        "embedding": health.model_dump(),
         "language_model": language_model_state(settings).as_json(),
         "tokenizer": find_tokenizer(settings.embedder_folder).name,
     }

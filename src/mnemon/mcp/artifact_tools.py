@@ -12,7 +12,7 @@ from mnemon.mcp.artifact_names import open_revision, reader_of
 from mnemon.mcp.artifacts import ArtifactIngested, ArtifactOut, artifact_out
 from mnemon.mcp.bind import tool
 from mnemon.mcp.caller import AgentCaller
-from mnemon.mcp.door import Door
+from mnemon.mcp.door import AgentDoor
 from mnemon.operations import Differs
 from mnemon.semantics import artifact_operations as operations
 from mnemon.semantics.artifact_reading import revisions_of
@@ -32,7 +32,7 @@ A_PART = {
 }
 
 
-def add(door: Door) -> None:
+def add(door: AgentDoor) -> None:
     tool(
         door, "artifact_ingest", operations.add, title="Take an artifact in", perform=_ingest,
         says="Keep a document, mail or chat. Its text is there at once; search and events follow within moments.",

@@ -12,7 +12,7 @@ from mnemon.ask.inputs import PassageSearch
 from mnemon.identity.roles import Action
 from mnemon.mcp.bind import tool
 from mnemon.mcp.caller import AgentCaller
-from mnemon.mcp.door import Door
+from mnemon.mcp.door import AgentDoor
 from mnemon.mcp.links import Linked, link
 from mnemon.mcp.memories import MemoryOut, memory_out
 from mnemon.mcp.memory_tools import place_of
@@ -77,7 +77,7 @@ async def search_everything(mnemon: Mnemon, caller: Caller, asked: EverythingAsk
     return HybridResults(results=results[: asked.limit], total=len(results), mode=documents.mode)
 
 
-def add(door: Door) -> None:
+def add(door: AgentDoor) -> None:
     tool(door, "ask", operations.ask, title="Ask", core=True, perform=ask, differences=WHOLE)
     tool(
         door,

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from mnemon.mcp.caller import AgentCaller
-from mnemon.mcp.door import Door
+from mnemon.mcp.door import AgentDoor
 from mnemon.operations import Bound, Differences, Operation, as_declared, offered, read_input
 
 CONFIRM = Field(
@@ -17,7 +17,7 @@ CONFIRM = Field(
 
 
 def tool(
-    door: Door,
+    door: AgentDoor,
     name: str,
     operation: Operation[Any, Any],
     *,

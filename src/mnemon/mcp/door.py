@@ -23,7 +23,7 @@ from mnemon.mcp.schemas import drop_titles
 from mnemon.operations import Bound, Output, as_json
 from mnemon.telemetry import bind, counter
 
-__all__ = ["PRINCIPAL_KEY", "AgentCaller", "Door", "Local", "Offered", "Profile"]
+__all__ = ["PRINCIPAL_KEY", "AgentCaller", "AgentDoor", "Local", "Offered", "Profile"]
 
 Profile = Literal["core", "full"]
 Tool = Callable[..., Awaitable[Any]]
@@ -48,7 +48,7 @@ class Offered:
     bound: Bound | None = None
 
 
-class Door:
+class AgentDoor:
     """Tools are added to it; each becomes part of the server if the chosen profile has it."""
 
     def __init__(self, mnemon: Mnemon, server: MCPServer[Any], profile: Profile, local: Local | None) -> None:

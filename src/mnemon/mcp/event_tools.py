@@ -7,7 +7,7 @@ from pydantic import Field
 from mnemon.mcp import semantic_events
 from mnemon.mcp.bind import tool
 from mnemon.mcp.caller import AgentCaller
-from mnemon.mcp.door import Door
+from mnemon.mcp.door import AgentDoor
 from mnemon.mcp.semantic_events import WholeEventShown
 from mnemon.operations import Differs, read_input
 from mnemon.semantics import operations
@@ -17,7 +17,7 @@ TOO_MUCH = "A long text says more than an agent should read at once."
 A_PAGE = {"limit": Differs(TOO_MUCH, default=100, takes=PageLimit)}
 
 
-def add(door: Door) -> None:
+def add(door: AgentDoor) -> None:
     tool(door, "event_search", operations.search, title="Search events", core=True, present=semantic_events.found)
     tool(door, "event_get", operations.get, title="One event", present=semantic_events.whole)
     tool(

@@ -44,11 +44,11 @@ def add_mcp(site: FastAPI, mnemon: Mnemon) -> None:
         max_request_body_size=max(LARGEST_CALL, mnemon.settings.request_max_bytes),
         transport_security=_security(mnemon),
     )
-    site.router.routes.append(Route(PATH, endpoint=Proven(server.session_manager)))
+    site.router.routes.append(Route(PATH, endpoint=ProvenCaller(server.session_manager)))
     site.router.lifespan_context = _running(server)
 
 
-class Proven:
+class ProvenCaller:
     """Refuses who has no valid credential, and binds a session to the credential that opened it."""
 
     def __init__(self, sessions: StreamableHTTPSessionManager) -> None:

@@ -77,7 +77,7 @@ class Turn(TurnOut):
     uri: str
 
 
-class Appended(TurnAppended):
+class AppendedTurn(TurnAppended):
     turn: Turn
 
 
@@ -116,8 +116,8 @@ def found(page: ObjectPage) -> Found:
     return Found(memories=memories, total=page.total, next_cursor=None, mode=page.mode or "")
 
 
-def appended(answer: TurnAppended) -> Appended:
-    return Appended(conversation_id=answer.conversation_id, turn=_turn(answer.turn), stored=answer.stored)
+def appended(answer: TurnAppended) -> AppendedTurn:
+    return AppendedTurn(conversation_id=answer.conversation_id, turn=_turn(answer.turn), stored=answer.stored)
 
 
 def history(answer: ConversationTurns) -> History:

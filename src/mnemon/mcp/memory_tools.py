@@ -8,7 +8,7 @@ from pydantic import Field
 from mnemon.mcp import memories
 from mnemon.mcp.bind import tool
 from mnemon.mcp.caller import AgentCaller
-from mnemon.mcp.door import Door
+from mnemon.mcp.door import AgentDoor
 from mnemon.mcp.memories import Deleted, Stored
 from mnemon.memory.errors import DuplicateChange
 from mnemon.memory.objects import Place
@@ -63,7 +63,7 @@ DELETE: Differences = {
 }
 
 
-def add(door: Door) -> None:
+def add(door: AgentDoor) -> None:
     tool(
         door, "remember", objects.create, title="Remember", core=True, differences=REMEMBER, perform=store,
         says="Keep a short text for later: a fact, a preference, a note. One thought per call. Documents go elsewhere.",
@@ -95,7 +95,7 @@ def add(door: Door) -> None:
     )  # fmt: skip
 
 
-def add_history(door: Door) -> None:
+def add_history(door: AgentDoor) -> None:
     tool(
         door, "history_append", conversations.append, title="Append to a conversation", present=memories.appended
     )  # fmt: skip

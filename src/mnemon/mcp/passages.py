@@ -66,7 +66,7 @@ class Proof(BaseModel):
     uri: str = Field(description="Opens exactly these words.")
 
 
-class Sentence(BaseModel):
+class ToldSentence(BaseModel):
     text: str
     proofs: list[Proof]
 
@@ -87,7 +87,7 @@ class AnswerOut(Linked):
     question: str
     outcome: Literal["answered", "refused"]
     text: str
-    sentences: list[Sentence]
+    sentences: list[ToldSentence]
     refusal: NoAnswer | None
     strength: float
     mode: Literal["hybrid", "lexical"]
@@ -150,7 +150,9 @@ async def ask(caller: AgentCaller, asked: Question) -> AnswerOut:
         outcome=answer.outcome,
         text=answer.text,
         sentences=[
-            Sentence(text=one.text, proofs=[proof_of(cited, names[cited.doc_version_id]) for cited in one.citations])
+            ToldSentence(
+                text=one.text, proofs=[proof_of(cited, names[cited.doc_version_id]) for cited in one.citations]
+            )
             for one in answer.sentences
         ],
         refusal=_no_answer(answer.refusal) if answer.refusal else None,

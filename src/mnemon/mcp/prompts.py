@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mnemon.mcp.door import Door
+from mnemon.mcp.door import AgentDoor
 
 RULES = """
 Rules for the answer:
@@ -16,7 +16,7 @@ Rules for the answer:
 Topic = Annotated[str, Field(max_length=500, description="What it is about; empty for everything.")]
 
 
-def add(door: Door) -> None:
+def add(door: AgentDoor) -> None:
     @door.server.prompt(title="Decision log")
     def decision_log(topic: Topic = "", since: Annotated[str, Field(max_length=40, description="A day.")] = "") -> str:
         """List what was decided, in order of time, with the words that prove each decision."""

@@ -9,7 +9,7 @@ from mcp_types import Tool
 
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Action
-from mnemon.mcp.door import Door
+from mnemon.mcp.door import AgentDoor
 from mnemon.mcp.server import AgentServer, furnish
 from mnemon.operations import Bound
 
@@ -51,9 +51,9 @@ def prompts() -> Iterator[tuple[str, str, str]]:
         yield one.name, ", ".join(names), one.description or ""
 
 
-def _furnished() -> Door:
+def _furnished() -> AgentDoor:
     """Nothing runs: tools look at Mnemon only when they are called."""
-    door = Door(cast(Mnemon, None), AgentServer(), "full", None)
+    door = AgentDoor(cast(Mnemon, None), AgentServer(), "full", None)
     furnish(door)
     return door
 

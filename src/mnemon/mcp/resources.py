@@ -11,7 +11,7 @@ from mnemon.errors import MnemonError, NotFound
 from mnemon.identity.roles import Action
 from mnemon.mcp.artifact_names import open_span
 from mnemon.mcp.caller import AgentCaller
-from mnemon.mcp.door import Door
+from mnemon.mcp.door import AgentDoor
 from mnemon.mcp.event_tools import whole_event
 from mnemon.mcp.links import EVENT, MEMORY, REVISION, SPAN
 from mnemon.mcp.memory_tools import place_of
@@ -24,7 +24,7 @@ Opened = TypeVar("Opened")
 LONGEST = 100_000
 
 
-def add(door: Door) -> None:
+def add(door: AgentDoor) -> None:
     @door.server.resource(
         SPAN,
         name="span",
@@ -99,7 +99,7 @@ def read_span_of(span: str) -> tuple[int, int | None]:
     return start, end
 
 
-async def _caller(door: Door, context: Context[Any, Any], action: Action) -> AgentCaller:
+async def _caller(door: AgentDoor, context: Context[Any, Any], action: Action) -> AgentCaller:
     try:
         return await door.caller(context, action)
     except MnemonError as refusal:

@@ -11,7 +11,7 @@ from mnemon.operations import as_json
 from mnemon.semantics import outputs
 
 
-class Evidence(outputs.EvidenceOut):
+class EvidenceShown(outputs.EvidenceOut):
     uri: str = Field(description="Opens exactly these words.")
 
 
@@ -20,7 +20,7 @@ class WholeEvidence(outputs.WholeEvidenceOut):
 
 
 class EventShown(outputs.EventOut):
-    evidence: Sequence[Evidence] = Field((), description="Only where it was asked for.")
+    evidence: Sequence[EvidenceShown] = Field((), description="Only where it was asked for.")
     uri: str
 
 

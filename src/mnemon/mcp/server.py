@@ -21,7 +21,7 @@ from mnemon.mcp import (
     resources,
     status_tools,
 )
-from mnemon.mcp.door import Door, Local, Profile, calls_total
+from mnemon.mcp.door import AgentDoor, Local, Profile, calls_total
 from mnemon.mcp.refusals import InvalidArguments, failed, invalid_arguments, unknown_arguments, unknown_tool
 
 INSTRUCTIONS = """\
@@ -39,7 +39,7 @@ CACHING: dict[Any, CacheHint] = {
 }
 
 
-ROOMS: Sequence[Callable[[Door], None]] = (
+ROOMS: Sequence[Callable[[AgentDoor], None]] = (
     status_tools.add,
     memory_tools.add,
     memory_tools.add_history,
@@ -100,11 +100,11 @@ def _refused(tool: str, refusal: InvalidArguments) -> CallToolResult:
 def create_server(mnemon: Mnemon, local: Local | None = None) -> MCPServer[Any]:
     """A server over every tool of the chosen profile. `local` is the caller where the transport proves none."""
     server = AgentServer(instructions=INSTRUCTIONS, cache_hints=CACHING)
-    furnish(Door(mnemon, server, mnemon.settings.mcp_tools, local))
+    furnish(AgentDoor(mnemon, server, mnemon.settings.mcp_tools, local))
     return server
 
 
-def furnish(door: Door) -> None:
+def furnish(door: AgentDoor) -> None:
     """Put everything of the door's profile on its server."""
     for add in ROOMS:
         add(door)

@@ -1,8 +1,9 @@
 """What every embedder offers, and the honest one for when there is no model."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from pydantic import BaseModel
 
 from mnemon.errors import MnemonError
 from mnemon.models.failures import EmbedderUnavailable
@@ -54,20 +55,16 @@ class NoEmbedder:
         pass
 
 
-@dataclass(frozen=True)
-class EmbeddingHealth:
-    """Whether vectors can be made right now, found by making one."""
+class EmbeddingHealth(BaseModel):
+    """Whether texts become vectors right now, found by making one. Without them search is by words alone."""
 
     available: bool
     model_id: str
     dimension: int | None
     source: str
-    error: str | None = None
-    error_code: str | None = None
-    remedy: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+    error: str | None
+    error_code: str | None
+    remedy: str | None
 
 
 async def embedding_health(embedder: Embedder) -> EmbeddingHealth:
@@ -76,7 +73,10 @@ async def embedding_health(embedder: Embedder) -> EmbeddingHealth:
         await embedder.embed(["Is anyone there?"], purpose="query")
     except MnemonError as failure:
         error, code, remedy = failure.message, failure.code, failure.details.get("remedy")
-    return EmbeddingHealth(error is None, embedder.model_id, embedder.dimension, embedder.source, error, code, remedy)
+    return EmbeddingHealth(
+        available=error is None, model_id=embedder.model_id, dimension=embedder.dimension, source=embedder.source,
+        error=error, error_code=code, remedy=remedy,
+    )  # fmt: skip
 
 
 def count_embedded(model_id: str, purpose: Purpose, texts: int, seconds: float) -> None:

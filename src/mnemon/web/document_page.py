@@ -19,7 +19,7 @@ from mnemon.operations import Caller, Operation, read_input
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.search.query import event_search
 from mnemon.web.forms import binds
-from mnemon.web.passages import View, view_of
+from mnemon.web.passages import TextView, view_of
 from mnemon.web.rendering import Visitor, as_page, id_of, query_of, render, visit
 
 router = APIRouter(include_in_schema=False)
@@ -34,7 +34,7 @@ async def document_page(
     request: Request, mnemon: MnemonPart, doc_id: str, version: str = "", start: int = 0, end: int = 0, at: int = -1
 ) -> Response:
     visitor = await visit(request, Action.VIEW_DOCUMENTS)
-    view: View | None = None
+    view: TextView | None = None
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
         await open_as(tx, visitor.reader, id_of(doc_id))
         document = await document_by_id(tx, id_of(doc_id))

@@ -36,7 +36,7 @@ NOTHING: Shape = {"total": 0, "total_is_exact": True, "next_cursor": None}
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredSoFar:
     """What a page tells that has no event to show."""
 
     documents: int
@@ -93,11 +93,11 @@ def _shown(events: Sequence[Shape], standings: dict[str, Standing]) -> list[tupl
     return [(event, standings[event["event_id"]]) for event in events if event["event_id"] in standings]
 
 
-async def _stored(mnemon: Mnemon, visitor: Visitor) -> Stored:
+async def _stored(mnemon: Mnemon, visitor: Visitor) -> StoredSoFar:
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
         await read_as(tx, visitor.reader)
         documents = (await list_documents(tx, limit=1)).total
-    return Stored(documents, await has_worker(mnemon, EXTRACT))
+    return StoredSoFar(documents, await has_worker(mnemon, EXTRACT))
 
 
 def _lead(event: Shape) -> str | None:

@@ -12,7 +12,7 @@ LONGEST, BEFORE = 60_000, 5_000
 
 
 @dataclass(frozen=True)
-class Piece:
+class TextPiece:
     """A stretch of the text that looks the same all through."""
 
     text: str
@@ -23,17 +23,20 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class View:
+class TextView:
     """A part of a text; `earlier` and `later` are where its neighbours begin."""
 
-    pieces: Sequence[Piece]
+    pieces: Sequence[TextPiece]
     pages: Sequence[int]
     marked: bool
+    # Of the cited words: the heading above them, and who says them, where the text tells.
+    section: str | None
+    speaker: str | None
     earlier: int | None
     later: int | None
 
 
-def view_of(content: RevisionText, start: int = 0, end: int = 0, at: int = -1) -> View:
+def view_of(content: RevisionText, start: int = 0, end: int = 0, at: int = -1) -> TextView:
     """The part that holds the span, or begins at an offset. Offsets count code points, as everywhere."""
     length = len(content.text)
     marked = end > 0
@@ -43,23 +46,37 @@ def view_of(content: RevisionText, start: int = 0, end: int = 0, at: int = -1) -
     first = max(0, min(first, length))
     last = min(length, first + LONGEST)
     pages = [page.number for page in content.pages if marked and page.start < end and page.end > start]
-    return View(
-        pieces=_pieces(content, first, last, start if marked else -1, end),
+    headings = _headings(content)
+    above = [span for span in headings if span[1] <= start] if marked else []
+    said = (one.speaker for one in content.parts if marked and one.start < end and one.end > start)
+    return TextView(
+        pieces=_pieces(content, headings, first, last, start if marked else -1, end),
         pages=pages,
         marked=marked,
+        section=content.text[slice(*above[-1])].strip() if above else None,
+        speaker=next((one for one in said if one), None),
         earlier=max(0, first - LONGEST) if first else None,
         later=last if last < length else None,
     )
 
 
-def _pieces(content: RevisionText, first: int, last: int, start: int, end: int) -> list[Piece]:
-    headings = [(block.start, block.end) for block in content.blocks if block.kind == "heading"]
+def _headings(content: RevisionText) -> list[tuple[int, int]]:
+    """Whole lines where the format marks them, and what the reading found besides, in order."""
+    marked = [(block.start, block.end) for block in content.blocks if block.kind == "heading"]
+    read = [(part.start, part.end) for part in content.parts if part.kind in ("heading", "lead")]
+    inside = _within(marked, [start for start, _ in read])
+    return sorted([*marked, *(span for span in read if span[0] not in inside)])
+
+
+def _pieces(
+    content: RevisionText, headings: Sequence[tuple[int, int]], first: int, last: int, start: int, end: int
+) -> list[TextPiece]:
     begins = {page.start: page.number for page in content.pages}
     edges = {first, last, start, end, *begins, *(edge for span in headings for edge in span)}
     cuts = sorted(edge for edge in edges if first <= edge <= last)
     within = _within(headings, cuts)
     return [
-        Piece(content.text[left:right], start <= left < end, left in within, begins.get(left))
+        TextPiece(content.text[left:right], start <= left < end, left in within, begins.get(left))
         for left, right in pairwise(cuts)
     ]
 

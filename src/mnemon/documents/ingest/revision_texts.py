@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 
 from mnemon.db.database import Connection
 from mnemon.documents.ingest.content import Extraction, Page, Remark
-from mnemon.documents.structure.stored import structure_of
-from mnemon.documents.structure.structure import Block, Hints, Structure
+from mnemon.documents.structure.stored import load_structure, structure_of
+from mnemon.documents.structure.structure import Block, Hints, Structure, StructurePart
 from mnemon.errors import NotFound
 
 STORE = """
@@ -46,6 +46,12 @@ class RevisionText:
     pages: Sequence[Page]
     # The reading of its parts, as it is stored.
     stored: str = ""
+
+    @property
+    def parts(self) -> Sequence[StructurePart]:
+        """As they were read when it was stored; none where an earlier version of the reading stored them."""
+        found = load_structure(self.stored)
+        return found.parts if found else ()
 
     def structure(self, hints: Hints) -> Structure:
         """What was read when it was stored; read again where more or else is known of the text by now."""
