@@ -91,6 +91,30 @@ class Settings(BaseSettings):
         ge=1_024,
         le=1 << 30,
     )
+    connections: int = _setting(
+        1_000, "Most connections at once; fewer where the process may not open so many files.", ge=16, le=60_000
+    )
+    connections_per_address: int = _setting(
+        200, "Most connections from one address at once; trusted proxies are exempt.", ge=1, le=60_000
+    )
+    header_seconds: int = _setting(
+        10, "How long the head of a request may take to arrive, from its first byte.", ge=1, le=600
+    )
+    quota_requests: int = _setting(
+        30_000, "Requests that one credential may send in a minute. 0: no limit.", ge=0, le=100_000_000
+    )
+    quota_address_requests: int = _setting(
+        60_000, "Requests that may come from one address in a minute. 0: no limit.", ge=0, le=100_000_000
+    )
+    quota_uploads: int = _setting(
+        3_000, "Uploads that one credential may send in a minute. 0: no limit.", ge=0, le=100_000_000
+    )
+    quota_searches: int = _setting(
+        6_000, "Searches and questions that one credential may send in a minute. 0: no limit.", ge=0, le=100_000_000
+    )
+    quota_live: int = _setting(
+        50, "Live subscriptions that one credential may have open at once. 0: no limit.", ge=0, le=100_000
+    )
     shutdown_seconds: int = _setting(
         10, "How long requests in progress may finish when the server stops.", ge=0, le=600
     )
@@ -124,6 +148,12 @@ class Settings(BaseSettings):
     )
 
     log_batch_events: int = _setting(1_000, "Most events that one append may hold.", ge=1, le=10_000)
+    log_legal_entities: int = _setting(
+        100,
+        "Most legal entities of a tenant; each is a partition of the log with tables of its own.",
+        ge=1,
+        le=10_000,
+    )
     log_idempotency_hours: int = _setting(
         24, "How long an idempotency key is remembered after its event.", ge=1, le=87_600
     )

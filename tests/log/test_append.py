@@ -16,7 +16,14 @@ from mnemon.errors import Conflict
 from mnemon.ids import is_ulid, new_ulid
 from mnemon.log.append.keys import forget_expired_keys
 from mnemon.log.append.requests import AppendLimits
-from mnemon.log.errors import BatchRefused, InvalidEvent, KeyConflict, TypeNotRegistered, VersionConflict
+from mnemon.log.errors import (
+    BatchRefused,
+    InvalidEvent,
+    KeyConflict,
+    TooManyLegalEntities,
+    TypeNotRegistered,
+    VersionConflict,
+)
 from mnemon.log.events import Actor, Delegator, EntityReference, Event, NewEvent, Scope, Source
 from mnemon.log.proof import chain
 from mnemon.log.read.streams import Stream
@@ -582,3 +589,16 @@ async def test_a_stream_of_another_tenant_with_the_same_names_is_separate(
     await log.append(other_tenant, [order_placed(), order_placed()])
     assert len((await log.read_page(tenant, Stream.of_entity("order", "A-1"))).events) == 1
     assert await log.entity_version(other_tenant, "order", "A-1") == 2
+
+
+async def test_a_tenant_opens_so_many_legal_entities_and_no_more(database, tenant, other_tenant) -> None:
+    async with EventLog(database, limits=AppendLimits(legal_entities=3)) as few:
+        numbers = [await few.partitions.number(tenant, name) for name in ("main", "a", "b")]
+        with pytest.raises(TooManyLegalEntities, match="MNEMON_LOG_LEGAL_ENTITIES"):
+            await few.partitions.number(tenant, "c")
+        assert await few.partitions.number(tenant, "a") == numbers[1]
+        assert await few.partitions.number(other_tenant, "c")
+        opened = await asyncio.gather(
+            *(few.partitions.number(other_tenant, f"e{n}") for n in range(6)), return_exceptions=True
+        )
+        assert sum(isinstance(one, int) for one in opened) == 2

@@ -29,6 +29,9 @@ request_seconds = histogram(
 )
 log = logger(__name__)
 
+REFUSED_STATUS = 429
+REFUSAL_LINE_SECONDS = 10.0
+
 
 class Watch:
     """Gives each request an id, measures it, writes one log line, and puts the safe headers on the answer."""
@@ -63,6 +66,23 @@ class Watch:
             raise
         finally:
             _measure(scope, status, time.perf_counter() - started)
+
+
+class Refusals:
+    """Requests over a quota make one line now and then: who floods the server does not fill its disk."""
+
+    def __init__(self) -> None:
+        self._since = 0
+        self._told_at = -REFUSAL_LINE_SECONDS
+
+    def count(self) -> None:
+        self._since += 1
+        if time.monotonic() - self._told_at >= REFUSAL_LINE_SECONDS:
+            log.warning("requests_refused", count=self._since)
+            self._since, self._told_at = 0, time.monotonic()
+
+
+refusals = Refusals()
 
 
 class BodyLimit:
@@ -146,7 +166,9 @@ def _measure(scope: Scope, status: int, seconds: float) -> None:
     method = scope["method"] if scope["method"] in METHODS else "other"
     requests_total.labels(method, route, status).inc()
     request_seconds.labels(method, route).observe(seconds)
-    if scope["path"] not in QUIET_PATHS:
+    if status == REFUSED_STATUS:
+        refusals.count()
+    elif scope["path"] not in QUIET_PATHS:
         log.info(
             "request", method=scope["method"], path=scope["path"], status=status, duration_ms=round(seconds * 1000, 1)
         )

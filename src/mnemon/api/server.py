@@ -20,6 +20,7 @@ from mnemon.api.failures import add_failure_answers, failure_answers, malformed_
 from mnemon.api.log import followers, privacy, proof, records, streaming
 from mnemon.api.memory import routes as memory_routes
 from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
+from mnemon.api.quotas import QuotaLimit
 from mnemon.app import Mnemon
 
 DESCRIPTION = "Evidence-first memory for teams and their AI agents."
@@ -81,4 +82,5 @@ def _surround(api: FastAPI, mnemon: Mnemon, apart: frozenset[str]) -> None:
             allow_methods=["GET", "POST", "PATCH", "PUT", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "X-Request-ID", "Idempotency-Key"],
         )
+    api.add_middleware(QuotaLimit, settings=settings)
     api.add_middleware(Watch)

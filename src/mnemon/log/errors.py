@@ -132,6 +132,12 @@ class SealBroken(MnemonError):
     code = "SEAL_BROKEN"
 
 
+class TooManyLegalEntities(Conflict):
+    """The tenant has as many legal entities as it may; each is a partition with tables of its own."""
+
+    code = "TOO_MANY_LEGAL_ENTITIES"
+
+
 class ArchiveRefused(Conflict):
     """Payloads cannot be archived yet, or not restored; details say what stands against it."""
 

@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from mnemon.db.database import Connection, Database
+import psycopg
 
-OPEN = "SELECT partition_id, created FROM mnemon.open_partition(%s)"
+from mnemon.db.database import Connection, Database
+from mnemon.log.errors import TooManyLegalEntities
+
+OPEN = "SELECT partition_id, created FROM mnemon.open_partition(%s, %s)"
 FIND = """
 SELECT partition_id, legal_entity, sequence, hash, nullif(recorded_at, '-infinity') AS recorded_at,
        pg_current_xact_id_if_assigned() IS NULL AS committed
@@ -31,8 +34,9 @@ class Partition:
 class Partitions:
     """Remembers the numbers of partitions, which never change once committed."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, most: int = 100) -> None:
         self._database = database
+        self._most = most
         self._numbers: dict[tuple[UUID, str], int] = {}
 
     async def number(self, tenant: UUID, legal_entity: str) -> int:
@@ -40,7 +44,7 @@ class Partitions:
         known = self._numbers.get((tenant, legal_entity))
         if known is None:
             async with self._database.transaction(tenant) as connection:
-                known, _created = await _open(connection, legal_entity)
+                known, _created = await _open(connection, legal_entity, self._most)
             self._numbers[tenant, legal_entity] = known
         return known
 
@@ -48,7 +52,7 @@ class Partitions:
         """The same within a caller's transaction, which may yet be rolled back."""
         known = self._numbers.get((tenant, legal_entity))
         if known is None:
-            known, created = await _open(connection, legal_entity)
+            known, created = await _open(connection, legal_entity, self._most)
             if not created:
                 self._numbers[tenant, legal_entity] = known
         return known
@@ -62,8 +66,16 @@ class Partitions:
         return {one.partition_id: one.legal_entity for one in found if legal_entity in (None, one.legal_entity)}
 
 
-async def _open(connection: Connection, legal_entity: str) -> tuple[int, bool]:
-    row = await (await connection.execute(OPEN, (legal_entity,))).fetchone()
+async def _open(connection: Connection, legal_entity: str, most: int) -> tuple[int, bool]:
+    try:
+        row = await (await connection.execute(OPEN, (legal_entity, most))).fetchone()
+    except psycopg.errors.ConfigurationLimitExceeded:
+        raise TooManyLegalEntities(
+            f"There is no legal entity {legal_entity!r}, and a tenant may have {most}: name one that exists, "
+            "or have MNEMON_LOG_LEGAL_ENTITIES raised.",
+            legal_entity=legal_entity,
+            most=most,
+        ) from None
     assert row is not None
     return row["partition_id"], row["created"]
 

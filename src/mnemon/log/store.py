@@ -48,7 +48,8 @@ class EventLog:
     ) -> None:
         self.database = database
         self.registry = registry or Registry(database)
-        self.partitions = Partitions(database)
+        limits = limits or AppendLimits()
+        self.partitions = Partitions(database, limits.legal_entities)
         self.waker = Waker(database)
         seal = seal or PlainSeal()
         self.reader = LogReader(database, self.partitions, self.registry, seal)
@@ -60,7 +61,7 @@ class EventLog:
         self.pull = Pull(database, self.reader, self.registry, self.arrivals, delivery)
         self._follower = Follower(database, self.reader, self.arrivals)
         self.periods = Periods(database, self.transaction)
-        self._maker = RequestMaker(self.registry, seal, limits or AppendLimits())
+        self._maker = RequestMaker(self.registry, seal, limits)
         self._writer = Writer(database, self.partitions, self.waker)
         self._groups = Groups(self._writer.write_group)
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import uvicorn
 from fastapi import FastAPI
 
+from mnemon.api.connections import connection_limits, guarded_protocol
 from mnemon.api.server import create_api
 from mnemon.app import Mnemon
 from mnemon.errors import BadSettings
@@ -38,6 +39,7 @@ def site_server(mnemon: Mnemon) -> SiteServer:
     return SiteServer(
         uvicorn.Config(
             create_site(mnemon),
+            http=guarded_protocol(connection_limits(mnemon.settings)),
             log_config=None,
             access_log=False,
             server_header=False,

@@ -25,14 +25,16 @@ LEGAL_ENTITY = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,100}")
 
 @dataclass(frozen=True, slots=True)
 class AppendLimits:
-    """How much one append may hold, and how long an idempotency key is kept."""
+    """How much one append may hold, how long an idempotency key is kept, how many partitions a tenant may open."""
 
     batch_events: int = 1000
     key_life: timedelta = timedelta(hours=24)
+    legal_entities: int = 100
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        return cls(settings.log_batch_events, timedelta(hours=settings.log_idempotency_hours))
+        key_life = timedelta(hours=settings.log_idempotency_hours)
+        return cls(settings.log_batch_events, key_life, settings.log_legal_entities)
 
 
 @dataclass

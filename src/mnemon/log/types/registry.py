@@ -14,6 +14,7 @@ from mnemon.log.events import Lift
 from mnemon.log.types.compatibility import changes_needing_a_type, changes_needing_a_version
 from mnemon.log.types.event_type import EventType, built_in_types
 from mnemon.log.types.paths import steps_of
+from mnemon.log.types.schema_work import check_schema_work
 
 DECLARED = """
 SELECT DISTINCT ON (type, schema_version) declaration::text AS declaration, revision
@@ -200,6 +201,8 @@ def _violation(error: jsonschema_rs.ValidationError) -> str:
 
 
 def _check_declaration(proposed: EventType) -> None:
+    # First: to compile such a schema can take as long as to use it.
+    check_schema_work(proposed.data_schema, proposed.type)
     compiled = CompiledType(proposed)
     for number, example in enumerate(proposed.examples, 1):
         if problems := compiled.violations(example):

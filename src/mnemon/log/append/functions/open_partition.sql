@@ -1,5 +1,6 @@
--- The partition of a legal entity of the current tenant, made if it is new.
-CREATE OR REPLACE FUNCTION mnemon.open_partition(wanted text, OUT partition_id integer, OUT created boolean)
+-- The partition of a legal entity of the current tenant, made if it is new and the tenant has fewer than `most`.
+CREATE OR REPLACE FUNCTION mnemon.open_partition(
+    wanted text, most integer, OUT partition_id integer, OUT created boolean)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -12,6 +13,11 @@ BEGIN
       FROM mnemon.partitions p WHERE p.tenant_id = tenant AND p.legal_entity = wanted;
     created := NOT FOUND;
     IF created THEN
+        -- One after the other, so that many at once do not each find room for one.
+        PERFORM pg_advisory_xact_lock(hashtextextended('partitions of ' || tenant, 0));
+        IF (SELECT count(*) FROM mnemon.partitions p WHERE p.tenant_id = tenant) >= most THEN
+            RAISE EXCEPTION '% legal entities', most USING ERRCODE = 'configuration_limit_exceeded';
+        END IF;
         INSERT INTO mnemon.partitions AS p (tenant_id, legal_entity, hash)
         VALUES (tenant, wanted, sha256(convert_to(format(E'mnemon/genesis/1\n%s\n%s', tenant, wanted), 'UTF8')))
         ON CONFLICT DO NOTHING

@@ -1,0 +1,178 @@
+"""How much work a schema can make of one value: a few lines that refer to each other can ask for more than any has."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+import orjson
+
+from mnemon.errors import InvalidRequest
+
+# Subschemas that are applied to one and the same value.
+MOST_AT_ONE_PLACE = 1_000
+MOST_NODES = 20_000
+# Steps of this look at the schema itself.
+MOST_STEPS = 200_000
+
+LISTS = ("allOf", "anyOf", "oneOf")
+SAME_VALUE = ("not", "if", "then", "else", "$ref", "$dynamicRef")
+EVERY_CHILD = (
+    "items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties",
+)  # fmt: skip
+
+Node = Mapping[str, Any]
+
+
+def check_schema_work(schema: Node, name: str) -> None:
+    """Refuse a schema that visits a value too often, or twice as often with each level that it goes into it."""
+    plain: dict[str, Any] = orjson.loads(orjson.dumps(dict(schema)))
+    _Work(plain, name).check()
+
+
+class _Work:
+    def __init__(self, root: Node, name: str) -> None:
+        self._root = root
+        self._name = name
+        self._steps = 0
+        self._nodes = {id(node): node for node in _nodes(root)}
+        self._met: dict[int, list[tuple[Node, int]]] = {}
+        self._by_anchor = {
+            node[key]: node
+            for node in self._nodes.values()
+            for key in ("$id", "$anchor", "$dynamicAnchor")
+            if isinstance(node.get(key), str)
+        }
+
+    def check(self) -> None:
+        """Every subschema is looked at once; each may lead back to itself once by every way down, and not twice."""
+        nodes = list(self._nodes.values())
+        if len(nodes) > MOST_NODES:
+            raise self._refusal(f"it has {len(nodes):,} parts, the limit is {MOST_NODES:,}")
+        below = {id(node): self._children(node) for node in nodes}
+        for node in nodes:
+            for places in below[id(node)].values():
+                for child, times in places.items():
+                    if times > 1 and self._leads_back(child, below):
+                        raise self._refusal("parts that refer to themselves are applied twice to the same value")
+
+    def _leads_back(self, start: int, below: Mapping[int, Mapping[str, Counter[int]]]) -> bool:
+        """Whether one comes from this subschema to itself again, by way of values inside values."""
+        seen: set[int] = set()
+        waiting = [start]
+        while waiting:
+            for places in below.get(waiting.pop(), {}).values():
+                for child in places:
+                    self._step()
+                    if child == start:
+                        return True
+                    if child not in seen:
+                        seen.add(child)
+                        waiting.append(child)
+        return False
+
+    def _children(self, node: Node) -> dict[str, Counter[int]]:
+        """By the name of a property (`*` for any): the subschemas that its value meets, and how often each."""
+        found: dict[str, Counter[int]] = {}
+        for here, times in self._at_one_place(node):
+            for keyword in EVERY_CHILD:
+                if isinstance(child := here.get(keyword), dict):
+                    found.setdefault("*", Counter())[id(child)] += times
+            for child in here.get("prefixItems") or ():
+                if isinstance(child, dict):
+                    found.setdefault("*", Counter())[id(child)] += times
+            for keyword in ("properties", "patternProperties"):
+                for key, child in _mapping(here.get(keyword)).items():
+                    if isinstance(child, dict):
+                        place = key if keyword == "properties" else "*"
+                        found.setdefault(place, Counter())[id(child)] += times
+        return self._together(found)
+
+    def _together(self, found: dict[str, Counter[int]]) -> dict[str, Counter[int]]:
+        """What meets every child meets those with a name too. Subschemas that come down to the same are one."""
+        same: dict[str, Counter[int]] = {}
+        everywhere = found.pop("*", Counter())
+        for place, children in {**found, "*": Counter()}.items():
+            met: Counter[int] = Counter()
+            for child, times in (children + everywhere).items():
+                for one, more in self._at_one_place(self._nodes[child]):
+                    self._step()
+                    met[id(one)] += times * more
+            same[place] = met
+        return same
+
+    def _at_one_place(self, node: Node) -> list[tuple[Node, int]]:
+        """The subschema and all that it applies to the same value, each with how often."""
+        if id(node) in self._met:
+            return self._met[id(node)]
+        met: Counter[int] = Counter()
+        waiting: list[tuple[Node, tuple[int, ...]]] = [(node, (id(node),))]
+        while waiting:
+            here, path = waiting.pop()
+            self._step()
+            if met.total() > MOST_AT_ONE_PLACE:
+                raise self._refusal(f"more than {MOST_AT_ONE_PLACE:,} of its parts are applied to one value")
+            met[id(here)] += 1
+            for part in self._beside(here):
+                if id(part) in path:
+                    raise self._refusal("a part refers to itself without going into the value")
+                waiting.append((part, (*path, id(part))))
+        self._met[id(node)] = [(self._nodes[one], times) for one, times in met.items()]
+        return self._met[id(node)]
+
+    def _beside(self, node: Node) -> Iterator[Node]:
+        for keyword in LISTS:
+            yield from (one for one in node.get(keyword) or () if isinstance(one, dict))
+        yield from (one for one in _mapping(node.get("dependentSchemas")).values() if isinstance(one, dict))
+        for keyword in SAME_VALUE:
+            value = node.get(keyword)
+            if keyword in ("$ref", "$dynamicRef"):
+                value = self._target(value) if isinstance(value, str) else None
+            if isinstance(value, dict):
+                yield value
+
+    def _target(self, reference: str) -> Node | None:
+        if reference in self._by_anchor:
+            return self._by_anchor[reference]
+        base, _, fragment = reference.partition("#")
+        # What is elsewhere is never fetched: the validator says so.
+        node: Any = self._by_anchor.get(base) if base else self._root
+        if fragment and not fragment.startswith("/"):
+            return self._by_anchor.get(fragment)
+        for step in unquote(fragment).split("/")[1:]:
+            step = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+                node = node[int(step)]
+            elif isinstance(node, dict) and step in node:
+                node = node[step]
+            else:
+                return None
+        return node if isinstance(node, dict) else None
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise self._refusal(f"it takes more than {MOST_STEPS:,} steps to go through it")
+
+    def _refusal(self, reason: str) -> InvalidRequest:
+        return InvalidRequest(
+            f"The schema of {self._name} could ask for more work than any event is worth: {reason}. Write it with "
+            "fewer references.",
+            type=self._name,
+        )
+
+
+def _nodes(value: Any) -> Iterator[Node]:
+    """Every object inside, schema or not: what is no schema has no keywords, and costs nothing."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            yield one
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,68 @@
+"""A schema that could freeze the server is refused when it is registered; those that people write are not."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mnemon.db.database import Database
+from mnemon.errors import InvalidRequest
+from mnemon.log.types.event_type import EventType
+from mnemon.log.types.registry import Registry
+from mnemon.log.types.schema_work import check_schema_work
+
+DOUBLED = {
+    "$ref": "#/$defs/a0",
+    "$defs": {
+        **{f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}, {"$ref": f"#/$defs/a{n + 1}"}]} for n in range(30)},
+        "a30": {"type": "object"},
+    },
+}
+TREE = {"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}, "size": {"type": "integer"}}}
+NEXT = {"anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}]}
+LIST = {"$defs": {"n": {"properties": {"next": NEXT}}}, "$ref": "#/$defs/n"}
+PLAIN = {
+    "allOf": [{"$ref": "#/$defs/base"}, {"properties": {"amount": {"type": "number"}}}],
+    "$defs": {"base": {"properties": {"who": {"$ref": "#/$defs/person"}, "by": {"$ref": "#/$defs/person"}}},
+              "person": {"type": "object", "required": ["name"]}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        (DOUBLED, "applied to one value"),
+        ({"allOf": [{"$ref": "#"}]}, "refers to itself without going into the value"),
+        ({"properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}}, "twice to the same value"),
+        ({"properties": {"a": {"$ref": "#"}}, "patternProperties": {"^a": {"$ref": "#"}}}, "twice to the same value"),
+        ({"anyOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}]}, "twice to the same value"),
+        (
+            {"$defs": {"x": {"$anchor": "x", "items": {"allOf": [{"$ref": "#x"}, {"$ref": "#x"}]}}}, "$ref": "#x"},
+            "twice to the same value",
+        ),
+        ({"properties": {f"p{n}": {"type": "string"} for n in range(25_000)}}, "parts, the limit is"),
+    ],
+)
+def test_a_schema_that_asks_for_endless_work_is_refused(schema: dict[str, Any], reason: str) -> None:
+    with pytest.raises(InvalidRequest, match=reason) as refused:
+        check_schema_work(schema, "evil")
+    assert "evil" in refused.value.message
+
+
+@pytest.mark.parametrize("schema", [{}, TREE, LIST, PLAIN, {"properties": {"a": True}}, {"$ref": "#/$defs/none"}])
+def test_a_schema_that_people_write_is_not(schema: dict[str, Any]) -> None:
+    check_schema_work(schema, "usual")
+
+
+def test_many_parts_that_meet_many_others_are_looked_at_in_bounded_time() -> None:
+    wide = {"anyOf": [{"type": "string"}] * 900}
+    schema = {"$defs": {f"d{n}": wide for n in range(2_000)}}
+    with pytest.raises(InvalidRequest):
+        check_schema_work(schema, "wide")
+
+
+async def test_it_is_refused_at_registration(database: Database, tenant: UUID) -> None:
+    evil = EventType(type="shop.evil", data_schema=DOUBLED, examples=[{}])
+    async with database.transaction(tenant) as connection:
+        with pytest.raises(InvalidRequest, match="more work than any event is worth"):
+            await Registry(database).check_in(connection, tenant, evil)
