@@ -144,17 +144,22 @@ async def test_a_file_that_uses_up_its_processor_time_is_not_tried_again(
     assert "1 s of processor time" in run["error"] and "MNEMON_EXTRACT_SECONDS" in run["error"]
 
 
-async def test_an_embedder_that_is_down_is_tried_again_and_then_given_up(
-    upload: Upload, work: Work, run_reaches: RunReaches, mnemon: Mnemon, tenant: UUID, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(EmbedderUnavailable, "retry", True)
+@pytest.mark.parametrize(("retry", "attempts"), [(True, 3), (False, 1)])
+async def test_an_embedder_that_is_down_is_tried_again_and_then_the_text_is_stored_without_vectors(
+    upload: Upload, work: Work, run_reaches: RunReaches, mnemon: Mnemon, tenant: UUID, monkeypatch: pytest.MonkeyPatch,
+    retry: bool, attempts: int,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(EmbedderUnavailable, "retry", retry)
     mnemon.__dict__["embedder"] = Gate(EmbedderUnavailable("The server of the model is down."))
     told = (await upload("Some text.")).json()
     await work()
     run = await run_reaches(told["run_id"], "failed", "succeeded")
-    assert run["attempts"] == 3 and "model is down" in run["error"]
-    assert await rows(mnemon, tenant, "SELECT 1 FROM mnemon.document_revisions") == []
-    assert await rows(mnemon, tenant, "SELECT 1 FROM mnemon.chunks") == []
+    assert (run["status"], run["attempts"]) == ("succeeded", attempts)
+    assert run["stats"]["without_vectors"] == "The server of the model is down."
+    assert [hit.text for hit in (await mnemon.searcher.search(tenant, "text")).hits] == ["Some text."]
+    assert await rows(mnemon, tenant, "SELECT 1 FROM mnemon.chunk_vectors") == []
+    [job] = await rows(mnemon, tenant, "SELECT status FROM mnemon.jobs WHERE kind = 'models.embed_missing'")
+    assert job["status"] == "PENDING"
 
 
 async def test_a_failed_run_can_be_retried_and_keeps_its_first_start(

@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
@@ -16,8 +16,8 @@ from mnemon.memory import vectors as memory_vectors
 from mnemon.memory.change_events import Author
 from mnemon.memory.gateway import Memory
 from mnemon.models import missing_vectors, vector_tables
-from mnemon.models.embedder import NoEmbedder, Purpose, Vectors
-from mnemon.models.failures import EmbedderUnavailable, ModelUnreachable
+from mnemon.models.embedder import Embedder, NoEmbedder, Purpose, Vectors
+from mnemon.models.failures import EmbedderUnavailable, ModelRequestRefused, ModelUnreachable
 from mnemon.models.reembed import reembed_step
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.search.event_vectors import VECTOR_TABLE
@@ -211,6 +211,59 @@ async def test_a_text_that_cannot_be_had_keeps_no_other_from_its_vector(
     await look_for_missing(mnemon, tenant)
     await all_done()
     assert (await with_vectors(mnemon, tenant, embedder.model_id))["memory"] == (3, 2)
+
+
+class Refusing(ComesAndGoes):
+    """Refuses whatever comes with a word that it does not like."""
+
+    disliked = "train"
+
+    async def embed(self, texts: Sequence[str], purpose: Purpose = "bulk") -> Vectors:
+        if any(self.disliked in text for text in texts):
+            raise ModelRequestRefused("This input is not allowed.")
+        return await super().embed(texts, purpose)
+
+
+async def test_a_text_that_the_model_refuses_is_set_aside_and_told(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Callable[[], Awaitable[None]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    refusing = Refusing()
+    monkeypatch.setitem(vars(mnemon), "embedder", refusing)
+    monkeypatch.setattr(model_jobs, "WAIT", timedelta(milliseconds=50))
+    # A file whose model refuses is stored, found by its words, and says so.
+    for number, text in enumerate(TEXTS):
+        await added(text, f"{number}.txt")
+    await remember(mnemon, tenant)
+    assert await mnemon.memory.vectors.catch_up(tenant, cast("Embedder", refusing)) == 2
+    assert (await mnemon.memory.vectors.status(tenant)).behind == 0
+    await all_done()
+    await look_for_missing(mnemon, tenant)
+    await all_done()
+    assert await with_vectors(mnemon, tenant, refusing.model_id) == dict.fromkeys(KINDS, (3, 2))
+    [last] = await rows(
+        mnemon, tenant, "SELECT result FROM mnemon.jobs WHERE kind = %s ORDER BY created_at DESC LIMIT 1",
+        EMBED_MISSING.name,
+    )  # fmt: skip
+    assert last["result"] == {"rows": 0, "refused": 3}
+    told = await rows(mnemon, tenant, "SELECT stats ->> 'without_vectors' AS why FROM mnemon.ingestion_runs")
+    assert sorted(row["why"] or "" for row in told) == ["", "", "This input is not allowed."]
+    assert (await mnemon.searcher.search(tenant, "train")).hits[0].text == TEXTS[1]
+
+
+async def test_a_model_that_refuses_everything_is_waited_for(
+    mnemon: Mnemon, tenant: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(missing_vectors, "MOST_REFUSED", 2)
+    refusing = Refusing()
+    refusing.disliked = ""
+    await remember(mnemon, tenant)
+    looking = missing_vectors.MissingVectors(mnemon.database, cast("Embedder", refusing))
+    async with mnemon.database.transaction(tenant) as tx:
+        lacking = await looking.find(tx)
+    assert lacking is not None
+    with pytest.raises(ModelRequestRefused):
+        await looking.make(tenant, lacking)
 
 
 async def test_a_person_erased_meanwhile_leaves_no_vector(

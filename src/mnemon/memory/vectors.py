@@ -91,7 +91,12 @@ class MemoryVectors:
         """Embed what waits, soon after it was written; returns how many vectors were made."""
         made = 0
         while hashes := await self._pending(tenant):
-            made += await self._maker.embed_texts(tenant, TABLE, embedder, hashes)
+            done = await self._maker.embed_apart(tenant, TABLE, embedder, hashes)
+            made += done.stored
+            if done.refused:
+                # The daily look for missing vectors asks once more; until then they are found by their words.
+                async with self._log.database.transaction(tenant) as tx:
+                    await _wait_no_longer(tx, done.refused)
         EMBEDDED.inc(made)
         return made
 

@@ -11,11 +11,19 @@ from mnemon.db.database import Connection, Database
 from mnemon.log.privacy.epochs import epoch_in, hold_epoch_in
 from mnemon.models.active import ModelInUse, active_model
 from mnemon.models.embedder import Embedder, Vectors
+from mnemon.models.failures import ModelRequestRefused
 from mnemon.models.vector_index import ensure_vector_index
 from mnemon.models.vector_tables import VectorTable, vector_tables
+from mnemon.telemetry import counter, logger
 
 SLICE = 32
 LOOK = 256
+# A model that refuses so many texts, and has taken none, refuses everything: its settings are at fault, not the texts.
+MOST_REFUSED = 16
+
+REFUSED = counter("mnemon_texts_refused_total", "Texts that an embedding model refused, each asked alone.", ["model"])
+
+log = logger(__name__)
 
 # A vector of the model in use will do when another is configured: a change of model brings it along.
 LACKING = sql.SQL("""
@@ -37,6 +45,14 @@ class Lacking:
     keys: Sequence[Any]
 
 
+@dataclass(frozen=True)
+class VectorsMade:
+    """How many vectors were stored, and the keys of texts that the model refused, each asked alone."""
+
+    stored: int
+    refused: Sequence[Any] = ()
+
+
 class MissingVectors:
     """One look through the tables of a tenant. What has no text, or changes meanwhile, is tried once in a look."""
 
@@ -45,6 +61,8 @@ class MissingVectors:
         self._embedder = embedder
         self._tried: dict[str, set[Any]] = {}
         self.rows = 0
+        # Texts that the model refuses, each asked alone: they are set aside for this look.
+        self.refused = 0
 
     async def find(self, tx: Connection) -> Lacking | None:
         """Some texts of the first table that lacks vectors; none if all are there, or if there is no model at all."""
@@ -62,10 +80,13 @@ class MissingVectors:
         """Raises what the model raises; what was stored until then stays."""
         for start in range(0, len(lacking.keys), SLICE):
             keys = lacking.keys[start : start + SLICE]
-            made = await self._maker.embed_texts(tenant, lacking.table, self._embedder, keys)
-            self.rows += made
-            if made < len(keys):
+            made = await self._maker.embed_apart(tenant, lacking.table, self._embedder, keys)
+            self.rows += made.stored
+            self.refused += len(made.refused)
+            if made.stored < len(keys):
                 self._tried.setdefault(lacking.table.relation, set()).update(keys)
+            if self.rows == 0 and self.refused >= MOST_REFUSED:
+                raise ModelRequestRefused(f"{self._embedder.model_id} refuses every text: look at its settings.")
 
 
 class VectorMaker:
@@ -74,6 +95,21 @@ class VectorMaker:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._indexed: set[tuple[str, ModelInUse]] = set()
+
+    async def embed_apart(
+        self, tenant: UUID, table: VectorTable, embedder: Embedder, keys: Sequence[Any]
+    ) -> VectorsMade:
+        """One text that is too long for the model, or filtered, keeps no other from its vector: where they are refused
+        together, each is asked alone."""
+        try:
+            return VectorsMade(await self.embed_texts(tenant, table, embedder, keys))
+        except ModelRequestRefused as refusal:
+            if len(keys) > 1:
+                each = [await self.embed_apart(tenant, table, embedder, [key]) for key in keys]
+                return VectorsMade(sum(one.stored for one in each), [key for one in each for key in one.refused])
+            REFUSED.labels(embedder.model_id).inc()
+            log.warning("text_refused_by_model", tenant_id=tenant, relation=table.relation, reason=refusal.message)
+            return VectorsMade(0, keys)
 
     async def embed_texts(self, tenant: UUID, table: VectorTable, embedder: Embedder, keys: Sequence[Any]) -> int:
         """Vectors for those of these texts that have none; how many were stored. The model is asked outside any

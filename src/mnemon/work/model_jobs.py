@@ -55,6 +55,7 @@ class VectorsToMake(Protocol):
     """What `mnemon.models.missing_vectors` offers."""
 
     rows: int
+    refused: int
 
     async def find(self, tx: Connection) -> Any: ...
     async def make(self, tenant: UUID, lacking: Any) -> None: ...
@@ -74,7 +75,7 @@ async def enqueue_missing_vectors(tx: Connection) -> None:
 
 @EMBED_MISSING.handler
 async def embed_missing(job: Job[NoPayload]) -> None:
-    """Some texts at a time, of every kind, until all have a vector."""
+    """Some texts at a time, of every kind, until all have a vector or were refused by the model, each asked alone."""
     missing: VectorsToMake = job.context.missing_vectors()
     deadline = time.monotonic() + STRETCH_SECONDS
     while True:
@@ -82,7 +83,7 @@ async def embed_missing(job: Job[NoPayload]) -> None:
             await tx.execute(LOCK)
             lacking = await missing.find(tx)
             if lacking is None:
-                await job.finish(tx, {"rows": missing.rows})
+                await job.finish(tx, {"rows": missing.rows, "refused": missing.refused})
                 return
         try:
             await missing.make(job.tenant_id, lacking)

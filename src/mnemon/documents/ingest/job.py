@@ -11,8 +11,9 @@ from pydantic import BaseModel
 from mnemon.documents.errors import DocumentPurged, FileGone
 from mnemon.documents.ingest.reader import read_isolated
 from mnemon.documents.ingest.recording import Made, RunToDo, record
-from mnemon.documents.ingest.slices import embed_chunks, is_long, keep_reading, kept_reading
+from mnemon.documents.ingest.slices import NotEmbedded, embed_chunks, is_long, keep_reading, kept_reading
 from mnemon.documents.intake.files import Files
+from mnemon.errors import MnemonError
 from mnemon.log.store import EventLog
 from mnemon.models.embedder import Embedder
 from mnemon.settings import Settings
@@ -76,12 +77,25 @@ async def ingest(job: Job[RunToRead]) -> None:
             await keep_reading(job, run.run_id, read)
     job.stages |= {"extract": read.extract_seconds, "chunk": read.chunk_seconds}
     await _note(job, run, "embed")
-    vectors, model = await embed_chunks(job, context.embedder, run.doc_id, run.run_id, read.chunks)
+    vectors, model, without_vectors = None, None, None
+    try:
+        vectors, model = await embed_chunks(job, context.embedder, run.doc_id, run.run_id, read.chunks)
+    except NotEmbedded as missing:
+        if _is_worth_waiting(job, run, missing.failure):
+            raise missing.failure from None
+        without_vectors = missing.failure.message
+        log.warning("stored_without_vectors", run_id=run.run_id, error_code=missing.failure.code)
     await _note(job, run, "store")
-    made = Made(run, read, vectors, model)
+    made = Made(run, read, vectors, model, without_vectors)
     await record(job, context.log, context.files, made, path)
     await asyncio.to_thread(context.files.discard_upload, job.tenant_id, run.run_id)
     _report(job, made, time.perf_counter() - started)
+
+
+def _is_worth_waiting(job: Job[RunToRead], run: RunToDo, failure: MnemonError) -> bool:
+    """Whether a model that failed is tried again before the document is stored without vectors, which it gets later. A
+    document that is read anew keeps those that it has."""
+    return run.run_type == "rebuild" or (failure.retry and job.attempt < job.max_attempts)
 
 
 async def _run(job: Job[RunToRead]) -> RunToDo:

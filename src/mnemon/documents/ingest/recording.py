@@ -23,6 +23,7 @@ from mnemon.log.store import EventLog
 from mnemon.models.active import ModelInUse
 from mnemon.models.embedder import Vectors
 from mnemon.work.job import Job
+from mnemon.work.model_jobs import enqueue_missing_vectors
 
 # Locked against other runs and a purge by the advisory lock that comes before.
 DOCUMENT = """
@@ -55,12 +56,13 @@ class RunToDo:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What came of the file, with its vectors where there is a model."""
+    """What came of the file, with its vectors where there is a model; where that failed, `without_vectors` says why."""
 
     run: RunToDo
     read: ReadFile
     vectors: Vectors | None
     model: ModelInUse | None
+    without_vectors: str | None = None
 
     @property
     def tokens(self) -> int:
@@ -115,11 +117,19 @@ async def record(job: Job[Any], events: EventLog, files: Files, made: Made, path
                 vectors=made.vectors, model=made.model, active=served,
             )  # fmt: skip
         with job.stage("db_write"):
+            if made.without_vectors:
+                await enqueue_missing_vectors(tx)
             if document["known_number"] is None:
                 await enqueue_extraction(tx, revision.revision_id)
             await transaction.append([_event(run, revision, document)])
-        stats = {"docs_processed": 1, "chunks_created": len(made.read.chunks), "tokens_total": made.tokens}
+        stats: dict[str, Any] = {
+            "docs_processed": 1,
+            "chunks_created": len(made.read.chunks),
+            "tokens_total": made.tokens,
+        }
         stats |= job.stage_milliseconds()
+        if made.without_vectors:
+            stats["without_vectors"] = made.without_vectors
         if is_long(made.read.chunks):
             await forget_slices(tx, run.run_id)
         await job.finish(tx, {"doc_version_id": str(revision.revision_id), "stats": stats})

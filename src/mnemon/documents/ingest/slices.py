@@ -14,6 +14,7 @@ from mnemon.db.database import Connection
 from mnemon.documents.ingest.chunk_store import text_to_embed
 from mnemon.documents.ingest.content import Chunk
 from mnemon.documents.ingest.reading import ReadFile
+from mnemon.errors import MnemonError
 from mnemon.models.active import ModelInUse
 from mnemon.models.bulk_line import in_turn
 from mnemon.models.embedder import Embedder, Vectors
@@ -54,6 +55,14 @@ READ_FILE = TypeAdapter(ReadFile)
 log = logger(__name__)
 
 
+class NotEmbedded(Exception):
+    """The model failed; what it said stands in `failure`."""
+
+    def __init__(self, failure: MnemonError) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
 def is_long(chunks: Sequence[Chunk]) -> bool:
     return len(chunks) > LONG
 
@@ -83,7 +92,8 @@ async def kept_reading(job: Job[Any], run_id: UUID) -> ReadFile | None:
 async def embed_chunks(
     job: Job[Any], embedder: Embedder, doc_id: UUID, run_id: UUID, chunks: Sequence[Chunk]
 ) -> tuple[Vectors | None, ModelInUse | None]:
-    """A vector for each chunk, or none where there is no model: the document is then searched by its words."""
+    """A vector for each chunk, or none where there is no model: the document is then searched by its words. Raises
+    NotEmbedded where there is one and it fails."""
     if embedder.source == "none":
         job.stages["embed"] = 0.0
         return None, None
@@ -91,7 +101,7 @@ async def embed_chunks(
         if is_long(chunks):
             return await _embed_in_slices(job, embedder, run_id, chunks)
         with job.stage("embed"):
-            vectors = await embedder.embed(_texts(chunks))
+            vectors = await _embed(embedder, chunks)
     return vectors, ModelInUse(embedder.model_id, vectors.shape[1])
 
 
@@ -109,7 +119,7 @@ async def _embed_in_slices(
     reached = row["reached"] if row else 0
     while reached < len(chunks):
         began = time.perf_counter()
-        vectors = await embedder.embed(_texts(chunks[reached : reached + SLICE]))
+        vectors = await _embed(embedder, chunks[reached : reached + SLICE])
         await _keep(job, embedder.model_id, run_id, reached, vectors, time.perf_counter() - began)
         reached += len(vectors)
         if time.monotonic() > deadline and reached < len(chunks):
@@ -135,5 +145,8 @@ async def _vectors(job: Job[Any], model_id: str, run_id: UUID) -> tuple[Vectors,
     return vectors, ModelInUse(model_id, vectors.shape[1])
 
 
-def _texts(chunks: Sequence[Chunk]) -> list[str]:
-    return [text_to_embed(one.headings, one.text) for one in chunks]
+async def _embed(embedder: Embedder, chunks: Sequence[Chunk]) -> Vectors:
+    try:
+        return await embedder.embed([text_to_embed(one.headings, one.text) for one in chunks])
+    except MnemonError as failure:
+        raise NotEmbedded(failure) from None
