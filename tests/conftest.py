@@ -152,11 +152,17 @@ async def migrated(server: EmbeddedServer) -> str:
 
 
 @pytest.fixture
-async def own_database(server: EmbeddedServer, migrated: str) -> AsyncIterator[Database]:
-    """A migrated database of the test's own."""
+def own_server(server: EmbeddedServer, migrated: str) -> Iterator[ExternalServer]:
+    """A migrated database of the test's own, that nobody is connected to."""
     with _new_database(server, like=migrated) as name:
-        async with Database(_way_into(server, name)) as opened:
-            yield opened
+        yield _way_into(server, name)
+
+
+@pytest.fixture
+async def own_database(own_server: ExternalServer) -> AsyncIterator[Database]:
+    """The same, opened."""
+    async with Database(own_server) as opened:
+        yield opened
 
 
 def _create_database(server: EmbeddedServer, like: str = "template1") -> str:

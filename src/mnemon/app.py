@@ -74,6 +74,7 @@ class Mnemon:
     privacy: Privacy
     sessions: Sessions
     first_start: FirstStart | None = None
+    erasures_repeated: int = 0
     checks: dict[str, Check] = field(default_factory=dict)
     # Who keeps words of documents outside the documents' own tables, and is asked to let go of them.
     on_purge: list[OnPurge] = field(default_factory=lambda: [drop_event_vectors])
@@ -126,14 +127,16 @@ class Mnemon:
 
     async def purge_document(self, tenant: UUID, actor: Actor, doc_id: UUID) -> Purged:
         """Destroy a document's content for good, wherever words of it are kept."""
-        purged = await purge(self.log, self.files, tenant, actor, doc_id, self.on_purge)
+        listed = self.privacy.erasures.put_on_list
+        purged = await purge(self.log, self.files, tenant, actor, doc_id, self.on_purge, listed)
         self.privacy.keys.forget(tenant, [subject_of(doc_id)])
         return purged
 
-    async def _purge_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
+    async def _purge_erased(
+        self, tenant: UUID, subjects: Sequence[str], affected: Sequence[object] = ()
+    ) -> Sequence[str]:
         """Who has the key of a document destroyed wants the document gone."""
-        doc_id = document_of(subject_id)
-        if doc_id is not None:
+        for doc_id in filter(None, map(document_of, subjects)):
             await self.purge_document(tenant, SYSTEM, doc_id)
         return ()
 
@@ -250,6 +253,8 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
             made = await first_start(privacy.log)
             mnemon = Mnemon(settings, database, privacy, _sessions(settings, database), made)
             mnemon.tie_lenses_to_privacy()
+            # Before anything is served: this may be a database that was restored to an earlier time.
+            mnemon.erasures_repeated = await privacy.repeat_erasures()
             mnemon.checks["database"] = lambda: check_database(database)
             mnemon.checks["migrations"] = lambda: check_migrations(database)
             mnemon.checks["keys"] = lambda: check_keys(privacy)

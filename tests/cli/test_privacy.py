@@ -97,3 +97,27 @@ def test_a_lost_key_file_is_a_clear_error(environment: dict[str, str]) -> None:
     assert "KEY_UNAVAILABLE" in mnemon(environment, "log", "append", event).stderr
     file.write_text(kept)
     assert result(environment, "privacy", "show", "p-2")[0]["value"] == "Zed"
+
+
+def test_a_restore_does_the_erasures_again_that_came_after_the_backup(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    file, home = tmp_path / "old.backup", Path(environment["MNEMON_HOME"])
+    result(environment, "log", "append", json.dumps({"type": "crm.lead.made", "data": {"id": "p-9", "name": "Oskar"}}))
+    result(environment, "db", "backup", str(file))
+    done = result(environment, "privacy", "erase", "p-9", "--reason", "subject_request", "--by", "ana@example.org",
+                  "--approved-by", "ben@example.org")  # fmt: skip
+    assert done["status"] == "completed"
+    listed = home / "keys" / "erasures.jsonl"
+    away = listed.rename(tmp_path / "erasures.jsonl")
+    # Whoever replaces a database that still lives does not need the list: its own tombstones are noted first.
+    restored = result(environment, "db", "restore", str(file), "--replace")
+    assert restored["erasures_repeated"] == 1
+    assert result(environment, "privacy", "show", "p-9") == []
+    assert result(environment, "privacy", "show", "p-2")[0]["value"] == "Zed"
+    listed.unlink()
+    away.rename(listed)
+    restored = mnemon(environment, "db", "restore", str(file), "--replace")
+    assert "1 erasure since then done again." in restored.stdout, restored.stderr
+    assert result(environment, "privacy", "show", "p-9") == []
+    assert mnemon(environment, "log", "verify").returncode == 0

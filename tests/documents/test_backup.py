@@ -2,8 +2,11 @@
 
 import io
 import tarfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
+from uuid import UUID
 
 import httpx
 import orjson
@@ -14,10 +17,18 @@ from mnemon.db import backup as backing
 from mnemon.db.backup import backup, restore
 from mnemon.db.backup_file import FORMAT, new_archive, open_archive, read_manifest
 from mnemon.db.backup_keys import BackupKeys
+from mnemon.db.database import Database
 from mnemon.db.external import ExternalServer
 from mnemon.db.kept_files import Folders, pack_files
 from mnemon.documents.intake.files import Files
 from mnemon.errors import BackupFailed
+from mnemon.identity.sessions import Sessions
+from mnemon.log.events import SYSTEM
+from mnemon.log.privacy.archive_store import DirectoryStore
+from mnemon.log.privacy.erasure_list import ErasureList
+from mnemon.log.privacy.privacy import Privacy
+from mnemon.log.privacy.wrapping_keys import KeyRing
+from mnemon.settings import Settings
 from tests.api.conftest import Person
 from tests.work.conftest import Eventually
 
@@ -156,3 +167,44 @@ async def test_a_backup_with_other_files_is_refused_and_nothing_is_written(
     assert not list(tmp_path.rglob("escaped"))
     with open_archive(forged, keys) as archive:
         assert read_manifest(archive).format == FORMAT
+
+
+@asynccontextmanager
+async def on_another_machine(
+    server: ExternalServer, settings: Settings, ring: KeyRing, listed: ErasureList
+) -> AsyncIterator[Mnemon]:
+    async with Database(server) as database:
+        store = DirectoryStore(settings.home / "archive")
+        privacy = Privacy(database, ring, store, listening=False, erasure_list=listed)
+        whole = Mnemon(settings, database, privacy, Sessions(database, "k" * 32, timedelta(hours=1)))
+        whole.tie_lenses_to_privacy()
+        try:
+            yield whole
+        finally:
+            await privacy.close()
+
+
+async def test_a_document_purged_since_the_backup_is_purged_again(
+    taken: Path, empty_server: ExternalServer, elsewhere: Files, keys: BackupKeys, settings: Settings, ring: KeyRing,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    listed = ErasureList(tmp_path)
+    await restore(empty_server, taken, keys, elsewhere.folders)
+    tenant = next(iter(elsewhere.blobs_of_tenants()))[0]
+    async with on_another_machine(empty_server, settings, ring, listed) as mnemon:
+        async with mnemon.database.transaction(tenant) as tx:
+            rows = await tx.execute("SELECT doc_id FROM mnemon.documents WHERE tenant_id = %s", (tenant,))
+            [doc_id] = [row["doc_id"] for row in await rows.fetchall()]
+        await mnemon.purge_document(tenant, SYSTEM, doc_id)
+        assert [one.subject_id for one in listed.entries()] == [f"document:{doc_id}"]
+    await restore(empty_server, taken, keys, elsewhere.folders, replace=True)
+    async with on_another_machine(empty_server, settings, ring, listed) as mnemon:
+        assert await texts_of(mnemon, tenant) == [BEFORE]
+        assert await mnemon.privacy.repeat_erasures() == 1
+        assert await texts_of(mnemon, tenant) == []
+
+
+async def texts_of(mnemon: Mnemon, tenant: UUID) -> list[str]:
+    async with mnemon.database.transaction(tenant) as tx:
+        rows = await (await tx.execute("SELECT text FROM mnemon.chunks")).fetchall()
+    return [row["text"].strip() for row in rows]

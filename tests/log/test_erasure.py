@@ -198,9 +198,9 @@ async def test_readmission_waits_until_every_process_has_forgotten(privacy: Priv
 
 
 async def test_lenses_are_told_which_events_lost_something(privacy: Privacy, tenant: UUID) -> None:
-    told: list[tuple[UUID, str, Sequence[AffectedEvent]]] = []
+    told: list[tuple[UUID, Sequence[str], Sequence[AffectedEvent]]] = []
 
-    async def rebuild(where: UUID, who: str, affected: Sequence[AffectedEvent]) -> list[str]:
+    async def rebuild(where: UUID, who: Sequence[str], affected: Sequence[AffectedEvent]) -> list[str]:
         told.append((where, who, affected))
         return ["customers"]
 
@@ -210,7 +210,7 @@ async def test_lenses_are_told_which_events_lost_something(privacy: Privacy, ten
     erasure = await erase(privacy, tenant)
     assert erasure.lenses_rebuilt == ["customers"]
     [(where, who, affected)] = told
-    assert (where, who) == (tenant, "c-1")
+    assert (where, who) == (tenant, ["c-1"])
     assert [(one.legal_entity, one.sequence) for one in affected] == [("main", 1), ("USMF", 1)]
     assert affected[0].fields == ["/data/contact/email", "/data/name"]
 

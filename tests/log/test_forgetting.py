@@ -106,7 +106,7 @@ async def test_a_lens_may_forget_by_itself(log: EventLog, privacy: Privacy, tena
 async def test_a_lens_without_personal_data_is_left_alone(log: EventLog, tenant: UUID) -> None:
     projector = Projector(log)
     projector.add(totals(personal=False))
-    assert list(await projector.on_erased(tenant, CLERK.id)) == []
+    assert list(await projector.on_erased(tenant, [CLERK.id])) == []
 
 
 async def test_a_batch_read_before_an_erasure_is_not_written_after_it(
@@ -167,7 +167,7 @@ async def test_a_rebuild_that_an_erasure_overtakes_starts_over(log: EventLog, pr
 async def test_a_snapshot_of_what_was_read_before_an_erasure_is_not_saved(log: EventLog, tenant: UUID) -> None:
     snapshots = Snapshots(log.database)
     epoch = await snapshots.epoch(tenant)
-    await Projector(log).on_erased(tenant, CLERK.id)
+    await Projector(log).on_erased(tenant, [CLERK.id])
     assert not await snapshots.save(tenant, "p", {"name": NAME}, {1: 1}, epoch=epoch)
     assert await snapshots.load(tenant, "p") is None
     assert await snapshots.save(tenant, "p", {"n": 1}, {1: 1}, epoch=await snapshots.epoch(tenant))

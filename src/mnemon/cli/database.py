@@ -7,14 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemon.cli.context import on_its_own, run_async, settings_for_command
-from mnemon.cli.output import Json, say, show, table
+from mnemon.cli.context import on_its_own, opened, run_async, settings_for_command
+from mnemon.cli.output import Json, counted, say, show, table
 from mnemon.db.backup import backup, restore
 from mnemon.db.backup_file import Manifest
 from mnemon.db.backup_keys import BackupKeys
 from mnemon.db.database import open_database
 from mnemon.db.migrate import SchemaState, migrate, schema_state
 from mnemon.documents.intake.files import Files
+from mnemon.errors import BackupFailed
+from mnemon.log.privacy.erasure_list import ErasureList
+from mnemon.log.privacy.repeated_erasures import note_before_restore
 
 app = typer.Typer(help="The database: state, migrations, backup, restore.", no_args_is_help=True)
 
@@ -105,29 +108,45 @@ def restore_(
     unsigned: Annotated[
         bool, typer.Option("--unsigned", help="Take a backup that is plain, or not signed by this home, on trust.")
     ] = False,
+    without_erasure_list: Annotated[
+        bool, typer.Option("--without-erasure-list", help="Nobody was erased since the backup, or may come back.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Put a backup's rows and files back: all of them, compared one by one, or nothing.
 
-    A backup that was changed, cut short or not signed with the key in this home is refused.
+    A backup that was changed, cut short or not signed with the key in this home is refused. Whoever was erased since it
+    was made is erased again at once, by the list in the folder `keys`; memory is then made anew from the log.
 
     Example: mnemon db restore /backups/monday.backup --replace
     """
     target = file.absolute()
 
-    async def work() -> Manifest:
+    async def work() -> tuple[Manifest, int]:
         settings = settings_for_command()
+        listed = ErasureList(settings.home)
         async with open_database(settings) as database:
             keys, folders = BackupKeys(settings.home), Files.of(settings).folders
-            return await restore(database.server, target, keys, folders, replace=replace, unsigned=unsigned)
+            async with database.owner() as owner:
+                await note_before_restore(owner, listed)
+            if not listed.exists() and not without_erasure_list:
+                raise BackupFailed(
+                    f"There is no {listed.file}, which says who was erased since the backup: put back the copy of "
+                    "`keys` that was kept apart. If nobody was, give --without-erasure-list."
+                )
+            manifest = await restore(database.server, target, keys, folders, replace=replace, unsigned=unsigned)
+        async with opened() as mnemon:
+            await mnemon.projector.renew()
+            return manifest, mnemon.erasures_repeated
 
-    manifest = run_async(work())
+    manifest, repeated = run_async(work())
+    again = f" {counted(repeated, 'erasure')} since then done again." if repeated else ""
     show(
-        _result(target, manifest),
+        _result(target, manifest) | {"erasures_repeated": repeated},
         as_json,
         lambda: say(
             f"Restored {len(manifest.tables)} tables and {manifest.files} files as of {manifest.taken_at}; "
-            "every row and every byte matches."
+            f"every row and every byte matches.{again}"
         ),
     )
 

@@ -36,6 +36,9 @@ from mnemon.work.kinds import JobKind
 # Called in the transaction of a purge with the revisions that go, by whoever keeps words of them elsewhere.
 OnPurge = Callable[[Connection, UUID, Sequence[UUID]], Awaitable[None]]
 
+# Called last in the transaction of a purge, with the name of the key that it destroyed.
+OnKeyDestroyed = Callable[[Connection, UUID, str], Awaitable[None]]
+
 REVISIONS = """
 SELECT doc_version_id, content_hash FROM mnemon.document_revisions
  WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s
@@ -79,15 +82,28 @@ class _Gone:
 
 
 async def purge(
-    events: EventLog, files: Files, tenant: UUID, actor: Actor, doc_id: UUID, hooks: Sequence[OnPurge] = ()
+    events: EventLog,
+    files: Files,
+    tenant: UUID,
+    actor: Actor,
+    doc_id: UUID,
+    hooks: Sequence[OnPurge] = (),
+    on_key_destroyed: OnKeyDestroyed | None = None,
 ) -> Purged:
     """Destroy a document's content for good. Repeating it is harmless and finishes what was interrupted."""
-    gone = await retry_on_conflict(lambda: _destroy(events, tenant, actor, doc_id, hooks))
+    gone = await retry_on_conflict(lambda: _destroy(events, tenant, actor, doc_id, hooks, on_key_destroyed))
     await remove_files(events.database, files, tenant, gone.runs, gone.hashes)
     return Purged(doc_id=doc_id, versions=len(gone.revisions), runs=len(gone.runs))
 
 
-async def _destroy(events: EventLog, tenant: UUID, actor: Actor, doc_id: UUID, hooks: Sequence[OnPurge]) -> _Gone:
+async def _destroy(
+    events: EventLog,
+    tenant: UUID,
+    actor: Actor,
+    doc_id: UUID,
+    hooks: Sequence[OnPurge],
+    on_key_destroyed: OnKeyDestroyed | None,
+) -> _Gone:
     async with events.transaction(tenant) as transaction:
         tx = transaction.connection
         await lock_document(tx, doc_id)
@@ -108,6 +124,8 @@ async def _destroy(events: EventLog, tenant: UUID, actor: Actor, doc_id: UUID, h
             await tx.execute(FORGET, (doc_id,))
         except psycopg.errors.DeadlockDetected as failure:
             raise TransactionConflict("The purge was undone, as an append was in its way: retry it.") from failure
+        if on_key_destroyed is not None:
+            await on_key_destroyed(tx, tenant, happened.subject_of(doc_id))
     PURGED.inc()
     log.info("document_purged", tenant_id=tenant, doc_id=doc_id, versions=len(gone.revisions), runs=len(gone.runs))
     return gone

@@ -126,6 +126,13 @@ class KeyUnavailable(MnemonError):
     status = 503
 
 
+class ErasureNotListed(MnemonError):
+    """The list of erasures that is kept with the keys cannot be written; nobody was erased."""
+
+    code = "ERASURE_NOT_LISTED"
+    status = 503
+
+
 class SealBroken(MnemonError):
     """A sealed field was changed, or moved from another event or field."""
 

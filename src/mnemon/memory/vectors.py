@@ -120,8 +120,8 @@ class MemoryVectors:
             await connection.execute(FORGET_PENDING, {"tenant": tenant})
             return (await connection.execute(SWEEP)).rowcount
 
-    async def on_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
-        """To be called once the lens is free of the person: their texts are in it no more, and their vectors go."""
+    async def on_erased(self, tenant: UUID, subjects: Sequence[str], affected: Sequence[object] = ()) -> Sequence[str]:
+        """To be called once the lens is free of the people: their texts are in it no more, and their vectors go."""
         await self.sweep(tenant)
         async with self._log.database.transaction(tenant) as connection:
             await connection.execute(RENEW_STATISTICS)

@@ -11,11 +11,12 @@ why one seal brings back what can be brought back. To read in this order:
 6. `wrapping_keys`, `kms`, `rotation`  the keys that wrap those, from files, the environment or AWS KMS; their change
 7. `affected`           which events hold something about a person
 8. `erasure`            one person asks, another approves, the key is destroyed, derived data is made anew
-9. `epochs`, `invalidation`  what was read before an erasure is not written after it; other processes forget at once
-10. `redaction`, `redaction_requests`  values taken out of payloads that were stored in plain text, in two steps
-11. `archive`, `archive_objects`, `archive_store`  old payloads to a store and back
-12. `scan`              looks for given words everywhere that Mnemon keeps anything
-13. `privacy_events`    what the log records about all this: ids and code words, never prose
+9. `erasure_list`, `repeated_erasures`  who was forgotten, outside the database; done again where it was restored
+10. `epochs`, `invalidation`  what was read before an erasure is not written after it; other processes forget at once
+11. `redaction`, `redaction_requests`  values taken out of payloads that were stored in plain text, in two steps
+12. `archive`, `archive_objects`, `archive_store`  old payloads to a store and back
+13. `scan`              looks for given words everywhere that Mnemon keeps anything
+14. `privacy_events`    what the log records about all this: ids and code words, never prose
 
 What holds:
 

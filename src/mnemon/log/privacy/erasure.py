@@ -1,5 +1,6 @@
 """Erasure: one person asks, another approves, the key is destroyed, and what was derived from it is made anew."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any
@@ -17,6 +18,7 @@ from mnemon.log.errors import TransactionConflict
 from mnemon.log.events import Actor, EntityReference, NewEvent
 from mnemon.log.privacy import privacy_events as events
 from mnemon.log.privacy.affected import AffectedEvent, affected_events, page_of_people
+from mnemon.log.privacy.erasure_list import ErasureList, ListedErasure
 from mnemon.log.privacy.privacy_events import check_reason, check_reference
 from mnemon.log.privacy.subjects import SubjectKeys
 from mnemon.log.store import EventLog
@@ -53,13 +55,17 @@ UPDATE mnemon.erasures
    SET status = 'completed', lenses_rebuilt = %s, completed_at = clock_timestamp(), last_error = NULL
  WHERE tenant_id = %s AND erasure_id = %s
 """
+DESTROYED = """
+SELECT max(generation) AS generation, max(destroyed_at) AS at FROM mnemon.subject_keys
+ WHERE tenant_id = %s AND subject_id = %s AND destroyed_at IS NOT NULL
+"""
 FAILED = "UPDATE mnemon.erasures SET last_error = %s WHERE tenant_id = %s AND erasure_id = %s"
 
 log = logger(__name__)
 
-# Called once the key is gone, with every event that was sealed with it; makes anew what was derived from them, and
-# returns the names of the lenses it rebuilt. It may be called again for the same person.
-OnErased = Callable[[UUID, str, Sequence[AffectedEvent]], Awaitable[Sequence[str]]]
+# Called once the keys of some people are gone, with every event that was sealed with them; makes anew what was derived
+# from those, and returns the names of the lenses it rebuilt. It may be called again for the same people.
+OnErased = Callable[[UUID, Sequence[str], Sequence[AffectedEvent]], Awaitable[Sequence[str]]]
 
 
 class Erasure(BaseModel):
@@ -84,9 +90,10 @@ class Erasure(BaseModel):
 class Erasures:
     """Forgets people. `on_erased` is the list of those who hold something derived from personal fields."""
 
-    def __init__(self, log: EventLog, keys: SubjectKeys) -> None:
+    def __init__(self, log: EventLog, keys: SubjectKeys, listed: ErasureList | None = None) -> None:
         self._log = log
         self._keys = keys
+        self._listed = listed
         self.on_erased: list[OnErased] = []
 
     async def request(
@@ -177,8 +184,20 @@ class Erasures:
             except psycopg.errors.DeadlockDetected as failure:
                 # Someone who appended about this person to another partition goes on to append to this one.
                 raise TransactionConflict("The erasure was undone, as an append was in its way: retry it.") from failure
+            await self.put_on_list(connection, tenant, erasure.subject_id)
             ERASED.inc()
             return await self._found(connection, tenant, erasure_id)
+
+    async def put_on_list(self, connection: Connection, tenant: UUID, subject_id: str) -> None:
+        """The last thing before the commit: from now on no copy of the database brings the key back.
+
+        If this process dies in between, the next start finds the line and does what was approved.
+        """
+        if self._listed is not None:
+            row = await (await connection.execute(DESTROYED, (tenant, subject_id))).fetchone()
+            if row is not None and row["generation"] is not None:
+                line = ListedErasure(tenant, subject_id, row["generation"], row["at"])
+                await asyncio.to_thread(self._listed.add, [line])
 
     async def _complete(self, tenant: UUID, erasure: Erasure) -> Erasure:
         async with self._log.database.transaction(tenant) as connection:
@@ -186,7 +205,7 @@ class Erasures:
         rebuilt: set[str] = set()
         for hook in self.on_erased:
             try:
-                rebuilt |= set(await hook(tenant, erasure.subject_id, affected))
+                rebuilt |= set(await hook(tenant, [erasure.subject_id], affected))
             except Exception as failure:
                 # The key is gone all the same. What is left to do is written down, and done by the next approval.
                 await self._note(tenant, erasure.erasure_id, f"{type(failure).__name__}: {failure}"[:500])

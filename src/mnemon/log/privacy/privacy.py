@@ -16,10 +16,12 @@ from mnemon.log.privacy.archive_objects import ArchivedPayloads
 from mnemon.log.privacy.archive_store import ArchiveStore, archive_store_for
 from mnemon.log.privacy.crypto_seal import REDACTED, CryptoSeal
 from mnemon.log.privacy.erasure import Erasures
+from mnemon.log.privacy.erasure_list import ErasureList
 from mnemon.log.privacy.invalidation import Invalidation
 from mnemon.log.privacy.personal import steps_of_pointer
 from mnemon.log.privacy.redaction import Redactions
 from mnemon.log.privacy.redaction_requests import RedactionRequests
+from mnemon.log.privacy.repeated_erasures import repeat_erasures
 from mnemon.log.privacy.rotation import Rotation, RotationProgress, rotate
 from mnemon.log.privacy.scan import Scan, scan
 from mnemon.log.privacy.subjects import SubjectKeys
@@ -57,6 +59,7 @@ class Privacy:
         key_seconds: float = 60,
         listening: bool = True,
         backup_keys: BackupKeys | None = None,
+        erasure_list: ErasureList | None = None,
     ) -> None:
         self._database = database
         self._backup_keys = backup_keys
@@ -66,7 +69,8 @@ class Privacy:
         self.payloads = ArchivedPayloads(database, store)
         seal = CryptoSeal(self.keys, self.payloads)
         self.log = EventLog(database, limits=limits, seal=seal, registry=registry, delivery=delivery)
-        self.erasures = Erasures(self.log, self.keys)
+        self.erasure_list = erasure_list
+        self.erasures = Erasures(self.log, self.keys, erasure_list)
         self.redactions = Redactions(self.log)
         self.redaction_requests = RedactionRequests(self.log, self.redactions)
         self.archive = Archive(database, self.log, store)
@@ -78,6 +82,12 @@ class Privacy:
         await self.invalidation.stop()
         await self.log.close()
         await self.keys.close()
+
+    async def repeat_erasures(self) -> int:
+        """Bring a database that was restored up to the list of erasures; to be done before anything is served."""
+        if self.erasure_list is None:
+            return 0
+        return await repeat_erasures(self._database, self.log, self.erasure_list, self.erasures.on_erased)
 
     async def people(self, tenant: UUID, limit: int, after: str = "") -> list[Person]:
         """Everyone whose personal data the log holds or held, by id."""
@@ -124,6 +134,7 @@ async def open_privacy(
         most_keys=settings.subject_key_cache,
         key_seconds=settings.subject_key_seconds,
         backup_keys=BackupKeys(settings.home),
+        erasure_list=ErasureList(settings.home),
     )
     try:
         yield privacy

@@ -72,6 +72,13 @@ ERASURE_COMPLETED = _type(
     {"erasure_id": ULID, "subject_id": ID, "events_affected": COUNT, "lenses_rebuilt": {"type": "array"}},
     _ERASURE | {"events_affected": 12, "lenses_rebuilt": ["orders"]},
 )
+ERASURE_REPEATED = _type(
+    "privacy.erasure.repeated",
+    "person",
+    "A database that was restored to an earlier time had a key that is on the list of destroyed ones: destroyed again.",
+    {"subject_id": ID, "generation": COUNT},
+    {"subject_id": "customer-17", "generation": 1},
+)
 SUBJECT_READMITTED = _type(
     "privacy.subject.readmitted",
     "person",
@@ -141,6 +148,7 @@ ALL = (
     ERASURE_DECLINED,
     SUBJECT_ERASED,
     ERASURE_COMPLETED,
+    ERASURE_REPEATED,
     SUBJECT_READMITTED,
     REDACTION_REQUESTED,
     REDACTION_DECLINED,

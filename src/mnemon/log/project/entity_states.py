@@ -136,11 +136,12 @@ class EntityStates:
         kinds = {rule.entity_type for one in declared for rule in one.state}
         return {kind: fold for kind in sorted(kinds) if (fold := fold_of(kind, declared)) is not None}
 
-    async def on_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
-        """Once a person's key is gone: delete the snapshots that may hold them."""
+    async def on_erased(self, tenant: UUID, subjects: Sequence[str], affected: Sequence[object] = ()) -> Sequence[str]:
+        """Once people's keys are gone: delete the snapshots that may hold them."""
         async with self._events.database.transaction(tenant) as connection:
             await raise_epoch_in(connection, tenant)
-            await forget_in(connection, tenant, subject_id)
+            for subject_id in subjects:
+                await forget_in(connection, tenant, subject_id)
         return []
 
     async def on_redacted(self, tenant: UUID, partition_id: int, sequence: int) -> Sequence[str]:

@@ -130,16 +130,17 @@ class Projector:
                 found.append(LensStanding(lens, await state_in(connection, tenant, lens), behind))
         return found
 
-    async def on_erased(self, tenant: UUID, subject_id: str, affected: Sequence[object] = ()) -> Sequence[str]:
-        """Once a person's key is gone: take them out of rows, snapshots and error texts; returns the lenses changed."""
+    async def on_erased(self, tenant: UUID, subjects: Sequence[str], affected: Sequence[object] = ()) -> Sequence[str]:
+        """Once people's keys are gone: take them out of rows, snapshots and error texts; returns the lenses changed."""
         async with self._events.database.transaction(tenant) as connection:
             await raise_epoch_in(connection, tenant)
-            await scrub_in(connection, tenant, subject_id)
+            for subject_id in subjects:
+                await scrub_in(connection, tenant, subject_id)
             await forget_snapshots_in(connection, tenant)
         changed = []
         for lens in self._lenses.values():
             if lens.personal:
-                await self._forget(tenant, lens, subject_id)
+                await self._forget(tenant, lens, subjects)
                 changed.append(lens.name)
         async with self._events.database.transaction(tenant) as connection:
             # Those that were taken of rows which still held the person.
@@ -221,6 +222,14 @@ class Projector:
             await self.rebuild(tenant, lens.name)
         self._current.add((tenant, lens.name))
 
+    async def renew(self) -> None:
+        """Make rows of another version anew, for every tenant, as after a restore that left them out."""
+        inline = [lens for lens in self._lenses.values() if lens.lifecycle == "inline"]
+        async with self._events.database.session() as connection:
+            behind = await others_in(connection, inline)
+        for tenant, name in behind:
+            await self._begin(tenant, self._lens(name))
+
     async def _renew_inline(self) -> None:
         """Make rows of another version anew, one tenant after the other; done once none is left.
 
@@ -246,13 +255,14 @@ class Projector:
             return False
         return True
 
-    async def _forget(self, tenant: UUID, lens: Lens, subject_id: str) -> None:
+    async def _forget(self, tenant: UUID, lens: Lens, subjects: Sequence[str]) -> None:
         if lens.forget is None:
             await Rebuild(self._events, tenant, lens).run(from_snapshot=False, wait=True)
             return
         async with self._events.database.transaction(tenant) as connection:
             await connection.execute(WRITE_LOCK, (lock_key(lens.name, tenant),))
-            await lens.forget(connection, subject_id, lens.real_tables)
+            for subject_id in subjects:
+                await lens.forget(connection, subject_id, lens.real_tables)
 
     def _lens(self, name: str) -> Lens:
         if name not in self._lenses:
