@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 from mnemon.models.language import NoLanguageModel
-from mnemon.semantics.extract.choose import choose_extractor
+from mnemon.semantics.extract.extractor import choose_extractor
 from mnemon.settings import Settings
 
 

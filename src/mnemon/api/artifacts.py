@@ -3,11 +3,13 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ValidationError
 
 from mnemon.api.access import MnemonPart, address_of, allow
 from mnemon.api.bind import refuse_unknown, route
-from mnemon.api.long_bodies import read_long_body
 from mnemon.documents.intake.text import LONGEST_TEXT
+from mnemon.errors import InvalidRequest, RequestTooLarge
 from mnemon.identity.roles import Principal
 from mnemon.operations import Bound, Caller, Differs, model_of, offered
 from mnemon.semantics import artifact_operations as operations
@@ -38,3 +40,20 @@ post_artifact.bound = Bound(operations.add, AT_ONCE)  # type: ignore[attr-define
 route(router, "GET", "/artifacts/{artifact_uid}", operations.get)
 route(router, "GET", "/artifacts/{artifact_uid}/revisions", operations.history)
 route(router, "DELETE", "/artifacts/{artifact_uid}", operations.delete)
+
+
+async def read_long_body(request: Request, model: type[BaseModel], most: int) -> BaseModel:
+    """The body as this model; refused with the field that does not fit, or when more than `most` bytes have come."""
+    sent_as = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if sent_as != "application/json":
+        # A form of a foreign page cannot send this type.
+        raise InvalidRequest(f"The body is {sent_as or 'of no named type'}: send application/json.")
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > most:
+            raise RequestTooLarge(f"The request body is over {most} bytes: upload it as a file.", most_bytes=most)
+    try:
+        return model.model_validate_json(bytes(body))
+    except ValidationError as failure:
+        raise RequestValidationError(failure.errors(include_url=False, include_input=False)) from None

@@ -7,7 +7,6 @@ from mnemon import __version__
 from mnemon.api import (
     artifacts,
     ask,
-    auth,
     documents,
     health,
     ingest,
@@ -29,7 +28,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     ask.router,
     ingest.router,
     records.events,
-    auth.router,
+    users.account_router,
     users.router,
     users.token_router,
     records.types,

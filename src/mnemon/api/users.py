@@ -1,4 +1,4 @@
-"""Users of the caller's tenant, for administrators; and access tokens."""
+"""People over REST: logging in and one's own account, users for administrators, access tokens."""
 
 from uuid import UUID
 
@@ -6,10 +6,11 @@ from fastapi import APIRouter
 from pydantic import RootModel
 
 from mnemon.api.bind import route
-from mnemon.identity.operations import tokens, users
+from mnemon.identity.operations import account, tokens, users
 from mnemon.identity.tokens import AccessToken
 from mnemon.operations import Differs
 
+account_router = APIRouter(tags=["account"])
 router = APIRouter(tags=["users"])
 token_router = APIRouter(tags=["tokens"])
 USER = "/users/{user_id}"
@@ -25,6 +26,10 @@ def _listed(found: tokens.TokenList) -> Tokens:
     return Tokens(found.tokens)
 
 
+route(account_router, "POST", "/auth/login", account.log_in)
+route(account_router, "POST", "/auth/link", account.log_in_by_link)
+route(account_router, "GET", "/me", account.me)
+route(account_router, "POST", "/me/password", account.set_password, status=204)
 route(router, "GET", "/users", users.list_users)
 route(router, "POST", "/users", users.add_user, status=201)
 route(router, "GET", USER, users.get_user, differences=BY_ID)

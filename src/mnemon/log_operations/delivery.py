@@ -5,12 +5,13 @@ from typing import Any
 
 from pydantic import Field
 
-from mnemon.identity.following import refuse_strangers
-from mnemon.identity.roles import Action
+from mnemon.errors import NotAllowed
+from mnemon.identity.roles import Action, Principal, Role, user_actor_id
 from mnemon.log.errors import EventNotFound, SubscriptionMoved, SubscriptionNotFound
 from mnemon.log.read.reader import LARGEST_PAGE
 from mnemon.log.subscribe.gathering import Batch
 from mnemon.log.subscribe.pull import LONGEST_CLAIM, LONGEST_WAIT
+from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.log_operations.event_outputs import LogEventOut
 from mnemon.log_operations.fields import BY_PROGRAMS, EVENT_ID, EventId, FromRecord, Parts, SequenceNumber
 from mnemon.log_operations.shown import shown_events
@@ -159,7 +160,7 @@ async def reject(mnemon: Parts, caller: Caller, asked: Rejection) -> RejectedOut
 async def _own(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> None:
     found = await mnemon.log.subscriptions.find(caller.tenant_id, asked.subscription_id)
     if caller.principal is not None:
-        refuse_strangers(caller.principal, found)
+        _refuse_strangers(caller.principal, found)
 
 
 async def _shown(mnemon: Parts, caller: Caller, batch: Batch) -> BatchOut:
@@ -171,3 +172,15 @@ async def _shown(mnemon: Parts, caller: Caller, batch: Batch) -> BatchOut:
         held=dict(batch.held),
         claimed_until=batch.claimed_until,
     )
+
+
+def _refuse_strangers(principal: Principal, subscription: Subscription) -> None:
+    """To acknowledge is to say that nobody needs the events again: only the subscriber and administrators may."""
+    owners = {principal.actor.id, user_actor_id(principal.user_id)}
+    if principal.role is not Role.ADMIN and subscription.subscriber_id not in owners:
+        raise NotAllowed(
+            f"The subscription {subscription.subscription_id} belongs to {subscription.subscriber_id}: "
+            "have an administrator make one with your subscriber_id.",
+            id=subscription.subscription_id,
+            subscriber_id=subscription.subscriber_id,
+        )

@@ -19,7 +19,6 @@ from mnemon.identity.roles import Action, Principal, authorise
 from mnemon.mcp.caller import AgentCaller, QuestionToPerson
 from mnemon.mcp.links import Linked
 from mnemon.mcp.refusals import as_mnemon_error, failed
-from mnemon.mcp.schemas import drop_titles
 from mnemon.operations import Bound, Output, as_json
 from mnemon.telemetry import bind, counter
 
@@ -29,6 +28,11 @@ Profile = Literal["core", "full"]
 Tool = Callable[..., Awaitable[Any]]
 # The caller where the transport proves none: always the same, or proven anew for each call.
 Local = Principal | Callable[[], Awaitable[Principal]]
+
+# Where a schema holds others.
+NAMED = ("properties", "$defs")
+LISTED = ("anyOf", "allOf", "oneOf", "prefixItems")
+SINGLE = ("items", "additionalProperties")
 
 # A client of an earlier revision does not know `resource_link`, and may refuse the whole result for it.
 LINKS_SINCE = "2025-06-18"
@@ -149,3 +153,13 @@ def _with_context_for_caller(guarded: Tool, function: Tool) -> Tool:
     }
     del guarded.__wrapped__  # type: ignore[attr-defined]
     return guarded
+
+
+def drop_titles(schema: dict[str, Any]) -> None:
+    """The titles that pydantic makes only repeat the names, in every conversation that lists the tools."""
+    schema.pop("title", None)
+    inner = [one for key in NAMED for one in schema.get(key, {}).values()]
+    inner += [one for key in LISTED for one in schema.get(key, ())]
+    inner += [schema[key] for key in SINGLE if isinstance(schema.get(key), dict)]
+    for one in inner:
+        drop_titles(one)

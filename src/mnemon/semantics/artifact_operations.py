@@ -6,17 +6,14 @@ from uuid import UUID
 
 from pydantic import Field
 
-from mnemon.db.database import Connection, Database
+from mnemon.db.database import Connection
+from mnemon.documents import operations as documents
 from mnemon.documents.access import Reader, read_as
 from mnemon.documents.errors import ArtifactNotFound
 from mnemon.documents.inputs import ArtifactUid
-from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.text import LONGEST_TEXT
-from mnemon.documents.purge import Purged
 from mnemon.errors import InvalidRequest, NotAllowed
 from mnemon.identity.roles import Action
-from mnemon.log.events import Actor
-from mnemon.log.store import EventLog
 from mnemon.operations import Caller, Input, Output, operation
 from mnemon.semantics import artifact_reading
 from mnemon.semantics.artifact_reading import Artifact, find_artifact
@@ -118,21 +115,11 @@ class ArtifactDeleted(Output):
     revisions: int
 
 
-class Parts(Protocol):
+class Parts(documents.Parts, Protocol):
     """What these operations need of Mnemon."""
 
     @property
-    def database(self) -> Database: ...
-
-    @property
-    def log(self) -> EventLog: ...
-
-    @property
-    def files(self) -> Files: ...
-
-    @property
     def settings(self) -> Settings: ...
-    async def purge_document(self, tenant: UUID, actor: Actor, doc_id: UUID) -> Purged: ...
 
 
 @operation(

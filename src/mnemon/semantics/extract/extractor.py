@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import UUID
 
-from mnemon.models.language import Usage
+from mnemon.models.language import LanguageModel, Usage
 from mnemon.semantics.extract.revision import Revision, RevisionChunk
 from mnemon.semantics.extract.verify import holds
 from mnemon.semantics.semantic_event import Candidate, SemanticEvent
+from mnemon.settings import Settings
 from mnemon.telemetry import counter, histogram
 
 EXTRACTED = counter(
@@ -94,3 +95,15 @@ async def extract_revision(
     for event in kept:
         EXTRACTED.labels(engine.name, event.category.value).inc()
     return ExtractedEvents(kept, unproven, tuple(extractions), merged.answers)
+
+
+def choose_extractor(settings: Settings, model: LanguageModel, tenant: UUID) -> Extractor:
+    """The language model is asked only where the settings say so, even if one is configured."""
+    # Each engine's patterns and prompts take a while to make, and most commands extract nothing.
+    if settings.extraction_engine == "llm":
+        from mnemon.semantics.extract.llm import LanguageModelExtractor
+
+        return LanguageModelExtractor(model, tenant)
+    from mnemon.semantics.rules.engine import RulesExtractor
+
+    return RulesExtractor()

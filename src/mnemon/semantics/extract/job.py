@@ -15,8 +15,7 @@ from mnemon.log.store import EventLog
 from mnemon.models.embedder import Embedder, Vectors
 from mnemon.models.language import LanguageModel
 from mnemon.semantics import events as happened
-from mnemon.semantics.extract.choose import choose_extractor
-from mnemon.semantics.extract.extractor import ExtractedEvents, Extractor, extract_revision
+from mnemon.semantics.extract.extractor import ExtractedEvents, Extractor, choose_extractor, extract_revision
 from mnemon.semantics.extract.source import SourceRevision, read_source
 from mnemon.semantics.link.linking import links_of
 from mnemon.semantics.link.supersession import EventLink
