@@ -21,22 +21,22 @@ EVERY_CHILD = (
     "items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties",
 )  # fmt: skip
 
-Node = Mapping[str, Any]
+SchemaNode = Mapping[str, Any]
 
 
-def check_schema_work(schema: Node, name: str) -> None:
+def check_schema_work(schema: SchemaNode, name: str) -> None:
     """Refuse a schema that visits a value too often, or twice as often with each level that it goes into it."""
     plain: dict[str, Any] = orjson.loads(orjson.dumps(dict(schema)))
     _Work(plain, name).check()
 
 
 class _Work:
-    def __init__(self, root: Node, name: str) -> None:
+    def __init__(self, root: SchemaNode, name: str) -> None:
         self._root = root
         self._name = name
         self._steps = 0
         self._nodes = {id(node): node for node in _nodes(root)}
-        self._met: dict[int, list[tuple[Node, int]]] = {}
+        self._met: dict[int, list[tuple[SchemaNode, int]]] = {}
         self._by_anchor = {
             node[key]: node
             for node in self._nodes.values()
@@ -71,7 +71,7 @@ class _Work:
                         waiting.append(child)
         return False
 
-    def _children(self, node: Node) -> dict[str, Counter[int]]:
+    def _children(self, node: SchemaNode) -> dict[str, Counter[int]]:
         """By the name of a property (`*` for any): the subschemas that its value meets, and how often each."""
         found: dict[str, Counter[int]] = {}
         for here, times in self._at_one_place(node):
@@ -101,12 +101,12 @@ class _Work:
             same[place] = met
         return same
 
-    def _at_one_place(self, node: Node) -> list[tuple[Node, int]]:
+    def _at_one_place(self, node: SchemaNode) -> list[tuple[SchemaNode, int]]:
         """The subschema and all that it applies to the same value, each with how often."""
         if id(node) in self._met:
             return self._met[id(node)]
         met: Counter[int] = Counter()
-        waiting: list[tuple[Node, tuple[int, ...]]] = [(node, (id(node),))]
+        waiting: list[tuple[SchemaNode, tuple[int, ...]]] = [(node, (id(node),))]
         while waiting:
             here, path = waiting.pop()
             self._step()
@@ -120,7 +120,7 @@ class _Work:
         self._met[id(node)] = [(self._nodes[one], times) for one, times in met.items()]
         return self._met[id(node)]
 
-    def _beside(self, node: Node) -> Iterator[Node]:
+    def _beside(self, node: SchemaNode) -> Iterator[SchemaNode]:
         for keyword in LISTS:
             yield from (one for one in node.get(keyword) or () if isinstance(one, dict))
         yield from (one for one in _mapping(node.get("dependentSchemas")).values() if isinstance(one, dict))
@@ -131,7 +131,7 @@ class _Work:
             if isinstance(value, dict):
                 yield value
 
-    def _target(self, reference: str) -> Node | None:
+    def _target(self, reference: str) -> SchemaNode | None:
         if reference in self._by_anchor:
             return self._by_anchor[reference]
         base, _, fragment = reference.partition("#")
@@ -162,7 +162,7 @@ class _Work:
         )
 
 
-def _nodes(value: Any) -> Iterator[Node]:
+def _nodes(value: Any) -> Iterator[SchemaNode]:
     """Every object inside, schema or not: what is no schema has no keywords, and costs nothing."""
     waiting = [value]
     while waiting:
