@@ -11,6 +11,7 @@ from mnemon.ask.filters import REVISIONS, revisions_of
 from mnemon.ask.inputs import PassageFilters
 from mnemon.db.database import Database
 from mnemon.documents.ingest.chunk_store import PASSAGE
+from mnemon.models.embedder import Vectors
 from mnemon.models.vector_index import ensure_vector_index, index_name
 from tests.conftest import make_tenant
 from tests.documents.sample_chunks import MODEL, put, put_document
@@ -97,15 +98,22 @@ async def test_a_big_table_is_searched_by_its_indexes_and_a_small_tenant_gets_it
 async def test_a_filtered_search_of_a_big_tenant_gets_its_full_top(own_database: Database) -> None:
     big = await make_tenant(own_database)
     await fill(own_database, big)
-    passages = [f"Cash for pet {number}." for number in range(30)]
-    vectors = -(await TopicEmbedder().embed(passages))
+    # Relevant by meaning alone, and hundreds of others are nearer.
+    passages = [f"Something of the sort, number {number}." for number in range(30)]
+    vectors = near(TopicEmbedder().vector("money animal"), 0.6, len(passages))
     await put(own_database, big, passages, vectors, tags=["one"])
     searcher = searcher_of(own_database, TopicEmbedder())
-    asked = await searcher.questions.prepare(big, PASSAGE, "money animal")
-    async with own_database.transaction(big) as tx:
-        ranked = await searcher.rank(tx, asked, PassageFilters(tag="one"), wanted=50)
-    # All of them are looked at, although thousands of others are nearer; being as far as can be, none is shown.
-    assert (len(ranked.measures.places), ranked.order) == (30, [])
+    found = await searcher.search(big, "money animal", PassageFilters(tag="one"), limit=50)
+    assert sorted(hit.text for hit in found.hits) == sorted(passages)
+
+
+def near(vector: Vectors, similarity: float, count: int) -> Vectors:
+    """Vectors of length 1 that are all as similar to one, in directions of their own."""
+    aside = np.random.default_rng(8).normal(size=(count, len(vector)))
+    aside -= np.outer(aside @ vector, vector)
+    aside /= np.linalg.norm(aside, axis=1, keepdims=True)
+    found: Vectors = (similarity * vector + np.sqrt(1 - similarity**2) * aside).astype("f4")
+    return found
 
 
 async def test_the_filter_for_a_person_reads_no_chunks(own_database: Database) -> None:

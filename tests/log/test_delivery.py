@@ -11,7 +11,7 @@ from mnemon.db.database import Database
 from mnemon.log.events import EntityReference, Event, Scope
 from mnemon.log.read.pattern import Pattern
 from mnemon.log.store import EventLog
-from mnemon.log.subscribe.cursors import Cursor, CursorLost, take
+from mnemon.log.subscribe.cursors import RENEW, Cursor, CursorLost, take
 from mnemon.log.subscribe.delivery import Delivery
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.subscriptions import Subscription
@@ -294,8 +294,14 @@ async def test_a_stale_holder_can_neither_move_the_cursor_nor_renew(
                 await stale.advance_in(connection, to)
     async with database.transaction(tenant) as connection:
         await fresh.advance_in(connection, 3)
+    assert (fresh.sequence, await cursor_of(log, tenant, "tests")) == (3, 3)
+    async with database.transaction(tenant) as connection:
         await fresh.advance_in(connection, 2)
-    assert await cursor_of(log, tenant, "tests") == 3
+        row = await (await connection.execute(RENEW, stale._values)).fetchone()
+        await stale.release_in(connection)
+    assert (fresh.sequence, await cursor_of(log, tenant, "tests")) == (3, 3), "only forward"
+    assert row is None
+    assert await take(database, cursor, 60) is None, "what the stale one gives back is not its own"
 
 
 async def test_a_reset_fences_whoever_is_delivering(log: EventLog, tenant: UUID) -> None:

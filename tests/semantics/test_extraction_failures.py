@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from pydantic import ValidationError
 
 from mnemon.app import Mnemon
 from mnemon.documents.access import Reader
@@ -15,10 +14,11 @@ from mnemon.documents.ingest.extract_job import EXTRACT
 from mnemon.documents.intake import settle
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.models.failures import ModelRateLimited
+from mnemon.operations import read_input
+from mnemon.semantics import operations
 from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
 from mnemon.semantics.extract import job as extraction_job
 from mnemon.semantics.extract.status import event_reextract, job_status, never_read
-from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.search.query import event_list_for_revision, event_search
 from tests.documents.conftest import files_below, rows
 from tests.semantics.conftest import ADA
@@ -120,8 +120,8 @@ async def test_what_cannot_be_kept_is_refused_with_the_field(
 async def test_an_unknown_category_is_answered_with_the_known_ones(
     mnemon: Mnemon, tenant: UUID, reader: Reader
 ) -> None:
-    with pytest.raises(ValidationError, match=r"Invalid category: BadCategory\. Must be one of: Commitment"):
-        EventFilters(category="BadCategory")
+    with pytest.raises(InvalidRequest, match=r"Invalid category: BadCategory\. Must be one of: Commitment"):
+        read_input(operations.search, {"category": "BadCategory"})
     with pytest.raises(InvalidRequest, match="cursor"):
         await event_search(mnemon.database, tenant, reader, cursor="no cursor")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mnemon.db.database import Connection
 from mnemon.semantics.extract.source import SourceRevision
-from mnemon.semantics.link.supersession import EventLink, Placed, link_events
+from mnemon.semantics.link.supersession import EventLink, Placed, links_with
 from mnemon.semantics.link.wording import content_words, overlap
 from mnemon.semantics.semantic_event import Category, Evidence, InvolvedActor, SemanticEvent, Subject
 
@@ -34,11 +34,10 @@ async def links_of(tx: Connection, source: SourceRevision, events: Sequence[Sema
     new = [placed_now(source, event) for event in events if event.category in LINKABLE]
     if not new:
         return []
-    known = await asyncio.to_thread(_likeliest, new, await _candidates(tx, source, new))
-    own = {one.event.event_id for one in new}
+    candidates = await _candidates(tx, source, new)
     # Long texts keep the processor busy: meanwhile the worker goes on saying that it lives.
-    found = await asyncio.to_thread(link_events, [*known, *new])
-    links = [link for link in found if link.later in own or link.earlier in own]
+    known = await asyncio.to_thread(_likeliest, new, candidates)
+    links = await asyncio.to_thread(links_with, new, known)
     elsewhere = {one.event.event_id for one in known if one.document != str(source.doc_id)}
     return [_without_words(link) if link.later in elsewhere else link for link in links]
 

@@ -60,6 +60,8 @@ _SAME_TOPIC = 0.34
 _SAME_SUBJECT = 0.5
 # Of those that share a word the latest are compared: a text of thousands of likes must not take for ever.
 _MOST_COMPARED = 200
+# More than these are compared with their likes only.
+_FEW = 20
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -87,6 +89,25 @@ class EventLink:
     later: str
     earlier: str
     reason: str
+
+
+def links_with(new: Sequence[Placed], known: Sequence[Placed]) -> list[EventLink]:
+    """Every link that one of the new events is part of.
+
+    What the known ones end among themselves decides which of several links holds. Most new events have none at all:
+    to find that out they are compared with the known ones, and not those with each other.
+    """
+    own = {one.event.event_id for one in new}
+    if len(new) <= _FEW and not any(_may_link(one, other) for one in new for other in (*known, *new)):
+        return []
+    return [link for link in link_events([*known, *new]) if link.later in own or link.earlier in own]
+
+
+def _may_link(one: Placed, other: Placed) -> bool:
+    if one.event.event_id == other.event.event_id:
+        return False
+    earlier, later = sorted((one, other), key=_place_in_time)
+    return link_between(later, earlier) is not None
 
 
 def link_events(placed: Sequence[Placed]) -> list[EventLink]:
