@@ -315,7 +315,8 @@ async def test_a_reset_fences_whoever_is_delivering(log: EventLog, tenant: UUID)
             await log.subscriptions.reset(tenant, "tests")
 
     await Delivery(log, tenant, "tests", handle).catch_up()
-    assert seen == ["1", "2", "3", "1", "2", "3"]
+    # It finds out when it next writes its cursor: at the end of the batch, or sooner where that takes long.
+    assert seen in (["1", "2", "3", "1", "2", "3"], ["1", "2", "1", "2", "3"])
 
 
 async def test_an_error_text_holds_no_personal_value(log: EventLog, tenant: UUID) -> None:
