@@ -27,7 +27,7 @@ SELECT %(tenant)s::uuid, gen_random_uuid(), md5(%(salt)s || n)::uuid, 'manual_up
 """
 ANY: dict[str, Any] = {"search": None, "tag": None, "source_type": None, "limit": 20, "offset": 0}
 UID = {"own": None, "address": "artifact://uid_1", "first": "0" * 32, "last": "0" * 16 + "f" * 16}
-RUNS: dict[str, Any] = {"doc": None, "run_type": None, "limit": 20, "offset": 0}
+RUNS: dict[str, Any] = {"everyones": False, "doc": None, "run_type": None, "limit": 20, "offset": 0}
 
 STATEMENTS = [
     (settle.FIND, {"source_uri": "upload://17", "content_hash": "sha256:17"}, {"documents_by_source"}),
@@ -37,7 +37,7 @@ STATEMENTS = [
     (library.PAGE, ANY | {"statuses": ["active", "inactive"]}, {"documents_by_age"}),
     (library.ONE, (new_uuid(),), {"documents_pkey"}),
     (runs.PAGE, RUNS | {"status": None}, {"ingestion_runs_by_age", "documents_pkey"}),
-    (runs.ONE, (new_uuid(),), {"ingestion_runs_pkey", "documents_pkey"}),
+    (runs.ONE, {"run": new_uuid(), "everyones": False}, {"ingestion_runs_pkey", "documents_pkey"}),
     (sweep.KNOWN_RUNS, ([new_uuid()],), {"ingestion_runs_pkey"}),
 ]
 

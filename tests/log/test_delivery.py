@@ -6,6 +6,7 @@ from dataclasses import replace
 from uuid import UUID
 
 import pytest
+from prometheus_client import generate_latest
 
 from mnemon.db.database import Database
 from mnemon.log.events import EntityReference, Event, Scope
@@ -16,6 +17,7 @@ from mnemon.log.subscribe.delivery import Delivery
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.subscriptions import Subscription
 from mnemon.log.types.registry import Registry
+from mnemon.telemetry import REGISTRY
 from tests.conftest import make_tenant
 from tests.log.conftest import SHOP, noted, order_placed
 from tests.log.following import POLLING, QUICK, WOKEN, Recorder, cursor_of
@@ -384,3 +386,16 @@ async def test_stopping_lets_the_event_at_hand_finish(log: EventLog, tenant: UUI
         await stopping
     assert handled == ["1"]
     assert await cursor_of(log, tenant, "tests") == 1
+
+
+async def test_metrics_name_no_tenant_and_no_subscription_of_theirs(log: EventLog, tenant: UUID) -> None:
+    await log.subscriptions.add(tenant, Subscription("takeover-of-acme"))
+    await log.append(tenant, [order_placed("1")])
+    recorder = Recorder()
+    delivery = Delivery(log, tenant, "takeover-of-acme", recorder, limits=QUICK)
+    await delivery.catch_up()
+    assert recorder.seen, "it was delivered, and counted"
+    shown = generate_latest(REGISTRY).decode()
+    assert "mnemon_subscription_lag_events" in shown
+    assert str(tenant) not in shown
+    assert "takeover-of-acme" not in shown

@@ -30,7 +30,7 @@ S = Subscription("pull")
 def failures_counted() -> tuple[float, float]:
     """Failures and dead letters of the subscription, as the metrics have them."""
     names = ("mnemon_subscription_failures_total", "mnemon_subscription_dead_letters_total")
-    failures, dead = (REGISTRY.get_sample_value(name, {"subscription": "pull"}) or 0.0 for name in names)
+    failures, dead = (REGISTRY.get_sample_value(name, {"subscription": "others"}) or 0.0 for name in names)
     return failures, dead
 
 

@@ -20,7 +20,7 @@ LONGEST = 20_000
 
 REVISION = """
 SELECT v.doc_id, v.doc_version_id, v.version_number, v.is_active, v.media_type, v.written_at, v.text_hash, v.purged_at,
-    d.title, d.source_uri
+    d.title, split_part(d.source_uri, '#of=', 1) AS source_uri
 FROM mnemon.document_revisions AS v
 JOIN mnemon.documents AS d ON d.tenant_id = v.tenant_id AND d.doc_id = v.doc_id
 WHERE v.tenant_id = mnemon.current_tenant() AND v.doc_version_id = %s

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 DETAILS = """
 SELECT c.chunk_id, c.doc_version_id, c.doc_id, c.ordinal, c.start_offset, c.end_offset, c.heading_path, c.first_page,
-    c.last_page, c.speaker, c.text, c.active, v.version_number, v.media_type, v.written_at, d.title, d.source_uri
+    c.last_page, c.speaker, c.text, c.active, v.version_number, v.media_type, v.written_at, d.title,
+    split_part(d.source_uri, '#of=', 1) AS source_uri
 FROM unnest(%s::uuid[], %s::integer[]) WITH ORDINALITY AS wanted (revision, ordinal, place)
 JOIN mnemon.chunks AS c
   ON c.tenant_id = mnemon.current_tenant() AND c.doc_version_id = wanted.revision AND c.ordinal = wanted.ordinal

@@ -20,6 +20,10 @@ SELECT doc_id FROM mnemon.documents
  WHERE tenant_id = mnemon.current_tenant() AND doc_id = ANY(%s) AND NOT mnemon.may_read(readers)
 """
 HIDDEN_REVISION = "SELECT mnemon.is_hidden(%s) AS hidden"
+READERS = "SELECT readers FROM mnemon.documents WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s"
+READERS_OF_REVISION = """
+SELECT readers FROM mnemon.document_revisions WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s
+"""
 KINDS = ("user", "operator")
 
 
@@ -62,6 +66,17 @@ async def hidden_documents(tx: Connection, reader: Reader, documents: Sequence[U
     await read_as(tx, reader)
     rows = await (await tx.execute(HIDDEN_OF, (list(documents),))).fetchall()
     return {row["doc_id"] for row in rows}
+
+
+async def readers_of_document(tx: Connection, doc_id: UUID) -> list[str] | None:
+    """Who may see what is done with a document; None for everyone of the tenant."""
+    row = await (await tx.execute(READERS, (doc_id,))).fetchone()
+    return row["readers"] if row else None
+
+
+async def readers_of_revision(tx: Connection, revision: UUID) -> list[str] | None:
+    row = await (await tx.execute(READERS_OF_REVISION, (revision,))).fetchone()
+    return row["readers"] if row else None
 
 
 async def reader_ids(tx: Connection, named: Iterable[str]) -> tuple[str, ...]:

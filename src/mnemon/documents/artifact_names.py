@@ -14,6 +14,8 @@ from mnemon.ids import new_uuid
 SHOWN = 16
 # The address of a text that came with an origin instead of as a file.
 ADDRESS = "artifact://"
+# Between an address and the person whose document it is there, where another's at the same address is not for them.
+OF = "#of="
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 _BEGUN_ID = re.compile(r"uid_([0-9a-f]{16})")
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -22,8 +24,16 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 FIND = """
 SELECT doc_id FROM mnemon.documents
  WHERE tenant_id = mnemon.current_tenant() AND purged_at IS NULL AND mnemon.may_read(readers)
-   AND (doc_id = %(own)s::uuid OR source_uri = %(address)s
+   AND (doc_id = %(own)s::uuid OR source_uri IN (%(address)s, %(address)s || '#of=' || mnemon.current_reader())
         OR doc_id BETWEEN %(first)s::uuid AND %(last)s::uuid AND NOT starts_with(source_uri, 'artifact://'))
+ ORDER BY octet_length(source_uri) DESC LIMIT 1
+"""
+# Somebody else's own, which they let this reader see.
+FIND_OF_OTHERS = """
+SELECT doc_id FROM mnemon.documents
+ WHERE tenant_id = mnemon.current_tenant() AND purged_at IS NULL AND mnemon.may_read(readers)
+   AND starts_with(source_uri, %(address)s || '#of=')
+ ORDER BY doc_id LIMIT 1
 """
 
 NAMES = """
@@ -55,7 +65,18 @@ def uid_of_source(source_system: str, source_id: str | None) -> str:
 
 def uid_of(doc_id: UUID, source_uri: str) -> str:
     """What its address says; of a document that came as a file, the beginning of its own id."""
-    return source_uri.removeprefix(ADDRESS) if source_uri.startswith(ADDRESS) else f"uid_{doc_id.hex[:SHOWN]}"
+    address = shared_address(source_uri)
+    return address.removeprefix(ADDRESS) if address.startswith(ADDRESS) else f"uid_{doc_id.hex[:SHOWN]}"
+
+
+def own_address(address: str, person: str) -> str:
+    """Where a person's document lies while another's, which is not for them, has the address itself."""
+    return f"{address}{OF}{person}"
+
+
+def shared_address(source_uri: str) -> str:
+    """As its sender gave it: whether someone else has a document there is not told."""
+    return source_uri.partition(OF)[0]
 
 
 async def document_of_uid(tx: Connection, artifact_uid: str) -> UUID:
@@ -65,6 +86,7 @@ async def document_of_uid(tx: Connection, artifact_uid: str) -> UUID:
     own = artifact_uid if _ID.fullmatch(artifact_uid) else None
     values = {"own": own, "address": f"{ADDRESS}{artifact_uid}", "first": first, "last": last}
     row = await (await tx.execute(FIND, values)).fetchone()
+    row = row or await (await tx.execute(FIND_OF_OTHERS, values)).fetchone()
     if row is None:
         raise ArtifactNotFound(f"Artifact {artifact_uid} not found", artifact_uid=artifact_uid)
     found: UUID = row["doc_id"]

@@ -42,8 +42,9 @@ ACTIVE_ONES = """
   JOIN mnemon.document_revisions v ON v.tenant_id = d.tenant_id AND v.doc_id = d.doc_id AND v.is_active
  WHERE d.tenant_id = mnemon.current_tenant()
 """
-COLUMNS = f"""d.doc_id, d.source_type, d.source_uri, d.title, d.tags, d.document_type, d.source_system, d.source_id,
-       d.source_url, d.sensitivity, d.visibility_scope, d.owner, d.retention_policy, d.retain_until, d.created_by,
+COLUMNS = f"""d.doc_id, d.source_type, split_part(d.source_uri, '#of=', 1) AS source_uri, d.title, d.tags,
+       d.document_type, d.source_system, d.source_id, d.source_url, d.sensitivity, d.visibility_scope, d.owner,
+       d.retention_policy, d.retain_until, d.created_by,
        d.created_at, d.updated_at, d.purged_at, {STATUS} AS status, v.doc_version_id, v.version_number,
        v.version_label, v.is_active, v.media_type,
        v.original_filename, v.size_bytes, v.char_count, v.page_count, v.chunk_count, v.written_at, v.authors"""

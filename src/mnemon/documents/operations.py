@@ -169,6 +169,7 @@ async def reactivate(mnemon: Parts, caller: Caller, asked: VersionAsked) -> Docu
 )  # fmt: skip
 async def rebuild(mnemon: Parts, caller: Caller, asked: DocumentAsked) -> outputs.RebuildQueued:
     """Make text, chunks and vectors again from the stored file, by a run that a worker carries out."""
+    await _refuse_hidden(mnemon, caller, asked.doc_id)
     run_id = await rebuilding.rebuild(mnemon.database, mnemon.files, caller.tenant_id, caller.actor, asked.doc_id)
     return outputs.RebuildQueued(doc_id=asked.doc_id, run_id=run_id, status="queued")
 
@@ -179,6 +180,7 @@ async def rebuild(mnemon: Parts, caller: Caller, asked: DocumentAsked) -> output
 )  # fmt: skip
 async def purge(mnemon: Parts, caller: Caller, asked: DocumentAsked) -> Purged:
     """Destroy a document's content, names and files for good. That there was one stays in the log."""
+    await _refuse_hidden(mnemon, caller, asked.doc_id)
     return await mnemon.purge_document(caller.tenant_id, caller.actor, asked.doc_id)
 
 
@@ -191,8 +193,9 @@ async def list_runs(mnemon: Parts, caller: Caller, asked: RunsAsked) -> outputs.
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         await read_as(tx, Reader.of(caller.actor))
         listed = await runs.list_runs(
-            tx, page=asked.page, limit=asked.limit, status=asked.status, doc_id=asked.doc_id, run_type=asked.run_type
-        )
+            tx, page=asked.page, limit=asked.limit, status=asked.status, doc_id=asked.doc_id, run_type=asked.run_type,
+            everyones=caller.principal is None,
+        )  # fmt: skip
     return outputs.RunList(items=listed.runs, total=listed.total, page=asked.page, limit=asked.limit)
 
 
@@ -204,7 +207,7 @@ async def get_run(mnemon: Parts, caller: Caller, asked: RunAsked) -> Run:
     """One ingestion run: its file, its timings, and what went wrong."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         await read_as(tx, Reader.of(caller.actor))
-        return await runs.run_by_id(tx, asked.run_id)
+        return await runs.run_by_id(tx, asked.run_id, everyones=caller.principal is None)
 
 
 @operation(
@@ -213,7 +216,10 @@ async def get_run(mnemon: Parts, caller: Caller, asked: RunAsked) -> Run:
 )  # fmt: skip
 async def retry_run(mnemon: Parts, caller: Caller, asked: RunAsked) -> Run:
     """Start a failed run over, with the file that it was given."""
-    return await runs.retry_run(mnemon.database, mnemon.files, caller.tenant_id, asked.run_id)
+    return await runs.retry_run(
+        mnemon.database, mnemon.files, caller.tenant_id, asked.run_id, Reader.of(caller.actor),
+        everyones=caller.principal is None,
+    )  # fmt: skip
 
 
 async def _version(tx: Connection, caller: Caller, asked: VersionAsked) -> DocumentRevision:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents import events as happened
+from mnemon.documents.access import readers_of_document
 from mnemon.documents.ingest.chunk_store import remove_chunks
 from mnemon.documents.ingest.job import IngestContext
 from mnemon.documents.ingest.revision_texts import remove_texts
@@ -116,7 +117,8 @@ async def _destroy(
         await remove_texts(tx, gone.revisions)
         for hook in hooks:
             await hook(tx, doc_id, gone.revisions)
-        await enqueue(tx, PURGE_FILES, PurgedDocument(doc_id=doc_id))
+        readers = await readers_of_document(tx, doc_id)
+        await enqueue(tx, PURGE_FILES, PurgedDocument(doc_id=doc_id), readers=readers)
         event = happened.about(happened.PURGED, doc_id, actor, revisions=len(gone.revisions), runs=len(gone.runs))
         # The event first: appends lock the partition's head, then keys. In the other order two could wait in a circle.
         await transaction.append([event])

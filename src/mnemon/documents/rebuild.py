@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 
 from mnemon.db.database import Database
+from mnemon.documents.access import readers_of_document
 from mnemon.documents.errors import DocumentPurged, FileGone, NothingActive
 from mnemon.documents.extraction.sniff import MEDIA_TYPES
 from mnemon.documents.intake.files import Files
@@ -38,7 +39,7 @@ async def rebuild(database: Database, files: Files, tenant: UUID, actor: Actor, 
             document.source_type, document.source_uri, blob.as_uri(), document.title, document.tags,
             revision.original_filename, kind, revision.size_bytes, revision.content_hash, actor,
         )  # fmt: skip
-        await add_run(tx, run_id, doc_id, "rebuild", actor, config, priority=-1)
+        await add_run(tx, run_id, doc_id, "rebuild", actor, config, await readers_of_document(tx, doc_id), priority=-1)
     return run_id
 
 

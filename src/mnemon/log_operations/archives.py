@@ -132,7 +132,7 @@ async def restore(mnemon: Parts, caller: Caller, asked: RestoringWanted) -> Move
 async def job(mnemon: Parts, caller: Caller, asked: MoveAsked) -> MoveOut:
     """How an archiving or a restoration stands."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:
-        found = await job_by_id(tx, asked.job_id)
+        found = await job_by_id(tx, asked.job_id, reader=None)
     if found.kind not in (ARCHIVE.name, RESTORE.name):
         raise NotFound(f"Job {asked.job_id} neither archives nor restores.", job_id=str(asked.job_id))
     return _described(found)
@@ -144,7 +144,7 @@ async def _begun(
     """Two people who ask at the same time are told of the same job."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         begun = await enqueue(tx, kind, wanted, dedupe_key=dedupe_key)
-        return _described(await job_by_id(tx, begun.job_id))
+        return _described(await job_by_id(tx, begun.job_id, reader=None))
 
 
 def _described(job: JobDetail) -> MoveOut:

@@ -155,7 +155,7 @@ async def verify(mnemon: Parts, caller: Caller, asked: VerificationWanted) -> Ve
     twin = f"{asked.legal_entity}\n{asked.since_checkpoint}"
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         job = await enqueue(tx, VERIFY, wanted, dedupe_key=twin)
-        return _described(await job_by_id(tx, job.job_id))
+        return _described(await job_by_id(tx, job.job_id, reader=None))
 
 
 @operation(
@@ -165,7 +165,7 @@ async def verify(mnemon: Parts, caller: Caller, asked: VerificationWanted) -> Ve
 async def verification(mnemon: Parts, caller: Caller, asked: VerificationAsked) -> VerificationOut:
     """How a verification stands, and what it found."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:
-        job = await job_by_id(tx, asked.job_id)
+        job = await job_by_id(tx, asked.job_id, reader=None)
     if job.kind != VERIFY.name:
         raise NotFound(f"Job {asked.job_id} is not a verification.", job_id=str(asked.job_id))
     return _described(job)

@@ -21,9 +21,10 @@ LARGEST_PAYLOAD = 65_536
 ADD = """
 WITH added AS (
     INSERT INTO mnemon.jobs (tenant_id, job_id, kind, payload, dedupe_key, priority, max_attempts,
-                             time_limit_seconds, backoff_seconds, backoff_cap_seconds, next_run_at)
+                             time_limit_seconds, backoff_seconds, backoff_cap_seconds, next_run_at, readers)
     VALUES (mnemon.current_tenant(), %(job_id)s, %(kind)s, %(payload)s::text::jsonb, %(dedupe_key)s, %(priority)s,
-            %(attempts)s, %(time_limit)s, %(backoff)s, %(cap)s, coalesce(%(run_at)s, now() + %(delay)s))
+            %(attempts)s, %(time_limit)s, %(backoff)s, %(cap)s, coalesce(%(run_at)s, now() + %(delay)s),
+            %(readers)s)
     ON CONFLICT (tenant_id, kind, dedupe_key)
        WHERE dedupe_key IS NOT NULL AND status IN ('PENDING', 'PROCESSING') DO NOTHING
     RETURNING job_id, kind, next_run_at)
@@ -64,10 +65,12 @@ async def enqueue(
     priority: int = 0,
     delay: timedelta = timedelta(0),
     run_at: datetime | None = None,
+    readers: Sequence[str] | None = None,
 ) -> Enqueued:
     """Add a job for the transaction's tenant. Higher priority runs first; `run_at` or `delay` puts it off.
 
-    With a dedupe key, an unfinished job of the same kind and key is returned instead of a second one.
+    With a dedupe key, an unfinished job of the same kind and key is returned instead of a second one. `readers` are
+    those who may know of it, where not everyone of the tenant may.
     """
     values = _values(kind) | {
         "job_id": new_time_ordered_uuid(),
@@ -76,6 +79,7 @@ async def enqueue(
         "priority": priority,
         "delay": delay,
         "run_at": run_at,
+        "readers": list(readers) if readers is not None else None,
     }
     while True:
         added = await (await tx.execute(ADD, values)).fetchone()

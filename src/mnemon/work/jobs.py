@@ -15,16 +15,19 @@ from mnemon.work.errors import JobNotCancellable, JobNotRetriable
 
 SUMMARY = """tenant_id, job_id, kind, status, priority, attempts, max_attempts, next_run_at, locked_by, locked_at,
        last_error_code, last_error_message, created_at, updated_at, finished_at"""
+# What is done with something that is not for the reader is not shown to them, nor counted.
+VISIBLE = "(%(reader)s::text IS NULL OR readers IS NULL OR %(reader)s = ANY (readers))"
 PAGE = f"""
 SELECT {SUMMARY} FROM mnemon.jobs
- WHERE (%(status)s::text IS NULL OR status = %(status)s) AND (%(kind)s::text IS NULL OR kind = %(kind)s)
+ WHERE {VISIBLE} AND (%(status)s::text IS NULL OR status = %(status)s) AND (%(kind)s::text IS NULL OR kind = %(kind)s)
    AND (%(before)s::uuid IS NULL OR job_id < %(before)s)
  ORDER BY job_id DESC LIMIT %(limit)s
 """
 ONE = f"""
-SELECT {SUMMARY}, payload, dedupe_key, lease_until, errors, progress, result FROM mnemon.jobs WHERE job_id = %s
+SELECT {SUMMARY}, payload, dedupe_key, lease_until, errors, progress, result FROM mnemon.jobs
+ WHERE job_id = %(job)s AND {VISIBLE}
 """
-COUNTS = """
+COUNTS = f"""
 SELECT kind,
        count(*) FILTER (WHERE status = 'PENDING' AND next_run_at <= now()) AS waiting,
        count(*) FILTER (WHERE status = 'PENDING' AND next_run_at > now()) AS delayed,
@@ -32,7 +35,7 @@ SELECT kind,
        count(*) FILTER (WHERE status = 'FAILED') AS dead,
        coalesce(extract(epoch FROM now() - min(next_run_at) FILTER (
            WHERE status = 'PENDING' AND next_run_at <= now())), 0)::double precision AS oldest_waiting_seconds
-  FROM mnemon.jobs WHERE status <> 'DONE' GROUP BY kind ORDER BY kind
+  FROM mnemon.jobs WHERE status <> 'DONE' AND {VISIBLE} GROUP BY kind ORDER BY kind
 """
 WORKERS = """
 SELECT worker_id, host, process_id, slots, kinds, started_at, heartbeat_at,
@@ -110,22 +113,25 @@ async def page_of_jobs(
     *,
     status: JobStatus | None = None,
     kind: str | None = None,
+    reader: str | None,
 ) -> list[JobSummary]:
-    """Newest first. A tenant's transaction sees its own jobs, the owner's connection all."""
-    values = {"status": status, "kind": kind, "before": before, "limit": limit}
+    """Newest first. A tenant's transaction sees its own jobs, the owner's connection all: of these the ones that this
+    reader may know of, or without one all."""
+    values = {"reader": reader, "status": status, "kind": kind, "before": before, "limit": limit}
     return await (await tx.cursor(row_factory=class_row(JobSummary)).execute(PAGE, values)).fetchall()
 
 
-async def job_by_id(tx: Connection, job_id: UUID) -> JobDetail:
-    job = await (await tx.cursor(row_factory=class_row(JobDetail)).execute(ONE, (job_id,))).fetchone()
+async def job_by_id(tx: Connection, job_id: UUID, *, reader: str | None) -> JobDetail:
+    values = {"job": job_id, "reader": reader}
+    job = await (await tx.cursor(row_factory=class_row(JobDetail)).execute(ONE, values)).fetchone()
     if job is None:
         raise NotFound(f"There is no job {job_id}.", job_id=str(job_id))
     return job
 
 
-async def retry_job(tx: Connection, job_id: UUID) -> JobDetail:
+async def retry_job(tx: Connection, job_id: UUID, *, reader: str | None) -> JobDetail:
     """Start a failed job over with all its attempts, or a waiting one now."""
-    before = await job_by_id(tx, job_id)
+    before = await job_by_id(tx, job_id, reader=reader)
     try:
         async with tx.transaction():
             row = await (await tx.execute("SELECT mnemon.retry_job(%s) AS done", (job_id,))).fetchone()
@@ -140,22 +146,23 @@ async def retry_job(tx: Connection, job_id: UUID) -> JobDetail:
             job_id=str(job_id),
             status=before.status,
         )
-    return await job_by_id(tx, job_id)
+    return await job_by_id(tx, job_id, reader=reader)
 
 
-async def cancel_job(tx: Connection, job_id: UUID) -> JobDetail:
+async def cancel_job(tx: Connection, job_id: UUID, *, reader: str | None) -> JobDetail:
     """End a job that waits or runs. Its worker stops it, and could not write any more in any case."""
-    before = await job_by_id(tx, job_id)
+    before = await job_by_id(tx, job_id, reader=reader)
     row = await (await tx.execute("SELECT mnemon.cancel_job(%s) AS done", (job_id,))).fetchone()
     if row is None or not row["done"]:
         raise JobNotCancellable(
             f"Job {job_id} is {before.status}: it has ended already.", job_id=str(job_id), status=before.status
         )
-    return await job_by_id(tx, job_id)
+    return await job_by_id(tx, job_id, reader=reader)
 
 
-async def count_jobs(tx: Connection) -> list[KindCounts]:
-    return await (await tx.cursor(row_factory=class_row(KindCounts)).execute(COUNTS)).fetchall()
+async def count_jobs(tx: Connection, *, reader: str | None) -> list[KindCounts]:
+    cursor = tx.cursor(row_factory=class_row(KindCounts))
+    return await (await cursor.execute(COUNTS, {"reader": reader})).fetchall()
 
 
 async def list_workers(tx: Connection) -> list[WorkerState]:

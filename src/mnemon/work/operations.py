@@ -9,7 +9,7 @@ from pydantic import Field
 
 from mnemon.db.database import Connection, Database
 from mnemon.errors import InvalidRequest, NotFound
-from mnemon.identity.roles import Action
+from mnemon.identity.roles import Action, user_actor_id
 from mnemon.inputs import Cursor, Maybe, from_cursor, page_of
 from mnemon.operations import EVERY_TENANT, Caller, Door, Input, Output, operation
 from mnemon.work import jobs
@@ -69,7 +69,9 @@ async def list_jobs(mnemon: Parts, caller: Caller, asked: JobsAsked) -> JobPage:
     """List jobs, newest first."""
     before = _position(asked.cursor)
     async with _seen_by(caller, mnemon.database) as tx:
-        found = await jobs.page_of_jobs(tx, asked.limit + 1, before, status=asked.status, kind=asked.kind)
+        found = await jobs.page_of_jobs(
+            tx, asked.limit + 1, before, status=asked.status, kind=asked.kind, reader=_reader(caller)
+        )
     return JobPage(**page_of(found, asked.limit, lambda one: one.job_id))
 
 
@@ -77,7 +79,7 @@ async def list_jobs(mnemon: Parts, caller: Caller, asked: JobsAsked) -> JobPage:
 async def stats(mnemon: Parts, caller: Caller, asked: NoChoice) -> JobStats:
     """Count unfinished and failed jobs by kind."""
     async with _seen_by(caller, mnemon.database) as tx:
-        counts, workers = await jobs.count_jobs(tx), await jobs.list_workers(tx)
+        counts, workers = await jobs.count_jobs(tx, reader=_reader(caller)), await jobs.list_workers(tx)
     told = JobStats(kinds=counts, workers_alive=sum(worker.alive for worker in workers))
     if caller.principal is None:
         told.workers = workers
@@ -88,7 +90,7 @@ async def stats(mnemon: Parts, caller: Caller, asked: NoChoice) -> JobStats:
 async def get(mnemon: Parts, caller: Caller, asked: JobAsked) -> JobDetail:
     """One job, with its payload, its result, and the error of each attempt."""
     async with _seen_by(caller, mnemon.database) as tx:
-        return await jobs.job_by_id(tx, asked.job_id)
+        return await jobs.job_by_id(tx, asked.job_id, reader=_reader(caller))
 
 
 @operation("jobs.retry", Action.MANAGE_JOBS, errors=(NotFound, JobNotRetriable), example=ONE, absent=NO_PAGES)
@@ -103,6 +105,11 @@ async def cancel(mnemon: Parts, caller: Caller, asked: JobAsked) -> JobDetail:
     return await _changed(mnemon, caller, asked.job_id, jobs.cancel_job)
 
 
+def _reader(caller: Caller) -> str | None:
+    """A role adds nothing: an administrator hears of no private file either. The operator sees all."""
+    return user_actor_id(caller.principal.user_id) if caller.principal is not None else None
+
+
 @asynccontextmanager
 async def _seen_by(caller: Caller, database: Database) -> AsyncIterator[Connection]:
     """A credential reaches the jobs of its tenant; an operator who names no tenant, those of all."""
@@ -115,13 +122,13 @@ async def _seen_by(caller: Caller, database: Database) -> AsyncIterator[Connecti
 
 
 async def _changed(
-    mnemon: Parts, caller: Caller, job_id: UUID, change: Callable[[Connection, UUID], Awaitable[JobDetail]]
+    mnemon: Parts, caller: Caller, job_id: UUID, change: Callable[..., Awaitable[JobDetail]]
 ) -> JobDetail:
     """Inside the job's own tenant, whichever that is."""
     async with _seen_by(caller, mnemon.database) as tx:
-        found = await jobs.job_by_id(tx, job_id)
+        found = await jobs.job_by_id(tx, job_id, reader=_reader(caller))
     async with mnemon.database.transaction(found.tenant_id) as tx:
-        return await change(tx, job_id)
+        return await change(tx, job_id, reader=_reader(caller))
 
 
 def _position(cursor: str | None) -> UUID | None:

@@ -26,9 +26,9 @@ BEGIN
          WHERE v.tenant_id = NEW.tenant_id AND v.run_id = (NEW.payload ->> 'run_id')::uuid;
         DELETE FROM mnemon.run_readings v
          WHERE v.tenant_id = NEW.tenant_id AND v.run_id = (NEW.payload ->> 'run_id')::uuid;
-        INSERT INTO mnemon.jobs (tenant_id, job_id, kind, payload, max_attempts)
+        INSERT INTO mnemon.jobs (tenant_id, job_id, kind, payload, max_attempts, readers)
         VALUES (NEW.tenant_id, mnemon.time_ordered_uuid(), 'documents.record_failure',
-                jsonb_build_object('run_id', NEW.payload ->> 'run_id'), 20);
+                jsonb_build_object('run_id', NEW.payload ->> 'run_id'), 20, NEW.readers);
         PERFORM pg_notify('mnemon_jobs', 'documents.record_failure');
     END IF;
     RETURN NULL;

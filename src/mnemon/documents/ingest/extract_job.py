@@ -1,5 +1,6 @@
 """The job that every new revision leaves behind: somebody reads from it what was decided, promised and done."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -19,7 +20,10 @@ class RevisionToExtract(BaseModel):
 EXTRACT = JobKind("semantics.extract", RevisionToExtract, time_limit=3600)
 
 
-async def enqueue_extraction(tx: Connection, revision: UUID, again: bool = False) -> Enqueued:
+async def enqueue_extraction(
+    tx: Connection, revision: UUID, again: bool = False, *, readers: Sequence[str] | None
+) -> Enqueued:
     """Once for a revision. `again` adds a job beside one that is under way, whose engine may be another."""
     key = f"{revision}{'+' if again else ''}"
-    return await enqueue(tx, EXTRACT, RevisionToExtract(doc_version_id=revision), dedupe_key=key, priority=-1)
+    wanted = RevisionToExtract(doc_version_id=revision)
+    return await enqueue(tx, EXTRACT, wanted, dedupe_key=key, priority=-1, readers=readers)

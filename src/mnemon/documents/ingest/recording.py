@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from mnemon.documents import events as happened
+from mnemon.documents.access import readers_of_document
 from mnemon.documents.errors import DocumentPurged, NothingActive, TextDiffers
 from mnemon.documents.ingest.chunk_store import activate_chunks, store_chunks
 from mnemon.documents.ingest.content import Extraction
@@ -120,7 +121,8 @@ async def record(job: Job[Any], events: EventLog, files: Files, made: Made, path
             if made.without_vectors:
                 await enqueue_missing_vectors(tx)
             if document["known_number"] is None:
-                await enqueue_extraction(tx, revision.revision_id)
+                readers = await readers_of_document(tx, run.doc_id)
+                await enqueue_extraction(tx, revision.revision_id, readers=readers)
             await transaction.append([_event(run, revision, document)])
         stats: dict[str, Any] = {
             "docs_processed": 1,

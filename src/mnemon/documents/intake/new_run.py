@@ -1,5 +1,6 @@
 """The run that reads a file: what it is told of the file, and the job that moves it."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -21,10 +22,11 @@ VALUES (mnemon.current_tenant(), %s, %s, %s, %s, %s)
 
 async def add_run(
     tx: Connection, run_id: UUID, doc_id: UUID, run_type: RunType, actor: Actor, config: dict[str, Any],
-    priority: int = 0,
+    readers: Sequence[str] | None, priority: int = 0,
 ) -> None:  # fmt: skip
+    """`readers` are the document's: nobody else hears of the run."""
     await tx.execute(ADD_RUN, (run_id, doc_id, run_type, actor.id, Jsonb(config)))
-    await enqueue(tx, INGEST, RunToRead(run_id=run_id), priority=priority)
+    await enqueue(tx, INGEST, RunToRead(run_id=run_id), priority=priority, readers=readers)
 
 
 def run_config(

@@ -9,6 +9,7 @@ from uuid import UUID
 from mnemon.db.database import Connection
 from mnemon.documents import events as happened
 from mnemon.documents.access import reader_ids
+from mnemon.documents.artifact_names import own_address, shared_address
 from mnemon.documents.extraction.sniff import MEDIA_TYPES
 from mnemon.documents.ingest.chunk_store import activate_chunks
 from mnemon.documents.ingest.extract_job import enqueue_extraction
@@ -24,7 +25,6 @@ from mnemon.documents.intake.terms import (
     person_behind,
     readers_of,
     refuse_over,
-    refuse_stranger,
     refuse_wider,
     says_otherwise,
     terms_of,
@@ -49,6 +49,9 @@ SELECT d.doc_id, d.title, d.tags, d.document_type, d.source_system, d.source_id,
         ORDER BY o.is_active DESC, o.version_number DESC LIMIT 1) AS same ON true
  WHERE d.tenant_id = mnemon.current_tenant() AND d.source_uri = %(source_uri)s
 """
+OF_ADDRESS = """
+SELECT source_uri, readers FROM mnemon.documents WHERE tenant_id = mnemon.current_tenant() AND source_uri = ANY(%s)
+"""
 IS_KNOWN = "SELECT FROM mnemon.documents WHERE tenant_id = mnemon.current_tenant() AND source_uri = %s"
 
 
@@ -58,8 +61,6 @@ async def settle(transaction: LogTransaction, files: Files, arrival: Arrival) ->
     origin = replace(arrival.origin, readers=await reader_ids(tx, arrival.origin.readers))
     arrival = replace(arrival, origin=origin, source_uri=await _address(tx, arrival))
     known = await _find(tx, arrival)
-    if known is not None:
-        refuse_stranger(actor, known)
     refuse_over(origin, known)
     terms = terms_of(origin, actor, known)
     if known is not None and known["active_hash"] == arrival.received.content_hash:
@@ -74,16 +75,29 @@ async def settle(transaction: LogTransaction, files: Files, arrival: Arrival) ->
 async def _address(tx: Connection, arrival: Arrival) -> str:
     """A file that comes from nowhere in particular is known by its content; one that not all may read, for its owner
     alone: nobody else learns that it is here, or is kept from adding it."""
-    if arrival.text is not None:
-        return arrival.text.source_uri
-    if arrival.origin.source_uri is not None:
-        return arrival.origin.source_uri
+    given = arrival.text.source_uri if arrival.text is not None else arrival.origin.source_uri
+    if given is not None:
+        return await _apart_from_hidden(tx, arrival, given)
     by_content, me = f"upload://{arrival.received.content_hash}", person_behind(arrival.actor)
     own = f"{by_content}/{me}"
     if readers_of(arrival.origin, me) is not None:
         return own
-    unsaid = arrival.origin.visibility_scope is None
-    return own if unsaid and await (await tx.execute(IS_KNOWN, (own,))).fetchone() is not None else by_content
+    if arrival.origin.visibility_scope is None and await (await tx.execute(IS_KNOWN, (own,))).fetchone() is not None:
+        return own
+    return await _apart_from_hidden(tx, arrival, by_content)
+
+
+async def _apart_from_hidden(tx: Connection, arrival: Arrival, address: str) -> str:
+    """Who may not read the document of an address adds nothing to it, and has one of their own there: a refusal would
+    tell them that there is one."""
+    me = person_behind(arrival.actor)
+    own = own_address(address, me)
+    # Two arrivals from the source take turns here already: the first may be what the second may not see.
+    await lock_source(tx, address)
+    found = await (await tx.execute(OF_ADDRESS, ([address, own],))).fetchall()
+    readers = {row["source_uri"]: row["readers"] for row in found}
+    hidden = readers.get(address) is not None and me not in readers[address]
+    return own if own in readers or hidden else address
 
 
 async def _find(tx: Connection, arrival: Arrival) -> Known | None:
@@ -144,7 +158,7 @@ async def _new_content(
     tags = list(origin.tags) if origin.tags is not None else (known["tags"] if known else [])
     run_type: RunType = "rebuild" if arrival.text else origin.run_type
     run_id = new_uuid() if arrival.text else received.run_id
-    await add_run(tx, run_id, doc_id, run_type, actor, _config(arrival, title, tags))
+    await add_run(tx, run_id, doc_id, run_type, actor, _config(arrival, title, tags), terms["readers"])
     accepted = happened.about(
         happened.ACCEPTED, doc_id, actor, run_id,
         source_type=origin.source_type, source_uri=arrival.source_uri, title=title, tags=tags,
@@ -159,7 +173,7 @@ async def _new_content(
         doc_id, run_id, revision_id_of(doc_id, received.content_hash, arrival.text.extraction.extractor),
         arrival.text.extraction, arrival.text.chunk_count, arrival.text.token_count,
     )  # fmt: skip
-    job = await _store(transaction, files, arrival, made, known)
+    job = await _store(transaction, files, arrival, made, known, terms["readers"])
     before = known["active_id"] if known else None
     number = known["last_number"] + 1 if known else 1
     ingested = ingested_event(
@@ -174,8 +188,9 @@ async def _new_content(
 
 
 async def _store(
-    transaction: LogTransaction, files: Files, arrival: Arrival, made: RevisionMade, known: Known | None
-) -> UUID:
+    transaction: LogTransaction, files: Files, arrival: Arrival, made: RevisionMade, known: Known | None,
+    readers: Sequence[str] | None,
+) -> UUID:  # fmt: skip
     """The text is a revision at once; the job reads its events."""
     tx, content_hash = transaction.connection, arrival.received.content_hash
     await lock_blob(tx, content_hash)
@@ -183,7 +198,7 @@ async def _store(
     if known is not None and known["active_id"] is not None:
         await activate_chunks(tx, known["active_id"], False)
     await store_text(tx, made.revision_id, made.extraction)
-    return (await enqueue_extraction(tx, made.revision_id)).job_id
+    return (await enqueue_extraction(tx, made.revision_id, readers=readers)).job_id
 
 
 def _title(arrival: Arrival, known: Known | None) -> str:
@@ -213,8 +228,8 @@ def _config(arrival: Arrival, title: str, tags: list[str]) -> dict[str, Any]:
     origin, received = arrival.origin, arrival.received
     told = {} if arrival.text else origin.told
     config = run_config(
-        origin.source_type, arrival.source_uri, received.path.as_uri(), title, tags, received.filename, arrival.kind,
-        received.size, received.content_hash, arrival.actor,
+        origin.source_type, shared_address(arrival.source_uri), received.path.as_uri(), title, tags,
+        received.filename, arrival.kind, received.size, received.content_hash, arrival.actor,
     )  # fmt: skip
     # A title is kept with the document; the rest is said of the text, which is not read yet.
     told.pop("title", None)

@@ -56,12 +56,6 @@ def says_otherwise(terms: dict[str, Any], known: Known) -> bool:
     return any(holding[name] != value for name, value in terms.items())
 
 
-def refuse_stranger(actor: Actor, known: Known) -> None:
-    """Who may not read a document may not add to it either: the new text would be taken for the owner's."""
-    if known["readers"] is not None and person_behind(actor) not in known["readers"]:
-        raise NotAllowed("A document of this source exists and is not yours to read: give another source_id.")
-
-
 def refuse_over(origin: Origin, known: Known | None) -> None:
     """A time that is over would have the document purged within the hour; only what holds already may be said again."""
     until = origin.retain_until

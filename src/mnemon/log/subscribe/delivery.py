@@ -12,7 +12,7 @@ from mnemon.log.store import EventLog
 from mnemon.log.subscribe.cursors import Cursor, CursorLost, held, take
 from mnemon.log.subscribe.dispatch import Dispatch
 from mnemon.log.subscribe.failures import describe, recover_in
-from mnemon.log.subscribe.handling import DEAD, FAILED, EventHandler, attempt, count_delivered
+from mnemon.log.subscribe.handling import DEAD, FAILED, EventHandler, attempt, count_delivered, label_of
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.parking import (
     MOST_PARKED,
@@ -202,9 +202,9 @@ class PartitionDelivery:
     def _failed(self, rejected: Rejected, event: Event, error: str) -> None:
         self._shaken, self._status = True, rejected.status
         dead = rejected.state == "dead"
-        FAILED.labels(self._cursor.subscription_id).inc()
+        FAILED.labels(label_of(self._cursor.subscription_id)).inc()
         if dead:
-            DEAD.labels(self._cursor.subscription_id).inc()
+            DEAD.labels(label_of(self._cursor.subscription_id)).inc()
         log.warning(
             "subscription.dead_letter" if dead else "subscription.failed",
             **self._names, event_id=event.id, sequence=event.sequence, attempts=rejected.attempts, error=error,

@@ -6,7 +6,7 @@ from typing import Self
 from uuid import UUID
 
 from mnemon.log.store import EventLog
-from mnemon.log.subscribe.handling import LAG
+from mnemon.log.subscribe.handling import note_lag
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.ready import Ready, look
 from mnemon.tasks import end
@@ -85,7 +85,7 @@ class Dispatch:
 
     async def _start_ready(self, progressed: Callable[[], None]) -> None:
         ready, lag = await look(self._events.database, self._tenant, self._subscription_id)
-        LAG.labels(str(self._tenant), self._subscription_id).set(lag)
+        note_lag(self._tenant, self._subscription_id, lag)
         for one in ready:
             if one.partition_id not in self._running:
                 self._running[one.partition_id] = asyncio.create_task(self._work_on(one, progressed))

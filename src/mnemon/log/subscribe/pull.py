@@ -12,7 +12,7 @@ from mnemon.log.read.arrivals import Arrivals
 from mnemon.log.read.reader import LARGEST_PAGE, LogReader
 from mnemon.log.subscribe.failures import hide_personal
 from mnemon.log.subscribe.gathering import Batch, BatchRequest, Gathering
-from mnemon.log.subscribe.handling import DEAD, FAILED
+from mnemon.log.subscribe.handling import DEAD, FAILED, label_of
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.positions import positions_in
 from mnemon.log.subscribe.settling import Rejected, acknowledge_in, reject_in
@@ -104,9 +104,9 @@ class Pull:
         hidden = hide_personal(self._registry, event, error)
         async with self._database.transaction(tenant) as connection:
             rejected = await reject_in(connection, tenant, subscription_id, event, hidden, token, self._limits)
-        FAILED.labels(subscription_id).inc()
+        FAILED.labels(label_of(subscription_id)).inc()
         if rejected.state == "dead":
-            DEAD.labels(subscription_id).inc()
+            DEAD.labels(label_of(subscription_id)).inc()
         return rejected
 
     async def _named(self, tenant: UUID, event_id: str, sequence: int) -> Event:

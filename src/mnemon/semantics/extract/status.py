@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection, Database
-from mnemon.documents.access import Reader, read_as
+from mnemon.documents.access import Reader, read_as, readers_of_revision
 from mnemon.documents.artifact_names import job_name
 from mnemon.documents.ingest.extract_job import EXTRACT, enqueue_extraction
 from mnemon.errors import NotFound
@@ -96,8 +96,10 @@ async def _again(tx: Connection, revision: UUID, job: dict[str, Any] | None, for
         return job["job_id"], "DONE", "Events were extracted already (use force=true to extract again)"
     if job and state == "PENDING":
         # It may wait for the end of a pause that a model's server asked for.
-        await retry_job(tx, job["job_id"])
-    enqueued = await enqueue_extraction(tx, revision, again=state == "PROCESSING")
+        await retry_job(tx, job["job_id"], reader=None)
+    enqueued = await enqueue_extraction(
+        tx, revision, again=state == "PROCESSING", readers=await readers_of_revision(tx, revision)
+    )
     message = "Job reset and re-enqueued (force=true)" if force and job else "Re-extraction job enqueued"
     return enqueued.job_id, "PENDING", message
 
