@@ -147,6 +147,7 @@ async def test_another_tenants_events_do_not_exist_here(
         {"type": "system"},
         {"on_behalf_of": {"type": "human", "id": "ceo"}},
         {"trust_level": "full"},
+        {"name": "The Chairwoman"},
     ],
 )
 async def test_a_user_cannot_pass_for_someone_else(
@@ -157,12 +158,12 @@ async def test_a_user_cannot_pass_for_someone_else(
 
 
 async def test_an_administrator_acts_for_another_under_their_own_name(client: httpx.AsyncClient, board: Person) -> None:
-    claim = {"on_behalf_of": {"type": "human", "id": "user:ceo", "name": "Ada"}, "session_id": "s-1", "name": "Office"}
+    claim = {"on_behalf_of": {"type": "human", "id": "user:ceo", "name": "Ada"}, "session_id": "s-1"}
     [made] = await recorded(client, board, decision(actor=claim))
     actor = (await client.get(f"/v1/events/{made['id']}", headers=board.headers)).json()["event"]["actor"]
     assert actor["id"] == f"user:{board.user_id}"
     assert actor["on_behalf_of"] == {"type": "human", "id": "user:ceo", "name": "Ada"}
-    assert (actor["name"], actor["session_id"]) == ("Office", "s-1")
+    assert (actor["name"], actor["session_id"]) == ("admin", "s-1"), "as the account has it"
 
 
 async def test_a_token_writes_as_an_agent_of_its_owner(
@@ -174,7 +175,8 @@ async def test_a_token_writes_as_an_agent_of_its_owner(
     event = (await client.get(f"/v1/events/{made.json()['events'][0]['id']}", headers=headers)).json()["event"]
     assert event["actor"]["type"] == "agent"
     assert event["actor"]["id"].startswith("token:")
-    assert event["actor"]["on_behalf_of"] == {"type": "human", "id": f"user:{user.user_id}"}
+    assert event["actor"]["on_behalf_of"] == {"type": "human", "id": f"user:{user.user_id}", "name": "user"}
+    assert event["actor"]["name"] == "a write token", "names come from the credential"
     assert "ip_address" not in event["actor"]
 
 

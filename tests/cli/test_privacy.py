@@ -17,6 +17,7 @@ DECLARATION = {
     "pii_fields": [{"field_path": "name", "pii_class": "name", "subject_path": "id"}],
 }
 NAME = "Eve Quuxington"
+PASSWORD = "correct horse battery"
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def result(environment: dict[str, str], *words: str, text: str = "") -> Any:
 
 def test_a_person_from_record_to_proof_of_absence(environment: dict[str, str]) -> None:
     for email in ("ana@example.org", "ben@example.org"):
-        result(environment, "user", "add", email, "--role", "admin")
+        result(environment, "user", "add", email, "--role", "admin", "--password", text=f"{PASSWORD} {email}\n")
     result(environment, "user", "add", "cleo@example.org")
     result(environment, "log", "register", json.dumps(DECLARATION))
     result(environment, "log", "append", json.dumps({"type": "crm.lead.made", "data": {"id": "p-1", "name": NAME}}))
@@ -51,7 +52,11 @@ def test_a_person_from_record_to_proof_of_absence(environment: dict[str, str]) -
     assert (plain.returncode, "not an active administrator" in plain.stderr) == (1, True)
     asked = result(environment, *erase)
     assert asked["status"] == "requested"
-    done = result(environment, "privacy", "approve", asked["erasure_id"], "--by", "ben@example.org")
+    approve = ("privacy", "approve", asked["erasure_id"], "--by", "ben@example.org")
+    for credential in ("", f"{PASSWORD} ana@example.org"):
+        named = mnemon(environment, *approve, text=f"{credential}\n")
+        assert (named.returncode, "ben@example.org" in named.stderr) == (1, True), "naming a person is not being one"
+    done = result(environment, *approve, text=f"{PASSWORD} ben@example.org\n")
     assert (done["status"], done["events_affected"]) == ("completed", 1)
     assert [one["status"] for one in result(environment, "privacy", "erasures")] == ["completed"]
     assert result(environment, "privacy", "show", "p-1") == []

@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from mnemon.db.database import Connection
 from mnemon.errors import Conflict, NotAllowed, NotFound
 from mnemon.log.append.periods import Period
 from mnemon.log.errors import PeriodClosed
@@ -16,6 +17,10 @@ from .conftest import CLERK, noted
 
 MARCH = Period("2026-03", date(2026, 3, 1), date(2026, 3, 31))
 LATE = noted(effective_date=date(2026, 3, 31))
+
+
+async def the_cfo(connection: Connection) -> str:
+    return "cfo-1"
 
 
 async def close(log: EventLog, tenant: UUID, status: str) -> None:
@@ -30,7 +35,7 @@ async def test_an_open_period_accepts_late_events(log: EventLog, tenant: UUID) -
 
 async def test_a_soft_closed_period_needs_an_approver(log: EventLog, tenant: UUID) -> None:
     await close(log, tenant, "soft_closed")
-    with pytest.raises(PeriodClosed, match="2026-03, which is soft-closed: name an approver") as refused:
+    with pytest.raises(PeriodClosed, match="2026-03, which is soft-closed: ask another administrator") as refused:
         await log.append(tenant, [LATE])
     assert refused.value.details["status"] == "soft_closed"
     [appended] = await log.append(tenant, [noted(effective_date=date(2026, 3, 31), approved_by="cfo-1")])
@@ -47,9 +52,9 @@ async def test_a_hard_closed_period_refuses_even_the_approved(log: EventLog, ten
 
 async def test_a_hard_closed_period_is_opened_again_by_two_people(log: EventLog, tenant: UUID) -> None:
     await close(log, tenant, "hard_closed")
-    with pytest.raises(NotAllowed, match="name an approver"):
+    with pytest.raises(NotAllowed, match="ask for an approval"):
         await log.periods.change(tenant, "2026-03", "open", actor=CLERK, reason="mistake")
-    await log.periods.change(tenant, "2026-03", "open", actor=CLERK, reason="mistake", approved_by="cfo-1")
+    await log.periods.change(tenant, "2026-03", "open", actor=CLERK, reason="mistake", approval=the_cfo)
     await log.append(tenant, [LATE])
 
 
@@ -70,7 +75,7 @@ async def test_closing_the_current_period_does_not_lock_out_its_own_record(log: 
     await log.periods.change(tenant, "always", "hard_closed", actor=CLERK, reason="stop")
     with pytest.raises(PeriodClosed):
         await log.append(tenant, [noted()])
-    await log.periods.change(tenant, "always", "open", actor=CLERK, reason="go on", approved_by="cfo-1")
+    await log.periods.change(tenant, "always", "open", actor=CLERK, reason="go on", approval=the_cfo)
     await log.append(tenant, [noted()])
 
 

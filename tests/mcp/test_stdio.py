@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -15,6 +16,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from mcp import Client
 from mnemon.app import open_mnemon
+from mnemon.cli.mcp import _token
+from mnemon.cli.reference import commands
+from mnemon.errors import InvalidRequest
 from mnemon.identity.bootstrap import administrator_without_login
 from mnemon.identity.roles import CredentialScope
 from mnemon.identity.tokens import add_token, revoke_token
@@ -71,6 +75,29 @@ async def test_the_token_of_the_environment_decides_until_it_is_revoked(served_h
                 await revoke_token(transaction, SYSTEM, made.token_id)
             late = await client.call_tool("recall", {"query": "x"})
             assert refusal(late)["error_code"] == "NOT_AUTHENTICATED"
+
+
+def test_no_command_takes_a_token_as_an_argument() -> None:
+    """Arguments stand in the shell's history and in the process list."""
+    takes = [
+        (one.words, option)
+        for one in commands()
+        for parameter in one.command.params
+        for option in parameter.opts
+        if re.fullmatch(r"--(.*-)?(token|secret|password)", option) and not parameter.is_flag
+    ]
+    assert takes == []
+
+
+def test_a_token_is_read_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEMON_TOKEN", "mnm_of_the_environment")
+    (tmp_path / "token").write_text("mnm_of_the_file\n")
+    assert _token(tmp_path / "token") == "mnm_of_the_file"
+    assert _token(None) == "mnm_of_the_environment"
+    (tmp_path / "token").write_text("\n")
+    for wrong in (tmp_path / "token", tmp_path / "none"):
+        with pytest.raises(InvalidRequest, match=str(wrong)):
+            _token(wrong)
 
 
 async def test_nobody_waits_for_the_answer_to_a_line_that_cannot_be_read(served_home: Path) -> None:

@@ -5,6 +5,7 @@ from fastapi.middleware.cors import CORSMiddleware
 
 from mnemon import __version__
 from mnemon.api import (
+    approvals,
     artifacts,
     ask,
     documents,
@@ -32,6 +33,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     users.router,
     users.token_router,
     records.types,
+    approvals.router,
     records.of_periods,
     records.of_partitions,
     records.of_entities,

@@ -28,6 +28,7 @@ def _listed(found: tokens.TokenList) -> Tokens:
 
 route(account_router, "POST", "/auth/login", account.log_in)
 route(account_router, "POST", "/auth/link", account.log_in_by_link)
+route(account_router, "POST", "/auth/logout", account.log_out, status=204)
 route(account_router, "GET", "/me", account.me)
 route(account_router, "POST", "/me/password", account.set_password, status=204)
 route(router, "GET", "/users", users.list_users)

@@ -6,6 +6,7 @@ import os
 import sys
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ import typer
 from mnemon.app import Mnemon, open_mnemon, working_inside
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.process import stop_on_signals
+from mnemon.errors import InvalidRequest
 from mnemon.identity.bootstrap import administrator_without_login
 from mnemon.identity.roles import Principal
 from mnemon.identity.tokens import principal_of_token
@@ -27,9 +29,13 @@ class Profile(StrEnum):
 
 @on_its_own("It is the door of agents itself.")
 def mcp(
-    token: Annotated[
-        str | None,
-        typer.Option(envvar="MNEMON_TOKEN", help="An access token; its tenant and scope hold. Unset: the first admin."),
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with an access token, whose tenant and scope hold, instead of MNEMON_TOKEN. Unset: the first "
+            "admin.",
+            metavar="FILE",
+        ),
     ] = None,
     tools: Annotated[Profile | None, typer.Option(help="Which tools to offer, instead of MNEMON_MCP_TOOLS.")] = None,
 ) -> None:
@@ -41,7 +47,20 @@ def mcp(
     # The log goes to standard error: standard output belongs to the protocol.
     configure_logging("WARNING" if settings.log_level == "INFO" else settings.log_level, settings.log_format)
     with contextlib.suppress(asyncio.CancelledError):
-        run_async(_serve(settings, token))
+        run_async(_serve(settings, _token(token_file)))
+
+
+def _token(file: Path | None) -> str | None:
+    """Never from an argument: those stand in the shell's history and in the process list."""
+    if file is None:
+        return os.environ.get("MNEMON_TOKEN") or None
+    try:
+        token = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as failure:
+        raise InvalidRequest(f"{file} cannot be read: {failure}.", file=str(file)) from None
+    if not token:
+        raise InvalidRequest(f"{file} is empty: write an access token into it.", file=str(file))
+    return token
 
 
 async def _serve(settings: Settings, token: str | None) -> None:

@@ -12,7 +12,16 @@ SCOPE = {"enum": [str(scope) for scope in CredentialScope]}
 
 _SOMEONE = "6f1c1f0a-4b60-4f0e-9d4e-2a6a5f1f8b01"
 _SOMETHING = "0d9b5a52-3c1e-4f57-8a34-7be0f6c7a902"
-_EXAMPLES = {"old": "user", "new": "admin", "role": "user", "scope": "read", "user_id": _SOMEONE}
+_EXAMPLES = {
+    "act": "periods.open",
+    "legal_entity": "main",
+    "period": "2026-03",
+    "old": "user",
+    "new": "admin",
+    "role": "user",
+    "scope": "read",
+    "user_id": _SOMEONE,
+}
 
 
 def _happening(name: str, subject: str, description: str, **fields: Any) -> EventType:
@@ -43,6 +52,14 @@ ROLE_CHANGED = _happening("user.role_changed", "user", "A user got another role.
 PASSWORD_CHANGED = _happening("user.password_changed", "user", "A user got a new password.", user_id=ID)
 TOKEN_ADDED = _happening("token.added", "token", "An access token was made.", token_id=ID, user_id=ID, scope=SCOPE)
 TOKEN_REVOKED = _happening("token.revoked", "token", "An access token was revoked.", token_id=ID, user_id=ID)
+TEXT = {"type": "string", "maxLength": 200}
+APPROVAL_REQUESTED = _happening(
+    "approval.requested", "approval", "Someone asked that another agree to an act.",
+    approval_id=ID, act=TEXT, legal_entity=TEXT, period=TEXT,
+)  # fmt: skip
+APPROVAL_GIVEN = _happening("approval.given", "approval", "Another person agreed to the act.", approval_id=ID)
+APPROVAL_DECLINED = _happening("approval.declined", "approval", "A request was declined or taken back.", approval_id=ID)
+SESSION_ENDED = _happening("session.ended", "user", "A user logged out.", user_id=ID)
 LINK_ADDED = _happening("link.added", "user", "A one-time login link was made for a user.", user_id=ID)
 
 ALL = (
@@ -56,4 +73,8 @@ ALL = (
     TOKEN_ADDED,
     TOKEN_REVOKED,
     LINK_ADDED,
+    APPROVAL_REQUESTED,
+    APPROVAL_GIVEN,
+    APPROVAL_DECLINED,
+    SESSION_ENDED,
 )

@@ -1,6 +1,7 @@
 """Who may do what: one declaration, one decision."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
@@ -92,6 +93,12 @@ class Principal:
     role: Role
     scope: CredentialScope = CredentialScope.WRITE
     token_id: UUID | None = None
+    # As people know the person, and the token: for what is recorded as said by them.
+    name: str | None = None
+    token_name: str | None = None
+    # Of a session: which one, and until when it would last.
+    session_id: UUID | None = None
+    session_ends: datetime | None = None
 
     @property
     def actor(self) -> Actor:

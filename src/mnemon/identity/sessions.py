@@ -10,16 +10,28 @@ import jwt
 
 from mnemon.db.database import Database
 from mnemon.errors import NotAuthenticated
+from mnemon.identity.changes import record_change
+from mnemon.identity.events import SESSION_ENDED
 from mnemon.identity.roles import Principal, Role
+from mnemon.ids import new_uuid
+from mnemon.log.store import EventLog
 
 ALGORITHM = "HS256"
-CLAIMS = ["sub", "tenant_id", "role", "iat", "exp"]
+CLAIMS = ["sub", "tenant_id", "role", "iat", "exp", "jti"]
 # How long a changed role or a disabled account may go unnoticed by a process that has just asked.
 ACCOUNT_STATE_LIVES = 5.0
 REMEMBERED_ACCOUNTS = 10_000
 
 ACCOUNT_STATE = """
-SELECT role, disabled_at IS NOT NULL AS disabled, sessions_valid_from FROM mnemon.users WHERE user_id = %s
+SELECT u.role, u.name, u.disabled_at IS NOT NULL AS disabled, u.sessions_valid_from,
+       ARRAY(SELECT session_id FROM mnemon.ended_sessions e
+              WHERE e.tenant_id = u.tenant_id AND e.user_id = u.user_id AND e.expires_at > now()) AS ended
+  FROM mnemon.users u WHERE u.user_id = %s
+"""
+FORGET_OVER = "DELETE FROM mnemon.ended_sessions WHERE user_id = %s AND expires_at <= now()"
+END = """
+INSERT INTO mnemon.ended_sessions (tenant_id, user_id, session_id, expires_at)
+VALUES (mnemon.current_tenant(), %s, %s, %s) ON CONFLICT DO NOTHING RETURNING session_id
 """
 
 
@@ -35,8 +47,10 @@ class Session:
 @dataclass(frozen=True)
 class AccountState:
     role: Role
+    name: str
     disabled: bool
     sessions_valid_from: datetime
+    ended: frozenset[UUID]
     asked_at: float
 
 
@@ -59,6 +73,7 @@ class Sessions:
             # With its fraction, so that a session begun in the second of a password change is told from an older one.
             "iat": now.timestamp(),
             "exp": int(expires_at.timestamp()),
+            "jti": str(new_uuid()),
         }
         return Session(jwt.encode(claims, self._key, ALGORITHM), expires_at, principal)
 
@@ -68,14 +83,28 @@ class Sessions:
         tenant_id, user_id = UUID(claims["tenant_id"]), UUID(claims["sub"])
         account = await self._account(tenant_id, user_id)
         began = datetime.fromtimestamp(claims["iat"], UTC)
-        if account is None or account.disabled or began < account.sessions_valid_from:
+        session_id = UUID(claims["jti"])
+        over = account is None or began < account.sessions_valid_from or session_id in account.ended
+        if account is None or account.disabled or over:
             raise NotAuthenticated("This session has ended: log in again.")
-        return Principal(tenant_id, user_id, account.role)
+        ends = datetime.fromtimestamp(claims["exp"], UTC)
+        return Principal(tenant_id, user_id, account.role, name=account.name, session_id=session_id, session_ends=ends)
+
+    async def end(self, principal: Principal, log: EventLog) -> None:
+        """Log out: whoever has the token has nothing any more, in this process at once and in others within moments."""
+        if principal.session_id is None:
+            return
+        async with log.transaction(principal.tenant_id) as transaction:
+            await transaction.connection.execute(FORGET_OVER, (principal.user_id,))
+            values = (principal.user_id, principal.session_id, principal.session_ends)
+            if await (await transaction.connection.execute(END, values)).fetchone() is not None:
+                await record_change(transaction, principal.actor, SESSION_ENDED, user_id=principal.user_id)
+        self._accounts.pop(principal.user_id, None)
 
     def _claims(self, token: str) -> dict[str, Any]:
         try:
             claims: dict[str, Any] = jwt.decode(token, self._key, [ALGORITHM], options={"require": CLAIMS})
-            UUID(claims["tenant_id"]), UUID(claims["sub"])
+            UUID(claims["tenant_id"]), UUID(claims["sub"]), UUID(claims["jti"])
         except jwt.ExpiredSignatureError:
             raise NotAuthenticated("This session has expired: log in again.") from None
         except (jwt.InvalidTokenError, ValueError, AttributeError, TypeError):
@@ -90,7 +119,10 @@ class Sessions:
             row = await (await tx.execute(ACCOUNT_STATE, (user_id,))).fetchone()
         if row is None:
             return None
-        state = AccountState(Role(row["role"]), row["disabled"], row["sessions_valid_from"], time.monotonic())
+        state = AccountState(
+            Role(row["role"]), row["name"], row["disabled"], row["sessions_valid_from"], frozenset(row["ended"]),
+            time.monotonic(),
+        )  # fmt: skip
         if len(self._accounts) >= REMEMBERED_ACCOUNTS:
             self._accounts.clear()
         self._accounts[user_id] = state

@@ -35,7 +35,9 @@ UPDATE mnemon.access_tokens SET revoked_at = coalesce(revoked_at, now())
  WHERE token_id = %(token_id)s AND (%(user_id)s::uuid IS NULL OR user_id = %(user_id)s)
 RETURNING {COLUMNS}
 """
-FIND = "SELECT tenant_id, token_id, user_id, role, scope, last_used_at FROM mnemon.find_access_token(%s)"
+FIND = """
+SELECT tenant_id, token_id, user_id, role, scope, last_used_at, name, token_name FROM mnemon.find_access_token(%s)
+"""
 USED = "UPDATE mnemon.access_tokens SET last_used_at = now() WHERE token_id = %s"
 
 
@@ -109,5 +111,6 @@ async def principal_of_token(database: Database, secret: str) -> Principal:
         async with database.transaction(found["tenant_id"]) as tx:
             await tx.execute(USED, (found["token_id"],))
     return Principal(
-        found["tenant_id"], found["user_id"], Role(found["role"]), CredentialScope(found["scope"]), found["token_id"]
-    )
+        found["tenant_id"], found["user_id"], Role(found["role"]), CredentialScope(found["scope"]), found["token_id"],
+        found["name"], found["token_name"],
+    )  # fmt: skip

@@ -49,6 +49,8 @@ async def _by_operator(
 ) -> Sequence[Appended]:
     if any(one.actor is not None or one.scope.tenant_id is not None for one in events):
         raise InvalidRequest("Leave out actor and tenant_id: this command acts as the operator, in --tenant.")
+    if any(one.approval_id is not None for one in events):
+        raise InvalidRequest("Leave out approval_id: an approval is for the administrator who asked for it, over REST.")
     mnemon.log.registry.refuse_built_in(one.type for one in events)
     made = [one.as_new_event(caller.actor, channel=caller.channel) for one in events]
     return await mnemon.log.append(caller.tenant_id, with_key(made, key) if key else made)

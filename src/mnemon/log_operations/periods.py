@@ -3,17 +3,19 @@
 from collections.abc import Mapping
 from datetime import date
 from typing import Annotated
+from uuid import UUID
 
 from pydantic import Field
 
-from mnemon.errors import Conflict, InvalidRequest, NotFound
-from mnemon.identity.recording import check_approver
+from mnemon.db.database import Connection
+from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
+from mnemon.identity.approvals import ApprovedAct, use_approval
 from mnemon.identity.roles import Action
 from mnemon.inputs import Day
 from mnemon.log.append.incoming import LegalEntity
-from mnemon.log.append.periods import Period, PeriodStatus
+from mnemon.log.append.periods import Approving, Period, PeriodStatus
 from mnemon.log.events import MAIN
-from mnemon.log_operations.fields import NO_PAGES, FromRecord, Parts, Where
+from mnemon.log_operations.fields import NO_PAGES, FromRecord, Parts, Where, person_of
 from mnemon.operations import Caller, Door, Input, Output, operation
 
 BY_THE_BOOKS: Mapping[Door, str] = {**NO_PAGES, "command": "Who keeps the books does so with a credential of theirs."}
@@ -44,8 +46,9 @@ class PeriodChange(Input):
     status: PeriodStatus = Field(description="soft_closed takes approved events only, hard_closed none.")
     reason: Reason
     legal_entity: OfLegalEntity = MAIN
-    approved_by: str | None = Field(
-        None, max_length=200, description="Another administrator; needed to open a hard-closed period."
+    approval_id: UUID | None = Field(
+        None,
+        description="An approval of periods.open, given by another administrator; needed to open a hard-closed one.",
     )
 
 
@@ -91,10 +94,25 @@ async def define(mnemon: Parts, caller: Caller, asked: NewPeriod) -> PeriodOut:
 )  # fmt: skip
 async def change(mnemon: Parts, caller: Caller, asked: PeriodChange) -> PeriodOut:
     """Close a period, or open it again."""
-    if asked.approved_by is not None and caller.principal is not None:
-        await check_approver(mnemon.log, caller.principal, asked.approved_by)
     changed = await mnemon.log.periods.change(
         caller.tenant_id, asked.name, asked.status, actor=caller.actor,
-        reason=asked.reason, legal_entity=asked.legal_entity, approved_by=asked.approved_by,
+        reason=asked.reason, legal_entity=asked.legal_entity, approval=_approval(caller, asked),
     )  # fmt: skip
     return PeriodOut.model_validate(changed)
+
+
+def _approval(caller: Caller, asked: PeriodChange) -> Approving | None:
+    """It is used up with the change, and stays as it was if that is refused."""
+    named = asked.approval_id
+    if named is None:
+        return None
+
+    async def used(connection: Connection) -> str:
+        found = await use_approval(
+            connection, named, person_of(caller), ApprovedAct.OPEN_PERIOD, asked.legal_entity, once=True
+        )
+        if found.period != asked.name or found.decided_by is None:
+            raise NotAllowed(f"The approval {named} is for the period {found.period}.", approval_id=str(named))
+        return found.decided_by
+
+    return used

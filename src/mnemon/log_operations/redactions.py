@@ -17,7 +17,8 @@ from mnemon.operations import Caller, Door, Input, Output, operation
 
 ONE = {"redaction_id": "01KJQ6Y0Q5M8ZQ3T3M6S8V4X2C"}
 AT_ONCE: Mapping[Door, str] = {
-    **NO_PAGES, "command": "`mnemon privacy redact` names both administrators and redacts at once.",
+    **NO_PAGES,
+    "command": "`mnemon privacy redact` has both administrators, the second by a credential of theirs, at once.",
 }  # fmt: skip
 
 

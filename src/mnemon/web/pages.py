@@ -1,5 +1,6 @@
 """The web pages: text made on the server, a little script, no build step."""
 
+import contextlib
 from collections.abc import Iterator
 from importlib import resources
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 
 from mnemon.api.access import SESSION_COOKIE, MnemonPart, address_of, refuse_foreign_pages
-from mnemon.errors import MnemonError
+from mnemon.errors import MnemonError, NotAuthenticated
 from mnemon.identity.operations import account
 from mnemon.identity.roles import Action
 from mnemon.identity.tenants import DEFAULT_SLUG
@@ -79,8 +80,12 @@ async def log_in(
 
 
 @router.post("/logout")
-async def log_out(request: Request) -> Response:
+@binds(account.log_out)
+async def log_out(request: Request, mnemon: MnemonPart) -> Response:
     refuse_foreign_pages(request)
+    with contextlib.suppress(NotAuthenticated):
+        principal = await mnemon.sessions.principal_of(request.cookies.get(SESSION_COOKIE, ""))
+        await account.log_out(mnemon, Caller.of(principal), account.OwnAccountAsked())
     answer = RedirectResponse("/login", 303)
     answer.delete_cookie(SESSION_COOKIE)
     return answer

@@ -11,11 +11,10 @@ import typer
 from mnemon.app import Mnemon
 from mnemon.cli.bind import acting, command
 from mnemon.cli.context import on_its_own, opened, run_async, tenant_of
+from mnemon.cli.log.approver import administrator, proven_administrator
 from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
 from mnemon.errors import InvalidRequest, NotAllowed
-from mnemon.identity.roles import Action, CredentialScope, Principal, may
 from mnemon.identity.tenants import DEFAULT_SLUG
-from mnemon.identity.users import user_by_email
 from mnemon.log.privacy.erasure import Erasure
 from mnemon.log.privacy.rotation import Rotation
 from mnemon.log.privacy.scan import Scan
@@ -43,17 +42,13 @@ AND_AT_ONCE: dict[str, Any] = {
 BY_BOTH: dict[str, Any] = {"by": By, "approved_by": Approver}
 
 
-async def _administrator(mnemon: Mnemon, tenant_id: UUID, email: str) -> Caller:
-    """The person whom the operator names; the record holds their id, not their address."""
-    async with mnemon.database.transaction(tenant_id) as connection:
-        user = await user_by_email(connection, email)
-    if user.disabled_at is not None or not may(user.role, CredentialScope.WRITE, Action.MANAGE_PRIVACY):
-        raise NotAllowed(f"{email} is not an active administrator, who alone may {Action.MANAGE_PRIVACY}.")
-    return Caller.of(Principal(tenant_id, user.user_id, user.role))
-
-
 async def _who_asks(mnemon: Mnemon, tenant_id: UUID, left: dict[str, Any]) -> Caller:
-    return await _administrator(mnemon, tenant_id, left["by"])
+    return await administrator(mnemon, tenant_id, left["by"])
+
+
+async def _who_approves(mnemon: Mnemon, tenant_id: UUID, left: dict[str, Any]) -> Caller:
+    """Proven: with their access token in MNEMON_APPROVER_TOKEN, or their password when asked."""
+    return await proven_administrator(mnemon, tenant_id, left["by"])
 
 
 async def _by_two(
@@ -63,10 +58,10 @@ async def _by_two(
     """One administrator asks and, where another is named, that one approves."""
     async with acting(tenant) as (mnemon, operator):
         by, second = people["by"] or "", people["approved_by"]
-        asking = await _administrator(mnemon, operator.tenant_id, by)
-        approving = await _administrator(mnemon, operator.tenant_id, second) if second else None
-        if asking == approving:
+        asking = await administrator(mnemon, operator.tenant_id, by)
+        if second and asking == await administrator(mnemon, operator.tenant_id, second):
             raise NotAllowed(f"{by} cannot approve their own request: a second person must.")
+        approving = await proven_administrator(mnemon, operator.tenant_id, second) if second else None
         made = await request(mnemon, asking, asked)
         if approving is None:
             return made
@@ -116,12 +111,13 @@ command(
 )  # fmt: skip
 command(
     app, "erase", operations.request, _tell, arguments=["subject_id"], beside=AND_AT_ONCE, perform=_erase,
-    in_pieces=False, says="Ask that a person be forgotten; with --approved-by, forget them now. It cannot be undone.",
+    in_pieces=False, says="Ask that a person be forgotten; with --approved-by, forget them now. It cannot be undone.\n\n"
+    "Who approves proves who they are: with their access token in MNEMON_APPROVER_TOKEN, or their password when asked.",
     example="mnemon privacy erase customer-17 --reason subject_request --by ana@example.org\n"
     "--approved-by ben@example.org",
 )  # fmt: skip
 command(
-    app, "approve", operations.approve, _tell, arguments=["erasure_id"], beside=BY, on_behalf=_who_asks,
+    app, "approve", operations.approve, _tell, arguments=["erasure_id"], beside=BY, on_behalf=_who_approves,
     example="mnemon privacy approve 01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B --by ben@example.org",
 )  # fmt: skip
 command(

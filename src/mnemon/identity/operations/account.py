@@ -80,6 +80,12 @@ class LoggedIn(Output):
     role: Role
 
 
+class LoggedOut(Output):
+    """A session that has ended."""
+
+    user_id: UUID
+
+
 class Me(Output):
     """Whom a credential stands for."""
 
@@ -119,6 +125,19 @@ async def log_in(mnemon: Parts, caller: Caller, asked: PasswordLogin) -> LoggedI
 async def log_in_by_link(mnemon: Parts, caller: Caller, asked: LinkLogin) -> LoggedIn:
     """Begin a session with a one-time link."""
     return _begun(await login_with_link(mnemon.database, mnemon.sessions, secret=asked.link.get_secret_value()))
+
+
+@operation(
+    "account.logout", Action.MANAGE_OWN_ACCOUNT, idempotent=True, example={}, absent=ELSEWHERE,
+)  # fmt: skip
+async def log_out(mnemon: Parts, caller: Caller, asked: OwnAccountAsked) -> LoggedOut:
+    """End this session; an access token is revoked instead.
+
+    Its token is worthless from then on, whoever has a copy.
+    """
+    principal = _known(caller)
+    await mnemon.sessions.end(principal, mnemon.log)
+    return LoggedOut(user_id=principal.user_id)
 
 
 @operation("account.get", Action.VIEW_OWN_ACCOUNT, read_only=True, example={}, absent=ON_PAGES)

@@ -133,7 +133,10 @@ class IncomingEvent(IncomingForm):
     rules_evaluated: list[dict[str, Any]] = Field(default_factory=list, max_length=1000)
     expected_versions: list[ExpectedVersion] = Field(default_factory=list, max_length=1000)
     idempotency_key: Name | None = Field(None, description="Makes a repeated request give the first one's result.")
-    approved_by: Name | None = Field(None, description="Who agreed to a date in a soft-closed period.")
+    approval_id: UUID | None = Field(
+        None,
+        description="An approval of events.append, given by another administrator: for a date in a soft-closed period.",
+    )
     id: str | None = Field(None, description="A ULID; made here unless given.")
 
     @field_validator("data", "rules_evaluated")
@@ -149,7 +152,7 @@ class IncomingEvent(IncomingForm):
                 waiting += node.values() if isinstance(node, dict) else node
         return value
 
-    def as_new_event(self, actor: Actor, *, channel: str) -> NewEvent:
+    def as_new_event(self, actor: Actor, *, channel: str, approved_by: str | None = None) -> NewEvent:
         """The event as done by this actor, whatever the client says about one."""
         source = self.source or IncomingSource(channel=channel)
         scope = self.scope
@@ -171,7 +174,7 @@ class IncomingEvent(IncomingForm):
             rules_evaluated=self.rules_evaluated,
             idempotency_key=self.idempotency_key,
             expected_versions={(one.entity_type, one.entity_id): one.version for one in self.expected_versions},
-            approved_by=self.approved_by,
+            approved_by=approved_by,
             id=self.id,
         )
 

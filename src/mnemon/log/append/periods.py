@@ -1,5 +1,6 @@
 """Periods: which effective dates are open, which need an approver, and which are closed for good."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
@@ -11,6 +12,8 @@ from mnemon.log.append.transaction import Begin
 from mnemon.log.events import MAIN, Actor, EntityReference, NewEvent, Scope
 from mnemon.log.types.builtin import PERIOD_CHANGED
 
+# Who agreed to it, or a refusal.
+Approving = Callable[[Connection], Awaitable[str]]
 PeriodStatus = Literal["open", "soft_closed", "hard_closed"]
 
 LIST = """
@@ -79,16 +82,22 @@ class Periods:
         actor: Actor,
         reason: str,
         legal_entity: str = MAIN,
-        approved_by: str | None = None,
+        approval: Approving | None = None,
     ) -> Period:
-        """Close a period or open it again; a hard-closed one is opened again only by two people."""
+        """Close a period or open it again; a hard-closed one is opened again only by two people. `approval` is asked
+        for the second, in the same transaction."""
         async with self._begin(tenant) as transaction:
             row = await (await transaction.connection.execute(FIND, (tenant, legal_entity, name))).fetchone()
             if row is None:
                 raise NotFound(f"{legal_entity} has no period {name!r}: define it first.", period=name)
             before = Period(**row)
-            if before.status == "hard_closed" and status != "hard_closed" and approved_by is None:
-                raise NotAllowed(f"The period {name} is hard-closed: to open it again, name an approver.")
+            opens = before.status == "hard_closed" and status != "hard_closed"
+            if opens and approval is None:
+                raise NotAllowed(
+                    f"The period {name} is hard-closed: to open it again, ask for an approval of periods.open and give "
+                    "its approval_id once another administrator has approved it."
+                )
+            approved_by = await approval(transaction.connection) if opens and approval else None
             after = replace(before, status=status)
             await transaction.connection.execute(CHANGE, (status, tenant, legal_entity, name))
             await transaction.append([_changed(legal_entity, before, after, actor, reason, approved_by)])

@@ -69,7 +69,7 @@ def _refuse_dates(closed: dict[date, dict[str, Any]], live: Sequence[Live]) -> N
         ):
             continue
         remedy = (
-            "name an approver other than the actor"
+            "ask another administrator for an approval of events.append, and name it"
             if period["status"] == "soft_closed"
             else "record an adjusting event in an open period"
         )

@@ -11,7 +11,7 @@ from psycopg.rows import class_row
 from pydantic import BaseModel, Field
 
 from mnemon.db.database import Connection
-from mnemon.errors import Conflict, NotAllowed, NotFound
+from mnemon.errors import Conflict, NotFound
 from mnemon.ids import new_ulid
 from mnemon.log.append.transaction import retry_on_conflict
 from mnemon.log.errors import TransactionConflict
@@ -19,7 +19,7 @@ from mnemon.log.events import Actor, EntityReference, NewEvent
 from mnemon.log.privacy import privacy_events as events
 from mnemon.log.privacy.affected import AffectedEvent, affected_events, page_of_people
 from mnemon.log.privacy.erasure_list import ErasureList, ListedErasure
-from mnemon.log.privacy.privacy_events import check_reason, check_reference
+from mnemon.log.privacy.privacy_events import check_reason, check_reference, check_second_person
 from mnemon.log.privacy.subjects import SubjectKeys
 from mnemon.log.store import EventLog
 from mnemon.log.types.event_type import EventType
@@ -163,11 +163,7 @@ class Erasures:
                 raise Conflict(f"The erasure {erasure_id} was declined: request it anew.", erasure_id=erasure_id)
             if erasure.status != "requested":
                 return erasure
-            if approved_by == erasure.requested_by:
-                raise NotAllowed(
-                    f"{approved_by} asked for this erasure and cannot approve it: a second person must.",
-                    erasure_id=erasure_id,
-                )
+            check_second_person(erasure.requested_by, approved_by, "erasure")
             # The event first: appends lock the partition's head, then the key. In the other order we could wait for
             # an append that waits for us.
             event = _event(

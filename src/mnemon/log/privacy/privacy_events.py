@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from mnemon.errors import InvalidRequest
+from mnemon.errors import InvalidRequest, NotAllowed
 from mnemon.log.types.event_type import EntityRequirement, EventType, declare
 
 ID = {"type": "string", "minLength": 1, "maxLength": 200}
@@ -173,3 +173,9 @@ def check_reference(reference: str | None) -> None:
         raise InvalidRequest(
             "The reference is the number of a ticket or letter, like DSR-17, with no spaces.", reference=reference
         )
+
+
+def check_second_person(requested_by: str, approved_by: str, what: str) -> None:
+    """The one rule of every act that needs two: the person counts, not the credential."""
+    if requested_by == approved_by:
+        raise NotAllowed(f"{approved_by} asked for this {what} and cannot approve it: a second person must.")

@@ -8,13 +8,13 @@ from uuid import UUID
 import orjson
 
 from mnemon.db.database import Connection
-from mnemon.errors import InvalidRequest, NotAllowed
+from mnemon.errors import InvalidRequest
 from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.errors import ArchiveRefused, EventNotFound
 from mnemon.log.events import Actor, EntityReference, Event, NewEvent, Scope
 from mnemon.log.privacy.crypto_seal import PART, REDACTED
 from mnemon.log.privacy.personal import pointer, replaced, steps_of_pointer
-from mnemon.log.privacy.privacy_events import PAYLOAD_REDACTED, check_reason, check_reference
+from mnemon.log.privacy.privacy_events import PAYLOAD_REDACTED, check_reason, check_reference, check_second_person
 from mnemon.log.privacy.seal import canonical
 from mnemon.log.proof.chain import digest
 from mnemon.log.read.reader import BY_ID
@@ -90,8 +90,7 @@ class Redactions:
         self, transaction: LogTransaction, tenant: UUID, asked: RedactionRequest, approved_by: str
     ) -> str:
         """The same, as part of a transaction."""
-        if asked.requested_by == approved_by:
-            raise NotAllowed(f"{approved_by} asked for this redaction and cannot approve it: a second person must.")
+        check_second_person(asked.requested_by, approved_by, "redaction")
         event, redacted = await self.preview_in(transaction.connection, tenant, asked)
         if redacted is None:
             return ""
