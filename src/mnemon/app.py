@@ -35,7 +35,16 @@ from mnemon.log.store import EventLog
 from mnemon.memory import backups as memory_backups
 from mnemon.memory import lens as memory_lens
 from mnemon.memory.gateway import Memory
-from mnemon.readiness import Check, PartState, ask_every, check_database, check_keys, check_migrations, check_queue
+from mnemon.readiness import (
+    Check,
+    PartState,
+    ask_every,
+    check_database,
+    check_disk,
+    check_keys,
+    check_migrations,
+    check_queue,
+)
 from mnemon.semantics.jobs import semantic_schedules
 from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.search.event_vectors import on_purge as drop_event_vectors
@@ -258,6 +267,7 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
             mnemon.checks["database"] = lambda: check_database(database)
             mnemon.checks["migrations"] = lambda: check_migrations(database)
             mnemon.checks["keys"] = lambda: check_keys(privacy)
+            mnemon.checks["disk"] = lambda: check_disk(settings.home, settings.least_free_disk_mb)
             mnemon.checks["queue"] = lambda: check_queue(database)
             mnemon.checks["embedder"] = mnemon.check_embedder
             try:

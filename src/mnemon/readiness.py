@@ -1,8 +1,12 @@
 """Whether each part of a running Mnemon can do its work, and if not, why."""
 
 import asyncio
+import os
+import shutil
+import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import psycopg
 
@@ -13,6 +17,8 @@ from mnemon.log.privacy.privacy import Privacy
 from mnemon.work.jobs import list_workers
 
 CHECK_LIMIT = 2.0
+MEGABYTE = 1 << 20
+PROBE = bytes(65_536)
 # Requests are answered without these: their silence takes no server out of service.
 NOT_NEEDED = frozenset({"queue", "embedder"})
 
@@ -57,6 +63,25 @@ async def check_database(database: Database) -> PartState:
     return PartState(True, "answers")
 
 
+async def check_disk(home: Path, least_mb: int) -> PartState:
+    """Whether there is room to write, asked by writing: a quota or a read-only disk shows in no number."""
+    return await asyncio.to_thread(_room, home, least_mb)
+
+
+def _room(home: Path, least_mb: int) -> PartState:
+    free = shutil.disk_usage(home).free // MEGABYTE
+    try:
+        with tempfile.TemporaryFile(dir=home) as probe:
+            probe.write(PROBE)
+            probe.flush()
+            os.fsync(probe.fileno())
+    except OSError as failure:
+        return PartState(False, f"cannot write to {home}: {failure.strerror}; {free} MB free")
+    if free < least_mb:
+        return PartState(False, f"{free} MB free in {home}, less than {least_mb}: make room")
+    return PartState(True, f"{free} MB free")
+
+
 async def check_migrations(database: Database) -> PartState:
     async with database.session() as session:
         state = await schema_state(session)
@@ -69,5 +94,5 @@ async def _within_limit(check: Awaitable[PartState], needed: bool) -> PartState:
         return await asyncio.wait_for(check, CHECK_LIMIT)
     except TimeoutError:
         return PartState(False, f"no answer within {CHECK_LIMIT:.0f} s", needed)
-    except (psycopg.Error, MnemonError) as failure:
+    except (psycopg.Error, MnemonError, OSError) as failure:
         return PartState(False, str(failure).strip(), needed)

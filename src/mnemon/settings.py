@@ -115,6 +115,9 @@ class Settings(BaseSettings):
     quota_live: int = _setting(
         50, "Live subscriptions that one credential may have open at once. 0: no limit.", ge=0, le=100_000
     )
+    least_free_disk_mb: int = _setting(
+        200, "Room in the home folder below which `/ready` says that the disk is full.", ge=0, le=1_000_000
+    )
     shutdown_seconds: int = _setting(
         10, "How long requests in progress may finish when the server stops.", ge=0, le=600
     )

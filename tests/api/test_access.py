@@ -64,7 +64,8 @@ async def test_every_route_obeys_the_matrix(
     credentials[Role.ADMIN, CredentialScope.WRITE, False] = admin.session
     credentials[Role.USER, CredentialScope.WRITE, False] = user.session
     tried = 0
-    for route in routes():
+    # Logging out comes last: it ends the sessions that the others are tried with.
+    for route in sorted(routes(), key=lambda one: one.path.endswith("/logout")):
         if route.action is None:
             continue
         path = route.path.replace("{user_id}", str(spare.user_id))

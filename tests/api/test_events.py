@@ -362,3 +362,40 @@ async def test_every_body_in_the_openapi_document_has_an_example(client: httpx.A
             if body := operation.get("requestBody"):
                 name = body["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
                 assert schemas[name]["examples"], name
+
+
+async def test_a_key_of_a_request_with_more_or_fewer_events_conflicts(client: httpx.AsyncClient, board: Person) -> None:
+    headers = board.headers | {"Idempotency-Key": "batch-1"}
+    two = {"events": [decision(tags=["a"]), decision(tags=["b"])]}
+    first = await client.post("/v1/events", json=two, headers=headers)
+    assert first.status_code == 201, first.text
+    again = await client.post("/v1/events", json=two, headers=headers)
+    assert [one["duplicate"] for one in again.json()["events"]] == [True, True]
+    for other in (two["events"][:1], [*two["events"], decision(tags=["c"])], two["events"][::-1]):
+        refused = await client.post("/v1/events", json={"events": other}, headers=headers)
+        assert (refused.status_code, refused.json()["error_code"]) == (409, "KEY_CONFLICT"), refused.text
+
+
+async def test_lineage_says_when_it_is_cut(client: httpx.AsyncClient, board: Person) -> None:
+    chain: list[str] = []
+    for _ in range(4):
+        more = {"caused_by": chain[-1]} if chain else {}
+        [made] = await recorded(client, board, decision(**more))
+        chain.append(made["id"])
+
+    async def asked(part: str, event: str, depth: int) -> Any:
+        path = f"/v1/events/{event}/{part}"
+        return (await client.get(path, params={"depth": depth}, headers=board.headers)).json()
+
+    assert [(await asked("lineage", chain[-1], depth))["complete"] for depth in (2, 3)] == [False, True]
+    assert [(await asked("descendants", chain[0], depth))["complete"] for depth in (2, 3)] == [False, True]
+    process = await client.get("/v1/events/process/hosting-2026", headers=board.headers)
+    assert process.json()["complete"] is True
+
+
+async def test_events_of_all_legal_entities_are_read_as_one_stream(client: httpx.AsyncClient, board: Person) -> None:
+    for name in ("DE", "FR", "DE"):
+        await recorded(client, board, decision(scope={"legal_entity": name}))
+    answer = await client.get("/v1/events", params={"legal_entity": "*", "limit": 100}, headers=board.headers)
+    found = [one["scope"]["legal_entity"] for one in answer.json()["events"] if one["type"] == "board.decision.taken"]
+    assert found == ["DE", "FR", "DE"]

@@ -55,6 +55,13 @@ PATHS = [
     "/v1/integrity/verifications/%00", "/v1/jobs/%00", "/v1/events/..%2f..%2fetc%2fpasswd",
     "/v1/integrity/checkpoints?legal_entity=..%2f..%2f..%2fetc", "/v1/privacy/people?cursor=%00&limit=1",
     "/v1/events/x?legal_entity=%00", "/v1/events/x/lineage?depth=-1", "/v1/events/x/lineage?depth=999999999999",
+    "/v1/events?from_date=9999-12-31T23:59:59-14:00", "/v1/events?to_date=0001-01-01T00:00:00%2B14:00",
+    "/v1/events?recorded_to=9999-12-31T23:59:59-01:00", "/v1/events?as_of=99999999999999999999",
+    "/v1/semantic-events?from_date=9999-12-31T23:59:59-01:00", "/v1/search?query=x&limit=99999999999999999999",
+    "/v1/documents/01890a5d-ac96-774b-bcce-b302099a8057/text?start=99999999999999999999",
+    "/v1/documents/01890a5d-ac96-774b-bcce-b302099a8057/text?start=0&end=99999999999999999999",
+    "/v1/documents?page=99999999999999999999", "/v1/ingestion-runs?limit=-99999999999999999999",
+    "/v1/evidence/01890a5d-ac96-774b-bcce-b302099a8057/99999999999999999999-999999999999999999999",
     "/v1/privacy/redactions?cursor=%FF", "/v1/privacy/erasures?cursor=AA",
 ]  # fmt: skip
 EVENTS: list[dict[str, Any]] = [
@@ -79,7 +86,9 @@ EVENTS: list[dict[str, Any]] = [
     {"data": {"title": "x", "outcome": "approved", "votes": {"for": 10**30}}},
     {"data": {"title": NUL, "outcome": "approved"}},
     {"data": {"title": "\u202e\ufeff\U0001f600", "outcome": "approved"}},
-    {"approved_by": "user:x"}, {"source": {"system": NUL}}, {"rules_evaluated": [{"rule_id": NUL}]},
+    {"approved_by": "user:x"}, {"occurred_at": "9999-12-31T23:59:59-14:00"},
+    {"occurred_at": "0001-01-01T00:00:00+14:00"}, {"schema_version": 10**20},
+    {"source": {"system": NUL}}, {"rules_evaluated": [{"rule_id": NUL}]},
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from mnemon import __version__
 from mnemon.api.bind import IN_PATH
+from mnemon.api.middleware import DRAIN_BYTES
 from mnemon.api.reference import routes
 from mnemon.app import Mnemon
 from mnemon.db.database import Database
@@ -22,7 +23,7 @@ from mnemon.log.privacy.archive_store import DirectoryStore
 from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.operations import shown_by
-from mnemon.readiness import PartState, check_database, check_migrations
+from mnemon.readiness import PartState, check_database, check_disk, check_migrations
 from mnemon.settings import Settings
 from mnemon.web.site import create_site
 
@@ -141,13 +142,47 @@ async def test_a_large_body_is_refused_by_its_announced_length_and_by_its_real_o
 
     async def endless() -> AsyncIterator[bytes]:
         nonlocal sent
-        for _ in range(settings.request_max_bytes // 1000 * 3):
-            sent += 1000
-            yield b"x" * 1000
+        while sent < 4 * DRAIN_BYTES:
+            sent += 50_000
+            yield b"x" * 50_000
 
     streamed = await client.post("/v1/auth/login", content=endless(), headers={"Content-Type": "application/json"})
     assert (streamed.status_code, streamed.json()["error_code"]) == (413, "REQUEST_TOO_LARGE")
-    assert sent < settings.request_max_bytes + 10_000, "reading goes on past the limit"
+    assert streamed.headers["connection"] == "close", "what is left would be taken for another request"
+    assert sent <= settings.request_max_bytes + DRAIN_BYTES + 100_000, "reading goes on past the limit"
+
+
+async def test_a_body_over_the_limit_is_read_to_its_end_so_that_its_sender_gets_the_answer(
+    client: httpx.AsyncClient, settings: Settings
+) -> None:
+    """A connection that is closed under someone who still sends loses the answer, and is kept alive for nobody."""
+    sent = 0
+
+    async def body() -> AsyncIterator[bytes]:
+        nonlocal sent
+        for _ in range(30):
+            sent += 50_000
+            yield b"x" * 50_000
+
+    for headers in ({"Content-Length": "1500000"}, {}):
+        sent = 0
+        refused = await client.post("/v1/auth/login", content=body(), headers=headers)
+        assert (refused.status_code, refused.json()["error_code"], sent) == (413, "REQUEST_TOO_LARGE", 1_500_000)
+        assert "connection" not in refused.headers
+    huge = await client.post("/v1/auth/login", content=b"x", headers={"Content-Length": str(1 << 40)})
+    assert (huge.status_code, huge.headers["connection"]) == (413, "close")
+
+
+async def test_readiness_knows_a_full_disk_and_says_so(
+    mnemon: Mnemon, client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    mnemon.checks["disk"] = lambda: check_disk(tmp_path, 0)
+    assert (await client.get("/ready")).json()["parts"]["disk"]["ok"] is True
+    mnemon.checks["disk"] = lambda: check_disk(tmp_path, 1 << 40)
+    full = await client.get("/ready")
+    assert (full.status_code, "make room" in full.json()["parts"]["disk"]["detail"]) == (503, True)
+    mnemon.checks["disk"] = lambda: check_disk(tmp_path / "gone", 0)
+    assert (await client.get("/ready")).status_code == 503
 
 
 async def test_other_origins_are_refused_unless_named(mnemon: Mnemon, database: Database, tmp_path: Path) -> None:

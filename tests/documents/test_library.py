@@ -124,6 +124,36 @@ async def test_an_older_version_can_be_served_again(
     assert str(active["doc_version_id"]) == first["doc_version_id"]
 
 
+async def test_a_version_named_in_the_body_is_the_one_that_is_served(
+    ingested: Ingested, client: httpx.AsyncClient, admin: Person
+) -> None:
+    source = "file:///policy.txt"
+    first = await ingested("Trains only.", "policy.txt", source_uri=source)
+    for text in ("Buses too.", "And ships."):
+        await ingested(text, "policy.txt", source_uri=source)
+    path = f"/v1/documents/{first['doc_id']}/reactivate"
+    on = await client.post(path, json={"version": "1"}, headers=admin.headers)
+    assert (on.json()["version_number"], on.json()["is_active"]) == (1, True)
+    both = await client.post(f"{path}?version=2", json={"version": "3"}, headers=admin.headers)
+    assert (both.status_code, "say one" in both.json()["error"]) == (422, True)
+    assert (await client.post(path, json={"verison": "2"}, headers=admin.headers)).status_code == 422
+
+
+async def test_a_file_that_is_sent_again_may_change_its_title(
+    ingested: Ingested, upload: Upload, client: httpx.AsyncClient, user: Person, admin: Person
+) -> None:
+    first = await ingested(TEXT, "travel.md", title="Draft")
+    path = f"/v1/documents/{first['doc_id']}"
+    again = await upload(TEXT, "travel.md", title="Travel policy")
+    assert again.json()["doc_id"] == first["doc_id"]
+    assert (await client.get(path, headers=user.headers)).json()["title"] == "Travel policy"
+    await upload(TEXT, "another name.md")
+    assert (await client.get(path, headers=user.headers)).json()["title"] == "Travel policy", "a name is no title"
+    by_another = {"files": {"file": ("travel.md", TEXT.encode())}, "data": {"title": "Mine"}}
+    await client.post("/v1/ingest", **by_another, headers=admin.headers)
+    assert (await client.get(path, headers=user.headers)).json()["title"] == "Travel policy", "it is the owner's"
+
+
 async def test_what_was_served_at_any_moment_is_known_for_ever(
     ingested: Ingested, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon, tenant: UUID
 ) -> None:

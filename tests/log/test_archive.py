@@ -117,6 +117,21 @@ async def test_archived_payloads_leave_the_database_and_are_read_as_before(
     assert moved.object_bytes < moved.payload_bytes
 
 
+async def test_a_lost_file_costs_the_payloads_of_a_page_and_not_the_page(
+    privacy: Privacy, tenant: UUID, tmp_path: Path
+) -> None:
+    await privacy.log.append(tenant, [joined(f"c-{n}", f"Name {n}") for n in range(3)])
+    [moved] = await privacy.archive.archive(tenant, now(), actor=OPERATOR)
+    await privacy.log.append(tenant, [noted("later")])
+    privacy.archive._store._file(moved.object_key).unlink()
+    page = await privacy.log.read_page(tenant, tolerant=True)
+    assert [("unavailable" in event.data) for event in page.events[:3]] == [True] * 3
+    assert page.events[-1].data["text"] == "later"
+    assert page.events[0].entities[0].entity_id == "c-0", "its envelope is as it was"
+    with pytest.raises(ArchiveDamaged):
+        await opened(privacy, tenant)
+
+
 async def test_only_what_is_older_than_the_moment_moves_and_the_move_is_recorded(
     privacy: Privacy, database: Database, tenant: UUID
 ) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,7 @@ import pytest
 
 from mnemon.db.database import Database
 from mnemon.errors import InvalidRequest
-from mnemon.log.errors import InvalidEvent, TypeIncompatible, TypeNotRegistered
+from mnemon.log.errors import InvalidEvent, TypeDeprecated, TypeIncompatible, TypeNotRegistered
 from mnemon.log.events import NewEvent
 from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
@@ -250,3 +251,56 @@ def test_a_type_in_code_is_declared_once() -> None:
     assert declare(builtin.PERIOD_CHANGED) is builtin.PERIOD_CHANGED
     with pytest.raises(InvalidRequest, match="declared twice"):
         declare(replace(builtin.PERIOD_CHANGED, description="something else"))
+
+
+async def test_a_rename_that_would_overwrite_is_refused(log: EventLog, tenant: UUID) -> None:
+    await log.register_type(tenant, VISIT, CLERK)
+    both = with_properties(replace(VISIT, schema_version=2, examples=()), ["room"], room={"type": "string"})
+    for renames in ({"floor": "room"}, {"room": "place", "floor": "place"}):
+        with pytest.raises(TypeIncompatible, match=r"overwritten|two fields"):
+            await log.register_type(tenant, replace(both, upcast=DataMigration(renames)), CLERK)
+
+
+async def test_a_declared_transformation_restructures_old_data(log: EventLog, tenant: UUID) -> None:
+    await log.register_type(tenant, VISIT, CLERK)
+    [old] = await log.append(tenant, [visit(room="4a", floor=2)])
+    place = {"type": "object", "required": ["room"], "properties": {"room": {"type": "string"}, "floor": {}}}
+    shape = with_properties(replace(VISIT, schema_version=2, examples=()), ["place"], place=place, note={})
+    wrong = DataMigration(transform={"place": {"floor": "$.floor"}})
+    with pytest.raises(TypeIncompatible, match="migrated, does not fit"):
+        await log.register_type(tenant, replace(shape, upcast=wrong), CLERK)
+    right = DataMigration(
+        defaults={"note": "-"}, transform={"place": {"room": "$.room", "floor": "$.floor", "price": "$.price"}}
+    )
+    await log.register_type(tenant, replace(shape, upcast=right), CLERK)
+    event = await log.read_event(tenant, old.id)
+    assert (event.data, event.data_version) == ({"place": {"room": "4a", "floor": 2}, "note": "-"}, 2)
+    assert event.payload["data"] == {"room": "4a", "floor": 2}
+
+
+async def test_data_that_does_not_fit_once_migrated_is_read_as_it_was_recorded(log: EventLog, tenant: UUID) -> None:
+    await log.register_type(tenant, VISIT, CLERK)
+    [low, high] = await log.append(tenant, [visit(room="4a", floor=2), visit(room="99", floor=40)])
+    few = with_properties(
+        replace(VISIT, schema_version=2, examples=()), ["room", "level"],
+        room={"type": "string"}, level={"type": "integer", "maximum": 10},
+    )  # fmt: skip
+    migration = DataMigration({"floor": "level"}, {"level": 0})
+    await log.register_type(tenant, replace(few, upcast=migration), CLERK)
+    read = {event.sequence: event for event in (await log.read_page(tenant)).events}
+    assert (read[low.sequence].data, read[low.sequence].data_version) == ({"room": "4a", "level": 2}, 2)
+    assert (read[high.sequence].data, read[high.sequence].data_version) == ({"room": "99", "floor": 40}, 1)
+
+
+async def test_a_deprecated_type_takes_no_new_events_and_is_read_as_before(log: EventLog, tenant: UUID) -> None:
+    await log.register_type(tenant, VISIT, CLERK)
+    [old] = await log.append(tenant, [visit(room="4a")])
+    later = replace(VISIT, deprecated_at=datetime.now(UTC) + timedelta(days=30))
+    await log.register_type(tenant, later, CLERK)
+    await log.append(tenant, [visit(room="4b")])
+    await log.register_type(tenant, replace(VISIT, deprecated_at=datetime.now(UTC)), CLERK)
+    with pytest.raises(TypeDeprecated, match="deprecated since"):
+        await log.append(tenant, [visit(room="4c")])
+    assert (await log.read_event(tenant, old.id)).data == {"room": "4a"}
+    [listed] = [one for one in await log.registry.list(tenant) if one.type == VISIT.type]
+    assert listed.deprecated_at is not None

@@ -55,6 +55,17 @@ async def test_a_new_schedule_waits_for_its_time(line, as_owner, make_kind, note
     assert row["next_fire_at"].minute == 0
 
 
+async def test_a_clock_that_was_set_back_two_days_stops_no_schedule(line, as_owner, make_kind, note) -> None:
+    scheduler = Scheduler(line, [hourly(make_kind(), note)])
+    await scheduler.declare()
+    # To a schedule it is the same whether the clock went back or its next time went ahead.
+    await as_owner("UPDATE mnemon.schedules SET next_fire_at = next_fire_at + interval '2 days'")
+    await scheduler.fire_due()
+    (row,) = await as_owner("SELECT *, now() AS now FROM mnemon.schedules")
+    assert timedelta(0) < row["next_fire_at"] - row["now"] <= timedelta(hours=1)
+    assert await as_owner("SELECT 1 FROM mnemon.jobs") == []
+
+
 async def test_many_workers_that_see_it_due_fire_it_once(own_database, line, as_owner, make_kind, note) -> None:
     kind = make_kind()
     lines = [WorkerLine(own_database.server) for _ in range(8)]

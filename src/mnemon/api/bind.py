@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from mnemon.api.access import MnemonPart, address_of, allow
 from mnemon.api.failures import failure_answers, malformed_of
 from mnemon.app import Mnemon
+from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Principal
 from mnemon.operations import (
     Bound,
@@ -45,6 +46,7 @@ def route(
     status: int = 200,
     in_query: bool | Collection[str] = False,
     in_body: bool = False,
+    in_either: bool = False,
     in_header: Mapping[str, str] | None = None,
     differences: Differences | None = None,
     present: Present | None = None,
@@ -53,14 +55,15 @@ def route(
     answers: Mapping[int | str, dict[str, Any]] | None = None,
 ) -> None:
     """A route for an operation. Fields named in the path come from there, those `in_header` from that header, the
-    others from the query, or from the body of a method that has one unless they are `in_query`. `present` gives the
+    others from the query, or from the body of a method that has one unless they are `in_query`, or where they are
+    `in_either`. `present` gives the
     model that is shown, or a response that is no JSON; `told` has further headers of the answer; `instead` answers a
     request that wants it in another way."""
     headers = {name: Differs(A_HEADER, name=header) for name, header in (in_header or {}).items()}
     bound = Bound(operation, {**(differences or {}), **headers})
     has_body = (in_body or method in IN_BODY) and in_query is not True
     queried = in_query if has_body and not isinstance(in_query, bool) else ()
-    parameters, names = _parameters(path, bound, in_header or {}, queried, has_body)
+    parameters, names = _parameters(path, bound, in_header or {}, queried, has_body, in_either)
     shown = _shown(operation, present, status)
     handle = _handler(bound, _writer(present, status, told), instead, parameters, names)
     handle.query_names = names  # type: ignore[attr-defined]
@@ -78,7 +81,12 @@ def route(
 
 
 def _parameters(
-    path: str, bound: Bound, in_header: Mapping[str, str], in_query: Collection[str], has_body: bool
+    path: str,
+    bound: Bound,
+    in_header: Mapping[str, str],
+    in_query: Collection[str],
+    has_body: bool,
+    in_either: bool,
 ) -> tuple[list[inspect.Parameter], frozenset[str]]:
     """The parameters of the handler, and the names of those in the query."""
     fields = offered(bound.operation, bound.differences)
@@ -90,7 +98,7 @@ def _parameters(
         one = fields.pop(header)
         taken[name] = _placed(one, Header(alias=header, description=one.description)), one.default
     body = {name: one for name, one in fields.items() if has_body and name not in in_query}
-    query = {name: one for name, one in fields.items() if name not in body}
+    query = {name: one for name, one in fields.items() if in_either or name not in body}
     for part, group, place in (("queried", query, Query()), ("given", body, Body())):
         if group:
             whole = group.keys() == bound.operation.input.model_fields.keys() and not bound.differences
@@ -148,6 +156,13 @@ def refuse_unknown(request: Request, known: Collection[str] = ()) -> None:
         raise RequestValidationError([{"loc": ("query", name), "msg": problem} for name in strange])
 
 
+def refuse_two_values(asked: Mapping[str, Any], said: Mapping[str, Any]) -> None:
+    """What may stand in the query or in the body is not meant twice, in two ways."""
+    for name in asked.keys() & said.keys():
+        if asked[name] != said[name]:
+            raise InvalidRequest(f"{name} is {asked[name]!r} in the query and {said[name]!r} in the body: say one.")
+
+
 def _handler(
     bound: Bound, write: Callable[[Any], Response], instead: Instead | None, parameters: list[inspect.Parameter],
     names: Collection[str],
@@ -161,7 +176,9 @@ def _handler(
         asked = as_declared(bound.differences, {name: value for name, value in values.items() if value is not None})
         for part in parts:
             chosen = {*part.model_fields_set, *(defaults & type(part).model_fields.keys())}
-            asked |= as_declared(bound.differences, {name: getattr(part, name) for name in chosen})
+            said = as_declared(bound.differences, {name: getattr(part, name) for name in chosen})
+            refuse_two_values(asked, said)
+            asked |= said
         try:
             read = operation.input.model_validate(asked)
         except ValidationError as failure:

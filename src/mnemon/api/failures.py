@@ -59,6 +59,7 @@ def add_failure_answers(api: FastAPI) -> None:
     api.add_exception_handler(HTTPException, _answer_http)
     api.add_exception_handler(psycopg.OperationalError, _answer_database)
     api.add_exception_handler(psycopg.DataError, _answer_value)
+    api.add_exception_handler(OverflowError, _answer_overflow)
     api.add_exception_handler(Exception, _answer_surprise)
 
 
@@ -111,6 +112,11 @@ def unusable_value(failure: psycopg.DataError) -> InvalidRequest:
     # The rest of the message shows the statement.
     reason = failure.diag.message_primary or str(failure).partition("\n")[0]
     return InvalidRequest(f"A value cannot be used: {reason.strip()}")
+
+
+async def _answer_overflow(request: Request, failure: Exception) -> JSONResponse:
+    """A number or a date that no column and no calendar holds."""
+    return await answer_failure(request, InvalidRequest(f"A number or date is out of range: {failure}."))
 
 
 async def _answer_surprise(request: Request, failure: Exception) -> JSONResponse:

@@ -1,5 +1,7 @@
 """What happens around every request: an id, a size limit, safe headers, a log line and a metric."""
 
+import asyncio
+import contextlib
 import re
 import time
 
@@ -13,6 +15,9 @@ from mnemon.settings import is_loopback
 from mnemon.telemetry import bind, counter, histogram, logger, unbind_all
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+# Of a body that is refused: as much is read, for as long, so that its sender gets the answer.
+DRAIN_BYTES = 8 << 20
+DRAIN_SECONDS = 10.0
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 QUIET_PATHS = frozenset({"/health", "/ready", "/metrics"})
 SECURITY_HEADERS = {
@@ -101,18 +106,20 @@ class BodyLimit:
         if not announced.isdecimal():
             await _refuse(InvalidRequest(f"Content-Length is not a number: {announced!r}."), scope, receive, send)
         elif int(announced) > self.most:
-            await _refuse(self._too_large(), scope, receive, send)
+            worth_reading = int(announced) <= DRAIN_BYTES
+            await _refuse(self._too_large(), scope, receive if worth_reading else _gone, send)
         else:
             await self._pass_on(scope, receive, send)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count what arrives; past the limit, our refusal takes the place of whatever the route would answer."""
-        seen, started = 0, False
+        seen, started, ended = 0, False, False
 
         async def receive_counted() -> Message:
-            nonlocal seen
+            nonlocal seen, ended
             message = await receive()
             seen += len(message.get("body", b""))
+            ended = not message.get("more_body", False)
             if seen > self.most:
                 raise self._too_large()
             return message
@@ -123,7 +130,7 @@ class BodyLimit:
                 started = True
                 await send(message)
             elif message["type"] == "http.response.start":
-                await _refuse(self._too_large(), scope, receive, send)
+                await _refuse(self._too_large(), scope, _nothing_more if ended else receive, send)
 
         await self.app(scope, receive_counted, send_unless_refused)
 
@@ -149,9 +156,33 @@ class LocalHostsOnly:
 
 
 async def _refuse(failure: MnemonError, scope: Scope, receive: Receive, send: Send) -> None:
-    # The rest of an unread body would be taken for the next request.
-    answer = JSONResponse(failure.as_json(), failure.status, {"Connection": "close"})
-    await answer(scope, receive, send)
+    """Who still sends reads no answer, and a connection that is closed under them loses it: what is left of the body is
+    read first. Where it is too much, it would be taken for the next request, so the connection ends."""
+    headers = {} if await drained(receive) else {"Connection": "close"}
+    await JSONResponse(failure.as_json(), failure.status, headers)(scope, receive, send)
+
+
+async def _nothing_more() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _gone() -> Message:
+    return {"type": "http.disconnect"}
+
+
+async def drained(receive: Receive) -> bool:
+    """Read the rest of a body and keep nothing of it; False if it is more than is worth reading."""
+    seen = 0
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while seen <= DRAIN_BYTES:
+                message = await receive()
+                seen += len(message.get("body", b""))
+                if message["type"] != "http.request":
+                    return False
+                if not message.get("more_body", False):
+                    return True
+    return False
 
 
 def _request_id(headers: Headers) -> str:

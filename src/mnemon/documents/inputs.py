@@ -15,6 +15,10 @@ RevisionId = Annotated[str, Field(pattern=r"^rev_[A-Za-z0-9]{1,64}$")]
 MOST_ITEMS = 10_000
 
 
+# No text is longer.
+LAST_OFFSET = 2**31 - 1
+
+
 class PageAsked(Input):
     """A page of a list that people leaf through."""
 
@@ -51,8 +55,8 @@ class VersionAsked(DocumentAsked):
 class TextAsked(VersionAsked):
     """A part of a text."""
 
-    start: int = Field(0, ge=0, description="First code point.")
-    end: int | None = Field(None, ge=0, description="One past the last code point. Default: the end.")
+    start: int = Field(0, ge=0, le=LAST_OFFSET, description="First code point.")
+    end: int | None = Field(None, ge=0, le=LAST_OFFSET, description="One past the last code point. Default: the end.")
 
 
 class ChunksAsked(VersionAsked):

@@ -109,6 +109,12 @@ class DeadLetterNotFound(NotFound):
     code = "DEAD_LETTER_NOT_FOUND"
 
 
+class TypeDeprecated(Conflict):
+    """Events of this type are no longer recorded; those that are there are read as before."""
+
+    code = "EVENT_TYPE_DEPRECATED"
+
+
 class SubjectErased(Conflict):
     """The event tells something about a person whose key was destroyed; details name them."""
 

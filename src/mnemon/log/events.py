@@ -102,6 +102,8 @@ class NewEvent:
     source: Source = PLAIN_SOURCE
     rules_evaluated: Sequence[Mapping[str, Any]] = ()
     idempotency_key: str | None = None
+    # How many events came under one key, where it is a whole request's.
+    sent_with: int = 0
     expected_versions: Mapping[tuple[str, str], int] = field(default_factory=dict)
     approved_by: str | None = None
     id: str | None = None

@@ -1,5 +1,6 @@
 """Partitions: the number of each (tenant, legal entity), made on first use."""
 
+import time
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -17,6 +18,9 @@ SELECT partition_id, legal_entity, sequence, hash, nullif(recorded_at, '-infinit
  WHERE tenant_id = %s
  ORDER BY legal_entity
 """
+
+# How long a process may not know of a partition that another has opened.
+LISTED_LIVES = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,7 @@ class Partitions:
         self._database = database
         self._most = most
         self._numbers: dict[tuple[UUID, str], int] = {}
+        self._listed: dict[UUID, tuple[float, frozenset[int]]] = {}
 
     async def number(self, tenant: UUID, legal_entity: str) -> int:
         """The partition's number; a new partition is committed before this returns."""
@@ -46,6 +51,7 @@ class Partitions:
             async with self._database.transaction(tenant) as connection:
                 known, _created = await _open(connection, legal_entity, self._most)
             self._numbers[tenant, legal_entity] = known
+            self._listed.pop(tenant, None)
         return known
 
     async def number_in(self, connection: Connection, tenant: UUID, legal_entity: str) -> int:
@@ -64,6 +70,15 @@ class Partitions:
         found = await list_partitions(connection, tenant)
         self._numbers |= {(tenant, one.legal_entity): one.partition_id for one in found if one.committed}
         return {one.partition_id: one.legal_entity for one in found if legal_entity in (None, one.legal_entity)}
+
+    async def others(self, tenant: UUID, partition_id: int) -> frozenset[int]:
+        """The tenant's other partitions, as of a short while ago: most have none, and need not ask each time."""
+        asked_at, numbers = self._listed.get(tenant, (float("-inf"), frozenset()))
+        if time.monotonic() - asked_at > LISTED_LIVES:
+            async with self._database.transaction(tenant) as connection:
+                numbers = frozenset(await self.names_in(connection, tenant, None))
+            self._listed[tenant] = time.monotonic(), numbers
+        return numbers - {partition_id}
 
 
 async def _open(connection: Connection, legal_entity: str, most: int) -> tuple[int, bool]:

@@ -19,6 +19,7 @@ from mnemon.log.privacy.seal import PlainSeal, Seal
 from mnemon.log.read.arrivals import Arrivals
 from mnemon.log.read.follower import Follower
 from mnemon.log.read.lineage import DEEPEST, Lineage, Trace
+from mnemon.log.read.merged import ALL_LEGAL_ENTITIES, page_of_all
 from mnemon.log.read.pattern import ALL_EVENTS, Pattern
 from mnemon.log.read.reader import LogReader, StreamPage
 from mnemon.log.read.streams import EVERYTHING, NO_FILTER, Direction, Filter, Stream
@@ -126,10 +127,18 @@ class EventLog:
         direction: Direction = "forward",
         cursor: str | None = None,
         limit: int = 100,
+        tolerant: bool = False,
     ) -> StreamPage:
+        """Of one legal entity, or of all of them as `ALL_LEGAL_ENTITIES`."""
+        if legal_entity == ALL_LEGAL_ENTITIES:
+            return await page_of_all(
+                self.reader, tenant, stream, wanted,
+                direction=direction, cursor=cursor, limit=limit, tolerant=tolerant,
+            )  # fmt: skip
         return await self.reader.page(
-            tenant, stream, wanted, legal_entity=legal_entity, direction=direction, cursor=cursor, limit=limit
-        )
+            tenant, stream, wanted,
+            legal_entity=legal_entity, direction=direction, cursor=cursor, limit=limit, tolerant=tolerant,
+        )  # fmt: skip
 
     def scan(
         self, tenant: UUID, *, legal_entity: str = MAIN, after: int = 0, to: int | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, time
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import BaseModel, Field, RootModel
@@ -13,7 +13,7 @@ from mnemon.inputs import Day
 from mnemon.log.append.incoming import LegalEntity
 from mnemon.log.events import MAIN
 from mnemon.log.privacy.archive import Archived
-from mnemon.log_operations.fields import NO_PAGES, Parts, SequenceNumber, Where
+from mnemon.log_operations.fields import NO_PAGES, Parts, SequenceNumber
 from mnemon.operations import Caller, Door, Input, Output, operation
 from mnemon.work.enqueue import enqueue
 from mnemon.work.jobs import JobDetail, JobStatus, job_by_id
@@ -26,7 +26,7 @@ AT_ONCE: Mapping[Door, str] = {**NO_PAGES, "command": "`mnemon log archive` and 
 class ArchiveAsked(Input):
     """Whose archive."""
 
-    legal_entity: Where = MAIN
+    legal_entity: Annotated[str | None, Field(max_length=100, description="Of this one alone. Default: all.")] = None
 
 
 class ArchivingWanted(Input):
@@ -85,6 +85,7 @@ class MoveOut(Output):
 class ArchivedOut(Output):
     """One object of the archive."""
 
+    legal_entity: str
     first_sequence: str
     last_sequence: str
     object_key: str
@@ -101,8 +102,12 @@ class ArchiveList(RootModel[list[ArchivedOut]]):
 @operation("archives.list", Action.MANAGE_LOG, read_only=True, example={"legal_entity": "main"}, absent=NO_PAGES)
 async def listed(mnemon: Parts, caller: Caller, asked: ArchiveAsked) -> ArchiveList:
     """Payloads that are in the archive store."""
-    found = await mnemon.privacy.archive.objects(caller.tenant_id, asked.legal_entity)
-    return ArchiveList([archived(one) for one in found])
+    if asked.legal_entity is not None:
+        names = [asked.legal_entity]
+    else:
+        names = [one.legal_entity for one in await mnemon.log.list_partitions(caller.tenant_id)]
+    archive = mnemon.privacy.archive
+    return ArchiveList([archived(one, name) for name in names for one in await archive.objects(caller.tenant_id, name)])
 
 
 @operation(
@@ -160,8 +165,9 @@ def _described(job: JobDetail) -> MoveOut:
     )
 
 
-def archived(one: Archived) -> ArchivedOut:
+def archived(one: Archived, legal_entity: str) -> ArchivedOut:
     return ArchivedOut(
+        legal_entity=legal_entity,
         first_sequence=str(one.first_sequence),
         last_sequence=str(one.last_sequence),
         object_key=one.object_key,

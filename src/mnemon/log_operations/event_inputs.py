@@ -4,14 +4,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mnemon.inputs import Cursor, FirstMoment, LastMoment, Maybe
+from mnemon.inputs import FirstMoment, LastMoment, Maybe
 from mnemon.log.append.incoming import IncomingEvent
 from mnemon.log.events import MAIN
 from mnemon.log.read.lineage import DEEPEST
+from mnemon.log.read.merged import LONGEST_CURSOR
 from mnemon.log.read.query import StreamType, read_dimensions, read_sequence, stream_named
 from mnemon.log.read.reader import LARGEST_PAGE
 from mnemon.log.read.streams import Direction, Filter, Stream
-from mnemon.log_operations.fields import AsOf, EventId, Where
+from mnemon.log_operations.fields import AsOf, EventId
 from mnemon.operations import Input
 
 Depth = Annotated[int, Field(ge=1, le=DEEPEST, description="How many steps to follow.")]
@@ -39,7 +40,10 @@ class StreamAsked(Input):
         max_length=100,
         description="Of a scope stream: division, region, site or a custom one; without it, the id is a legal entity.",
     )
-    legal_entity: Where = MAIN
+    legal_entity: Annotated[
+        str,
+        Field(max_length=100, description="The legal entity, whose log is a partition; * merges all by recorded time."),
+    ] = MAIN
     type: list[str] = Field(default_factory=list, max_length=100, description="Only these types; may be repeated.")
     dimension: list[str] = Field(default_factory=list, max_length=20, description="name:value; may be repeated.")
     from_date: Maybe[FirstMoment] = Field(None, description="Occurred at or after this day or moment.")
@@ -52,7 +56,9 @@ class StreamAsked(Input):
     to_sequence: Maybe[FromSequence] = Field(None, description="At this place in the partition or earlier.")
     as_of: AsOf = Field(None, description="The log as it was at a sequence or a recorded moment.")
     direction: Direction = Field("forward", description="forward: the oldest first.")
-    cursor: Cursor = None
+    cursor: str | None = Field(
+        None, max_length=LONGEST_CURSOR, description="`next_cursor` of the page before; leave out for the first."
+    )
     limit: int = Field(100, ge=1, le=LARGEST_PAGE, description="Most events on this page.")
 
     @property

@@ -84,11 +84,13 @@ class EventsRead(Output):
 class LineageOut(Output):
     lineage: list[LogEventOut] = Field(description="The first cause first, the event itself last.")
     depth: int
+    complete: bool = Field(description="False if it goes on beyond the asked depth, or a cause is not in the log.")
 
 
 class DescendantsOut(Output):
     descendants: list[LogEventOut]
     count: int
+    complete: bool = Field(description="False if there are more, beyond the asked depth.")
 
 
 class TraceOut(Output):
@@ -99,3 +101,4 @@ class TraceOut(Output):
     process_duration_ms: int
     actors_involved: list[str]
     entities_involved: list[EntityOut]
+    complete: bool = Field(description="False if the process has more events than are shown.")

@@ -1,5 +1,6 @@
 """What a user may do with event types: register, list, show."""
 
+from datetime import datetime
 from typing import Any
 
 from pydantic import Field
@@ -47,6 +48,7 @@ class TypeOut(Output):
     business_key: dict[str, Any] | None
     state: list[dict[str, Any]] = Field(description="What events do to the state of the entities they name.")
     examples: list[dict[str, Any]]
+    deprecated_at: datetime | None = Field(description="From when on no new events of it are taken.")
     migration: dict[str, Any] | None
 
 

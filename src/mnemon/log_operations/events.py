@@ -14,6 +14,7 @@ from mnemon.log.errors import (
     KeyConflict,
     PeriodClosed,
     SubjectErased,
+    TypeDeprecated,
     TypeNotRegistered,
     TypeReserved,
     VersionConflict,
@@ -26,8 +27,8 @@ from mnemon.log_operations.shown import shown_events
 from mnemon.operations import Caller, operation
 
 NOT_RECORDED = (
-    TypeNotRegistered, TypeReserved, InvalidEvent, BatchRefused, VersionConflict, KeyConflict, PeriodClosed,
-    SubjectErased,
+    TypeNotRegistered, TypeDeprecated, TypeReserved, InvalidEvent, BatchRefused, VersionConflict, KeyConflict,
+    PeriodClosed, SubjectErased,
 )  # fmt: skip
 
 
@@ -65,6 +66,7 @@ async def read(mnemon: Parts, caller: Caller, asked: StreamAsked) -> outputs.Eve
     page = await mnemon.log.read_page(
         caller.tenant_id, asked.stream, asked.filter,
         legal_entity=asked.partition, direction=asked.direction, cursor=asked.cursor, limit=asked.limit,
+        tolerant=True,
     )  # fmt: skip
     shown = await shown_events(mnemon, caller, page.events)
     return outputs.EventsRead.model_construct(events=shown, has_more=page.has_more, next_cursor=page.next_cursor)
@@ -89,7 +91,9 @@ async def lineage(mnemon: Parts, caller: Caller, asked: CausesAsked) -> outputs.
     """What led to an event."""
     found = await mnemon.log.read_lineage(caller.tenant_id, asked.event_id, asked.depth)
     shown = await shown_events(mnemon, caller, found)
-    return outputs.LineageOut.model_construct(lineage=shown, depth=len(shown) - 1)
+    first = found[0].envelope.get("caused_by")
+    complete = first is None or first in {one.id for one in found}
+    return outputs.LineageOut.model_construct(lineage=shown, depth=len(shown) - 1, complete=complete)
 
 
 @operation(
@@ -101,7 +105,9 @@ async def descendants(mnemon: Parts, caller: Caller, asked: CausesAsked) -> outp
     await mnemon.log.read_event(caller.tenant_id, asked.event_id)
     found = await mnemon.log.read_descendants(caller.tenant_id, asked.event_id, asked.depth)
     shown = await shown_events(mnemon, caller, found)
-    return outputs.DescendantsOut.model_construct(descendants=shown, count=len(shown))
+    deeper = await mnemon.log.read_descendants(caller.tenant_id, asked.event_id, asked.depth + 1)
+    complete = len(deeper) == len(found)
+    return outputs.DescendantsOut.model_construct(descendants=shown, count=len(shown), complete=complete)
 
 
 @operation(

@@ -13,8 +13,11 @@ from mnemon.work.errors import JobPostponed, LeaseLost, TimeLimitExceeded
 from mnemon.work.failures import JobFailure, failure_of
 from mnemon.work.isolated_job import run_in_subprocess
 from mnemon.work.job import Job, result_text
+from mnemon.work.outage import is_outage
 
 Why = Literal["time", "lost", "stop"]
+# Until a job whose database went away is tried again: that is not its fault, and costs it no attempt.
+OUTAGE_PAUSE = 2.0
 
 log = logger(__name__)
 
@@ -82,8 +85,11 @@ class Attempt:
         except JobPostponed as wish:
             return GivenBack(wish.seconds)
         except Exception as error:
-            # What a handler raises while it is being stopped says nothing about the job.
-            return self._stopped() if self.why else self._failed(error)
+            # What a handler raises while it is being stopped says nothing about the job; that the database went away
+            # neither.
+            if self.why:
+                return self._stopped()
+            return GivenBack(OUTAGE_PAUSE) if is_outage(error) else self._failed(error)
         finally:
             self.running = False
             self.seconds = time.perf_counter() - self.started

@@ -6,16 +6,28 @@ from typing import TypeVar
 
 import psycopg
 
-from mnemon.errors import MnemonError
+from mnemon.errors import DatabaseUnavailable, MnemonError
 from mnemon.telemetry import logger
 
 # What the database or its absence raises, for every statement that is tried again.
 OUTAGE = (psycopg.Error, MnemonError, OSError)
 RETRY_SECONDS = 0.3
+# Shut down by an administrator, crashed, not up yet, database dropped; no room on its disk; too many connections.
+GONE = frozenset({"57P01", "57P02", "57P03", "57P05", "53100", "53300"})
 
 Answer = TypeVar("Answer")
 
 log = logger(__name__)
+
+
+def is_outage(failure: BaseException) -> bool:
+    """Whether the database went away. What it cancelled for taking too long, or refused, is another thing."""
+    if isinstance(failure, DatabaseUnavailable):
+        return True
+    if not isinstance(failure, psycopg.OperationalError):
+        return False
+    state = failure.sqlstate
+    return state is None or state[:2] == "08" or state in GONE
 
 
 class Outage:

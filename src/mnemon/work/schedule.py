@@ -1,5 +1,6 @@
 """Schedules: jobs that come again by the clock, once however many workers there are."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +18,11 @@ from mnemon.work.line import WorkerLine
 NOW = "SELECT now() AS now"
 DECLARE = "SELECT mnemon.declare_schedule(%s, %s, %s, %s, %s)"
 DUE = "SELECT name, next_fire_at, now() AS now FROM mnemon.schedules WHERE name = ANY (%s) AND next_fire_at <= now()"
+WAITING = "SELECT name, next_fire_at, now() AS now FROM mnemon.schedules WHERE name = ANY (%s)"
 FIRE = "SELECT mnemon.fire_schedule(%s, %s, %s, %s, %s::text::jsonb, %s, %s, %s, %s) AS added"
+
+# By the clock of this process that only goes forward.
+MINDED_EVERY = 30.0
 
 log = logger(__name__)
 
@@ -58,6 +63,7 @@ class Scheduler:
     def __init__(self, line: WorkerLine, schedules: Sequence[Schedule]) -> None:
         self._line = line
         self._schedules = {schedule.name: schedule for schedule in schedules}
+        self._minded = float("-inf")
 
     async def declare(self) -> None:
         if not self._schedules:
@@ -69,8 +75,20 @@ class Scheduler:
     async def fire_due(self) -> None:
         if not self._schedules:
             return
+        await self._mind_the_clock()
         for due in await self._line.fetch(DUE, (list(self._schedules),)):
             await self._fire(self._schedules[due["name"]], due["next_fire_at"], due["now"])
+
+    async def _mind_the_clock(self) -> None:
+        """A clock that was set back would leave schedules waiting for times that come again only days later."""
+        if time.monotonic() - self._minded < MINDED_EVERY:
+            return
+        self._minded = time.monotonic()
+        for row in await self._line.fetch(WAITING, (list(self._schedules),)):
+            one = self._schedules[row["name"]]
+            if row["next_fire_at"] > (following := one.next_after(row["now"])):
+                log.warning("clock_went_back", schedule=one.name, was_due=row["next_fire_at"].isoformat())
+                await self._line.fetch(DECLARE, (one.name, one.kind.name, one.cron, one.timezone, following))
 
     async def _fire(self, schedule: Schedule, seen: datetime, now: datetime) -> None:
         kind = schedule.kind

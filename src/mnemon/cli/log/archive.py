@@ -21,7 +21,7 @@ def _archive(tenant: str, asked: archives.ArchivingWanted, wants_json: bool, lef
                 caller.tenant_id, asked.moment, actor=caller.actor, legal_entity=asked.legal_entity
             )
 
-    _tell(run_async(work()), wants_json, "moved to the archive", "Nothing to archive.")
+    _tell(run_async(work()), asked.legal_entity, wants_json, "moved to the archive", "Nothing to archive.")
 
 
 def _restore(tenant: str, asked: archives.RestoringWanted, wants_json: bool, left: dict[str, Any]) -> None:
@@ -32,21 +32,21 @@ def _restore(tenant: str, asked: archives.RestoringWanted, wants_json: bool, lef
                 last=asked.last,
             )  # fmt: skip
 
-    _tell(run_async(work()), wants_json, "moved back", "Nothing of that is in the archive.")
+    _tell(run_async(work()), asked.legal_entity, wants_json, "moved back", "Nothing of that is in the archive.")
 
 
 def _print_archives(found: archives.ArchiveList) -> None:
     rows = [
-        (one.first_sequence, one.last_sequence, one.object_bytes, one.payload_bytes, one.object_key)
+        (one.legal_entity, one.first_sequence, one.last_sequence, one.object_bytes, one.payload_bytes, one.object_key)
         for one in found.root
     ]
-    table(["From", "To", "Bytes", "Unpacked", "Object"], rows, "The archive is empty.")
+    table(["Legal entity", "From", "To", "Bytes", "Unpacked", "Object"], rows, "The archive is empty.")
 
 
-def _tell(moved: list[Archived], as_json: bool, done: str, nothing: str) -> None:
+def _tell(moved: list[Archived], legal_entity: str, as_json: bool, done: str, nothing: str) -> None:
     payloads = sum(one.last_sequence - one.first_sequence + 1 for one in moved)
     said = f"{counted(payloads, 'payload')} {done}, in {counted(len(moved), 'object')}." if moved else nothing
-    show([written(archives.archived(one)) for one in moved], as_json, lambda: say(said))
+    show([written(archives.archived(one, legal_entity)) for one in moved], as_json, lambda: say(said))
 
 
 def bind(app: typer.Typer) -> None:
@@ -60,4 +60,4 @@ def bind(app: typer.Typer) -> None:
         says="Move archived payloads back into the database; whole objects, and they leave the archive.",
         example="mnemon log restore --from 1 --to 5000",
     )  # fmt: skip
-    command(app, "archives", archives.listed, _print_archives, example="mnemon log archives --legal-entity main")
+    command(app, "archives", archives.listed, _print_archives, example="mnemon log archives")

@@ -111,7 +111,8 @@ command(
 )  # fmt: skip
 command(
     app, "erase", operations.request, _tell, arguments=["subject_id"], beside=AND_AT_ONCE, perform=_erase,
-    in_pieces=False, says="Ask that a person be forgotten; with --approved-by, forget them now. It cannot be undone.\n\n"
+    in_pieces=False,
+    says="Ask that a person be forgotten; with --approved-by, forget them now. It cannot be undone.\n\n"
     "Who approves proves who they are: with their access token in MNEMON_APPROVER_TOKEN, or their password when asked.",
     example="mnemon privacy erase customer-17 --reason subject_request --by ana@example.org\n"
     "--approved-by ben@example.org",

@@ -139,8 +139,9 @@ async def _restored(transaction: LogTransaction, arrival: Arrival, known: Known,
 
 
 def _said_anew(arrival: Arrival, known: Known, terms: dict[str, Any], title: str) -> Sequence[NewEvent]:
-    """An owner's title is for the text; the name of a file is no title that its sender chose."""
-    if arrival.text and arrival.origin.title and known["owner"] == person_behind(arrival.actor):
+    """An owner's title holds, for a text and for a file that is sent again; the name of a file is no title that its
+    sender chose."""
+    if arrival.origin.title and known["owner"] == person_behind(arrival.actor):
         title = arrival.origin.title
     if title == known["title"] and not says_otherwise(terms, known):
         return []

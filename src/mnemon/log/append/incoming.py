@@ -201,8 +201,11 @@ class IncomingKey(IncomingForm):
 
 
 class IncomingMigration(IncomingForm):
-    renames: dict[Name, Name] = Field(default_factory=dict)
-    defaults: dict[Name, Any] = Field(default_factory=dict)
+    renames: dict[Name, Name] = Field(default_factory=dict, description="Old names and the new ones.")
+    defaults: dict[Name, Any] = Field(default_factory=dict, description="Values of fields that old data lacks.")
+    transform: dict[Name, Any] | None = Field(
+        None, description="The new data as a template: texts like `$.customer.name` or `$.lines[*].price` are paths."
+    )
 
 
 class IncomingStateRule(IncomingForm):
@@ -242,6 +245,7 @@ class IncomingType(IncomingForm):
         default_factory=list, max_length=20, description="What events do to the state of the entities they name."
     )
     examples: list[dict[str, Any]] = Field(default_factory=list, max_length=100, description="Data that fits.")
+    deprecated_at: AwareDatetime | None = Field(None, description="From when on no new events of it are taken.")
     migration: IncomingMigration | None = Field(None, description="How data of the previous version becomes this one.")
 
     def as_event_type(self) -> EventType:
@@ -253,5 +257,6 @@ def with_key(events: Sequence[NewEvent], key: str) -> list[NewEvent]:
     if any(event.idempotency_key is not None for event in events):
         raise InvalidRequest("Give an idempotency key for the request or for its events, not for both.")
     return [
-        replace(event, idempotency_key=key if place == 0 else f"{key}/{place}") for place, event in enumerate(events)
+        replace(event, idempotency_key=key if place == 0 else f"{key}/{place}", sent_with=len(events))
+        for place, event in enumerate(events)
     ]

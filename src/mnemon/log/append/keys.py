@@ -53,6 +53,9 @@ def _content_of(event: NewEvent, compiled: CompiledType) -> bytes:
         event.scope.division, event.scope.region, event.scope.site, event.scope.custom_scopes, event.approved_by,
         [(one.entity_type, one.entity_id, one.role) for one in event.entities],
     ]  # fmt: skip
+    if event.sent_with:
+        # A key of a whole request: with more events, or fewer, it is another request.
+        envelope.append(event.sent_with)
     return digest(encoded(envelope, event) + _plain_data(event, compiled))
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from mnemon.ids import is_ulid, new_ulid
 from mnemon.log.append.envelope import encoded, envelope_of, labels_of, person_of
 from mnemon.log.append.keys import EventKey, keys_of
-from mnemon.log.errors import InvalidEvent
+from mnemon.log.errors import InvalidEvent, TypeDeprecated
 from mnemon.log.events import ACTOR_TYPES, NewEvent
 from mnemon.log.moments import now, written
 from mnemon.log.privacy.seal import EventDraft, Newcomer, Sealed, SealedSubject
@@ -55,6 +55,13 @@ def draft(event: NewEvent, compiled: CompiledType, fresh_id: str | None = None) 
     if not _fits(event, compiled) and (problems := list(_violations(event, compiled))):
         raise InvalidEvent(
             f"The event does not fit {event.type}: {'; '.join(problems)}.", type=event.type, violations=problems
+        )
+    over = compiled.declaration.deprecated_at
+    if over is not None and over <= now():
+        raise TypeDeprecated(
+            f"{event.type} is deprecated since {written(over)}: record what happened with the type that took its "
+            "place.",
+            type=event.type,
         )
     payload: dict[str, Any] = {"data": event.data}
     if person := person_of(event.actor):

@@ -110,8 +110,12 @@ class RequestMaker:
                 f"The batch spans the legal entities {', '.join(sorted(entities))}: append to each on its own.",
                 legal_entities=sorted(entities),
             )
-        if not LEGAL_ENTITY.fullmatch(events[0].scope.legal_entity):
-            raise BatchRefused("A legal entity is named by 1 to 100 characters, none of them a control character.")
+        name = events[0].scope.legal_entity
+        if not LEGAL_ENTITY.fullmatch(name) or name == "*":
+            raise BatchRefused(
+                "A legal entity is named by 1 to 100 characters, none of them a control character, and not by *, which "
+                "means all of them."
+            )
 
     async def _drafts(
         self, tenant: UUID, events: Sequence[NewEvent], connection: Connection | None

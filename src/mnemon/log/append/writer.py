@@ -9,6 +9,7 @@ import psycopg
 
 from mnemon.db.database import Connection, Database, autocommitting
 from mnemon.errors import Conflict, DatabaseUnavailable
+from mnemon.log.append.elsewhere import gives_ids, has_keys, refuse_taken_elsewhere
 from mnemon.log.append.prepare import Prepared
 from mnemon.log.append.refusals import Live, refuse, refuse_newcomers
 from mnemon.log.append.requests import Request
@@ -63,8 +64,13 @@ class Writer:
             request.forget()
         try:
             partition_id = await self._partitions.number(tenant, legal_entity)
-            if self._concerns_a_lens(requests):
+            asks_elsewhere = gives_ids(requests) or (
+                has_keys(requests) and bool(await self._partitions.others(tenant, partition_id))
+            )
+            if asks_elsewhere or self._concerns_a_lens(requests):
                 async with self._database.transaction(tenant) as connection:
+                    if asks_elsewhere:
+                        await refuse_taken_elsewhere(connection, tenant, partition_id, self._partitions, requests)
                     await _write(_in_transaction(connection), partition_id, requests)
                     await self._project(connection, tenant, partition_id, requests)
             else:
@@ -77,6 +83,8 @@ class Writer:
         """Settle one request within a caller's transaction."""
         partition_id = await self._partitions.number_in(connection, tenant, legal_entity)
         try:
+            if gives_ids([request]) or has_keys([request]):
+                await refuse_taken_elsewhere(connection, tenant, partition_id, self._partitions, [request])
             await _write(_in_transaction(connection), partition_id, [request])
         except psycopg.Error as failure:
             raise _told(failure) from failure

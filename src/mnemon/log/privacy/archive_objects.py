@@ -15,6 +15,7 @@ from mnemon.log.errors import ArchiveDamaged
 from mnemon.log.events import Event
 from mnemon.log.privacy.archive_store import ArchiveStore
 from mnemon.log.proof.chain import digest
+from mnemon.telemetry import logger
 
 # Objects kept open: a replay reads them in order, so the last few are enough.
 MOST_OPEN = 8
@@ -61,6 +62,11 @@ def unpack(key: str, content: bytes, expected: bytes) -> dict[int, str]:
     return {int(line["sequence"]): line["payload"] for line in lines}
 
 
+LOST = "its payload was archived, and the archive has lost it: `mnemon log verify` names what is missing"
+
+log = logger(__name__)
+
+
 class ArchivedPayloads:
     """Reads through to the archive: to readers, archived payloads are where they always were."""
 
@@ -69,33 +75,43 @@ class ArchivedPayloads:
         self._store = store
         self._open: OrderedDict[str, dict[int, str]] = OrderedDict()
 
-    async def fill(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
-        """The events with their payloads' text, each checked against its digest."""
+    async def fill(self, tenant: UUID, events: Sequence[Event], *, tolerant: bool = False) -> Sequence[Event]:
+        """The events with their payloads' text, each checked against its digest. What is lost is an error, or for a
+        `tolerant` reader the payload of that event alone: replay must not go on as if nothing had been there."""
         wanted: dict[int, list[int]] = {}
         for event in events:
             if event.payload_text is None:
                 wanted.setdefault(event.partition_id, []).append(event.sequence)
-        found = {partition: await self.texts(tenant, partition, places) for partition, places in wanted.items()}
-        return [
-            event if event.payload_text is not None
-            else replace(event, payload_text=found[event.partition_id][event.sequence])
-            for event in events
-        ]  # fmt: skip
+        found = {
+            partition: await self.texts(tenant, partition, places, tolerant=tolerant)
+            for partition, places in wanted.items()
+        }
+        return [_filled(event, found) if event.payload_text is None else event for event in events]
 
-    async def texts(self, tenant: UUID, partition_id: int, sequences: Iterable[int]) -> dict[int, str]:
+    async def texts(
+        self, tenant: UUID, partition_id: int, sequences: Iterable[int], *, tolerant: bool = False
+    ) -> dict[int, str]:
         """Payloads by sequence, from the archive, or from the database if they came back meanwhile."""
         texts: dict[int, str] = {}
         for row in await self._places(tenant, partition_id, sequences):
-            text = row["payload"] if row["payload"] is not None else await self._archived(row)
-            if text is None or digest(text.encode()) != row["digest"]:
-                raise ArchiveDamaged(
-                    f"The payload of event {row['sequence']} in partition {partition_id} is "
-                    f"{'nowhere' if text is None else 'not the one that was recorded'}: verify the log.",
-                    sequence=str(row["sequence"]),
-                    object_key=row["object_key"],
-                )
-            texts[row["sequence"]] = text
+            try:
+                texts[row["sequence"]] = await self._text(row, partition_id)
+            except ArchiveDamaged as failure:
+                if not tolerant:
+                    raise
+                log.error("archive.payload_lost", sequence=row["sequence"], error=failure.message)
         return texts
+
+    async def _text(self, row: Mapping[str, Any], partition_id: int) -> str:
+        text: str | None = row["payload"] if row["payload"] is not None else await self._archived(row)
+        if text is None or digest(text.encode()) != row["digest"]:
+            raise ArchiveDamaged(
+                f"The payload of event {row['sequence']} in partition {partition_id} is "
+                f"{'nowhere' if text is None else 'not the one that was recorded'}: verify the log.",
+                sequence=str(row["sequence"]),
+                object_key=row["object_key"],
+            )
+        return text
 
     async def readable(self, tenant: UUID, partition_id: int, sequences: Iterable[int]) -> dict[int, str]:
         """The same for a verifier, who judges for himself: what is missing or damaged is left out."""
@@ -125,3 +141,12 @@ class ArchivedPayloads:
                 self._open.popitem(last=False)
         self._open.move_to_end(key)
         return self._open[key]
+
+
+def _filled(event: Event, found: Mapping[int, Mapping[int, str]]) -> Event:
+    text = found[event.partition_id].get(event.sequence)
+    if text is not None:
+        return replace(event, payload_text=text)
+    lost = replace(event, lift=None)
+    lost.__dict__["payload"] = {"data": {"unavailable": LOST}}
+    return lost

@@ -28,7 +28,7 @@ MARK, END = f'"{PART}":{{', "}}}"
 class PayloadStore(Protocol):
     """Where payloads are that the database no longer holds."""
 
-    async def fill(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]: ...
+    async def fill(self, tenant: UUID, events: Sequence[Event], *, tolerant: bool) -> Sequence[Event]: ...
 
     async def readable(self, tenant: UUID, partition_id: int, sequences: Sequence[int]) -> Mapping[int, str]: ...
 
@@ -52,10 +52,10 @@ class CryptoSeal:
         keys = await self._keys.to_seal_with(tenant, subjects, connection)
         return [_sealed(tenant, draft, personal, keys) for draft, personal in zip(drafts, values, strict=True)]
 
-    async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
+    async def open(self, tenant: UUID, events: Sequence[Event], *, tolerant: bool = False) -> Sequence[Event]:
         """Erased values read as `[REDACTED]`. The events keep their text as it was hashed."""
         if self._elsewhere is not None and any(event.payload_text is None for event in events):
-            events = await self._elsewhere.fill(tenant, events)
+            events = await self._elsewhere.fill(tenant, events, tolerant=tolerant)
         closed = {
             number: orjson.loads(text)
             for number, event in enumerate(events)

@@ -52,7 +52,9 @@ class Seal(Protocol):
         """A caller's connection also finds the keys of those whom its transaction has just named."""
         ...
 
-    async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]: ...
+    async def open(self, tenant: UUID, events: Sequence[Event], *, tolerant: bool = False) -> Sequence[Event]:
+        """With `tolerant`, for people who read: an event whose payload is lost says so in its place."""
+        ...
 
     async def archived(self, tenant: UUID, partition_id: int, sequences: Sequence[int]) -> Mapping[int, str]:
         """Payloads that the database does not hold, as they were stored; less those that cannot be read."""
@@ -71,7 +73,7 @@ class PlainSeal:
     ) -> Sequence[Sealed]:
         return [Sealed(canonical(draft.payload)) for draft in drafts]
 
-    async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
+    async def open(self, tenant: UUID, events: Sequence[Event], *, tolerant: bool = False) -> Sequence[Event]:
         return events
 
     async def archived(self, tenant: UUID, partition_id: int, sequences: Sequence[int]) -> Mapping[int, str]:

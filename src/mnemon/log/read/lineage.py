@@ -64,6 +64,8 @@ class Trace:
 
     correlation_id: str
     events: Sequence[Event]
+    # False if there are more than were read.
+    complete: bool = True
 
     @property
     def duration(self) -> timedelta:
@@ -86,6 +88,7 @@ class Trace:
             "process_duration_ms": round(self.duration.total_seconds() * 1000),
             "actors_involved": self.actors,
             "entities_involved": [asdict(one) for one in self.entities],
+            "complete": self.complete,
         }
 
 
@@ -108,7 +111,8 @@ class Lineage:
         return await self._find(tenant, DESCENDANTS, id=event_id, depth=depth)
 
     async def trace(self, tenant: UUID, correlation_id: str, limit: int = LARGEST_TRACE) -> Trace:
-        return Trace(correlation_id, await self._find(tenant, TRACE, correlation=correlation_id, limit=limit))
+        found = await self._find(tenant, TRACE, correlation=correlation_id, limit=limit + 1)
+        return Trace(correlation_id, found[:limit], complete=len(found) <= limit)
 
     async def _find(self, tenant: UUID, statement: str, **values: str | int) -> Sequence[Event]:
         async with self._reader.transaction(tenant) as connection:

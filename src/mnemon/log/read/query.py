@@ -59,7 +59,10 @@ def _read(text: str, on_bare_day: time) -> datetime:
         ) from None
     if moment.tzinfo is None:
         raise InvalidRequest(f"{text!r} has no time zone: end it with Z or an offset like +01:00.")
-    return moment
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise InvalidRequest(f"{text!r} lies outside the years 1 to 9999 in UTC.") from None
 
 
 def read_dimensions(pairs: list[str]) -> dict[str, str]:

@@ -91,8 +91,10 @@ class LogReader:
         direction: Direction = "forward",
         cursor: str | None = None,
         limit: int = 100,
+        tolerant: bool = False,
     ) -> StreamPage:
-        """The next events of a stream after the cursor, or its first ones."""
+        """The next events of a stream after the cursor, or its first ones. For a `tolerant` reader a lost archive costs
+        the payloads that were in it, and not the page."""
         if not 1 <= limit <= LARGEST_PAGE:
             raise InvalidRequest(f"A page has 1 to {LARGEST_PAGE} events, not {limit}.", limit=limit)
         start = read_cursor(cursor, legal_entity, stream) if cursor else None
@@ -102,7 +104,7 @@ class LogReader:
                 legal_entity=legal_entity, direction=direction, start=start, limit=limit + 1,
             )  # fmt: skip
         following = write_cursor(legal_entity, stream, events[limit - 1].sequence) if len(events) > limit else None
-        return StreamPage(await self._seal.open(tenant, events[:limit]), following)
+        return StreamPage(await self._seal.open(tenant, events[:limit], tolerant=tolerant), following)
 
     async def page_in(
         self,
@@ -157,9 +159,13 @@ class LogReader:
         assert row is not None
         return int(row["version"])
 
-    async def open(self, tenant: UUID, events: Sequence[Event]) -> Sequence[Event]:
+    async def open(self, tenant: UUID, events: Sequence[Event], *, tolerant: bool = False) -> Sequence[Event]:
         """Events that were read sealed, as their readers may see them."""
-        return await self._seal.open(tenant, events)
+        return await self._seal.open(tenant, events, tolerant=tolerant)
+
+    async def partition_names(self, connection: Connection, tenant: UUID) -> dict[int, str]:
+        """The legal entity of each partition of the tenant."""
+        return await self._partitions.names_in(connection, tenant, None)
 
     async def archived(self, tenant: UUID, partition_id: int, sequences: Sequence[int]) -> Mapping[int, str]:
         """Payloads that the database does not hold, as stored; less those that cannot be read."""

@@ -77,7 +77,7 @@ NO_FILTER = Filter()
 
 def write_cursor(legal_entity: str, stream: Stream, sequence: int) -> str:
     """In a form that means nothing to anyone else."""
-    content = orjson.dumps([1, sequence, _fingerprint(legal_entity, stream)])
+    content = orjson.dumps([1, sequence, fingerprint_of(legal_entity, stream)])
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
@@ -92,12 +92,12 @@ def read_cursor(cursor: str, legal_entity: str, stream: Stream) -> int:
         version != 1
         or type(sequence) is not int
         or not 0 <= sequence < 2**63
-        or fingerprint != _fingerprint(legal_entity, stream)
+        or fingerprint != fingerprint_of(legal_entity, stream)
     ):
         raise BadCursor("The cursor belongs to another stream: start that stream without one.")
     return sequence
 
 
-def _fingerprint(legal_entity: str, stream: Stream) -> str:
+def fingerprint_of(legal_entity: str, stream: Stream) -> str:
     content = orjson.dumps([legal_entity, stream.kind, stream.value, stream.entity_type])
     return hashlib.sha256(content).hexdigest()[:12]

@@ -31,7 +31,7 @@ def changes_needing_a_type(old: EventType, new: EventType) -> list[str]:
     reasons = [
         f"{name} changes its type from {before} to {after}"
         for name, before, after in _retyped(old.data_schema, new.data_schema)
-        if new.upcast is None or isinstance(new.upcast, DataMigration)
+        if new.upcast is None or (isinstance(new.upcast, DataMigration) and new.upcast.transform is None)
     ]
     if new.upcast is None:
         required = set(new.data_schema.get("required", ())) - set(old.data_schema.get("required", ()))
@@ -39,7 +39,8 @@ def changes_needing_a_type(old: EventType, new: EventType) -> list[str]:
         gone = set(_properties(old.data_schema)) - set(_properties(new.data_schema))
         reasons += [f"{name} goes away and nothing says what becomes of it" for name in sorted(gone)]
     elif isinstance(new.upcast, DataMigration):
-        given = set(new.upcast.defaults) | set(new.upcast.renames.values())
+        reasons += [f"the migration is wrong: {one}" for one in new.upcast.problems(_properties(old.data_schema))]
+        given = set(new.upcast.defaults) | set(new.upcast.renames.values()) | set(new.upcast.transform or ())
         required = set(new.data_schema.get("required", ())) - set(old.data_schema.get("required", ())) - given
         reasons += [f"{name} becomes required and the migration gives it no value" for name in sorted(required)]
     return reasons

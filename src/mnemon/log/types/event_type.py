@@ -1,14 +1,15 @@
 """Event types: what a kind of event must look like, and the ones that Mnemon's own code declares."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal, Self
 
 from mnemon.errors import InvalidRequest
 from mnemon.log.types.paths import steps_of
 from mnemon.log.types.state_rules import StateRule
+from mnemon.log.types.transformation import paths_in, transformed
 
 Cardinality = Literal["one", "one_or_more"]
 RetentionClass = Literal["standard", "regulatory", "pii_subject"]
@@ -61,10 +62,31 @@ class DataMigration:
 
     renames: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    # The new data as a template, in which a text like `$.customer.name` stands for what was there.
+    transform: Mapping[str, Any] | None = None
 
     def __call__(self, data: dict[str, Any]) -> dict[str, Any]:
+        if self.transform is not None:
+            return {**self.defaults, **transformed(data, self.transform)}
         renamed = {self.renames.get(name, name): value for name, value in data.items()}
+        if len(renamed) < len(data):
+            raise InvalidRequest("The migration would put one value over another.")
         return {**self.defaults, **renamed}
+
+    def as_json(self) -> dict[str, Any]:
+        said: dict[str, Any] = {"renames": dict(self.renames), "defaults": dict(self.defaults)}
+        return said if self.transform is None else said | {"transform": dict(self.transform)}
+
+    def problems(self, names: Collection[str]) -> list[str]:
+        """What is wrong with it for data of these fields."""
+        if self.transform is not None and self.renames:
+            return ["it has renames and a transform: say one"]
+        for path in paths_in(self.transform):
+            steps_of(path)
+        targets = list(self.renames.values())
+        twice = sorted({one for one in targets if targets.count(one) > 1})
+        over = sorted({one for one in targets if one in names and one not in self.renames})
+        return [f"two fields become {one}" for one in twice] + [f"{one} would be overwritten" for one in over]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +110,8 @@ class EventType:
     examples: tuple[Mapping[str, Any], ...] = ()
     upcast: Upcaster | None = None
     bound_to_periods: bool = True
+    # From when on no new events of it are taken; those that are there stay, and are read as before.
+    deprecated_at: datetime | None = None
     # A built-in type that callers record themselves; all others are recorded by Mnemon alone.
     open_to_callers: bool = False
 
@@ -120,11 +144,8 @@ class EventType:
             "business_key": _key_as_json(self.business_key),
             "state": [one.as_json() for one in self.state],
             "examples": [dict(example) for example in self.examples],
-            "migration": (
-                {"renames": dict(self.upcast.renames), "defaults": dict(self.upcast.defaults)}
-                if isinstance(self.upcast, DataMigration)
-                else None
-            ),
+            "deprecated_at": self.deprecated_at.isoformat() if self.deprecated_at else None,
+            "migration": self.upcast.as_json() if isinstance(self.upcast, DataMigration) else None,
         }
 
     @classmethod
@@ -154,7 +175,12 @@ class EventType:
             state=tuple(StateRule.from_json(one) for one in declared.get("state", ())),
             examples=tuple(declared.get("examples", ())),
             upcast=DataMigration(**migration) if migration else None,
+            deprecated_at=_moment(declared.get("deprecated_at")),
         )
+
+
+def _moment(value: Any) -> datetime | None:
+    return datetime.fromisoformat(value) if isinstance(value, str) else value
 
 
 def _personal_as_json(one: PersonalField) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from mnemon.log.types.compatibility import changes_needing_a_type, changes_needi
 from mnemon.log.types.event_type import EventType, built_in_types
 from mnemon.log.types.paths import steps_of
 from mnemon.log.types.schema_work import check_schema_work
+from mnemon.telemetry import counter
 
 DECLARED = """
 SELECT DISTINCT ON (type, schema_version) declaration::text AS declaration, revision
@@ -27,6 +28,15 @@ INSERT INTO mnemon.event_types (tenant_id, type, schema_version, revision, decla
 SELECT %(tenant)s, %(type)s, %(version)s, coalesce(max(revision), 0) + 1, %(declaration)s, %(by)s
   FROM mnemon.event_types WHERE tenant_id = %(tenant)s AND type = %(type)s AND schema_version = %(version)s
 """
+
+
+NOT_LIFTED = counter(
+    "mnemon_event_migrations_refused", "Events whose data does not fit the next version of their type.", ["type"]
+)
+# No names of tenants' types among the metrics.
+OTHERS = "others"
+# What stands in the place of a value whose person was erased: see `mnemon.log.privacy.crypto_seal`.
+ERASED = "[REDACTED]"
 
 
 class CompiledType:
@@ -53,6 +63,12 @@ class CompiledType:
 
     def violations(self, data: Any) -> list[str]:
         return [_violation(error) for error in self._validator.iter_errors(data)]
+
+    def fits_migrated(self, data: Any) -> bool:
+        """Whether data of an earlier version fits this one. What was erased fits everywhere."""
+        if self.is_valid(data):
+            return True
+        return all(_is_erased(data, error.instance_path) for error in self._validator.iter_errors(data))
 
 
 class Registry:
@@ -177,7 +193,15 @@ class Registry:
         def lift(name: str, version: int, data: dict[str, Any]) -> tuple[int, dict[str, Any]]:
             while (following := built_in.get((name, version + 1)) or own.get((name, version + 1))) is not None:
                 if following.declaration.upcast is not None:
-                    data = following.declaration.upcast(dict(data))
+                    try:
+                        lifted = following.declaration.upcast(dict(data))
+                    except InvalidRequest:
+                        lifted = None
+                    if lifted is None or not following.fits_migrated(lifted):
+                        # As it was recorded is better than as nobody promised it.
+                        NOT_LIFTED.labels(name if following.built_in else OTHERS).inc()
+                        return version, data
+                    data = lifted
                 version += 1
             return version, data
 
@@ -193,6 +217,12 @@ def _newest(compiled: Iterable[tuple[str, int]]) -> dict[str, int]:
     for name, version in compiled:
         newest[name] = max(version, newest.get(name, 0))
     return newest
+
+
+def _is_erased(data: Any, path: Sequence[str | int]) -> bool:
+    for step in path:
+        data = data[step]
+    return bool(data == ERASED)
 
 
 def _violation(error: jsonschema_rs.ValidationError) -> str:

@@ -1,4 +1,5 @@
--- Declares a schedule; one that is already known keeps its next time unless its rule changed.
+-- Declares a schedule; one that is already known keeps its next time unless its rule changed, or the clock went back:
+-- then its next time is further off than its rule allows.
 CREATE OR REPLACE FUNCTION mnemon.declare_schedule(
     schedule text, kind_of_job text, rule text, zone text, first_fire timestamptz)
     RETURNS void
@@ -9,7 +10,8 @@ CREATE OR REPLACE FUNCTION mnemon.declare_schedule(
             ON CONFLICT (name) DO UPDATE
            SET kind = excluded.kind, cron = excluded.cron, timezone = excluded.timezone,
                next_fire_at = CASE WHEN (schedules.cron, schedules.timezone) = (excluded.cron, excluded.timezone)
-                                   THEN schedules.next_fire_at ELSE excluded.next_fire_at END;
+                                   THEN least(schedules.next_fire_at, excluded.next_fire_at)
+                                   ELSE excluded.next_fire_at END;
     END;
 REVOKE EXECUTE ON FUNCTION mnemon.declare_schedule FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemon.declare_schedule TO mnemon_app;

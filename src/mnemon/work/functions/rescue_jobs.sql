@@ -14,7 +14,15 @@ BEGIN
            FOR UPDATE SKIP LOCKED LIMIT most
     LOOP
         tenant_id := lost.tenant_id; job_id := lost.job_id; kind := lost.kind; locked_by := lost.locked_by;
-        IF clock_timestamp() > lost.locked_at + make_interval(secs => lost.time_limit_seconds) THEN
+        IF lost.locked_at < pg_postmaster_start_time()
+           AND lost.lease_until < pg_postmaster_start_time() + interval '10 seconds' THEN
+            -- The server was down: nobody could have kept the lease, and the job has not failed.
+            UPDATE mnemon.jobs j
+               SET status = 'PENDING', attempts = j.attempts - 1, next_run_at = clock_timestamp(), delayed = false,
+                   lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+             WHERE j.tenant_id = lost.tenant_id AND j.job_id = lost.job_id;
+            status := 'PENDING';
+        ELSIF clock_timestamp() > lost.locked_at + make_interval(secs => lost.time_limit_seconds) THEN
             status := mnemon.fail_job(lost.tenant_id, lost.job_id, lost.lease_token, 'TIME_LIMIT', format(
                 'The job ran past its limit of %s s and worker %s could not stop it.',
                 lost.time_limit_seconds, lost.locked_by), false,
