@@ -8,6 +8,7 @@ taken from an approval that another administrator gave with a credential of thei
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, date, datetime
 from uuid import UUID
 
 from mnemon.errors import NotAllowed
@@ -74,6 +75,11 @@ def actor_of(principal: Principal, claimed: IncomingActor | None, address: str |
     )
 
 
+def _effective_date(event: IncomingEvent) -> date:
+    """As the log will have it."""
+    return event.effective_date or (event.occurred_at or datetime.now(UTC)).astimezone(UTC).date()
+
+
 def _named(principal: Principal) -> Actor:
     """With the names that the credential has; they are sealed under the key of whom they name."""
     actor = principal.actor
@@ -103,7 +109,7 @@ async def _approvers(log: EventLog, principal: Principal, events: Sequence[Incom
             approval = await use_approval(
                 tx, event.approval_id, person, ApprovedAct.APPEND_EVENTS, event.scope.legal_entity, once=False
             )
-            values = (approval.legal_entity, approval.period, event.effective_date)
+            values = (approval.legal_entity, approval.period, _effective_date(event))
             if await (await tx.execute(COVERED, values)).fetchone() is None or approval.decided_by is None:
                 raise NotAllowed(
                     f"The approval {event.approval_id} is for dates in the period {approval.period}: give an "

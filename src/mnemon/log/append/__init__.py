@@ -14,6 +14,7 @@ Callers use `EventLog.append`, or `EventLog.transaction` to append beside other 
 10. `transaction` an append in a wider transaction, and the retry after a conflict
 11. `wake`        one notification after the commit: a partition has grown
 
+`elsewhere` asks what other partitions of the tenant hold already: an id that a caller chose, an idempotency key.
 `periods` stands here because an append asks it: which effective dates are open, need an approver, or are closed.
 
 What holds:

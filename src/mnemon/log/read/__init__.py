@@ -9,11 +9,13 @@ To read in this order:
 5. `query`     streams in the words of a query string or a command
 6. `pattern`   which events a follower wants, and the bounded walk that finds the next of them in a partition
 7. `arrivals`  tells whoever waits in this process that a partition has grown, here or elsewhere
-8. `follower`  the log live, with no position kept; durable followers are in `subscribe`
+8. `merged`    a stream over all partitions of a tenant, by recorded time, with a place in each
+9. `follower`  the log live, with no position kept; durable followers are in `subscribe`
 
 What holds:
 
-- A stream is read in the order of the sequence within one partition. There is no order across partitions.
+- A stream is read in the order of the sequence within one partition. There is no order across partitions: a merged
+  stream is sorted by recorded time, and may tell later what was committed later.
 - Reading a page takes as many steps as the page has events, however long the stream is; plan tests watch over that.
 - A cursor belongs to its stream: one of another stream is refused rather than misread.
 - `find_next` reads up to a head that is known to be committed and says how far it has searched, so that whoever wants

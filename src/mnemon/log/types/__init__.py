@@ -8,6 +8,9 @@ which records the declaration as an event too). To read in this order:
 3. `state_rules`    what an event does to the state of the entities it names
 4. `compatibility`  whether a declaration may replace another, or follow it as the next version
 5. `schema_work`    how much work a schema can make of one value, so that none asks for more than is bearable
+3. `transformation`  new data as a template that is filled from the old
+4. `state_rules`    what an event does to the state of the entities it names
+5. `compatibility`  whether a declaration may replace another, or follow it as the next version
 6. `registry`       finds the declaration for an event, checks data against it, lifts old data to the newest version
 7. `builtin`        the types that the log itself records
 

@@ -25,7 +25,7 @@ ObjectView = Literal["current", "changelog", "diff", "rationale"]
 
 KEY = Field(None, min_length=1, max_length=150, description="Your own name for this call: a repeat changes nothing.")
 RATIONALE = Field(None, description="The reason, kept with the change.")
-EXPECTED = Field(None, ge=1, description="Refuse if it is not at this version; unset: whatever it is.")
+EXPECTED = Field(None, ge=1, le=2**31 - 1, description="Refuse if it is not at this version; unset: whatever it is.")
 AS_OF = Field(None, description="`v3` is a version, a number a log sequence, else a moment like 2026-03-01T09:30Z.")
 
 
@@ -132,8 +132,8 @@ class ObjectViewAsked(ObjectAsked):
 
     view: ObjectView = Field("current", description="As it is, its changelog, its diffs or its rationales.")
     as_of: AsOf | None = AS_OF
-    from_version: int | None = Field(None, ge=1, description="Of the view `diff`: the earlier version.")
-    to_version: int | None = Field(None, ge=1, description="Of the view `diff`: the later version.")
+    from_version: int | None = Field(None, ge=1, le=2**31 - 1, description="Of the view `diff`: the earlier version.")
+    to_version: int | None = Field(None, ge=1, le=2**31 - 1, description="Of the view `diff`: the later version.")
 
 
 class NewContent(ObjectChange):

@@ -19,7 +19,7 @@ class CompactionAsked(PlaceAsked):
     """Which objects."""
 
     emo_id: Maybe[UUID] = Field(None, description="Only this object.")
-    versions: int = Field(10, ge=1, description="Of all objects with so many earlier versions.")
+    versions: int = Field(10, ge=1, le=1_000_000, description="Of all objects with so many earlier versions.")
 
 
 class ReplayAsked(Input):

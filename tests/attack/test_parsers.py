@@ -1,0 +1,85 @@
+"""Broken copies of real files make every parser read or refuse, and nothing else; and so do files made to harm."""
+
+import io
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mnemon.documents.extraction.extract import extract
+from mnemon.documents.extraction.limits import Limits
+from mnemon.documents.extraction.sniff import FileKind
+from mnemon.errors import MnemonError
+from tests.attack.mutants import ROOT, SAMPLES
+
+# Of a machine ten times slower than ours.
+PATIENCE = 1200
+
+
+def broken_copies(kind: FileKind, seed: int, count: int) -> str:
+    """In a process of its own: a parser that crashes takes nobody with it."""
+    command = [sys.executable, "-m", "tests.attack.mutants", kind, str(seed), str(count)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, f"{done.returncode}\n{done.stdout[-500:]}\n{done.stderr[-3000:]}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_a_few_broken_copies_are_read_or_refused(kind: FileKind) -> None:
+    assert "read" in broken_copies(kind, 0, 25)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_many_broken_copies_are_read_or_refused(kind: FileKind, seed: int) -> None:
+    assert "read" in broken_copies(kind, seed, 1000)
+
+
+def zipped(**parts: bytes) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as package:
+        for name, content in parts.items():
+            package.writestr(name.replace("__", "/").replace("_", "."), content)
+    return made.getvalue()
+
+
+BILLION = b"<!DOCTYPE x [<!ENTITY a 'haha'>" + b"".join(
+    b"<!ENTITY %c '%s'>" % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(9)
+)
+OUTSIDE = b"<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]>"
+HOSTILE: dict[str, tuple[FileKind, bytes]] = {
+    "a zip bomb": ("docx", zipped(word__document_xml=b"<w>" + b"\0" * (64 << 20))),
+    "entities within entities": ("docx", zipped(word__document_xml=BILLION + b"]><w>&j;</w>")),
+    "an entity that names a file": ("docx", zipped(word__document_xml=OUTSIDE + b"<w>&a;</w>")),
+    "a path out of the archive": ("docx", zipped(__etc__passwd=b"x", word__document_xml=b"<w/>")),
+    "deep elements": ("html", b"<div>" * 200_000 + b"text"),
+    "deep quotes": ("md", b"> " * 50_000 + b"text"),
+    "deep lists": ("md", b"".join(b" " * n + b"- x\n" for n in range(2_000))),
+    "one endless line": ("txt", b"word " * 400_000),
+    "a mail in a mail in a mail": ("eml", b"Content-Type: message/rfc822\r\n\r\n" * 500 + b"Subject: x\r\n\r\nbody"),
+    "parts without end": (
+        "eml", b'Content-Type: multipart/mixed; boundary="b"\r\n\r\n' + b"--b\r\n\r\nx\r\n" * 20_000,
+    ),
+    "pages that are their own parents": (
+        "pdf", b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+        b"2 0 obj<</Type/Pages/Kids[2 0 R]/Count 9>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF",
+    ),
+    "an xref that is larger than the file": ("pdf", b"%PDF-1.7\nxref\n0 99999999\ntrailer<</Size 99999999>>\n%%EOF"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_file_made_to_harm_is_read_within_its_limits_or_refused(name: str, tmp_path: Path) -> None:
+    kind, content = HOSTILE[name]
+    file = tmp_path / f"hostile.{kind}"
+    file.write_bytes(content)
+    limits = Limits(characters=3_000_000, expanded_bytes=8 << 20)
+    try:
+        found = extract(file, kind, limits)
+    except MnemonError:
+        return
+    assert "root:" not in found.text, "no file of the machine is read"
+    assert len(found.text) <= limits.characters
