@@ -12,7 +12,8 @@ which records the declaration as an event too). To read in this order:
 4. `state_rules`    what an event does to the state of the entities it names
 5. `compatibility`  whether a declaration may replace another, or follow it as the next version
 6. `registry`       finds the declaration for an event, checks data against it, lifts old data to the newest version
-7. `builtin`        the types that the log itself records
+7. `schema_work`    refuses a schema whose checks would take too long
+8. `builtin`        the types that the log itself records
 
 What holds:
 
