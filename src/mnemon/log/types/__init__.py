@@ -5,14 +5,11 @@ which records the declaration as an event too). To read in this order:
 
 1. `event_type`     `EventType`: schema, entities, personal fields, business key, state rules, migration
 2. `paths`          paths into JSON, as declarations use them: `$.lines[*].name`
-3. `state_rules`    what an event does to the state of the entities it names
-4. `compatibility`  whether a declaration may replace another, or follow it as the next version
-5. `schema_work`    how much work a schema can make of one value, so that none asks for more than is bearable
-3. `transformation`  new data as a template that is filled from the old
+3. `transformation` new data as a template that is filled from the old
 4. `state_rules`    what an event does to the state of the entities it names
 5. `compatibility`  whether a declaration may replace another, or follow it as the next version
-6. `registry`       finds the declaration for an event, checks data against it, lifts old data to the newest version
-7. `schema_work`    refuses a schema whose checks would take too long
+6. `schema_work`    how much work a schema can make of one value, so that none asks for more than is bearable
+7. `registry`       finds the declaration for an event, checks data against it, lifts old data to the newest version
 8. `builtin`        the types that the log itself records
 
 What holds:
