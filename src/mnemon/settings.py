@@ -164,6 +164,12 @@ class Settings(BaseSettings):
         "*/15 * * * *", "When workers sign checkpoints of every partition, as a cron rule in UTC."
     )
 
+    retention_notice_days: int = _setting(
+        30,
+        "How long before the term of someone's data ends its erasure is asked for, and can be declined.",
+        ge=0,
+        le=365,
+    )
     subscription_poll_ms: int = _setting(
         500, "How often a subscriber looks for events when no notification comes.", ge=10, le=60_000
     )

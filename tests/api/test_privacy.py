@@ -122,3 +122,12 @@ async def test_archived_objects_are_listed(
     assert (listed["first_sequence"], listed["object_key"]) == ("1", moved.object_key)
     read = await client.get("/v1/privacy/data", params={"subject_id": lead}, headers=admin.headers)
     assert read.json()[0]["value"] == "eve@example.net"
+
+
+async def test_an_administrator_sees_whose_terms_end(
+    client: httpx.AsyncClient, admin: Person, user: Person, lead: str
+) -> None:
+    """The lead's type has no term, so that nothing of it ever ends."""
+    answer = await client.get("/v1/privacy/retention", params={"days": 36_500}, headers=admin.headers)
+    assert (answer.status_code, answer.json()) == (200, {"notice_days": 30, "items": []})
+    assert (await client.get("/v1/privacy/retention", headers=user.headers)).status_code == 403

@@ -38,4 +38,8 @@ async def test_the_clock_drops_keys_whose_time_is_over(
 
 
 def test_checkpoints_and_keys_have_their_schedules() -> None:
-    assert {schedule.name for schedule in log_schedules(Settings())} == {"log.checkpoint", "log.forget_keys"}
+    assert {schedule.name for schedule in log_schedules(Settings())} == {
+        "log.checkpoint",
+        "log.forget_keys",
+        "log.retention",
+    }

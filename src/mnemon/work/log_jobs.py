@@ -1,9 +1,9 @@
-"""Jobs about the log: verify, archive and restore on demand; sign checkpoints and drop old keys by the clock."""
+"""Jobs about the log: verify, archive and restore on demand; checkpoints, old keys and terms by the clock."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
@@ -13,6 +13,7 @@ from mnemon.errors import BadSettings
 from mnemon.log.append.keys import forget_expired_keys
 from mnemon.log.events import MAIN, Actor
 from mnemon.log.privacy.archive import Archive, Archived
+from mnemon.log.privacy.retention import Retention
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.proof.verify import ChainReport
 from mnemon.settings import Settings
@@ -45,6 +46,8 @@ class Restoring(BaseModel):
     actor: Actor
 
 
+TENANTS = "SELECT tenant_id FROM mnemon.tenants ORDER BY tenant_id"
+
 # How often a running job says how far it is.
 REPORT_SECONDS = 0.5
 
@@ -53,6 +56,7 @@ VERIFY = JobKind("log.verify", Verification, attempts=3, time_limit=6 * 3600, at
 ARCHIVE = JobKind("log.archive", Archiving, attempts=3, time_limit=6 * 3600, at_once=1)
 RESTORE = JobKind("log.restore", Restoring, attempts=3, time_limit=6 * 3600, at_once=1)
 FORGET_KEYS = JobKind("log.forget_keys", NoPayload, attempts=3, time_limit=3600, at_once=1)
+RETENTION = JobKind("log.retention", NoPayload, attempts=5, time_limit=6 * 3600, at_once=1)
 CHECKPOINT = JobKind("log.checkpoint", NoPayload, attempts=3, time_limit=3600, at_once=1)
 
 
@@ -132,6 +136,17 @@ async def sign_checkpoints(job: Job[NoPayload]) -> dict[str, int]:
     return {"partitions": len(await _integrity(job).checkpoint_all())}
 
 
+@RETENTION.handler
+async def enforce_retention(job: Job[NoPayload]) -> dict[str, int]:
+    """Of all tenants. Each erasure stands by itself: what a crash leaves undone is found again."""
+    terms: Retention = job.context.privacy.retention
+    async with job.database.owner() as owner:
+        tenants = [row["tenant_id"] for row in await (await owner.execute(TENANTS)).fetchall()]
+    changed = [one for tenant in tenants for one in await terms.enforce(tenant, datetime.now(UTC))]
+    asked = sum(one.status == "requested" for one in changed)
+    return {"asked": asked, "erased": len(changed) - asked}
+
+
 @FORGET_KEYS.handler
 async def forget_old_keys(job: Job[NoPayload]) -> dict[str, int]:
     return {"forgotten": await forget_expired_keys(job.database)}
@@ -152,6 +167,7 @@ def log_schedules(settings: Settings) -> list[Schedule]:
         return [
             Schedule("log.checkpoint", CHECKPOINT, settings.log_checkpoint_schedule),
             Schedule("log.forget_keys", FORGET_KEYS, "41 * * * *"),
+            Schedule("log.retention", RETENTION, "17 3 * * *"),
         ]
     except ValueError as failure:
         raise BadSettings(f"MNEMON_LOG_CHECKPOINT_SCHEDULE: {failure}") from None

@@ -20,6 +20,7 @@ from mnemon.log.privacy.rotation import Rotation
 from mnemon.log.privacy.scan import Scan
 from mnemon.log_operations import erasures as operations
 from mnemon.log_operations import redactions
+from mnemon.log_operations import retention as terms
 from mnemon.operations import Caller, Differs, Operation, read_input
 from mnemon.operations import as_json as written
 
@@ -135,6 +136,17 @@ command(
     app, "show", operations.data, _print_data, arguments=["subject_id"],
     written=lambda known: [one | {"sequence": int(one["sequence"])} for one in known],
     example="mnemon privacy show customer-17 --json > customer-17.json",
+)  # fmt: skip
+
+
+def _print_terms(found: terms.RetentionReport) -> None:
+    rows = [(one.subject_id, one.events, one.ends_at, one.status or "-", one.erasure_id or "-") for one in found.items]
+    table(["Subject", "Events", "Term ends", "Erasure", "Id"], rows, "No term ends by then.")
+
+
+command(
+    app, "retention", terms.retention, _print_terms,
+    written=lambda found: found["items"], example="mnemon privacy retention --days 365",
 )  # fmt: skip
 command(
     app, "erasures", operations.listed, _print_erasures, differences=EVERYONE, every_page=True,

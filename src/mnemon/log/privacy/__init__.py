@@ -12,11 +12,12 @@ why one seal brings back what can be brought back. To read in this order:
 7. `affected`           which events hold something about a person
 8. `erasure`            one person asks, another approves, the key is destroyed, derived data is made anew
 9. `erasure_list`, `repeated_erasures`  who was forgotten, outside the database; done again where it was restored
-10. `epochs`, `invalidation`  what was read before an erasure is not written after it; other processes forget at once
-11. `redaction`, `redaction_requests`  values taken out of payloads that were stored in plain text, in two steps
-12. `archive`, `archive_objects`, `archive_store`  old payloads to a store and back
-13. `scan`              looks for given words everywhere that Mnemon keeps anything
-14. `privacy_events`    what the log records about all this: ids and code words, never prose
+10. `retention`         people whose every event has outlived the term of its type, forgotten on schedule
+11. `epochs`, `invalidation`  what was read before an erasure is not written after it; other processes forget at once
+12. `redaction`, `redaction_requests`  values taken out of payloads that were stored in plain text, in two steps
+13. `archive`, `archive_objects`, `archive_store`  old payloads to a store and back
+14. `scan`              looks for given words everywhere that Mnemon keeps anything
+15. `privacy_events`    what the log records about all this: ids and code words, never prose
 
 What holds:
 

@@ -251,7 +251,8 @@ def _about(kind: EventType, subject_id: str, by: str, data: Any, approved_by: st
     return NewEvent(
         type=kind.type,
         data=data,
-        actor=Actor("human", by),
+        # The schedule that enforces terms is nobody.
+        actor=Actor("system" if by.startswith("mnemon:") else "human", by),
         approved_by=approved_by,
         entities=[EntityReference("person", subject_id)],
     )

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -22,6 +23,7 @@ from mnemon.log.privacy.personal import steps_of_pointer
 from mnemon.log.privacy.redaction import Redactions
 from mnemon.log.privacy.redaction_requests import RedactionRequests
 from mnemon.log.privacy.repeated_erasures import repeat_erasures
+from mnemon.log.privacy.retention import Retention
 from mnemon.log.privacy.rotation import Rotation, RotationProgress, rotate
 from mnemon.log.privacy.scan import Scan, scan
 from mnemon.log.privacy.subjects import SubjectKeys
@@ -60,6 +62,7 @@ class Privacy:
         listening: bool = True,
         backup_keys: BackupKeys | None = None,
         erasure_list: ErasureList | None = None,
+        retention_notice: timedelta = timedelta(days=30),
     ) -> None:
         self._database = database
         self._backup_keys = backup_keys
@@ -71,6 +74,7 @@ class Privacy:
         self.log = EventLog(database, limits=limits, seal=seal, registry=registry, delivery=delivery)
         self.erasure_list = erasure_list
         self.erasures = Erasures(self.log, self.keys, erasure_list)
+        self.retention = Retention(self.log, self.erasures, retention_notice)
         self.redactions = Redactions(self.log)
         self.redaction_requests = RedactionRequests(self.log, self.redactions)
         self.archive = Archive(database, self.log, store)
@@ -135,6 +139,7 @@ async def open_privacy(
         key_seconds=settings.subject_key_seconds,
         backup_keys=BackupKeys(settings.home),
         erasure_list=ErasureList(settings.home),
+        retention_notice=timedelta(days=settings.retention_notice_days),
     )
     try:
         yield privacy
