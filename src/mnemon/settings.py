@@ -270,8 +270,10 @@ class Settings(BaseSettings):
         "LANGUAGE_MODEL",
         "OPENAI_EVENT_MODEL",
     )
-    extraction_engine: Literal["rules", "llm"] = _setting(
-        "rules", "What reads semantic events from texts: `rules`, with no model, or `llm`, with the language model."
+    extraction_engine: Literal["learned", "rules", "llm"] = _setting(
+        "learned",
+        "What reads semantic events from texts: `learned`, rules at once and then, in a later job, the learned reader "
+        "on the installed embedding model; `rules` alone; or `llm`, with the language model.",
     )
     evidence_check_schedule: str = _setting(
         "37 2 * * *",

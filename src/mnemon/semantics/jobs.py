@@ -2,12 +2,12 @@
 
 from mnemon.documents.ingest.extract_job import EXTRACT
 from mnemon.semantics.audit_job import CHECK_EVIDENCE, audit_schedules
-from mnemon.semantics.extract import job as extract_job  # noqa: F401  Gives the kind its handler.
+from mnemon.semantics.extract.job import REFINE  # Also gives EXTRACT its handler.
 from mnemon.semantics.retention import EXPIRE
 from mnemon.settings import Settings
 from mnemon.work.schedule import Schedule
 
-KINDS = (EXTRACT, EXPIRE, CHECK_EVIDENCE)
+KINDS = (EXTRACT, REFINE, EXPIRE, CHECK_EVIDENCE)
 
 
 def semantic_schedules(settings: Settings) -> list[Schedule]:

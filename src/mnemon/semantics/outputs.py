@@ -45,7 +45,8 @@ class EventFields(Output):
     narrative: str
     subject: SubjectOut
     actors: list[ActorOut]
-    confidence: float
+    confidence: float = Field(description="How likely it is right, counted on labelled documents.")
+    suggestion: bool = Field(False, description="Less likely right than wrong: to be confirmed, and no fact yet.")
     status: str | None = None
     due: date | None = None
     kind: str | None = Field(None, description="Of a commitment: promise, assignment or request.")

@@ -19,6 +19,9 @@ class Category(StrEnum):
     STAKEHOLDER = "Stakeholder"
 
 
+# Less likely right than wrong: a suggestion, which neither answers nor lists of commitments present as a fact.
+FACT_CONFIDENCE = 0.5
+
 ActorRole = Literal["owner", "contributor", "reviewer", "stakeholder", "other"]
 SubjectType = Literal["person", "project", "object", "other"]
 # A commitment is promised by its owner, given to its owner, or asked of its owner.

@@ -6,6 +6,7 @@ from typing import Any
 
 from mnemon.db.database import Connection
 from mnemon.documents.artifact_names import artifact_name, chunk_name, job_name, revision_name, uid_of
+from mnemon.semantics.semantic_event import FACT_CONFIDENCE
 
 EVENTS = """
 SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subject_type, e.subject_ref, e.actors,
@@ -79,6 +80,7 @@ def event_shape(row: dict[str, Any]) -> Shape:
         "subject": {"type": row["subject_type"], "ref": row["subject_ref"]},
         "actors": row["actors"],
         "confidence": row["confidence"],
+        "suggestion": row["confidence"] < FACT_CONFIDENCE,
         "status": row["status"],
         "due": row["due"].isoformat() if row["due"] else None,
         "kind": row["kind"],

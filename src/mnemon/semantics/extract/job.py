@@ -16,14 +16,21 @@ from mnemon.models.embedder import Embedder, Vectors
 from mnemon.models.language import LanguageModel
 from mnemon.semantics import events as happened
 from mnemon.semantics.extract.extractor import ExtractedEvents, Extractor, choose_extractor, extract_revision
+from mnemon.semantics.extract.refining import learned_extractor, refines
 from mnemon.semantics.extract.source import SourceRevision, read_source
 from mnemon.semantics.link.linking import links_of
 from mnemon.semantics.link.supersession import EventLink
 from mnemon.semantics.search.event_vectors import replace_vectors, text_to_embed
 from mnemon.semantics.semantic_event import SemanticEvent, evidence_id
 from mnemon.settings import Settings
+from mnemon.work.enqueue import enqueue
 from mnemon.work.job import Job
+from mnemon.work.kinds import JobKind
 from mnemon.work.model_jobs import enqueue_missing_vectors
+
+# Less urgent than to read what nobody has read yet.
+REFINE = JobKind("semantics.refine", RevisionToExtract, time_limit=3600)
+REFINE_PRIORITY = -2
 
 STILL_THERE = """
 SELECT FROM mnemon.document_revisions
@@ -48,10 +55,21 @@ class ExtractContext(Protocol):
 async def extract(job: Job[RevisionToExtract]) -> None:
     """Reading happens outside a transaction; then events, evidence, links and the job's end are there together."""
     context = cast(ExtractContext, job.context)
+    engine = choose_extractor(context.settings, context.language_model, job.tenant_id)
+    await _extract(job, context, engine)
+
+
+@REFINE.handler
+async def refine(job: Job[RevisionToExtract]) -> None:
+    """The learned reader's look at what the rules gave: what it finds takes the place of that, all at once."""
+    context = cast(ExtractContext, job.context)
+    await _extract(job, context, learned_extractor(context.settings))
+
+
+async def _extract(job: Job[RevisionToExtract], context: ExtractContext, engine: Extractor) -> None:
     source = await read_source(
         job.database, job.tenant_id, job.payload.doc_version_id, context.settings.embedder_folder
     )
-    engine = choose_extractor(context.settings, context.language_model, job.tenant_id)
     with job.stage("extract"):
         found = await _read(engine, source)
     with job.stage("embed"):
@@ -61,9 +79,9 @@ async def extract(job: Job[RevisionToExtract]) -> None:
 
 
 async def _read(engine: Extractor, source: SourceRevision) -> ExtractedEvents:
-    """Rules keep the processor busy: in a thread of their own the worker goes on saying that it lives."""
+    """Both keep the processor busy: in a thread of their own the worker goes on saying that it lives."""
     reading = extract_revision(engine, source.revision, source.chunks or None)
-    if engine.name == "rules":
+    if engine.name != "llm":
         return await asyncio.to_thread(asyncio.run, reading)
     return await reading
 
@@ -93,6 +111,10 @@ async def _record(
         if vectors is None and found.events and context.embedder.source != "none":
             await enqueue_missing_vectors(tx)
         await transaction.append([_extracted(job.job_id, source, engine, found, links)])
+        if engine == "rules" and refines(context.settings):
+            again = RevisionToExtract(doc_version_id=source.doc_version_id)
+            key = str(source.doc_version_id)
+            await enqueue(tx, REFINE, again, dedupe_key=key, priority=REFINE_PRIORITY)
         await job.finish(tx, {"events": len(found.events), "unproven": found.unproven, "links": len(links)})
 
 

@@ -10,7 +10,14 @@ from mnemon.db.database import Connection
 from mnemon.semantics.extract.source import SourceRevision
 from mnemon.semantics.link.supersession import EventLink, Placed, links_with
 from mnemon.semantics.link.wording import content_words, overlap
-from mnemon.semantics.semantic_event import Category, Evidence, InvolvedActor, SemanticEvent, Subject
+from mnemon.semantics.semantic_event import (
+    FACT_CONFIDENCE,
+    Category,
+    Evidence,
+    InvolvedActor,
+    SemanticEvent,
+    Subject,
+)
 
 # Looked at because they share a word; compared in full, each with each, only the likeliest of them.
 MOST_CANDIDATES = 1_000
@@ -31,7 +38,8 @@ SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subjec
 
 async def links_of(tx: Connection, source: SourceRevision, events: Sequence[SemanticEvent]) -> list[EventLink]:
     """Every link that one of these events is part of, within the revision and across documents."""
-    new = [placed_now(source, event) for event in events if event.category in LINKABLE]
+    facts = [event for event in events if event.category in LINKABLE and event.confidence >= FACT_CONFIDENCE]
+    new = [placed_now(source, event) for event in facts]
     if not new:
         return []
     candidates = await _candidates(tx, source, new)
@@ -60,7 +68,7 @@ async def _candidates(tx: Connection, source: SourceRevision, new: list[Placed])
     return [
         Placed(event_of(row), row["happened_at"], str(row["doc_id"]), str(row["doc_version_id"]), row["ingested_at"])
         for row in rows
-        if row["evidence"]
+        if row["evidence"] and row["confidence"] >= FACT_CONFIDENCE
     ]
 
 

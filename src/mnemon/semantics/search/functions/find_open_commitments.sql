@@ -1,5 +1,6 @@
 -- The open commitments after the place that `wanted` names, with their number up to a bound. A name or a part of it
 -- finds the owner; the index of keys knows everyone who is named, so that only the role is left to look at.
+-- What is less likely right than wrong is a suggestion and no commitment.
 -- Plans are made for the values at hand: what is not asked for is not in them.
 CREATE OR REPLACE FUNCTION mnemon.find_open_commitments(wanted jsonb, bound integer)
     RETURNS TABLE (event_id text, due date, happened_at timestamptz, total bigint)
@@ -23,7 +24,7 @@ BEGIN
             WITH open AS NOT MATERIALIZED (
                 SELECT e.event_id, e.due, e.happened_at FROM semantic_events e
                  WHERE e.tenant_id = tenant AND e.active AND e.category = 'Commitment' AND e.status = 'open'
-                   AND may_read(e.readers) AND (due_before IS NULL OR e.due < due_before))
+                   AND e.confidence >= 0.5 AND may_read(e.readers) AND (due_before IS NULL OR e.due < due_before))
             SELECT c.event_id, c.due, c.happened_at,
                    (SELECT count(*) FROM (SELECT FROM open LIMIT bound) AS bounded)
               FROM open AS c
@@ -38,7 +39,7 @@ BEGIN
         WITH open AS MATERIALIZED (
             SELECT e.event_id, e.due, e.happened_at FROM semantic_events e
              WHERE e.tenant_id = tenant AND e.active AND e.category = 'Commitment' AND e.status = 'open'
-               AND may_read(e.readers) AND (due_before IS NULL OR e.due < due_before)
+               AND e.confidence >= 0.5 AND may_read(e.readers) AND (due_before IS NULL OR e.due < due_before)
                AND event_search_keys(e.tenant_id, e.lookup, e.category, e.status) @> owned
                AND EXISTS (SELECT FROM jsonb_array_elements(e.actors) AS one
                             WHERE one ->> 'role' = 'owner' AND is_named(one ->> 'ref', owner)))

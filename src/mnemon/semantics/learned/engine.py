@@ -1,0 +1,62 @@
+"""The learned engine: rules and learned reader together; each finding has the confidence that both give it."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from mnemon.semantics.extract.extractor import ChunkExtraction, MergedEvents
+from mnemon.semantics.extract.revision import Revision, RevisionChunk
+from mnemon.semantics.learned.fields import candidate_of
+from mnemon.semantics.learned.proposals import Proposal, propose
+from mnemon.semantics.learned.reader import LearnedReader, confidence_in
+from mnemon.semantics.link.merge import merge_candidates
+from mnemon.semantics.rules.actors import Cast
+from mnemon.semantics.rules.engine import RulesExtractor
+from mnemon.semantics.rules.mood import plain
+from mnemon.semantics.semantic_event import Candidate
+
+# What is less likely than this is not worth a person's look.
+LEAST_KEPT = 0.3
+
+
+class LearnedExtractor:
+    """Rules read each chunk; the learned reader looks at the whole revision, since it judges in context."""
+
+    name = "learned"
+
+    def __init__(self, reader: LearnedReader) -> None:
+        self._reader = reader
+        self._rules = RulesExtractor()
+
+    async def extract_chunk(self, revision: Revision, chunk: RevisionChunk) -> ChunkExtraction:
+        return await self._rules.extract_chunk(revision, chunk)
+
+    async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> MergedEvents:
+        by_rules = [found for each in extractions for found in each.candidates]
+        proposals = propose(revision, self._reader.judge(revision), by_rules)
+        chunks = [each.chunk for each in extractions]
+        return MergedEvents(merge_candidates(revision, _candidates(revision, proposals, chunks)))
+
+
+def _candidates(
+    revision: Revision, proposals: Sequence[Proposal], chunks: Sequence[RevisionChunk]
+) -> Iterator[Candidate]:
+    """In the order of the text, so that pronouns find who was named before them."""
+    cast, heard = Cast(revision), 0
+    units = revision.layout.units
+    for proposal in sorted(proposals, key=lambda one: (one.start, one.end, one.category.value)):
+        for unit in units[heard : max(heard, proposal.unit)]:
+            cast.hear(plain(unit.text))
+        heard = max(heard, proposal.unit)
+        confidence = confidence_in(proposal)
+        if confidence < LEAST_KEPT:
+            continue
+        if proposal.by_rule is not None:
+            yield replace(proposal.by_rule, confidence=confidence)
+        elif found := candidate_of(revision, proposal, cast, _chunk_id(chunks, proposal.start)):
+            yield replace(found, confidence=confidence)
+
+
+def _chunk_id(chunks: Sequence[RevisionChunk], start: int) -> str | None:
+    place = bisect_right(chunks, start, key=lambda chunk: chunk.start) - 1
+    return chunks[place].chunk_id if place >= 0 else None

@@ -1,0 +1,79 @@
+"""The learned reader itself: a logit for each category and each segment, and how sure the two readers are together."""
+
+import json
+import math
+import threading
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from mnemon.models.adapters import AdaptedEncoder, read_adapter
+from mnemon.semantics.extract.revision import Revision
+from mnemon.semantics.learned.proposals import FEATURES, JudgedSegment, Proposal
+from mnemon.semantics.learned.windows import END, START, windows_of
+
+PACKAGE = "mnemon.semantics.learned"
+
+
+class LearnedReader:
+    """Deterministic: the same text gives the same judgement. Its model is loaded when the first text comes."""
+
+    def __init__(self, home: Path, folder: Path | None = None) -> None:
+        self._home = home
+        self._folder = folder
+        self._encoder: AdaptedEncoder | None = None
+        self._loading = threading.Lock()
+
+    def judge(self, revision: Revision) -> list[JudgedSegment]:
+        """In the order of the text."""
+        encoder = self._loaded()
+        return list(self._judged(revision, encoder))
+
+    def actionable(self, sentence: str) -> float:
+        """The probability that a sentence of mail asks for or promises something."""
+        encoder = self._loaded()
+        ids = encoder.tokenizer.ids(sentence)[:120]
+        weight, bias = encoder.adapter.head
+        states = encoder.hidden((START, *ids, END))[1 : len(ids) + 1]
+        return _likely(float(weight[-1] @ states.mean(axis=0) + bias[-1])) if ids else 0.0
+
+    def _judged(self, revision: Revision, encoder: AdaptedEncoder) -> Iterator[JudgedSegment]:
+        weight, bias = encoder.adapter.head
+        for window in windows_of(revision.layout.units, revision.title, encoder.tokenizer):
+            states = encoder.hidden(window.ids)
+            for segment in window.segments:
+                mean = states[segment.first_token : segment.last_token].mean(axis=0)
+                yield JudgedSegment(segment, tuple((weight @ mean + bias).tolist()))
+
+    def _loaded(self) -> AdaptedEncoder:
+        with self._loading:
+            if self._encoder is None:
+                adapter = read_adapter(PACKAGE, "reader", _table()["adapter"])
+                self._encoder = AdaptedEncoder.open(self._home, self._folder, adapter)
+        return self._encoder
+
+
+@cache
+def shared_reader(home: Path, folder: Path | None) -> LearnedReader:
+    """One for the process: its model takes memory and a while to load."""
+    return LearnedReader(home, folder)
+
+
+def confidence_in(proposal: Proposal) -> float:
+    """How likely it is right, counted on documents that the reader had not seen."""
+    weights = _table()["weights"]
+    score = sum(weights[name] * value for name, value in zip(FEATURES, proposal.features, strict=True))
+    return round(_likely(score), 3)
+
+
+def _likely(score: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+@cache
+def _table() -> dict[str, Any]:
+    text = resources.files(PACKAGE).joinpath("reader.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
