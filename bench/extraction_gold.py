@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -52,6 +53,7 @@ class Score:
     labelled: Counter[str] = field(default_factory=Counter)
     details: Counter[str] = field(default_factory=Counter)
     pairs: list[tuple[SemanticEvent, bool]] = field(default_factory=list)
+    matched: dict[str, SemanticEvent] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
 
     def precision(self, category: str | None = None) -> float:
@@ -77,11 +79,17 @@ def load_documents(split: str | None = None, folder: Path = FOLDER) -> list[Docu
     return [each for each in documents if split in (None, each.split)]
 
 
-def score(engine: Extractor, documents: list[Document]) -> Score:
+def score(engine: Extractor, documents: list[Document], least: float = 0.0) -> Score:
+    """Of events that are at least so sure."""
+    return compare(
+        documents, [asyncio.run(extract_revision(engine, each.revision)).events for each in documents], least
+    )
+
+
+def compare(documents: list[Document], found: Sequence[Sequence[SemanticEvent]], least: float = 0.0) -> Score:
     total = Score()
-    for document in documents:
-        extraction = asyncio.run(extract_revision(engine, document.revision))
-        _compare(document, list(extraction.events), total)
+    for document, events in zip(documents, found, strict=True):
+        _compare(document, [event for event in events if event.confidence >= least], total)
     return total
 
 
@@ -98,6 +106,8 @@ def _compare(document: Document, events: list[SemanticEvent], total: Score) -> N
         left.remove(match)
         total.right[label.category] += 1
         total.pairs.append((match, True))
+        if label.name:
+            total.matched[label.name] = match
         _compare_details(match, label, total, document.name)
     total.pairs += [(event, False) for event in left]
     total.remarks += [
@@ -124,6 +134,10 @@ def _compare_details(event: SemanticEvent, label: Label, total: Score, name: str
             total.details[f"{detail} right"] += wanted == got
         if wanted != got:
             total.remarks.append(f"{detail:<8} {name} {label.quote[:50]!r}: wanted {wanted}, got {got}")
+    if label.owner:
+        owners = {actor.ref.lower() for actor in event.actors if actor.role == "owner"}
+        total.details["owner labelled"] += 1
+        total.details["owner right"] += any(label.owner.lower() in one or one in label.owner.lower() for one in owners)
     words = {word.lower() for word in label.subject.split()}
     total.details["subject labelled"] += 1
     right = bool(words & {word.lower() for word in event.subject.ref.split()})

@@ -1,5 +1,6 @@
 """Learns the sentence-intent weights: `python bench/intent_training.py` writes them into the package."""
 
+import hashlib
 import json
 import os
 import re
@@ -15,6 +16,8 @@ from mnemon.semantics.rules.intent import features
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("MNEMON_EVAL_DATA", ROOT.parent / "shared" / "eval"))
+# Of the file that the shipped weights, of words and of the learned reader, were trained on.
+TRAINED_ON = "1dafc1b367cf2fb1e8b4a944b67e14578bcb1085f2f02ea150be45c373fbe8cd"
 WEIGHTS = ROOT / "src" / "mnemon" / "semantics" / "rules" / "intent_weights.json"
 # A feature has to be seen this often: rare words are names and one mail's phrases, and must not leave the data.
 FEWEST_SIGHTINGS = 6
@@ -40,6 +43,12 @@ class IntentModel:
         columns, rows, scale = _sparse([features(each) for each in sentences], self.vocabulary)
         score = np.bincount(rows, self.weights[columns] * scale, len(sentences)) + self.bias
         return 1 / (1 + np.exp(-score))
+
+
+def was_trained_on() -> bool:
+    """Whether the labelled sentences at hand are those that the shipped weights know."""
+    path = DATA / "email_intent" / "train.tsv"
+    return path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == TRAINED_ON
 
 
 def load() -> tuple[list[str], Vector] | None:

@@ -25,7 +25,7 @@ class LearnedExtractor:
     name = "learned"
 
     def __init__(self, reader: LearnedReader) -> None:
-        self._reader = reader
+        self.reader = reader
         self._rules = RulesExtractor()
 
     async def extract_chunk(self, revision: Revision, chunk: RevisionChunk) -> ChunkExtraction:
@@ -33,7 +33,7 @@ class LearnedExtractor:
 
     async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> MergedEvents:
         by_rules = [found for each in extractions for found in each.candidates]
-        proposals = propose(revision, self._reader.judge(revision), by_rules)
+        proposals = propose(revision, self.reader.judge(revision), by_rules)
         chunks = [each.chunk for each in extractions]
         return MergedEvents(merge_candidates(revision, _candidates(revision, proposals, chunks)))
 

@@ -2,8 +2,9 @@
 
 import json
 import math
+import os
 import threading
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 from mnemon.models.adapters import AdaptedEncoder, read_adapter
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.proposals import FEATURES, JudgedSegment, Proposal
-from mnemon.semantics.learned.windows import END, START, windows_of
+from mnemon.semantics.learned.windows import END, START, ReadingWindow, windows_of
 
 PACKAGE = "mnemon.semantics.learned"
 
@@ -27,9 +28,12 @@ class LearnedReader:
         self._loading = threading.Lock()
 
     def judge(self, revision: Revision) -> list[JudgedSegment]:
-        """In the order of the text."""
+        """In the order of the text; each window by itself, so that as many cores as there are can share the work."""
         encoder = self._loaded()
-        return list(self._judged(revision, encoder))
+        windows = list(windows_of(revision.layout.units, revision.title, encoder.tokenizer))
+        with ThreadPoolExecutor(min(len(windows), os.cpu_count() or 1) or 1, "read") as pool:
+            parts = pool.map(lambda window: _judged(window, encoder), windows)
+            return [one for part in parts for one in part]
 
     def actionable(self, sentence: str) -> float:
         """The probability that a sentence of mail asks for or promises something."""
@@ -39,20 +43,22 @@ class LearnedReader:
         states = encoder.hidden((START, *ids, END))[1 : len(ids) + 1]
         return _likely(float(weight[-1] @ states.mean(axis=0) + bias[-1])) if ids else 0.0
 
-    def _judged(self, revision: Revision, encoder: AdaptedEncoder) -> Iterator[JudgedSegment]:
-        weight, bias = encoder.adapter.head
-        for window in windows_of(revision.layout.units, revision.title, encoder.tokenizer):
-            states = encoder.hidden(window.ids)
-            for segment in window.segments:
-                mean = states[segment.first_token : segment.last_token].mean(axis=0)
-                yield JudgedSegment(segment, tuple((weight @ mean + bias).tolist()))
-
     def _loaded(self) -> AdaptedEncoder:
         with self._loading:
             if self._encoder is None:
                 adapter = read_adapter(PACKAGE, "reader", _table()["adapter"])
                 self._encoder = AdaptedEncoder.open(self._home, self._folder, adapter)
         return self._encoder
+
+
+def _judged(window: ReadingWindow, encoder: AdaptedEncoder) -> list[JudgedSegment]:
+    weight, bias = encoder.adapter.head
+    states = encoder.hidden(window.ids)
+    means = [states[one.first_token : one.last_token].mean(axis=0) for one in window.segments]
+    return [
+        JudgedSegment(one, tuple((weight @ mean + bias).tolist()))
+        for one, mean in zip(window.segments, means, strict=True)
+    ]
 
 
 @cache

@@ -1,0 +1,136 @@
+"""How the shipped readers do on the blind third of the labelled corpus, whose misses nobody reads."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from extraction_gold import CORPUS, Document, Score, compare, load_documents
+
+from mnemon.models.failures import EmbedderUnavailable
+from mnemon.models.weights import find_weights
+from mnemon.semantics.extract.extractor import Extractor, extract_revision
+from mnemon.semantics.extract.revision import Revision
+from mnemon.semantics.learned.engine import LearnedExtractor
+from mnemon.semantics.learned.reader import LearnedReader
+from mnemon.semantics.link.supersession import Placed, link_events
+from mnemon.semantics.rules.engine import RulesExtractor
+from mnemon.semantics.semantic_event import FACT_CONFIDENCE, SemanticEvent
+
+BINS = 10
+PAGE = 3000
+Found = Sequence[Sequence[SemanticEvent]]
+
+
+def learned_engine(home: Path) -> LearnedExtractor | None:
+    try:
+        find_weights()
+    except EmbedderUnavailable as missing:
+        print(f"learned reader: {missing.message}")
+        return None
+    return LearnedExtractor(LearnedReader(home))
+
+
+def blind_third(learned: LearnedExtractor | None) -> dict[str, float]:
+    documents = load_documents("blind", CORPUS)
+    by_rules = _read(RulesExtractor(), documents)
+    rules = compare(documents, by_rules)
+    _tell("blind third, rules alone", rules)
+    results = {"blind_rules_f1": round(rules.f1(), 3)}
+    if learned is None:
+        return results
+    found = _read(learned, documents)
+    both = compare(documents, found, FACT_CONFIDENCE)
+    alone = compare(documents, [_learned_alone(events) for events in found], FACT_CONFIDENCE)
+    _tell("blind third, learned alone", alone)
+    _tell("blind third, both", both)
+    for name, part in _parts(documents, found).items():
+        print(f"  {name:<28} {_figures(part)}  n {part.labelled.total()}")
+    for category in sorted(both.labelled):
+        print(f"  {category:<28} {_figures(both, category)}  n {both.labelled[category]}")
+    return results | {
+        "blind_f1": round(both.f1(), 3),
+        "blind_precision": round(both.precision(), 3),
+        "blind_recall": round(both.recall(), 3),
+        "blind_learned_f1": round(alone.f1(), 3),
+        "blind_owner_acc": round(both.share("owner"), 3),
+        "blind_due_acc": round(both.share("due"), 3),
+        "links_f1": _links(documents, compare(documents, found)),
+        "calibration_error": _calibration(compare(documents, found)),
+    }
+
+
+def speed(learned: LearnedExtractor, pages: int = 100) -> dict[str, float]:
+    """A document of so many pages, by rules and by both."""
+    texts = [each.revision.text for each in load_documents(folder=CORPUS) if each.language == "en"]
+    whole = ("\n\n".join(texts) * 20)[: pages * PAGE]
+    results = {}
+    for name, engine in (("rules", RulesExtractor()), ("learned", learned)):
+        revision = Revision("rev_long", whole, "doc")
+        began = time.perf_counter()
+        asyncio.run(extract_revision(engine, revision))
+        seconds, count = time.perf_counter() - began, len(revision.layout.units)
+        print(f"{pages} pages, {name:<8} {seconds:5.1f} s, {count / seconds:,.0f} sentences/s")
+        results |= {f"pages_{pages}_{name}_s": round(seconds, 1), f"sentences_per_s_{name}": round(count / seconds)}
+    return results
+
+
+def _read(engine: Extractor, documents: list[Document]) -> Found:
+    return [asyncio.run(extract_revision(engine, each.revision)).events for each in documents]
+
+
+def _learned_alone(events: Sequence[SemanticEvent]) -> list[SemanticEvent]:
+    """What no rule had found."""
+    return [event for event in events if "learned" in event.rules]
+
+
+def _figures(part: Score, category: str | None = None) -> str:
+    return f"P {part.precision(category):.2f}  R {part.recall(category):.2f}  F1 {part.f1(category):.2f}"
+
+
+def _tell(name: str, part: Score) -> None:
+    shares = "  ".join(f"{detail} {part.share(detail):.2f}" for detail in ("owner", "due", "actor", "time", "subject"))
+    print(f"{name:<28} P {part.precision():.3f}  R {part.recall():.3f}  F1 {part.f1():.3f}  n {part.labelled.total()}")
+    print(f"  of those found, right: {shares}")
+
+
+def _parts(documents: list[Document], found: Found) -> dict[str, Score]:
+    """By language and by kind of document."""
+    parts = {}
+    for kind in sorted({each.language for each in documents} | {each.kind for each in documents}):
+        mine = [place for place, each in enumerate(documents) if kind in (each.language, each.kind)]
+        parts[kind] = compare([documents[place] for place in mine], [found[place] for place in mine], FACT_CONFIDENCE)
+    return parts
+
+
+def _calibration(part: Score) -> float:
+    """The mean gap between what was said and what was right, over ten bins, each by its share of the events."""
+    said = np.array([event.confidence for event, _ in part.pairs])
+    right = np.array([right for _, right in part.pairs], float)
+    places = np.clip((said * BINS).astype(int), 0, BINS - 1)
+    error = 0.0
+    print("  confidence: " + "said, right (events)")
+    for place in sorted(set(places.tolist())):
+        inside = places == place
+        gap = abs(said[inside].mean() - right[inside].mean())
+        error += gap * inside.mean()
+        print(f"    {said[inside].mean():.2f}  {right[inside].mean():.2f}  ({inside.sum()})")
+    return round(float(error), 3)
+
+
+def _links(documents: list[Document], part: Score) -> float:
+    """Links between events that were found, against those labelled; a labelled one whose event is missing counts."""
+    names = {id(event): name for name, event in part.matched.items()}
+    wanted = {link for document in documents for link in document.links if link[0] != "depends_on"}
+    placed = [
+        Placed(event, event.event_time or document.revision.written_at, document.name, document.name)
+        for document in documents
+        for label in document.labels
+        if (event := part.matched.get(label.name)) and (event.event_time or document.revision.written_at)
+    ]
+    by_event = {each.event.event_id: names[id(each.event)] for each in placed}
+    found = {(link.kind, by_event[link.later], by_event[link.earlier]) for link in link_events(placed)}
+    right = len(found & wanted)
+    print(f"  links: {right} right of {len(found)} found, {len(wanted)} labelled (supersedes, fulfils)")
+    return round(2 * right / (len(found) + len(wanted)), 3) if found or wanted else 0.0
