@@ -84,7 +84,8 @@ async def test_its_owner_sees_it_on_every_route_that_only_looks(
         if route.method == "GET" and allowed:
             answer = await client.get(path_of(route, owned), headers=user.headers)
             # No worker has read its events here, so there may be none yet to show.
-            missing = answer.status_code == 404 and answer.json()["error_code"] == "ARTIFACT_NOT_FOUND"
+            first = "came first" in answer.text
+            missing = answer.status_code == 404 and answer.json()["error_code"] == "ARTIFACT_NOT_FOUND" and not first
             looked += answer.status_code == 200
             assert not missing, (route.path, answer.text)
     assert looked >= 8

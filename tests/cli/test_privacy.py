@@ -111,7 +111,7 @@ def test_a_restore_does_the_erasures_again_that_came_after_the_backup(
     result(environment, "log", "append", json.dumps({"type": "crm.lead.made", "data": {"id": "p-9", "name": "Oskar"}}))
     result(environment, "db", "backup", str(file))
     done = result(environment, "privacy", "erase", "p-9", "--reason", "subject_request", "--by", "ana@example.org",
-                  "--approved-by", "ben@example.org")  # fmt: skip
+                  "--approved-by", "ben@example.org", text=f"{PASSWORD} ben@example.org\n")  # fmt: skip
     assert done["status"] == "completed"
     listed = home / "keys" / "erasures.jsonl"
     away = listed.rename(tmp_path / "erasures.jsonl")
