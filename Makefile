@@ -6,10 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := .make/ready
 BROWSER := .make/browser
+# How long the storm lasts.
+MINUTES ?= 5
 # Two processes, each with a server of its own; who has nothing left takes over half of what the other has.
 SIDE_BY_SIDE ?= -n 2 --dist worksteal
 
-.PHONY: help setup demo serve test test-all lint bench build reference examples lock clean
+.PHONY: help setup demo serve test test-all lint storm bench build reference examples lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -34,6 +36,9 @@ test: $(READY) $(BROWSER) lint ## lint, then all tests but the long suites
 
 test-all: $(READY) $(BROWSER) lint ## everything, the long suites included
 	@$(BIN)/pytest
+
+storm: $(READY) ## kills, full disk, clock jumps and a hostile tenant at once: make storm MINUTES=60
+	@$(BIN)/python -m tests.storm --minutes $(MINUTES)
 
 bench: $(READY) ## every benchmark; QUICK=1 for a rough run
 	@for file in bench/bench_*.py; do $(BIN)/python $$file || exit 1; done

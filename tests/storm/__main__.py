@@ -1,0 +1,115 @@
+"""`python -m tests.storm --minutes 5`: the storm, a table of what happened, and one line of JSON."""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.storm.clients import Client, Ledger
+from tests.storm.hostile import Hostile
+from tests.storm.reckoning import Reckoning, reckon
+from tests.storm.stage import Stage
+from tests.storm.weather import Weather
+
+PATIENCE = 300.0
+LEAST_ACKED = 5
+
+
+@dataclass
+class Outcome:
+    """What happened, and what is wrong in the end."""
+
+    figures: dict[str, Any]
+    faults: dict[str, int]
+    wrong: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+
+
+async def storm(minutes: float, *, seed: int = 1, writers: int = 3, pause: float = 3.0) -> Outcome:
+    folder = Path(tempfile.mkdtemp(prefix="mnemon-storm-"))
+    folder.chmod(0o755)
+    stage = Stage(folder)
+    try:
+        return await _storm(stage, minutes, seed, writers, pause)
+    finally:
+        stage.stop()
+        stage.clear()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _storm(stage: Stage, minutes: float, seed: int, writers: int, pause: float) -> Outcome:
+    victim, attacker = await stage.people("victim", "hostile")
+    stage.restart_dead()
+    await stage.up()
+    ledger = Ledger()
+    client = Client(stage.url, victim.headers, ledger)
+    hostile = Hostile(stage.url, attacker.headers, ledger)
+    weather = Weather(stage, seed, pause)
+    await client.register()
+    work = [client.write_on(f"w{number}") for number in range(writers)] + [client.upload_on("u")]
+    tasks = [asyncio.create_task(one) for one in [*work, *(attack() for attack in hostile.attacks()), weather.rage()]]
+    await asyncio.wait(tasks, timeout=minutes * 60, return_when=asyncio.FIRST_COMPLETED)
+    # A slow machine gets longer, for a while, before there is nothing to judge.
+    late = time.monotonic() + PATIENCE
+    while ledger.acked < LEAST_ACKED and time.monotonic() < late and not any(task.done() for task in tasks):
+        await asyncio.wait(tasks, timeout=0.5, return_when=asyncio.FIRST_COMPLETED)
+    client.ending = hostile.ending = weather.ending = True
+    failures = [one for one in await asyncio.gather(*tasks, return_exceptions=True) if isinstance(one, BaseException)]
+    stage.clock.write_text("+0")
+    with contextlib.suppress(FileNotFoundError):
+        (stage.home / "ballast").unlink()
+    stage.restart_dead()
+    await stage.up()
+    result = await reckon(stage, victim.tenant, ledger, PATIENCE)
+    return _outcome(ledger, hostile, weather, result, failures)
+
+
+def _outcome(
+    ledger: Ledger, hostile: Hostile, weather: Weather, result: Reckoning, failures: list[BaseException]
+) -> Outcome:
+    figures = {
+        "kills": weather.kills,
+        "acked": ledger.acked,
+        "lost": len(result.lost),
+        "doubled": len(result.doubled),
+        "stuck": len(result.stuck),
+        "leaked": len(hostile.leaks),
+        "tampers": result.tampers,
+        "tampers_caught": result.tampers - len(result.unnoticed),
+        "worst_other_tenant_wait_s": round(max(ledger.waits, default=0.0), 2),
+    }
+    wrong = [*result.lost, *result.doubled, *result.stuck, *hostile.leaks, *result.broken, *map(repr, failures)]
+    wrong += [f"the tamper with {name} went unnoticed" for name in result.unnoticed]
+    absent = [] if weather.stage.own_disk else ["full disk (no right to mount a small disk)"]
+    absent += [] if weather.stage.clock_library else ["clock jumps (libfaketime is not installed)"]
+    return Outcome(figures, dict(weather.done) | {"hostile requests": hostile.requests}, wrong, absent)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make storm", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--pause", type=float, default=3.0, help="Seconds between two faults, about.")
+    asked = parser.parse_args()
+    print(f"Seed {asked.seed}, {asked.minutes:g} minutes")
+    outcome = asyncio.run(storm(asked.minutes, seed=asked.seed, pause=asked.pause))
+    for name, number in sorted(outcome.faults.items()):
+        print(f"  {name:32}{number:>8}")
+    for name, number in outcome.figures.items():
+        print(f"  {name:32}{number:>8}")
+    for one in outcome.absent:
+        print(f"  not tried: {one}")
+    for one in outcome.wrong[:20]:
+        print(f"  WRONG: {one}")
+    print(json.dumps({"bench": "storm", "results": outcome.figures}))
+    return 1 if outcome.wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,111 @@
+"""Clients of the tenant that has to be served: they write, read and upload, and note what was acknowledged."""
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from mnemon.ids import new_uuid
+from tests.storm.history import History, Read, Write
+
+TYPE = {
+    "type": "storm.unit.counted",
+    "data_schema": {"type": "object", "required": ["unit"], "properties": {"unit": {"type": "string"}}},
+    "required_entity_refs": [{"entity_type": "counter", "role": "subject"}],
+}
+KEYS = ("one", "two", "three")
+
+
+@dataclass
+class Ledger:
+    history: History = field(default_factory=History)
+    uploads: dict[str, tuple[str, float]] = field(default_factory=dict)
+    waits: list[float] = field(default_factory=list)
+
+    @property
+    def acked(self) -> int:
+        return len(self.history.writes) + len(self.uploads)
+
+
+class Client:
+    """Asks until it is answered, as a program with a retry loop does."""
+
+    def __init__(self, url: str, headers: dict[str, str], ledger: Ledger) -> None:
+        self.http = httpx.AsyncClient(base_url=url, headers=headers, timeout=20)
+        self.ledger = ledger
+        self.ending = False
+
+    async def register(self) -> None:
+        answer = await self.http.post("/v1/event-types", json=TYPE)
+        answer.raise_for_status()
+
+    async def write_on(self, name: str) -> None:
+        number = 0
+        while not self.ending:
+            number += 1
+            await self._write(KEYS[number % len(KEYS)], f"{name}-{number}")
+
+    async def _write(self, key: str, unit: str) -> None:
+        """One change, asked for until there is an answer; the same request each time, so that it counts once."""
+        version = await self._version(key)
+        if version is None:
+            return
+        event = {"type": TYPE["type"], "data": {"unit": unit},
+                 "entities": [{"entity_type": "counter", "entity_id": key}],
+                 "expected_versions": [{"entity_type": "counter", "entity_id": key, "version": version}]}  # fmt: skip
+        asked = time.monotonic()
+        while not self.ending:
+            answer = await self._ask("POST", "/v1/events", json={"events": [event]}, headers={"Idempotency-Key": unit})
+            if answer is None:
+                continue
+            if answer.status_code == 409:  # another was faster
+                return
+            answer.raise_for_status()
+            (told,) = answer.json()["events"]
+            self.ledger.history.writes.append(
+                Write(key, unit, version + 1, int(told["sequence"]), asked, time.monotonic())
+            )
+            return
+
+    async def _version(self, key: str) -> int | None:
+        asked = time.monotonic()
+        answer = await self._ask("GET", "/v1/entity-version", params={"entity_type": "counter", "entity_id": key})
+        if answer is None or answer.status_code != 200:
+            return None
+        version = int(answer.json()["version"])
+        self.ledger.history.reads.append(Read(key, version, asked, time.monotonic()))
+        return version
+
+    async def upload_on(self, name: str) -> None:
+        number = 0
+        while not self.ending:
+            number += 1
+            word = f"storm{name}{number}x{new_uuid().hex[:8]}"
+            note = f"The committee agreed on {word} for the north gate.".encode()
+            answer = await self._ask("POST", "/v1/ingest", files={"file": (f"{word}.txt", note)})
+            if answer is not None and answer.status_code == 202:
+                run = answer.json()["run_id"]
+                self.ledger.uploads[run] = (word, time.monotonic())
+                await self._follow(run)
+            await asyncio.sleep(0.2)
+
+    async def _follow(self, run: str) -> None:
+        """Until it has been read, for a while: the wait that a user has."""
+        began = self.ledger.uploads[run][1]
+        while not self.ending and time.monotonic() - began < 60:
+            answer = await self._ask("GET", f"/v1/ingestion-runs/{run}")
+            if answer is not None and answer.status_code == 200 and answer.json()["status"] == "succeeded":
+                self.ledger.waits.append(time.monotonic() - began)
+                return
+            await asyncio.sleep(0.1)
+
+    async def _ask(self, method: str, path: str, **given: Any) -> httpx.Response | None:
+        with contextlib.suppress(httpx.HTTPError):
+            answer = await self.http.request(method, path, **given)
+            if answer.status_code not in (429, 500, 502, 503, 507):
+                return answer
+        await asyncio.sleep(0.1)
+        return None

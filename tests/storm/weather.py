@@ -1,0 +1,96 @@
+"""What happens to the machine: kills, a full disk, a slow one, and a clock that jumps."""
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+from collections import Counter
+
+import httpx
+
+from tests.storm.stage import Stage, pick, stopped_for
+
+FULL_SECONDS = 2.0
+SLOW_SECONDS = 1.5
+MOST_BREATHS = 150
+JUMPS = ("+2d", "-2d", "+1h", "+0")
+WRITERS = ("checkpointer", "walwriter", "background writer")
+
+
+class Weather:
+    """One fault after the other, chosen by a seed."""
+
+    def __init__(self, stage: Stage, seed: int, pause: float) -> None:
+        self.stage = stage
+        self.choice = random.Random(seed)
+        self.pause = pause
+        self.done: Counter[str] = Counter()
+        self.ending = False
+
+    @property
+    def kills(self) -> int:
+        return sum(times for name, times in self.done.items() if name.startswith("kill "))
+
+    def faults(self) -> list[str]:
+        possible = ["server", "worker", "postgres", "postgres", "keeper", "slow disk"]
+        possible += ["full disk"] if self.stage.own_disk else []
+        possible += ["clock"] if self.stage.clock_library else []
+        return possible
+
+    async def rage(self) -> None:
+        while not self.ending:
+            await asyncio.sleep(self.pause * self.choice.uniform(0.5, 1.5))
+            if not self.ending:
+                await self._strike(self.choice.choice(self.faults()))
+            self.stage.restart_dead()
+            await self._breathe()
+
+    async def _breathe(self) -> None:
+        """Until the server answers again, within a bound: who is never up acknowledges nothing that could be lost."""
+        async with httpx.AsyncClient(base_url=self.stage.url, timeout=5) as client:
+            for _ in range(MOST_BREATHS):
+                if self.ending:
+                    return
+                with contextlib.suppress(httpx.HTTPError):
+                    if (await client.get("/ready")).status_code == 200:
+                        return
+                self.stage.restart_dead()
+                await asyncio.sleep(0.2)
+
+    async def _strike(self, fault: str) -> None:
+        if fault in ("server", "worker"):
+            name = self.choice.choice([one for one in self.stage.names if one.startswith(fault)])
+            await asyncio.to_thread(self.stage.kill, name)
+            self.done[f"kill {fault}"] += 1
+        elif fault == "postgres":
+            if found := self.stage.postgres_processes():
+                pid, kind = pick(self.choice, found)
+                self._kill(pid, f"kill {kind.split(' 1')[0]}")
+        elif fault == "keeper":
+            if (pid := self.stage.keeper()) is not None:
+                self._kill(pid, "kill keeper")
+        elif fault == "slow disk":
+            found = self.stage.postgres_processes()
+            await stopped_for([pid for pid, kind in found.items() if kind in WRITERS], SLOW_SECONDS)
+            self.done[fault] += 1
+        elif fault == "full disk":
+            await self._fill()
+        else:
+            self.stage.clock.write_text(self.choice.choice(JUMPS))
+            self.done["clock jump"] += 1
+
+    def _kill(self, pid: int, name: str) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+            self.done[name] += 1
+
+    async def _fill(self) -> None:
+        """Real: the home lies on a small disk of its own, and a file takes what is left of it."""
+        ballast = self.stage.home / "ballast"
+        with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(1 << 20))
+        await asyncio.sleep(FULL_SECONDS)
+        ballast.unlink(missing_ok=True)
+        self.done["full disk"] += 1
