@@ -55,7 +55,7 @@ def test_every_module_opens_with_its_duty() -> None:
 
 def test_every_test_module_mirrors_a_room() -> None:
     rooms = {folder.name for folder in (ROOT / "src" / "mnemon").iterdir() if folder.is_dir()}
-    apart = {"acceptance", "crash", "properties", "docs", "fixtures", "storm"}
+    apart = {"acceptance", "crash", "properties", "docs", "fixtures", "storm", "attack"}
     for folder in (ROOT / "tests").iterdir():
         if folder.is_dir() and not folder.name.startswith("_"):
             assert folder.name in rooms | apart, folder

@@ -61,6 +61,8 @@ async def _storm(stage: Stage, minutes: float, seed: int, writers: int, pause: f
         await asyncio.wait(tasks, timeout=0.5, return_when=asyncio.FIRST_COMPLETED)
     client.ending = hostile.ending = weather.ending = True
     failures = [one for one in await asyncio.gather(*tasks, return_exceptions=True) if isinstance(one, BaseException)]
+    await client.http.aclose()
+    await hostile.http.aclose()
     stage.clock.write_text("+0")
     with contextlib.suppress(FileNotFoundError):
         (stage.home / "ballast").unlink()

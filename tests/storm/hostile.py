@@ -18,7 +18,7 @@ class Hostile:
     """What came back that should not have is in `leaks`."""
 
     def __init__(self, url: str, headers: dict[str, str], victims: Ledger) -> None:
-        self.http = httpx.AsyncClient(base_url=url, headers=headers, timeout=20)
+        self.http = httpx.AsyncClient(base_url=url, headers=headers, timeout=5)
         self.victims = victims
         self.leaks: list[str] = []
         self.requests = 0
@@ -55,6 +55,9 @@ class Hostile:
             await asyncio.sleep(3)
             for writer in writers:
                 writer.close()
+            for writer in writers:
+                with contextlib.suppress(OSError, TimeoutError):
+                    await asyncio.wait_for(writer.wait_closed(), 5)
 
     async def forge(self) -> None:
         """Asks for what is another tenant's by its exact name, and for a schema that would freeze the server."""
