@@ -31,6 +31,7 @@ from mnemon.log.project.entity_states import EntityStates
 from mnemon.log.project.projector import Projector
 from mnemon.log.project.snapshots import SNAPSHOT_TABLES
 from mnemon.log.proof.integrity import Integrity
+from mnemon.log.proof.sealing import sealing
 from mnemon.log.store import EventLog
 from mnemon.memory import backups as memory_backups
 from mnemon.memory import lens as memory_lens
@@ -164,7 +165,8 @@ class Mnemon:
     @cached_property
     def integrity(self) -> Integrity:
         """Its keys and checkpoints are in the home folder, outside the database that they speak about."""
-        return Integrity(self.database, self.log.reader, self.settings.home)
+        told = self.settings.log_signing_key
+        return Integrity(self.database, self.log.reader, self.settings.home, self.log, told)
 
     @cached_property
     def embedder(self) -> "Embedder":
@@ -325,6 +327,11 @@ async def working_inside(mnemon: Mnemon, on_stuck: Callable[[], None] | None = N
         finally:
             worker.stop()
             await task
+
+
+def sealing_log(mnemon: Mnemon) -> AbstractAsyncContextManager[None]:
+    """Beside a server or worker: signs the newest events every few seconds of activity."""
+    return sealing(mnemon.integrity, mnemon.settings.log_seal_seconds)
 
 
 def guarding_runs(mnemon: Mnemon) -> AbstractAsyncContextManager[None]:

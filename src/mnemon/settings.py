@@ -170,6 +170,19 @@ class Settings(BaseSettings):
         ge=0,
         le=365,
     )
+    log_seal_seconds: int = _setting(
+        5,
+        "How often a running server or worker signs what no checkpoint covers yet. 0: only with the checkpoints.",
+        ge=0,
+        le=3_600,
+    )
+    log_signing_key: str | None = _setting(
+        None,
+        "The public key that checkpoints were signed with, as the first start printed it; verification then trusts no "
+        "other and those it leads to. Unset: the one that the log names.",
+        pattern="^[0-9a-f]{64}$",
+    )
+
     subscription_poll_ms: int = _setting(
         500, "How often a subscriber looks for events when no notification comes.", ge=10, le=60_000
     )

@@ -142,8 +142,8 @@ async def test_a_key_that_no_trusted_key_announced_is_refused(
     files(integrity, tenant).write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert "another key" in run("checkpoints", files(integrity, tenant), "--key", old)[1]
     faults = (await integrity.verify(tenant)).faults
-    assert {one.kind for one in faults} == {"checkpoint"}
-    assert "another key" in faults[0].message
+    assert {one.kind for one in faults} <= {"checkpoint", "key"}
+    assert "another key" in next(one.message for one in faults if one.kind == "checkpoint")
 
 
 async def test_the_old_key_signs_nothing_after_the_new_one(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mnemon.app import Mnemon, guarding_runs, open_mnemon, working_inside
+from mnemon.app import Mnemon, guarding_runs, open_mnemon, sealing_log, working_inside
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.output import Json, console, show
 from mnemon.cli.process import start_over, stop_on_signals
@@ -49,11 +49,20 @@ async def _serve(settings: Settings, listener: socket.socket, as_json: bool) -> 
     starting = asyncio.current_task()
     assert starting is not None
     stop_on_signals(starting.cancel)
-    async with open_mnemon(settings) as mnemon, working_inside(mnemon, on_stuck=start_over), guarding_runs(mnemon):
+    async with (
+        open_mnemon(settings) as mnemon,
+        sealing_log(mnemon),
+        working_inside(mnemon, on_stuck=start_over),
+        guarding_runs(mnemon),
+    ):
         server = site_server(mnemon)
         stop_on_signals(server.stop)
         first = mnemon.first_start
-        greeting = {"url": mnemon.url, "login_url": mnemon.login_url(first.link_secret) if first else None}
+        greeting = {
+            "url": mnemon.url,
+            "login_url": mnemon.login_url(first.link_secret) if first else None,
+            "signing_key": mnemon.log.signing_key,
+        }
         show(greeting, as_json, lambda: _greet(mnemon))
         await server.serve(sockets=[listener])
 
@@ -66,5 +75,10 @@ def _greet(mnemon: Mnemon) -> None:
         console.print(
             f"First start. Log in once, within a day, at\n  {mnemon.login_url(mnemon.first_start.link_secret)}"
         )
-    else:
+    if mnemon.first_start:
+        console.print(
+            "Checkpoints of the log are signed with this key; note it where nobody who can change this machine can:\n"
+            f"  {mnemon.log.signing_key}"
+        )
+    elif mnemon.settings.auth_enabled:
         console.print("A new login link: [bold]mnemon user link admin@localhost[/]")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mnemon.app import open_mnemon, worker_of
+from mnemon.app import open_mnemon, sealing_log, worker_of
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.process import start_over, stop_on_signals
 from mnemon.settings import Settings, load_settings
@@ -38,5 +38,5 @@ async def _work(settings: Settings, kinds: list[str] | None) -> None:
         chosen = kinds_named(kinds) if kinds else None
         worker = worker_of(mnemon, chosen, on_stuck=start_over)
         stop_on_signals(worker.stop)
-        async with mnemon.projector, mnemon.memory.follower():
+        async with sealing_log(mnemon), mnemon.projector, mnemon.memory.follower():
             await worker.run()

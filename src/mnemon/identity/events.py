@@ -1,8 +1,12 @@
 """The events of identity: what can happen to tenants, users, tokens and links. They hold ids, never names."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from mnemon.identity.roles import CredentialScope, Role
+from mnemon.log.proof.pinned_keys import FIELD, PINNING_TYPES
+from mnemon.log.types.builtin import PUBLIC_KEY
 from mnemon.log.types.event_type import EntityRequirement, EventType, declare
 
 MODULE = "identity"
@@ -24,7 +28,9 @@ _EXAMPLES = {
 }
 
 
-def _happening(name: str, subject: str, description: str, **fields: Any) -> EventType:
+def _happening(
+    name: str, subject: str, description: str, optional: Mapping[str, Any] = MappingProxyType({}), **fields: Any
+) -> EventType:
     return declare(
         EventType(
             type=f"{MODULE}.{name}",
@@ -32,7 +38,7 @@ def _happening(name: str, subject: str, description: str, **fields: Any) -> Even
             data_schema={
                 "type": "object",
                 "required": list(fields),
-                "properties": fields,
+                "properties": {**fields, **optional},
                 "additionalProperties": False,
             },
             required_entities=(EntityRequirement(subject, "subject"),),
@@ -43,7 +49,8 @@ def _happening(name: str, subject: str, description: str, **fields: Any) -> Even
     )
 
 
-TENANT_ADDED = _happening("tenant.added", "tenant", "A tenant was added.", tenant_id=ID)
+TENANT_ADDED = _happening("tenant.added", "tenant", "A tenant was added.", {FIELD: PUBLIC_KEY}, tenant_id=ID)
+PINNING_TYPES.add(TENANT_ADDED.type)
 USER_ADDED = _happening("user.added", "user", "A user was added.", user_id=ID, role=ROLE)
 USER_RENAMED = _happening("user.renamed", "user", "A user got another name.", user_id=ID)
 USER_ENABLED = _happening("user.enabled", "user", "A disabled user was let in again.", user_id=ID)

@@ -15,6 +15,7 @@ from mnemon.identity.events import TENANT_ADDED
 from mnemon.ids import new_uuid
 from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.events import Actor
+from mnemon.log.proof.pinned_keys import FIELD, pin_in
 from mnemon.log.store import EventLog
 
 DEFAULT_SLUG = "main"
@@ -55,7 +56,10 @@ async def add_tenant(
     assert tenant is not None
     await owner.execute(SET_TENANT, (str(tenant.tenant_id),))
     transaction = log.within(owner, tenant.tenant_id)
-    await record_change(transaction, actor, TENANT_ADDED, tenant_id=tenant.tenant_id)
+    pinned = {} if log.signing_key is None else {FIELD: log.signing_key}
+    await record_change(transaction, actor, TENANT_ADDED, tenant_id=tenant.tenant_id, **pinned)
+    if log.signing_key is not None:
+        await pin_in(owner, tenant.tenant_id, log.signing_key, ())
     return tenant, transaction
 
 

@@ -48,6 +48,8 @@ class EventLog:
         delivery: DeliveryLimits = DEFAULT_LIMITS,
     ) -> None:
         self.database = database
+        # What this process signs checkpoints with; the event that begins a tenant's log names it.
+        self.signing_key: str | None = None
         self.registry = registry or Registry(database)
         limits = limits or AppendLimits()
         self.partitions = Partitions(database, limits.legal_entities)

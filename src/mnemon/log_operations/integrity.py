@@ -69,6 +69,7 @@ class ReportOut(BaseModel):
     intact: bool
     checked: str
     total: str
+    unsealed: str = Field("0", description="How many of the last events no checkpoint or seal covers yet.")
     position: dict[str, str] = Field(description="Sequence and hash of the last event that was checked.")
     faults: list[FaultOut] = Field(description="What is not as it was recorded, in order.")
 

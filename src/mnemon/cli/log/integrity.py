@@ -1,4 +1,4 @@
-"""`mnemon log checkpoint|rotate-key|receipt|export`: what proves the log to others."""
+"""`mnemon log checkpoint|rotate-key|adopt-key|receipt|export`: what proves the log to others."""
 
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -11,10 +11,11 @@ import typer
 
 from mnemon.app import Mnemon
 from mnemon.cli.bind import Alternative, acting, call, command
-from mnemon.cli.context import on_its_own, opened, run_async
+from mnemon.cli.context import on_its_own, opened, run_async, tenant_of
 from mnemon.cli.log.verify import ALL_PARTITIONS, partitions_of
-from mnemon.cli.output import Json, say, show, table
+from mnemon.cli.output import Json, TenantOption, say, show, table
 from mnemon.errors import InvalidRequest
+from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.log_operations import integrity as operations
 from mnemon.operations import as_json
 
@@ -50,6 +51,25 @@ def rotate_key(wants_json: Json = False) -> None:
 
     key = run_async(work())
     show({"public_key": key}, wants_json, lambda: say(f"Checkpoints are now signed with {key}"))
+
+
+@on_its_own("The key that signs lies in a file of this machine.")
+def adopt_key(tenant: TenantOption = DEFAULT_SLUG, wants_json: Json = False) -> None:
+    """Let this home's key sign a tenant's checkpoints although no earlier key announced it.
+
+    For a home whose keys were lost, or that a backup was restored into. It is recorded, and `mnemon log verify` says
+    so until MNEMON_LOG_SIGNING_KEY names the new key.
+
+    Example: mnemon log adopt-key --tenant acme
+    """
+
+    async def work() -> tuple[str, bool]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return mnemon.integrity.public_key, await mnemon.integrity.adopt_key(tenant_id)
+
+    key, adopted = run_async(work())
+    said = f"From now on {key} signs." if adopted else f"{key} signs already."
+    show({"public_key": key, "adopted": adopted}, wants_json, lambda: say(said))
 
 
 def _receipt(tenant: str, asked: operations.ReceiptAsked, wants_json: bool, left: dict[str, Any]) -> None:
@@ -104,6 +124,7 @@ def bind(app: typer.Typer) -> None:
         example="mnemon log checkpoint --list",
     )  # fmt: skip
     app.command("rotate-key")(rotate_key)
+    app.command("adopt-key")(adopt_key)
     command(
         app, "receipt", operations.receipt, lambda made: None, arguments=["event_id"], perform=_receipt,
         in_pieces=False,

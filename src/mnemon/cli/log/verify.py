@@ -13,6 +13,7 @@ from mnemon.cli.bind import command
 from mnemon.cli.context import run_async, tenant_of
 from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.errors import InvalidRequest
+from mnemon.log.errors import NothingToAttest
 from mnemon.log.proof.chain import DIGEST_LENGTH
 from mnemon.log.proof.verify import ChainReport
 from mnemon.log.proof.walk import ChainPosition
@@ -63,6 +64,11 @@ async def partitions_of(mnemon: Mnemon, tenant_id: UUID, legal_entity: str | Non
     return [one.legal_entity for one in await mnemon.log.list_partitions(tenant_id) if one.sequence]
 
 
+async def _must_exist(mnemon: Mnemon, tenant_id: UUID, legal_entity: str | None) -> list[str]:
+    """The one that was asked for, or all that anything says there are, be they still there or not."""
+    return [legal_entity] if legal_entity is not None else await mnemon.integrity.legal_entities(tenant_id)
+
+
 @dataclass
 class _Reports:
     """The partitions that are checked, and where the present one is."""
@@ -79,16 +85,20 @@ class _Reports:
         )  # fmt: skip
         async with tenant_of(tenant) as (mnemon, tenant_id):
             with bar:
-                for name in await partitions_of(mnemon, tenant_id, legal_entity):
+                for name in await _must_exist(mnemon, tenant_id, legal_entity):
                     task = bar.add_task(escape(name), total=None)
 
                     def progress(report: ChainReport, name: str = name, task: TaskID = task) -> None:
                         self.under_way = name, report
                         bar.update(task, completed=report.position.sequence, total=report.total)
 
-                    self.done[name] = await mnemon.integrity.verify(
-                        tenant_id, name, since_checkpoint=since_checkpoint, resume=resume, progress=progress
-                    )
+                    try:
+                        self.done[name] = await mnemon.integrity.verify(
+                            tenant_id, name, since_checkpoint=since_checkpoint, resume=resume, progress=progress
+                        )
+                    except NothingToAttest:
+                        if legal_entity is not None or since_checkpoint:
+                            raise
                     self.under_way = None
 
     def say_where_to_go_on(self) -> None:
@@ -111,11 +121,17 @@ def _read_resume(given: str | None, legal_entity: str | None) -> ChainPosition |
     return position
 
 
+def _unsealed(report: ChainReport) -> str:
+    if not report.unsealed:
+        return ""
+    return f"; the last {report.unsealed:,} {'is' if report.unsealed == 1 else 'are'} not sealed yet"
+
+
 def _describe(reports: dict[str, ChainReport]) -> None:
     for name, report in reports.items():
         if report.intact:
             events = counted(report.checked, "event")
-            say(f"{name} is intact: {events}, up to {report.position.sequence:,}.", "green")
+            say(f"{name} is intact: {events}, up to {report.position.sequence:,}{_unsealed(report)}.", "green")
         else:
             say(f"{name} was changed in {counted(len(report.faults), 'place')}:", "bold red")
             table(["Sequence", "Kind", "What"], [(one.sequence, one.kind, one.message) for one in report.faults], "")

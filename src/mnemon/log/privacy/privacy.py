@@ -1,5 +1,6 @@
 """Privacy in one place: the sealed log, and all that can be done to forget, prove and put away."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from mnemon.log.privacy.rotation import Rotation, RotationProgress, rotate
 from mnemon.log.privacy.scan import Scan, scan
 from mnemon.log.privacy.subjects import SubjectKeys
 from mnemon.log.privacy.wrapping_keys import KeyRing
+from mnemon.log.proof.signing import public_hex, signing_key
 from mnemon.log.read.streams import Filter
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.limits import DEFAULT_LIMITS, DeliveryLimits
@@ -141,6 +143,7 @@ async def open_privacy(
         erasure_list=ErasureList(settings.home),
         retention_notice=timedelta(days=settings.retention_notice_days),
     )
+    privacy.log.signing_key = await asyncio.to_thread(lambda: public_hex(signing_key(settings.home)))
     try:
         yield privacy
     finally:

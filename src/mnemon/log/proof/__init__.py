@@ -2,17 +2,22 @@
 
 `Integrity` has all of it in one place for doors and jobs. To read in this order:
 
-1. `chain`        what is hashed, in which order; which digests redactions attest in place of the recorded ones
-2. `merkle`       the tree over a partition's hashes: one root for all events, a short path for each
-3. `signing`      the key that signs checkpoints: in the home folder, readable by its owner only
-4. `handover`     each signing key names the next one
-5. `checkpoint`   signed statements of how far a partition had come, in a file outside the database
-6. `receipt`      proof that one event stands in the log that a checkpoint attests, without the rest of the log
-7. `side_tables`  what the tables beside the events should say, going by the envelopes
-8. `walk`         along a chain: each hash is made anew from what is stored, and each copy compared
-9. `verify`       one partition, every place where it does not hold
-10. `export`      a partition as lines that anyone can check without Mnemon
-11. `integrity`   sign, prove, export and verify a tenant's partitions
+1. `chain`             what is hashed, in which order; which digests redactions attest in place of the recorded ones
+2. `merkle`            the tree over a partition's hashes: one root for all events, a short path for each
+3. `signing`           the key that signs checkpoints: in the home folder, readable by its owner only
+4. `handover`          each signing key names the next one
+5. `pinned_keys`       which keys may sign a tenant's checkpoints, by the log and by the database
+6. `checkpoint`        signed statements of how far a partition had come
+7. `checkpoint_files`  where they are kept, outside the database
+8. `signer`            signs checkpoints, which are kept for good, and seals, each in place of the one before
+9. `recorded`          what the database says was signed, compared with the files
+10. `sealing`          signs the newest events every few seconds of activity
+11. `receipt`          proof that one event stands in the log that a checkpoint attests, without the rest of the log
+12. `side_tables`      what the tables beside the events should say, going by the envelopes
+13. `walk`             along a chain: each hash is made anew from what is stored, and each copy compared
+14. `verify`           one partition, every place where it does not hold
+15. `export`           a partition as lines that anyone can check without Mnemon
+16. `integrity`        sign, prove, export and verify a tenant's partitions
 
 What holds:
 
@@ -20,6 +25,7 @@ What holds:
   computes the same in `append_events`; `verify/` in this repository does so once more and shares no code with it.
 - The genesis hash names tenant and legal entity: a chain cannot be passed off as another partition's.
 - The payload counts by its digest alone, so erasing, redacting and archiving leave the chain as it is.
-- A checkpoint that contradicts an earlier one is never signed.
+- A checkpoint that contradicts an earlier one is never signed, nor one with a key that no pinned key leads to.
+- A verification starts from what was signed: files, record in the database and log must agree on what there is.
 - A verification names every place that is wrong, goes on after it, and can go on later from where it stopped.
 """

@@ -8,31 +8,54 @@ from uuid import UUID
 from mnemon.db.database import Database
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import MAIN
-from mnemon.log.proof.checkpoint import Checkpoint, Checkpoints
+from mnemon.log.proof.checkpoint import Checkpoint
 from mnemon.log.proof.export import export_lines
 from mnemon.log.proof.handover import rotate_signing_key
+from mnemon.log.proof.pinned_keys import adopt_in, announce, key_faults, pinned_by_log, pinned_in
 from mnemon.log.proof.receipt import Receipt, make_receipt
+from mnemon.log.proof.recorded import record_faults, recorded_in, signed_names_in
+from mnemon.log.proof.signer import Checkpoints
+from mnemon.log.proof.signing import public_hex, signing_key
 from mnemon.log.proof.verify import ChainReport, verify
 from mnemon.log.proof.walk import ChainPosition
 from mnemon.log.read.reader import LogReader
+from mnemon.log.store import EventLog
 from mnemon.telemetry import counter, logger
 
 SIGNED = counter("mnemon_log_checkpoints_total", "Checkpoints signed.")
+SEALED = counter("mnemon_log_seals_total", "Seals signed over what came since the last checkpoint.")
 FAULTS = counter("mnemon_log_verify_faults_total", "Places where a verification found the log changed.")
 
 GROWN = "SELECT tenant_id, legal_entity FROM mnemon.partitions WHERE sequence > 0 ORDER BY partition_id"
+TO_SEAL = "SELECT tenant_id, legal_entity FROM mnemon.partitions_to_seal()"
 
 log = logger(__name__)
 
 
 class Integrity:
-    """Proof for and against the log. `home` is where keys and checkpoints are kept."""
+    """Proof for and against the log. `home` is where keys and checkpoints are kept; with the `events` at hand, which
+    keys may sign is recorded in the log itself. `told_key` is the key that the operator was told."""
 
-    def __init__(self, database: Database, reader: LogReader, home: Path) -> None:
+    def __init__(
+        self,
+        database: Database,
+        reader: LogReader,
+        home: Path,
+        events: EventLog | None = None,
+        told_key: str | None = None,
+    ) -> None:
         self._database = database
         self._reader = reader
         self._home = home
+        self._events = events
+        self._told_key = told_key
+        self._refused: set[tuple[UUID, str]] = set()
         self.checkpoints = Checkpoints(reader, home)
+
+    @property
+    def public_key(self) -> str:
+        """What this home signs with."""
+        return public_hex(signing_key(self._home))
 
     async def checkpoint(self, tenant: UUID, legal_entity: str = MAIN) -> Checkpoint:
         """Sign how far the partition has come."""
@@ -45,13 +68,28 @@ class Integrity:
         async with self._database.owner() as owner:
             rows = await (await owner.execute(GROWN)).fetchall()
         made = []
-        for row in rows:
+        for tenant, legal_entity in [(row["tenant_id"], row["legal_entity"]) for row in rows]:
             try:
-                made.append(await self.checkpoint(row["tenant_id"], row["legal_entity"]))
+                made.append(await self.checkpoint(tenant, legal_entity))
             except CheckpointRefused as refusal:
-                FAULTS.inc()
-                log.error("log.checkpoint_refused", tenant_id=str(row["tenant_id"]), reason=refusal.message)
+                self._report_refusal(tenant, legal_entity, refusal)
+        for tenant in {row["tenant_id"] for row in rows}:
+            await self._announce(tenant)
         return made
+
+    async def seal_all(self) -> int:
+        """Sign what nothing covers yet, of every tenant; how many partitions."""
+        async with self._database.session() as session:
+            rows = await (await session.execute(TO_SEAL)).fetchall()
+        sealed = 0
+        for tenant, legal_entity in [(row["tenant_id"], row["legal_entity"]) for row in rows]:
+            try:
+                await self.checkpoints.sign_seal(tenant, legal_entity)
+                sealed += 1
+            except CheckpointRefused as refusal:
+                self._report_refusal(tenant, legal_entity, refusal)
+        SEALED.inc(sealed)
+        return sealed
 
     async def rotate_key(self) -> str:
         """Change the signing key; every partition is signed anew, so that the new key alone vouches for all of it."""
@@ -59,12 +97,25 @@ class Integrity:
         await self.checkpoint_all()
         return key
 
+    async def adopt_key(self, tenant: UUID) -> bool:
+        """Let this home's key sign although no earlier one announced it; verification goes on to say so."""
+        async with self._database.transaction(tenant) as connection:
+            adopted = await adopt_in(connection, tenant, await asyncio.to_thread(lambda: self.public_key))
+        await self._announce(tenant)
+        return adopted
+
     async def receipt(self, tenant: UUID, event_id: str, legal_entity: str | None = None) -> Receipt:
         """Prove that one event is in the log."""
         return await make_receipt(self._reader, self.checkpoints, tenant, event_id, legal_entity)
 
     def export(self, tenant: UUID, legal_entity: str = MAIN) -> AsyncIterator[bytes]:
         return export_lines(self._reader, tenant, legal_entity)
+
+    async def legal_entities(self, tenant: UUID) -> list[str]:
+        """Whose logs must be there: by the partitions, by what was signed, and by the files outside the database."""
+        async with self._database.transaction(tenant) as connection:
+            named = await signed_names_in(connection, tenant)
+        return sorted(named.union(await asyncio.to_thread(lambda: set(self.checkpoints.legal_entities(tenant)))))
 
     async def verify(
         self,
@@ -76,11 +127,14 @@ class Integrity:
         progress: Callable[[ChainReport], None] | None = None,
     ) -> ChainReport:
         """Check the whole partition, or what came after the last checkpoint or an earlier run's position."""
-        known = self.checkpoints.list(tenant, legal_entity)
+        known, faults = await self._signed(tenant, legal_entity)
         if since_checkpoint and not known:
             raise NothingToAttest(f"The partition {legal_entity} has no checkpoint yet: verify the whole of it.")
         since = known[-1] if since_checkpoint else resume
-        report = await verify(self._reader, tenant, legal_entity, checkpoints=known, since=since, progress=progress)
+        report = await verify(
+            self._reader, tenant, legal_entity,
+            checkpoints=known, known_faults=faults, since=since, progress=progress,
+        )  # fmt: skip
         if not report.total and not report.faults:
             # To call nothing intact would hide that its name was misspelt.
             raise NothingToAttest(f"The partition {legal_entity} has no events to verify.", legal_entity=legal_entity)
@@ -88,3 +142,38 @@ class Integrity:
         for fault in report.faults[:10]:
             log.error("log.fault", tenant_id=str(tenant), sequence=fault.sequence, kind=fault.kind)
         return report
+
+    async def _signed(self, tenant: UUID, legal_entity: str) -> tuple[list[Checkpoint], list[tuple[int, str, str]]]:
+        """What was signed of a partition, and what is wrong with that before the log is even read."""
+        async with self._database.transaction(tenant) as connection:
+            recorded = await recorded_in(connection, tenant, legal_entity)
+            by_database = await pinned_in(connection, tenant)
+        try:
+            kept = await asyncio.to_thread(self.checkpoints.list, tenant, legal_entity)
+            seal = await asyncio.to_thread(self.checkpoints.seal, tenant, legal_entity)
+        except ValueError as failure:
+            return [], [(0, "checkpoint", f"The checkpoints of {legal_entity} cannot be read: {failure}.")]
+        known = [*kept, seal] if seal and (not kept or seal.sequence > kept[-1].sequence) else kept
+        faults = [
+            (sequence, "checkpoint", f"Of the checkpoint at {sequence}, {reason}.")
+            for sequence, reason in record_faults(kept, seal, recorded)
+        ]
+        by_log = await pinned_by_log(self._reader, tenant)
+        signers = {one.public_key for one in known}
+        faults += [
+            (sequence, "key", reason) for sequence, reason in key_faults(by_log, by_database, signers, self._told_key)
+        ]
+        return known, faults
+
+    async def _announce(self, tenant: UUID) -> None:
+        if self._events is not None:
+            await announce(self._events, tenant)
+
+    def _report_refusal(self, tenant: UUID, legal_entity: str, refusal: CheckpointRefused) -> None:
+        """Once for each partition: the sealing comes by every few seconds."""
+        if (tenant, legal_entity) not in self._refused:
+            FAULTS.inc()
+            self._refused.add((tenant, legal_entity))
+            log.error(
+                "log.checkpoint_refused", tenant_id=str(tenant), legal_entity=legal_entity, reason=refusal.message
+            )

@@ -8,9 +8,10 @@ from mnemon.db.database import Connection
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import Event
 from mnemon.log.proof.chain import Redacted, digest, is_attested, note_redaction
-from mnemon.log.proof.checkpoint import LOWEST_KEPT_LEVEL, Checkpoint, Checkpoints, hashes
+from mnemon.log.proof.checkpoint import Checkpoint
 from mnemon.log.proof.export import exported, with_archived
 from mnemon.log.proof.merkle import Frontier, fold, path_ranges, root_from_path, subtrees
+from mnemon.log.proof.signer import LOWEST_KEPT_LEVEL, Checkpoints, hashes
 from mnemon.log.read.reader import LogReader
 
 FORMAT = "mnemon/receipt/1"
@@ -59,7 +60,7 @@ async def make_receipt(
     event = await _stored(reader, tenant, event_id, legal_entity)
     attesting = await _attesting(reader, tenant, event)
     last = max(one.sequence for one in (event, *attesting))
-    known = checkpoints.list(tenant, event.legal_entity)
+    known = checkpoints.with_seal(tenant, event.legal_entity)
     covering = [one for one in known if one.sequence >= last and one.public_key == known[-1].public_key]
     if not covering:
         raise NothingToAttest(f"No checkpoint covers event {event_id} yet: sign one first.", id=event_id)

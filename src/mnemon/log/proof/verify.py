@@ -1,7 +1,7 @@
 """Verifying: recomputes a partition's chain from what is stored, and names every place where it does not hold."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -46,7 +46,13 @@ class ChainReport:
     checked: int = 0
     # Payloads that something was taken out of, as events of the same chain attest.
     redacted: int = 0
+    # The last event that a checkpoint or seal attests; what came after it could still be cut unnoticed.
+    sealed: int = 0
     faults: list[Fault] = field(default_factory=list)
+
+    @property
+    def unsealed(self) -> int:
+        return max(self.total - self.sealed, 0)
 
     @property
     def intact(self) -> bool:
@@ -58,6 +64,7 @@ class ChainReport:
             "checked": str(self.checked),
             "total": str(self.total),
             "redacted": str(self.redacted),
+            "unsealed": str(self.unsealed),
             "position": {"sequence": str(self.position.sequence), "hash": self.position.hash.hex()},
             "faults": [
                 {"sequence": str(one.sequence), "kind": one.kind, "message": one.message} for one in self.faults
@@ -71,18 +78,25 @@ async def verify(
     legal_entity: str = MAIN,
     *,
     checkpoints: Sequence[Checkpoint] = (),
+    known_faults: Iterable[tuple[int, str, str]] = (),
     since: Checkpoint | ChainPosition | None = None,
     progress: Callable[[ChainReport], None] | None = None,
 ) -> ChainReport:
-    """Check a partition, whole or from a checkpoint or earlier position on, against itself and its checkpoints."""
+    """Check a partition, whole or from a checkpoint or earlier position on, against itself and its checkpoints.
+
+    `known_faults` are what was found before the log was read, as (sequence, kind, message).
+    """
     async with reader.transaction(tenant) as connection:
         found = [one for one in await list_partitions(connection, tenant) if one.legal_entity == legal_entity]
         last = await _last(connection, tenant, found[0]) if found else None
     walk = _start(tenant, legal_entity, since, {one.sequence for one in checkpoints})
     begun = walk.position.sequence
-    for sequence, reason in faults_of(list(checkpoints), tenant, legal_entity):
+    for fault in known_faults:
+        walk.fault(*fault)
+    for sequence, reason in faults_of(checkpoints, tenant, legal_entity):
         walk.fault(sequence, "checkpoint", f"Of the checkpoint at {sequence}, {reason}.")
     report = ChainReport(walk.position, found[0].sequence if found else 0, faults=walk.faults)
+    report.sealed = max((one.sequence for one in checkpoints), default=0)
     if found:
         counted = asyncio.create_task(_wrong_versions(reader, tenant, found[0], begun))
         try:

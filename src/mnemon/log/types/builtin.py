@@ -59,3 +59,33 @@ PERIOD_CHANGED = declare(
         bound_to_periods=False,
     )
 )
+
+PUBLIC_KEY = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+
+KEY_PINNED = declare(
+    EventType(
+        type="log.key.pinned",
+        description="From here on checkpoints of the tenant may be signed with this key, as the key before it says.",
+        data_schema={
+            "type": "object",
+            "required": ["signing_key"],
+            "properties": {
+                "signing_key": PUBLIC_KEY,
+                "handover": {
+                    "type": "object",
+                    "required": ["statement", "public_key", "signature"],
+                    "properties": {
+                        "statement": {"type": "string"},
+                        "public_key": PUBLIC_KEY,
+                        "signature": {"type": "string", "pattern": "^[0-9a-f]{128}$"},
+                    },
+                    "additionalProperties": False,
+                },
+            },
+            "additionalProperties": False,
+        },
+        required_entities=(EntityRequirement("signing_key", "subject"),),
+        examples=({"signing_key": "f71f22dbe09e2492" * 4},),
+        bound_to_periods=False,
+    )
+)

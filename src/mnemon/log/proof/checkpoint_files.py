@@ -1,0 +1,133 @@
+"""The files that checkpoints are kept in, outside the database: one that only grows per partition, and its seal."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from uuid import UUID
+
+import orjson
+
+from mnemon.keyfile import sync_folder
+from mnemon.log.events import MAIN
+from mnemon.log.proof.checkpoint import Checkpoint
+
+LINES, SEAL = ".jsonl", ".seal"
+# A line has at most 64 roots and the handovers of the home; what is read from the end grows until a line is whole.
+TAIL = 16_384
+
+
+class CheckpointFiles:
+    """Reads and writes them. A damaged line raises ValueError; a line cut short by a crash is no checkpoint."""
+
+    def __init__(self, home: Path) -> None:
+        self._folder = home / "checkpoints"
+
+    def file_of(self, tenant: UUID, legal_entity: str) -> Path:
+        name = hashlib.sha256(legal_entity.encode()).hexdigest()[:16]
+        return self._folder / str(tenant) / f"{name}{LINES}"
+
+    def seal_of(self, tenant: UUID, legal_entity: str) -> Path:
+        return self.file_of(tenant, legal_entity).with_suffix(SEAL)
+
+    def list(self, tenant: UUID, legal_entity: str = MAIN) -> list[Checkpoint]:
+        """All that are kept for good, the oldest first."""
+        try:
+            content = self.file_of(tenant, legal_entity).read_bytes()
+        except FileNotFoundError:
+            return []
+        return [_checkpoint(line) for line in content.split(b"\n")[:-1]]
+
+    def last(self, tenant: UUID, legal_entity: str = MAIN) -> Checkpoint | None:
+        """The newest that is kept for good, without reading those before it."""
+        try:
+            line = _last_line(self.file_of(tenant, legal_entity))
+        except FileNotFoundError:
+            return None
+        return _checkpoint(line) if line else None
+
+    def seal(self, tenant: UUID, legal_entity: str = MAIN) -> Checkpoint | None:
+        """The one that stands for what came after the last."""
+        try:
+            return _checkpoint(self.seal_of(tenant, legal_entity).read_bytes())
+        except FileNotFoundError:
+            return None
+
+    def with_seal(self, tenant: UUID, legal_entity: str = MAIN) -> Sequence[Checkpoint]:
+        """All that are kept for good, then the seal if it goes beyond them."""
+        kept, seal = self.list(tenant, legal_entity), self.seal(tenant, legal_entity)
+        beyond = seal is not None and (not kept or seal.sequence > kept[-1].sequence)
+        return [*kept, seal] if seal is not None and beyond else kept
+
+    def add(self, tenant: UUID, legal_entity: str, made: Checkpoint) -> None:
+        """Keep one for good."""
+        file = self.file_of(tenant, legal_entity)
+        with suppress(FileNotFoundError):
+            _drop_torn_line(file)
+        with file.open("ab") as opened:
+            opened.write(orjson.dumps(made.as_json()) + b"\n")
+            opened.flush()
+            os.fsync(opened.fileno())
+        sync_folder(file.parent)
+
+    def put_seal(self, tenant: UUID, legal_entity: str, made: Checkpoint) -> None:
+        """In place of the seal before it, at once and for good."""
+        file = self.seal_of(tenant, legal_entity)
+        draft = file.with_name(f".{file.name}")
+        with draft.open("wb") as opened:
+            opened.write(orjson.dumps(made.as_json()) + b"\n")
+            opened.flush()
+            os.fsync(opened.fileno())
+        draft.replace(file)
+        sync_folder(file.parent)
+
+    def tenants(self) -> Iterator[UUID]:
+        """Whose checkpoints are here."""
+        for folder in sorted(self._folder.iterdir()) if self._folder.is_dir() else ():
+            with suppress(ValueError):
+                yield UUID(folder.name)
+
+    def legal_entities(self, tenant: UUID) -> Iterator[str]:
+        """Whose files are here, by what they say of themselves."""
+        for file in sorted((self._folder / str(tenant)).glob(f"*{LINES}")):
+            with suppress(ValueError, KeyError, TypeError):
+                if line := _last_line(file):
+                    yield str(_checkpoint(line).says["legal_entity"])
+
+
+def _checkpoint(line: bytes) -> Checkpoint:
+    try:
+        made = Checkpoint.from_json(orjson.loads(line))
+        _ = made.sequence, made.head, made.root
+    except (LookupError, TypeError, AttributeError) as failure:
+        raise ValueError(f"not a checkpoint: {failure}") from failure
+    return made
+
+
+def _last_line(file: Path) -> bytes:
+    with file.open("rb") as opened:
+        end = opened.seek(0, os.SEEK_END)
+        length = min(TAIL, end)
+        while True:
+            opened.seek(end - length)
+            whole = opened.read(length).rpartition(b"\n")[0]
+            _, cut, line = whole.rpartition(b"\n")
+            if cut or length == end:
+                return line
+            length = min(length * 4, end)
+
+
+def _drop_torn_line(file: Path) -> None:
+    """Whatever stands after the last line's end was cut short by a crash."""
+    with file.open("rb+") as opened:
+        end = opened.seek(0, os.SEEK_END)
+        length = min(TAIL, end)
+        while length:
+            opened.seek(end - length)
+            place = opened.read(length).rfind(b"\n") + 1
+            if place or length == end:
+                if end - length + place != end:
+                    opened.truncate(end - length + place)
+                return
+            length = min(length * 4, end)
