@@ -42,6 +42,7 @@ from mnemon.readiness import (
     ask_every,
     check_database,
     check_disk,
+    check_integrity,
     check_keys,
     check_migrations,
     check_queue,
@@ -50,6 +51,7 @@ from mnemon.semantics.jobs import semantic_schedules
 from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.search.event_vectors import on_purge as drop_event_vectors
 from mnemon.settings import Settings
+from mnemon.verification.jobs import verification_schedules
 from mnemon.work.kinds import JobKind, declared_kinds, use_default_attempts
 from mnemon.work.log_jobs import log_schedules
 from mnemon.work.model_jobs import model_schedules
@@ -162,6 +164,11 @@ class Mnemon:
         """The secret stands after `#`, so that no server log or Referer header ever sees it."""
         return f"{self.url}/login#{link_secret}"
 
+    @property
+    def schedules(self) -> Sequence[Schedule]:
+        """What comes again by the clock, by these settings."""
+        return schedules_of(self.settings)
+
     @cached_property
     def integrity(self) -> Integrity:
         """Its keys and checkpoints are in the home folder, outside the database that they speak about."""
@@ -270,6 +277,7 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
             mnemon.checks["migrations"] = lambda: check_migrations(database)
             mnemon.checks["keys"] = lambda: check_keys(privacy)
             mnemon.checks["disk"] = lambda: check_disk(settings.home, settings.least_free_disk_mb)
+            mnemon.checks["integrity"] = lambda: check_integrity(database)
             mnemon.checks["queue"] = lambda: check_queue(database)
             mnemon.checks["embedder"] = mnemon.check_embedder
             try:
@@ -292,6 +300,7 @@ def schedules_of(settings: Settings) -> list[Schedule]:
         *model_schedules(settings),
         *document_schedules(settings),
         *semantic_schedules(settings),
+        *verification_schedules(settings),
     ]
 
 

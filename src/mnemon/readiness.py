@@ -20,7 +20,8 @@ CHECK_LIMIT = 2.0
 MEGABYTE = 1 << 20
 PROBE = bytes(65_536)
 # Requests are answered without these: their silence takes no server out of service.
-NOT_NEEDED = frozenset({"queue", "embedder"})
+NOT_NEEDED = frozenset({"queue", "embedder", "integrity"})
+SUMMARY = "SELECT tenants, changed, findings, oldest FROM mnemon.verification_summary()"
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,19 @@ async def check_keys(privacy: Privacy) -> PartState:
     """Without its key-encryption keys the log can still be read, but for what it says about people."""
     names = await privacy.keys.check()
     return PartState(True, f"{len(names)} at hand" if names else "none made yet")
+
+
+async def check_integrity(database: Database) -> PartState:
+    """What the last verifications found. Requests are still answered: a person has to look into it."""
+    async with database.session() as session:
+        row = await (await session.execute(SUMMARY)).fetchone()
+    assert row is not None
+    if not row["tenants"]:
+        return PartState(True, "not verified yet", needed=False)
+    since = f"verified since {row['oldest']:%Y-%m-%d %H:%M} UTC"
+    if row["findings"]:
+        return PartState(False, f"{row['findings']} findings, {since}: run `mnemon verify`", needed=False)
+    return PartState(True, f"intact, {since}", needed=False)
 
 
 async def check_database(database: Database) -> PartState:

@@ -183,6 +183,12 @@ class Settings(BaseSettings):
         pattern="^[0-9a-f]{64}$",
     )
 
+    verify_schedule: str = _setting(
+        "13 3 * * *",
+        "When workers verify everything of each tenant (what is new and a seventh part of the old), as a cron rule in "
+        "UTC; `off` for never.",
+    )
+
     subscription_poll_ms: int = _setting(
         500, "How often a subscriber looks for events when no notification comes.", ge=10, le=60_000
     )

@@ -31,6 +31,7 @@ CATALOGUE = {
     "mcp": Entry("mcp", "mcp", "Serve agents over standard input and output."),
     "demo": Entry("demo", "demo", "Show what Mnemon does, on an embedded database that is removed afterwards."),
     "add": Entry("add", "add", "Take in files and folders. Where no worker runs, this command reads them itself."),
+    "verify": Entry("verify", "verify", "Check everything that could have been changed behind Mnemon's back."),
     "settings": Entry("settings", "settings", "Show every setting with its present value; secrets are never shown."),
     "db": Entry("database", "app", "The database: state, migrations, backup, restore."),
     "models": Entry("models", "app", "Embedding and language models."),

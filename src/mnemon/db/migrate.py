@@ -97,9 +97,7 @@ async def migrate(owner: Connection, schema: Schema | None = None) -> SchemaStat
         await owner.execute(USE_VECTORS)
         await _refuse_outdated_home(owner)
         async with owner.transaction():
-            await owner.execute(CREATE_RECORD)
-            await owner.execute(functions.CREATE_RECORD)
-            await _upgrade(owner, wanted)
+            await upgrade(owner, wanted)
         return SchemaState(len(wanted.steps), len(wanted.steps))
     finally:
         await owner.execute("SELECT pg_advisory_unlock(%s)", (LOCK_KEY,))
@@ -114,8 +112,13 @@ async def schema_state(owner: Connection, schema: Schema | None = None) -> Schem
     return SchemaState(await _check_history(owner, wanted.steps), len(wanted.steps), len(outdated))
 
 
-async def _upgrade(owner: Connection, wanted: Schema) -> None:
-    """Drop what can go, make what the steps name, run the steps, make the rest: docs/decisions/0033 says why."""
+async def upgrade(owner: Connection, wanted: Schema) -> None:
+    """Drop what can go, make what the steps name, run the steps, make the rest: docs/decisions/0033 says why.
+
+    In the transaction of a caller who has seen to the rest.
+    """
+    await owner.execute(CREATE_RECORD)
+    await owner.execute(functions.CREATE_RECORD)
     steps = wanted.steps[await _check_history(owner, wanted.steps) :]
     changed = await functions.outdated(owner, wanted.definitions)
     if not steps and not changed:

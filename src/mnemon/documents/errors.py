@@ -56,6 +56,12 @@ class UploadNotStored(MnemonError):
     retry = True
 
 
+class FileChanged(Conflict):
+    """The stored file is not the one that was taken in."""
+
+    code = "FILE_CHANGED"
+
+
 class FileGone(Conflict):
     """The raw file that this needs was removed."""
 

@@ -9,7 +9,7 @@ from mnemon.db.database import Connection, Database
 from mnemon.documents import activation, library, outputs, runs
 from mnemon.documents import rebuild as rebuilding
 from mnemon.documents.access import Reader, open_as, read_as
-from mnemon.documents.errors import DocumentPurged, FileGone, NothingActive, RunNotRetriable
+from mnemon.documents.errors import DocumentPurged, FileChanged, FileGone, NothingActive, RunNotRetriable
 from mnemon.documents.ingest.revision_texts import read_span, read_text
 from mnemon.documents.inputs import (
     ChunksAsked,
@@ -129,16 +129,18 @@ async def chunks(mnemon: Parts, caller: Caller, asked: ChunksAsked) -> outputs.C
 
 
 @operation(
-    "documents.download", Action.VIEW_DOCUMENTS, read_only=True, errors=(NotFound, InvalidRequest, FileGone),
-    example=ONE, absent={**BY_ARTIFACT, "web": "The page of the document links to the file over REST."},
+    "documents.download", Action.VIEW_DOCUMENTS, read_only=True, example=ONE,
+    errors=(NotFound, InvalidRequest, FileGone, FileChanged),
+    absent={**BY_ARTIFACT, "web": "The page of the document links to the file over REST."},
 )  # fmt: skip
 async def download(mnemon: Parts, caller: Caller, asked: VersionAsked) -> outputs.RawFile:
     """The raw file of a version."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         chosen = await _version(tx, caller, asked)
-    file = mnemon.files.blob(caller.tenant_id, chosen.content_hash)
-    if not await asyncio.to_thread(file.exists):
-        raise FileGone(f"The file of document {asked.doc_id} is missing.", doc_id=str(asked.doc_id))
+    file = await asyncio.to_thread(
+        mnemon.files.intact_blob, caller.tenant_id, chosen.content_hash,
+        f"The file of document {asked.doc_id} is missing.", doc_id=str(asked.doc_id),
+    )  # fmt: skip
     return outputs.RawFile(path=file, media_type=chosen.media_type, filename=chosen.original_filename)
 
 
@@ -164,8 +166,9 @@ async def reactivate(mnemon: Parts, caller: Caller, asked: VersionAsked) -> Docu
 
 
 @operation(
-    "documents.rebuild", Action.DEACTIVATE_DOCUMENTS, errors=(NotFound, DocumentPurged, NothingActive, FileGone),
-    example=ONE, absent={**FOR_PEOPLE, "web": "A repair, for those who run the server."},
+    "documents.rebuild", Action.DEACTIVATE_DOCUMENTS, example=ONE,
+    errors=(NotFound, DocumentPurged, NothingActive, FileGone, FileChanged),
+    absent={**FOR_PEOPLE, "web": "A repair, for those who run the server."},
 )  # fmt: skip
 async def rebuild(mnemon: Parts, caller: Caller, asked: DocumentAsked) -> outputs.RebuildQueued:
     """Make text, chunks and vectors again from the stored file, by a run that a worker carries out."""

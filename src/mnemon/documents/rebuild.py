@@ -7,6 +7,7 @@ from uuid import UUID
 from mnemon.db.database import Database
 from mnemon.documents.access import readers_of_document
 from mnemon.documents.errors import DocumentPurged, FileGone, NothingActive
+from mnemon.documents.errors import DocumentPurged, NothingActive
 from mnemon.documents.extraction.sniff import MEDIA_TYPES
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.new_run import add_run, run_config
@@ -30,9 +31,8 @@ async def rebuild(database: Database, files: Files, tenant: UUID, actor: Actor, 
         if not document.is_active:
             raise NothingActive(f"No revision of document {doc_id} is active.", doc_id=str(doc_id))
         revision = await revision_of(tx, doc_id)
-        blob = files.blob(tenant, revision.content_hash)
-        if not await asyncio.to_thread(blob.exists):
-            raise FileGone(f"The file of document {doc_id} is missing: upload it again.", doc_id=str(doc_id))
+        missing = f"The file of document {doc_id} is missing: upload it again."
+        blob = await asyncio.to_thread(files.intact_blob, tenant, revision.content_hash, missing, doc_id=str(doc_id))
         run_id = new_uuid()
         kind = next(kind for kind, media_type in MEDIA_TYPES.items() if media_type == revision.media_type)
         config = run_config(

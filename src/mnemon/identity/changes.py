@@ -1,8 +1,9 @@
 """What was done to tenants, users and tokens, and by whom: written to the log, and read from it."""
 
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
+from mnemon.db.database import Connection
 from mnemon.identity.events import ALL, MODULE
 from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.events import Actor, EntityReference, NewEvent
@@ -30,6 +31,14 @@ async def record_change(transaction: LogTransaction, actor: Actor, happening: Ev
             )
         ]
     )
+
+
+async def row_seal(connection: Connection, statement: LiteralString, *values: Any) -> str:
+    """What the statement answers as `seal`: the digest of a row as a change leaves it."""
+    row = await (await connection.execute(statement, values)).fetchone()
+    assert row is not None
+    sealed: str = row["seal"]
+    return sealed
 
 
 async def recent_changes(log: EventLog, tenant: UUID, limit: int, cursor: str | None = None) -> StreamPage:

@@ -1,7 +1,6 @@
 """The events of identity: what can happen to tenants, users, tokens and links. They hold ids, never names."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from mnemon.identity.roles import CredentialScope, Role
@@ -12,6 +11,8 @@ from mnemon.log.types.event_type import EntityRequirement, EventType, declare
 MODULE = "identity"
 ID = {"type": "string", "format": "uuid"}
 ROLE = {"enum": [str(role) for role in Role]}
+# Of the row as the change left it: see `functions/user_seal.sql` and its like.
+SEALED = {"seal": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}
 SCOPE = {"enum": [str(scope) for scope in CredentialScope]}
 
 _SOMEONE = "6f1c1f0a-4b60-4f0e-9d4e-2a6a5f1f8b01"
@@ -29,7 +30,7 @@ _EXAMPLES = {
 
 
 def _happening(
-    name: str, subject: str, description: str, optional: Mapping[str, Any] = MappingProxyType({}), **fields: Any
+    name: str, subject: str, description: str, optional: Mapping[str, Any] = SEALED, **fields: Any
 ) -> EventType:
     return declare(
         EventType(
@@ -49,7 +50,7 @@ def _happening(
     )
 
 
-TENANT_ADDED = _happening("tenant.added", "tenant", "A tenant was added.", {FIELD: PUBLIC_KEY}, tenant_id=ID)
+TENANT_ADDED = _happening("tenant.added", "tenant", "A tenant was added.", {**SEALED, FIELD: PUBLIC_KEY}, tenant_id=ID)
 PINNING_TYPES.add(TENANT_ADDED.type)
 USER_ADDED = _happening("user.added", "user", "A user was added.", user_id=ID, role=ROLE)
 USER_RENAMED = _happening("user.renamed", "user", "A user got another name.", user_id=ID)

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from mnemon.db.database import Database
 from mnemon.errors import NotAuthenticated
-from mnemon.identity.changes import record_change
+from mnemon.identity.changes import record_change, row_seal
 from mnemon.identity.events import LINK_ADDED
 from mnemon.identity.passwords import verify_password
 from mnemon.identity.roles import Principal, Role
@@ -25,6 +25,7 @@ ADD_LINK = """
 INSERT INTO mnemon.login_links (secret_hash, tenant_id, user_id, expires_at)
 VALUES (%s, mnemon.current_tenant(), %s, now() + %s)
 """
+SEAL = "SELECT mnemon.link_seal(l) AS seal FROM mnemon.login_links l WHERE secret_hash = %s"
 REDEEM = "SELECT tenant_id, user_id, role FROM mnemon.redeem_login_link(%s)"
 
 logins = counter("mnemon_logins", "Login attempts by how they ended.", ["outcome"])
@@ -69,7 +70,8 @@ async def add_login_link(transaction: LogTransaction, actor: Actor, user_id: UUI
     """The secret part of a link that lets this user in once."""
     secret = new_link_secret()
     await transaction.connection.execute(ADD_LINK, (digest(secret), user_id, LINK_LASTS))
-    await record_change(transaction, actor, LINK_ADDED, user_id=user_id)
+    sealed = await row_seal(transaction.connection, SEAL, digest(secret))
+    await record_change(transaction, actor, LINK_ADDED, user_id=user_id, seal=sealed)
     return secret
 
 

@@ -10,7 +10,7 @@ from psycopg.rows import class_row
 
 from mnemon.db.database import SET_TENANT, Connection, Database
 from mnemon.errors import Conflict, InvalidRequest, NotFound
-from mnemon.identity.changes import record_change
+from mnemon.identity.changes import record_change, row_seal
 from mnemon.identity.events import TENANT_ADDED
 from mnemon.ids import new_uuid
 from mnemon.log.append.transaction import LogTransaction
@@ -56,8 +56,11 @@ async def add_tenant(
     assert tenant is not None
     await owner.execute(SET_TENANT, (str(tenant.tenant_id),))
     transaction = log.within(owner, tenant.tenant_id)
+    sealed = await row_seal(
+        owner, "SELECT mnemon.tenant_seal(t) AS seal FROM mnemon.tenants t WHERE tenant_id = %s", tenant.tenant_id
+    )
     pinned = {} if log.signing_key is None else {FIELD: log.signing_key}
-    await record_change(transaction, actor, TENANT_ADDED, tenant_id=tenant.tenant_id, **pinned)
+    await record_change(transaction, actor, TENANT_ADDED, tenant_id=tenant.tenant_id, seal=sealed, **pinned)
     if log.signing_key is not None:
         await pin_in(owner, tenant.tenant_id, log.signing_key, ())
     return tenant, transaction

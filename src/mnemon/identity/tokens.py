@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from mnemon.db.database import Connection, Database
 from mnemon.errors import InvalidRequest, NotAuthenticated, NotFound
 from mnemon.identity import events
-from mnemon.identity.changes import record_change
+from mnemon.identity.changes import record_change, row_seal
 from mnemon.identity.roles import CredentialScope, Principal, Role
 from mnemon.identity.secrets import digest, new_token_secret
 from mnemon.ids import new_uuid
@@ -25,6 +25,7 @@ INSERT INTO mnemon.access_tokens (tenant_id, token_id, user_id, name, scope, sec
 VALUES (mnemon.current_tenant(), %s, %s, %s, %s, %s, %s)
 RETURNING {COLUMNS}
 """
+SEAL = "SELECT mnemon.token_seal(t) AS seal FROM mnemon.access_tokens t WHERE token_id = %s"
 LIST = f"""
 SELECT {COLUMNS} FROM mnemon.access_tokens
  WHERE (%(user_id)s::uuid IS NULL OR user_id = %(user_id)s)
@@ -76,7 +77,9 @@ async def add_token(
     await cursor.execute(ADD, (new_uuid(), user_id, name, scope, digest(secret), expires_at))
     token = await cursor.fetchone()
     assert token is not None
-    await record_change(transaction, actor, events.TOKEN_ADDED, token_id=token.token_id, user_id=user_id, scope=scope)
+    sealed = await row_seal(transaction.connection, SEAL, token.token_id)
+    added = {"token_id": token.token_id, "user_id": user_id, "scope": scope, "seal": sealed}
+    await record_change(transaction, actor, events.TOKEN_ADDED, **added)
     return NewAccessToken(**dict(token), secret=secret)
 
 

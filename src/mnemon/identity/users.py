@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from mnemon.db.database import Connection
 from mnemon.errors import Conflict, InvalidRequest, NotFound
 from mnemon.identity import events
-from mnemon.identity.changes import record_change
+from mnemon.identity.changes import record_change, row_seal
 from mnemon.identity.passwords import hash_password
 from mnemon.identity.roles import Role
 from mnemon.ids import new_uuid
@@ -47,6 +47,7 @@ UPDATE mnemon.users
  WHERE user_id = %(user_id)s
 RETURNING {COLUMNS}
 """
+SEAL = "SELECT mnemon.user_seal(u) AS seal FROM mnemon.users u WHERE user_id = %s"
 VOID_LINKS = "UPDATE mnemon.login_links SET used_at = now() WHERE user_id = %s AND used_at IS NULL"
 
 
@@ -85,7 +86,8 @@ async def add_user(
         raise Conflict(f"There is a user {email} already.", email=email) from None
     user = await cursor.fetchone()
     assert user is not None
-    await record_change(transaction, actor, events.USER_ADDED, user_id=user.user_id, role=role)
+    sealed = await row_seal(transaction.connection, SEAL, user.user_id)
+    await record_change(transaction, actor, events.USER_ADDED, user_id=user.user_id, role=role, seal=sealed)
     return user
 
 
@@ -156,12 +158,15 @@ async def _record_differences(
     transaction: LogTransaction, actor: Actor, before: User, after: User, *, password_changed: bool
 ) -> None:
     user_id = after.user_id
+    sealed = await row_seal(transaction.connection, SEAL, user_id)
     if before.role != after.role:
-        await record_change(transaction, actor, events.ROLE_CHANGED, user_id=user_id, old=before.role, new=after.role)
+        await record_change(
+            transaction, actor, events.ROLE_CHANGED, user_id=user_id, old=before.role, new=after.role, seal=sealed
+        )
     if (before.disabled_at is None) != (after.disabled_at is None):
         happening = events.USER_ENABLED if after.disabled_at is None else events.USER_DISABLED
-        await record_change(transaction, actor, happening, user_id=user_id)
+        await record_change(transaction, actor, happening, user_id=user_id, seal=sealed)
     if before.name != after.name:
-        await record_change(transaction, actor, events.USER_RENAMED, user_id=user_id)
+        await record_change(transaction, actor, events.USER_RENAMED, user_id=user_id, seal=sealed)
     if password_changed:
-        await record_change(transaction, actor, events.PASSWORD_CHANGED, user_id=user_id)
+        await record_change(transaction, actor, events.PASSWORD_CHANGED, user_id=user_id, seal=sealed)

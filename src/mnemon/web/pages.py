@@ -16,6 +16,7 @@ from mnemon.identity.operations import account
 from mnemon.identity.roles import Action
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.operations import Bound, Caller, Operation, read_input
+from mnemon.verification import operations as verification
 from mnemon.web import document_page, event_pages, library_pages, question_pages
 from mnemon.web.forms import binds
 from mnemon.web.rendering import as_page, render, visit
@@ -43,6 +44,15 @@ def pages() -> Iterator[tuple[str, Bound]]:
 async def server_page(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, Action.VIEW_OWN_ACCOUNT)
     return render("server.html", here="server", visitor=visitor, parts=await mnemon.readiness())
+
+
+@router.get("/integrity")
+@as_page
+@binds(verification.last)
+async def integrity_page(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, verification.last.action)
+    last = await verification.last(mnemon, Caller.of(visitor.principal), verification.LastAsked())
+    return render("integrity.html", here="server", visitor=visitor, last=last, key=mnemon.log.signing_key)
 
 
 @router.get("/login")

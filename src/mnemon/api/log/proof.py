@@ -7,6 +7,7 @@ from fastapi.responses import StreamingResponse
 
 from mnemon.api.bind import route
 from mnemon.log_operations import archives, integrity
+from mnemon.verification import operations as verification
 
 archive = APIRouter(tags=["archive"])
 router = APIRouter(tags=["integrity"])
@@ -30,3 +31,5 @@ route(router, "POST", "/integrity/checkpoints", integrity.checkpoint, status=201
 route(router, "GET", "/integrity/checkpoints", integrity.checkpoints)
 route(router, "GET", "/integrity/export", integrity.export, present=_as_lines, answers=LINES)
 route(router, "GET", "/events/{event_id}/receipt", integrity.receipt)
+route(router, "POST", "/verifications", verification.start, status=202)
+route(router, "GET", "/verifications/last", verification.last)

@@ -113,10 +113,8 @@ def _file_of(files: Files, tenant: UUID, run: RunToDo) -> Path:
     upload = files.upload(tenant, run.run_id)
     if upload is not None:
         return upload
-    blob = files.blob(tenant, run.content_hash)
-    if not blob.exists():
-        raise FileGone(f"The file of run {run.run_id} is gone: upload it again.", run_id=str(run.run_id))
-    return blob
+    missing = f"The file of run {run.run_id} is gone: upload it again."
+    return files.intact_blob(tenant, run.content_hash, missing, run_id=str(run.run_id))
 
 
 async def _note(job: Job[RunToRead], run: RunToDo, stage: str) -> None:

@@ -13,11 +13,12 @@ import shutil
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, Self
 from uuid import UUID
 
-from mnemon.documents.errors import FileGone, UploadTooLarge
+from mnemon.documents.errors import FileChanged, FileGone, UploadTooLarge
 from mnemon.ids import new_uuid
 from mnemon.keyfile import sync_folder
 from mnemon.settings import Settings
@@ -141,8 +142,10 @@ class Files:
     def keep(self, tenant: UUID, upload: Path, content_hash: str) -> Path:
         """Make the upload a blob. Safe to repeat, and for many at once: the content is the same."""
         blob = self.blob(tenant, content_hash)
-        if blob.exists():
+        if self.is_intact(blob):
             return blob
+        # A file that is not what its name says was changed, by hand or by the disk: here is the real one.
+        blob.unlink(missing_ok=True)
         blob.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             os.link(upload, blob)
@@ -155,6 +158,27 @@ class Files:
         for folder in (blob.parent, blob.parent.parent, self.blobs):
             sync_folder(folder)
         return blob
+
+    def intact_blob(self, tenant: UUID, content_hash: str, missing: str, **details: str) -> Path:
+        """The blob to serve or read; one that is gone or was changed is refused, with these words for the former."""
+        blob = self.blob(tenant, content_hash)
+        if not blob.exists():
+            raise FileGone(missing, **details)
+        if not self.is_intact(blob):
+            raise FileChanged(
+                f"The stored file {content_hash} was changed since it was taken in: upload it again, then run "
+                "`mnemon verify`.",
+                **details,
+            )
+        return blob
+
+    def is_intact(self, blob: Path) -> bool:
+        """Whether it is there and has the content that its name tells. Read again only if its inode changed."""
+        try:
+            state = blob.stat()
+        except FileNotFoundError:
+            return False
+        return _hash_as_of(blob, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns) == blob.name
 
     def discard_blob(self, tenant: UUID, content_hash: str) -> None:
         blob = self.blob(tenant, content_hash)
@@ -184,6 +208,19 @@ class Files:
         for part in self.blobs.glob("*/??/.*") if self.blobs.is_dir() else ():
             if part.stat().st_ctime < before:
                 part.unlink(missing_ok=True)
+
+
+@lru_cache(maxsize=10_000)
+def _hash_as_of(blob: Path, inode: int, size: int, modified: int, changed: int) -> str:
+    """Nobody sets the time at which an inode was changed, so that a file with the same one is the same."""
+    digest = hashlib.sha256()
+    try:
+        with blob.open("rb") as file:
+            while block := file.read(BLOCK):
+                digest.update(block)
+    except FileNotFoundError:
+        return ""
+    return digest.hexdigest()
 
 
 def plain_name(filename: str) -> str:

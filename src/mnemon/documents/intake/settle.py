@@ -64,7 +64,7 @@ async def settle(transaction: LogTransaction, files: Files, arrival: Arrival) ->
     refuse_over(origin, known)
     terms = terms_of(origin, actor, known)
     if known is not None and known["active_hash"] == arrival.received.content_hash:
-        return await _unchanged(transaction, arrival, known, terms)
+        return await _unchanged(transaction, files, arrival, known, terms)
     if known is not None and arrival.text is not None and known["same_id"] is not None:
         return await _restored(transaction, arrival, known, terms)
     if known is not None:
@@ -111,8 +111,13 @@ async def _find(tx: Connection, arrival: Arrival) -> Known | None:
     return await (await tx.execute(FIND, values)).fetchone()
 
 
-async def _unchanged(transaction: LogTransaction, arrival: Arrival, known: Known, terms: dict[str, Any]) -> Outcome:
-    """No revision and no job. What its owner says of it holds."""
+async def _unchanged(
+    transaction: LogTransaction, files: Files, arrival: Arrival, known: Known, terms: dict[str, Any]
+) -> Outcome:
+    """No revision and no job. What its owner says of it holds; a stored file that was changed gets its content back."""
+    content_hash = arrival.received.content_hash
+    await lock_blob(transaction.connection, content_hash)
+    await asyncio.to_thread(files.keep, transaction.tenant, arrival.received.path, content_hash)
     said = _said_anew(arrival, known, terms, known["title"])
     if said:
         await transaction.append(said)

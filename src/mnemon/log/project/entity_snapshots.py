@@ -1,5 +1,6 @@
 """Entity snapshots: the state of an entity as of one of its events, kept for strong reads."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -93,6 +94,13 @@ SELECT DISTINCT e.entity_type, e.entity_id
           AND s.entity_id = e.entity_id AND s.status = 'valid' AND s.as_of_sequence >= e.sequence)
 """
 
+KEPT = """
+SELECT partition_id, entity_type, entity_id, as_of_sequence, version, fold_version, state
+  FROM mnemon.entity_snapshots
+ WHERE tenant_id = %s AND status = 'valid' AND (partition_id, entity_type, entity_id, as_of_sequence) > (%s, %s, %s, %s)
+ ORDER BY partition_id, entity_type, entity_id, as_of_sequence LIMIT 100
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Entity:
@@ -112,6 +120,11 @@ class EntitySnapshot:
     version: int = 0
     sequence: int = 0
     point: date = date.min
+
+
+async def kept_in(connection: Connection, tenant: UUID, after: Sequence[object]) -> list[dict[str, Any]]:
+    """The next valid snapshots after this place."""
+    return await (await connection.execute(KEPT, (tenant, *after))).fetchall()
 
 
 async def newest_in(

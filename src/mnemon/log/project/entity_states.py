@@ -1,7 +1,7 @@
 """Entity states: from the last valid snapshot and the events since, as of now or of any moment, within a time limit."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Literal, Self
@@ -17,6 +17,7 @@ from mnemon.log.project.entity_snapshots import (
     covered_in,
     forget_event_in,
     forget_in,
+    kept_in,
     mark_stale_in,
     newest_in,
     save_in,
@@ -123,6 +124,28 @@ class EntityStates:
         for entity in entities:
             await self._read(entity, folds[entity.entity_type], LAST_SEQUENCE, FOR_EVER, 0)
         return len(entities)
+
+    async def wrong_snapshots(self, tenant: UUID) -> AsyncIterator[tuple[Entity, int]]:
+        """Snapshots that differ from what the entity's events give when folded from the first, and where they are."""
+        after: tuple[object, ...] = (0, "", "", 0)
+        while True:
+            async with self._events.database.transaction(tenant) as connection:
+                folds = await self._folds_in(connection, tenant)
+                names = await self._events.partitions.names_in(connection, tenant, None)
+                rows = await kept_in(connection, tenant, after)
+            for row in rows:
+                entity = Entity(tenant, names.get(row["partition_id"], ""), row["entity_type"], row["entity_id"])
+                fold = folds.get(row["entity_type"])
+                if fold is None or fold.version != row["fold_version"]:
+                    continue
+                sequence = row["as_of_sequence"]
+                anew, _ = await self._fold_from(entity, fold, EntitySnapshot({}), sequence, FOR_EVER)
+                if (anew.state, anew.version) != (row["state"], row["version"]):
+                    yield entity, sequence
+            if not rows:
+                return
+            last = rows[-1]
+            after = (last["partition_id"], last["entity_type"], last["entity_id"], last["as_of_sequence"])
 
     async def coverage(self, tenant: UUID, partition_id: int) -> int:
         """The sequence up to which every entity with a declared state has a valid snapshot; missing ones are taken."""

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from uuid import UUID
@@ -154,13 +154,29 @@ class Rebuild:
         """Hashes of the rows that serve and of those that the log gives."""
         while True:
             try:
-                async with self._replayed(session, from_snapshot=False) as copies:
+                async with AsyncExitStack() as stack:
+                    async with self._replayed(session, from_snapshot=False) as copies:
+                        # What serves is looked at as of this moment, in a session of its own: once the moment is
+                        # taken, writers go on, however long the hashing takes.
+                        beside = await stack.enter_async_context(self._as_of_now())
                     return (
-                        await state_hash_in(session, self._tenant, self._lens, generated=False),
-                        await state_hash_in(session, self._tenant, self._lens, copies, generated=False),
+                        await state_hash_in(beside, self._tenant, self._lens, generated=False),
+                        await self._hash_of_copies(session, copies),
                     )
             except _Erased:
                 log.info("lens.verification_restarted", lens=self._lens.name, tenant_id=str(self._tenant))
+
+    @asynccontextmanager
+    async def _as_of_now(self) -> AsyncIterator[Connection]:
+        server = self._events.database.server
+        async with await connect(server, server.app_conninfo) as beside, beside.transaction():
+            await beside.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            await beside.execute(SET_TENANT, (str(self._tenant),))
+            yield beside
+
+    async def _hash_of_copies(self, session: Connection, copies: Tables) -> bytes:
+        async with session.transaction():
+            return await state_hash_in(session, self._tenant, self._lens, copies, generated=False)
 
     @asynccontextmanager
     async def _replayed(self, session: Connection, from_snapshot: bool) -> AsyncIterator[Tables]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import UUID
 
 from mnemon.db.database import Database
+from mnemon.errors import MnemonError
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import MAIN
 from mnemon.log.proof.checkpoint import Checkpoint
@@ -124,18 +125,26 @@ class Integrity:
         *,
         since_checkpoint: bool = False,
         resume: ChainPosition | None = None,
+        stretch: tuple[int, int] | None = None,
         progress: Callable[[ChainReport], None] | None = None,
     ) -> ChainReport:
-        """Check the whole partition, or what came after the last checkpoint or an earlier run's position."""
+        """Check the whole partition, or what came after the last checkpoint or an earlier run's position.
+
+        `stretch` (n, of) checks one part of the old: what lies between the checkpoints that cut it into `of` parts.
+        """
         known, faults = await self._signed(tenant, legal_entity)
         if since_checkpoint and not known:
             raise NothingToAttest(f"The partition {legal_entity} has no checkpoint yet: verify the whole of it.")
-        since = known[-1] if since_checkpoint else resume
+        since: Checkpoint | ChainPosition | None = known[-1] if since_checkpoint else resume
+        upto = None
+        if stretch is not None:
+            since, upto = _stretch(known, *stretch)
+            known = [one for one in known if one.sequence <= upto]
         report = await verify(
             self._reader, tenant, legal_entity,
-            checkpoints=known, known_faults=faults, since=since, progress=progress,
+            checkpoints=known, known_faults=faults, since=since, upto=upto, progress=progress,
         )  # fmt: skip
-        if not report.total and not report.faults:
+        if not report.total and not report.faults and stretch is None:
             # To call nothing intact would hide that its name was misspelt.
             raise NothingToAttest(f"The partition {legal_entity} has no events to verify.", legal_entity=legal_entity)
         FAULTS.inc(len(report.faults))
@@ -158,7 +167,10 @@ class Integrity:
             (sequence, "checkpoint", f"Of the checkpoint at {sequence}, {reason}.")
             for sequence, reason in record_faults(kept, seal, recorded)
         ]
-        by_log = await pinned_by_log(self._reader, tenant)
+        try:
+            by_log = await pinned_by_log(self._reader, tenant)
+        except (MnemonError, ValueError, LookupError, TypeError) as failure:
+            return known, [*faults, (0, "key", f"The events that name the signing keys cannot be read: {failure}.")]
         signers = {one.public_key for one in known}
         faults += [
             (sequence, "key", reason) for sequence, reason in key_faults(by_log, by_database, signers, self._told_key)
@@ -177,3 +189,9 @@ class Integrity:
             log.error(
                 "log.checkpoint_refused", tenant_id=str(tenant), legal_entity=legal_entity, reason=refusal.message
             )
+
+
+def _stretch(known: list[Checkpoint], number: int, of: int) -> tuple[Checkpoint | None, int]:
+    """After which checkpoint, and up to which sequence. All numbers together cover what the checkpoints attest."""
+    start, end = len(known) * number // of, len(known) * (number + 1) // of
+    return (known[start - 1] if start else None), (known[end - 1].sequence if end else 0)

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
+import orjson
 from psycopg import AsyncServerCursor
 from psycopg.rows import TupleRow, tuple_row
 
@@ -22,6 +23,10 @@ FETCH = 5_000
 
 SIDE_ROWS = """
 SELECT sequence, 'entity ' || entity_type, entity_id FROM mnemon.event_entities
+ WHERE tenant_id = %(tenant)s AND partition_id = %(partition)s AND sequence > %(after)s AND sequence <= %(to)s
+UNION ALL
+SELECT sequence, 'subject ' || subject_id, (SELECT string_agg(field, ' ' ORDER BY field COLLATE "C")
+                                              FROM unnest(fields) AS field) FROM mnemon.event_subjects
  WHERE tenant_id = %(tenant)s AND partition_id = %(partition)s AND sequence > %(after)s AND sequence <= %(to)s
 UNION ALL
 SELECT sequence, kind, value FROM mnemon.event_labels
@@ -36,6 +41,10 @@ SELECT sequence, entity_type, entity_id, version, place
  WHERE version <> place AND sequence > %s
  ORDER BY sequence LIMIT 100
 """
+
+SUBJECT = "subject "
+# As `crypto_seal` writes it: in canonical text the part comes last.
+PART, MARK, END = "sealed", b'"sealed":{', b"}}}"
 
 # Sequence, kind, value.
 SideRow = tuple[Any, ...]
@@ -91,6 +100,14 @@ def attested_rows(sequence: int, envelope: dict[str, Any]) -> list[SideRow]:
     if "intent_id" in envelope:
         rows.append((sequence, "intent", envelope["intent_id"]))
     return rows
+
+
+def sealed_rows(sequence: int, payload: bytes) -> list[SideRow]:
+    """The side rows that the sealed part of a payload calls for: whose personal fields it holds."""
+    if not payload.endswith(END) or MARK not in payload:
+        return []
+    parts: dict[str, Any] = orjson.loads(payload).get(PART, {})
+    return [(sequence, f"{SUBJECT}{who}", " ".join(sorted(part["fields"]))) for who, part in parts.items()]
 
 
 async def wrong_versions(

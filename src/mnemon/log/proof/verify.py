@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 from uuid import UUID
@@ -80,15 +80,19 @@ async def verify(
     checkpoints: Sequence[Checkpoint] = (),
     known_faults: Iterable[tuple[int, str, str]] = (),
     since: Checkpoint | ChainPosition | None = None,
+    upto: int | None = None,
     progress: Callable[[ChainReport], None] | None = None,
 ) -> ChainReport:
     """Check a partition, whole or from a checkpoint or earlier position on, against itself and its checkpoints.
 
-    `known_faults` are what was found before the log was read, as (sequence, kind, message).
+    With `upto`, which a checkpoint attests, no further. `known_faults` are what was found before the log was read, as
+    (sequence, kind, message).
     """
     async with reader.transaction(tenant) as connection:
         found = [one for one in await list_partitions(connection, tenant) if one.legal_entity == legal_entity]
-        last = await _last(connection, tenant, found[0]) if found else None
+        if upto is not None:
+            found = [replace(one, sequence=upto) for one in found]
+        last = await _last(connection, tenant, found[0]) if found and upto is None else None
     walk = _start(tenant, legal_entity, since, {one.sequence for one in checkpoints})
     begun = walk.position.sequence
     for fault in known_faults:
@@ -102,7 +106,8 @@ async def verify(
         try:
             await _go_along(reader, tenant, found[0], walk, report, progress)
             report.redacted = walk.check_payloads()
-            _check_head(walk, found[0])
+            if upto is None:
+                _check_head(walk, found[0])
             for fault in [*([last] if last else ()), *await counted]:
                 walk.fault(*fault)
         finally:

@@ -15,7 +15,7 @@ from mnemon.log.privacy.privacy_events import PAYLOAD_REDACTED
 from mnemon.log.proof import chain
 from mnemon.log.proof.chain import Redacted, is_attested, note_redaction
 from mnemon.log.proof.merkle import Frontier
-from mnemon.log.proof.side_tables import SideRow, attested_rows
+from mnemon.log.proof.side_tables import SUBJECT, SideRow, attested_rows, sealed_rows
 
 # A log that is wrong throughout would fill the report; the first places are what matters.
 MOST_FAULTS = 1_000
@@ -68,6 +68,8 @@ class Walk:
     changed: list[_Changed] = field(default_factory=list)
     redactions: Redacted = field(default_factory=dict)
     unreadable: set[int] = field(default_factory=set)
+    # Events whose payload is gone or was changed: nothing tells whose personal fields it held.
+    unknown: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         # Beyond the last checkpoint nothing tells what the tree should be.
@@ -92,6 +94,8 @@ class Walk:
         """The side tables must say what the envelopes of these rows call for, and no more."""
         if len(beside) == len(wanted) and wanted.issuperset(beside):
             return
+        if self.unknown:
+            beside = [one for one in beside if one[0] not in self.unknown or not one[1].startswith(SUBJECT)]
         present = {row[0] for row in rows}
         differing = {one[0] for one in wanted.symmetric_difference(beside)} | _repeated(beside)
         for sequence in sorted(differing & present - self.unreadable):
@@ -120,8 +124,10 @@ class Walk:
         elif previous != last:
             self.fault(sequence, "link", f"Event {sequence} does not link to the event before it.")
         if payload is None:
+            self.unknown.add(sequence)
             self.fault(sequence, "missing", f"The payload of event {sequence} is neither here nor in the archive.")
         elif (found := sha256(payload).digest()) != payload_digest:
+            self.unknown.add(sequence)
             self.changed.append((sequence, payload_digest, found))
         elif kind == PAYLOAD_REDACTED.type:
             note_redaction(self.redactions, payload)
@@ -138,6 +144,8 @@ class Walk:
             said = orjson.loads(envelope)
             difference = self._difference(said, *row[7:])
             wanted.update(attested_rows(sequence, said))
+            if (payload := row[PAYLOAD]) is not None and sequence not in self.unknown:
+                wanted.update(sealed_rows(sequence, payload))
         except (ValueError, KeyError, TypeError, AttributeError, struct.error):
             self.fault(sequence, "columns", f"The envelope of event {sequence} is not one that Mnemon writes.")
             self.unreadable.add(sequence)

@@ -1,0 +1,78 @@
+"""`mnemon verify`: check everything, of one tenant or of all, and say what was changed."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from mnemon.cli.context import OPERATOR, on_its_own, opened, run_async
+from mnemon.cli.output import Json, complaints, counted, say, show, table
+from mnemon.identity.tenants import all_tenants, tenant_by_slug
+from mnemon.log.proof.checkpoint_files import CheckpointFiles
+
+if TYPE_CHECKING:
+    from mnemon.verification.run import VerificationReport
+
+
+@on_its_own("It looks at keys, files and all tenants of this machine.")
+def verify(
+    tenant: Annotated[
+        str | None, typer.Option(help="Only this tenant; all of them unless given.", metavar="SLUG")
+    ] = None,
+    new: Annotated[
+        bool, typer.Option("--new", help="Only what is new and a seventh part of the old, as each night.")
+    ] = False,
+    wants_json: Json = False,
+) -> None:
+    """Check everything that could have been changed behind Mnemon's back.
+
+    The log from what was signed, every lens by replay, files, texts, people, tokens, schedules, and the guards of the
+    database. What is found is recorded as an event of the tenant's log. Exit status 1 if anything was changed.
+
+    Example: mnemon verify --tenant main
+    """
+    # Loads every capability, which `--help` does without.
+    from mnemon.verification.run import verify_everything
+
+    async def work() -> "tuple[dict[str, VerificationReport], list[UUID]]":
+        async with opened() as mnemon:
+            chosen = [await tenant_by_slug(mnemon.database, tenant)] if tenant else await all_tenants(mnemon.database)
+            done = {}
+            for one in chosen:
+                done[one.slug] = await verify_everything(
+                    mnemon, one.tenant_id, complete=not new, actor=OPERATOR,
+                    progress=partial(_say_part, one.slug),
+                )  # fmt: skip
+            known = {one.tenant_id for one in await all_tenants(mnemon.database)}
+            lost = [one for one in CheckpointFiles(mnemon.settings.home).tenants() if one not in known]
+            return done, lost
+
+    done, lost = run_async(work())
+    intact = not lost and all(report.intact for report in done.values())
+    result = {
+        "intact": intact,
+        "tenants": {slug: report.as_json() for slug, report in done.items()},
+        "lost_tenants": [str(one) for one in lost],
+    }
+    show(result, wants_json, lambda: _describe(done, lost))
+    if not intact:
+        raise typer.Exit(1)
+
+
+def _say_part(slug: str, part: str) -> None:
+    if complaints.is_terminal:
+        complaints.print(f"{slug}: {part} …", style="dim")
+
+
+def _describe(done: "dict[str, VerificationReport]", lost: list[UUID]) -> None:
+    for slug, report in done.items():
+        checked = ", ".join(f"{one.part} {one.checked:,}" for one in report.checks)
+        if report.intact:
+            say(f"{slug} is intact ({checked}).", "green")
+        else:
+            say(f"{slug} was changed: {counted(len(report.findings), 'finding')} ({checked}).", "bold red")
+            rows = [(one.part, one.where, one.message) for one in report.findings]
+            table(["Part", "Where", "What"], rows, "")
+    for tenant in lost:
+        say(f"There are checkpoints of the tenant {tenant}, which is not in the database any more.", "bold red")

@@ -1,0 +1,91 @@
+"""Files against their names, texts against their hashes, chunks against their texts."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import UUID
+
+from mnemon.verification.findings import NIGHTS, CheckReport, VerifyTask
+
+FILES = """
+SELECT content_hash, min(doc_version_id::text) AS revision FROM mnemon.document_revisions
+ WHERE tenant_id = %(tenant)s AND purged_at IS NULL AND content_hash > %(after)s
+   AND (%(number)s::int IS NULL OR created_at > %(since)s
+        OR abs(hashtextextended(content_hash, 0) %% %(nights)s) = %(number)s)
+ GROUP BY content_hash ORDER BY content_hash LIMIT 200
+"""
+# In one statement per page, in the database: texts do not travel.
+TEXTS = """
+SELECT r.doc_version_id, t.doc_version_id IS NULL AS missing,
+       'sha256:' || encode(sha256(convert_to(t.text, 'UTF8')), 'hex') = r.text_hash AS same,
+       (SELECT count(*) FROM mnemon.chunks c
+         WHERE c.tenant_id = r.tenant_id AND c.doc_version_id = r.doc_version_id
+           AND c.text IS DISTINCT FROM substr(t.text, c.start_offset + 1, c.end_offset - c.start_offset)) AS changed,
+       (SELECT count(*) FROM mnemon.chunks c
+         WHERE c.tenant_id = r.tenant_id AND c.doc_version_id = r.doc_version_id) AS chunks,
+       r.chunk_count
+  FROM mnemon.document_revisions r
+  LEFT JOIN mnemon.revision_texts t ON t.tenant_id = r.tenant_id AND t.doc_version_id = r.doc_version_id
+ WHERE r.tenant_id = %(tenant)s AND r.purged_at IS NULL AND r.doc_version_id > %(after)s
+   AND (%(number)s::int IS NULL OR r.created_at > %(since)s
+        OR abs(hashtextextended(r.doc_version_id::text, 0) %% %(nights)s) = %(number)s)
+ ORDER BY r.doc_version_id LIMIT 50
+"""
+STRAYS = """
+SELECT doc_version_id FROM mnemon.revision_texts t WHERE tenant_id = %(tenant)s AND NOT EXISTS (
+    SELECT FROM mnemon.document_revisions r WHERE r.tenant_id = t.tenant_id AND r.doc_version_id = t.doc_version_id)
+UNION
+SELECT DISTINCT doc_version_id FROM mnemon.chunks c WHERE tenant_id = %(tenant)s AND NOT EXISTS (
+    SELECT FROM mnemon.document_revisions r WHERE r.tenant_id = c.tenant_id AND r.doc_version_id = c.doc_version_id)
+"""
+
+
+async def check_content(task: VerifyTask, report: CheckReport) -> None:
+    async for row in _pages(task, FILES, "content_hash", ""):
+        report.checked += 1
+        await _check_file(task, report, row["content_hash"], row["revision"])
+    async for row in _pages(task, TEXTS, "doc_version_id", UUID(int=0)):
+        report.checked += 1
+        _check_text(report, row)
+    async with task.parts.database.transaction(task.tenant) as tx:
+        for row in await (await tx.execute(STRAYS, {"tenant": task.tenant})).fetchall():
+            report.find(f"revision {row['doc_version_id']}", "There is text of a revision that the log does not know.")
+
+
+async def _check_file(task: VerifyTask, report: CheckReport, content_hash: str, revision: str) -> None:
+    files = task.parts.files
+    blob = files.blob(task.tenant, content_hash)
+    if not await asyncio.to_thread(blob.exists):
+        report.find(f"file {content_hash}", f"The file of revision {revision} is missing.")
+    elif not await asyncio.to_thread(files.is_intact, blob):
+        report.find(f"file {content_hash}", f"The file of revision {revision} was changed.")
+
+
+def _check_text(report: CheckReport, row: dict[str, Any]) -> None:
+    where = f"revision {row['doc_version_id']}"
+    if row["missing"]:
+        report.find(where, "Its text is missing.")
+    elif not row["same"]:
+        report.find(where, "Its text is not the one that was hashed when it was read.")
+    elif row["changed"]:
+        report.find(where, f"{row['changed']} of its chunks are not what its text says there.")
+    if row["chunk_count"] is not None and row["chunk_count"] != row["chunks"]:
+        report.find(where, f"It has {row['chunks']} chunks where {row['chunk_count']} were made.")
+
+
+async def _pages(task: VerifyTask, statement: str, key: str, after: Any) -> AsyncIterator[dict[str, Any]]:
+    portion = task.portion
+    values = {
+        "tenant": task.tenant,
+        "number": portion.number if portion else None,
+        "since": portion.since if portion else None,
+        "nights": NIGHTS,
+    }
+    while True:
+        async with task.parts.database.transaction(task.tenant) as tx:
+            rows = await (await tx.execute(statement, values | {"after": after})).fetchall()
+        for row in rows:
+            yield row
+        if not rows:
+            return
+        after = rows[-1][key]

@@ -1,0 +1,400 @@
+"""What someone who owns the machine may do to the data, and what `mnemon verify` says to it."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from mnemon.log.proof import chain
+from mnemon.log.proof.signing import public_hex
+
+from .world import World
+
+MALLORY = Ed25519PrivateKey.from_private_bytes(b"m" * 32)
+
+
+@dataclass(frozen=True)
+class Tamper:
+    """A change, and what the verification must say, as a pattern over `part where message`.
+
+    `alone`: it would hide, or be hidden by, another change of the same thing. `undo` for what outlives the database.
+    """
+
+    name: str
+    do: str | Sequence[str] | Callable[[World], object]
+    says: str
+    alone: bool = False
+    undo: str | None = None
+
+    def apply(self, world: World) -> None:
+        if callable(self.do):
+            self.do(world)
+            return
+        for statement in [self.do] if isinstance(self.do, str) else self.do:
+            assert world.sql(statement), f"{self.name} changed nothing"
+
+
+def at(number: str) -> str:
+    """The place of an invoice's event in the main partition."""
+    return (
+        "tenant_id = %(tenant)s AND sequence = (SELECT x.sequence FROM mnemon.event_entities x "
+        f"WHERE x.tenant_id = %(tenant)s AND x.entity_type = 'invoice' AND x.entity_id = '{number}') "
+        "AND partition_id = (SELECT y.partition_id FROM mnemon.partitions y "
+        "WHERE y.tenant_id = %(tenant)s AND y.legal_entity = 'main')"
+    )
+
+
+def of(legal_entity: str) -> str:
+    return f"tenant_id = %(tenant)s AND legal_entity = '{legal_entity}'"
+
+
+def event(name: str, edit: str, number: int, says: str) -> Tamper:
+    return Tamper(name, f"UPDATE mnemon.events SET {edit} WHERE {at(f'A-{number}')}", says)
+
+
+def cut_tail(world: World) -> None:
+    number = world.partition("cut")
+    for table in ("events", "event_payloads", "event_entities", "event_labels", "event_subjects"):
+        world.sql(f"DELETE FROM mnemon.{table} WHERE partition_id = {number} AND sequence > 6")
+    world.sql(
+        f"UPDATE mnemon.partitions p SET sequence = 6, hash = e.hash, recorded_at = e.recorded_at FROM mnemon.events e "
+        f"WHERE p.partition_id = {number} AND e.partition_id = {number} AND e.sequence = 6"
+    )
+
+
+def drop_partition(world: World) -> None:
+    number = world.partition("dropped")
+    for table in ("events", "event_payloads"):
+        world.sql(f"DROP TABLE mnemon.{table}_{number}")
+    for table in ("event_entities", "event_labels", "event_subjects", "event_keys", "partitions"):
+        world.sql(f"DELETE FROM mnemon.{table} WHERE partition_id = {number}")
+
+
+def rehash(world: World) -> None:
+    number = world.partition("rehashed")
+    world.sql(f"UPDATE mnemon.events SET recorded_at = recorded_at - interval '1 day' WHERE partition_id = {number}")
+    previous = chain.genesis(world.tenant, "rehashed")
+    rows = world.superuser.execute(f"SELECT * FROM mnemon.events_{number} ORDER BY sequence").fetchall()
+    for row in rows:
+        digests = chain.digest(row["envelope"].encode()), row["payload_digest"]
+        own = chain.link(previous, row["sequence"], row["recorded_at"], *digests)
+        world.sql(
+            f"UPDATE mnemon.events_{number} SET previous_hash = %(previous)s, hash = %(own)s WHERE sequence = %(n)s",
+            previous=previous, own=own, n=row["sequence"],
+        )  # fmt: skip
+        previous = own
+    world.sql(
+        f"UPDATE mnemon.partitions SET hash = %(own)s, recorded_at = %(at)s WHERE partition_id = {number}",
+        own=previous, at=rows[-1]["recorded_at"],
+    )  # fmt: skip
+
+
+def insert_beyond(world: World) -> None:
+    number = world.partition("beyond")
+    world.sql(
+        f"INSERT INTO mnemon.events SELECT tenant_id, partition_id, sequence + 1, '7' || substr(id, 2), type, "
+        f"occurred_at, effective_date, recorded_at, actor_id, correlation_id, caused_by, envelope, payload_digest, "
+        f"hash, sha256('forged') FROM mnemon.events_{number} ORDER BY sequence DESC LIMIT 1"
+    )
+
+
+def checkpoint_lines(name: str, change: Callable[[list[str]], list[str]]) -> Callable[[World], None]:
+    def do(world: World) -> None:
+        file = world.mnemon.integrity.checkpoints.file_of(world.tenant, name)
+        lines = change(file.read_text().splitlines(keepends=True))
+        file.write_text("".join(lines)) if lines else file.unlink()
+
+    return do
+
+
+def signed_by_a_stranger(lines: list[str]) -> list[str]:
+    made = []
+    for line in lines:
+        said = json.loads(line)
+        said |= {"public_key": public_hex(MALLORY), "signature": MALLORY.sign(said["statement"].encode()).hex()}
+        made.append(json.dumps(said) + "\n")
+    return made
+
+
+def old_seal(world: World) -> None:
+    files = world.mnemon.integrity.checkpoints
+    first = files.file_of(world.tenant, "old-seal").read_text().splitlines(keepends=True)[0]
+    files.seal_of(world.tenant, "old-seal").write_text(first)
+
+
+def files_and_rows(world: World) -> None:
+    files = world.mnemon.integrity.checkpoints
+    files.file_of(world.tenant, "both").unlink()
+    files.seal_of(world.tenant, "both").unlink()
+    for table in ("checkpoints", "seals"):
+        assert world.sql(f"DELETE FROM mnemon.{table} WHERE {of('both')}")
+
+
+def blob_of(world: World) -> object:
+    [blob] = world.mnemon.files.blobs.glob("*/??/*")
+    return blob
+
+
+LOG = [
+    event("an event's envelope", "envelope = replace(envelope, 'user:ada', 'u')", 1, r"log main \d+ The envelope"),
+    event("an event's recorded time", "recorded_at = recorded_at + interval '1 s'", 2, r"log main \d+ The envelope"),
+    Tamper("a payload", f"UPDATE mnemon.event_payloads SET payload = replace(payload, 'A-3', 'A-9') WHERE {at('A-3')}",
+           r"log main \d+ The payload of event \d+ is not the one"),
+    Tamper("a payload taken away", f"DELETE FROM mnemon.event_payloads WHERE {at('A-4')}",
+           r"log main \d+ The payload of event \d+ is neither here nor in the archive"),
+    event("an event's type", "type = 'shop.invoice.void'", 5, r"log main \d+ The column id, type"),
+    event("an event's actor", "actor_id = 'user:eve'", 6, r"log main \d+ The column actor_id"),
+    event("when an event happened", "occurred_at = occurred_at - interval '1 h'", 7, r"log main \d+ The column occ"),
+    event("an event's effective date", "effective_date = effective_date - 1", 8, r"log main \d+ The column effective"),
+    event("an event's process", "correlation_id = 'elsewhere'", 9, r"log main \d+ The column id, type or corr"),
+    event("an event's cause", "caused_by = 'nothing'", 10, r"log main \d+ The column actor_id or caused_by"),
+    event("an event's id", "id = '7' || substr(id, 2)", 11, r"log main \d+ The column id, type"),
+    event("the digest of a payload", "payload_digest = sha256('x')", 12, r"log main \d+ The payload of event"),
+    event("an event's hash", "hash = sha256('x')", 13, r"log main \d+ Event \d+ does not link"),
+    event("the link to the event before", "previous_hash = sha256('y')", 14, r"log main \d+ Event \d+ does not link"),
+    Tamper("an event taken out of an entity's stream", f"DELETE FROM mnemon.event_entities WHERE {at('A-15')}",
+           r"log main \d+ The streams of event"),
+    Tamper("an event put into another stream",
+           f"INSERT INTO mnemon.event_labels SELECT tenant_id, partition_id, sequence, 'tag', 'forged' "
+           f"FROM mnemon.events WHERE {at('A-16')}", r"log main \d+ The streams of event"),
+    Tamper("an event taken out of a tag's stream", f"DELETE FROM mnemon.event_labels WHERE {at('A-17')}",
+           r"log main \d+ The streams of event"),
+    Tamper("whom an event is about", f"DELETE FROM mnemon.event_subjects WHERE {at('A-18')}",
+           r"log main \d+ The streams of event"),
+    Tamper("which fields are about a person",
+           f"UPDATE mnemon.event_subjects SET fields = '{{/data/number}}' WHERE {at('A-19')} AND subject_id = 'c-2'",
+           r"log main \d+ The streams of event"),
+    Tamper("an entity's version", f"UPDATE mnemon.event_entities SET version = 99 WHERE {at('after-main')}",
+           r"log main \d+ invoice after-main is said to be at version 99"),
+    Tamper("an event deleted", f"DELETE FROM mnemon.events WHERE {at('A-0')}",
+           r"log main \d+ Before \d+, event \d+ is missing"),
+    Tamper("the tail cut off and the head set back", cut_tail, "log cut 7 A checkpoint of .* attests 7 events"),
+    Tamper("the head set to nothing", f"UPDATE mnemon.partitions SET sequence = 0 WHERE {of('head')}",
+           "log head 1 Event 1 stands beyond"),
+    Tamper("a partition dropped with all its rows", drop_partition, "log dropped 1 A checkpoint of"),
+    Tamper("history hashed anew", rehash, "log rehashed 1 Between events 1 and"),
+    Tamper("an event added beyond the head", insert_beyond, r"log beyond \d+ Event \d+ stands beyond"),
+    Tamper("the hash of a head", f"UPDATE mnemon.partitions SET hash = sha256('x') WHERE {of('head-hash')}",
+           "log head-hash .* with another hash"),
+    Tamper("the time of a head",
+           f"UPDATE mnemon.partitions SET recorded_at = recorded_at + interval '1 year' WHERE {of('head-time')}",
+           "log_rows head-time The head says another time"),
+]  # fmt: skip
+
+SIGNED = [
+    Tamper("a checkpoint file deleted", checkpoint_lines("file", lambda lines: []),
+           "log file .*the file ends after 0 of 2"),
+    Tamper("a checkpoint file shortened", checkpoint_lines("shortened", lambda lines: lines[:1]),
+           "log shortened .*the file ends after 1 of 2"),
+    Tamper("checkpoints signed with a fresh key", checkpoint_lines("stranger", signed_by_a_stranger),
+           "log stranger .*which is not pinned"),
+    Tamper("a seal deleted",
+           lambda world: world.mnemon.integrity.checkpoints.seal_of(world.tenant, "seal").unlink(),
+           "log seal .*its file is missing or an older one"),
+    Tamper("an older seal put back", old_seal, "log old-seal .*its file is missing or an older one"),
+    Tamper("checkpoints deleted in files and database alike", files_and_rows,
+           "log both The last verification saw 2 checkpoints, now there are 0"),
+    Tamper("the record of a checkpoint deleted", f"DELETE FROM mnemon.checkpoints WHERE {of('record')} AND number = 1",
+           "log record .*the record of checkpoint 1 is missing"),
+    Tamper("the record of a seal", f"UPDATE mnemon.seals SET digest = sha256('x') WHERE {of('seal-row')}",
+           "log seal-row .*the seal in the file is not the one"),
+    Tamper("the pinned key",
+           "UPDATE mnemon.signing_keys SET public_key = repeat('ab', 32) WHERE tenant_id = %(tenant)s",
+           "log main 0 The keys that the database has pinned"),
+]  # fmt: skip
+
+ROWS = [
+    Tamper("a closed period opened", "UPDATE mnemon.periods SET status = 'open' WHERE tenant_id = %(tenant)s",
+           "log_rows main period 2025-01"),
+    Tamper("a period deleted", "DELETE FROM mnemon.periods WHERE tenant_id = %(tenant)s",
+           "log_rows main period 2025-01", alone=True),
+    Tamper("the schema of an event type",
+           "UPDATE mnemon.event_types SET declaration = replace(declaration::text, 'string', 'number')::json "
+           "WHERE tenant_id = %(tenant)s", "log_rows event type shop.invoice.sent"),
+    Tamper("an event type added",
+           "INSERT INTO mnemon.event_types SELECT tenant_id, 'shop.forged', 1, 1, declaration, registered_by, now() "
+           "FROM mnemon.event_types LIMIT 1", "log_rows event type shop.forged"),
+    Tamper("a business key deleted", "DELETE FROM mnemon.event_keys WHERE expires_at = 'infinity' AND " + at("A-1"),
+           r"log_rows main \d+ The key of event"),
+    Tamper("the content of a business key",
+           "UPDATE mnemon.event_keys SET content = sha256('x') WHERE expires_at = 'infinity' AND " + at("A-2"),
+           r"log_rows main \d+ The key of event"),
+    Tamper("a business key added",
+           "INSERT INTO mnemon.event_keys SELECT tenant_id, partition_id, sha256('x'), sha256('y'), sequence, "
+           "'infinity' FROM mnemon.events WHERE " + at("A-1"), "log_rows main There are", alone=True),
+    Tamper("a key of an event that is not there",
+           "UPDATE mnemon.event_keys SET sequence = 9999 WHERE expires_at < 'infinity' AND " + at("A-3"),
+           "log_rows main 1 keys name events that are not there"),
+    Tamper("the record of a redaction deleted", "DELETE FROM mnemon.redactions WHERE tenant_id = %(tenant)s",
+           "log_rows main redaction"),
+    Tamper("the record of an erasure deleted", "DELETE FROM mnemon.erasures WHERE tenant_id = %(tenant)s",
+           "log_rows erasure"),
+    Tamper("an erased person's key put back",
+           "UPDATE mnemon.subject_keys SET destroyed_at = NULL, wrapped_key = o.wrapped_key, key_id = o.key_id FROM "
+           "(SELECT wrapped_key, key_id FROM mnemon.subject_keys WHERE wrapped_key IS NOT NULL LIMIT 1) AS o "
+           "WHERE tenant_id = %(tenant)s AND subject_id = 'c-1'", "log_rows person c-1 They were erased"),
+    Tamper("a person's key deleted",
+           "DELETE FROM mnemon.subject_keys WHERE tenant_id = %(tenant)s AND subject_id = 'c-2'",
+           "log_rows person c-2 Their key is gone", alone=True),
+]  # fmt: skip
+
+ADA = "tenant_id = %(tenant)s AND email = 'ada@example.org'"
+BOB = "tenant_id = %(tenant)s AND email = 'bob@example.org'"
+PEOPLE = [
+    Tamper("a user made administrator", f"UPDATE mnemon.users SET role = 'admin' WHERE {ADA}", "people user .*: role"),
+    Tamper("a user's address", f"UPDATE mnemon.users SET email = 'eve@example.org' WHERE {BOB}",
+           "people user .*another column", alone=True),
+    Tamper("a user's name", f"UPDATE mnemon.users SET name = 'Eve' WHERE {ADA}", "people user .*another column",
+           alone=True),
+    Tamper("a user's password", f"UPDATE mnemon.users SET password_hash = 'x' WHERE {ADA}",
+           "people user .*another column"),
+    Tamper("a disabled user let in", f"UPDATE mnemon.users SET disabled_at = NULL WHERE {BOB}",
+           "people user .*: disabled"),
+    Tamper("a user added",
+           "INSERT INTO mnemon.users (tenant_id, user_id, email, name, role) "
+           "VALUES (%(tenant)s, gen_random_uuid(), 'eve@example.org', 'Eve', 'admin')",
+           "people user .*No event tells that this user was added"),
+    Tamper("a user deleted", f"DELETE FROM mnemon.users WHERE {BOB}", "people user .*The row of this user is gone",
+           alone=True),
+    Tamper("a token added",
+           "INSERT INTO mnemon.access_tokens (tenant_id, token_id, user_id, name, scope, secret_hash) "
+           "SELECT tenant_id, gen_random_uuid(), user_id, 'eve', 'write', sha256('eve') FROM mnemon.users "
+           "WHERE role = 'admin' LIMIT 1",
+           "people token .*No event tells that this token was added"),
+    Tamper("what a token may do", "UPDATE mnemon.access_tokens SET scope = 'write' WHERE name = 'agent'",
+           "people token .*another column"),
+    Tamper("how long a token lasts", "UPDATE mnemon.access_tokens SET expires_at = NULL WHERE name = 'agent'",
+           "people token .*another column", alone=True),
+    Tamper("whose a token is",
+           "UPDATE mnemon.access_tokens SET user_id = (SELECT user_id FROM mnemon.users WHERE role = 'admin' LIMIT 1) "
+           "WHERE name = 'agent'", "people token .*another column", alone=True),
+    Tamper("a revoked token valid again", "UPDATE mnemon.access_tokens SET revoked_at = NULL WHERE name = 'old agent'",
+           "people token .*: revoked"),
+    Tamper("a token deleted", "DELETE FROM mnemon.access_tokens WHERE name = 'old agent'",
+           "people token .*The row of this token is gone", alone=True),
+    Tamper("a login link added",
+           "INSERT INTO mnemon.login_links (secret_hash, tenant_id, user_id, expires_at) SELECT sha256('eve'), "
+           "tenant_id, user_id, now() + interval '1 day' FROM mnemon.users WHERE role = 'admin' LIMIT 1",
+           "people user .*A login link that no event tells of"),
+    Tamper("how long a login link lasts", "UPDATE mnemon.login_links SET expires_at = now() + interval '1 year'",
+           "people user .*A login link that no event tells of", alone=True),
+    Tamper("a tenant's name", "UPDATE mnemon.tenants SET slug = 'other' WHERE tenant_id = %(tenant)s",
+           "people tenant Its row is gone, or its names"),
+]  # fmt: skip
+
+CONTENT = [
+    Tamper("a stored file", lambda world: blob_of(world).write_text("something else"),  # type: ignore[attr-defined]
+           "content file .*was changed"),
+    Tamper("a stored file deleted", lambda world: blob_of(world).unlink(),  # type: ignore[attr-defined]
+           "content file .*is missing", alone=True),
+    Tamper("the text of a revision",
+           "UPDATE mnemon.revision_texts SET text = replace(text, 'Friday', 'Monday') WHERE tenant_id = %(tenant)s",
+           "content revision .*is not the one that was hashed"),
+    Tamper("the text of a revision deleted", "DELETE FROM mnemon.revision_texts WHERE tenant_id = %(tenant)s",
+           "content revision .*Its text is missing", alone=True),
+    Tamper("the text of a chunk",
+           "UPDATE mnemon.chunks SET text = replace(text, 'Friday', 'Monday') WHERE tenant_id = %(tenant)s",
+           "content revision .*chunks are not what its text says", alone=True),
+    Tamper("a chunk deleted", "DELETE FROM mnemon.chunks WHERE tenant_id = %(tenant)s AND ordinal = 0",
+           r"content revision .*It has \d+ chunks where"),
+    Tamper("a text that no document has",
+           "INSERT INTO mnemon.revision_texts (tenant_id, doc_version_id, text) "
+           "VALUES (%(tenant)s, gen_random_uuid(), 'forged')",
+           "content revision .*text of a revision that the log does not know"),
+]  # fmt: skip
+
+LENSES = [
+    Tamper("a document's title", "UPDATE mnemon.documents SET title = 'Other' WHERE tenant_id = %(tenant)s",
+           "lenses lens documents"),
+    Tamper("who may read a document",
+           "UPDATE mnemon.documents SET readers = ARRAY[owner, 'user:eve'] WHERE tenant_id = %(tenant)s",
+           "lenses lens documents", alone=True),
+    Tamper("the hash of a revision's text",
+           "UPDATE mnemon.document_revisions SET text_hash = content_hash || '0' WHERE tenant_id = %(tenant)s",
+           "lenses lens documents", alone=True),
+    Tamper("a document deleted", "DELETE FROM mnemon.documents WHERE tenant_id = %(tenant)s",
+           "lenses lens documents", alone=True),
+    Tamper("a memory object",
+           "UPDATE mnemon.emo_current SET content = 'The key is at the bank.' WHERE tenant_id = %(tenant)s",
+           "lenses lens memory"),
+    Tamper("the history of a memory object",
+           "UPDATE mnemon.emo_history SET updated_by = 'user:eve' WHERE tenant_id = %(tenant)s",
+           "lenses lens memory", alone=True),
+    Tamper("a semantic event added",
+           "INSERT INTO mnemon.extractions (tenant_id, extraction_id, doc_version_id, doc_id, engine, events, "
+           "unproven, extracted_at) VALUES (%(tenant)s, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), "
+           "'rules', 1, 0, "
+           "now())", "lenses lens semantic"),
+    Tamper("the snapshot of an entity",
+           """UPDATE mnemon.entity_snapshots SET state = '{"number": "A-99"}' WHERE tenant_id = %(tenant)s""",
+           "snapshots invoice A-1 Its snapshot"),
+]  # fmt: skip
+
+GUARDS = [
+    Tamper("a trigger disabled", "ALTER TABLE mnemon.events DISABLE TRIGGER only_grows",
+           "guards trigger events.only_grows It was changed"),
+    Tamper("a trigger dropped", "DROP TRIGGER only_grows ON mnemon.event_labels",
+           "guards trigger event_labels.only_grows It is missing"),
+    Tamper("a trigger function emptied",
+           "CREATE OR REPLACE FUNCTION mnemon.refuse_change() RETURNS trigger LANGUAGE plpgsql AS "
+           "'BEGIN RETURN OLD; END'", r"guards function mnemon.refuse_change\(\) It was changed"),
+    Tamper("row-level security off", "ALTER TABLE mnemon.jobs DISABLE ROW LEVEL SECURITY",
+           "guards table jobs It was changed"),
+    Tamper("a policy dropped", "DROP POLICY tenant_only ON mnemon.model_calls",
+           "guards policy model_calls.tenant_only It is missing"),
+    Tamper("a policy added", "CREATE POLICY all_of_it ON mnemon.users USING (true)",
+           "guards policy users.all_of_it It should not be there"),
+    Tamper("a policy changed", "ALTER POLICY tenant_only ON mnemon.subscriptions USING (true)",
+           "guards policy subscriptions.tenant_only It was changed"),
+    Tamper("a grant on the log", "GRANT UPDATE ON mnemon.events TO mnemon_app", "guards table events It was changed"),
+    Tamper("a grant on a column", "GRANT UPDATE (payload) ON mnemon.event_payloads TO PUBLIC",
+           "guards column event_payloads.payload It was changed"),
+    Tamper("a grant to make tables", "GRANT CREATE ON SCHEMA mnemon TO mnemon_app",
+           "guards schema mnemon It was changed"),
+    Tamper("a grant on a partition",
+           lambda world: world.sql(f"GRANT SELECT ON mnemon.events_{world.partition('main')} TO mnemon_app"),
+           r"guards table events_\d+ It was changed"),
+    Tamper("a grant to run a function", "GRANT EXECUTE ON FUNCTION mnemon.open_partition TO PUBLIC",
+           r"guards function mnemon.open_partition\(text\) It was changed"),
+    Tamper("a function that runs as the owner loses its search path", "ALTER FUNCTION mnemon.find_login RESET ALL",
+           r"guards function mnemon.find_login\(text,text\) It was changed"),
+    Tamper("a function made to run as the owner", "ALTER FUNCTION mnemon.may_read SECURITY DEFINER",
+           r"guards function mnemon.may_read.* It was changed"),
+    Tamper("a function dropped", "DROP FUNCTION mnemon.tenant_seal",
+           "guards function mnemon.tenant_seal.*It is missing",
+           alone=True),
+    Tamper("a constraint dropped", "ALTER TABLE mnemon.users DROP CONSTRAINT users_role_check",
+           "guards constraint users.users_role_check It is missing"),
+    Tamper("a unique index dropped", "DROP INDEX mnemon.users_by_email", "guards index users_by_email It is missing"),
+    Tamper("a table added", "CREATE TABLE mnemon.more (x int)", "guards table more It should not be there"),
+    Tamper("a column added", "ALTER TABLE mnemon.users ADD COLUMN more text", "guards column users.more It should not"),
+    Tamper("a rule that swallows writes",
+           "CREATE RULE quietly AS ON INSERT TO mnemon.login_attempts DO INSTEAD NOTHING",
+           "guards rule login_attempts.quietly It should not be there"),
+    Tamper("a default", "ALTER TABLE mnemon.users ALTER COLUMN role SET DEFAULT 'admin'",
+           "guards column users.role It was changed"),
+    Tamper("a setting for the application role",
+           lambda world: world.sql(
+               f"ALTER ROLE mnemon_app IN DATABASE {world.one('SELECT current_database()')} SET search_path = public"),
+           "guards setting search_path"),
+    Tamper("an event trigger",
+           ["CREATE FUNCTION public.on_ddl() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'",
+            "CREATE EVENT TRIGGER forged ON ddl_command_end EXECUTE FUNCTION public.on_ddl()"],
+           "guards event trigger forged"),
+    Tamper("the application role in a mightier one", "GRANT pg_write_all_data TO mnemon_app",
+           "guards role mnemon_app in pg_write_all_data", alone=True, undo="REVOKE pg_write_all_data FROM mnemon_app"),
+    Tamper("the application role made mighty", "ALTER ROLE mnemon_app CREATEROLE", "guards role mnemon_app It takes",
+           alone=True, undo="ALTER ROLE mnemon_app NOCREATEROLE"),
+    Tamper("a schedule deleted", "DELETE FROM mnemon.schedules WHERE name = 'log.checkpoint'",
+           "guards schedule log.checkpoint It is missing"),
+    Tamper("a schedule put off",
+           "UPDATE mnemon.schedules SET next_fire_at = now() + interval '10 years' WHERE name = 'integrity.verify'",
+           "guards schedule integrity.verify It is put off"),
+    Tamper("a schedule's rule", "UPDATE mnemon.schedules SET cron = '0 0 1 1 *' WHERE name = 'work.clean_up'",
+           "guards schedule work.clean_up It is not the one"),
+    Tamper("the record of a function's text", "UPDATE mnemon.functions SET digest = 'x' WHERE name = 'append_events'",
+           "guards schema It is at step .* 1 functions differ"),
+]  # fmt: skip
+
+TAMPERS = [*LOG, *SIGNED, *ROWS, *PEOPLE, *CONTENT, *LENSES, *GUARDS]

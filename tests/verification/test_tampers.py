@@ -1,0 +1,48 @@
+"""Whatever is changed behind Mnemon's back, `mnemon verify` says so: all at once, and each alone in the long form."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from mnemon.verification.findings import Finding
+from mnemon.verification.run import verify_everything
+
+from .conftest import Copy
+from .tampers import TAMPERS, Tamper
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "tampering.md"
+
+
+def unnoticed(tampers: Iterable[Tamper], findings: Iterable[Finding]) -> list[str]:
+    said = [f"{one.part} {one.where} {one.message}" for one in findings]
+    return [one.name for one in tampers if not any(re.search(one.says, line) for line in said)]
+
+
+def test_there_are_enough_and_the_guide_lists_each() -> None:
+    assert len(TAMPERS) >= 60
+    listed = re.findall(r"^\| ([^|]+?) \| `", GUIDE.read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(one.name for one in TAMPERS)
+
+
+async def test_none_of_many_changes_goes_unnoticed(copied: Copy) -> None:
+    together = [one for one in TAMPERS if not one.alone]
+    async with copied() as world:
+        for one in together:
+            one.apply(world)
+        report = await verify_everything(world.mnemon, world.tenant, record=False)
+    assert unnoticed(together, report.findings) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tamper", TAMPERS, ids=lambda one: one.name)
+async def test_each_change_alone_is_noticed(copied: Copy, tamper: Tamper) -> None:
+    async with copied() as world:
+        try:
+            tamper.apply(world)
+            report = await verify_everything(world.mnemon, world.tenant)
+        finally:
+            if tamper.undo:
+                world.sql(tamper.undo)
+    assert unnoticed([tamper], report.findings) == []
