@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""Check a Mnemon export, checkpoint file or receipt. One file, Python's standard library only, no database.
+"""Check a Mnemon export, checkpoint file, receipt, proof of consistency or answer.
+
+One file, Python's standard library only, no database.
 
     mnemon_verify.py export EXPORT.jsonl [--checkpoints FILE.jsonl] [--key HEX]
     mnemon_verify.py checkpoints FILE.jsonl [--key HEX]
     mnemon_verify.py receipt RECEIPT.json [--key HEX]
+    mnemon_verify.py consistency PROOF.json --count N --root HEX [--key HEX]
+    mnemon_verify.py answer ANSWER.json --receipt RECEIPT.json [--text REVISION=FILE ...] [--key HEX]
 
 Give --key, a public key that you were told by another way; without it the key inside the file is used, which proves
 only that the file agrees with itself. If the signing key was changed since, the file holds what each key signed to
@@ -100,6 +104,30 @@ def root_of_path(leaf_hash, place, count, path):
     return reached
 
 
+def is_consistent(first, first_root, second, second_root, path):
+    """Whether a path proves that the tree with the second root has grown out of the one with the first (RFC 9162)."""
+    if first == second:
+        return not path and first_root == second_root
+    if not 0 < first < second or not path:
+        return False
+    steps = [first_root, *path] if first & (first - 1) == 0 else list(path)
+    place, last = first - 1, second - 1
+    while place & 1:
+        place, last = place >> 1, last >> 1
+    old = new = steps[0]
+    for step in steps[1:]:
+        if last == 0:
+            return False
+        if place & 1 or place == last:
+            old, new = sha256(b"\x01" + step + old), sha256(b"\x01" + step + new)
+            while not place & 1 and place:
+                place, last = place >> 1, last >> 1
+        else:
+            new = sha256(b"\x01" + new + step)
+        place, last = place >> 1, last >> 1
+    return last == 0 and (old, new) == (first_root, second_root)
+
+
 # Ed25519 (RFC 8032), verification only. Points are (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z.
 
 P = 2**255 - 19
@@ -164,7 +192,7 @@ def is_signed(public_key, signature, message):
     return same_point(multiply(response, BASE), add_points(commitment, multiply(challenge, key)))
 
 
-# The three kinds of file.
+# The kinds of file.
 
 
 def keys_after(key, handovers):
@@ -230,8 +258,11 @@ class Notes:
     def __init__(self):
         self.absent = []
         self.redacted = []
+        self.unread = set()
 
     def texts(self):
+        if self.unread:
+            yield f"quotes of {len(self.unread)} revisions were not compared: give --text"
         if self.absent:
             yield f"{counted(self.absent)} not in the file, only the digest: {places(self.absent)}"
         if self.redacted:
@@ -343,6 +374,50 @@ def path_faults(proven, said):
         yield "the path does not lead to the root that the checkpoint attests"
 
 
+def check_consistency(proof, count, root, key):
+    """Whoever kept a root over `count` events: the log that gave this proof still holds all of them."""
+    if proof.get("format") != "mnemon/consistency/1":
+        yield "this is no proof of consistency"
+        return
+    yield from checkpoint_faults(proof["checkpoint"], key)
+    said = json.loads(proof["checkpoint"]["statement"])
+    path = [bytes.fromhex(one) for one in proof["path"]]
+    ends = int(said["count"]), bytes.fromhex(said["root"])
+    if int(proof["count"]) != count or not is_consistent(count, bytes.fromhex(root), *ends, path):
+        yield f"the log of {said['count']} events does not hold all that you kept the root of"
+
+
+def check_answer(answer, receipt, texts, key, notes):
+    """An answer is as it was given: the log tells these very spans, and the texts, if given, say the quotes there."""
+    yield from check_receipt(receipt, key, notes)
+    envelope = json.loads(receipt["event"]["envelope"])
+    if envelope["type"] != "question.asked" or receipt["event"]["payload"] is None:
+        yield "the receipt is not about an answer"
+        return
+    if answer["query_id"] not in [one["entity_id"] for one in envelope.get("entities", [])]:
+        yield "the receipt is about another answer"
+    recorded = json.loads(receipt["event"]["payload"])["data"]["evidence"]
+    spans = {(one["doc_version_id"], one["start"], one["end"]) for one in recorded}
+    citations = [one for sentence in answer["sentences"] for one in sentence["citations"]]
+    for one in citations:
+        where = f"{one['doc_version_id']} {one['start']}-{one['end']}"
+        if (one["doc_version_id"], one["start"], one["end"]) not in spans:
+            yield f"citation {where}: the log does not tell of it"
+        text = texts.get(one["doc_version_id"])
+        if text is None:
+            notes.unread.add(one["doc_version_id"])
+        elif text[one["start"] : one["end"]] != one["quote"]:
+            yield f"citation {where}: the text says something else there"
+    if spans - {(one["doc_version_id"], one["start"], one["end"]) for one in citations}:
+        yield "the log tells of citations that the answer leaves out"
+
+
+def read_texts(given):
+    """`REVISION=FILE` as text by revision, line ends as they are: offsets count code points."""
+    pairs = [one.partition("=") for one in given or []]
+    return {name: Path(path).read_bytes().decode() for name, _, path in pairs}
+
+
 def read_lines(path):
     with Path(path).open(encoding="utf-8") as file:
         for line in file:
@@ -354,6 +429,14 @@ def run(arguments, notes):
     if arguments.kind == "receipt":
         receipt = json.loads(Path(arguments.file).read_text(encoding="utf-8"))
         return list(check_receipt(receipt, arguments.key, notes))
+    if arguments.kind == "consistency":
+        if not arguments.root or not arguments.count:
+            raise ValueError("give --count and --root, as you kept them")
+        proof = json.loads(Path(arguments.file).read_text(encoding="utf-8"))
+        return list(check_consistency(proof, arguments.count, arguments.root, arguments.key))
+    if arguments.kind == "answer":
+        answer, receipt = (json.loads(Path(one).read_text("utf-8")) for one in (arguments.file, arguments.receipt))
+        return list(check_answer(answer, receipt, read_texts(arguments.text), arguments.key, notes))
     if arguments.kind == "checkpoints":
         return list(check_checkpoints(list(read_lines(arguments.file)), arguments.key))
     faults, checkpoints = [], []
@@ -372,9 +455,13 @@ def verdict(arguments, notes):
 
 def main():
     parser = argparse.ArgumentParser(description="Check what Mnemon recorded, without Mnemon.")
-    parser.add_argument("kind", choices=["export", "checkpoints", "receipt"])
+    parser.add_argument("kind", choices=["export", "checkpoints", "receipt", "consistency", "answer"])
     parser.add_argument("file")
     parser.add_argument("--checkpoints", help="checkpoint file to hold an export against")
+    parser.add_argument("--count", type=int, help="how many events the root that you kept was over")
+    parser.add_argument("--root", help="the root that you kept, 64 hexadecimal digits")
+    parser.add_argument("--receipt", help="the receipt of an answer")
+    parser.add_argument("--text", action="append", help="REVISION=FILE: the text of a cited revision")
     parser.add_argument("--key", help="the public key, 64 hexadecimal digits, as you were told it")
     arguments, notes = parser.parse_args(), Notes()
     try:

@@ -32,6 +32,8 @@ from mnemon.log.project.projector import Projector
 from mnemon.log.project.snapshots import SNAPSHOT_TABLES
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.proof.sealing import sealing
+from mnemon.log.proof.witness_places import witness_at
+from mnemon.log.proof.witnesses import Witnesses, witnessed
 from mnemon.log.store import EventLog
 from mnemon.memory import backups as memory_backups
 from mnemon.memory import lens as memory_lens
@@ -174,6 +176,14 @@ class Mnemon:
         """Its keys and checkpoints are in the home folder, outside the database that they speak about."""
         told = self.settings.log_signing_key
         return Integrity(self.database, self.log.reader, self.settings.home, self.log, told)
+
+    @cached_property
+    def witnesses(self) -> Witnesses:
+        """Places outside that checkpoints are sent to."""
+        given = self.settings.log_witnesses
+        named = [one.strip() for one in given.get_secret_value().split(",")] if given else []
+        places = [witness_at(one, self.settings.home) for one in named if one]
+        return Witnesses(self.integrity, self.log.reader, places)
 
     @cached_property
     def embedder(self) -> "Embedder":
@@ -338,9 +348,15 @@ async def working_inside(mnemon: Mnemon, on_stuck: Callable[[], None] | None = N
             await task
 
 
-def sealing_log(mnemon: Mnemon) -> AbstractAsyncContextManager[None]:
-    """Beside a server or worker: signs the newest events every few seconds of activity."""
-    return sealing(mnemon.integrity, mnemon.settings.log_seal_seconds)
+@asynccontextmanager
+async def sealing_log(mnemon: Mnemon) -> AsyncIterator[None]:
+    """Beside a server or worker: signs the newest events every few seconds of activity, and tells the witnesses."""
+    settings = mnemon.settings
+    async with (
+        witnessed(mnemon.witnesses, settings.log_witness_seconds),
+        sealing(mnemon.integrity, settings.log_seal_seconds),
+    ):
+        yield
 
 
 def guarding_runs(mnemon: Mnemon) -> AbstractAsyncContextManager[None]:

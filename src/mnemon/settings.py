@@ -183,6 +183,15 @@ class Settings(BaseSettings):
         pattern="^[0-9a-f]{64}$",
     )
 
+    log_witnesses: SecretStr | None = _setting(
+        None,
+        "Places outside that checkpoints are sent to, separated by commas: file:///folder, s3://bucket/prefix (with "
+        "?endpoint= and ?region=, keys from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY), https://address, or "
+        "mnemon+https://TOKEN@host for another Mnemon. Unset: none.",
+    )
+    log_witness_seconds: int = _setting(
+        60, "How often a running server or worker sends what is newly signed to the witnesses.", ge=1, le=86_400
+    )
     verify_schedule: str = _setting(
         "13 3 * * *",
         "When workers verify everything of each tenant (what is new and a seventh part of the old), as a cron rule in "

@@ -77,6 +77,12 @@ class CheckpointRefused(Conflict):
     code = "CHECKPOINT_REFUSED"
 
 
+class WitnessRefused(Conflict):
+    """The log did not grow out of the one that was witnessed before, or another key signed it."""
+
+    code = "WITNESS_REFUSED"
+
+
 class NothingToAttest(NotFound):
     """The partition has no events, or the event is younger than the last checkpoint."""
 

@@ -7,13 +7,15 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from mnemon.ask.query_log import ENTITY as QUESTION
 from mnemon.errors import NotFound
 from mnemon.identity.roles import Action
 from mnemon.log.append.incoming import LegalEntity
 from mnemon.log.errors import CheckpointRefused, EventNotFound, NothingToAttest
 from mnemon.log.events import MAIN
 from mnemon.log.proof.checkpoint import Checkpoint
-from mnemon.log_operations.fields import EVENT_ID, NO_PAGES, EventId, Parts, Where
+from mnemon.log.read.streams import Stream
+from mnemon.log_operations.fields import BY_PROGRAMS, EVENT_ID, NO_PAGES, EventId, Parts, SequenceNumber, Where
 from mnemon.operations import Caller, Door, Input, Output, operation
 from mnemon.work.enqueue import enqueue
 from mnemon.work.jobs import JobDetail, JobStatus, job_by_id
@@ -52,6 +54,19 @@ class ReceiptAsked(Input):
     """One event."""
 
     event_id: EventId
+
+
+class AnswerAsked(Input):
+    """One answer."""
+
+    query_id: UUID = Field(description="As the answer tells it.")
+
+
+class ConsistencyAsked(Input):
+    """What the asker has seen before."""
+
+    legal_entity: Where = MAIN
+    count: SequenceNumber = Field(description="How many events the root that you kept was over.")
 
 
 class FaultOut(BaseModel):
@@ -139,6 +154,15 @@ class ReceiptOut(ProvenOut):
     )
 
 
+class ConsistencyOut(Output):
+    """Proof that a log grew and lost nothing: `mnemon_verify.py consistency` checks it against the root you kept."""
+
+    format: str
+    count: str
+    path: list[str] = Field(description="Hashes that lead from the root over `count` events to the checkpoint's.")
+    checkpoint: CheckpointOut
+
+
 class PartitionExport(Output):
     """A partition, line by line as it is read; doors pass it on."""
 
@@ -192,6 +216,28 @@ async def checkpoints(mnemon: Parts, caller: Caller, asked: PartitionAsked) -> C
 async def receipt(mnemon: Parts, caller: Caller, asked: ReceiptAsked) -> ReceiptOut:
     """Proof that an event is in the log, for `verify/mnemon_verify.py` or anyone's own check."""
     return ReceiptOut(**(await mnemon.integrity.receipt(caller.tenant_id, asked.event_id)).as_json())
+
+
+@operation(
+    "integrity.answer_receipt", Action.READ_LOG, read_only=True, errors=(NotFound, NothingToAttest),
+    example={"query_id": "018f4d1e-0000-7000-8000-000000000001"}, absent=BY_PROGRAMS,
+)  # fmt: skip
+async def answer_receipt(mnemon: Parts, caller: Caller, asked: AnswerAsked) -> ReceiptOut:
+    """Proof that an answer was given with these citations: `mnemon_verify.py answer` holds the answer against it."""
+    page = await mnemon.log.read_page(caller.tenant_id, Stream.of_entity(QUESTION, str(asked.query_id)), limit=1)
+    if not page.events:
+        raise NotFound(f"There is no answer {asked.query_id}.", query_id=str(asked.query_id))
+    return ReceiptOut(**(await mnemon.integrity.receipt(caller.tenant_id, page.events[0].id)).as_json())
+
+
+@operation(
+    "integrity.consistency", Action.READ_LOG, read_only=True, errors=(NothingToAttest, CheckpointRefused),
+    example={"legal_entity": "main", "count": "6"}, absent=BY_PROGRAMS,
+)  # fmt: skip
+async def consistency(mnemon: Parts, caller: Caller, asked: ConsistencyAsked) -> ConsistencyOut:
+    """Proof that the log grew out of the one whose root you kept, and that nothing of it was lost or changed."""
+    proof = await mnemon.integrity.consistency(caller.tenant_id, int(asked.count), asked.legal_entity)
+    return ConsistencyOut(**proof.as_json())
 
 
 @operation("integrity.export", Action.READ_LOG, read_only=True, example=MAIN_LOG, absent=NO_PAGES)

@@ -27,6 +27,16 @@ async def check_chains(task: VerifyTask, report: CheckReport) -> None:
             await _check_before(task, report, name, known[name])
 
 
+async def check_witnesses(task: VerifyTask, report: CheckReport) -> None:
+    """What places outside saw must still be here."""
+    if not task.parts.witnesses.places:
+        return
+    for name in await task.parts.integrity.legal_entities(task.tenant):
+        report.checked += 1
+        async for reason in task.parts.witnesses.contradictions(task.tenant, name):
+            report.find(name, reason)
+
+
 async def _verified(task: VerifyTask, name: str, before: dict[str, str] | None) -> list[ChainReport]:
     integrity, tenant = task.parts.integrity, task.tenant
     try:

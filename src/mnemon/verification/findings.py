@@ -13,6 +13,7 @@ from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.project.entity_states import EntityStates
 from mnemon.log.project.projector import Projector
 from mnemon.log.proof.integrity import Integrity
+from mnemon.log.proof.witnesses import Witnesses
 from mnemon.log.store import EventLog
 from mnemon.work.schedule import Schedule
 
@@ -37,6 +38,8 @@ class Verifiable(Protocol):
     def entity_states(self) -> EntityStates: ...
     @property
     def integrity(self) -> Integrity: ...
+    @property
+    def witnesses(self) -> Witnesses: ...
     @property
     def files(self) -> Files: ...
     @property

@@ -14,7 +14,7 @@ from mnemon.log.events import SYSTEM, Actor, EntityReference, Event, NewEvent
 from mnemon.log.moments import now
 from mnemon.log.read.streams import Stream
 from mnemon.telemetry import counter, gauge, logger
-from mnemon.verification.chains import check_chains
+from mnemon.verification.chains import check_chains, check_witnesses
 from mnemon.verification.content import check_content
 from mnemon.verification.derived import check_lenses, check_snapshots
 from mnemon.verification.events import VERIFIED
@@ -27,6 +27,7 @@ TenantCheck = Callable[[VerifyTask, CheckReport], Awaitable[None]]
 CHECKS: Mapping[str, TenantCheck] = {
     "guards": check_guards,
     "log": check_chains,
+    "witnesses": check_witnesses,
     "log_rows": check_log_rows,
     "lenses": check_lenses,
     "snapshots": check_snapshots,

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
 from mnemon.api.bind import route
-from mnemon.log_operations import archives, integrity
+from mnemon.log_operations import archives, integrity, witness
 from mnemon.verification import operations as verification
 
 archive = APIRouter(tags=["archive"])
@@ -29,6 +29,11 @@ route(router, "POST", "/integrity/verifications", integrity.verify, status=202)
 route(router, "GET", "/integrity/verifications/{job_id}", integrity.verification)
 route(router, "POST", "/integrity/checkpoints", integrity.checkpoint, status=201)
 route(router, "GET", "/integrity/checkpoints", integrity.checkpoints)
+route(router, "GET", "/integrity/consistency", integrity.consistency)
+route(router, "GET", "/answers/{query_id}/receipt", integrity.answer_receipt)
+route(router, "POST", "/witness/checkpoints", witness.keep, status=201)
+route(router, "GET", "/witness/checkpoints/last", witness.last)
+route(router, "GET", "/witness/checkpoints", witness.kept)
 route(router, "GET", "/integrity/export", integrity.export, present=_as_lines, answers=LINES)
 route(router, "GET", "/events/{event_id}/receipt", integrity.receipt)
 route(router, "POST", "/verifications", verification.start, status=202)

@@ -12,12 +12,18 @@
 8. `signer`            signs checkpoints, which are kept for good, and seals, each in place of the one before
 9. `recorded`          what the database says was signed, compared with the files
 10. `sealing`          signs the newest events every few seconds of activity
-11. `receipt`          proof that one event stands in the log that a checkpoint attests, without the rest of the log
-12. `side_tables`      what the tables beside the events should say, going by the envelopes
-13. `walk`             along a chain: each hash is made anew from what is stored, and each copy compared
-14. `verify`           one partition, every place where it does not hold
-15. `export`           a partition as lines that anyone can check without Mnemon
-16. `integrity`        sign, prove, export and verify a tenant's partitions
+11. `tree_nodes`       roots over ranges of events, kept or computed
+12. `consistency`      proof that a log which had one root grew into one with another
+    `witness_places`   places outside that keep the newest checkpoint: folder, bucket, address, another Mnemon
+    `s3_requests`      requests to a bucket, signed
+    `witnesses`        sends what is newly signed, and compares with what was seen
+    `witnessing`       the other side: keep the roots of another Mnemon's log
+13. `receipt`          proof that one event stands in the log that a checkpoint attests, without the rest of the log
+14. `side_tables`      what the tables beside the events should say, going by the envelopes
+15. `walk`             along a chain: each hash is made anew from what is stored, and each copy compared
+16. `verify`           one partition, every place where it does not hold
+17. `export`           a partition as lines that anyone can check without Mnemon
+18. `integrity`        sign, prove, export and verify a tenant's partitions
 
 What holds:
 

@@ -10,6 +10,7 @@ from mnemon.errors import MnemonError
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import MAIN
 from mnemon.log.proof.checkpoint import Checkpoint
+from mnemon.log.proof.consistency import ConsistencyProof, make_consistency_proof
 from mnemon.log.proof.export import export_lines
 from mnemon.log.proof.handover import rotate_signing_key
 from mnemon.log.proof.pinned_keys import adopt_in, announce, key_faults, pinned_by_log, pinned_in
@@ -108,6 +109,14 @@ class Integrity:
     async def receipt(self, tenant: UUID, event_id: str, legal_entity: str | None = None) -> Receipt:
         """Prove that one event is in the log."""
         return await make_receipt(self._reader, self.checkpoints, tenant, event_id, legal_entity)
+
+    async def consistency(self, tenant: UUID, count: int, legal_entity: str = MAIN) -> ConsistencyProof:
+        """Prove that the log of the first `count` events grew into the one that the newest seal attests."""
+        known = await asyncio.to_thread(self.checkpoints.with_seal, tenant, legal_entity)
+        if not known:
+            raise NothingToAttest(f"The partition {legal_entity} has no checkpoint yet: sign one first.")
+        async with self._reader.transaction(tenant) as connection:
+            return await make_consistency_proof(connection, tenant, legal_entity, count, known[-1])
 
     def export(self, tenant: UUID, legal_entity: str = MAIN) -> AsyncIterator[bytes]:
         return export_lines(self._reader, tenant, legal_entity)

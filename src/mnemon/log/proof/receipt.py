@@ -10,17 +10,12 @@ from mnemon.log.events import Event
 from mnemon.log.proof.chain import Redacted, digest, is_attested, note_redaction
 from mnemon.log.proof.checkpoint import Checkpoint
 from mnemon.log.proof.export import exported, with_archived
-from mnemon.log.proof.merkle import Frontier, fold, path_ranges, root_from_path, subtrees
-from mnemon.log.proof.signer import LOWEST_KEPT_LEVEL, Checkpoints, hashes
+from mnemon.log.proof.merkle import path_ranges, root_from_path
+from mnemon.log.proof.signer import Checkpoints
+from mnemon.log.proof.tree_nodes import root_over
 from mnemon.log.read.reader import LogReader
 
 FORMAT = "mnemon/receipt/1"
-
-NODE = """
-SELECT hash FROM mnemon.merkle_nodes
- WHERE tenant_id = %s AND partition_id = %s AND level = %s AND place = %s
-"""
-
 
 ATTESTING = """
 SELECT attested_by FROM mnemon.redactions
@@ -94,26 +89,8 @@ async def _attesting(reader: LogReader, tenant: UUID, event: Event) -> list[Even
 
 async def _proven(connection: Connection, event: Event, checkpoint: Checkpoint) -> Proven:
     ranges = path_ranges(event.sequence - 1, checkpoint.sequence)
-    path = tuple([await _root(connection, event, start, end) for start, end in ranges])
+    place = connection, event.tenant_id, event.partition_id
+    path = tuple([await root_over(*place, start, end) for start, end in ranges])
     if root_from_path(event.hash, event.sequence - 1, checkpoint.sequence, path) != checkpoint.root:
         raise CheckpointRefused(f"The log no longer leads to the checkpoint at {checkpoint.sequence}: run verify.")
     return Proven(event, path)
-
-
-async def _root(connection: Connection, event: Event, start: int, end: int) -> bytes:
-    """The root over the leaves [start, end)."""
-    return fold([await _subtree(connection, event, level, place) for level, place in subtrees(start, end)])
-
-
-async def _subtree(connection: Connection, event: Event, level: int, place: int) -> bytes:
-    """The root of a complete subtree: kept, or computed from what is below it."""
-    if level >= LOWEST_KEPT_LEVEL:
-        values = (event.tenant_id, event.partition_id, level, place)
-        kept = await (await connection.execute(NODE, values)).fetchone()
-        if kept is not None:
-            return bytes(kept["hash"])
-    start, end = place << level, (place + 1) << level
-    tree = Frontier()
-    for _, event_hash in await hashes(connection, event.tenant_id, event.partition_id, start, end):
-        tree.add(event_hash)
-    return tree.root()
