@@ -10,6 +10,7 @@ from mnemon.db.catalogue import differences, expected_listing, listing, outside
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.log.partitions import Partitions
+from mnemon.verification.guards import A_PARTITION
 
 CHANGES = [
     ("ALTER TABLE mnemon.events DISABLE TRIGGER only_grows", "trigger events.only_grows", "was changed"),
@@ -50,7 +51,7 @@ async def partition(database: Database) -> int:
 
 async def test_a_database_is_as_this_program_makes_it(database: Database, partition: int) -> None:
     async with database.owner() as owner:
-        assert differences(await listing(owner), await expected_listing(owner)) == {}
+        assert differences(await listing(owner), await expected_listing(owner, A_PARTITION)) == {}
         assert await outside(owner) == {}
         assert await owner.execute("SELECT FROM mnemon.tenants") is not None
 
@@ -61,7 +62,7 @@ async def test_a_changed_guard_is_named(
 ) -> None:
     conninfo = make_conninfo(server.cluster.conninfo("postgres"), dbname="mnemon")
     async with database.owner() as owner:
-        expected = await expected_listing(owner)
+        expected = await expected_listing(owner, A_PARTITION)
     async with await psycopg.AsyncConnection.connect(conninfo, row_factory=psycopg.rows.dict_row) as superuser:
         await superuser.execute(change.format(n=partition))
         found = differences(await listing(superuser), expected)

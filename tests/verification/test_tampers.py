@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemon.verification.findings import Finding
+from mnemon.verification.findings import VerifyFinding
 from mnemon.verification.run import verify_everything
 
 from .conftest import Copy
@@ -15,7 +15,7 @@ from .tampers import TAMPERS, Tamper
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "tampering.md"
 
 
-def unnoticed(tampers: Iterable[Tamper], findings: Iterable[Finding]) -> list[str]:
+def unnoticed(tampers: Iterable[Tamper], findings: Iterable[VerifyFinding]) -> list[str]:
     said = [f"{one.part} {one.where} {one.message}" for one in findings]
     return [one.name for one in tampers if not any(re.search(one.says, line) for line in said)]
 

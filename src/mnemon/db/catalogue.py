@@ -7,6 +7,7 @@ has to be kept anywhere, so there is none that could be changed.
 
 import re
 from collections.abc import Mapping
+from typing import LiteralString
 
 from mnemon.db.database import Connection
 from mnemon.db.embedded import APP_ROLE
@@ -85,8 +86,7 @@ SELECT 'role', format('%s in %s', m.member::regrole, m.roleid::regrole), 'member
  WHERE m.member = '{APP_ROLE}'::regrole
 """
 SET_ASIDE = "ALTER SCHEMA mnemon RENAME TO mnemon_as_it_is"
-# Partitions are made as tenants come; each looks like this one.
-A_PARTITION = "CALL mnemon.add_partition('events', 0); CALL mnemon.add_partition('event_payloads', 0)"
+# Partitions are made as tenants come; each looks like the one that is made for comparison.
 PARTITION = re.compile(r"\b(events|event_payloads)_\d+(?=\b|_)")
 BOUND = re.compile(r"\(partition_id = \d+\)|FOR VALUES IN \('?\d+'?\)")
 # Made and dropped with the models that come into use.
@@ -116,8 +116,11 @@ async def outside(connection: Connection) -> Listing:
     return {(row["kind"], row["name"]): row["says"] for row in rows}
 
 
-async def expected_listing(owner: Connection, schema: Schema | None = None) -> Listing:
-    """The schema as this program makes it. Readers and writers go on; only new partitions wait, for about a second."""
+async def expected_listing(owner: Connection, make_more: LiteralString, schema: Schema | None = None) -> Listing:
+    """The schema as this program makes it, with what a statement makes beside it.
+
+    Readers and writers go on; only new partitions wait, for about a second.
+    """
     wanted = schema or packaged_schema()
     key = f"{wanted.steps!r}{wanted.definitions!r}", owner.info.server_version
     if key not in _expected:
@@ -125,7 +128,7 @@ async def expected_listing(owner: Connection, schema: Schema | None = None) -> L
             async with owner.transaction():
                 await owner.execute(SET_ASIDE)
                 await upgrade(owner, wanted)
-                await owner.execute(A_PARTITION)
+                await owner.execute(make_more)
                 _expected[key] = await listing(owner)
                 raise _Undone
         except _Undone:

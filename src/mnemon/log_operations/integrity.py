@@ -7,7 +7,6 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from mnemon.ask.query_log import ENTITY as QUESTION
 from mnemon.errors import NotFound
 from mnemon.identity.roles import Action
 from mnemon.log.append.incoming import LegalEntity
@@ -22,6 +21,8 @@ from mnemon.work.jobs import JobDetail, JobStatus, job_by_id
 from mnemon.work.log_jobs import VERIFY, Verification
 
 AT_ONCE: Mapping[Door, str] = {**NO_PAGES, "command": "`mnemon log verify` checks at once and shows how far it is."}
+# The entity of the event that tells of an answer, as `ask/query_log.py` declares it.
+QUESTION = "question"
 MAIN_LOG = {"legal_entity": "main"}
 
 

@@ -47,7 +47,7 @@ class Verifiable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class VerifyFinding:
     """Something that is not as it was recorded, and where. Ids only: the log records it."""
 
     part: str
@@ -82,14 +82,14 @@ class CheckReport:
 
     part: str
     checked: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[VerifyFinding] = field(default_factory=list)
     seconds: float = 0.0
     remembered: dict[str, Any] = field(default_factory=dict)
     _begun: float = field(default_factory=time.monotonic)
 
     def find(self, where: str, message: str) -> None:
         if len(self.findings) < MOST_FINDINGS:
-            self.findings.append(Finding(self.part, where, message))
+            self.findings.append(VerifyFinding(self.part, where, message))
 
     def done(self) -> "CheckReport":
         self.seconds = time.monotonic() - self._begun

@@ -18,7 +18,7 @@ from mnemon.verification.chains import check_chains, check_witnesses
 from mnemon.verification.content import check_content
 from mnemon.verification.derived import check_lenses, check_snapshots
 from mnemon.verification.events import VERIFIED
-from mnemon.verification.findings import NIGHTS, CheckReport, Finding, Portion, Verifiable, VerifyTask
+from mnemon.verification.findings import NIGHTS, CheckReport, VerifyFinding, Portion, Verifiable, VerifyTask
 from mnemon.verification.guards import check_guards
 from mnemon.verification.log_rows import check_log_rows
 from mnemon.verification.people import check_people
@@ -64,7 +64,7 @@ class VerificationReport:
     event_id: str | None = None
 
     @property
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[VerifyFinding]:
         return [finding for one in self.checks for finding in one.findings]
 
     @property
