@@ -18,7 +18,7 @@ from mnemon.verification.chains import check_chains, check_witnesses
 from mnemon.verification.content import check_content
 from mnemon.verification.derived import check_lenses, check_snapshots
 from mnemon.verification.events import VERIFIED
-from mnemon.verification.findings import NIGHTS, CheckReport, VerifyFinding, Portion, Verifiable, VerifyTask
+from mnemon.verification.findings import NIGHTS, CheckReport, Portion, Verifiable, VerifyFinding, VerifyTask
 from mnemon.verification.guards import check_guards
 from mnemon.verification.log_rows import check_log_rows
 from mnemon.verification.people import check_people
