@@ -26,7 +26,7 @@ CHANGES = [
     ("ALTER FUNCTION mnemon.current_tenant SECURITY DEFINER", "function mnemon.current_tenant()", "was changed"),
     (
         "GRANT EXECUTE ON FUNCTION mnemon.open_partition TO PUBLIC",
-        "function mnemon.open_partition(text)",
+        "function mnemon.open_partition(text,integer)",
         "was changed",
     ),
     ("ALTER TABLE mnemon.users DROP CONSTRAINT users_role_check", "constraint users.users_role_check", "is missing"),
