@@ -6,7 +6,6 @@ from uuid import UUID
 
 from mnemon.db.database import Database
 from mnemon.documents.access import readers_of_document
-from mnemon.documents.errors import DocumentPurged, FileGone, NothingActive
 from mnemon.documents.errors import DocumentPurged, NothingActive
 from mnemon.documents.extraction.sniff import MEDIA_TYPES
 from mnemon.documents.intake.files import Files
