@@ -42,7 +42,8 @@ def blind_third(learned: LearnedExtractor | None) -> dict[str, float]:
         return results
     found = _read(learned, documents)
     both = compare(documents, found, FACT_CONFIDENCE)
-    alone = compare(documents, [_learned_alone(events) for events in found], FACT_CONFIDENCE)
+    without_rules = LearnedExtractor(learned.reader, with_rules=False)
+    alone = compare(documents, _read(without_rules, documents), FACT_CONFIDENCE)
     _tell("blind third, learned alone", alone)
     _tell("blind third, both", both)
     for name, part in _parts(documents, found).items():
@@ -78,11 +79,6 @@ def speed(learned: LearnedExtractor, pages: int = 100) -> dict[str, float]:
 
 def _read(engine: Extractor, documents: list[Document]) -> Found:
     return [asyncio.run(extract_revision(engine, each.revision)).events for each in documents]
-
-
-def _learned_alone(events: Sequence[SemanticEvent]) -> list[SemanticEvent]:
-    """What no rule had found."""
-    return [event for event in events if "learned" in event.rules]
 
 
 def _figures(part: Score, category: str | None = None) -> str:

@@ -24,12 +24,13 @@ class LearnedExtractor:
 
     name = "learned"
 
-    def __init__(self, reader: LearnedReader) -> None:
+    def __init__(self, reader: LearnedReader, with_rules: bool = True) -> None:
+        """Without rules it only shows what they add."""
         self.reader = reader
-        self._rules = RulesExtractor()
+        self._rules = RulesExtractor() if with_rules else None
 
     async def extract_chunk(self, revision: Revision, chunk: RevisionChunk) -> ChunkExtraction:
-        return await self._rules.extract_chunk(revision, chunk)
+        return await self._rules.extract_chunk(revision, chunk) if self._rules else ChunkExtraction(chunk, ())
 
     async def merge(self, revision: Revision, extractions: Sequence[ChunkExtraction]) -> MergedEvents:
         by_rules = [found for each in extractions for found in each.candidates]
