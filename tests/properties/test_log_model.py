@@ -182,6 +182,7 @@ class LogMachine(RuleBasedStateMachine):
             assert self._first_mismatch(model, plans) == (thing, conflict.details["actual"])
         else:
             assert len(set(keys)) == len(keys)
+            assert not any(self._contradicts(model, plan) for plan in plans)
             assert self._first_mismatch(model, plans) is None
             self._take(model, plans, appended)
 
@@ -419,7 +420,9 @@ class LogMachine(RuleBasedStateMachine):
         return events
 
     def _contradicts(self, model: ModelPartition, plan: Plan) -> bool:
-        return plan.key in model.keys and model.keys[plan.key][1:] != (plan.text, plan.things)
+        """A key stands for one event of the tenant: for no other content, and in no other partition."""
+        other = plan.key in model.keys and model.keys[plan.key][1:] != (plan.text, plan.things)
+        return other or any(plan.key in one.keys for one in self.model.values() if one is not model)
 
     def _first_mismatch(self, model: ModelPartition, plans: list[Plan]) -> tuple[str, int] | None:
         """The first expectation that fails, given that events found by their key are not counted again."""

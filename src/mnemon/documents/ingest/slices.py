@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from mnemon.db.database import Connection
@@ -132,7 +131,7 @@ async def _keep(job: Job[Any], model_id: str, run_id: UUID, first: int, vectors:
     """Fenced by the lease: a purge ends the job and forgets what it kept, and nothing is added after that."""
     async with job.transaction() as tx:
         await job.report_in(tx, {"embedded": first + len(vectors)})
-        numbers = np.ascontiguousarray(vectors, np.float32).tobytes()
+        numbers = vectors.astype("float32").tobytes()
         await tx.execute(KEEP_VECTORS, (run_id, first, model_id, vectors.shape[1], numbers, seconds))
 
 
@@ -140,6 +139,9 @@ async def _vectors(job: Job[Any], model_id: str, run_id: UUID) -> tuple[Vectors,
     async with job.transaction() as tx:
         rows = await (await tx.execute(VECTORS, (run_id, model_id))).fetchall()
     job.stages["embed"] = sum(row["seconds"] for row in rows)
+    # Loaded here: most commands come by this module and make no vectors.
+    import numpy as np
+
     parts = [np.frombuffer(row["vectors"], np.float32).reshape(-1, row["dimension"]) for row in rows]
     vectors = np.concatenate(parts)
     return vectors, ModelInUse(model_id, vectors.shape[1])
