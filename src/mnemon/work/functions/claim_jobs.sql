@@ -6,7 +6,8 @@
 -- It forbids every plan but the walk along an index, as the other functions of the hot path do: their plans are kept,
 -- often from when the table was empty, and a plan made for an empty table reads a full one from end to end.
 CREATE OR REPLACE FUNCTION mnemon.claim_jobs(
-    worker text, kinds text[], at_once integer[], after uuid[], wanted integer, lease interval, besides uuid[] DEFAULT '{}')
+    worker text, kinds text[], at_once integer[], after uuid[], wanted integer, lease interval,
+    besides uuid[] DEFAULT '{}')
     RETURNS TABLE (tenant_id uuid, job_id uuid, kind text, payload text, attempt integer, max_attempts integer,
                    time_limit_seconds double precision, token text, waited_seconds double precision)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = mnemon, public, pg_temp

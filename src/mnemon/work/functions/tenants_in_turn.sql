@@ -2,7 +2,8 @@
 -- first on, itself the last; those of `besides` are passed over. Each is found by one descent of the index, whatever
 -- lies between.
 -- Called by claim_jobs alone, whose settings hold in it too; its own would cost more than the search.
-CREATE OR REPLACE FUNCTION mnemon.tenants_in_turn(of_kind text, of_priority smallint, after uuid, most integer, besides uuid[])
+CREATE OR REPLACE FUNCTION mnemon.tenants_in_turn(
+    of_kind text, of_priority smallint, after uuid, most integer, besides uuid[])
     RETURNS uuid[]
     LANGUAGE plpgsql AS $$
 DECLARE

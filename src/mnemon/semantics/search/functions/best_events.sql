@@ -97,7 +97,8 @@ BEGIN
         SELECT t.lexeme, t.term_key, t.texts FROM question_terms(wanted ->> 'query', 'passage') AS t
          WHERE t.lexeme = ANY (words.stems)
     ), rarity AS MATERIALIZED (
-        SELECT a.lexeme, ln(1 + (greatest(corpus.texts, known.texts) - known.texts + 0.5) / (known.texts + 0.5)) AS weight
+        SELECT a.lexeme,
+               ln(1 + (greatest(corpus.texts, known.texts) - known.texts + 0.5) / (known.texts + 0.5)) AS weight
           FROM asked_for AS a
          CROSS JOIN LATERAL (
                SELECT CASE WHEN a.term_key IN (SELECT hidden_terms(ARRAY(SELECT term_key FROM asked_for))) THEN 0
