@@ -42,9 +42,11 @@ class Serving:
 
 @pytest.fixture(scope="module")
 def serving(open_folder: Path, make_home: MakeHome) -> Iterator[Serving]:
-    home = make_home(open_folder / "serving-uploads")
+    home = make_home(open_folder / f"serving-uploads-{os.getpid()}")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
     environment |= {"MNEMON_HOME": str(home), "MNEMON_LOG_LEVEL": "WARNING", "MNEMON_EMBEDDER": "none"}
+    # Five hundred senders from one address are one test's, not one person's.
+    environment |= {"MNEMON_CONNECTIONS_PER_ADDRESS": "900", "MNEMON_QUOTA_UPLOADS": "10000"}
     environment |= {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     process = subprocess.Popen(
         [sys.executable, "-m", "mnemon", "serve", "--port", "0", "--no-worker", "--json"],

@@ -20,6 +20,11 @@ from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
 
 OPERATOR = Actor("system", "operator:test")
+# No operator gives an approval or logs somebody out: the tests of these doors look for their events.
+BY_TWO_OR_BY_ONESELF = {
+    "identity.approval.requested", "identity.approval.given", "identity.approval.declined",
+    "identity.session.ended",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -48,7 +53,7 @@ async def test_every_kind_of_change_is_recorded_with_ids_and_without_names(log: 
         await change_user(transaction, OPERATOR, other.user_id, password="a good password")
         await change_user(transaction, OPERATOR, other.user_id, disabled=True)
         await change_user(transaction, OPERATOR, other.user_id, disabled=False)
-    assert set(await kinds(log, tenant.tenant_id)) == {one.type for one in ALL}
+    assert set(await kinds(log, tenant.tenant_id)) == {one.type for one in ALL} - BY_TWO_OR_BY_ONESELF
     written = ""
     async for event in log.scan(tenant.tenant_id):
         assert event.actor_id == "operator:test"

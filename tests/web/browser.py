@@ -27,7 +27,8 @@ needs_chromium = pytest.mark.skipif(
 @asynccontextmanager
 async def serving(home: Path) -> AsyncIterator[Mnemon]:
     """The server on a real port, on a home of its own, as `mnemon serve --no-worker` runs it."""
-    settings = Settings(home=home, port=0, database_linger_seconds=0)
+    # Journeys count what pages show: what the learned reader sees besides is looked at by its own tests.
+    settings = Settings(home=home, port=0, database_linger_seconds=0, extraction_engine="rules")
     with listening_socket(settings) as listener:
         chosen = settings.model_copy(update={"port": listener.getsockname()[1]})
         async with open_mnemon(chosen) as mnemon:

@@ -13,10 +13,12 @@ from mnemon.semantics.link.merge import merge_candidates
 from mnemon.semantics.rules.actors import Cast
 from mnemon.semantics.rules.engine import RulesExtractor
 from mnemon.semantics.rules.mood import plain
-from mnemon.semantics.semantic_event import Candidate
+from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Candidate
 
 # What is less likely than this is not worth a person's look.
 LEAST_KEPT = 0.3
+# So often right on labelled text that its word stands.
+SURE_RULE = 0.8
 
 
 class LearnedExtractor:
@@ -50,12 +52,17 @@ def _candidates(
             cast.hear(plain(unit.text))
         heard = max(heard, proposal.unit)
         confidence = confidence_in(proposal)
-        if confidence < LEAST_KEPT:
-            continue
         if proposal.by_rule is not None:
-            yield replace(proposal.by_rule, confidence=confidence)
+            yield replace(proposal.by_rule, confidence=max(confidence, _least_of(proposal.by_rule)))
+        elif confidence < LEAST_KEPT:
+            continue
         elif found := candidate_of(revision, proposal, cast, _chunk_id(chunks, proposal.start)):
             yield replace(found, confidence=confidence)
+
+
+def _least_of(by_rule: Candidate) -> float:
+    """What a rule found is not lost because the reader doubts it: a sure rule states it, another one suggests it."""
+    return FACT_CONFIDENCE if by_rule.confidence >= SURE_RULE else LEAST_KEPT
 
 
 def _chunk_id(chunks: Sequence[RevisionChunk], start: int) -> str | None:
