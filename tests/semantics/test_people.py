@@ -35,7 +35,8 @@ def test_a_place_is_a_person_where_the_document_says_so() -> None:
 # From five continents, none of them on any list.
 NAMES = words(
     """Wanjiru Chukwuemeka Ingvild Saoirse Abdulrahman Friedhelm Nomvula Oluwaseun Torbjørn Caoimhe Yusuf Gisela
-    Thandiwe Kiprono Adaeze Siobhán Mthunzi Haruki Tamsin Xiulan Ngozi Eirik Zeynep Aroha Itzel Kaimana"""
+    Thandiwe Kiprono Adaeze Siobhán Mthunzi Haruki Tamsin Xiulan Ngozi Eirik Zeynep Aroha Itzel Kaimana Mei-Ling
+    Hans Ines James Nils"""
 )
 
 

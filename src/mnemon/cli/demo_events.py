@@ -21,7 +21,8 @@ async def read_events(caller: DemoClient) -> None:
     # The latest of those with a date: the corpus is of the past.
     for one in [each for each in promised["commitments"] if each["due"]][-SHOWN:]:
         late = f", {-one['days_left']} days late" if one["overdue"] else ""
-        result(f"open: {', '.join(one['owners'])}, due {one['due']}{late}: “{_quote(one)}”", commitment=one)
+        owners = ", ".join(one["owners"]) or "nobody named"
+        result(f"open: {owners}, due {one['due']}{late}: “{_quote(one)}”", commitment=one)
 
 
 def _quote(event: dict[str, list[dict[str, str]]]) -> str:

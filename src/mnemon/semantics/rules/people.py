@@ -15,8 +15,8 @@ _PROPER = re.compile(rf"(?<=[a-z,] )[{UPPER}][\w’'-]*\w")
 _PLACE = re.compile(rf"\b(?:in|near|outside) (?P<place>[{UPPER}][\w-]*\w)(?![’'\w])")
 # How words for things end that begin a sentence: "Deployment", "Maintenance", "Shipping", "Hardware".
 _THING = re.compile(
-    r"(?:tion|sion|ment|ness|ity|ance|ence|ship|ing|ism|ware|ture|age|ics|board|house|line|room|day|base|port|"
-    r"ers|ors|ies|ns|ts|ds|ks|ps|ls|es)$"
+    r"[^-]*(?:(?:tion|sion|ment|ness|ity|ance|ence|ship|ing|ism|ware|ture|age|ics|board|house|line|room|day|base|port)"
+    r"|[^-]{4,}(?:ers|ors|ies|ns|ts|ds|ks|ps|ls|es))"
 )
 # "Acme Gmb", "Nordsee Logistics": the last word says that it is nobody.
 FIRM_WORDS = words(
@@ -118,7 +118,7 @@ class People:
             return False
         if self.is_known(plain):
             return True
-        if self.only_opens(plain) and (_THING.search(plain) or plain in self.places):
+        if self.only_opens(plain) and (_THING.fullmatch(plain) or plain in self.places):
             return False
         return plain[:1].isupper() and _could_be_person(plain, self.common_words)
 
