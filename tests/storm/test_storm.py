@@ -1,4 +1,4 @@
-"""A short storm in every run of the tests, a long one among the long suites."""
+"""A short storm and a long one, both among the long suites: `make test` has the short crash suites of each room."""
 
 import pytest
 
@@ -11,6 +11,7 @@ def check(outcome: Outcome) -> None:
     assert outcome.figures["tampers_caught"] == outcome.figures["tampers"] > 0
 
 
+@pytest.mark.slow
 async def test_a_short_storm_loses_doubles_and_leaks_nothing() -> None:
     check(await storm(0.1, seed=7, writers=2, pause=1.0))
 
