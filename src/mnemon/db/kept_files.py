@@ -14,6 +14,9 @@ from typing import IO
 
 from mnemon.errors import BackupFailed
 from mnemon.keyfile import sync_folder
+from mnemon.telemetry import logger
+
+log = logger(__name__)
 
 # Their names in a backup and where they are. Files move from the earlier ones to the later ones, never back, so that
 # reading them in this order misses none.
@@ -21,6 +24,8 @@ Folders = Mapping[str, Path]
 
 INSIDE = "files/"
 NAME = re.compile(r"files/([a-z]+)/((?:[A-Za-z0-9-][A-Za-z0-9.-]*/)*[A-Za-z0-9-][A-Za-z0-9.-]*)")
+# A file that is named by its content shows when it was changed.
+DIGEST = re.compile(r"[0-9a-f]{64}")
 STAGING = ".restore-"
 BLOCK = 1 << 20
 
@@ -85,7 +90,11 @@ def _pack_file(archive: tarfile.TarFile, inside: str, path: Path, tally: Tally) 
         member.size = os.fstat(file.fileno()).st_size
         hashing = _Hashing(file)
         archive.addfile(member, hashing)
-        tally.add(inside, member.size, hashing.hash.hexdigest())
+        digest = hashing.hash.hexdigest()
+        if DIGEST.fullmatch(path.name) and path.name != digest:
+            # Kept all the same: a backup that refuses every file for one would be none.
+            log.warning("backup_file_was_changed", file=inside, sha256=digest, remedy="run `mnemon verify`")
+        tally.add(inside, member.size, digest)
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

@@ -7,14 +7,9 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from mnemon.db.database import Database
 from mnemon.documents.intake.files import Files
-from mnemon.log.privacy.privacy import Privacy
-from mnemon.log.project.entity_states import EntityStates
-from mnemon.log.project.projector import Projector
-from mnemon.log.proof.integrity import Integrity
 from mnemon.log.proof.witnesses import Witnesses
-from mnemon.log.store import EventLog
+from mnemon.log_operations.fields import Parts
 from mnemon.work.schedule import Schedule
 
 # Something that is wrong throughout would fill the report; the first places are what matters.
@@ -23,21 +18,9 @@ MOST_FINDINGS = 200
 NIGHTS = 7
 
 
-class Verifiable(Protocol):
+class Verifiable(Parts, Protocol):
     """What the checks need of Mnemon."""
 
-    @property
-    def database(self) -> Database: ...
-    @property
-    def log(self) -> EventLog: ...
-    @property
-    def privacy(self) -> Privacy: ...
-    @property
-    def projector(self) -> Projector: ...
-    @property
-    def entity_states(self) -> EntityStates: ...
-    @property
-    def integrity(self) -> Integrity: ...
     @property
     def witnesses(self) -> Witnesses: ...
     @property
