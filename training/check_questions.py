@@ -7,8 +7,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PLACES = ("corpus", "library", "conversations")
-KINDS = "who when where how_many how_much why yes_no list definition what how".split()
-REASONS = "wrong_person wrong_time wrong_version not_said false_premise other_thing".split()
+KINDS = ["who", "when", "where", "how_many", "how_much", "why", "yes_no", "list", "definition", "what", "how"]
+REASONS = ["wrong_person", "wrong_time", "wrong_version", "not_said", "false_premise", "other_thing"]
 FIELDS = {"id", "question", "kind", "answer", "quotes"}
 EXTRA = {"alternatives", "standing", "replaced", "unanswerable"}
 
