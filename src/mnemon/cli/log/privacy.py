@@ -21,6 +21,7 @@ from mnemon.log.privacy.scan import Scan
 from mnemon.log_operations import erasures as operations
 from mnemon.log_operations import redactions
 from mnemon.log_operations import retention as terms
+from mnemon.log_operations.person_file import PersonFile, person_file
 from mnemon.operations import Caller, Differs, Operation, read_input
 from mnemon.operations import as_json as written
 
@@ -136,6 +137,25 @@ command(
     app, "show", operations.data, _print_data, arguments=["subject_id"],
     written=lambda known: [one | {"sequence": int(one["sequence"])} for one in known],
     example="mnemon privacy show customer-17 --json > customer-17.json",
+)  # fmt: skip
+
+
+SOMEONES = {"subject_id": Differs("The operator has no account.", default=..., takes=operations.SubjectId)}
+
+
+def _print_file(held: PersonFile) -> None:
+    if held.account:
+        say(f"{held.account.name}, {held.account.email}, {held.account.role}, {counted(len(held.tokens), 'token')}")
+    rows = [(one.recorded_at, one.type, one.field, one.value) for one in held.values]
+    table(["Recorded", "Event", "Field", "Value"], rows, "The log holds nothing readable.")
+    named = counted(len(held.statements), "semantic event")
+    say(f"{counted(len(held.acts), 'event')} of theirs, {named} that name them. Everything: --json")
+
+
+command(
+    app, "file", person_file, _print_file, arguments=["subject_id"], short={"names": "--name"},
+    differences=SOMEONES,
+    example="mnemon privacy file customer-17 --name 'Eve Adams' --json > customer-17.json",
 )  # fmt: skip
 
 

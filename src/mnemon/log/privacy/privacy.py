@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -43,6 +43,9 @@ class PersonalData:
 
     legal_entity: str
     sequence: int
+    event_id: str
+    event_type: str
+    recorded_at: datetime
     field: str
     value: Any
 
@@ -109,10 +112,13 @@ class Privacy:
         for one in await self.affected(tenant, subject_id):
             wanted = Filter(from_sequence=one.sequence, to_sequence=one.sequence)
             page = await self.log.read_page(tenant, wanted=wanted, legal_entity=one.legal_entity, limit=1)
+            [event] = page.events
             for field in one.fields:
-                value = _value_at(page.events[0].payload, field)
+                value = _value_at(event.payload, field)
                 if value is not None and value != REDACTED:
-                    yield PersonalData(one.legal_entity, one.sequence, field, value)
+                    yield PersonalData(
+                        one.legal_entity, one.sequence, event.id, event.type, event.recorded_at, field, value
+                    )
 
     async def scan(
         self, tenant: UUID, subject_id: str, words: Iterable[str] = (), folders: Sequence[Path] = ()
