@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent / "threads"
-STANCES = "support support_conditional object withdraw neutral question conclude".split()
+STANCES = ["support", "support_conditional", "object", "withdraw", "neutral", "question", "conclude"]
 SPLITS = ["train", "tune", "blind"]
 OUTCOMES = ["agreement", "dissent", "mixed", "none"]
 VALUES = ["+1", "+0", "0", "-0", "-1", "+0.5"]
