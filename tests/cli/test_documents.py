@@ -118,7 +118,7 @@ def test_people_are_told_the_same(environment: dict[str, str], folder: Path, add
     assert "already ingested, no changes" in done.stdout
     skipped = {Path(line.split()[0]).name for line in done.stdout.splitlines() if "skipped" in line}
     assert skipped == {"minutes.txt", "policy.md"}
-    assert "Left out 1 file: not one of .pdf, .docx" in done.stdout
+    assert "Left out 1 file (2026/photo.png): not one of .pdf, .docx" in done.stdout
     missing = mnemon(environment, "add", folder / "no-such-file.txt")
     assert missing.exit_code == 1 and "there is no such file" in missing.stdout
 
@@ -172,12 +172,38 @@ def test_a_document_is_switched_off_and_on_rebuilt_and_destroyed(
 def test_a_file_known_by_its_path_gets_versions(environment: dict[str, str], folder: Path, added: Any) -> None:
     paper = folder / "evolving.txt"
     paper.write_text("First.")
-    first = result(environment, "add", paper, "--by-path", "--title", "Evolving", "--tag", "x")["files"][0]
+    first = result(environment, "add", paper, "--title", "Evolving", "--tag", "x")["files"][0]
     paper.write_text("Second.")
-    second = result(environment, "add", paper, "--by-path")["files"][0]
+    second = result(environment, "add", paper)["files"][0]
     assert (second["status"], second["doc_id"]) == ("succeeded", first["doc_id"])
     shown = result(environment, "documents", "show", first["doc_id"])
     assert (shown["version_number"], shown["title"], shown["tags"]) == (2, "Evolving", ["x"])
+
+
+def test_by_content_an_edited_file_is_another_document(environment: dict[str, str], folder: Path) -> None:
+    paper = folder / "edited.txt"
+    paper.write_text("Words as they first stood.")
+    first = result(environment, "add", paper, "--by-content")["files"][0]
+    paper.write_text("Words as they stand now.")
+    second = result(environment, "add", paper, "--by-content")["files"][0]
+    assert first["doc_id"] != second["doc_id"]
+
+
+def test_what_is_gone_from_a_folder_is_told_and_may_be_deactivated(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "kept note.md").write_text("The key is under the mat.")
+    gone = tmp_path / "größe.md"
+    gone.write_text("The safe is behind the picture.")
+    (tmp_path / "odd.xyz").write_text("?")
+    both = result(environment, "add", tmp_path, "--no-wait")
+    assert both["gone"] == []
+    result(environment, "add", tmp_path)
+    gone.unlink()
+    told = mnemon(environment, "add", tmp_path).stdout
+    assert "still served: größe.md" in told and "--deactivate-gone" in told and "odd.xyz" in told
+    (one,) = result(environment, "add", tmp_path, "--deactivate-gone")["gone"]
+    assert one["deactivated"] and one["path"].endswith("größe.md")
+    assert result(environment, "documents", "show", one["doc_id"])["status"] == "inactive"
+    assert result(environment, "add", tmp_path)["gone"] == []
 
 
 def test_a_file_is_added_for_one_reader_and_for_a_time(environment: dict[str, str], folder: Path) -> None:

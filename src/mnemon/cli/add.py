@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from mnemon.app import Mnemon
 from mnemon.cli.bind import acting, bound_command
 from mnemon.cli.context import run_async
+from mnemon.cli.gone import Gone, find_gone, no_more_there, some
 from mnemon.cli.options import OF_AN_ORIGIN
 from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.cli.reading import POLL_SECONDS, being_read, until_events_are_read
@@ -27,13 +28,22 @@ from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.operations import Caller, Differs
 from mnemon.semantics.extract.status import never_read, unread
 
-SAYS = "Take in files and folders. Where no worker runs, this command reads them itself."
+SAYS = """Take in files and folders. Where no worker runs, this command reads them itself.
+
+A file is known by its path: added again after a change it is a new version of the same document."""
 BESIDE: dict[str, Any] = {
     "paths": Annotated[
         list[Path], typer.Argument(help="Files, and folders with all that is in them.", metavar="PATH…")
     ],
-    "by_path": Annotated[
-        bool, typer.Option("--by-path", help="A file is known by its path: another content is a new version of it.")
+    "by_content": Annotated[
+        bool,
+        typer.Option(
+            "--by-content",
+            help="A file is known by its content and not by its path: an edited one is another document.",
+        ),
+    ],
+    "deactivate_gone": Annotated[
+        bool, typer.Option("--deactivate-gone", help="Serve no more what came from these folders and is gone there.")
     ],
     "wait": Annotated[bool | None, typer.Option("--wait/--no-wait", help="Wait until the files are read.")],
 }
@@ -74,9 +84,10 @@ class Interrupted:
 
 
 def _add(tenant: str, asked: UploadFields, wants_json: bool, left: dict[str, Any]) -> None:
-    added, interrupted = run_async(_all(tenant, asked, wants_json, **left))
+    added, gone, interrupted = run_async(_all(tenant, asked, wants_json, **left))
     summary = {status: sum(one.status == status for one in added) for status in sorted({one.status for one in added})}
-    show({"files": added, **summary, "interrupted": interrupted}, wants_json, lambda: _tell(added, interrupted))
+    told = {"files": added, **summary, "gone": gone, "interrupted": interrupted}
+    show(told, wants_json, lambda: _tell(added, gone, interrupted))
     if interrupted:
         raise typer.Exit(130)
     if any(one.status in ("failed", "refused") for one in added):
@@ -90,19 +101,23 @@ add = bound_command(
 
 
 async def _all(
-    slug: str, asked: UploadFields, wants_json: bool, *, paths: Sequence[Path], by_path: bool, wait: bool | None
-) -> tuple[list[Added], bool]:
+    slug: str, asked: UploadFields, wants_json: bool, *, paths: Sequence[Path], by_content: bool,
+    deactivate_gone: bool, wait: bool | None,
+) -> tuple[list[Added], list[Gone], bool]:  # fmt: skip
     checked_origin(asked.origin())
-    found = list(await asyncio.to_thread(lambda: list(find_files([path.expanduser() for path in paths]))))
+    places = [path.expanduser() for path in paths]
+    found = list(await asyncio.to_thread(lambda: list(find_files(places))))
     if (asked.title or asked.source_uri) and len(found) != 1:
         raise InvalidRequest(f"--title and --source-uri are for a single file, and there are {len(found)}.")
     async with acting(slug) as (mnemon, caller):
         interrupted = Interrupted()
         with _progress(wants_json) as progress:
+            by_path = not by_content and asked.source_uri is None
             added = await _take_in(mnemon, caller, found, asked, by_path, interrupted, progress)
             if wait is not False and not interrupted.wanted:
                 await _see_through(mnemon, caller.tenant_id, added, interrupted, progress)
-        return added, interrupted.wanted
+        gone = await find_gone(mnemon, caller, [one for one in places if one.is_dir()], deactivate_gone)
+        return added, gone, interrupted.wanted
 
 
 async def _take_in(
@@ -179,10 +194,10 @@ def _progress(as_json: bool) -> AbstractContextManager[Progress]:
     return Progress(*columns, console=complaints, transient=True, disable=as_json or not complaints.is_terminal)
 
 
-def _tell(added: Sequence[Added], interrupted: bool) -> None:
+def _tell(added: Sequence[Added], gone: Sequence[Gone], interrupted: bool) -> None:
     shown = [one for one in added if one.status != "left_out"]
     _table(shown)
-    for line in _left_out(added):
+    for line in (*_left_out(added), *no_more_there(gone)):
         say(line)
     if interrupted:
         say("Stopped. What is queued will be read by the next worker; the rest was not looked at.")
@@ -201,6 +216,7 @@ def _table(shown: Sequence[Added]) -> None:
 
 
 def _left_out(added: Sequence[Added]) -> Iterator[str]:
-    reasons = [one.reason for one in added if one.status == "left_out"]
-    for reason in sorted({reason for reason in reasons if reason}):
-        yield f"Left out {counted(reasons.count(reason), 'file')}: {reason}."
+    left = [one for one in added if one.status == "left_out"]
+    for reason in sorted({one.reason for one in left if one.reason}):
+        names = [one.name for one in left if one.reason == reason]
+        yield f"Left out {counted(len(names), 'file')} ({some(names)}): {reason}."
