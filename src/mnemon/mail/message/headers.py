@@ -1,0 +1,116 @@
+"""The header lines of a message, unfolded and decoded, however broken they are."""
+
+import re
+from collections.abc import Iterator
+
+from mnemon.documents.extraction.decoding import decode
+from mnemon.documents.extraction.eml.headers import decoded
+from mnemon.documents.extraction.hygiene import one_line
+
+MOST_LINES = 2_000
+LONGEST_VALUE = 20_000
+LONGEST_HEADERS = 1 << 20
+FOLD = re.compile(rb"\r?\n[ \t]+")
+NAME = re.compile(rb"([!-9;-~]{1,100})[ \t]*:[ \t]*")
+
+
+class MailHeaders:
+    """Values by name in small letters, in their order. Raw until asked for."""
+
+    def __init__(self, lines: list[tuple[str, bytes]], defects: list[str]) -> None:
+        self._values: dict[str, list[bytes]] = {}
+        self.defects = defects
+        for name, value in lines:
+            self._values.setdefault(name, []).append(value)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
+    def raw(self, name: str) -> str:
+        """The first value with bytes as they are, as Latin-1; empty where there is none."""
+        values = self._values.get(name)
+        return values[0].decode("latin-1") if values else ""
+
+    def every(self, name: str) -> list[str]:
+        return [one.decode("latin-1") for one in self._values.get(name, ())]
+
+    def text(self, name: str, longest: int = 1_000) -> str:
+        """One clean line, decoded from whatever encoding it is in."""
+        values = self._values.get(name)
+        return _clean(values[0], longest) if values else ""
+
+    def texts(self, name: str) -> Iterator[str]:
+        for value in self._values.get(name, ()):
+            yield _clean(value, LONGEST_VALUE)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._values)
+
+
+def _clean(value: bytes, longest: int) -> str:
+    if value.isascii() and b"=?" not in value:
+        text = value.decode("ascii")
+        return text[:longest] if text.isprintable() and "  " not in text else one_line(text, longest) or ""
+    text = value.decode("ascii", "surrogateescape")
+    return one_line(decoded(text) if "=?" in text else decode(value), longest) or ""
+
+
+def read_headers(content: bytes, start: int = 0) -> tuple[MailHeaders, int]:
+    """The headers that stand from `start` on, and where the body begins."""
+    head_end, body = _end_of_headers(content, start)
+    head = content[start:head_end]
+    defects = [] if body <= len(content) else [f"headers longer than {LONGEST_HEADERS} bytes"]
+    plain = FOLD.sub(b" ", head).split(b"\n") if head.count(b"\n") < MOST_LINES else []
+    found = [NAME.match(line) for line in plain]
+    if plain and all(found):
+        lines = [
+            (one[1].decode("ascii").lower(), line[one.end() :][:LONGEST_VALUE].rstrip(b"\r"))
+            for one, line in zip(found, plain, strict=True)
+            if one
+        ]
+        return MailHeaders(lines, defects), min(body, len(content))
+    return _read_damaged(content, start, head, min(body, len(content)), defects)
+
+
+def _end_of_headers(content: bytes, start: int) -> tuple[int, int]:
+    """Where the headers end, and where the body begins; past the end of the content where neither can be told."""
+    if content.startswith((b"\n", b"\r\n"), start):
+        return start, start + (1 if content[start : start + 1] == b"\n" else 2)
+    limit = start + LONGEST_HEADERS
+    plain, other = content.find(b"\n\n", start, limit), content.find(b"\n\r\n", start, limit)
+    if plain < 0 and other < 0:
+        return min(limit, len(content)), len(content) if len(content) <= limit else len(content) + 1
+    if other < 0 or 0 <= plain < other:
+        return plain, plain + 2
+    return other, other + 3
+
+
+def _read_damaged(content: bytes, start: int, head: bytes, body: int, defects: list[str]) -> tuple[MailHeaders, int]:
+    """Line by line: what is no header is passed over, or is where the text begins."""
+    lines: list[tuple[str, bytes]] = []
+    place = start
+    for line in head.split(b"\n", MOST_LINES)[:MOST_LINES]:
+        begin, place = place, place + len(line) + 1
+        line = line.rstrip(b"\r")
+        if line[:1] in (b" ", b"\t"):
+            if lines and len(lines[-1][1]) < LONGEST_VALUE:
+                lines[-1] = lines[-1][0], lines[-1][1] + b" " + line.strip()
+        elif found := NAME.match(line):
+            lines.append((found[1].decode("ascii").lower(), line[found.end() :][:LONGEST_VALUE]))
+        elif line.strip() and not line.startswith((b"From ", b">From ")):
+            if not lines:
+                defects.append("no headers")
+                return MailHeaders([], defects), start
+            if not _goes_on(head, place - start):
+                defects.append("no blank line before the body")
+                return MailHeaders(lines, defects), begin
+            defects.append("a header line without a name")
+    if not lines:
+        defects.append("no headers")
+    return MailHeaders(lines, defects), body
+
+
+def _goes_on(head: bytes, place: int) -> bool:
+    """Whether the next line is a header again, so that the one before was only damaged."""
+    return NAME.match(head, place) is not None or head[place : place + 1] in (b" ", b"\t")

@@ -1,0 +1,17 @@
+"""What the parts of a message's text are called."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+SpanLabel = Literal["new", "quote", "attribution", "signature", "footer", "forwarded", "code", "ballot"]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSpan:
+    """`text[start:end]` is of one kind. Spans of a text follow each other without gaps."""
+
+    label: SpanLabel
+    start: int
+    end: int
+    # Of a quotation: 1 for what is answered, 2 for what that answered.
+    depth: int = 0
