@@ -106,3 +106,44 @@ def test_a_month_ends_where_its_shorter_neighbour_does() -> None:
 def test_the_word_before_a_date_tells_a_deadline_from_a_beginning() -> None:
     leads = [each.lead for each in read_dates("from 1 June, by 3 June, no later than 5 June", WEDNESDAY, "future")]
     assert leads == ["from", "by", "no later than"]
+
+
+@pytest.mark.parametrize(
+    ("words", "due"),
+    [
+        ("bis Freitag", "2025-03-07"),
+        ("bis nächsten Montag", "2025-03-10"),
+        ("spätestens am Mo", "2025-03-10"),
+        ("am Montag, 17. März", "2025-03-17"),
+        ("bis 17.04.", "2025-04-17"),
+        ("bis zum 15. Februar 2026", "2026-02-15"),
+        ("bis Ende des Monats", "2025-03-31"),
+        ("bis Monatsende", "2025-03-31"),
+        ("bis Ende April", "2025-04-30"),
+        ("bis Ende der Woche", "2025-03-07"),
+        ("noch diese Woche", "2025-03-09"),
+        ("nächste Woche", "2025-03-16"),
+        ("in zwei Wochen", "2025-03-19"),
+        ("binnen 14 Tagen", "2025-03-19"),
+        ("bis KW 47", "2025-11-23"),
+        ("in der 33. Kalenderwoche", "2025-08-17"),
+        ("heute noch", "2025-03-05"),
+        ("bis morgen Mittag", "2025-03-06"),
+        ("bis Feierabend", "2025-03-05"),
+        ("EOD Thu", "2025-03-06"),
+        ("by Friday 21 March", "2025-03-21"),
+        ("by mid March", "2025-03-15"),
+        ("by noon", "2025-03-05"),
+        ("before lunch tomorrow", "2025-03-06"),
+        ("by 3/25", "2025-03-25"),
+        ("by the fifteenth", "2025-03-15"),
+        ("tmrw", "2025-03-06"),
+    ],
+)
+def test_german_and_clipped_dates(words: str, due: str) -> None:
+    assert last_day(words) == due
+
+
+@pytest.mark.parametrize("words", ["Guten Morgen!", "at 10:30", "24/7", "about 2/3 of them", "um 8 Uhr", "2.3.1"])
+def test_what_is_no_day(words: str) -> None:
+    assert read_dates(words, WEDNESDAY) == []

@@ -11,7 +11,9 @@ from mnemon.documents.extraction.limits import DEFAULT_LIMITS
 from mnemon.documents.extraction.plain import extract_plain
 from mnemon.documents.ingest.structured import with_structure
 from mnemon.documents.structure import stored
+from mnemon.documents.structure.calendar_words import NO_YEAR
 from mnemon.documents.structure.reading import read_structure
+from mnemon.documents.structure.sections import Section, section_of
 from mnemon.documents.structure.stored import dump_structure, load_structure, structure_of
 from mnemon.documents.structure.structure import Block, Hints, StructurePart, TextKind
 
@@ -159,3 +161,65 @@ def test_names_that_only_the_sender_told_are_not_stored_with_the_text() -> None:
     assert load_structure(extraction.structure) is not None
     read = read_structure("We paint the door.\n", hints=Hints("chat", ("Zaphod Beeblebrox",)))
     assert "Zaphod" not in repr(load_structure(dump_structure(read)))
+
+
+def days(text: str, kind: TextKind = "note") -> list[tuple[str | None, date | None, str]]:
+    return [(part.speaker, part.day, text[part.start : part.end]) for part in parts(text, kind)]
+
+
+def test_comments_of_a_ticket_have_their_writer_and_day() -> None:
+    text = "Gate 5\n\nComment 1 – K. Asante, 11.06.2026 09:10\nAsked three firms.\n\n"
+    text += "**mika-l** commented 15 June 2026\nThe road is too soft.\n"
+    found = days(text)
+    assert ("K. Asante", date(2026, 6, 11), "Asked three firms.") in found
+    assert ("mika-l", date(2026, 6, 15), "The road is too soft.") in found
+
+
+def test_a_log_has_the_day_of_each_entry() -> None:
+    text = "Bench log\n16 Apr 2026\n- skids printed\n20 Apr 2026\n- 20 landings, all clean\n"
+    assert [day for _, day, words in days(text) if "printed" in words or "clean" in words] == [
+        date(2026, 4, 16),
+        date(2026, 4, 20),
+    ]
+
+
+def test_a_day_without_its_year_waits_for_the_day_of_writing() -> None:
+    found = days("Log\n11.02.  flour is in\n12.02.  same again\n")
+    assert [day.month for _, day, words in found if day and words.startswith(("flour", "same"))] == [2, 2]
+    assert {day.year for _, day, _ in found if day} == {NO_YEAR}
+
+
+def test_short_lines_are_lines_and_wrapped_ones_are_one() -> None:
+    short = "Pump: runs again\nRoof: still leaks\nHall: painted\n"
+    assert len(parts(short)) == 3
+    wrapped = (
+        "The board looked at the offers for the new roof and found that\n"
+        "none of them says how long the work would take in the winter.\n"
+    )
+    assert len(parts(wrapped)) == 1
+
+
+def test_answers_between_quoted_questions_are_the_writers() -> None:
+    text = "Ben,\n\n>> Who pays?\nWe split it.\n\n>> Who digs?\nMy cousin does.\n"
+    assert ("paragraph", None, "We split it.") in told(text, "email")
+
+
+def test_a_label_in_a_mail_speaks_for_nobody() -> None:
+    text = "Where we are: we found nine of them.\nWhere we are: we look for two.\n"
+    assert {speaker for _, speaker, _ in told(text, "email")} == {None}
+
+
+@pytest.mark.parametrize(
+    ("heading", "section"),
+    [
+        ("Decisions on the roof", Section.DECISIONS),
+        ("Open risks from the audit", Section.RISKS),
+        ("Offene Aufgaben aus der Sitzung", Section.ACTIONS),
+        ("Beschlüsse", Section.DECISIONS),
+        ("Projektrisiken", Section.RISKS),
+        ("Risk assessment", None),
+        ("Decision: we paint the door", None),
+    ],
+)
+def test_a_heading_counts_by_its_head_noun(heading: str, section: Section | None) -> None:
+    assert section_of(heading) is section

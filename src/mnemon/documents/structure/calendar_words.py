@@ -6,6 +6,9 @@ from datetime import date, timedelta
 from typing import Literal
 
 DateDirection = Literal["past", "future", "nearest"]
+Edge = Literal["start", "middle", "end"] | None
+# The year of a day of which no year is told; a leap year, so that it has every day.
+NO_YEAR = 4
 
 MONTHS = {
     name: number
@@ -129,6 +132,53 @@ def nearest(periods: list[DateRange], today: date, direction: DateDirection) -> 
         ahead = [period for period in periods if period.last >= today]
         periods = ahead or periods
     return min(periods, key=lambda period: abs((period.first - today).days))
+
+
+def day_of_year(number: int, day_number: int, today: date, direction: DateDirection) -> DateRange:
+    """The day of that month, in the year that is meant."""
+    if day_number == 29 and number == 2:
+        return day(date(today.year, number, day_number))
+    years = (today.year - 1, today.year, today.year + 1)
+    return nearest([day(date(each, number, day_number)) for each in years], today, direction)
+
+
+def in_its_year(on: date, today: date | None) -> date | None:
+    """A day of which the text tells no year, in the year that is nearest to the day of writing."""
+    if on.year != NO_YEAR:
+        return on
+    return day_of_year(on.month, on.day, today, "nearest").first if today else None
+
+
+def day_of_any_month(number: int, today: date, direction: DateDirection) -> DateRange:
+    """ "The 15th", of the month that is meant."""
+    months = [month(today.year, today.month + step) for step in (-1, 0, 1, 2)]
+    days = [each.first.replace(day=number) for each in months if 0 < number <= each.last.day]
+    if not days:
+        raise ValueError(f"no month has a day {number}")
+    return nearest([day(each) for each in days], today, direction)
+
+
+def week_of_year(number: int, today: date, direction: DateDirection) -> DateRange:
+    """The calendar week as ISO counts it."""
+    found = [week(date.fromisocalendar(today.year + step, number, 1)) for step in (-1, 0, 1)]
+    return nearest(found, today, direction)
+
+
+def edge_of(edge: Edge, unit: str, period: DateRange) -> DateRange:
+    """The last day, the first one, or the one in the middle: of a month the fifteenth."""
+    if edge == "end":
+        return day(working_end(unit, period))
+    if edge == "start":
+        return day(period.first)
+    if edge == "middle":
+        is_month = period.first.day == 1 and (period.last - period.first).days < 31
+        return day(period.first + (timedelta(days=14) if is_month else (period.last - period.first) / 2))
+    return period
+
+
+def working_end(unit: str, period: DateRange) -> date:
+    """A week ends on its Friday for whoever promises something by its end."""
+    return period.first + timedelta(days=4) if unit == "week" else period.last
 
 
 def _business_days(today: date, count: int) -> date:

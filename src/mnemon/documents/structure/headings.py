@@ -81,7 +81,7 @@ def is_lead(lines: list[Line], at: int, talk: bool) -> bool:
         return False
     return (
         item_mark(following) is not None
-        or following.lstrip().startswith("|")
+        or following.lstrip().startswith(("|", "> "))
         or (not talk and _stands_above(stripped, following))
     )
 

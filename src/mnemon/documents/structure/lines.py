@@ -19,6 +19,16 @@ FENCE = re.compile(r"\s*(?:```|~~~)")
 UNDERLINE = re.compile(r"[ \t]*(([=\-~^])\2{2,})[ \t]*$")
 # Drawn across the page.
 RULE = re.compile(r"\s*_{3,}\s*$")
+# Nobody wraps at fewer, and text in longer lines has a line for each paragraph.
+_NARROWEST_WRAPPED, _WIDEST_WRAPPED = 40, 110
+# Lines that somebody wraps by hand are not all as long as the longest.
+_RAGGED = 0.85
+_LABELLED = re.compile(r"\s*[^\W\d_][\w ,./'’&()-]{1,30}:\s")
+_UNFINISHED = re.compile(
+    r"(?:[,\-–—&(]|\b(?:and|or|the|a|an|of|to|in|on|for|with|by|that|und|oder|der|die|das|den|dem|ein|eine|von|mit|für"
+    r"|zu|im|am|auf|dass))$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +75,27 @@ def after(lines: list[Line], at: int, belongs: Callable[[Line], bool]) -> int:
     while at < len(lines) and belongs(lines[at]):
         at += 1
     return at
+
+
+def widths_of(lines: Sequence[Line]) -> list[int]:
+    """For each line the length of the longest one among those that it stands with, up to the next blank line."""
+    widths: list[int] = []
+    begin = 0
+    for at in range(len(lines) + 1):
+        if at == len(lines) or lines[at].blank:
+            widest = max((len(line.text.rstrip()) for line in lines[begin:at]), default=0)
+            widths += [widest] * (at - begin) + ([0] if at < len(lines) else [])
+            begin = at + 1
+    return widths
+
+
+def is_wrapped(lines: Sequence[Line], at: int, width: int) -> bool:
+    """Whether a line goes on with the one before it: its first word did not fit there, or that one is unfinished."""
+    before, line = lines[at - 1].text.rstrip(), lines[at].text.split(maxsplit=1)
+    if not before or not line:
+        return False
+    if _UNFINISHED.search(before):
+        return True
+    if not _NARROWEST_WRAPPED <= width <= _WIDEST_WRAPPED or _LABELLED.match(lines[at].text):
+        return False
+    return len(before) + 1 + len(line[0]) > _RAGGED * width

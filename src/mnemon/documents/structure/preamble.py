@@ -8,18 +8,25 @@ from email.utils import getaddresses, parsedate_to_datetime
 from mnemon.documents.structure.dates import whole_day
 from mnemon.documents.structure.names import NAME
 
-_DATED = ("date", "sent", "meeting date", "held on", "datum", "gesendet", "last changed", "last updated")
+_DATED = (
+    "date", "sent", "meeting date", "held on", "datum", "gesendet", "last changed", "last updated", r"date of \w+",
+    "stand", "erfasst", "erstellt",
+)  # fmt: skip
+# "Stand: 20.04.2026" dates a sheet; "Stand: läuft" tells something.
+_ONLY_WITH_DATE = r"(?!(?:stand|erfasst|erstellt)\s*:\s*\D*$)"
 _PRESENT = (
-    "participants", "attendees", "present", "in attendance", "attending", "attendance", "teilnehmer", "anwesend",
-    "participantes", "présents", "facilitator", "chair",
+    "participants", "attendees", "present", "in attendance", "attending", "attendance", "teilnehmer(?:innen)?",
+    "teilnehmende", "anwesende?", "participantes", "présents", "facilitator", "chair",
 )  # fmt: skip
 _OTHER = (
     "from", "to", "cc", "bcc", "subject", "re", "reply-to", "apologies", "absent", "location", "place", "time",
     "minutes(?: by| taken by)?", "author", "message-id", "mime-version", "content-type", "next meeting",
-    r"x-[\w-]+", "in-reply-to", "references",
+    r"x-[\w-]+", "in-reply-to", "references", "von", "an", "betreff", "kopie", "entschuldigt", "ort", "uhrzeit",
+    "protokoll(?:führung|ant|antin)?", "nächste sitzung", "nächster termin",
 )  # fmt: skip
+_NAMES = "|".join((*_DATED, *_PRESENT, *_OTHER))
 _FIELD = re.compile(
-    rf"[ \t>*#_]*(?:-[ \t]+)?(?P<name>{'|'.join((*_DATED, *_PRESENT, *_OTHER))})(?:\*\*|__)?[ \t]*:(?:\*\*|__)?"
+    rf"[ \t>*#_]*(?:-[ \t]+)?{_ONLY_WITH_DATE}(?P<name>{_NAMES})(?:\*\*|__)?[ \t]*:(?:\*\*|__)?"
     r"[ \t]*(?P<value>.*)$",
     re.IGNORECASE,
 )
@@ -78,13 +85,19 @@ def read_preamble(text: str) -> Preamble:
     for line in lines:
         if match := _FIELD.match(line):
             fields.setdefault(match["name"].lower(), match["value"].strip())
-    author = next(iter(_names(fields.get("from", ""))), None)
+    author = next(iter(_names(fields.get("from") or fields.get("von", ""))), None)
     if not author and (match := _AUTHOR.search("\n".join(lines[:6]))):
         author = match["name"].strip()
-    present = tuple(one for key, value in fields.items() if key in _PRESENT for one in _parts(value))[:100]
-    dated = (_field_day(value) for key, value in fields.items() if key in _DATED)
+    present = tuple(one for key, value in fields.items() if _is_one_of(key, _PRESENT) for one in _parts(value))[:100]
+    dated = (_field_day(value) for key, value in fields.items() if _is_one_of(key, _DATED))
     written_on = next((day for day in dated if day), None) or caption_day(lines) or _told_day(lines)
-    return Preamble(author, tuple(_names(fields.get("to", ""))), present, written_on, _greeted(lines))
+    return Preamble(
+        author, tuple(_names(fields.get("to") or fields.get("an", ""))), present, written_on, _greeted(lines)
+    )
+
+
+def _is_one_of(key: str, names: tuple[str, ...]) -> bool:
+    return any(re.fullmatch(name, key) for name in names)
 
 
 def caption_day(lines: list[str]) -> date | None:

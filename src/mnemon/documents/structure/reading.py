@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
+from mnemon.documents.structure.entries import EntryHead, entry_heads
 from mnemon.documents.structure.headings import is_lead, is_title
-from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, item_mark, lines_of
+from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, is_wrapped, item_mark, lines_of, widths_of
 from mnemon.documents.structure.mail import is_attribution, is_sign_off, is_signature, starts_old_mail
 from mnemon.documents.structure.plain_blocks import plain_blocks
 from mnemon.documents.structure.preamble import is_field, read_preamble
@@ -17,6 +18,7 @@ from mnemon.documents.structure.structure import NO_HINTS, Block, Hints, PartKin
 from mnemon.documents.structure.tables import Table, is_ruler, read_row, table_opening
 from mnemon.documents.structure.talk import SpeakerTurn, speakers_among, talk_blocks, turn_on
 
+_ANGLE = re.compile(r"\s*>[ \t]+(?=[^\s>])")
 _RUN_IN = re.compile(r"[A-Z][\w '’#-]{2,40}[.:]\s+(?=\S)")
 
 
@@ -27,26 +29,37 @@ def read_structure(text: str, blocks: Sequence[Block] | None = None, hints: Hint
         blocks = talk_blocks(lines) or list(plain_blocks(lines))
     preamble = read_preamble(text)
     people = (*hints.people, *preamble.people)
-    return Structure(tuple(_Reader(text, lines, blocks, hints, people).read()), preamble, hints.digest)
+    heads = entry_heads(lines, people)
+    return Structure(tuple(_Reader(text, lines, blocks, hints, people, heads).read()), preamble, hints.digest)
 
 
 class _Reader:
     """Remembers what holds for the next line: heading, speaker, day, the paragraph or the table that is open."""
 
     def __init__(
-        self, text: str, lines: list[Line], blocks: Sequence[Block], hints: Hints, people: Sequence[str]
+        self,
+        text: str,
+        lines: list[Line],
+        blocks: Sequence[Block],
+        hints: Hints,
+        people: Sequence[str],
+        heads: dict[int, EntryHead],
     ) -> None:
+        self.heads = heads
         self.text, self.lines, self.blocks, self.hints = text, lines, blocks, hints
-        self.turns = {line.start: turn for line in lines if (turn := turn_on(line.text))}
+        self.turns = {line.start: turn for line in lines if (turn := self._turn(line))}
         turns = [(line, self.turns[line.start]) for line in lines if line.start in self.turns]
         self.speakers = speakers_among(turns, text, hints.talk, people)
         self.day_first = days_come_first(turn.stamp for _, turn in turns)
+        self.widths = widths_of(lines)
         self.section: Section | None = None
         self.speaker: str | None = None
         self.day: date | None = None
         self.table: Table | None = None
         self.open: StructurePart | None = None
         self.begun = False
+        # Nothing but items has come since the last heading.
+        self.announced = False
 
     def read(self) -> Iterator[StructurePart]:
         in_code, place = False, 0
@@ -76,7 +89,7 @@ class _Reader:
 
     def _line(self, number: int, line: Line, block: Block | None) -> Iterator[StructurePart]:
         words = line.text
-        if words.lstrip().startswith(">") or is_attribution(words) or self._is_quoted_mail(block):
+        if self._is_quoted(line) or is_attribution(words) or self._is_quoted_mail(block):
             yield from self._quote(line)
         elif is_sign_off(words) or is_field(words) or is_ruler(words) or UNDERLINE.match(words) or RULE.match(words):
             yield from self._close()
@@ -94,11 +107,36 @@ class _Reader:
         elif self.hints.talk and (day := day_line(words)):
             yield from self._close()
             self.day = day
+        elif (head := self.heads.get(line.start)) and self.begun:
+            yield from self._entry(line, head)
         elif self._heads(number, block):
             yield from self._close()
             yield from self._enter("heading" if block and block.kind == "heading" else "lead", line.start, line.end)
         else:
-            yield from self._words(line)
+            yield from self._words(number, line)
+
+    def _entry(self, line: Line, head: EntryHead) -> Iterator[StructurePart]:
+        """The day of a log, or a comment: what follows was said then, and by whom, until the next one."""
+        yield from self._close()
+        self.day, self.speaker = head.day, head.speaker
+        if head.begin:
+            self.open = StructurePart("item", line.start + head.begin, line.end)
+
+    def _turn(self, line: Line) -> SpeakerTurn | None:
+        """Tickets set the sign of a quotation before each comment."""
+        marked = _ANGLE.match(line.text) if self.hints.kind != "email" else None
+        if marked is None:
+            return turn_on(line.text)
+        turn = turn_on(line.text[marked.end() :])
+        return replace(turn, begin=turn.begin + marked.end()) if turn and turn.sure else None
+
+    def _is_quoted(self, line: Line) -> bool:
+        """In mail always; elsewhere neither a comment with its stamp nor what a heading announces."""
+        if not line.text.lstrip().startswith(">"):
+            return False
+        return self.hints.kind == "email" or not (
+            line.start in self.turns or (self.announced and _ANGLE.match(line.text))
+        )
 
     def _is_quoted_mail(self, block: Block | None) -> bool:
         return block is not None and block.kind == "quote" and self.hints.kind == "email"
@@ -117,14 +155,24 @@ class _Reader:
         lines = self.lines
         return is_lead(lines, number, self.hints.talk) or (not self.begun and is_title(lines, number))
 
-    def _words(self, line: Line) -> Iterator[StructurePart]:
-        mark = item_mark(line.text)
-        opened = self.open
-        if mark:
+    def _goes_on(self, number: int, line: Line, opened: StructurePart) -> bool:
+        """Whether the line only goes on because the one before it was full."""
+        if opened.kind == "quote" or (opened.kind == "item" and not line.text[:1].isspace()):
+            return False
+        return is_wrapped(self.lines, number, self.widths[number])
+
+    def _words(self, number: int, line: Line) -> Iterator[StructurePart]:
+        opened, listed = self.open, _ANGLE.match(line.text)
+        mark = item_mark(line.text) or listed
+        self.announced = self.announced and mark is not None
+        if listed:
+            yield from self._close()
+            self.open = StructurePart("item", line.start + listed.end(), line.end)
+        elif mark:
             yield from self._close()
             ticked = None if mark["box"] is None else mark["box"] != " "
             self.open = StructurePart("item", line.start + mark.end(), line.end, ticked=ticked)
-        elif opened and not self._next_message() and (opened.kind != "item" or line.text[:1].isspace()):
+        elif opened and not self._next_message() and self._goes_on(number, line, opened):
             self.open = replace(opened, end=line.end)
         else:
             yield from self._close()
@@ -154,7 +202,7 @@ class _Reader:
     def _enter(self, kind: PartKind, start: int, end: int) -> Iterator[StructurePart]:
         if span := trimmed(self.text, start, end):
             self.section = section_of(self.text[span[0] : span[1]])
-            self.speaker = None
+            self.speaker, self.announced = None, True
             yield StructurePart(kind, *span)
 
     def _close(self) -> Iterator[StructurePart]:

@@ -49,6 +49,45 @@ _WHEN = re.compile(
 _PATTERNS = {section: re.compile(rf"(?:{words})", re.IGNORECASE) for section, words in _HEADINGS.items()}
 
 
+# What the head noun of a longer heading promises: "Decisions on the roof", "Offene Punkte aus der Sitzung".
+_HEAD_NOUNS: dict[Section, str] = {
+    Section.DECISIONS: r"decisions?|resolutions?|\w*beschl(?:uss|üsse)|\w*entscheidung(?:en)?|festlegung(?:en)?",
+    Section.ACTIONS: r"actions?|action items?|action points?|to-?dos?|tasks?|next steps?|follow-?ups?|commitments?"
+    r"|\w*aufgaben?|\w*maßnahmen?|\w*massnahmen?|schritte?|pendenz(?:en)?|arbeitsaufträge|zusagen?",
+    Section.DONE: r"achievements?|accomplishments?|erledigt(?:es)?|fertig|abgeschlossen(?:es)?|geschafft",
+    Section.RISKS: r"risks?|issues?|problems?|blockers?|concerns?|defects?|bugs?|\w*risik(?:o|en)|\w*probleme?"
+    r"|\w*mängel"
+    r"|sorgen|hindernisse?|schwierigkeiten|störungen?",
+    Section.FEEDBACK: r"feedback|complaints?|\w*rückmeldung(?:en)?|beschwerden?|kritik|kundenstimmen|lob",
+    Section.CHANGES: r"changes?|\w*änderung(?:en)?|neuerung(?:en)?",
+    Section.PEOPLE: r"roles?|responsibilities|stakeholders?|contacts?|staffing|personal|personelles|rollen"
+    r"|zuständigkeiten"
+    r"|ansprechpartner(?:innen)?|verantwortlichkeiten",
+    Section.REFERENCE: r"glossary|definitions?|glossar|begriffe|begriffsbestimmungen",
+}
+_HEAD_PATTERNS = {section: re.compile(words, re.IGNORECASE) for section, words in _HEAD_NOUNS.items()}
+_AFTER_HEAD = re.compile(
+    r"\s+(?:of|on|for|from|in|with|to|at|by|since|about|before|after|until|we|that|which|and|or|aus|der|des|die"
+    r"|zu[mr]?|von|vom"
+    r"|für|bei[m]?|seit|bis|am|im|mit|nach|über|und|oder)\s.*|\s*[(,–—/].*",
+    re.IGNORECASE | re.DOTALL,
+)
+_MOST_HEADING_WORDS = 8
+
+
+def _by_head_noun(heading: str) -> Section | None:
+    """English and German both set the head of a noun phrase last, before what a preposition adds."""
+    if len(heading.split()) > _MOST_HEADING_WORDS or heading.rstrip().endswith(("?", "!", ".")):
+        return None
+    words = _AFTER_HEAD.sub("", heading).split()
+    for count in (2, 1):
+        head = " ".join(words[-count:])
+        for section, pattern in _HEAD_PATTERNS.items():
+            if pattern.fullmatch(head):
+                return section
+    return None
+
+
 # "The Harbour shall", and then a list of what.
 _LEAD_IN = re.compile(r"\b(?:shall|will|must|agrees to|undertakes to)\s*:?\s*$")
 
@@ -66,4 +105,4 @@ def section_of(heading: str) -> Section | None:
         for section, pattern in _PATTERNS.items():
             if pattern.fullmatch(words):
                 return section
-    return None
+    return _by_head_noun(plain)

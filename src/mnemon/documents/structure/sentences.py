@@ -18,6 +18,10 @@ CANDIDATE = re.compile(
 )
 WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘«„/]+\Z")
 NEXT_WORD = re.compile(r"\s*[\"'“‘«„(\[*_]*([^\s.,;:!?\"'”’»)\]*_]*)")
+# "Seit 26.02. liegt es vor", "die Sitzung vom 24. hat".
+DAY_NUMBER = re.compile(
+    r"(?:\b\d{1,2}\.\d{1,2}|\b(?:vom|am|der|die|das|den|dem|zum|bis|im|ab|seit|des) \d{1,2})\Z", re.IGNORECASE
+)
 LIST_NUMBER = re.compile(r"(?:\A|\n)[ \t]*(?:#{1,6}[ \t]+)?\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})(?:\.\d{1,3})*\Z")
 
 
@@ -28,7 +32,8 @@ def _words(listed: str) -> frozenset[str]:
 # Never the end of a sentence: a name or a number follows.
 TITLES = _words(
     "mr mrs ms mx dr prof hon rev fr sr sra srta mme mlle st gen col capt lt sgt cmdr gov sen rep pres supt "
-    "messrs hr frau dipl ing mag bspw bzw ca vgl ggf evtl inkl exkl sog usf vs cf viz approx esp resp incl excl "
+    "messrs hr hrn fr frau vllt wg bzgl gem str geb "
+    "dipl ing mag bspw bzw ca vgl ggf evtl inkl exkl sog usf vs cf viz approx esp resp incl excl "
     "e.g i.e eg ie z.b d.h u.a s.o s.u i.d.r z.t p.ex par.ex"
 )
 # Not the end of one if a number follows.
@@ -100,6 +105,8 @@ def is_abbreviated(text: str, begin: int, at: int) -> bool:
     found = WORD_BEFORE.search(window)
     word = found.group() if found else ""
     initial = len(word) == 1 and word.isupper() and word != "I"
+    if DAY_NUMBER.search(window):
+        return True
     return initial or word.lower().strip(".") in SPECIAL or LIST_NUMBER.search("\n" + window.lstrip()) is not None
 
 
@@ -117,7 +124,11 @@ def _full_stop_ends(text: str, begin: int, at: int, following: str) -> bool:
         return plain == "st" and following.lower() in STARTERS
     if plain in BEFORE_NUMBERS and following[0].isdigit():
         return False
-    if word.isdigit() and len(word) <= 2 and MONTH.match(following):
+    if (
+        word.isdigit()
+        and len(word) <= 2
+        and (MONTH.match(following) or following in ("Kalenderwoche", "KW", "Quartal"))
+    ):
         return False
     if len(word) == len(following) == 1 and word.isalpha() and following.isalpha() and following != "I":
         # Abbreviated words such as "z. B.", or initials.

@@ -4,12 +4,16 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
+from mnemon.documents.structure.calendar_words import NO_YEAR
 from mnemon.documents.structure.dates import read_dates
 
-_NUMBERS = re.compile(r"(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})\b")
+_NUMBERS = re.compile(r"(\d{1,4})[-./](\d{1,2})(?:[-./](\d{1,4})\b|\.(?!\d))")
 # A line that is nothing but a day, as chat exports set between two days.
 _AROUND = " \t-–—=*#[]()"
 _LONGEST_DAY_LINE = 50
+_WEEKDAY = re.compile(
+    r"\b(?:\w+day|\w+tag|mittwoch|sonnabend|mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)\b\.?", re.IGNORECASE
+)
 _LONG_AGO = date(1000, 1, 1)
 
 
@@ -26,8 +30,10 @@ def stamped_day(stamp: str, day_first: bool) -> date | None:
     match = _NUMBERS.search(stamp)
     if match is None:
         return None
-    first, second, third = (int(part) for part in match.groups())
+    first, second, third = (int(part or NO_YEAR) for part in match.groups())
     try:
+        if match[3] is None:
+            return date(NO_YEAR, second, first)
         if len(match[1]) == 4:
             return date(first, second, third)
         year = third + 2000 if third < 100 else third
@@ -44,6 +50,6 @@ def day_line(line: str) -> date | None:
     mentions = [each for each in read_dates(words, _LONG_AGO) if each.period.first.year > 1100]
     if len(mentions) != 1 or mentions[0].end != len(words):
         return None
-    before = re.sub(r"\W|\b\w+day\b", "", words[: mentions[0].start])
+    before = _WEEKDAY.sub("", words[: mentions[0].start]).strip(" ,.")
     period = mentions[0].period
     return period.first if not before and period.first == period.last else None

@@ -5,16 +5,21 @@ from dataclasses import dataclass
 
 # Column headings, by what the column holds.
 _COLUMNS: dict[str, str] = {
-    "task": r"actions?(?: items?)?|tasks?|to ?-?do|deliverables?|activity|work(?: item)?|milestones?|what",
-    "owner": r"owners?|responsible|assignee|assigned(?: to)?|who|lead|person(?: responsible)?|by whom",
-    "due": r"due(?: date)?|deadline|by(?: when)?|when|target(?: date)?|until",
-    "state": r"stat(?:us|e)|done\??|progress",
-    "risk": r"risks?|issues?|problems?|blockers?|concerns?|bugs?|defects?",
-    "decision": r"decisions?|resolution|agreed",
-    "feedback": r"feedback|comments?|complaints?",
-    "change": r"changes?",
-    "role": r"roles?|function|responsibilit(?:y|ies)",
-    "name": r"names?|people|contact",
+    "task": r"(?:next )?actions?(?: items?| taken| required)?|mitigation|tasks?|to ?-?do"
+    r"|deliverables?|activity|work(?: item)?|milestones?|what"
+    r"|aufgaben?|maßnahmen?|massnahmen?|was|tätigkeit|pendenz(?:en)?|auftrag|schritt",
+    "owner": r"owners?|responsible|assignee|assigned(?: to)?|who|lead|person(?: responsible)?|by whom"
+    r"|wer|verantwortlich(?:e[rn]?)?|zuständig(?:e[rn]?)?|zust\.|verantw\.|bearbeiter(?:in)?",
+    "due": r"due(?: date)?|deadline|by(?: when)?|when|target(?: date)?|until"
+    r"|bis(?: wann)?|frist|termin|fällig(?: am)?|wann|erledigt bis",
+    "state": r"stat(?:us|e)|done\??|progress|stand|erledigt\??",
+    "risk": r"risks?|issues?|problems?|blockers?|concerns?|bugs?|defects?"
+    r"|risik(?:o|en)|probleme?|mangel|mängel|gefahr",
+    "decision": r"decisions?|resolution|agreed|beschl(?:uss|üsse)|entscheidung(?:en)?",
+    "feedback": r"feedback|comments?|complaints?|rückmeldung(?:en)?|beschwerden?",
+    "change": r"changes?|änderung(?:en)?",
+    "role": r"roles?|function|responsibilit(?:y|ies)|rolle|funktion",
+    "name": r"names?|people|contact|personen?|kontakt",
 }
 _PATTERNS = {kind: re.compile(words, re.IGNORECASE) for kind, words in _COLUMNS.items()}
 # "14.1", "R3", "#7": it counts rows and says nothing.

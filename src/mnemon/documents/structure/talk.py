@@ -12,11 +12,11 @@ from mnemon.documents.structure.preamble import is_field
 from mnemon.documents.structure.sections import section_of
 from mnemon.documents.structure.structure import Block
 
-_NAME = r"(?P<name>@?[^\W\d_][\w.'’@-]*(?: [^\W_(][\w.'’@-]*){0,3}(?: \([^()\n]{1,30}\))?)"
+_NAME = r"\*{0,2}(?P<name>@?[^\W\d_][\w.'’@-]*(?: [^\W_(][\w.'’@-]*){0,3}(?: \([^()\n]{1,30}\))?)\*{0,2}"
 _WHOLE_NAME = rf"(?P<name>[{UPPER}][\w.’'-]*(?: [{UPPER}][\w.’'-]*){{0,3}})"
 _NICK = r"[@+%&~]?(?P<name>[\w\[\]\\^{}|`.-]{1,40})"
 _CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[.,]\d{1,3})?(?: ?[AaPp]\.?[Mm]\.?)?"
-_DAY = r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4})"
+_DAY = r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}\.\d{1,2}\.)"
 _TIME = rf"(?P<stamp>(?:{_DAY}[T, ]+)?{_CLOCK})"
 _WHEN = rf"(?P<stamp>(?:{_DAY}[T, ]+)?{_CLOCK}|{_DAY})"
 
@@ -41,6 +41,8 @@ _LIKELY = (
     # Anna [2026-03-02 10:32] hello
     re.compile(rf"\s*{_NAME}\s+[\[(]{_WHEN}[\])](?:\s+|$)"),
     re.compile(rf"\s*{_NAME}[,\s]\s*{_WHEN}\s*$"),
+    # anna 10:32  hello
+    re.compile(rf"\s*\*{{0,2}}(?P<name>@?[^\W\d_][\w.'’@-]*)\*{{0,2}} +{_TIME}(?:  +|\t| [-–—|] )(?=\S)"),
 )
 # 10:32 Anna Berg, on a line of its own: an agenda looks the same.
 _CLOCK_ABOVE = re.compile(rf"\s*[\[(]?{_WHEN}[\])]?(?:\s+[-–])?\s+{_WHOLE_NAME}\s*:?\s*$")
@@ -57,6 +59,11 @@ _LABELS = frozenset({
     "place", "present", "priority", "purpose", "question", "re", "regrets", "result", "risk", "risks", "scribe",
     "status", "subject", "summary", "time", "tip", "title", "to", "todo", "topic", "total", "version", "warning",
     "what", "when", "where", "who", "why", "remarks",
+    "an", "anwesend", "aufgabe", "aufgaben", "bemerkung", "bemerkungen", "beschluss", "betreff", "bis", "bis wann",
+    "datum", "entscheidung", "erledigt", "erfasst", "fällig", "frist", "gesendet", "hinweis", "kopie",
+    "maßnahme", "notiz", "offen", "ort", "problem", "projekt", "protokoll", "punkt", "risiko", "stand", "termin",
+    "thema", "titel", "ursache",
+    "verantwortlich", "von", "was", "wann", "wer", "wie", "wo", "ziel", "zuständig", "ergebnis", "frage", "antwort",
 })  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -140,10 +147,16 @@ def speakers_among(
     return frozenset(
         label
         for label, count in labels.items()
-        if label in sure
+        if (label in sure and (talk or count >= 2 or label.lower() in known))
         or (talk and label.lower() in known)
-        or (label in names and (label in first_person or _may_talk(label, talk, count)))
+        or (label in names and ((label in first_person and _is_named(label)) or _may_talk(label, talk, count)))
     )
+
+
+def _is_named(label: str) -> bool:
+    """A name, small or capital throughout, and not "Where we are"."""
+    words = label.split()
+    return len(words) == 1 or all(word[:1].isupper() or word[:1] == "@" for word in words)
 
 
 def _may_talk(label: str, talk: bool, count: int) -> bool:

@@ -43,8 +43,11 @@ class Revision:
 
     @cached_property
     def layout(self) -> Layout:
-        structure = self.structure or read_structure(self.text, hints=Hints(self.type, self.participants))
-        return layout_of(self.text, structure)
+        return layout_of(self.text, self._structure, self.today)
+
+    @cached_property
+    def _structure(self) -> Structure:
+        return self.structure or read_structure(self.text, hints=Hints(self.type, self.participants))
 
     @cached_property
     def people(self) -> People:
@@ -63,7 +66,7 @@ class Revision:
             return self.written_on
         if self.written_at:
             return self.written_at.astimezone(self.zone).date()
-        return self.layout.preamble.written_on
+        return self._structure.preamble.written_on
 
     def day_at(self, position: int) -> date | None:
         """The day on which what stands there was said: a chat goes over many."""

@@ -1,11 +1,15 @@
 """Gives a finding of the learned reader its fields: who, what about, when, until when."""
 
 import re
+from dataclasses import replace
+from datetime import date
 
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.extract.verify import evidence_at
 from mnemon.semantics.learned.gloss import is_german
+from mnemon.semantics.learned.owners import OwnerSearch, owners_of
 from mnemon.semantics.learned.proposals import Proposal
+from mnemon.semantics.learned.sheets import value_beside
 from mnemon.semantics.rules.actors import Cast
 from mnemon.semantics.rules.agents import NOBODY, Agent, agent_in, split_names
 from mnemon.semantics.rules.layout import Unit
@@ -13,21 +17,24 @@ from mnemon.semantics.rules.match import FoundCategory
 from mnemon.semantics.rules.mood import plain
 from mnemon.semantics.rules.people import People
 from mnemon.semantics.rules.subjects import subject_of
-from mnemon.semantics.rules.times import due_of, event_time_of
+from mnemon.semantics.rules.times import due_of, event_time_of, said_on
 from mnemon.semantics.semantic_event import Candidate, Category, CommitmentKind, InvolvedActor
 
 _ASKS = re.compile(
     r"\?\W*$|\b(?:please|pls|kindly|can you|could you|would you|will you|bitte|kannst du|könnt ihr|können sie"
-    r"|könnten sie|würden sie|magst du)\b|^\W*@",
+    r"|könnten sie|würden sie|magst du|(?:ask|need|want|like) you to|ich bitte (?:sie|dich|euch))\b|^\W*@",
     re.IGNORECASE,
 )
 _SPEAKS = re.compile(r"\b(?:I|I'll|I'm|me|my|we|we'll|our|ich|wir|mir|mein\w*|unser\w*)\b", re.IGNORECASE)
-_LABEL = re.compile(r"\W*(?P<names>[^:–—]{2,60}?)\s*(?::|\s[–—-])\s+(?=\S)")
 _OPENING_WORDS = 6
 _GERMAN_NAME = re.compile(
     r"(?P<title>(?:Frau|Herrn?|Dr\.|Prof\.)\s+(?:Dr\.\s+|Prof\.\s+)?)?"
     r"(?P<name>[^\W\d_a-zäöüß][\w'’-]+)"
 )
+# What was said just before: "by then" is the day that was named there.
+_THEN = re.compile(r"\b(?:by|before|until) then\b|\bbis dahin\b", re.IGNORECASE)
+_AT_ONCE = re.compile(r"\b(?:immediately|right away|at once|sofort|umgehend)\b", re.IGNORECASE)
+_UNITS_BEFORE = 3
 
 
 def candidate_of(revision: Revision, proposal: Proposal, cast: Cast, chunk_id: str | None) -> Candidate | None:
@@ -38,23 +45,58 @@ def candidate_of(revision: Revision, proposal: Proposal, cast: Cast, chunk_id: s
         return None
     clause, today = plain(revision.text[proposal.start : proposal.end]), unit.day or revision.today
     kind = _kind(clause) if proposal.category is Category.COMMITMENT else None
-    agent = _agent(clause, unit, proposal, revision.people, kind)
-    found = FoundCategory(proposal.category, "learned", 2.0, 0, 0, agent, "after", kind)
-    due = (due_of(clause, today) or due_of(plain(unit.text), today)) if kind else None
     return Candidate(
         proposal.category,
         _narrative(clause, unit, cast),
         subject_of(clause, (0, 0), "after", proposal.category, revision.people, unit.heading or revision.title),
-        _actors_in_german(clause, unit, revision, proposal.category, kind)
-        if is_german(revision.text)
-        else cast.actors(clause, unit, found),
+        _actors(revision, proposal, cast, clause, kind),
         evidence,
         confidence=0.0,
-        event_time=event_time_of(clause, proposal.category, today, revision.zone),
-        due=due,
+        event_time=event_time_of(clause, proposal.category, today, revision.zone) or said_on(unit, revision),
+        due=_due(revision, proposal.unit, clause, today) if kind else None,
         kind=kind,
         rule="learned",
     )
+
+
+def _actors(
+    revision: Revision, proposal: Proposal, cast: Cast, clause: str, kind: CommitmentKind | None
+) -> tuple[InvolvedActor, ...]:
+    """Who owes it first, of a commitment; then whomever it names."""
+    german = is_german(revision.text)
+    unit = revision.layout.units[proposal.unit]
+    owners: tuple[str, ...] = ()
+    if kind:
+        owners = owners_of(OwnerSearch(revision, cast, proposal.unit, clause, kind, german))
+    if german:
+        others = _actors_in_german(clause, unit, revision, proposal.category, kind)
+    else:
+        agent = _agent(clause, unit, proposal, revision.people, kind)
+        found = FoundCategory(proposal.category, "learned", 2.0, 0, 0, agent, "after", kind)
+        others = cast.actors(clause, unit, found)
+    if not owners:
+        return others
+    first = tuple(InvolvedActor(name, "owner") for name in owners)
+    return first + tuple(replace(one, role="contributor") for one in others if one.ref not in owners)
+
+
+def _due(revision: Revision, place: int, clause: str, today: date | None) -> date | None:
+    """What the clause itself says; else the row's column, the line beside it, or the sentence around it."""
+    units = revision.layout.units
+    unit = units[place]
+    if cell := unit.cells.get("due"):
+        return due_of(cell, today)
+    if found := due_of(clause, today):
+        return found
+    if beside := value_beside(units, place, "due"):
+        return due_of(beside, today)
+    if _AT_ONCE.search(clause):
+        return today
+    if _THEN.search(clause):
+        earlier = (due_of(plain(each.text), today) for each in reversed(units[max(0, place - _UNITS_BEFORE) : place]))
+        return next((day for day in earlier if day), None)
+    rest = plain(unit.text)
+    return due_of(rest, today) if rest.count(",") + rest.count(" and ") + rest.count(" und ") < 1 else None
 
 
 def _actors_in_german(
@@ -94,10 +136,6 @@ def _agent(clause: str, unit: Unit, proposal: Proposal, people: People, kind: Co
     """Whom the row's column, the label before the words or the clause's opening names; who speaks, of a promise."""
     if owners := unit.cells.get("owner") or unit.cells.get("name"):
         return Agent("person", tuple(people.full_name(name) for name in split_names(owners)))
-    if label := _LABEL.match(unit.text):
-        names = [name for name in split_names(label["names"]) if people.is_known(name)]
-        if names:
-            return Agent("person", tuple(people.full_name(name) for name in names))
     if _SPEAKS.match(clause.lstrip()):
         return Agent("self")
     for match in list(re.finditer(r"\S+", clause))[:_OPENING_WORDS]:

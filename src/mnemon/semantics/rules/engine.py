@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date
 
 from mnemon.documents.structure.sections import Section
 from mnemon.semantics.extract.extractor import ChunkExtraction, MergedEvents
@@ -22,7 +22,7 @@ from mnemon.semantics.rules.match import FoundCategory, best_match
 from mnemon.semantics.rules.mood import plain
 from mnemon.semantics.rules.rows import read_table_row
 from mnemon.semantics.rules.subjects import subject_of
-from mnemon.semantics.rules.times import beginning_of, due_of, event_time_of
+from mnemon.semantics.rules.times import due_of, event_time_of, said_on
 from mnemon.semantics.semantic_event import Candidate, Category, InvolvedActor
 
 # Of the requests in mail that the sentence model scores below this, 3 in 100 ask for anything; of the promises, 16.
@@ -182,16 +182,11 @@ def _candidate(
         cast.actors(clause, unit, found),
         evidence,
         confidence_of(found.rule, found.category, revision.type),
-        event_time=event_time_of(clause, found.category, today, revision.zone) or _said_on(unit, revision),
+        event_time=event_time_of(clause, found.category, today, revision.zone) or said_on(unit, revision),
         due=due_of(clause, today) if commitment else None,
         kind=found.kind,
         rule=found.rule,
     )
-
-
-def _said_on(unit: Unit, revision: Revision) -> datetime | None:
-    """The day that the text itself puts beside its words, such as the stamp of a line of chat."""
-    return beginning_of(unit.day, revision.zone) if unit.day else None
 
 
 def _quote_span(clause: str, found: FoundCategory) -> tuple[int, int]:

@@ -1,16 +1,19 @@
 """Takes from a revision's structure what rules read: facts, items and rows, each with its heading and speaker."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Literal
 
+from mnemon.documents.structure.calendar_words import in_its_year
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.preamble import Preamble
 from mnemon.documents.structure.sections import Section, section_of
 from mnemon.documents.structure.structure import Structure, StructurePart
 from mnemon.semantics.rules.clauses import split_facts
 
+_LABEL = re.compile(r"\W*(?P<label>[^\W\d_][^:\n]{0,60}?)\**:(?=\s)")
 UnitForm = Literal["sentence", "item", "row"]
 
 
@@ -29,6 +32,8 @@ class Unit:
     # The first sentence of its item or paragraph: what a heading promises is said there.
     leads: bool = True
     cells: dict[str, str] = field(default_factory=dict)
+    # What stands before the colon of its item: "Ada: done with the wall. Starts on the roof." is Ada's throughout.
+    label: str = ""
     # Where the text itself says on which day this was said.
     day: date | None = None
 
@@ -39,14 +44,18 @@ class Layout:
     preamble: Preamble
 
 
-def layout_of(text: str, structure: Structure) -> Layout:
-    """Older mail below or between the lines is left out: it has a document of its own."""
-    return Layout(tuple(_units(text, structure)), structure.preamble)
+def layout_of(text: str, structure: Structure, today: date | None = None) -> Layout:
+    """Older mail below or between the lines is left out: it has a document of its own.
+
+    A day without its year is taken in the year of writing.
+    """
+    parts = (replace(part, day=in_its_year(part.day, today) if part.day else None) for part in structure.parts)
+    return Layout(tuple(_units(text, parts)), structure.preamble)
 
 
-def _units(text: str, structure: Structure) -> Iterator[Unit]:
+def _units(text: str, parts: Iterable[StructurePart]) -> Iterator[Unit]:
     heading, section = "", None
-    for part in structure.parts:
+    for part in parts:
         if part.kind in ("heading", "lead"):
             heading = heading_title(text[part.start : part.end]).strip("#*_ :")
             section = section_of(text[part.start : part.end])
@@ -69,7 +78,9 @@ def _facts(text: str, part: StructurePart, heading: str, section: Section | None
         section = announced if announced or label.endswith(":") else section
         begin = part.value if announced else begin
         form = "item" if announced and label.endswith(":") else form
+    found = _LABEL.match(text, part.start, part.end) if part.kind == "item" else None
     for count, (start, end) in enumerate(split_facts(text, begin, part.end, part.sentences)):
         yield Unit(
-            start, end, text[start:end], form, section, heading, part.speaker, part.ticked, count == 0, day=part.day
-        )
+            start, end, text[start:end], form, section, heading, part.speaker, part.ticked, count == 0, day=part.day,
+            label=found["label"].strip() if found else "",
+        )  # fmt: skip

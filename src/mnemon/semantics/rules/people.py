@@ -24,6 +24,9 @@ FIRM_WORDS = words(
     group bank university institute foundation council ministry hospital systems solutions software logistics partners
     associates brothers sons works industries"""
 )
+# As many letters of a short name as tell whose it is.
+_NICK_STEM = 4
+_SHORTEST_NICK = 3
 _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _CALLED = re.compile(rf"(?:{TITLE}|(?P<initial>[{UPPER}])\.)\s+(?P<last>{CAPITALISED})")
@@ -85,7 +88,33 @@ class People:
     def full_name(self, name: str) -> str:
         """ "Ben", "Mr Okafor" and "B. Okafor" are Ben Okafor where only one is known."""
         plain = _tidy(name)
-        return self._by_part.get(plain.lower()) or self._by_last_name(plain) or plain
+        found = self._by_part.get(plain.lower())
+        if found and " " in found:
+            return found
+        return self._by_last_name(plain) or self._by_nick(plain) or found or plain
+
+    def _by_nick(self, name: str) -> str | None:
+        """ "deepak-k", "ferdie", "Ravi Pillai": of those who take part, the only one whose name begins so."""
+        first, *more = re.split(r"[\s._-]+", name.lower())
+        stem = first if len(first) <= _NICK_STEM else first[:_NICK_STEM]
+        if len(stem) < _SHORTEST_NICK:
+            return None
+        fits = [
+            told
+            for told in self.told
+            if " " in told
+            and any(part.startswith(stem) for part in told.lower().split())
+            and all(any(part.startswith(one) for part in told.lower().split()) for one in more)
+        ]
+        return fits[0] if len(fits) == 1 else None
+
+    def is_told(self, name: str) -> bool:
+        """One of those who write, speak, are addressed or were there; by any part of the name."""
+        return self.full_name(name) in self._told_names
+
+    @cached_property
+    def _told_names(self) -> frozenset[str]:
+        return frozenset(self.full_name(name) for name in self.told)
 
     def _by_last_name(self, name: str) -> str | None:
         """Who is called by a title or an initial and the last name."""

@@ -6,6 +6,8 @@ from zoneinfo import ZoneInfo
 
 from mnemon.documents.structure.calendar_words import DateDirection
 from mnemon.documents.structure.dates import Mention, read_dates
+from mnemon.semantics.extract.revision import Revision
+from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.semantic_event import Category
 
 _DEADLINE = frozenset(
@@ -66,3 +68,18 @@ def _when(mentions: list[Mention], category: Category) -> Mention | None:
     if category not in (Category.CHANGE, Category.STAKEHOLDER):
         passing |= {"from", "after", "as of", "starting"}
     return next((each for each in mentions if each.lead not in passing), None)
+
+
+def said_on(unit: Unit, revision: Revision) -> datetime | None:
+    """The day that the text itself puts beside its words: a stamp, the heading, the head of the letter."""
+    day = unit.day or _headed(unit.heading, revision.today) or revision.layout.preamble.written_on
+    return beginning_of(day, revision.zone) if day else None
+
+
+def _headed(heading: str, today: date | None) -> date | None:
+    """ "Timeline (11 February)": the one day that a heading names."""
+    mentions = read_dates(heading, today, "past") if heading and today else []
+    if len(mentions) != 1 or mentions[0].lead in _DEADLINE:
+        return None
+    period = mentions[0].period
+    return period.first if period.first == period.last and today and period.first <= today else None

@@ -1,0 +1,117 @@
+"""Lines that say when, and perhaps by whom, what stands below them was written: comments, days of a log, entries."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from mnemon.documents.structure.calendar_words import NO_YEAR
+from mnemon.documents.structure.calendar_words import day as calendar_day
+from mnemon.documents.structure.dates import Mention, read_dates
+from mnemon.documents.structure.lines import Line
+
+_LONGEST_HEAD = 100
+_CLOCK = re.compile(
+    r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?|\s?Uhr)?|\b\d{1,2}(?:\.\d{2})?\s?(?:[ap]m|Uhr)\b", re.IGNORECASE
+)
+_WEEKDAY = re.compile(
+    r"\b(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|mo|di|mi|do|fr|sa|so"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend)\b",
+    re.IGNORECASE,
+)
+# "Comment 3", "Kommentar von", "commented": what makes a dated line with a name the head of a comment.
+_COMMENTED = re.compile(
+    r"\b(?:comment(?:ed|s)?|kommentar|kommentiert|reply|replied|antwort|antwortet|wrote|schrieb|schreibt|posted|added"
+    r"|updated?|eintrag|notiz)\b",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(r"\b(?:by|from|on|at|von|vom|am|um|den|the|nr)\b\.?|#?\b\d+\b|\([^()]*\)", re.IGNORECASE)
+_NAME_WORD = re.compile(r"@?[^\W\d_][\w.'’-]*")
+_MOST_NAME_WORDS = 4
+_AROUND = " \t-–—=*#[]():,.·|>_"
+# After the date of an entry, before its words.
+_ENTRY_GAP = re.compile(r"(?:\s{2,}|\t|\s*[-–—:|]\s+|\s*:\s*$)(?=\S|$)")
+_LONGEST_DATE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class EntryHead:
+    """`begin` is where the words begin within the line; a head that fills its line has none."""
+
+    day: date
+    begin: int
+    speaker: str | None = None
+
+
+def entry_heads(lines: Sequence[Line], people: Sequence[str]) -> dict[int, EntryHead]:
+    """By the start of their line."""
+    found = [(line, head) for line in lines if (head := _head(line.text))]
+    comments = Counter(head.speaker for _, head in found if head.speaker)
+    known = {part.lower() for name in people for part in (name, *name.split())}
+    entries = sum(head.speaker is None for _, head in found)
+    return {
+        line.start: head
+        for line, head in found
+        if (_is_comment(line.text, head.speaker, comments, known) if head.speaker else entries > 1 or not head.begin)
+    }
+
+
+def _is_comment(line: str, speaker: str, comments: Counter[str], known: set[str]) -> bool:
+    if _COMMENTED.search(line) or all(word.strip(".@").lower() in known for word in speaker.split()):
+        return True
+    return comments[speaker] >= 2 and len(comments) >= 2
+
+
+def _head(line: str) -> EntryHead | None:
+    stripped = line.strip()
+    if not stripped or not any(map(str.isdigit, stripped[:_LONGEST_HEAD])):
+        return None
+    return _entry(line) or (_comment(stripped) if len(stripped) <= _LONGEST_HEAD else None)
+
+
+def _entry(line: str) -> EntryHead | None:
+    """A line that is a day, or that begins with one, well apart from its words."""
+    opening = line[: _LONGEST_DATE + 12]
+    mention = _only_day(opening)
+    if mention is None or _WEEKDAY.sub("", opening[: mention.start]).strip(_AROUND):
+        return None
+    rest = line[mention.end :]
+    if not rest.strip(_AROUND):
+        return EntryHead(mention.period.first, 0)
+    gap = _ENTRY_GAP.match(rest)
+    return EntryHead(mention.period.first, mention.end + gap.end()) if gap else None
+
+
+def _comment(line: str) -> EntryHead | None:
+    """ "Comment 3 – K. Asante, 18.06.2026 16:45", "**anna-b** commented Feb 23"."""
+    if line[-1] in "!?" or (line[-1] == "." and not line[-2:-1].isdigit()):
+        return None
+    mention = _only_day(line)
+    if mention is None or mention.lead in ("by", "before", "until", "till", "due"):
+        return None
+    rest = _CLOCK.sub(" ", f"{line[: mention.start]} {line[mention.end :]}")
+    rest = _FILLER.sub(" ", _COMMENTED.sub(" ", _WEEKDAY.sub(" ", rest)))
+    words = [word for word in re.split(r"[\s,;|·:*>\[\]–—]+", rest) if word.strip(_AROUND)]
+    if not 1 <= len(words) <= _MOST_NAME_WORDS or not all(map(_NAME_WORD.fullmatch, words)):
+        return None
+    if not all(word.strip("@")[:1].isupper() for word in words) and len(words) > 1:
+        return None
+    return EntryHead(mention.period.first, 0, " ".join(words))
+
+
+def _only_day(text: str) -> Mention | None:
+    """The first date of the text, if it is one day by its number; without its year it lies in the year `NO_YEAR`."""
+    found = read_dates(_CLOCK.sub(lambda clock: " " * len(clock[0]), text), date(NO_YEAR, 6, 1))
+    if not found or found[0].period.first != found[0].period.last:
+        return None
+    mention = found[0]
+    if not _NUMBERED_DAY.search(text, mention.start, mention.end):
+        return None
+    if abs(mention.period.first.year - NO_YEAR) <= 1:
+        # Of two years about it, the one that has every day.
+        return replace(mention, period=calendar_day(mention.period.first.replace(year=NO_YEAR)))
+    return mention
+
+
+_NUMBERED_DAY = re.compile(r"\d")

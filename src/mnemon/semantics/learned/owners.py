@@ -1,0 +1,234 @@
+"""Finds who owes what a clause promises, asks for or assigns, in English and German."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mnemon.documents.structure.names import CAPITALISED, NAME, TITLE
+from mnemon.semantics.extract.revision import Revision
+from mnemon.semantics.learned.parties import party_called
+from mnemon.semantics.learned.sheets import value_beside
+from mnemon.semantics.rules.actors import Cast
+from mnemon.semantics.rules.agents import split_names
+from mnemon.semantics.rules.layout import Unit
+from mnemon.semantics.rules.word_lists import words
+from mnemon.semantics.semantic_event import CommitmentKind
+
+_I = re.compile(r"\b(?:I|I'll|I’ll|I'm|I’m|we|we'll|we’ll|we're|ich|wir|lemme|let me)\b", re.IGNORECASE)
+# "You'll have their comments by Wednesday", "Sie bekommen von uns": who speaks owes it.
+_GIVES_YOU = re.compile(
+    r"\byou(?:'ll|’ll| will)? (?:have|get|receive|hear)\b|\b(?:Sie|ihr|du) (?:bekomm|erh[aä]lt|krieg|hör)\w*",
+    re.IGNORECASE,
+)
+_YOU = re.compile(r"\b(?:you|you'll|your|du|ihr|dir|dich|Sie|euch|Ihnen)\b")
+_PRONOUN = re.compile(r"\W*(?:and |und |dann )?(?:he|she|er|sie)(?:'ll|’ll)?\b", re.IGNORECASE)
+_HANDLE = re.compile(r"(?<!\w)@(?P<name>[\w.-]+(?: [^\W\d_a-z]\w+){0,2})")
+_NAMED = re.compile(rf"(?<![\w@])(?:{NAME}|(?:[A-Z]\. ?){CAPITALISED}|[A-Z]\.(?= [a-z]))")
+# Whoever is spoken to stands between commas, or first.
+_SPOKEN_TO = re.compile(
+    rf"(?:^|[,.!?;:–-]\s+)\W*(?:(?i:hi|hey|and|also|ok|okay|und)\s+)?(?P<name>{NAME})\s*(?=,|\s(?:can|could|would|will|please|pls|bitte|kannst|könnte[ns]t?|magst)\b)"
+)
+_LABEL = re.compile(r"\W*(?P<names>[^:–—]{1,60}?)\s*(?::|\s[–—-])\s+(?=\S)")
+_LACKS_SUBJECT = re.compile(r"\W*(?:(?:and|und|then|dann)\s+)?(?:to\s|[a-zäöüß]+t\s+(?:d(?:ie|as|en|er)|ein))")
+_TITLE = re.compile(rf"{TITLE}\Z")
+# What the clause is about, before its verb: "The House shall", "Pupils must", "Die Amtsleitungen melden".
+_ENGLISH_SUBJECT = re.compile(
+    r"\W*(?:(?:[Tt]he|[Ee]ach|[Bb]oth|[Aa]ll|[Ee]very|[Aa]n?)\s+)?(?P<noun>(?:[\w'’&.-]+\s+){0,3}?[\w'’&.-]+)\s+"
+    r"(?:shall|will|must|may not|is to|are to|has to|have to|agrees?|undertakes?|needs? to"
+    r"|(?:were|was) (?:directed|asked|instructed)"
+    r"|undertook|agreed|promised|offered|volunteered|to)\b"
+)
+_GERMAN_SUBJECT = re.compile(
+    r"\W*(?:\(?\d+[.)]?\s+)?(?:(?:Der|Die|Das|Jede[rs]?|Alle|Beide|Unser[e]?)\s+)?"
+    r"(?P<noun>(?:[a-zäöüß-]+\s+)?[A-ZÄÖÜ][\w-]+(?:\s(?:[A-ZÄÖÜ][\w-]+|&|de[rs]))*)\s+(?=[a-zäöüß]+\b)"
+)
+_DUTIES = re.compile(
+    r"\b(?:Pflichten|Aufgaben|Leistungen|Duties|Obligations) (?:de[rs]|of(?: the)?) (?P<noun>\w+)", re.IGNORECASE
+)
+_BESIDE = re.compile(r"(?:[,(:–—|→-]|\b(?:by|von|durch|owner|wer))\s*\Z", re.IGNORECASE)
+_OPEN = re.compile(r"\W*(?:offen|open|tbd|tbc|n/?a|none|nobody|keiner|niemand|unklar|\?)?\W*", re.IGNORECASE)
+_NOBODY = words(
+    "it this that there which what es das dies man wer was wenn falls bitte please nach bei vor in auf im am zum"
+)
+
+
+@dataclass(frozen=True)
+class OwnerSearch:
+    """A clause, where it stands, and who may be meant in it."""
+
+    revision: Revision
+    cast: Cast
+    place: int
+    clause: str
+    kind: CommitmentKind
+    german: bool
+
+    @property
+    def unit(self) -> Unit:
+        return self.revision.layout.units[self.place]
+
+
+def owners_of(search: OwnerSearch) -> tuple[str, ...]:
+    """Those of the row, the sheet or the label; those addressed or named; else who speaks."""
+    for find in (_in_row, _in_sheet, _addressed, _speaking, _labelled, _subject, _mentioned, _defined, _fallback):
+        if found := [name for name in find(search) if name and not _OPEN.fullmatch(name)]:
+            return tuple(dict.fromkeys(found))
+    return ()
+
+
+def _in_row(search: OwnerSearch) -> Iterator[str]:
+    cells = search.unit.cells
+    for name in split_names(cells.get("owner") or ""):
+        yield _full(search, name)
+
+
+def _in_sheet(search: OwnerSearch) -> Iterator[str]:
+    for name in split_names(value_beside(search.revision.layout.units, search.place, "owner") or ""):
+        yield _full(search, name)
+
+
+def _addressed(search: OwnerSearch) -> Iterator[str]:
+    """ "@ada", "Ada, could you", "Punkt zwei, Herr Blohm, schreiben Sie"; "you" is whoever listens."""
+    if _GIVES_YOU.search(search.clause):
+        return
+    if match := _HANDLE.search(search.clause):
+        yield _full(search, match["name"])
+        return
+    if search.kind != "request" and (
+        not _YOU.search(search.clause) or _I.search(search.clause) or any(_subject_people(search))
+    ):
+        return
+    before = search.revision.text[search.unit.start : search.unit.end].split(search.clause[:20])[0]
+    for said in (search.clause, before[-80:] + " "):
+        for match in _SPOKEN_TO.finditer(said):
+            if _is_person(search, match["name"]):
+                yield _full(search, match["name"])
+                return
+    if search.kind == "request" and (named := next(_people_in(search, search.clause), None)) and search.german:
+        yield named
+    elif listener := _listener(search):
+        yield listener
+
+
+def _listener(search: OwnerSearch) -> str | None:
+    """The one other who speaks, or who spoke last before; else whom the text is sent to."""
+    units, speaker = search.revision.layout.units, search.unit.speaker
+    if speaker is None:
+        return search.revision.addressee
+    for unit in (*reversed(units[: search.place]), *units[search.place :]):
+        if unit.speaker and unit.speaker != speaker:
+            return _full(search, unit.speaker)
+    return search.revision.addressee
+
+
+def _speaking(search: OwnerSearch) -> Iterator[str]:
+    if not _I.search(search.clause) and not _GIVES_YOU.search(search.clause):
+        return
+    # "Ada and I will", "Ada promised that we": the one who is named first owes it.
+    first = next(_people_in(search, search.clause[: _first_person(search.clause)]), None)
+    if first and not search.german:
+        yield first
+    if speaker := _speaker(search):
+        yield speaker
+
+
+def _first_person(clause: str) -> int:
+    match = _I.search(clause)
+    return match.start() if match else 0
+
+
+def _speaker(search: OwnerSearch) -> str | None:
+    unit = search.unit
+    if unit.speaker:
+        return _full(search, unit.speaker)
+    if unit.label and _is_person(search, unit.label):
+        return _full(search, unit.label)
+    return _full(search, search.revision.author) if search.revision.author else None
+
+
+def _labelled(search: OwnerSearch) -> Iterator[str]:
+    """ "Ada: order the paint", "Ada, Ben – order the paint"; also in the sentence before, of the same item."""
+    match = _LABEL.match(search.unit.text)
+    for label in (match["names"] if match else "", search.unit.label):
+        names = [name for name in split_names(label) if _is_person(search, name)]
+        if names:
+            if not (own := list(_subject_people(search))):
+                yield from (_full(search, name) for name in names)
+            yield from own
+            return
+
+
+def _subject(search: OwnerSearch) -> Iterator[str]:
+    yield from _subject_people(search)
+    if _PRONOUN.match(search.clause) and search.cast.last_person:
+        yield search.cast.last_person
+
+
+def _subject_people(search: OwnerSearch) -> Iterator[str]:
+    """People whom the clause begins with, or a German one has right after its verb."""
+    said = (search.unit.text if _LACKS_SUBJECT.match(search.clause) else search.clause).lstrip(" -–—•*(\"'")
+    match = _NAMED.match(said)
+    if match is None or not _is_person(search, match[0]):
+        return
+    rest = said[match.end() :]
+    # "Ada: …" was looked at; "Ada's list" is not Ada's promise.
+    if rest.startswith(":") or (rest[:2] in ("'s", "’s") and not rest[2:].startswith(" going")):
+        return
+    yield _full(search, match[0])
+
+
+def _mentioned(search: OwnerSearch) -> Iterator[str]:
+    """ "Mount for the tunic, Leif, Mon 21 September", "to be measured by B. Lindgren": the last one so named."""
+    found = list(_people_in(search, search.clause))
+    if found:
+        beside = list(_people_beside(search))
+        yield beside[-1] if beside else found[0]
+
+
+def _people_beside(search: OwnerSearch) -> Iterator[str]:
+    for match in _NAMED.finditer(search.clause):
+        if _BESIDE.search(search.clause[: match.start()]) and _is_person(search, match[0]):
+            yield _full(search, match[0])
+
+
+def _defined(search: OwnerSearch) -> Iterator[str]:
+    """Groups, offices and the parties of a contract: "The Circle shall", "Teamleitungen haben"."""
+    subject = _GERMAN_SUBJECT if search.german else _ENGLISH_SUBJECT
+    duties = _DUTIES.search(search.unit.heading)
+    own = None if _LACKS_SUBJECT.match(search.clause) else subject.match(search.clause)
+    for match in (own, subject.match(search.unit.text), duties):
+        if match and match["noun"].split()[0].lower() not in _NOBODY:
+            yield party_called(search.revision.text, match["noun"]) or match["noun"]
+            return
+
+
+def _fallback(search: OwnerSearch) -> Iterator[str]:
+    """In talk a promise without a subject is the speaker's; in a list it is of whom the item is about."""
+    if search.kind == "request":
+        return
+    if search.unit.speaker:
+        yield _full(search, search.unit.speaker)
+    else:
+        yield from _people_in(search, search.unit.text)
+
+
+def _people_in(search: OwnerSearch, said: str) -> Iterator[str]:
+    for match in _NAMED.finditer(said):
+        if not _TITLE.match(match[0]) and _is_person(search, match[0]):
+            yield _full(search, match[0])
+
+
+def _is_person(search: OwnerSearch, name: str) -> bool:
+    """Every German noun has a capital: there only who is known otherwise counts, or is called by a title."""
+    people = search.revision.people
+    if _TITLE.match(name.split()[0]) and len(name.split()) > 1:
+        return True
+    if len(name) == 2 and name[1] == ".":
+        return people.by_initials(name[0]) is not None
+    return people.is_told(name) or (not search.german and people.is_known(name) and people.is_person(name))
+
+
+def _full(search: OwnerSearch, name: str) -> str:
+    if len(name) == 2 and name[1] == ".":
+        return search.revision.people.by_initials(name[0]) or name
+    return search.revision.people.full_name(name)

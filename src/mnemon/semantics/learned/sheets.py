@@ -1,0 +1,36 @@
+"""Label-value sheets: whose task it is and until when stand on lines of their own beside it."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from mnemon.semantics.rules.layout import Unit
+
+SheetValue = Literal["owner", "due"]
+_LABELS: dict[SheetValue, re.Pattern[str]] = {
+    "owner": re.compile(
+        r"\W*(?:owner|who|responsible|assignee|assigned to|lead|wer|verantwortlich(?:e[rn]?)?|zuständig(?:e[rn]?)?"
+        r"|bearbeiter(?:in)?)\s*:\s*(?P<value>[^\n,;(]+)",
+        re.IGNORECASE,
+    ),
+    "due": re.compile(
+        r"\W*(?:due(?: date)?|deadline|by(?: when)?|when|until|bis(?: wann)?|frist|fällig(?: am)?|termin|wann)\s*:\s*"
+        r"(?P<value>[^\n]+)",
+        re.IGNORECASE,
+    ),
+}
+_TASK = re.compile(r"\W*(?:action|task|to-?do|what|aufgabe|maßnahme|was|auftrag)\s*(?:\d+\s*)?:", re.IGNORECASE)
+_REACH = 3
+
+
+def value_beside(units: Sequence[Unit], place: int, kind: SheetValue) -> str | None:
+    """In the unit itself, below it, or above it up to where another task begins."""
+    pattern = _LABELS[kind]
+    if match := pattern.match(units[place].text):
+        return match["value"]
+    for unit in units[place + 1 : place + 1 + _REACH]:
+        if _TASK.match(unit.text) or not re.match(r"\W*[\w ]{2,24}:", unit.text):
+            break
+        if match := pattern.match(unit.text):
+            return match["value"]
+    return None

@@ -1,0 +1,80 @@
+"""Who owes what is promised and until when, given the words that say it, in English and German."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mnemon.semantics.extract.revision import Revision, SourceType
+from mnemon.semantics.learned.fields import candidate_of
+from mnemon.semantics.learned.proposals import Proposal
+from mnemon.semantics.rules.actors import Cast
+from mnemon.semantics.rules.mood import plain
+from mnemon.semantics.semantic_event import Candidate, Category
+
+PEOPLE = ("Wanjiru Kamau", "Jakub Nowak", "Priya Raman", "Doris Blum")
+THURSDAY = datetime(2026, 3, 5, 10, tzinfo=UTC)
+
+
+def owed(text: str, quote: str, kind: SourceType = "note", sender: str | None = None) -> tuple[set[str], str | None]:
+    """Owners and due day of the commitment that the quote states."""
+    revision = Revision("rev", text, kind, THURSDAY, "UTC", "", sender, PEOPLE)
+    start = text.index(quote)
+    units, cast = revision.layout.units, Cast(revision)
+    place = max(at for at, unit in enumerate(units) if unit.start <= start)
+    for unit in units[:place]:
+        cast.hear(plain(unit.text))
+    found = candidate_of(
+        revision, Proposal(Category.COMMITMENT, start, start + len(quote), place, None, ()), cast, None
+    )
+    assert isinstance(found, Candidate)
+    return {each.ref for each in found.actors if each.role == "owner"}, found.due.isoformat() if found.due else None
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "owner", "due"),
+    [
+        ("- Wanjiru: saw the bank. will send a list tmrw", "will send a list tmrw", "Wanjiru Kamau", "2026-03-06"),
+        ("Glass for case 10: Jakub, by 3/18", None, "Jakub Nowak", "2026-03-18"),
+        ("Labels proofread (Priya, 17 March)", None, "Priya Raman", "2026-03-17"),
+        ("Priya, could you call them before noon?", None, "Priya Raman", "2026-03-05"),
+        ("@priya bitte bis Montag gegenlesen", None, "Priya Raman", "2026-03-09"),
+        ("Frau Blum holt bis Ende April Angebote ein", None, "Doris Blum", "2026-04-30"),
+        ("Den Plan macht Jakub bis KW 12", None, "Jakub Nowak", "2026-03-22"),
+        ("Teamleitungen haben für Pausen zu sorgen", None, "Teamleitungen", None),
+        ("Each party shall keep the terms confidential", None, "party", None),
+        ("Hall to be measured by P. Raman 30 March", None, "Priya Raman", "2026-03-30"),
+    ],
+)
+def test_owner_and_due_day(text: str, quote: str | None, owner: str, due: str | None) -> None:
+    assert owed(f"{text}.\n", quote or text) == ({owner}, due)
+
+
+def test_who_speaks_owes_what_you_will_have() -> None:
+    text = "Hi Priya,\n\nyou'll have their comments by Wednesday.\n"
+    assert owed(text, "you'll have their comments by Wednesday", "email", "Jakub Nowak") == (
+        {"Jakub Nowak"},
+        "2026-03-11",
+    )
+
+
+def test_in_a_chat_i_am_who_writes() -> None:
+    text = "[08:55] *jakub*: the till shows crowns again\n[09:06] *priya*: ich nehm das, PR heut Nachmittag\n"
+    assert owed(text, "ich nehm das, PR heut Nachmittag", "chat") == ({"Priya Raman"}, "2026-03-05")
+
+
+def test_a_sheet_has_owner_and_day_on_lines_of_their_own() -> None:
+    text = "Aufgaben\n  Aufgabe: Statik nachreichen\n  Wer: Jakub Nowak\n  Bis: 08.05.2026\n"
+    text += "  Aufgabe: Farbe wählen\n  Wer: offen\n"
+    assert owed(text, "Statik nachreichen") == ({"Jakub Nowak"}, "2026-05-08")
+    assert owed(text, "Farbe wählen")[1] is None
+
+
+def test_a_party_is_called_by_its_whole_name() -> None:
+    text = 'Made between Lakeside Playhouse Inc. (the "House") and the Story Circle (the "Circle").\n\n'
+    text += "The House shall repair the loop before 12 October.\n"
+    assert owed(text, "The House shall repair the loop before 12 October")[0] == {"Lakeside Playhouse Inc."}
+
+
+def test_then_is_the_day_just_named() -> None:
+    text = "I'll pick up the posts on Saturday. Priya, would you call them before then?"
+    assert owed(text, "Priya, would you call them before then?") == ({"Priya Raman"}, "2026-03-07")
