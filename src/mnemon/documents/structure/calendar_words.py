@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Literal
 
 DateDirection = Literal["past", "future", "nearest"]
-Edge = Literal["start", "middle", "end"] | None
+PeriodEdge = Literal["start", "middle", "end"] | None
 # The year of a day of which no year is told; a leap year, so that it has every day.
 NO_YEAR = 4
 
@@ -164,7 +164,7 @@ def week_of_year(number: int, today: date, direction: DateDirection) -> DateRang
     return nearest(found, today, direction)
 
 
-def edge_of(edge: Edge, unit: str, period: DateRange) -> DateRange:
+def edge_of(edge: PeriodEdge, unit: str, period: DateRange) -> DateRange:
     """The last day, the first one, or the one in the middle: of a month the fifteenth."""
     if edge == "end":
         return day(working_end(unit, period))

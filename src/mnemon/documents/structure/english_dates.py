@@ -184,7 +184,7 @@ def _edge(match: re.Match[str], period: DateRange) -> DateRange:
     """ "End of July" is its last day, "mid-July" its fifteenth."""
     groups = match.groupdict()
     edge = (groups.get("edge") or "").lower()
-    where: calendar.Edge = "end" if "end" in edge else "middle" if "mid" in edge else "start" if edge else None
+    where: calendar.PeriodEdge = "end" if "end" in edge else "middle" if "mid" in edge else "start" if edge else None
     return calendar.edge_of(where, (groups.get("unit") or "").lower(), period)
 
 

@@ -30,7 +30,7 @@ _UNITS = {"tag": "day", "werktag": "business day", "arbeitstag": "business day",
           "quartal": "quarter", "jahr": "year"}  # fmt: skip
 _STEPS = {"nächst": 1, "kommend": 1, "folgend": 1, "letzt": -1, "vorig": -1, "vergangen": -1, "dies": 0}
 _DAYS = {"heute": 0, "heut": 0, "morgen": 1, "übermorgen": 2, "gestern": -1, "vorgestern": -2}
-_EDGES: dict[str, calendar.Edge] = {"ende": "end", "mitte": "middle", "anfang": "start", "beginn": "start"}
+_EDGES: dict[str, calendar.PeriodEdge] = {"ende": "end", "mitte": "middle", "anfang": "start", "beginn": "start"}
 
 _LONG = "|".join(name for name in _WEEKDAYS if len(name) > 2)
 _SHORT = "Mo|Di|Mi|Do|Fr|Sa|So"
@@ -108,7 +108,7 @@ def _day_alone(match: re.Match[str], today: date, direction: DateDirection) -> D
     return calendar.day_of_any_month(int(match["day"]), today, direction)
 
 
-def _edge_word(match: re.Match[str]) -> calendar.Edge:
+def _edge_word(match: re.Match[str]) -> calendar.PeriodEdge:
     return _EDGES[match["edge"].lower()] if match["edge"] else None
 
 
