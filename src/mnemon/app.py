@@ -52,6 +52,7 @@ from mnemon.readiness import (
 from mnemon.semantics.jobs import semantic_schedules
 from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.search.event_vectors import on_purge as drop_event_vectors
+from mnemon.serving import served_address
 from mnemon.settings import Settings
 from mnemon.verification.jobs import verification_schedules
 from mnemon.work.kinds import JobKind, declared_kinds, use_default_attempts
@@ -159,8 +160,9 @@ class Mnemon:
         """Where people reach this server."""
         if self.settings.public_url:
             return self.settings.public_url.rstrip("/")
-        host = f"[{self.settings.host}]" if ":" in self.settings.host else self.settings.host
-        return f"http://{host}:{self.settings.port}"
+        if running := served_address(self.settings.home):
+            return running
+        return self.settings.listening_url
 
     def login_url(self, link_secret: str) -> str:
         """The secret stands after `#`, so that no server log or Referer header ever sees it."""

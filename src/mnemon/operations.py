@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.identity.roles import Action, Principal, authorise
 from mnemon.log.events import Actor
+from mnemon.problems import plain_problem
 
 Door = Literal["rest", "mcp", "command", "web"]
 # Whose nothing is: of an operator who names no tenant, and of those who have not logged in.
@@ -193,12 +194,12 @@ def read_input(operation: Operation[In, Any], given: Mapping[str, Any]) -> In:
     try:
         return operation.input.model_validate(given)
     except ValidationError as failure:
-        raise refusal_of(failure.errors(include_url=False, include_input=False, include_context=False)) from None
+        raise refusal_of(failure.errors(include_url=False, include_input=False)) from None
 
 
 def refusal_of(errors: Iterable[Any], **about: Any) -> InvalidRequest:
     """Where and what, without the value: it may be a password."""
-    problems = [{"field": ".".join(map(str, one["loc"])) or "body", "problem": one["msg"]} for one in errors]
+    problems = [{"field": ".".join(map(str, one["loc"])) or "body", "problem": plain_problem(one)} for one in errors]
     first = problems[0]
     return InvalidRequest(f"{first['field']}: {first['problem']}", problems=problems, **about)
 

@@ -423,6 +423,12 @@ class Settings(BaseSettings):
     def _any_case(cls, value: Any) -> Any:
         return value.upper() if isinstance(value, str) and value.upper() in LOG_LEVELS else value
 
+    @property
+    def listening_url(self) -> str:
+        """Where `mnemon serve` listens, for those on the same machine."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
     @field_validator("public_url", mode="after")
     @classmethod
     def _web_address(cls, value: str | None) -> str | None:

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from mnemon.app import open_mnemon, worker_of
 from mnemon.cli.main import app
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
-from mnemon.errors import Conflict, InvalidRequest
+from mnemon.errors import Conflict, InvalidRequest, NotFound
 from mnemon.settings import Settings
 from tests.patience import PATIENCE
 
@@ -178,6 +178,21 @@ def test_a_file_known_by_its_path_gets_versions(environment: dict[str, str], fol
     assert (second["status"], second["doc_id"]) == ("succeeded", first["doc_id"])
     shown = result(environment, "documents", "show", first["doc_id"])
     assert (shown["version_number"], shown["title"], shown["tags"]) == (2, "Evolving", ["x"])
+
+
+def test_a_document_is_named_as_a_person_names_it(environment: dict[str, str], folder: Path, added: Any) -> None:
+    (folder / "hut").mkdir()
+    for name in ("hut winter.txt", "hut summer.txt"):
+        (folder / "hut" / name).write_text(f"The {name} rules.")
+    winter, summer = (one["doc_id"] for one in reversed(result(environment, "add", folder / "hut")["files"]))
+    assert result(environment, "documents", "show", "HUT winter.txt")["doc_id"] == winter
+    assert result(environment, "documents", "show", "winter")["doc_id"] == winter
+    assert result(environment, "documents", "show", summer[:23])["doc_id"] == summer
+    both = mnemon(environment, "documents", "show", "hut")
+    assert isinstance(both.exception, InvalidRequest)
+    assert "may mean 2 documents" in both.exception.message and summer in both.exception.message
+    nothing = mnemon(environment, "documents", "text", "no such thing")
+    assert isinstance(nothing.exception, NotFound) and "mnemon documents list" in nothing.exception.message
 
 
 def test_by_content_an_edited_file_is_another_document(environment: dict[str, str], folder: Path) -> None:

@@ -109,7 +109,7 @@ def test_events_come_from_the_argument_a_file_or_the_input(run: Run, board: obje
         (["append"], "", "INVALID_REQUEST", "No event came"),
         (["append", "{"], "", "INVALID_REQUEST", "This is not JSON"),
         (["append"], '{"type": "a.b"}\n{"type"', "INVALID_REQUEST", "Line 2 is not JSON"),
-        (["append", '{"type": "a.b"}'], "", "INVALID_REQUEST", "data: Field required"),
+        (["append", '{"type": "a.b"}'], "", "INVALID_REQUEST", "data: is missing"),
         (["append", '{"type": "a.b", "data": {}}'], "", "EVENT_TYPE_NOT_REGISTERED", "register it"),
         (["append", '{"type": "identity.user.added", "data": {}}'], "", "EVENT_TYPE_RESERVED", "a type of your own"),
         (["append", "--file", "/nonexistent"], "", "INVALID_REQUEST", "cannot be read"),

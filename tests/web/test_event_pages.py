@@ -169,9 +169,9 @@ async def test_a_wrong_filter_is_answered_on_the_page_that_asked(see: See) -> No
         ({"time_from": "yesterday", "query": "boats"}, "'yesterday' is neither a day"),
         ({"as_of": "2026-02-30", "query": "boats"}, "'2026-02-30' is neither a day"),
         ({"category": "Song", "query": "boats"}, "Invalid category: Song"),
-        ({"status": "asleep", "query": "boats"}, "status: Input should be 'open', 'superseded' or 'done'"),
+        ({"status": "asleep", "query": "boats"}, "status: must be one of 'open', 'superseded' or 'done'"),
         ({"cursor": "x", "query": "boats"}, "The cursor is not one of ours"),
-        ({"query": "boats" * 300}, "query: String should have at most 1000 characters"),
+        ({"query": "boats" * 300}, "query: has at most 1,000 characters"),
     ):
         page = unescape(await see("/events", answers=422, **asked))
         assert said in page

@@ -84,7 +84,7 @@ async def _answer_validation(request: Request, failure: Exception) -> JSONRespon
 def placed(error: Any) -> dict[str, Any]:
     """A field by its own name, not by the part of the request that it came in."""
     where = tuple(error["loc"])
-    return {"loc": where[1:] if where[:1] in PARTS else where, "msg": error["msg"]}
+    return {**error, "loc": where[1:] if where[:1] in PARTS else where}
 
 
 async def _answer_http(request: Request, failure: Exception) -> JSONResponse:

@@ -58,10 +58,7 @@ async def ask(mnemon: Parts, caller: Caller, asked: Question) -> Answered:
 @operation(
     "documents.evidence", Action.VIEW_DOCUMENTS, read_only=True, errors=(NotFound,),
     example={"doc_version_id": "01890a5d-ac96-774b-bcce-b302099a8057", "start": 10, "end": 42},
-    absent={
-        "mcp": "The resource mnemon://artifact/…#start-end opens the same span.",
-        "command": "`mnemon documents text` prints a version; answers print their quotes.",
-    },
+    absent={"mcp": "The resource mnemon://artifact/…#start-end opens the same span."},
 )  # fmt: skip
 async def evidence(mnemon: Parts, caller: Caller, asked: EvidenceAsked) -> OpenedEvidence:
     """Open a citation: the exact span of the exact version."""

@@ -4,6 +4,7 @@ from mnemon.ask import operations
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.outputs import Answered, PassagesFound
 from mnemon.cli.bind import bound_command
+from mnemon.cli.last_shown import remember_shown
 from mnemon.cli.output import counted, one_line, say
 from mnemon.operations import Differs
 
@@ -31,6 +32,8 @@ def print_answer(answer: Answered) -> None:
         )
         say(f"[{place}] {one.title}, version {one.version_number}{where}: “{one_line(one.quote)}”")
         say(f"    {one.link}", "dim")
+    say("The source of a number, with the words marked: mnemon open 1", "dim")
+    remember_shown((one.doc_version_id, one.start, one.end) for one in answer.citations)
     if answer.lexical_only:
         say(f"Searched by words only. {answer.lexical_only}", "dim")
 
@@ -54,6 +57,7 @@ def _print_found(found: PassagesFound) -> None:
         say(f"   /v1/evidence/{hit.doc_version_id}/{hit.snippet.start}-{hit.snippet.end}  score {hit.score:.2f}", "dim")
         if hit.explanation:
             say(f"   {_parts(hit)}", "dim")
+    remember_shown((hit.doc_version_id, hit.snippet.start, hit.snippet.end) for hit in found.items)
     if not found.items:
         say("Nothing found.")
     if found.lexical_only:

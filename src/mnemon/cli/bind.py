@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from mnemon.app import Mnemon
 
 Values = dict[str, Any]
+# Of the command that runs, for the commands that it suggests.
+TENANT_OF_COMMAND: ContextVar[str | None] = ContextVar("tenant_of_command", default=None)
 Command = Callable[..., None]
 
 
@@ -102,6 +105,7 @@ class BoundCommand(Answering):
 
     def _call(self, values: Values) -> None:
         tenant, wants_json = values.pop("tenant"), values.pop("as_json")
+        TENANT_OF_COMMAND.set(tenant)
         agreed = values.pop("yes", True)
         if self.words and values[self.words]:
             values[self.words] = " ".join(values[self.words])
@@ -159,6 +163,12 @@ class BoundCommand(Answering):
         tenant = (EveryTenant, None) if self.every_tenant else (TenantOption, DEFAULT_SLUG)
         as_lines = JsonLines if self.perform and self.in_pieces else Json
         return [*made, parameter("tenant", *tenant), parameter("as_json", as_lines, False)]
+
+
+def tenant_named() -> str:
+    """What a suggested command needs so that it means the same tenant."""
+    tenant = TENANT_OF_COMMAND.get()
+    return "" if tenant in (None, DEFAULT_SLUG) else f" --tenant {tenant}"
 
 
 def command(

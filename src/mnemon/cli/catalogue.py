@@ -28,6 +28,17 @@ CATALOGUE = {
         "ask",
         "Answer a question from the documents, with the quotes that prove each sentence; or refuse and say why.",
     ),
+    "open": Entry(
+        "open_source",
+        "open_source",
+        "Show the source of a number in the last answer or search, with the words marked.",
+    ),
+    "remember": Entry("memory.thoughts", "remember", "Keep a short text for later: a fact, a preference, a note."),
+    "recall": Entry("memory.thoughts", "recall", "Find what was remembered, by words and by meaning, best first."),
+    "forget": Entry(
+        "memory.thoughts", "forget", "Delete what was remembered: no search and no list shows it any more."
+    ),
+    "status": Entry("status", "status", "Say whether Mnemon works, where it is, and what it holds."),
     "mcp": Entry("mcp", "mcp", "Serve agents over standard input and output."),
     "demo": Entry("demo", "demo", "Show what Mnemon does, on an embedded database that is removed afterwards."),
     "add": Entry("add", "add", "Take in files and folders. Where no worker runs, this command reads them itself."),

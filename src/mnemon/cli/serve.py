@@ -11,6 +11,8 @@ from mnemon.app import Mnemon, guarding_runs, open_mnemon, sealing_log, working_
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.output import Json, console, show
 from mnemon.cli.process import start_over, stop_on_signals
+from mnemon.identity.bootstrap import link_until_first_login
+from mnemon.serving import telling_address
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
 
@@ -57,25 +59,30 @@ async def _serve(settings: Settings, listener: socket.socket, as_json: bool) -> 
     ):
         server = site_server(mnemon)
         stop_on_signals(server.stop)
-        first = mnemon.first_start
-        greeting = {
-            "url": mnemon.url,
-            "login_url": mnemon.login_url(first.link_secret) if first else None,
-            "signing_key": mnemon.log.signing_key,
-        }
-        show(greeting, as_json, lambda: _greet(mnemon))
-        await server.serve(sockets=[listener])
+        with telling_address(settings.home, settings.listening_url):
+            secret = await _way_in(mnemon)
+            greeting = {
+                "url": mnemon.url,
+                "login_url": mnemon.login_url(secret) if secret else None,
+                "signing_key": mnemon.log.signing_key,
+            }
+            show(greeting, as_json, lambda: _greet(mnemon, secret))
+            await server.serve(sockets=[listener])
 
 
-def _greet(mnemon: Mnemon) -> None:
+async def _way_in(mnemon: Mnemon) -> str | None:
+    if mnemon.first_start:
+        return mnemon.first_start.link_secret
+    return await link_until_first_login(mnemon.log) if mnemon.settings.auth_enabled else None
+
+
+def _greet(mnemon: Mnemon, secret: str | None) -> None:
     console.print(f"[bold]Mnemon[/] is at [link]{mnemon.url}[/]. Ctrl-C stops it.")
     if not mnemon.settings.auth_enabled:
         console.print("Authentication is off: everyone on this machine is the administrator.")
-    elif mnemon.first_start:
-        console.print(
-            f"First start. Log in once, within a day, at\n  {mnemon.login_url(mnemon.first_start.link_secret)}"
-        )
-    if mnemon.first_start:
+    elif secret:
+        console.print(f"First start. Log in once, within a day, at\n  {mnemon.login_url(secret)}")
+    if secret:
         console.print(
             "Checkpoints of the log are signed with this key; note it where nobody who can change this machine can:\n"
             f"  {mnemon.log.signing_key}"

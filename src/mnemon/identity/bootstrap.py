@@ -25,6 +25,14 @@ SELECT tenants.tenant_id, users.user_id
  ORDER BY tenants.slug <> %s, tenants.created_at, users.created_at
  LIMIT 1
 """
+# Nobody set a password, and no link was used.
+NOBODY_CAME_IN = """
+SELECT u.tenant_id, u.user_id
+  FROM mnemon.users u JOIN mnemon.tenants t USING (tenant_id)
+ WHERE t.slug = %s AND lower(u.email) = %s AND u.disabled_at IS NULL
+   AND NOT EXISTS (SELECT FROM mnemon.users WHERE password_hash IS NOT NULL)
+   AND NOT EXISTS (SELECT FROM mnemon.login_links WHERE used_at IS NOT NULL)
+"""
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,19 @@ async def first_start(log: EventLog) -> FirstStart | None:
         admin = await add_user(transaction, STARTER, FIRST_ADMIN, Role.ADMIN, name="Administrator")
         secret = await add_login_link(transaction, STARTER, admin.user_id)
     return FirstStart(tenant.tenant_id, admin.user_id, secret)
+
+
+async def link_until_first_login(log: EventLog) -> str | None:
+    """A login link for the first administrator while nobody has ever come in, else None.
+
+    A command may have been the first to start on this home, and its link was shown to nobody.
+    """
+    async with log.database.owner() as owner:
+        row = await (await owner.execute(NOBODY_CAME_IN, (DEFAULT_SLUG, FIRST_ADMIN))).fetchone()
+    if row is None:
+        return None
+    async with log.transaction(row["tenant_id"]) as transaction:
+        return await add_login_link(transaction, STARTER, row["user_id"])
 
 
 async def administrator_without_login(database: Database) -> Principal:

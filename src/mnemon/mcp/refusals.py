@@ -7,6 +7,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
 
 from mnemon.errors import DatabaseUnavailable, InvalidRequest, MnemonError, NotFound
+from mnemon.problems import plain_problem
 from mnemon.telemetry import logger
 
 log = logger(__name__)
@@ -44,8 +45,11 @@ def failed(failure: MnemonError) -> CallToolResult:
 def invalid_arguments(tool: str, failure: ValidationError) -> InvalidArguments:
     """Every problem with its place, without the value: it may be long, or secret."""
     problems = [
-        {"field": ".".join(str(part)[:LONGEST_NAME] for part in one["loc"]) or "arguments", "problem": one["msg"]}
-        for one in failure.errors(include_url=False, include_input=False, include_context=False)[:MOST_PROBLEMS]
+        {
+            "field": ".".join(str(part)[:LONGEST_NAME] for part in one["loc"]) or "arguments",
+            "problem": plain_problem(one),
+        }
+        for one in failure.errors(include_url=False, include_input=False)[:MOST_PROBLEMS]
     ]
     first = problems[0]
     return InvalidArguments(f"{tool}: {first['field']}: {first['problem']}", problems=problems)

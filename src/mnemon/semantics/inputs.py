@@ -19,10 +19,11 @@ ExportFormat = Literal["markdown", "csv"]
 
 
 def _known(category: str) -> str:
-    if category not in CATEGORIES:
+    known = next((one for one in CATEGORIES if one.lower() == category.strip().lower()), None)
+    if known is None:
         says = f"Invalid category: {category}. Must be one of: {', '.join(CATEGORIES)}"
         raise PydanticCustomError("category", "{says}", {"says": says})
-    return category
+    return known
 
 
 # A model that reads the schema chooses from the list; whoever errs is told all of it.

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemon.cli.bind import command
+from mnemon.cli.bind import command, tenant_named
 from mnemon.cli.output import say, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.operations import users
@@ -43,7 +43,7 @@ def print_users(page: users.UserPage) -> None:
 
 
 def print_added(user: User) -> None:
-    hint = "" if user.has_password else f" A login link: mnemon user link {user.email}"
+    hint = "" if user.has_password else f" A login link: mnemon user link {user.email}{tenant_named()}"
     say(f"Added {user.email} as {user.role}.{hint}")
 
 

@@ -12,6 +12,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from mnemon.errors import InvalidRequest
 from mnemon.log.events import MAIN, Actor, EntityReference, NewEvent, Scope, Source
 from mnemon.log.types.event_type import Cardinality, EventType, RetentionClass
+from mnemon.problems import plain_problem
 
 # Streams are B-trees, whose keys have a limit in bytes: these stay below it in any script.
 Word = Annotated[str, Field(min_length=1, max_length=100)]
@@ -58,7 +59,7 @@ class IncomingForm(BaseModel):
             return cls.model_validate(document)
         except ValidationError as failure:
             problems = [
-                {"field": ".".join(str(step) for step in one["loc"]) or "event", "problem": one["msg"]}
+                {"field": ".".join(str(step) for step in one["loc"]) or "event", "problem": plain_problem(one)}
                 for one in failure.errors()
             ]
             first = problems[0]

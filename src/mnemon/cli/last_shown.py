@@ -1,0 +1,32 @@
+"""Which spans the last answer or search showed, so that `mnemon open 1` knows what 1 is. No words are kept."""
+
+import contextlib
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from mnemon.errors import InvalidRequest
+from mnemon.settings import load_settings
+
+FILE = "last-shown.json"
+
+
+def remember_shown(spans: Iterable[tuple[Any, int, int]]) -> None:
+    """A home that cannot be written to is no reason not to answer."""
+    kept = [{"doc_version_id": str(revision), "start": start, "end": end} for revision, start, end in spans]
+    with contextlib.suppress(OSError):
+        file = load_settings().home / FILE
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as output:
+            output.write(orjson.dumps(kept))
+
+
+def shown_span(number: int) -> dict[str, Any]:
+    try:
+        kept: list[dict[str, Any]] = orjson.loads((load_settings().home / FILE).read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        raise InvalidRequest("Nothing was shown yet: ask or search first, then open a number of it.") from None
+    if not 1 <= number <= len(kept):
+        raise InvalidRequest(f"The last answer has no number {number}: it shows 1 to {len(kept)}.", number=number)
+    return kept[number - 1]

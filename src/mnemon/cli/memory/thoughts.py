@@ -1,0 +1,52 @@
+"""`mnemon remember`, `recall` and `forget`: a thought kept, found and deleted, by the names that agents use."""
+
+from mnemon.cli.bind import bound_command
+from mnemon.cli.memory.objects import PLACE
+from mnemon.cli.output import one_line, say
+from mnemon.memory.operations import objects
+from mnemon.memory.operations.object_outputs import ObjectPage
+from mnemon.operations import Differs
+
+LONGER = Differs("`mnemon memory create` takes the rest.")
+A_THOUGHT = {
+    **dict.fromkeys(
+        ("facets", "parents", "links", "source", "emo_id", "mime_type", "rationale", "key", "world_id", "branch"),
+        LONGER,
+    ),
+    "tenant_id": Differs("--tenant names it."),
+}
+FEW = {
+    **dict.fromkeys(
+        ("world_id", "branch", "as_of", "updated_since", "cursor"), Differs("`mnemon memory list` has it.")
+    ),
+    "query": Differs("Without words it is `mnemon memory list`.", default=..., takes=str),
+    "limit": Differs("A person reads a screen at a time.", default=10),
+}
+
+
+def print_recalled(page: ObjectPage) -> None:
+    for place, one in enumerate(page.objects, 1):
+        score = "" if one.score is None else f"  score {one.score:.2f}"
+        say(f"{place}. {one_line(one.content, 300)}")
+        say(f"   {one.emo_id}{score}", "dim")
+    if not page.objects:
+        say("Nothing of that was remembered.")
+
+
+remember = bound_command(
+    objects.create, lambda one: say(f"Remembered as {one.emo_id}."), words="content",
+    short={"tags": "--tag", "emo_type": "--type", "subject_id": "--subject"}, differences=A_THOUGHT,
+    says="Keep a short text for later: a fact, a preference, a note.",
+    example='mnemon remember "Refunds over 500 EUR need the CFO\'s approval" --tag finance',
+)  # fmt: skip
+recall = bound_command(
+    objects.find, print_recalled, words="query", short={"tags": "--tag"}, differences=FEW,
+    written=lambda page: page["objects"], says="Find what was remembered, by words and by meaning, best first.",
+    example="mnemon recall who approves refunds",
+)  # fmt: skip
+forget = bound_command(
+    objects.delete, lambda one: say(f"Forgotten: {one.emo_id}. Its history stays in the log."), arguments=["emo_id"],
+    short={**PLACE, "deletion_reason": "--why"}, question="Forget {emo_id}?",
+    says="Delete what was remembered: no search and no list shows it any more.",
+    example="mnemon forget 018f4d1e-0000-7000-8000-000000000001 --yes",
+)  # fmt: skip
