@@ -90,7 +90,7 @@ async def long_document(mnemon: Mnemon, tenant: UUID) -> dict[str, float]:
     content = "".join(PAGE.format(n=page) for page in range(100))
     new = NewArtifact(artifact_type="doc", source_system="bench", content=content)
     taken = await ingest_artifact(mnemon.log, mnemon.files, mnemon.settings, tenant, ADA, new)
-    source = await read_source(mnemon.database, tenant, taken.doc_version_id, None)
+    source = await read_source(mnemon.database, tenant, taken.doc_version_id, mnemon.settings)
     began, used = time.perf_counter(), time.process_time()
     found = await extract_revision(RulesExtractor(), source.revision, source.chunks)
     seconds, processor = time.perf_counter() - began, time.process_time() - used

@@ -264,6 +264,31 @@ class Settings(BaseSettings):
         le=3_650,
     )
 
+    chunk_target_tokens: int = _setting(
+        180,
+        "Wanted length of a passage, in the embedder's tokens; the longest has a third more. Turns of a talk are "
+        "passages of their own. Beyond 180 a passage no longer fits the local embedder's window of 256, and its vector "
+        "is the mean of several.",
+        "CHUNK_TARGET_TOKENS",
+        ge=60,
+        le=4_000,
+    )
+    single_piece_max_tokens: int = _setting(
+        0,
+        "A text without talk of at most so many tokens is one passage, whatever its sections. 0: sections stay apart.",
+        "SINGLE_PIECE_MAX_TOKENS",
+        ge=0,
+        le=8_000,
+    )
+    chunk_overlap_tokens: int = _setting(
+        0,
+        "Tokens of the passage before that a passage begins with, at most half of its length. 0: none, a passage is "
+        "ranked with its neighbours anyway.",
+        "CHUNK_OVERLAP_TOKENS",
+        ge=0,
+        le=2_000,
+    )
+
     search_fusion: Literal["weighted", "rrf"] = _setting(
         "weighted",
         "How the parts of a search are put together: `weighted` adds standardised scores, `rrf` reciprocal ranks.",

@@ -3,8 +3,10 @@
 from itertools import pairwise
 
 from mnemon.documents.extraction.hygiene import clean
-from mnemon.documents.ingest.chunking import HARD_CAP, chunk
+from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Chunk, Extraction
+from mnemon.documents.ingest.embedded_text import text_to_embed
+from mnemon.documents.ingest.sizes import DEFAULT_SIZES, WINDOW
 from mnemon.documents.structure.sentences import sentences
 from mnemon.models.tokens import count_tokens, find_tokenizer
 
@@ -57,6 +59,7 @@ def check_chunks(extraction: Extraction) -> list[Chunk]:
     assert squeezed("".join(one.text for one in chunks)) == squeezed(text)
     assert all(one.end <= other.start for one, other in pairwise(chunks))
     assert [one.ordinal for one in chunks] == list(range(len(chunks)))
-    assert all(one.tokens == count(one.text) <= HARD_CAP for one in chunks)
+    assert all(one.tokens == count(one.text) <= DEFAULT_SIZES.cap for one in chunks)
+    assert all(count(text_to_embed(one.headings, one.text, one.speaker)) <= WINDOW for one in chunks)
     assert chunk(extraction, count) == chunks
     return chunks

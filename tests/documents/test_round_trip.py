@@ -61,9 +61,9 @@ def test_samples_round_trip(tmp_path, kind, number) -> None:
         assert all(one.first_page and one.last_page and rectangles(found.pages, one.start, one.end) for one in chunks)
 
 
-def test_chunks_of_a_talk_hold_several_turns(tmp_path) -> None:
+def test_each_turn_of_a_talk_is_a_chunk_with_its_speaker(tmp_path) -> None:
     chunks = check(extracted(tmp_path, "txt", CHAT.encode()))
-    assert all("\n" in one.text for one in chunks)
+    assert all("\n" not in one.text and one.speaker for one in chunks)
     assert all(one.text.startswith("10:") for one in chunks)
 
 

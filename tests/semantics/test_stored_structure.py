@@ -37,7 +37,7 @@ async def test_what_was_stored_is_what_is_read(
         ("Ann", "thanks"),
     ]
     monkeypatch.setattr(stored, "read_structure", lambda *_: pytest.fail("it was read once, when it was stored"))
-    source = await read_source(mnemon.database, tenant, row["doc_version_id"], None)
+    source = await read_source(mnemon.database, tenant, row["doc_version_id"], mnemon.settings)
     assert source.revision.structure == kept
     (event,) = await rows(mnemon, tenant, "SELECT actors FROM mnemon.semantic_events")
     assert "Wanjiku" in str(event["actors"])

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DETAILS = """
 SELECT c.chunk_id, c.doc_version_id, c.doc_id, c.ordinal, c.start_offset, c.end_offset, c.heading_path, c.first_page,
-    c.last_page, c.speaker, c.text, c.active, v.version_number, v.media_type, v.written_at, d.title,
+    c.last_page, c.speaker, c.said_on, c.text, c.active, v.version_number, v.media_type, v.written_at, d.title,
     split_part(d.source_uri, '#of=', 1) AS source_uri
 FROM unnest(%s::uuid[], %s::integer[]) WITH ORDINALITY AS wanted (revision, ordinal, place)
 JOIN mnemon.chunks AS c
@@ -63,7 +63,9 @@ class PassageHit:
     headings: Sequence[str]
     first_page: int | None
     last_page: int | None
+    # Of a turn of a talk: who says it, and on which day, where the text tells.
     speaker: str | None
+    said_on: date | None
     ordinal: int
     start: int
     end: int
@@ -104,6 +106,7 @@ def _hit(ranked: "Ranked", row: int, detail: dict[str, Any], explain: bool, list
         first_page=detail["first_page"],
         last_page=detail["last_page"],
         speaker=detail["speaker"],
+        said_on=detail["said_on"],
         ordinal=detail["ordinal"],
         start=detail["start_offset"],
         end=detail["end_offset"],

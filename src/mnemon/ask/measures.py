@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +18,7 @@ PassagePlace = tuple[UUID, int]
 # passages next to it are judged with their own neighbours too. Long chunks have none.
 REACH = 9
 NEARBY = 1.2
-COLUMNS = 10
+COLUMNS = 11
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Measures:
     centre: Floats
     length: Floats
     speakers: Sequence[str | None]
+    # On which day each was said, of talk that tells.
+    days: Sequence[date | None]
     similarity: Floats | None
     occurrences: Floats
     in_headings: Floats
@@ -38,13 +41,14 @@ class Measures:
 def measures_of(rows: Sequence[tuple[Any, ...]], terms: int, dense: bool) -> Measures:
     """From the rows of `mnemon.find_chunks`."""
     columns: Sequence[Sequence[Any]] = list(zip(*rows, strict=True)) if rows else [()] * COLUMNS
-    revisions, ordinals, away, starts, ends, length, speakers, similarity, occurrences, in_headings = columns
+    revisions, ordinals, away, starts, ends, length, speakers, days, similarity, occurrences, in_headings = columns
     return Measures(
         places=list(zip(revisions, ordinals, strict=True)),
         candidate=np.array(away, dtype=np.float64) <= 1,
         centre=(np.array(starts, dtype=np.float64) + np.array(ends, dtype=np.float64)) / 2,
         length=np.array(length, dtype=np.float64),
         speakers=speakers,
+        days=days,
         similarity=np.array(similarity, dtype=np.float64) if dense else None,
         occurrences=occurrences_of(occurrences, terms),
         in_headings=occurrences_of(in_headings, terms),

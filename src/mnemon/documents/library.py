@@ -1,7 +1,7 @@
 """The library: documents and their revisions as people leaf through them."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
@@ -70,7 +70,8 @@ SELECT {REVISION_COLUMNS} FROM mnemon.document_revisions
  WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s ORDER BY version_number DESC
 """
 CHUNKS = """
-SELECT chunk_id, ordinal, start_offset, end_offset, heading_path, first_page, last_page, speaker, tokens, text
+SELECT chunk_id, ordinal, start_offset, end_offset, heading_path, first_page, last_page, speaker, said_on,
+       tokens, text
   FROM mnemon.chunks WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s
  ORDER BY ordinal LIMIT %s OFFSET %s
 """
@@ -151,6 +152,7 @@ class StoredChunk(Output):
     first_page: int | None
     last_page: int | None
     speaker: str | None
+    said_on: date | None
     tokens: int
     text: str
 

@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
 from mnemon.documents.ingest.content import Chunk
+from mnemon.documents.ingest.embedded_text import text_to_embed
 from mnemon.documents.intake.locks import lock_documents
 from mnemon.models.active import ModelInUse
 from mnemon.models.embedder import Vectors
@@ -27,19 +28,20 @@ SHARES = 16
 INSERT_CHUNKS = """
 INSERT INTO mnemon.chunks (
     tenant_id, chunk_id, doc_version_id, doc_id, ordinal, start_offset, end_offset,
-    heading_path, first_page, last_page, speaker, tokens, text, active)
+    heading_path, first_page, last_page, speaker, said_on, tokens, text, active)
 SELECT mnemon.current_tenant(), chunk_id, %(revision)s, %(document)s, ordinal, start_offset, end_offset,
-    heading_path, first_page, last_page, speaker, tokens, text, %(active)s
+    heading_path, first_page, last_page, speaker, said_on, tokens, text, %(active)s
 FROM jsonb_to_recordset(%(chunks)s) AS given (
     chunk_id uuid, ordinal integer, start_offset integer, end_offset integer,
-    heading_path text[], first_page integer, last_page integer, speaker text, tokens integer, text text)
+    heading_path text[], first_page integer, last_page integer, speaker text, said_on date, tokens integer,
+    text text)
 """
 # What a speaker says is found by the speaker's name too, also where the name does not stand in the text itself.
 INSERT_TERMS = """
 INSERT INTO mnemon.chunk_terms (
-    tenant_id, doc_version_id, ordinal, chunk_id, start_offset, end_offset, speaker, active,
+    tenant_id, doc_version_id, ordinal, chunk_id, start_offset, end_offset, speaker, said_on, active,
     length, terms, heading_terms)
-SELECT tenant_id, doc_version_id, ordinal, chunk_id, start_offset, end_offset, speaker, active,
+SELECT tenant_id, doc_version_id, ordinal, chunk_id, start_offset, end_offset, speaker, said_on, active,
     (SELECT coalesce(sum(cardinality(positions)), 0) FROM unnest(terms)), terms, heading_terms
 FROM mnemon.chunks,
     to_tsvector('english', text) AS terms,
@@ -73,7 +75,7 @@ DELETE_SPEAKERS = (
 )
 DELETE_CHUNKS = "DELETE FROM mnemon.chunks WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s"
 TEXTS = """
-SELECT chunk_id, heading_path, text FROM mnemon.chunks
+SELECT chunk_id, heading_path, text, speaker FROM mnemon.chunks
 WHERE tenant_id = mnemon.current_tenant() AND chunk_id = ANY(%s)
 """
 ALL_KEYS = "SELECT chunk_id AS key FROM mnemon.chunks WHERE tenant_id = mnemon.current_tenant()"
@@ -85,11 +87,6 @@ SELECT DISTINCT doc_id FROM mnemon.chunks WHERE tenant_id = mnemon.current_tenan
 def chunk_id_of(revision: UUID, ordinal: int) -> UUID:
     """The same chunk of the same revision has the same id, whoever makes it and however often."""
     return uuid5(revision, str(ordinal))
-
-
-def text_to_embed(headings: Sequence[str], text: str) -> str:
-    """The words that a chunk's vector stands for: those of its section's headings, then its own."""
-    return "\n".join([" > ".join(headings), text]) if headings else text
 
 
 async def store_chunks(
@@ -137,7 +134,7 @@ async def remove_chunks(tx: Connection, revision_id: UUID) -> None:
 
 async def _texts(tx: Connection, keys: Sequence[Any]) -> Mapping[Any, str]:
     rows = await (await tx.execute(TEXTS, (list(keys),))).fetchall()
-    return {row["chunk_id"]: text_to_embed(row["heading_path"], row["text"]) for row in rows}
+    return {row["chunk_id"]: text_to_embed(row["heading_path"], row["text"], row["speaker"]) for row in rows}
 
 
 async def _hold_documents(tx: Connection, keys: Sequence[Any]) -> None:
@@ -166,6 +163,7 @@ def _row(chunk_id: UUID, chunk: Chunk) -> dict[str, Any]:
         "first_page": chunk.first_page,
         "last_page": chunk.last_page,
         "speaker": chunk.speaker,
+        "said_on": chunk.said_on.isoformat() if chunk.said_on else None,
         "tokens": chunk.tokens,
         "text": chunk.text,
     }

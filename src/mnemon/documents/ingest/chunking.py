@@ -1,19 +1,20 @@
-"""Chunks: passages of 350-500 tokens along the structure of a text, never across sections."""
-
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from mnemon.documents.ingest.content import Chunk, Extraction, Page
+from mnemon.documents.ingest.embedded_text import heading_line
 from mnemon.documents.ingest.pieces import AFTER_COLON, AFTER_HEADING, CountTokens, Piece, merged, pieces_of
+from mnemon.documents.ingest.sizes import DEFAULT_SIZES, ChunkSizes
 from mnemon.documents.structure.headings import heading_title
-from mnemon.documents.structure.structure import Block
+from mnemon.documents.structure.reading import read_structure
+from mnemon.documents.structure.stored import load_structure
+from mnemon.documents.structure.structure import Block, Hints
+from mnemon.documents.structure.turns import SpokenBlock, day_of_headings, spoken_blocks
 
-LEAST, MOST = 350, 500
-HARD_CAP = 800
 # Tokens of two parts of one giant word do not add up exactly; this keeps their sum below the cap.
-FULL = HARD_CAP - 10
+SPARE = 10
 LONGEST_HEADING = 200
 # A section of more pieces is weighed in coarser ones, since each is compared with all that fit into a chunk with it.
 MANY_PIECES, COARSE = 2_000, 40
@@ -29,15 +30,55 @@ class ChunkSection:
     open_level: int = 0
 
 
-def chunk(extraction: Extraction, count_tokens: CountTokens) -> list[Chunk]:
-    """The chunks of a text, in order; each character that is not white space is in exactly one of them."""
+def chunk(extraction: Extraction, count_tokens: CountTokens, sizes: ChunkSizes = DEFAULT_SIZES) -> list[Chunk]:
+    """The chunks of a text, in order; each character that is not white space is in exactly one of them, unless they are
+    to overlap."""
     starts = [page.start for page in extraction.pages]
     chunks: list[Chunk] = []
-    for section in _sections(extraction, count_tokens):
-        for group in _groups(section.pieces):
-            made = _chunk(extraction.text, group, section.headings, len(chunks), count_tokens)
-            chunks.append(_on_pages(made, extraction.pages, starts))
+    sections = list(_sections(extraction, count_tokens, sizes))
+    if whole := _in_one(sections, sizes):
+        made = _chunk(extraction.text, whole, sections[0].headings, 0, count_tokens)
+        return [_on_pages(made, extraction.pages, starts)]
+    for section in sections:
+        fitting = sizes.below_headings(count_tokens(heading_line(section.headings)) if section.headings else 0)
+        for run in _runs(section.pieces) if sizes.turns else [section.pieces]:
+            groups = list(_groups(run, fitting))
+            for number, group in enumerate(groups):
+                before = _overlap(groups[number - 1], sizes.overlap) if number else []
+                made = _chunk(extraction.text, [*before, *group], section.headings, len(chunks), count_tokens)
+                chunks.append(_on_pages(made, extraction.pages, starts))
     return chunks
+
+
+def _in_one(sections: list[ChunkSection], sizes: ChunkSizes) -> list[Piece]:
+    """All pieces of a short text without talk, where the settings want it in one chunk; else none."""
+    pieces = [piece for section in sections for piece in section.pieces] if sizes.single_piece else []
+    fits = sum(piece.weight for piece in pieces) <= sizes.single_piece
+    return pieces if fits and all(piece.turn is None for piece in pieces) else []
+
+
+def _runs(pieces: list[Piece]) -> Iterator[list[Piece]]:
+    """What may share a chunk: a turn of a talk, what one person wrote, what nobody says. A heading, or the header of a
+    mail, goes with what stands below it."""
+    held: list[Piece] = []
+    for _, run in groupby(pieces, lambda piece: (piece.turn, piece.speaker, piece.heading)):
+        held += run
+        if not held[-1].heading:
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+def _overlap(pieces: list[Piece], tokens: int) -> list[Piece]:
+    """The last pieces that together have so many tokens at most."""
+    kept: list[Piece] = []
+    for piece in reversed(pieces) if tokens else ():
+        tokens -= piece.weight
+        if tokens < 0 or piece.heading:
+            break
+        kept.insert(0, piece)
+    return kept if len(kept) < len(pieces) else kept[1:]
 
 
 def covering_blocks(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
@@ -55,12 +96,25 @@ def _gap(text: str, start: int, end: int) -> Iterator[Block]:
         yield Block("paragraph", start, end)
 
 
-def _sections(extraction: Extraction, count: CountTokens) -> Iterator[ChunkSection]:
+def _spoken(extraction: Extraction, sizes: ChunkSizes) -> Iterator[SpokenBlock]:
+    blocks = list(covering_blocks(extraction.text, extraction.blocks))
+    if not sizes.turns:
+        yield from (SpokenBlock(block) for block in blocks)
+        return
+    structure = load_structure(extraction.structure)
+    if structure is None:
+        talk = any(block.kind == "message" for block in blocks)
+        structure = read_structure(extraction.text, extraction.blocks, Hints("chat" if talk else "doc"))
+    yield from spoken_blocks(extraction.text, blocks, structure)
+
+
+def _sections(extraction: Extraction, count: CountTokens, sizes: ChunkSizes) -> Iterator[ChunkSection]:
     """A heading opens a section. One with nothing below it but a deeper heading is told with that one's text."""
     path: list[tuple[int, str]] = []
     section = ChunkSection(())
     before: Block | None = None
-    for block in covering_blocks(extraction.text, extraction.blocks):
+    for spoken in _spoken(extraction, sizes):
+        block = spoken.block
         if block.kind == "heading":
             level = max(block.level, 1)
             path = [one for one in path if one[0] < level]
@@ -72,7 +126,7 @@ def _sections(extraction: Extraction, count: CountTokens) -> Iterator[ChunkSecti
             section.headings, section.open_level = headings, level
         else:
             section.open_level = 0
-        pieces = pieces_of(extraction.text, block, count)
+        pieces = pieces_of(extraction.text, spoken, count, sizes)
         section.pieces += _joined(pieces, section.pieces, extraction.text, before)
         before = block
     if section.pieces:
@@ -91,13 +145,13 @@ def _joined(pieces: list[Piece], earlier: list[Piece], text: str, before: Block 
     return [replace(pieces[0], cost=cost), *pieces[1:]]
 
 
-def _groups(pieces: list[Piece]) -> Iterator[list[Piece]]:
-    """The cheapest way to part the pieces of a section into chunks."""
+def _groups(pieces: list[Piece], sizes: ChunkSizes) -> Iterator[list[Piece]]:
+    """The cheapest way to part the pieces of a run into chunks."""
     if len(pieces) > MANY_PIECES:
         pieces = list(merged(pieces, COARSE))
     best: list[tuple[float, int]] = [(0.0, 0)]
     for until in range(1, len(pieces) + 1):
-        best.append(_best_start(pieces, until, best))
+        best.append(_best_start(pieces, until, best, sizes))
     cuts = [len(pieces)]
     while cuts[-1]:
         cuts.append(best[cuts[-1]][1])
@@ -106,23 +160,24 @@ def _groups(pieces: list[Piece]) -> Iterator[list[Piece]]:
         yield pieces[start:end]
 
 
-def _best_start(pieces: list[Piece], until: int, best: list[tuple[float, int]]) -> tuple[float, int]:
+def _best_start(pieces: list[Piece], until: int, best: list[tuple[float, int]], sizes: ChunkSizes) -> tuple[float, int]:
     """Where the chunk that ends before `until` best begins, and what everything up to there then costs."""
     size, found = 0, (float("inf"), until - 1)
     for start in range(until - 1, -1, -1):
         size += pieces[start].weight
-        if size > FULL and start < until - 1:
+        if size > sizes.cap - SPARE and start < until - 1:
             break
-        cost = best[start][0] + _cost_of_size(size) + (pieces[start].cost if start else 0.0)
+        cost = best[start][0] + _cost_of_size(size, sizes) + (pieces[start].cost if start else 0.0)
         if cost < found[0]:
             found = (cost, start)
     return found
 
 
-def _cost_of_size(size: int) -> float:
-    if size < LEAST:
-        return ((LEAST - size) / LEAST) ** 2
-    return 0.0 if size <= MOST else 0.1 + 1.5 * ((size - MOST) / (HARD_CAP - MOST)) ** 2
+def _cost_of_size(size: int, sizes: ChunkSizes) -> float:
+    least, most = sizes.least, sizes.most
+    if size < least:
+        return ((least - size) / least) ** 2
+    return 0.0 if size <= most else 0.1 + 1.5 * ((size - most) / (sizes.cap - most)) ** 2
 
 
 def _chunk(text: str, group: list[Piece], headings: Sequence[str], ordinal: int, count: CountTokens) -> Chunk:
@@ -130,9 +185,11 @@ def _chunk(text: str, group: list[Piece], headings: Sequence[str], ordinal: int,
     tokens = sum(piece.tokens for piece in group)
     if any(one.end == other.start for one, other in pairwise(group)):
         tokens = count(text[start:end])
-    speakers = {piece.speaker for piece in group if not piece.heading}
+    said = [piece for piece in group if not piece.heading]
+    speakers = {piece.speaker for piece in said}
     speaker = speakers.pop() if len(speakers) == 1 else None
-    return Chunk(ordinal, start, end, text[start:end], headings, tokens, speaker=speaker)
+    day = said[0].day or (day_of_headings(headings) if said[0].turn is not None else None) if said else None
+    return Chunk(ordinal, start, end, text[start:end], headings, tokens, speaker=speaker, said_on=day)
 
 
 def _on_pages(made: Chunk, pages: Sequence[Page], starts: list[int]) -> Chunk:

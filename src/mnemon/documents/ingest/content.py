@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 
 from mnemon.documents.structure.structure import Block
 
@@ -83,4 +83,6 @@ class Chunk:
     tokens: int
     first_page: int | None = None
     last_page: int | None = None
+    # Of a turn of a talk: who says it, and on which day, where the text tells.
     speaker: str | None = None
+    said_on: date | None = None

@@ -4,16 +4,16 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import pairwise
 
+from mnemon.documents.ingest.sizes import ChunkSizes
 from mnemon.documents.structure.sentences import Span, sentences
 from mnemon.documents.structure.structure import Block
+from mnemon.documents.structure.turns import SpokenBlock
 
 CountTokens = Callable[[str], int]
 
-# A table or list up to this size stays whole; with its heading it is still below the hard cap.
-WHOLE = 700
-LONGEST_PIECE = 350
 # Tokenizers count a word of absurd length as one unknown token; by its length it weighs more.
 CHARACTERS_PER_TOKEN = 10
 SHORT_CHARACTERS = 600
@@ -34,36 +34,44 @@ class Piece:
     end: int
     tokens: int
     cost: float
+    # A heading, or the header of a mail: it tells of what stands below it.
     heading: bool = False
     speaker: str | None = None
+    # Which turn of a talk it belongs to, and the day of that; None for what nobody says.
+    turn: int | None = None
+    day: date | None = None
 
     @property
     def weight(self) -> int:
         return max(self.tokens, (self.end - self.start) // CHARACTERS_PER_TOKEN)
 
 
-def pieces_of(text: str, block: Block, count: CountTokens) -> list[Piece]:
+def pieces_of(text: str, spoken: SpokenBlock, count: CountTokens, sizes: ChunkSizes) -> list[Piece]:
     """The pieces of one block, in order, holding all of it that is not white space."""
-    found = list(_cut(text, block, count))
+    block = spoken.block
+    found = list(_cut(text, block, count, sizes))
     if not found:
         return []
     first = replace(found[0], cost=AT_PARAGRAPH)
     return [
-        replace(piece, speaker=block.speaker, heading=block.kind == "heading")
+        replace(
+            piece, speaker=block.speaker, heading=block.kind in ("heading", "header"), turn=spoken.turn, day=spoken.day
+        )
         for piece in merged([first, *found[1:]], TINY)
     ]
 
 
-def _cut(text: str, block: Block, count: CountTokens) -> Iterator[Piece]:
+def _cut(text: str, block: Block, count: CountTokens, sizes: ChunkSizes) -> Iterator[Piece]:
+    longest = sizes.longest_piece
     if block.kind in ("table", "list", "code", "header"):
         whole = _piece(text, (block.start, block.end), count, AT_PARAGRAPH)
-        if whole is None or whole.weight <= WHOLE:
+        if whole is None or whole.weight <= sizes.whole:
             yield from [whole] if whole else []
             return
         for row in _rows(text, block):
-            yield from _sentence_pieces(text, row, count, AT_ROW)
+            yield from _sentence_pieces(text, row, count, AT_ROW, longest)
     else:
-        yield from _sentence_pieces(text, (block.start, block.end), count, AT_SENTENCE)
+        yield from _sentence_pieces(text, (block.start, block.end), count, AT_SENTENCE, longest)
 
 
 def _rows(text: str, block: Block) -> Iterator[Span]:
@@ -73,22 +81,22 @@ def _rows(text: str, block: Block) -> Iterator[Span]:
     yield from pairwise(borders)
 
 
-def _sentence_pieces(text: str, span: Span, count: CountTokens, cost: float) -> Iterator[Piece]:
+def _sentence_pieces(text: str, span: Span, count: CountTokens, cost: float, longest: int) -> Iterator[Piece]:
     if span[1] - span[0] <= SHORT_CHARACTERS:
         whole = _piece(text, span, count, cost)
-        if whole is None or whole.weight <= LONGEST_PIECE // 2:
+        if whole is None or whole.weight <= longest // 2:
             yield from [whole] if whole else []
             return
     for sentence in sentences(text, *span):
-        for part in _shorter(text, sentence, count):
+        for part in _shorter(text, sentence, count, longest):
             yield replace(part, cost=cost if part.start == span[0] or cost == AT_SENTENCE else AT_SENTENCE)
 
 
-def _shorter(text: str, span: Span, count: CountTokens) -> Iterator[Piece]:
+def _shorter(text: str, span: Span, count: CountTokens, longest: int) -> Iterator[Piece]:
     """The sentence itself, or parts of it that end at white space where there is any."""
     first = True
-    for part in _lengths(text, span, LONGEST_PIECE * CHARACTERS_PER_TOKEN):
-        for piece in _halved(text, part, count):
+    for part in _lengths(text, span, longest * CHARACTERS_PER_TOKEN):
+        for piece in _halved(text, part, count, longest):
             yield piece if first else replace(piece, cost=IN_SENTENCE)
             first = False
 
@@ -102,17 +110,17 @@ def _lengths(text: str, span: Span, longest: int) -> Iterator[Span]:
     yield start, end
 
 
-def _halved(text: str, span: Span, count: CountTokens) -> Iterator[Piece]:
+def _halved(text: str, span: Span, count: CountTokens, longest: int) -> Iterator[Piece]:
     piece = _piece(text, span, count, AT_SENTENCE)
     if piece is None:
         return
-    if piece.weight <= LONGEST_PIECE or piece.end - piece.start < 2:
+    if piece.weight <= longest or piece.end - piece.start < 2:
         yield piece
         return
     middle = (piece.start + piece.end) // 2
     cut = _cut_before(text, piece.start + 1, min(middle + (piece.end - middle) // 2, piece.end - 1))
-    yield from _halved(text, (piece.start, cut), count)
-    yield from _halved(text, (cut, piece.end), count)
+    yield from _halved(text, (piece.start, cut), count, longest)
+    yield from _halved(text, (cut, piece.end), count, longest)
 
 
 def _cut_before(text: str, least: int, most: int) -> int:

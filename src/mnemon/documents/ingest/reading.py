@@ -12,6 +12,7 @@ from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
 from mnemon.documents.extraction.sniff import FileKind
 from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Chunk, Extraction
+from mnemon.documents.ingest.sizes import DEFAULT_SIZES, ChunkSizes
 from mnemon.documents.ingest.structured import with_structure
 from mnemon.models.tokens import count_tokens, find_tokenizer
 from mnemon.work.child import types_of
@@ -37,6 +38,7 @@ class FileToRead(BaseModel):
     kind: FileKind
     limits: Limits = DEFAULT_LIMITS
     embedder_folder: Path | None = None
+    sizes: ChunkSizes = DEFAULT_SIZES
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def read_file(wanted: FileToRead) -> ReadFile:
     extraction = with_structure(extraction, "email" if wanted.kind == "eml" else None)
     extracted = time.perf_counter()
     tokenizer = find_tokenizer(wanted.embedder_folder)
-    chunks = list(chunk(extraction, lambda text: count_tokens(tokenizer, text)))
+    chunks = list(chunk(extraction, lambda text: count_tokens(tokenizer, text), wanted.sizes))
     wanted.limits.check_chunks(len(chunks))
     return ReadFile(extraction, chunks, extracted - started, time.perf_counter() - extracted)
 

@@ -10,8 +10,8 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 
 from mnemon.db.database import Connection
-from mnemon.documents.ingest.chunk_store import text_to_embed
 from mnemon.documents.ingest.content import Chunk
+from mnemon.documents.ingest.embedded_text import text_to_embed
 from mnemon.documents.ingest.reading import ReadFile
 from mnemon.errors import MnemonError
 from mnemon.models.active import ModelInUse
@@ -149,6 +149,6 @@ async def _vectors(job: Job[Any], model_id: str, run_id: UUID) -> tuple[Vectors,
 
 async def _embed(embedder: Embedder, chunks: Sequence[Chunk]) -> Vectors:
     try:
-        return await embedder.embed([text_to_embed(one.headings, one.text) for one in chunks])
+        return await embedder.embed([text_to_embed(one.headings, one.text, one.speaker) for one in chunks])
     except MnemonError as failure:
         raise NotEmbedded(failure) from None

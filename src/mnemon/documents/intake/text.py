@@ -11,6 +11,7 @@ from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Extraction
 from mnemon.documents.ingest.described import as_told
 from mnemon.documents.ingest.reading import check_text
+from mnemon.documents.ingest.sizes import ChunkSizes
 from mnemon.documents.ingest.structured import with_structure
 from mnemon.documents.intake.arrival import Outcome, TextRead
 from mnemon.documents.intake.files import Files, Received
@@ -71,5 +72,6 @@ def _count(extraction: Extraction, settings: Settings) -> tuple[int | None, int 
     if len("".join(extraction.text.split())) > COUNTED_AT_ONCE:
         return None, None
     tokenizer = find_tokenizer(settings.embedder_folder)
-    chunks = chunk(extraction, lambda words: count_tokens(tokenizer, words))
+    read = with_structure(extraction)
+    chunks = chunk(read, lambda words: count_tokens(tokenizer, words), ChunkSizes.of(settings))
     return len(chunks), sum(one.tokens for one in chunks)

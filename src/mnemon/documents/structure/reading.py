@@ -91,6 +91,9 @@ class _Reader:
         words = line.text
         if self._is_quoted(line) or is_attribution(words) or self._is_quoted_mail(block):
             yield from self._quote(line)
+        elif self.hints.talk and (day := day_line(words)):
+            yield from self._close()
+            self.day = day
         elif is_sign_off(words) or is_field(words) or is_ruler(words) or UNDERLINE.match(words) or RULE.match(words):
             yield from self._close()
         elif self.table or table_opening(words):
@@ -104,9 +107,6 @@ class _Reader:
             self.day = stamped_day(turn.stamp, self.day_first) or self.day
             if turn.begin < len(words):
                 self.open = StructurePart("paragraph", line.start + turn.begin, line.end)
-        elif self.hints.talk and (day := day_line(words)):
-            yield from self._close()
-            self.day = day
         elif (head := self.heads.get(line.start)) and self.begun:
             yield from self._entry(line, head)
         elif self._heads(number, block):

@@ -10,9 +10,16 @@ from mnemon.documents.structure.dates import read_dates
 _NUMBERS = re.compile(r"(\d{1,4})[-./](\d{1,2})(?:[-./](\d{1,4})\b|\.(?!\d))")
 # A line that is nothing but a day, as chat exports set between two days.
 _AROUND = " \t-–—=*#[]()"
-_LONGEST_DAY_LINE = 50
-_WEEKDAY = re.compile(
-    r"\b(?:\w+day|\w+tag|mittwoch|sonnabend|mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)\b\.?", re.IGNORECASE
+_LONGEST_DAY_LINE = 80
+_CLOCK = re.compile(
+    r"(?:\b|(?<=\d)T)\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[ap]\.?m\b\.?|Z|[+-]\d{2}:?\d{2})?|\b\d{1,2} ?[ap]\.?m\b\.?",
+    re.IGNORECASE,
+)
+# What else may stand beside the day that a session of a talk begins with: its number, its hour, the weekday.
+_BESIDE_DAY = re.compile(
+    r"\b(?:(?:session|conversation|chat|part|day|meeting|call|stand-?up)(?:\s*#?\d{1,4})?|dated?|time|on|at|held|from|utc"
+    r"|started?|am|vom|\w+day|\w+tag|mittwoch|sonnabend|mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)\b|\W",
+    re.IGNORECASE,
 )
 _LONG_AGO = date(1000, 1, 1)
 
@@ -29,7 +36,7 @@ def days_come_first(stamps: Iterable[str]) -> bool:
 def stamped_day(stamp: str, day_first: bool) -> date | None:
     match = _NUMBERS.search(stamp)
     if match is None:
-        return None
+        return _written_day(stamp)
     first, second, third = (int(part or NO_YEAR) for part in match.groups())
     try:
         if match[3] is None:
@@ -43,13 +50,19 @@ def stamped_day(stamp: str, day_first: bool) -> date | None:
 
 
 def day_line(line: str) -> date | None:
-    """ "Thursday, 14 May 2026" by itself, with its year."""
+    """ "Thursday, 14 May 2026" by itself, with its year; also "Session 3, 1:56 pm on 8 May, 2023"."""
     words = line.strip(_AROUND)
-    if not words or len(words) > _LONGEST_DAY_LINE or not words[-1].isdigit():
+    if len(words) < 6 or len(words) > _LONGEST_DAY_LINE or not any(one.isdigit() for one in words):
         return None
-    mentions = [each for each in read_dates(words, _LONG_AGO) if each.period.first.year > 1100]
-    if len(mentions) != 1 or mentions[0].end != len(words):
+    return _written_day(words)
+
+
+def _written_day(words: str) -> date | None:
+    """The one day that the words name, where they say nothing else but when."""
+    plain = _CLOCK.sub(lambda clock: " " * len(clock[0]), words)
+    mentions = [each for each in read_dates(plain, _LONG_AGO) if each.period.first.year > 1100]
+    if len(mentions) != 1:
         return None
-    before = _WEEKDAY.sub("", words[: mentions[0].start]).strip(" ,.")
+    beside = plain[: mentions[0].start] + " " + plain[mentions[0].end :]
     period = mentions[0].period
-    return period.first if not before and period.first == period.last else None
+    return period.first if not _BESIDE_DAY.sub("", beside) and period.first == period.last else None

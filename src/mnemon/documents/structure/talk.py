@@ -10,15 +10,20 @@ from mnemon.documents.structure.names import UPPER
 from mnemon.documents.structure.plain_blocks import plain_blocks
 from mnemon.documents.structure.preamble import is_field
 from mnemon.documents.structure.sections import section_of
+from mnemon.documents.structure.stamps import day_line
 from mnemon.documents.structure.structure import Block
 
 _NAME = r"\*{0,2}(?P<name>@?[^\W\d_][\w.'’@-]*(?: [^\W_(][\w.'’@-]*){0,3}(?: \([^()\n]{1,30}\))?)\*{0,2}"
 _WHOLE_NAME = rf"(?P<name>[{UPPER}][\w.’'-]*(?: [{UPPER}][\w.’'-]*){{0,3}})"
 _NICK = r"[@+%&~]?(?P<name>[\w\[\]\\^{}|`.-]{1,40})"
-_CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[.,]\d{1,3})?(?: ?[AaPp]\.?[Mm]\.?)?"
-_DAY = r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}\.\d{1,2}\.)"
+_CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[.,]\d{1,3})?(?: ?[AaPp]\.?[Mm]\.?|Z|[+-]\d{2}:?\d{2})?"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_DAY = (
+    r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}\.\d{1,2}\."
+    rf"|\d{{1,2}}\.? {_MONTH},? \d{{4}}|{_MONTH} \d{{1,2}},? \d{{4}})"
+)
 _TIME = rf"(?P<stamp>(?:{_DAY}[T, ]+)?{_CLOCK})"
-_WHEN = rf"(?P<stamp>(?:{_DAY}[T, ]+)?{_CLOCK}|{_DAY})"
+_WHEN = rf"(?P<stamp>(?:{_DAY}[T, ]+(?:at )?)?{_CLOCK}|{_CLOCK},? (?:on )?{_DAY}|{_DAY})"
 
 # One line of these is enough to know a turn by: the speaker is parted from the words.
 _SURE = tuple(
@@ -49,8 +54,14 @@ _CLOCK_ABOVE = re.compile(rf"\s*[\[(]?{_WHEN}[\])]?(?:\s+[-–])?\s+{_WHOLE_NAME
 _NICK_ONLY = re.compile(rf"\s*<{_NICK}>\s+(?=\S)")
 _NAMED = re.compile(rf"\s*(?:\*\*)?{_NAME}(?:\*\*)?:(?:\*\*)?(?:\s+|$)")
 _FIRST_PERSON = re.compile(r"(?:(?:ok|okay|yes|sure|so|and|well),?\s+)*(?:I|we)\b", re.IGNORECASE)
-_MAY_BE_TIMED = re.compile(r"\d[:./-]\d|\s*<")
+_MAY_BE_TIMED = re.compile(r"\d[:./-]\d|\b\d{4}\b|\s*<")
 _HEAD = 200
+# "Session 3", "## Budget": the title of what is said below it.
+_SESSION = re.compile(
+    r"#{1,6}\s+\S.{0,100}$|\W*(?:session|part|conversation|chat|meeting|day|chapter|call)\s+#?\d{1,4}\b.{0,80}$",
+    re.IGNORECASE,
+)
+_SESSION_LEVEL = 2
 # Labels of minutes and letters, which look like names.
 _LABELS = frozenset({
     "absent", "action", "actions", "agenda", "answer", "apologies", "attendees", "author", "bcc", "cc", "chair", "date",
@@ -92,11 +103,9 @@ def turn_on(line: str) -> SpeakerTurn | None:
         if match := _NICK_ONLY.match(line):
             return SpeakerTurn(match["name"], "", match.end(), sure=True)
     match = _NAMED.match(line, 0, _HEAD)
-    return (
-        SpeakerTurn(match["name"].strip(), "", match.end(), timed=False)
-        if match and not _is_label(match["name"])
-        else None
-    )
+    if match is None or _is_label(match["name"]):
+        return None
+    return SpeakerTurn(match["name"].strip(), "", match.end(), timed=False)
 
 
 def _is_label(name: str) -> bool:
@@ -129,7 +138,28 @@ def _blocks(lines: list[Line], turns: list[tuple[int, SpeakerTurn]]) -> Iterator
     yield from plain_blocks(lines[: turns[0][0]])
     ends = [*(number for number, _ in turns[1:]), len(lines)]
     for (number, turn), until in zip(turns, ends, strict=True):
-        yield from block_of("message", lines[number:until], speaker=turn.speaker)
+        end = next((at for at in range(number + 1, until) if _opens_session(lines, at)), until)
+        yield from block_of("message", lines[number:end], speaker=turn.speaker)
+        yield from _between(lines[end:until])
+
+
+def _between(lines: list[Line]) -> Iterator[Block]:
+    """What stands between two sessions of a talk: its day or title, and what nobody says."""
+    at = 0
+    while at < len(lines):
+        until = next((place for place in range(at, len(lines)) if _opens_session(lines, place)), len(lines))
+        yield from plain_blocks(lines[at:until])
+        if until < len(lines):
+            hashes = len(lines[until].text) - len(lines[until].text.lstrip("#"))
+            yield from block_of("heading", lines[until : until + 1], hashes or _SESSION_LEVEL)
+        at = until + 1
+
+
+def _opens_session(lines: list[Line], at: int) -> bool:
+    """A line that is a day, or after a blank line the title of a session."""
+    line = lines[at].text
+    free = at == 0 or lines[at - 1].blank
+    return day_line(line) is not None or (free and _SESSION.match(line) is not None)
 
 
 def speakers_among(

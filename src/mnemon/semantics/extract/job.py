@@ -67,9 +67,7 @@ async def refine(job: Job[RevisionToExtract]) -> None:
 
 
 async def _extract(job: Job[RevisionToExtract], context: ExtractContext, engine: Extractor) -> None:
-    source = await read_source(
-        job.database, job.tenant_id, job.payload.doc_version_id, context.settings.embedder_folder
-    )
+    source = await read_source(job.database, job.tenant_id, job.payload.doc_version_id, context.settings)
     with job.stage("extract"):
         found = await _read(engine, source)
     with job.stage("embed"):
@@ -151,7 +149,7 @@ def _as_data(event: SemanticEvent, position: int, source: SourceRevision) -> dic
                 "start_char": one.start,
                 "end_char": one.end,
                 "quote": one.quote,
-                "chunk": int(one.chunk_id) if one.chunk_id is not None else None,
+                "chunk": source.passage_at(one.start),
             }
             for one in event.evidence
         ],

@@ -1,9 +1,9 @@
 """Where extraction reads from: a stored revision, with its chunks and what is known of its people and its date."""
 
 import asyncio
+from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import date, datetime
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -13,10 +13,12 @@ from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Details, Extraction
 from mnemon.documents.ingest.described import WRITTEN_ON
 from mnemon.documents.ingest.revision_texts import RevisionText, read_text
+from mnemon.documents.ingest.sizes import READING_SIZES, ChunkSizes
 from mnemon.documents.ingest.structured import text_kind
 from mnemon.documents.structure.structure import Hints
 from mnemon.models.tokens import count_tokens, find_tokenizer
 from mnemon.semantics.extract.revision import Revision, RevisionChunk, SourceType
+from mnemon.settings import Settings
 
 # The lens row is locked by nobody: whoever writes takes the document's lock and looks again.
 KNOWN = """
@@ -27,7 +29,7 @@ SELECT r.doc_id, r.created_at AS ingested_at, r.readers, d.document_type, d.sour
  WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_version_id = %s AND r.purged_at IS NULL
 """
 CHUNKS = """
-SELECT ordinal, start_offset, end_offset FROM mnemon.chunks
+SELECT start_offset FROM mnemon.chunks
  WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s ORDER BY ordinal
 """
 
@@ -39,45 +41,56 @@ class SourceRevision:
     doc_id: UUID
     doc_version_id: UUID
     revision: Revision
+    # What is read at a time: more than a passage, so that a statement is read with what stands around it.
     chunks: tuple[RevisionChunk, ...]
+    # Where each passage begins.
+    passages: tuple[int, ...]
     # When it was said, where an event tells no time of its own.
     said_at: datetime
     ingested_at: datetime
     readers: list[str] | None
 
+    def passage_at(self, start: int) -> int | None:
+        """The number of the passage that holds this character; none where the text is a single one."""
+        return max(bisect_right(self.passages, start) - 1, 0) if len(self.passages) > 1 else None
 
-async def read_source(
-    database: Database, tenant: UUID, revision_id: UUID, embedder_folder: Path | None
-) -> SourceRevision:
+
+async def read_source(database: Database, tenant: UUID, revision_id: UUID, settings: Settings) -> SourceRevision:
     """All of it, outside of any longer transaction. Purged meanwhile: an error that is not retried."""
     async with database.transaction(tenant) as tx:
         known = await (await tx.execute(KNOWN, (revision_id,))).fetchone()
         if known is None:
             raise ArtifactNotFound(f"Revision {revision_id} is gone: its document was purged.")
         text = await read_text(tx, revision_id)
-        spans = await _stored_chunks(tx, revision_id)
-    if not spans:
-        # The run that stores chunks and vectors has not come that far: they will be these.
-        spans = await asyncio.to_thread(_chunks_of, text, embedder_folder)
+        stored = await _stored_chunks(tx, revision_id)
+    read, passages = await asyncio.to_thread(_chunks_of, text, settings, stored)
     chunks = tuple(
-        RevisionChunk(start, end, str(ordinal) if len(spans) > 1 else None)
-        for ordinal, (start, end) in enumerate(spans)
+        RevisionChunk(start, end, str(ordinal) if len(read) > 1 else None) for ordinal, (start, end) in enumerate(read)
     )
     return SourceRevision(
-        known["doc_id"], revision_id, await asyncio.to_thread(_revision, revision_id, text, known), chunks,
+        known["doc_id"], revision_id, await asyncio.to_thread(_revision, revision_id, text, known), chunks, passages,
         known["written_at"] or known["ingested_at"], known["ingested_at"], known["readers"],
     )  # fmt: skip
 
 
-async def _stored_chunks(tx: Connection, revision_id: UUID) -> list[tuple[int, int]]:
-    rows = await (await tx.execute(CHUNKS, (revision_id,))).fetchall()
-    return [(row["start_offset"], row["end_offset"]) for row in rows]
+async def _stored_chunks(tx: Connection, revision_id: UUID) -> tuple[int, ...]:
+    return tuple(row["start_offset"] for row in await (await tx.execute(CHUNKS, (revision_id,))).fetchall())
 
 
-def _chunks_of(text: RevisionText, embedder_folder: Path | None) -> list[tuple[int, int]]:
-    tokenizer = find_tokenizer(embedder_folder)
+def _chunks_of(
+    text: RevisionText, settings: Settings, stored: tuple[int, ...]
+) -> tuple[list[tuple[int, int]], tuple[int, ...]]:
+    """What is read at a time, and where passages begin: as they are stored, or as the run that stores them, which has
+    not come that far, will cut them."""
+    tokenizer = find_tokenizer(settings.embedder_folder)
     extraction = Extraction(text.text, text.blocks, Details(), "", text.pages)
-    return [(one.start, one.end) for one in chunk(extraction, lambda words: count_tokens(tokenizer, words))]
+
+    def count(words: str) -> int:
+        return count_tokens(tokenizer, words)
+
+    read = [(one.start, one.end) for one in chunk(extraction, count, READING_SIZES)]
+    passages = stored or tuple(one.start for one in chunk(extraction, count, ChunkSizes.of(settings)))
+    return read, passages
 
 
 def _revision(revision_id: UUID, text: RevisionText, known: dict[str, Any]) -> Revision:
