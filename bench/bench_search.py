@@ -54,7 +54,8 @@ class Outcome:
         """Of the candidates. Weights do not change them, so they are made once for all weights."""
         key = ranking.radius
         if key not in self._parts:
-            parts = parts_of(self.ranked.measures, self.ranked.terms, self.ranked.corpus, ranking)
+            ranked = self.ranked
+            parts = parts_of(ranked.measures, ranked.terms, ranked.corpus, ranking, ranked.asked.question)
             rows = np.flatnonzero(self.ranked.measures.candidate)
             self._parts[key] = {name: values[rows] for name, values in parts.items()}
         return self._parts[key]

@@ -60,7 +60,8 @@ async def running_mnemon(**settings: object) -> AsyncIterator[Mnemon]:
         home = Path(folder)
         home.chmod(0o755)
         async with open_mnemon(Settings(home=home, **settings)) as mnemon:  # type: ignore[arg-type]
-            mnemon.__dict__["embedder"] = CachedEmbedder(open_embedder(mnemon.settings))
+            if mnemon.settings.embedder != "none":
+                mnemon.__dict__["embedder"] = CachedEmbedder(open_embedder(mnemon.settings))
             yield mnemon
 
 

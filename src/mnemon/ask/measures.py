@@ -18,7 +18,7 @@ PassagePlace = tuple[UUID, int]
 # passages next to it are judged with their own neighbours too. Long chunks have none.
 REACH = 9
 NEARBY = 1.2
-COLUMNS = 11
+COLUMNS = 12
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class Measures:
     speakers: Sequence[str | None]
     # On which day each was said, of talk that tells.
     days: Sequence[date | None]
+    # Which share of its sentences are questions.
+    asks: Floats
     similarity: Floats | None
     occurrences: Floats
     in_headings: Floats
@@ -41,7 +43,9 @@ class Measures:
 def measures_of(rows: Sequence[tuple[Any, ...]], terms: int, dense: bool) -> Measures:
     """From the rows of `mnemon.find_chunks`."""
     columns: Sequence[Sequence[Any]] = list(zip(*rows, strict=True)) if rows else [()] * COLUMNS
-    revisions, ordinals, away, starts, ends, length, speakers, days, similarity, occurrences, in_headings = columns
+    revisions, ordinals, away, starts, ends, length, speakers, days, asks, similarity, occurrences, in_headings = (
+        columns
+    )
     return Measures(
         places=list(zip(revisions, ordinals, strict=True)),
         candidate=np.array(away, dtype=np.float64) <= 1,
@@ -49,6 +53,7 @@ def measures_of(rows: Sequence[tuple[Any, ...]], terms: int, dense: bool) -> Mea
         length=np.array(length, dtype=np.float64),
         speakers=speakers,
         days=days,
+        asks=np.array(asks, dtype=np.float64),
         similarity=np.array(similarity, dtype=np.float64) if dense else None,
         occurrences=occurrences_of(occurrences, terms),
         in_headings=occurrences_of(in_headings, terms),

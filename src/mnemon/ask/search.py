@@ -151,7 +151,7 @@ class Searcher:
         scope = await scope_of(tx, await revisions_of(tx, filters), corpus)
         most = max(self.ranking.candidates, wanted)
         measures = await find_candidates(tx, scope, asked, opened, self.ranking, most)
-        parts = parts_of(measures, terms, corpus, self.ranking)
+        parts = parts_of(measures, terms, corpus, self.ranking, asked.question)
         said = share_said(has_words(measures), opened.weights)
         relevance = relevance_in_context(measures, said, self.ranking)
         relevant = is_relevant(relevance, said, opened.known, dense=measures.similarity is not None)

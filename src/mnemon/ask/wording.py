@@ -1,7 +1,10 @@
 """Which words of the question a text says, judged by their stems."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import date
+
+from mnemon.documents.structure.calendar_words import MONTHS
 
 WORD = re.compile(r"\w+")
 SHORTEST_STEM = 3
@@ -11,6 +14,15 @@ TIME = re.compile(
     r"\d{1,4}[./:-]\d|\b(19|20)\d\d\b|\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|"
     r"april|may|june|july|august|september|october|november|december|yesterday|today|tomorrow|tonight|"
     r"(last|next|this) (week|weekend|month|year|night|summer|winter|spring|fall)|ago)\b",
+    re.IGNORECASE,
+)
+_MONTH_NAMES = "|".join(sorted(MONTHS, key=len, reverse=True))
+# "May" is a month only where it looks like one.
+MAY = re.compile(r"\b(?:in|of|since|during|until|by|from|last|on|\d{1,2}(?:st|nd|rd|th|\.)?) May\b|\bMay \d")
+MONTH = re.compile(rf"\b(?!may\b)({_MONTH_NAMES})\b", re.IGNORECASE)
+YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
+DAY_OF_MONTH = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th|\.)?(?: of)? (?:{_MONTH_NAMES})\b|\b(?:{_MONTH_NAMES})\.? (\d{{1,2}})\b",
     re.IGNORECASE,
 )
 
@@ -29,6 +41,20 @@ def names_in(question: str, speakers: Iterable[str | None]) -> tuple[str, ...]:
 def is_one_of(speaker: str | None, named: Iterable[str]) -> bool:
     """Whether a speaker has one of these names."""
     return speaker is not None and not set(words_of(speaker)).isdisjoint(named)
+
+
+def days_named(question: str) -> Callable[[date], bool] | None:
+    """Whether a day fits the months and years that the question names; None where it names none."""
+    months = {MONTHS[word.lower()] for word in MONTH.findall(question)}
+    if MAY.search(question):
+        months.add(MONTHS["may"])
+    years = {int(word) for word in YEAR.findall(question)}
+    numbers = {int(word) for pair in DAY_OF_MONTH.findall(question) for word in pair if word}
+    if not months and not years:
+        return None
+    return lambda day: (
+        (not months or day.month in months) and (not years or day.year in years) and (not numbers or day.day in numbers)
+    )
 
 
 class Listener:

@@ -12,6 +12,17 @@ WORDS, WORDS_NEARBY, MEANING, MEANING_NEARBY, HEADINGS = (
     "meaning_nearby",
     "headings",
 )
+# What else the learned ranking of passages looks at: how much of the question it covers, what stands right before and
+# after it, whether it asks or follows a question, whether who speaks or the day is named in the question, its length.
+COVERED, COVERED_NEARBY, WORDS_BEFORE, WORDS_AFTER, MEANING_BEFORE, MEANING_AFTER = (
+    "covered",
+    "covered_nearby",
+    "words_before",
+    "words_after",
+    "meaning_before",
+    "meaning_after",
+)
+ASKS, REPLIES, REPLY_WORDS, SPEAKER, DAY, LENGTH = "asks", "replies", "reply_words", "speaker", "day", "length"
 
 
 @dataclass(frozen=True)

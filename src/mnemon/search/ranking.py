@@ -111,7 +111,7 @@ def fuse(
         shares = {name: _reciprocal(parts[name], ranking.rrf_constant) for name in (WORDS, MEANING) if name in parts}
     else:
         weights = ranking.weights or weights
-        shares = {name: weights[name] * _standard(values) for name, values in parts.items()}
+        shares = {name: weights[name] * _standard(values) for name, values in parts.items() if name in weights}
     total: Floats = np.sum(list(shares.values()), axis=0) if shares else np.zeros(0)
     return total, shares
 

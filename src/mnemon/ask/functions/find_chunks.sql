@@ -6,8 +6,8 @@ CREATE OR REPLACE FUNCTION mnemon.find_chunks(
     k1 float8, b float8, average float8, scored integer,
     question vector, model text, exhaustive boolean, most integer, reach integer, nearby integer)
     RETURNS TABLE (doc_version_id uuid, ordinal integer, away integer, start_offset integer, end_offset integer,
-                   length integer, speaker text, said_on date, similarity float8, occurrences text,
-                   in_headings text)
+                   length integer, speaker text, said_on date, asks real, similarity float8,
+                   occurrences text, in_headings text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
 DECLARE
     near  record;

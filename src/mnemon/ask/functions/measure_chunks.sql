@@ -6,8 +6,8 @@
 CREATE OR REPLACE FUNCTION mnemon.measure_chunks(
     revisions uuid[], ordinals integer[], reach integer, nearby integer, queries tsquery[], question vector, model text)
     RETURNS TABLE (doc_version_id uuid, ordinal integer, away integer, start_offset integer, end_offset integer,
-                   length integer, speaker text, said_on date, similarity float8, occurrences text,
-                   in_headings text)
+                   length integer, speaker text, said_on date, asks real, similarity float8,
+                   occurrences text, in_headings text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path = mnemon, public, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
@@ -18,7 +18,7 @@ RETURN QUERY
 WITH words AS MATERIALIZED (
     SELECT query FROM unnest(queries) AS query
 )
-SELECT t.doc_version_id, t.ordinal, n.away, t.start_offset, t.end_offset, t.length, t.speaker, t.said_on,
+SELECT t.doc_version_id, t.ordinal, n.away, t.start_offset, t.end_offset, t.length, t.speaker, t.said_on, t.asks,
     coalesce(1 - (v.embedding <=> question), 0),
     (SELECT string_agg(chr(48 + mnemon.occurrences(t.terms, query)), '') FROM words),
     (SELECT string_agg(CASE WHEN t.heading_terms @@ query OR title.terms @@ query THEN '1' ELSE '0' END, '') FROM words)

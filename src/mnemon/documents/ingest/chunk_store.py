@@ -36,13 +36,17 @@ FROM jsonb_to_recordset(%(chunks)s) AS given (
     heading_path text[], first_page integer, last_page integer, speaker text, said_on date, tokens integer,
     text text)
 """
-# What a speaker says is found by the speaker's name too, also where the name does not stand in the text itself.
+# What a speaker says is found by the speaker's name too, also where the name does not stand in the text itself. Its
+# marks tell how much of it asks.
 INSERT_TERMS = """
 INSERT INTO mnemon.chunk_terms (
     tenant_id, doc_version_id, ordinal, chunk_id, start_offset, end_offset, speaker, said_on, active,
-    length, terms, heading_terms)
+    length, asks, terms, heading_terms)
 SELECT tenant_id, doc_version_id, ordinal, chunk_id, start_offset, end_offset, speaker, said_on, active,
-    (SELECT coalesce(sum(cardinality(positions)), 0) FROM unnest(terms)), terms, heading_terms
+    (SELECT coalesce(sum(cardinality(positions)), 0) FROM unnest(terms)),
+    least(1.0, (length(text) - length(replace(text, '?', '')))
+        / greatest(length(regexp_replace(text, '[^.!?]+', '', 'g')), 1)::real),
+    terms, heading_terms
 FROM mnemon.chunks,
     to_tsvector('english', text) AS terms,
     to_tsvector('english', concat_ws(' ', array_to_string(heading_path, ' '), speaker)) AS heading_terms

@@ -7,6 +7,7 @@ from mnemon.documents.ingest.content import Chunk, Extraction, Page
 from mnemon.documents.ingest.embedded_text import heading_line
 from mnemon.documents.ingest.pieces import AFTER_COLON, AFTER_HEADING, CountTokens, Piece, merged, pieces_of
 from mnemon.documents.ingest.sizes import DEFAULT_SIZES, ChunkSizes
+from mnemon.documents.structure.calendar_words import in_its_year
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.reading import read_structure
 from mnemon.documents.structure.stored import load_structure
@@ -46,7 +47,7 @@ def chunk(extraction: Extraction, count_tokens: CountTokens, sizes: ChunkSizes =
             for number, group in enumerate(groups):
                 before = _overlap(groups[number - 1], sizes.overlap) if number else []
                 made = _chunk(extraction.text, [*before, *group], section.headings, len(chunks), count_tokens)
-                chunks.append(_on_pages(made, extraction.pages, starts))
+                chunks.append(_in_its_year(_on_pages(made, extraction.pages, starts), extraction))
     return chunks
 
 
@@ -190,6 +191,13 @@ def _chunk(text: str, group: list[Piece], headings: Sequence[str], ordinal: int,
     speaker = speakers.pop() if len(speakers) == 1 else None
     day = said[0].day or (day_of_headings(headings) if said[0].turn is not None else None) if said else None
     return Chunk(ordinal, start, end, text[start:end], headings, tokens, speaker=speaker, said_on=day)
+
+
+def _in_its_year(made: Chunk, extraction: Extraction) -> Chunk:
+    """A day that the text gives without its year lies nearest to the day of writing."""
+    written = extraction.details.written_at
+    said_on = in_its_year(made.said_on, written.date() if written else None) if made.said_on else None
+    return replace(made, said_on=said_on)
 
 
 def _on_pages(made: Chunk, pages: Sequence[Page], starts: list[int]) -> Chunk:
