@@ -16,7 +16,7 @@ _LONGEST_LABEL = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class SpokenTurn:
     """`text[start:end]`, the name before it included."""
 
     start: int
@@ -51,14 +51,14 @@ def spoken_blocks(text: str, blocks: Sequence[Block], structure: Structure) -> I
             yield from _parted(text, block, islice(turns, place, None))
 
 
-def turns_of(text: str, structure: Structure) -> list[Turn]:
+def turns_of(text: str, structure: Structure) -> list[SpokenTurn]:
     """Each line that names its speaker begins a turn. In order."""
     starts = [_labelled(text, part) for part in structure.parts]
     mostly = sum(start is not None for start in starts) * MOSTLY >= len(starts)
-    turns: list[Turn] = []
+    turns: list[SpokenTurn] = []
     for start, part in zip(starts, structure.parts, strict=True):
         if start is not None and part.speaker:
-            turns.append(Turn(start, part.end, part.speaker, part.day))
+            turns.append(SpokenTurn(start, part.end, part.speaker, part.day))
         elif mostly and turns and part.speaker == turns[-1].speaker and part.kind in ("paragraph", "item"):
             turns[-1] = replace(turns[-1], end=part.end)
     return turns
@@ -87,7 +87,7 @@ def _names(line: str, speaker: str) -> bool:
     return turn is not None and turn.speaker == speaker
 
 
-def _parted(text: str, block: Block, turns: Iterable[Turn]) -> Iterator[SpokenBlock]:
+def _parted(text: str, block: Block, turns: Iterable[SpokenTurn]) -> Iterator[SpokenBlock]:
     at = block.start
     for turn in turns:
         if turn.start >= block.end:
