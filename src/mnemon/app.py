@@ -35,6 +35,10 @@ from mnemon.log.proof.sealing import sealing
 from mnemon.log.proof.witness_places import witness_at
 from mnemon.log.proof.witnesses import Witnesses, witnessed
 from mnemon.log.store import EventLog
+from mnemon.mail import jobs as _mail_jobs  # noqa: F401
+from mnemon.mail.lens import MAIL
+from mnemon.mail.storing.purging import blank_copies
+from mnemon.mail.storing.purging import on_purge as let_go_of_copies
 from mnemon.memory import backups as memory_backups
 from mnemon.memory import lens as memory_lens
 from mnemon.memory.gateway import Memory
@@ -92,7 +96,7 @@ class Mnemon:
     erasures_repeated: int = 0
     checks: dict[str, Check] = field(default_factory=dict)
     # Who keeps words of documents outside the documents' own tables, and is asked to let go of them.
-    on_purge: list[OnPurge] = field(default_factory=lambda: [drop_event_vectors])
+    on_purge: list[OnPurge] = field(default_factory=lambda: [drop_event_vectors, let_go_of_copies])
     _embedder_state: tuple[float, PartState] | None = None
     _other_embedders: "dict[str, Embedder | None]" = field(default_factory=dict)
 
@@ -111,6 +115,7 @@ class Mnemon:
         projector = Projector(self.log)
         projector.add(DOCUMENTS)
         projector.add(SEMANTICS)
+        projector.add(MAIL)
         projector.add(memory_lens.LENS)
         return projector
 
@@ -145,6 +150,7 @@ class Mnemon:
         listed = self.privacy.erasures.put_on_list
         purged = await purge(self.log, self.files, tenant, actor, doc_id, self.on_purge, listed)
         self.privacy.keys.forget(tenant, [subject_of(doc_id)])
+        await blank_copies(self.database, self.files, tenant, doc_id)
         return purged
 
     async def _purge_erased(

@@ -127,6 +127,44 @@ INGESTED = _type(
         "details": {"type": "object"},
     },
 )
+FILED = _type(
+    "filed",
+    "A text that was read before it came, one of many: its document, and a revision that is the active one now.",
+    {
+        "run_id": ID,
+        "doc_version_id": ID,
+        "version_number": {"type": "integer", "minimum": 1},
+        "source_type": TEXT,
+        # What the room that files it knows it by; it tells nothing of what stands in it.
+        "filed_as": TEXT,
+        "extractor": TEXT,
+        "media_type": TEXT,
+        "size_bytes": COUNT,
+        "char_count": COUNT,
+    }
+    | TERMS,
+    {"run_id": _RUN, "doc_version_id": _REVISION, "version_number": 1, "source_type": "mail", "extractor": "mail/1"}
+    | {"filed_as": "a1b2c3d4e5f60718"}
+    | {"media_type": "message/rfc822", "size_bytes": 1_234, "char_count": 900}
+    | _TERMS
+    | {
+        "about": {
+            "source_uri": "mail:a1b2c3d4e5f60718",
+            "title": "Re: Plan",
+            "tags": [],
+            "source_id": "<1@example.org>",
+            "source_url": None,
+            "text_hash": _HASH,
+            "written_at": "2026-03-01T00:00:00Z",
+            "authors": ["Ada"],
+            "participants": ["Ada"],
+            "details": {"title": "Re: Plan"},
+            "kept": {},
+        }
+    },
+    # In one field, since each that is sealed apart costs a row: thousands of these come at once.
+    {"about": {"type": "object"}},
+)
 FAILED = _type(
     "failed",
     "A run could not read the file.",

@@ -1,12 +1,14 @@
 """The documents lens: which documents there are, who may read them, their revisions and which is active, by the log."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
 from mnemon.documents import events as happened
+from mnemon.documents.filed_rows import file_all
 from mnemon.documents.ingest.dating import recorded_moment
 from mnemon.log.events import Event
 from mnemon.log.privacy.crypto_seal import REDACTED
@@ -109,10 +111,14 @@ PLAIN = (
 
 
 async def apply(connection: Connection, events: Sequence[Event], tables: Tables) -> None:
-    for event in events:
-        values = _values(event)
-        for statement in STEPS.get(event.type, ()):
-            await connection.execute(statement.format(**tables), values)
+    for kind, group in groupby(events, key=lambda event: event.type):
+        if kind == happened.FILED.type:
+            await file_all(connection, list(group), tables)
+            continue
+        for event in group:
+            values = _values(event)
+            for statement in STEPS.get(kind, ()):
+                await connection.execute(statement.format(**tables), values)
 
 
 async def forget(connection: Connection, subject_id: str, tables: Tables) -> None:
@@ -155,7 +161,7 @@ DOCUMENTS = Lens(
     tables=("mnemon.documents", "mnemon.document_revisions"),
     apply=apply,
     lifecycle="inline",
-    pattern=Pattern(types=tuple(STEPS)),
+    pattern=Pattern(types=(*STEPS, happened.FILED.type)),
     version=4,
     forget=forget,
 )

@@ -9,7 +9,7 @@ from mnemon.verification.findings import NIGHTS, CheckReport, VerifyTask
 
 FILES = """
 SELECT content_hash, min(doc_version_id::text) AS revision FROM mnemon.document_revisions
- WHERE tenant_id = %(tenant)s AND purged_at IS NULL AND content_hash > %(after)s
+ WHERE tenant_id = %(tenant)s AND purged_at IS NULL AND content_hash > %(after)s AND content_hash LIKE 'sha256:%%'
    AND (%(number)s::int IS NULL OR created_at > %(since)s
         OR abs(hashtextextended(content_hash, 0) %% %(nights)s) = %(number)s)
  GROUP BY content_hash ORDER BY content_hash LIMIT 200

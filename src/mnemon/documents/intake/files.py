@@ -161,6 +161,8 @@ class Files:
 
     def intact_blob(self, tenant: UUID, content_hash: str, missing: str, **details: str) -> Path:
         """The blob to serve or read; one that is gone or was changed is refused, with these words for the former."""
+        if content_hash.startswith("text:"):
+            raise FileGone("It was filed as a text and has no file of its own: read its text, or its message.")
         blob = self.blob(tenant, content_hash)
         if not blob.exists():
             raise FileGone(missing, **details)

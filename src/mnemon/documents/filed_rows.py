@@ -1,0 +1,110 @@
+"""The rows of texts that were filed, many at once: two statements for all of them, and one for what they replace."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from mnemon.db.database import Connection
+from mnemon.documents import events as happened
+from mnemon.log.events import Event
+from mnemon.log.privacy.crypto_seal import REDACTED
+from mnemon.log.project.lens import Tables
+
+_GIVEN = """
+  FROM json_to_recordset(%(rows)s::json) AS given (
+       tenant uuid, doc uuid, revision uuid, number integer, source_type text, source_uri text, title text, tags text[],
+       document_type text, source_system text, source_id text, source_url text, sensitivity text,
+       visibility_scope text, owner text, readers text[], retention_policy text, retain_until timestamptz,
+       recorded_by text, at timestamptz, content_hash text, text_hash text, extractor text, media_type text,
+       filename text, size_bytes bigint, char_count integer, written_at timestamptz, authors text[],
+       participants text[], details jsonb)
+"""
+ADD_DOCUMENTS = f"""
+INSERT INTO {{documents}} AS d
+       (tenant_id, doc_id, source_type, source_uri, title, tags, document_type, source_system, source_id, source_url,
+        sensitivity, visibility_scope, owner, readers, retention_policy, retain_until, created_by, created_at,
+        updated_at)
+SELECT tenant, doc, source_type, source_uri, title, tags, document_type, source_system, source_id, source_url,
+       sensitivity, visibility_scope, owner, readers, retention_policy, retain_until, recorded_by, at, at
+{_GIVEN}
+ON CONFLICT (tenant_id, doc_id) DO UPDATE
+   SET title = excluded.title, tags = excluded.tags, source_url = excluded.source_url, updated_at = excluded.updated_at
+"""
+STOP_SERVING = f"""
+UPDATE {{document_revisions}} r
+   SET is_active = false, deactivated_at = given.at, replaced_at = coalesce(given.written_at, given.at),
+       served = served * tstzmultirange(tstzrange(NULL, given.at))
+{_GIVEN}
+ WHERE r.tenant_id = given.tenant AND r.doc_id = given.doc AND r.is_active AND r.doc_version_id <> given.revision
+"""
+ADD_REVISIONS = f"""
+INSERT INTO {{document_revisions}} AS r
+       (tenant_id, doc_version_id, doc_id, version_number, version_label, content_hash, text_hash, extractor,
+        media_type, original_filename, size_bytes, char_count, is_active, written_at, authors, participants, details,
+        readers, created_at, activated_at, served)
+SELECT tenant, revision, doc, number, number::text, content_hash, text_hash, extractor, media_type, filename,
+       size_bytes, char_count, true, written_at, authors, participants, details, readers, at, at,
+       tstzmultirange(tstzrange(at, NULL))
+{_GIVEN}
+ON CONFLICT (tenant_id, doc_version_id) DO UPDATE
+   SET is_active = true, deactivated_at = NULL, replaced_at = NULL, activated_at = excluded.activated_at,
+       served = r.served + excluded.served
+"""
+AS_TOLD = (
+    "source_type", "document_type", "source_system", "sensitivity", "visibility_scope", "owner", "readers",
+    "retention_policy", "retain_until", "extractor", "media_type", "size_bytes", "char_count",
+)  # fmt: skip
+# The document has no file: its content is the text that is kept for its revision.
+NO_FILE = "text:"
+
+
+async def file_all(connection: Connection, events: Sequence[Event], tables: Tables) -> None:
+    """Texts of different documents in one go; one that replaces another of these comes after it."""
+    waiting: dict[str, dict[str, Any]] = {}
+    for event in events:
+        row = _row(event)
+        if row["doc"] in waiting:
+            await _write(connection, list(waiting.values()), tables)
+            waiting.clear()
+        waiting[row["doc"]] = row
+    await _write(connection, list(waiting.values()), tables)
+
+
+async def _write(connection: Connection, rows: list[dict[str, Any]], tables: Tables) -> None:
+    values = {"rows": orjson.dumps(rows).decode()}
+    await connection.execute(ADD_DOCUMENTS.format(**tables), values)
+    later = [row for row in rows if row["number"] > 1]
+    if later:
+        await connection.execute(STOP_SERVING.format(**tables), {"rows": orjson.dumps(later).decode()})
+    await connection.execute(ADD_REVISIONS.format(**tables), values)
+
+
+def _row(event: Event) -> dict[str, Any]:
+    data = event.data
+    doc_id = data["subject"].removeprefix(f"{happened.ENTITY}:")
+    # Replay of what was purged later: an address of its own, and nothing else may be shown.
+    about = data.get("about")
+    told: dict[str, Any] = about if isinstance(about, dict) else {}
+    text_hash = told.get("text_hash") or REDACTED
+    return {
+        **{name: data.get(name) for name in AS_TOLD},
+        "tenant": event.tenant_id,
+        "doc": doc_id,
+        "revision": data["doc_version_id"],
+        "number": data["version_number"],
+        "recorded_by": event.actor_id,
+        "at": event.recorded_at,
+        "source_uri": told.get("source_uri") or f"purged:{doc_id}",
+        "title": told.get("title") or REDACTED,
+        "tags": told.get("tags") or [],
+        "source_id": told.get("source_id"),
+        "source_url": told.get("source_url"),
+        "content_hash": NO_FILE + text_hash if told else REDACTED,
+        "text_hash": text_hash,
+        "filename": told.get("filename") or "",
+        "written_at": told.get("written_at"),
+        "authors": told.get("authors") or [],
+        "participants": told.get("participants") or [],
+        "details": told.get("details") or {},
+    }

@@ -1,0 +1,185 @@
+"""Packs: the bytes of archives as they were read, kept outside the database. Only a purge changes one.
+
+blobs/<tenant>/packs/<archive id> holds what an archive held, unpacked; of a folder, its files one after another, with
+their ranges in a file beside it. A purged message's bytes are overwritten where they stand.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+from uuid import UUID
+
+from mnemon.documents.intake.files import Files
+from mnemon.errors import NotFound
+from mnemon.ids import new_uuid
+from mnemon.keyfile import sync_folder
+from mnemon.mail.archives.folders import MailFile, read_mail_file
+from mnemon.mail.archives.mbox import split_archive
+from mnemon.mail.archives.opening import ArchiveStream
+from mnemon.mail.archives.ranges import ArchiveDefect, ArchivedMessage, ArchiveRange
+from mnemon.mail.message.ids import archive_id
+
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class KeptArchive:
+    """What was kept: the archive's id and hash tell its content, `start` where in the source's file it begins."""
+
+    archive_id: str
+    file_hash: str
+    size: int
+    kept: int
+    format: str
+    start: int = 0
+    damage: str | None = None
+
+
+@dataclass(frozen=True)
+class Packs:
+    """The packs of a Mnemon. Its methods touch the disk: call them in a thread."""
+
+    files: Files
+
+    def path(self, tenant: UUID, archive: str) -> Path:
+        return self.files.blobs / str(tenant) / "packs" / archive
+
+    def keep_file(self, tenant: UUID, source: Path, start: int = 0) -> KeptArchive:
+        """Keep an archive's bytes from `start` on, unpacked; the hash is that of the file as it came."""
+        part = self._part(tenant)
+        kept = skipped = 0
+        file_hash = _hash_of(source)
+        with ArchiveStream(source) as stream, part.open("xb") as writing:
+            while skipped < start and (block := stream.read(min(BLOCK, start - skipped))):
+                skipped += len(block)
+            opening = b""
+            while block := stream.read(BLOCK):
+                opening = opening or block[:4096]
+                writing.write(block)
+                kept += len(block)
+            _settle(writing)
+        kind = _format_of(opening, stream.is_packed)
+        archive = archive_id(file_hash)
+        self._name(tenant, part, archive)
+        return KeptArchive(archive, file_hash, source.stat().st_size, kept, kind, skipped, stream.damage)
+
+    def keep_mails(self, tenant: UUID, mails: Iterator[ArchiveRange], kind: str) -> KeptArchive | None:
+        """Keep single mails one after another; nothing where there are none."""
+        part = self._part(tenant)
+        ranges: list[str] = []
+        digest, at = hashlib.sha256(), 0
+        with part.open("xb") as writing:
+            for one in mails:
+                content = one.content if isinstance(one, ArchivedMessage) else b""
+                reason = "" if isinstance(one, ArchivedMessage) else one.reason
+                ranges.append(f"{at} {len(content)} {reason}")
+                digest.update(hashlib.sha256(content).digest())
+                writing.write(content)
+                at += len(content)
+            _settle(writing)
+        if not ranges:
+            part.unlink()
+            return None
+        archive = archive_id(digest.hexdigest())
+        index = self._part(tenant)
+        index.write_text("\n".join(ranges), encoding="utf-8")
+        index.replace(self._index(tenant, archive))
+        self._name(tenant, part, archive)
+        return KeptArchive(archive, digest.hexdigest(), at, at, kind)
+
+    def ranges(self, tenant: UUID, archive: str, position: int = 0, start: int = 0) -> Iterator[ArchiveRange]:
+        """What stands in a pack from a position on. Offsets count from the beginning of the archive's file."""
+        pack, index = self.path(tenant, archive), self._index(tenant, archive)
+        if not pack.exists():
+            raise NotFound(f"The bytes of archive {archive} are gone: import it again.", archive_id=archive)
+        with pack.open("rb") as file:
+            if index.exists():
+                yield from _indexed(file.fileno(), index, position)
+                return
+            file.seek(position - start)
+            yield from split_archive(file, position)
+
+    def read(self, tenant: UUID, archive: str, offset: int, length: int) -> bytes:
+        """Bytes of a pack, counted from where the pack begins."""
+        pack = self.path(tenant, archive)
+        if not pack.exists():
+            raise NotFound(f"The bytes of archive {archive} are gone: import it again.", archive_id=archive)
+        with pack.open("rb") as file:
+            file.seek(offset)
+            return file.read(length)
+
+    def blank(self, tenant: UUID, archive: str, ranges: Sequence[tuple[int, int]]) -> None:
+        """Overwrite these bytes for good. Safe to repeat; neighbours keep their places."""
+        pack = self.path(tenant, archive)
+        if not pack.exists():
+            return
+        with pack.open("r+b") as file:
+            for offset, length in ranges:
+                file.seek(offset)
+                file.write(b" " * max(length - 1, 0) + b"\n" * min(length, 1))
+            _settle(file)
+
+    def discard(self, tenant: UUID, archive: str) -> None:
+        self.path(tenant, archive).unlink(missing_ok=True)
+        self._index(tenant, archive).unlink(missing_ok=True)
+
+    def _index(self, tenant: UUID, archive: str) -> Path:
+        return self.path(tenant, archive).with_suffix(".ranges")
+
+    def _part(self, tenant: UUID) -> Path:
+        folder = self.path(tenant, "x").parent
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder / f".{new_uuid().hex}"
+
+    def _name(self, tenant: UUID, part: Path, archive: str) -> None:
+        """It has its name only once it is complete."""
+        part.replace(self.path(tenant, archive))
+        sync_folder(part.parent)
+
+
+def ranges_of_files(files: Sequence[MailFile]) -> Iterator[ArchiveRange]:
+    at = 0
+    for file in files:
+        found = read_mail_file(file, at)
+        at += found.length
+        yield found
+
+
+def _indexed(descriptor: int, index: Path, position: int) -> Iterator[ArchiveRange]:
+    for line in index.read_text(encoding="utf-8").split("\n"):
+        offset, length, reason = line.split(" ", 2)
+        if int(offset) < position:
+            continue
+        content = os.pread(descriptor, int(length), int(offset))
+        if reason or not content.strip():
+            yield ArchiveDefect(int(offset), int(length), reason or "blank")
+        else:
+            yield ArchivedMessage(int(offset), int(length), content)
+
+
+def _settle(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _hash_of(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _format_of(opening: bytes, packed: bool) -> str:
+    if opening.startswith(b"From mboxrd@z "):
+        kind = "mboxrd"
+    elif opening.startswith(b"From "):
+        kind = "pipermail" if b" at " in opening.partition(b"\n")[0] else "mbox"
+    elif opening.startswith(b"\x01\x01\x01\x01"):
+        kind = "mmdf"
+    else:
+        kind = "eml"
+    return f"{kind}.gz" if packed else kind

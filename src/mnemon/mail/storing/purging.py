@@ -1,0 +1,59 @@
+"""What a purge takes out of archives: the bytes of each copy of the message are overwritten where they stand."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import cast
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from mnemon.db.database import Connection, Database
+from mnemon.documents.intake.files import Files
+from mnemon.mail.storing.importing import ImportContext
+from mnemon.mail.storing.packs import Packs
+from mnemon.work.enqueue import enqueue
+from mnemon.work.job import Job
+from mnemon.work.kinds import JobKind
+
+COPIES = """
+SELECT c.archive_id, c.byte_offset - a.start_offset AS place, c.byte_length
+  FROM mnemon.mail_messages m
+  JOIN mnemon.mail_copies c ON c.tenant_id = m.tenant_id AND c.message_key = m.message_key
+  JOIN mnemon.mail_archives a ON a.tenant_id = c.tenant_id AND a.archive_id = c.archive_id
+ WHERE m.tenant_id = mnemon.current_tenant() AND m.doc_id = %s
+"""
+
+
+class PurgedMessage(BaseModel):
+    """Whose copies are to go; where they stand tells nothing."""
+
+    doc_id: UUID
+
+
+BLANK = JobKind("mail.blank_copies", PurgedMessage, attempts=20, time_limit=3600)
+
+
+async def on_purge(tx: Connection, doc_id: UUID, revisions: Sequence[UUID]) -> None:
+    """Called in the transaction of a purge: a job sees to it that the copies are gone even if the process dies."""
+    if await (await tx.execute(COPIES, (doc_id,))).fetchone() is not None:
+        await enqueue(tx, BLANK, PurgedMessage(doc_id=doc_id), dedupe_key=str(doc_id))
+
+
+async def blank_copies(database: Database, files: Files, tenant: UUID, doc_id: UUID) -> int:
+    """Overwrite every copy of a message; how many. Safe to repeat."""
+    async with database.transaction(tenant) as tx:
+        rows = await (await tx.execute(COPIES, (doc_id,))).fetchall()
+    places: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for row in rows:
+        places[row["archive_id"]].append((row["place"], row["byte_length"]))
+    packs = Packs(files)
+    for archive, ranges in places.items():
+        await asyncio.to_thread(packs.blank, tenant, archive, ranges)
+    return len(rows)
+
+
+@BLANK.handler
+async def finish_blanking(job: Job[PurgedMessage]) -> dict[str, int]:
+    files = cast(ImportContext, job.context).files
+    return {"copies": await blank_copies(job.database, files, job.tenant_id, job.payload.doc_id)}

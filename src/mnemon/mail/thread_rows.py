@@ -1,0 +1,144 @@
+"""The rows of threads: those that new messages touch are made anew from all messages that may belong to them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+
+from mnemon.db.database import Connection
+from mnemon.log.events import Event
+from mnemon.log.project.lens import Tables
+from mnemon.mail.message.ids import thread_key
+from mnemon.mail.threads.linking import LinkedThread, ThreadMember, threads_of
+from mnemon.mail.threads.results import votes_of_results
+
+_COLUMNS = """message_key, message_id, in_reply_to, refs, subject, subject_key, list_name, date, thread_key, parent_id,
+       result_of, sender_name, sender_email, sender_key, draft_mentions"""
+BY_KEY = f"""
+SELECT {_COLUMNS} FROM {{mail_messages}}
+ WHERE tenant_id = %(tenant)s AND message_key = ANY(%(keys)s) AND message_id IS NOT NULL
+"""
+BY_THREAD = f"""
+SELECT {_COLUMNS} FROM {{mail_messages}}
+ WHERE tenant_id = %(tenant)s AND thread_key = ANY(%(threads)s) AND message_id IS NOT NULL
+"""
+TOUCHED = """
+SELECT thread_key FROM {mail_thread_ids} WHERE tenant_id = %(tenant)s AND id_key = ANY(%(ids)s)
+UNION
+SELECT thread_key FROM {mail_messages}
+ WHERE tenant_id = %(tenant)s AND subject_key = ANY(%(subjects)s) AND thread_key IS NOT NULL
+"""
+DROP_IDS = "DELETE FROM {mail_thread_ids} WHERE tenant_id = %(tenant)s AND thread_key = ANY(%(threads)s)"
+DROP_THREADS = "DELETE FROM {mail_threads} WHERE tenant_id = %(tenant)s AND thread_key = ANY(%(threads)s)"
+ADD_IDS = """
+INSERT INTO {mail_thread_ids} (tenant_id, id_key, thread_key)
+SELECT %(tenant)s, id_key, thread_key
+  FROM json_to_recordset(%(rows)s::json) AS given (id_key text, thread_key text)
+ON CONFLICT (tenant_id, id_key) DO UPDATE SET thread_key = excluded.thread_key
+"""
+ADD_THREADS = """
+INSERT INTO {mail_threads}
+       (tenant_id, thread_key, thread_id, list_name, subject, participants, participant_keys, message_count,
+        ghost_count, first_message_date, last_message_date, draft_mentions)
+SELECT %(tenant)s, thread_key, thread_id, list_name, subject, participants, participant_keys, message_count,
+       ghost_count, first_message_date, last_message_date, draft_mentions
+  FROM json_to_recordset(%(rows)s::json) AS given (
+       thread_key text, thread_id text, list_name text, subject text, participants jsonb, participant_keys text[],
+       message_count integer, ghost_count integer, first_message_date timestamptz, last_message_date timestamptz,
+       draft_mentions text[])
+"""
+PLACE_MESSAGES = """
+UPDATE {mail_messages} m
+   SET thread_key = given.thread_key, parent_id = given.parent_id, result_of = given.result_of
+  FROM json_to_recordset(%(rows)s::json) AS given (
+       message_key text, thread_key text, parent_id text, result_of text)
+ WHERE m.tenant_id = %(tenant)s AND m.message_key = given.message_key
+"""
+MOST_PARTICIPANTS = 500
+ThreadRow = dict[str, Any]
+
+
+async def tie_threads(
+    connection: Connection, event: Event, keys: Sequence[str], threads: Sequence[str], tables: Tables
+) -> None:
+    """Make anew every thread that these messages, or those of these threads, belong to."""
+    values: ThreadRow = {"tenant": event.tenant_id, "keys": list(keys), "threads": list(threads)}
+    new = await _fetch(connection, BY_KEY, values, tables) if keys else []
+    if not new and not threads:
+        return
+    ids = {thread_key(one) for row in new for one in _ids_of(row)}
+    subjects = {row["subject_key"] for row in new if row["subject_key"]}
+    touched = {row["thread_key"] for row in new if row["thread_key"]} | set(threads)
+    values |= {"ids": list(ids), "subjects": list(subjects)}
+    touched |= {row["thread_key"] for row in await _fetch(connection, TOUCHED, values, tables)}
+    values["threads"] = list(touched)
+    rows = {row["message_key"]: row for row in new}
+    if touched:
+        rows |= {row["message_key"]: row for row in await _fetch(connection, BY_THREAD, values, tables)}
+        await connection.execute(DROP_IDS.format(**tables), values)
+        await connection.execute(DROP_THREADS.format(**tables), values)
+    await _store(connection, event, rows, tables)
+
+
+async def _fetch(connection: Connection, statement: str, values: ThreadRow, tables: Tables) -> list[ThreadRow]:
+    return await (await connection.execute(statement.format(**tables), values)).fetchall()
+
+
+def _ids_of(row: ThreadRow) -> Iterable[str]:
+    return (row["message_id"], *row["refs"], *([row["in_reply_to"]] if row["in_reply_to"] else ()))
+
+
+async def _store(connection: Connection, event: Event, rows: dict[str, ThreadRow], tables: Tables) -> None:
+    members = [
+        ThreadMember(
+            key, row["message_id"], row["in_reply_to"], row["refs"], row["subject"], row["date"], row["list_name"]
+        )
+        for key, row in rows.items()
+    ]
+    linked = threads_of(members)
+    votes = votes_of_results(members)
+    placed, ids = [], []
+    for thread in linked:
+        key = thread_key(thread.root)
+        ids += [{"id_key": one, "thread_key": key} for one in _known_ids(thread)]
+        for one in thread.members:
+            place = (key, thread.parents.get(one.message_id), votes.get(one.message_id))
+            row = rows[one.key]
+            if place != (row["thread_key"], row["parent_id"], row["result_of"]):
+                names = ("thread_key", "parent_id", "result_of")
+                placed.append({"message_key": one.key, **dict(zip(names, place, strict=True))})
+    threads = [_thread_row(thread, rows) for thread in linked]
+    for statement, given in ((ADD_IDS, ids), (ADD_THREADS, threads), (PLACE_MESSAGES, placed)):
+        if given:
+            values = {"tenant": event.tenant_id, "rows": orjson.dumps(given).decode()}
+            await connection.execute(statement.format(**tables), values)
+
+
+def _known_ids(thread: LinkedThread) -> set[str]:
+    named = {thread.root, *thread.ghosts}
+    for one in thread.members:
+        named |= {one.message_id, *one.references}
+        if one.in_reply_to:
+            named.add(one.in_reply_to)
+    return {thread_key(one) for one in named}
+
+
+def _thread_row(thread: LinkedThread, rows: dict[str, ThreadRow]) -> ThreadRow:
+    own = [rows[one.key] for one in thread.members]
+    dated = [row["date"] for row in own if row["date"]]
+    people = dict.fromkeys((row["sender_name"], row["sender_email"]) for row in own)
+    keys = {key for row in own for key in (row["sender_email"], row["sender_key"]) if key}
+    root = next((row for row in own if row["message_id"] == thread.root), own[0])
+    return {
+        "thread_key": thread_key(thread.root),
+        "thread_id": thread.root,
+        "list_name": root["list_name"],
+        "subject": root["subject"],
+        "participants": [{"name": name, "email": email} for name, email in list(people)[:MOST_PARTICIPANTS]],
+        "participant_keys": sorted(keys),
+        "message_count": len(own),
+        "ghost_count": len(thread.ghosts),
+        "first_message_date": min(dated, default=None),
+        "last_message_date": max(dated, default=None),
+        "draft_mentions": sorted({name for row in own for name in row["draft_mentions"]}),
+    }
