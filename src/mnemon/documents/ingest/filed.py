@@ -12,9 +12,10 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.documents import events as happened
-from mnemon.documents.ingest.chunk_store import store_chunks, text_to_embed
+from mnemon.documents.ingest.chunk_store import store_chunks
 from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Chunk, Details, Extraction
+from mnemon.documents.ingest.embedded_text import text_to_embed
 from mnemon.documents.ingest.extract_job import EXTRACT, RevisionToExtract
 from mnemon.documents.ingest.pieces import CountTokens
 from mnemon.documents.ingest.revision_texts import RevisionText, read_text
@@ -111,7 +112,7 @@ async def embed_passages(tenant: UUID, embedder: Embedder, texts: Sequence[Filed
     """With vectors, or with the reason why they come later."""
     if embedder.source == "none" or not any(one.chunks for one in texts):
         return PassageBatch(texts, None, None)
-    wanted = [text_to_embed(one.headings, one.text) for text in texts for one in text.chunks]
+    wanted = [text_to_embed(one.headings, one.text, one.speaker) for text in texts for one in text.chunks]
     try:
         with in_turn(tenant):
             vectors = await embedder.embed(wanted)
