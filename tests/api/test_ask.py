@@ -46,6 +46,17 @@ async def test_a_search_gives_passages_with_their_places(
     assert hit["explanation"]["words"]["budget"]["times"] == 1
 
 
+@pytest.mark.parametrize(("path", "status"), [("/v1/ask", 422), ("/v1/memory/objects", 400)])
+async def test_a_body_of_no_named_type_is_told_which_header_is_missing(
+    client: httpx.AsyncClient, user: Person, path: str, status: int
+) -> None:
+    untold = await client.post(path, content=b'{"question": "When?"}', headers=user.headers)
+    assert (untold.status_code, "has no Content-Type: send the header" in untold.json()["error"]) == (status, True)
+    headers = user.headers | {"Content-Type": "application/x-www-form-urlencoded"}
+    form = await client.post(path, content=b'{"question": "When?"}', headers=headers)
+    assert (form.status_code, "Content-Type: application/json" in form.json()["error"]) == (status, True)
+
+
 async def test_an_answers_links_open_their_quotes(client: httpx.AsyncClient, user: Person, revision: UUID) -> None:
     answer = (await client.post("/v1/ask", json={"question": QUESTION}, headers=user.headers)).json()
     assert (answer["outcome"], answer["text"]) == ("answered", PASSAGES[0])

@@ -78,7 +78,18 @@ async def answer_failure(request: Request, failure: Exception) -> JSONResponse:
 
 async def _answer_validation(request: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, RequestValidationError)
-    return await answer_failure(request, refusal_of([placed(error) for error in failure.errors()]))
+    return await answer_failure(request, untold_type(request, failure) or refusal_of(map(placed, failure.errors())))
+
+
+def untold_type(request: Request, failure: RequestValidationError) -> InvalidRequest | None:
+    """Of a body that was not taken for JSON since nobody said that it is."""
+    sent_as = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
+    about_body = any(tuple(one["loc"]) == ("body",) for one in failure.errors())
+    if not (has_body and about_body) or sent_as == "application/json" or sent_as.endswith("+json"):
+        return None
+    said = f"says Content-Type: {sent_as}" if sent_as else "has no Content-Type"
+    return InvalidRequest(f"The request {said}: send the header Content-Type: application/json with a JSON body.")
 
 
 def placed(error: Any) -> dict[str, Any]:

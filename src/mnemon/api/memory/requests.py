@@ -10,7 +10,7 @@ from fastapi import Header, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
-from mnemon.api.failures import placed
+from mnemon.api.failures import placed, untold_type
 from mnemon.errors import InvalidRequest
 from mnemon.log.errors import InvalidEvent
 from mnemon.memory.errors import InvalidMemory
@@ -42,7 +42,7 @@ class MemoryRoute(APIRoute):
                 name_place(request, names)
                 return await handler(request)
             except RequestValidationError as failure:
-                refused = refusal_of([placed(one) for one in failure.errors()])
+                refused = untold_type(request, failure) or refusal_of(map(placed, failure.errors()))
                 raise InvalidMemory(refused.message, **refused.details) from None
             except InvalidMemory:
                 raise
