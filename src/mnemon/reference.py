@@ -1,12 +1,15 @@
 """The reference pages, written from the code: `python -m mnemon.reference docs/reference` makes them anew."""
 
+import json
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from mnemon.api import reference as api_reference
+from mnemon.api.addresses import addresses
 from mnemon.cli import reference as cli_reference
 from mnemon.doors import bindings, declared_operations, load_every_room
 from mnemon.errors import error_types
@@ -216,5 +219,11 @@ def write_pages(folder: Path) -> None:
         (folder / name).write_text(page(), encoding="utf-8")
 
 
+def addresses_file() -> str:
+    """The table by which the client calls a server."""
+    return json.dumps(addresses(), indent=1, ensure_ascii=False) + "\n"
+
+
 if __name__ == "__main__":
     write_pages(Path(sys.argv[1]))
+    Path(str(files("mnemon.client").joinpath("addresses.json"))).write_text(addresses_file(), encoding="utf-8")

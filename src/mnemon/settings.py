@@ -79,6 +79,12 @@ class Settings(BaseSettings):
     public_url: str | None = _setting(
         None, "Address that people reach the server at, used in links. Unset: the address it listens on."
     )
+    server: str | None = _setting(
+        None, "Address of a server that commands and programs talk to. Unset: the home of this machine."
+    )
+    server_token: SecretStr | None = _setting(
+        None, "Access token for that server. Unset: the one that `mnemon login` keeps."
+    )
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = _setting(
         (), "Addresses of reverse proxies whose X-Forwarded-For header is believed, separated by commas. Empty: none."
     )

@@ -1,12 +1,13 @@
 """The documentation cannot lie: what it lists is what the code has."""
 
 import re
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from mnemon.app import schedules_of
-from mnemon.reference import PAGES
+from mnemon.reference import PAGES, addresses_file
 from mnemon.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -88,3 +89,8 @@ def test_the_map_of_the_house_names_every_room() -> None:
     for folder in (ROOT / "src" / "mnemon").iterdir():
         if (folder / "__init__.py").exists():
             assert f"`{folder.name}`" in page, folder.name
+
+
+def test_the_clients_table_of_addresses_equals_the_routes() -> None:
+    written = files("mnemon.client").joinpath("addresses.json").read_text(encoding="utf-8")
+    assert written == addresses_file(), "run `make reference`"

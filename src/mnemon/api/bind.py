@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, get_type_hints
 
 from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
@@ -37,6 +38,19 @@ Told = Callable[[Any], Mapping[str, str]]
 Instead = Callable[[Request, Mnemon, Caller, Any], Awaitable[Response | None]]
 
 
+@dataclass(frozen=True)
+class RoutePlaces:
+    """Where a request has each field of its operation, by the operation's own names: for those who call by address."""
+
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    body: Mapping[str, str]
+    header: Mapping[str, str]
+    # Another form than the operation's answer is shown.
+    presented: bool
+    status: int
+
+
 def route(
     router: APIRouter,
     method: str,
@@ -64,9 +78,11 @@ def route(
     has_body = (in_body or method in IN_BODY) and in_query is not True
     queried = in_query if has_body and not isinstance(in_query, bool) else ()
     parameters, names = _parameters(path, bound, in_header or {}, queried, has_body, in_either)
+    places = _places(path, bound, in_header or {}, queried, has_body)
     shown = _shown(operation, present, status)
     handle = _handler(bound, _writer(present, status, told), instead, parameters, names)
     handle.query_names = names  # type: ignore[attr-defined]
+    handle.places = RoutePlaces(**places, presented=present is not None, status=status)  # type: ignore[attr-defined]
     router.add_api_route(
         path,
         handle,
@@ -114,6 +130,25 @@ def _parameters(
     kind = inspect.Parameter.KEYWORD_ONLY
     made = [inspect.Parameter(name, kind, annotation=what, default=unset) for name, (what, unset) in taken.items()]
     return made, frozenset(query)
+
+
+def _places(
+    path: str, bound: Bound, in_header: Mapping[str, str], in_query: Collection[str], has_body: bool
+) -> dict[str, dict[str, str]]:
+    """Each field by its own name, with the name that the request gives it."""
+    own = {(one.name or name): name for name, one in bound.differences.items() if not one.hides}
+    found: dict[str, dict[str, str]] = {"path": {}, "query": {}, "body": {}, "header": {}}
+    in_path = set(IN_PATH.findall(path))
+    for shown in offered(bound.operation, bound.differences):
+        name = own.get(shown, shown)
+        if shown in in_path:
+            place = "path"
+        elif shown in in_header.values():
+            place = "header"
+        else:
+            place = "body" if has_body and shown not in in_query else "query"
+        found[place][name] = shown
+    return found
 
 
 def _placed(one: FieldInfo, place: Any) -> Any:

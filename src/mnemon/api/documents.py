@@ -26,6 +26,7 @@ def _file(found: RawFile) -> FileResponse:
 
 
 route(router, "GET", "/documents", operations.list_documents, differences=SHORT_PAGES)
+route(router, "GET", "/documents/named", operations.named)
 route(router, "GET", "/documents/{doc_id}", operations.get)
 route(router, "GET", "/documents/{doc_id}/versions", operations.versions)
 route(router, "GET", "/documents/{doc_id}/text", operations.text)

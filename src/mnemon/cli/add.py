@@ -1,10 +1,8 @@
 """`mnemon add`: take in files and folders of this machine, and see that they are read."""
 
 import asyncio
-import signal
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
@@ -13,12 +11,14 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from mnemon.app import Mnemon
+from mnemon.cli.added import Added, Interrupted
 from mnemon.cli.bind import acting, bound_command
-from mnemon.cli.context import run_async
+from mnemon.cli.context import run_async, server_calls
 from mnemon.cli.gone import Gone, find_gone, no_more_there, some
 from mnemon.cli.options import OF_AN_ORIGIN
 from mnemon.cli.output import complaints, counted, say, show, table
-from mnemon.cli.reading import POLL_SECONDS, being_read, until_events_are_read
+from mnemon.cli.sending import send_files
+from mnemon.client.reading import being_read, until_events_are_read
 from mnemon.documents.intake.folders import FoundFile, find_files
 from mnemon.documents.intake.origin import checked_origin
 from mnemon.documents.intake.origin_fields import UploadFields
@@ -51,38 +51,6 @@ ON_THIS_MACHINE = {"file": Differs("The files are named by their paths.")}
 NO_EVENTS_YET = "its events are not read yet: `mnemon jobs list` says why"
 
 
-@dataclass
-class Added:
-    """What came of one file."""
-
-    path: Path
-    status: str
-    # As a person knows it: within the folder that was given.
-    name: str = ""
-    title: str | None = None
-    doc_id: UUID | None = None
-    run_id: UUID | None = None
-    error_code: str | None = None
-    reason: str | None = None
-
-
-class Interrupted:
-    """Ctrl-C: finish the file at hand, then stop; what was taken in stays queued. A second one ends at once."""
-
-    def __init__(self) -> None:
-        self.asked = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, self._ask)
-
-    def _ask(self) -> None:
-        self.asked.set()
-        asyncio.get_running_loop().remove_signal_handler(signal.SIGINT)
-
-    @property
-    def wanted(self) -> bool:
-        return self.asked.is_set()
-
-
 def _add(tenant: str, asked: UploadFields, wants_json: bool, left: dict[str, Any]) -> None:
     added, gone, interrupted = run_async(_all(tenant, asked, wants_json, **left))
     summary = {status: sum(one.status == status for one in added) for status in sorted({one.status for one in added})}
@@ -109,6 +77,13 @@ async def _all(
     found = list(await asyncio.to_thread(lambda: list(find_files(places))))
     if (asked.title or asked.source_uri) and len(found) != 1:
         raise InvalidRequest(f"--title and --source-uri are for a single file, and there are {len(found)}.")
+    async with server_calls(slug) as server:
+        if server is not None:
+            interrupted = Interrupted()
+            by_path = not by_content and asked.source_uri is None
+            with _progress(wants_json) as progress:
+                sent = await send_files(server, found, asked, by_path, wait is not False, interrupted, progress)
+            return sent, [], interrupted.wanted
     async with acting(slug) as (mnemon, caller):
         interrupted = Interrupted()
         with _progress(wants_json) as progress:
@@ -170,7 +145,7 @@ async def _see_through(
                 one = waiting.pop(run.run_id)
                 one.status, one.error_code, one.reason = run.status.value, run.error_code, run.error
                 progress.advance(task)
-            await _pause(interrupted)
+            await interrupted.pause()
         task = progress.add_task("Finding events", total=len(documents))
         async for read in until_events_are_read(mnemon, tenant, documents):
             progress.update(task, completed=read)
@@ -180,13 +155,6 @@ async def _see_through(
     for one in added:
         if one.doc_id in silent and one.status == RunStatus.SUCCEEDED:
             one.reason = NO_EVENTS_YET
-
-
-async def _pause(interrupted: Interrupted) -> None:
-    try:
-        await asyncio.wait_for(interrupted.asked.wait(), POLL_SECONDS)
-    except TimeoutError:
-        return
 
 
 def _progress(as_json: bool) -> AbstractContextManager[Progress]:

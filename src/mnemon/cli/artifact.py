@@ -10,8 +10,8 @@ from mnemon.cli.bind import acting, command
 from mnemon.cli.context import run_async
 from mnemon.cli.options import OF_AN_ORIGIN
 from mnemon.cli.output import counted, say, show, table
-from mnemon.cli.reading import being_read, until_events_are_read
 from mnemon.cli.semantic_events import REVISION, print_event
+from mnemon.client.reading import being_read, until_events_are_read
 from mnemon.errors import InvalidRequest
 from mnemon.operations import Differs, as_json
 from mnemon.semantics import artifact_operations, operations

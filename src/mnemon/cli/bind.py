@@ -10,7 +10,7 @@ from uuid import UUID
 
 import typer
 
-from mnemon.cli.context import OPERATOR, opened, run_async, tenant_of
+from mnemon.cli.context import OPERATOR, opened, run_async, server_calls, tenant_of
 from mnemon.cli.options import argument, option, parameter, unset, words
 from mnemon.cli.output import EveryTenant, Json, JsonLines, TenantOption, show
 from mnemon.identity.tenants import DEFAULT_SLUG
@@ -136,6 +136,14 @@ class BoundCommand(Answering):
 
     async def _answered(self, chosen: Answering, tenant: str | None, asked: Any, left: Values) -> Any:
         operation = chosen.operation
+        if not self.on_behalf and not chosen.each:
+            async with calling(tenant) as answered:
+                answer = await answered(operation, asked)
+                while chosen.every_page and answer.next_cursor:
+                    asked = asked.model_copy(update={"cursor": answer.next_cursor})
+                    page = await answered(operation, asked)
+                    answer = page.model_copy(update={"items": [*answer.items, *page.items]})
+                return answer
         async with acting(tenant) as (mnemon, caller):
             if self.on_behalf:
                 caller = await self.on_behalf(mnemon, caller.tenant_id, left)
@@ -143,12 +151,7 @@ class BoundCommand(Answering):
                 given = [one async for one in chosen.each(mnemon, caller.tenant_id, asked)]
                 wanted = [asked_of(operation, one) for one in given]
                 return [await operation(mnemon, caller, one) for one in wanted]
-            answer = await operation(mnemon, caller, asked)
-            while chosen.every_page and answer.next_cursor:
-                asked = asked.model_copy(update={"cursor": answer.next_cursor})
-                page = await operation(mnemon, caller, asked)
-                answer = page.model_copy(update={"items": [*answer.items, *page.items]})
-            return answer
+            return await operation(mnemon, caller, asked)
 
     def _parameters(self) -> list[inspect.Parameter]:
         fields = offered(self.operation, self.differences)
@@ -202,10 +205,21 @@ async def acting(tenant: str | None) -> AsyncIterator[tuple["Mnemon", Caller]]:
             yield mnemon, Caller(tenant_id, OPERATOR, channel="cli")
 
 
+@asynccontextmanager
+async def calling(tenant: str | None) -> AsyncIterator[Callable[[Operation[Any, Any], Any], Awaitable[Any]]]:
+    """How operations are called: at the server that MNEMON_SERVER names, or on the home of this machine."""
+    async with server_calls(tenant) as server:
+        if server is not None:
+            yield server.call
+            return
+        async with acting(tenant) as (mnemon, caller):
+            yield lambda operation, asked: operation(mnemon, caller, asked)
+
+
 async def call(operation: Operation[Any, Any], tenant: str, asked: Any) -> Any:
     """The answer to whoever runs the command."""
-    async with acting(tenant) as (mnemon, caller):
-        return await operation(mnemon, caller, asked)
+    async with calling(tenant) as answered:
+        return await answered(operation, asked)
 
 
 def _of(operation: Operation[Any, Any], differences: Differences) -> Differences:

@@ -39,6 +39,8 @@ CATALOGUE = {
         "memory.thoughts", "forget", "Delete what was remembered: no search and no list shows it any more."
     ),
     "status": Entry("status", "status", "Say whether Mnemon works, where it is, and what it holds."),
+    "login": Entry("login", "login", "Log in to a server, so that commands work there with --server or MNEMON_SERVER."),
+    "logout": Entry("login", "logout", "Revoke and forget the token that `mnemon login` kept for a server."),
     "mcp": Entry("mcp", "mcp", "Serve agents over standard input and output."),
     "demo": Entry("demo", "demo", "Show what Mnemon does, on an embedded database that is removed afterwards."),
     "add": Entry("add", "add", "Take in files and folders. Where no worker runs, this command reads them itself."),

@@ -6,13 +6,15 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
-from mnemon.identity.tenants import tenant_by_slug
+from mnemon.errors import InvalidRequest, MnemonError, NotAuthenticated
+from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
 from mnemon.log.events import Actor
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
 
 if TYPE_CHECKING:
     from mnemon.app import Mnemon
+    from mnemon.client.remote import RemoteCalls
 
 Result = TypeVar("Result")
 
@@ -20,6 +22,13 @@ Result = TypeVar("Result")
 OPERATOR = Actor("system", "operator:cli")
 
 Command = Callable[..., None]
+
+
+class OnlyAtHome(MnemonError):
+    """The command needs the server's own machine; it does nothing by address."""
+
+    code = "ONLY_AT_HOME"
+    status = 422
 
 
 def on_its_own(why: str) -> Callable[[Command], Command]:
@@ -48,7 +57,13 @@ async def opened() -> AsyncIterator["Mnemon"]:
     # Loads every capability, which `--help` and `mnemon settings` do without.
     from mnemon.app import open_mnemon
 
-    async with open_mnemon(settings_for_command()) as mnemon:
+    settings = settings_for_command()
+    if settings.server:
+        raise OnlyAtHome(
+            f"This command works on a home of this machine, and MNEMON_SERVER names {settings.server}: run it there, "
+            "or unset MNEMON_SERVER."
+        )
+    async with open_mnemon(settings) as mnemon:
         yield mnemon
 
 
@@ -57,3 +72,23 @@ async def tenant_of(slug: str) -> AsyncIterator[tuple["Mnemon", UUID]]:
     """An open Mnemon, and the id of the tenant of this short name."""
     async with opened() as mnemon:
         yield mnemon, (await tenant_by_slug(mnemon.database, slug)).tenant_id
+
+
+@asynccontextmanager
+async def server_calls(tenant: str | None = None) -> AsyncIterator["RemoteCalls | None"]:
+    """The server that MNEMON_SERVER names, or None: then the command opens the home of this machine."""
+    settings = settings_for_command()
+    if not settings.server:
+        yield None
+        return
+    if tenant not in (None, DEFAULT_SLUG):
+        raise InvalidRequest("--tenant is for a home of this machine: at a server the token says whose tenant it is.")
+    from mnemon.client.remote import RemoteCalls
+    from mnemon.client.servers import address_of, token_for
+
+    url = address_of(settings.server)
+    token = token_for(settings, url)
+    if token is None:
+        raise NotAuthenticated(f"No token for {url} is known: `mnemon login {url}` asks for one.")
+    async with RemoteCalls(url, token) as calls:
+        yield calls

@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
@@ -10,14 +10,13 @@ from uuid import UUID
 import typer
 
 from mnemon.app import Mnemon
-from mnemon.cli.bind import acting, call, command
-from mnemon.cli.context import run_async
+from mnemon.cli.bind import call, command
+from mnemon.cli.context import run_async, server_calls
 from mnemon.cli.output import console, counted, say, show, table
+from mnemon.client.remote import filename_of
 from mnemon.documents import operations
-from mnemon.documents.access import Reader
-from mnemon.documents.inputs import VersionAsked
+from mnemon.documents.inputs import DocumentNamed, VersionAsked
 from mnemon.documents.library import Document
-from mnemon.documents.named import document_named
 from mnemon.documents.outputs import ChunkList, DocumentList, VersionList
 from mnemon.documents.rebuild import active_documents
 from mnemon.errors import Conflict, InvalidRequest
@@ -35,13 +34,9 @@ def meant(values: dict[str, Any], tenant: str) -> dict[str, Any]:
     try:
         UUID(name)
     except ValueError:
-        return values | {"doc_id": str(run_async(_named(tenant, name)))}
+        found: Document = run_async(call(operations.named, tenant, DocumentNamed(name=name)))
+        return values | {"doc_id": str(found.doc_id)}
     return values
-
-
-async def _named(tenant: str, name: str) -> UUID:
-    async with acting(tenant) as (mnemon, caller), mnemon.database.transaction(caller.tenant_id) as tx:
-        return await document_named(tx, Reader.of(caller.actor), name)
 
 
 def print_documents(found: DocumentList) -> None:
@@ -120,12 +115,25 @@ command(
 
 
 def _download(tenant: str, asked: VersionAsked, wants_json: bool, left: dict[str, Any]) -> None:
-    found = run_async(call(operations.download, tenant, asked))
-    target = left["to"] or Path(found.filename)
+    target = run_async(_saved(tenant, asked, left["to"]))
+    show({"file": target}, wants_json, lambda: say(f"Saved {target}."))
+
+
+async def _saved(tenant: str, asked: VersionAsked, to: Path | None) -> Path:
+    async with server_calls(tenant) as server:
+        if server is not None:
+            version = {"version": asked.version} if asked.version else {}
+            sent = await server.send("GET", f"/v1/documents/{asked.doc_id}/download", again=True, params=version)
+            return _written(to or Path(filename_of(sent)), lambda target: target.write_bytes(sent.content))
+    found = await call(operations.download, tenant, asked)
+    return _written(to or Path(found.filename), lambda target: shutil.copyfile(found.path, target))
+
+
+def _written(target: Path, write: Callable[[Path], object]) -> Path:
     if target.exists():
         raise Conflict(f"{target} exists already: name another file.")
-    shutil.copyfile(found.path, target)
-    show({"file": target}, wants_json, lambda: say(f"Saved {target}."))
+    write(target)
+    return target
 
 
 async def _one_or_all(mnemon: Mnemon, tenant_id: UUID, values: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """The `mnemon` command, and the one place where errors become exit codes."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -31,8 +32,13 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", callback=_print_version, is_eager=True)
     ] = False,
+    server: Annotated[
+        str | None,
+        typer.Option("--server", help="Work at this server, as MNEMON_SERVER says; see `mnemon login`.", metavar="URL"),
+    ] = None,
 ) -> None:
-    pass
+    if server is not None:
+        os.environ["MNEMON_SERVER"] = server
 
 
 def run() -> None:

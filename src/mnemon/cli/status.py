@@ -1,16 +1,18 @@
 """`mnemon status`: whether each part works, and what there is."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import typer
 
 from mnemon import __version__
-from mnemon.cli.context import OPERATOR, on_its_own, run_async, tenant_of
+from mnemon.cli.bind import acting
+from mnemon.cli.context import on_its_own, run_async, server_calls
 from mnemon.cli.output import Json, TenantOption, say, show, table
 from mnemon.documents.operations import list_documents
 from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.memory.operations.objects import find
-from mnemon.operations import Caller, read_input
+from mnemon.operations import Operation, read_input
 from mnemon.readiness import PartState
 from mnemon.semantics.operations import search
 
@@ -30,19 +32,25 @@ def status(tenant: TenantOption = DEFAULT_SLUG, as_json: Json = False) -> None:
 
 
 async def _look(slug: str) -> tuple[dict[str, Any], dict[str, PartState]]:
-    async with tenant_of(slug) as (mnemon, tenant_id):
-        caller = Caller(tenant_id, OPERATOR, channel="cli")
-        documents = await list_documents(mnemon, caller, read_input(list_documents, {"limit": 1}))
-        events = await search(mnemon, caller, read_input(search, {"limit": 1}))
-        memories = await find(mnemon, caller, read_input(find, {"limit": 1}))
-        found = {
-            "version": __version__,
-            "home": str(mnemon.settings.home),
-            "documents": documents.total,
-            "semantic_events": events.total,
-            "memories": memories.total,
-        }
+    async with server_calls(slug) as server:
+        if server is not None:
+            told = (await server.send("GET", "/ready", again=True, taken=(503,))).json()
+            parts = {name: PartState(**part) for name, part in told["parts"].items()}
+            return await _counted(server.call, server.url), parts
+    async with acting(slug) as (mnemon, caller):
+        found = await _counted(lambda operation, asked: operation(mnemon, caller, asked), str(mnemon.settings.home))
         return found, await mnemon.readiness()
+
+
+async def _counted(call: Callable[[Operation[Any, Any], Any], Awaitable[Any]], where: str) -> dict[str, Any]:
+    one = {"limit": 1}
+    return {
+        "version": __version__,
+        "home": where,
+        "documents": (await call(list_documents, read_input(list_documents, one))).total,
+        "semantic_events": (await call(search, read_input(search, one))).total,
+        "memories": (await call(find, read_input(find, one))).total,
+    }
 
 
 def _print(found: dict[str, Any], parts: dict[str, PartState]) -> None:

@@ -44,6 +44,12 @@ class DocumentAsked(Input):
     doc_id: UUID = Field(description="The document, as the list of documents names it.")
 
 
+class DocumentNamed(Input):
+    """A document as a person calls it."""
+
+    name: str = Field(min_length=1, max_length=500, description="Its title, its file's name or how its id begins.")
+
+
 class VersionAsked(DocumentAsked):
     """One version of a document."""
 

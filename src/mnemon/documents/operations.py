@@ -14,6 +14,7 @@ from mnemon.documents.ingest.revision_texts import read_span, read_text
 from mnemon.documents.inputs import (
     ChunksAsked,
     DocumentAsked,
+    DocumentNamed,
     DocumentsAsked,
     RunAsked,
     RunsAsked,
@@ -22,6 +23,7 @@ from mnemon.documents.inputs import (
 )
 from mnemon.documents.intake.files import Files
 from mnemon.documents.library import ALL, Document, DocumentRevision, DocumentStatus, which_revision
+from mnemon.documents.named import document_named
 from mnemon.documents.purge import Purged
 from mnemon.documents.runs import Run
 from mnemon.errors import InvalidRequest, NotFound
@@ -65,6 +67,22 @@ async def list_documents(mnemon: Parts, caller: Caller, asked: DocumentsAsked) -
             source_type=asked.source_type,
         )  # fmt: skip
     return outputs.DocumentList(items=listed.documents, total=listed.total, page=asked.page, limit=asked.limit)
+
+
+@operation(
+    "documents.named", Action.VIEW_DOCUMENTS, read_only=True, errors=(NotFound, InvalidRequest),
+    example={"name": "travel-policy.pdf"},
+    absent={
+        "mcp": "Agents find documents by what they say, with search.", "web": "The list has a search.",
+        "command": "Every command that takes a document takes its name too.",
+    },
+)  # fmt: skip
+async def named(mnemon: Parts, caller: Caller, asked: DocumentNamed) -> Document:
+    """The document that is called so: by its title, its file's name or the beginning of its id."""
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
+        doc_id = await document_named(tx, Reader.of(caller.actor), asked.name)
+        await open_as(tx, Reader.of(caller.actor), doc_id)
+        return await library.document_by_id(tx, doc_id)
 
 
 @operation("documents.get", Action.VIEW_DOCUMENTS, read_only=True, errors=(NotFound,), example=ONE, absent=BY_ARTIFACT)

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.cli import reading
+from mnemon.client import reading
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.jobs import KINDS as SEMANTIC_KINDS

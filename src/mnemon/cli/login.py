@@ -1,0 +1,90 @@
+"""`mnemon login` and `logout`: let commands work at a server."""
+
+import socket
+import sys
+from typing import Annotated
+
+import typer
+
+from mnemon.cli.context import on_its_own, run_async, settings_for_command
+from mnemon.cli.output import Json, say, show
+from mnemon.client.remote import RemoteCalls
+from mnemon.client.servers import address_of, keep_token, known_servers
+from mnemon.errors import InvalidRequest, MnemonError, NotFound
+from mnemon.identity.operations import account, tokens
+from mnemon.identity.roles import CredentialScope
+
+Url = Annotated[str, typer.Argument(help="The server's address, or a login link of it.", metavar="URL")]
+
+
+@on_its_own("It keeps a token on this machine.")
+def login(url: Url, as_json: Json = False) -> None:
+    """Log in to a server, so that commands work there with --server or MNEMON_SERVER.
+
+    With a login link (`mnemon user link`) a token is made for this machine. With a plain address an access token is
+    asked for on a terminal, and else read from the first line of the input.
+
+    Example: mnemon login https://mnemon.example.org
+    """
+    address, _, secret = url.partition("#")
+    server = address_of(address)
+    me = run_async(_by_link(server, secret) if secret else _by_token(server, _asked_token()))
+    told = {"server": server, "user": me.email, "tenant": me.tenant, "role": str(me.role)}
+    show(told, as_json, lambda: _tell(server, me))
+
+
+@on_its_own("It forgets a token of this machine.")
+def logout(url: Url, as_json: Json = False) -> None:
+    """Revoke and forget the token that `mnemon login` kept for a server.
+
+    Example: mnemon logout https://mnemon.example.org
+    """
+    settings, server = settings_for_command(), address_of(url)
+    token = known_servers(settings.home).get(server)
+    if token is None:
+        raise NotFound(f"No token for {server} is kept here.", server=server)
+    revoked = run_async(_revoke(server, token))
+    keep_token(settings.home, server, None)
+    said = "revoked and forgotten" if revoked else "forgotten; the server could not be told to revoke it"
+    show({"server": server, "revoked": revoked}, as_json, lambda: say(f"The token for {server} is {said}."))
+
+
+async def _by_link(server: str, secret: str) -> account.Me:
+    async with RemoteCalls(server) as stranger:
+        begun = await stranger.call(account.log_in_by_link, account.LinkLogin.model_validate({"link": secret}))
+    async with RemoteCalls(server, begun.access_token) as session:
+        wanted = tokens.NewToken(name=f"command on {socket.gethostname()}"[:100], scope=CredentialScope.WRITE)
+        made = await session.call(tokens.add_token, wanted)
+        await session.call(account.log_out, account.OwnAccountAsked())
+    return await _by_token(server, made.secret)
+
+
+async def _by_token(server: str, token: str) -> account.Me:
+    async with RemoteCalls(server, token) as calls:
+        me = await calls.call(account.me, account.OwnAccountAsked())
+    keep_token(settings_for_command().home, server, token)
+    return me
+
+
+async def _revoke(server: str, token: str) -> bool:
+    try:
+        async with RemoteCalls(server, token) as calls:
+            await calls.call(account.log_out, account.OwnAccountAsked())
+    except MnemonError:
+        return False
+    return True
+
+
+def _asked_token() -> str:
+    """Never from an argument: those stand in the shell's history and in the process list."""
+    if sys.stdin.isatty():
+        return str(typer.prompt("Access token", hide_input=True)).strip()
+    token = sys.stdin.readline().strip()
+    if not token:
+        raise InvalidRequest("No token came on the standard input: give it as its first line, or use a login link.")
+    return token
+
+
+def _tell(server: str, me: account.Me) -> None:
+    say(f"Logged in to {server} as {me.name} ({me.role}) of {me.tenant}.")
+    say(f"Commands work there with: export MNEMON_SERVER={server}")

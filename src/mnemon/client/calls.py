@@ -1,0 +1,177 @@
+"""What a program may ask of Mnemon, each call with its types; whether the home is here or at an address."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from mnemon.ask import operations as asking
+from mnemon.ask.hits import PassageHit
+from mnemon.ask.inputs import PassageSearch, Question
+from mnemon.ask.outputs import Answered
+from mnemon.client.embedded import EmbeddedCalls
+from mnemon.client.remote import RemoteCalls
+from mnemon.documents import operations as documents
+from mnemon.documents.inputs import RunAsked
+from mnemon.documents.intake.upload import FileTaken
+from mnemon.documents.runs import RunStatus
+from mnemon.errors import MnemonError
+from mnemon.log.append.incoming import IncomingEvent
+from mnemon.log.errors import SubscriptionNotFound
+from mnemon.log_operations import delivery, events, subscriptions
+from mnemon.log_operations.event_inputs import EventsSent
+from mnemon.log_operations.event_outputs import AppendedOut, LogEventOut
+from mnemon.memory.errors import DuplicateChange
+from mnemon.memory.operations import objects
+from mnemon.memory.operations.object_inputs import Deletion, NewObject, ObjectsAsked, ObjectViewAsked
+from mnemon.memory.operations.object_outputs import FoundObject, ObjectOut
+from mnemon.operations import Input, Operation
+from mnemon.semantics import operations as semantics
+from mnemon.semantics.inputs import EventSearch
+from mnemon.semantics.outputs import EventOut
+
+In = TypeVar("In", bound=Input)
+Out = TypeVar("Out", bound=BaseModel)
+
+POLL_SECONDS = 0.2
+WAIT_SECONDS = 20.0
+ENDED = frozenset({RunStatus.SUCCEEDED, RunStatus.FAILED})
+
+
+class ReadingFailed(MnemonError):
+    """A file was taken in, and could not be read."""
+
+    code = "READING_FAILED"
+    status = 422
+
+
+class AsyncMnemonClient:
+    """Documents, questions, memory and the log of one tenant. Made by `connect_async`."""
+
+    def __init__(self, calls: EmbeddedCalls | RemoteCalls) -> None:
+        self._calls = calls
+
+    async def __aenter__(self) -> Self:
+        await self._calls.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, failure: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._calls.__aexit__(kind, failure, trace)
+
+    async def call(self, operation: Operation[In, Out], asked: In) -> Out:
+        """Any declared operation, for what has no name here."""
+        return await self._calls.call(operation, asked)
+
+    async def add(
+        self,
+        file: str | Path,
+        *,
+        title: str | None = None,
+        tags: Sequence[str] | None = None,
+        source_uri: str | None = None,
+        wait: bool = True,
+    ) -> FileTaken:
+        """Take in a file. It is known by its path: changed and added again, it is a new version of its document."""
+        path = Path(file).expanduser()
+        uri = source_uri or path.resolve().as_uri()
+        fields = {"title": title, "tags": list(tags) if tags else None, "source_uri": uri}
+        taken = FileTaken.model_validate(await self._calls.upload(path, fields), extra="ignore")
+        if wait and taken.run_id is not None:
+            await self._until_read(taken.run_id)
+        return taken
+
+    async def _until_read(self, run_id: UUID) -> None:
+        while True:
+            run = await self.call(documents.get_run, RunAsked(run_id=run_id))
+            if run.status == RunStatus.FAILED:
+                raise ReadingFailed(run.error or "The file could not be read.", run_id=str(run_id))
+            if run.status in ENDED:
+                return
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def ask(self, question: str, **filters: Any) -> Answered:
+        """An answer whose every sentence is cited, or a refusal that says what was searched."""
+        return await self.call(asking.ask, Question(question=question, **filters))
+
+    async def ask_in_steps(self, question: str, **filters: Any) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+        """The answer as it comes: each step's name and data; the last one is the whole answer."""
+        asked = Question(question=question, **filters)
+        if isinstance(self._calls, EmbeddedCalls):
+            steps = self._calls.answer_steps(asked)
+        else:
+            body = asked.model_dump(mode="json", exclude_unset=True) | {"stream": True}
+            steps = self._calls.streamed("POST", "/v1/ask", json=body)
+        async for step in steps:
+            yield step
+
+    async def search(self, query: str, *, limit: int = 10, **filters: Any) -> list[PassageHit]:
+        """Passages of documents by words and meaning, best first."""
+        found = await self.call(asking.search, PassageSearch(query=query, limit=limit, **filters))
+        return list(found.items)
+
+    async def remember(
+        self, content: str, *, tags: Sequence[str] | None = None, key: str | None = None, **fields: Any
+    ) -> ObjectOut:
+        """Keep a short text. A repeat after a failure changes nothing: the call has a key of its own."""
+        given = {"tags": list(tags)} if tags else {}
+        asked = NewObject(content=content, key=key or uuid.uuid4().hex, **given, **fields)
+        try:
+            return await self.call(objects.create, asked)
+        except DuplicateChange as repeat:
+            known = ObjectViewAsked(emo_id=UUID(str(repeat.details["emo_id"])))
+            return await self.call(objects.get, known)
+
+    async def recall(self, query: str, *, limit: int = 10, **filters: Any) -> list[FoundObject]:
+        """What was remembered, by words and by meaning, best first."""
+        return (await self.call(objects.find, ObjectsAsked(query=query, limit=limit, **filters))).objects
+
+    async def forget(self, emo_id: UUID | str, *, reason: str = "") -> None:
+        """No search and no list shows it any more; its history stays in the log."""
+        await self.call(objects.delete, Deletion(emo_id=UUID(str(emo_id)), deletion_reason=reason))
+
+    async def events(self, query: str | None = None, *, limit: int = 20, **filters: Any) -> list[EventOut]:
+        """Semantic events: decisions, commitments, risks, each with the words that prove it."""
+        found = await self.call(semantics.search, EventSearch(query=query, limit=limit, **filters))
+        return list(found.events)
+
+    async def append(
+        self, events_to_record: Sequence[Mapping[str, Any]] | Mapping[str, Any], *, key: str | None = None
+    ) -> list[AppendedOut]:
+        """Facts for the log, all or none. A repeat after a failure records nothing twice."""
+        given = [events_to_record] if isinstance(events_to_record, Mapping) else list(events_to_record)
+        sent = EventsSent(events=[IncomingEvent.read(one) for one in given], idempotency_key=key or uuid.uuid4().hex)
+        return (await self.call(events.append, sent)).events
+
+    async def subscribe(
+        self, subscription_id: str, *, event_types: Sequence[str] = (), start: str = "beginning"
+    ) -> AsyncIterator[LogEventOut]:
+        """Every event once and in order, from where this subscription stopped. An event is acknowledged when the
+        next one is asked for: whoever is killed while handling it gets it again."""
+        await self._subscribed(subscription_id, event_types, start)
+        while True:
+            asked = delivery.PollAsked(subscription_id=subscription_id, wait=WAIT_SECONDS)
+            batch = await self.call(delivery.poll, asked)
+            for event in batch.events:
+                yield event
+                where = str(event["scope"]["legal_entity"])
+                done = delivery.Acknowledgement(
+                    subscription_id=subscription_id, event_id=event["id"], sequence=event["sequence"],
+                    token=batch.tokens.get(where),
+                )  # fmt: skip
+                await self.call(delivery.acknowledge, done)
+
+    async def _subscribed(self, subscription_id: str, event_types: Sequence[str], start: str) -> None:
+        try:
+            await self.call(subscriptions.get, subscriptions.SubscriptionAsked(subscription_id=subscription_id))
+        except SubscriptionNotFound:
+            wanted = subscriptions.NewSubscription.model_validate(
+                {"subscription_id": subscription_id, "event_types": list(event_types), "start": start}
+            )
+            await self.call(subscriptions.add, wanted)

@@ -1,0 +1,81 @@
+"""`from mnemon import connect`: ten lines on a home of this machine, and a command at a server."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import mnemon
+from mnemon.cli.main import app
+from mnemon.client.calls import ReadingFailed
+from mnemon.client.remote import RemoteCalls
+from mnemon.client.servers import address_of, keep_token, known_servers
+from mnemon.errors import InvalidRequest, NotAuthenticated
+
+
+@pytest.fixture
+def home(served_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MNEMON_HOME", str(served_home))
+    monkeypatch.setenv("MNEMON_EMBEDDER", "none")
+    monkeypatch.setenv("MNEMON_DATABASE_LINGER_SECONDS", "0")
+    return served_home
+
+
+def test_ten_lines_on_a_home_of_this_machine(home: Path, tmp_path: Path) -> None:
+    note = tmp_path / "minutes.md"
+    note.write_text("# Weekly\n\nThe board approved the budget of 40,000 euros on 3 May.\n")
+    with mnemon.connect() as memory:
+        taken = memory.add(note)
+        answer = memory.ask("When was the budget approved?")
+        assert "3 May" in answer.text and answer.citations[0].doc_id == taken.doc_id
+        assert [name for name, _ in memory.ask_in_steps("When was the budget approved?")][-1] == "done"
+        assert memory.search("budget")[0].title
+        memory.remember("Refunds need the treasurer.")
+        assert memory.recall("treasurer")[0].content == "Refunds need the treasurer."
+        assert memory.events() is not None
+        assert next(memory.subscribe("tests"))["type"] == "identity.tenant.added"
+        broken = tmp_path / "broken.pdf"
+        broken.write_bytes(b"%PDF-1.7 nothing more")
+        with pytest.raises(ReadingFailed):
+            memory.add(broken)
+    assert not any(thread.name == "mnemon" for thread in threading.enumerate())
+    with pytest.raises(RuntimeError, match="not open"):
+        memory.ask("Anything?")
+
+
+def test_addresses_and_tokens_are_kept_by_their_owner_alone(tmp_path: Path) -> None:
+    assert address_of("http://127.0.0.1:8787/login") == "http://127.0.0.1:8787"
+    assert address_of(" https://example.org/mnemon/ ") == "https://example.org/mnemon"
+    for wrong in ("example.org", "ftp://example.org", "/home/ana"):
+        with pytest.raises(InvalidRequest, match="is not an address"):
+            address_of(wrong)
+    keep_token(tmp_path / "new", "http://a.test", "one")
+    keep_token(tmp_path / "new", "http://b.test", "two")
+    keep_token(tmp_path / "new", "http://a.test", None)
+    assert known_servers(tmp_path / "new") == {"http://b.test": "two"}
+    assert (tmp_path / "new" / "servers.json").stat().st_mode & 0o077 == 0
+
+
+def test_a_command_at_a_server_says_what_it_lacks(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEMON_SERVER", "http://127.0.0.1:9")
+    nobody = CliRunner().invoke(app, ["documents", "list"])
+    assert isinstance(nobody.exception, NotAuthenticated) and "mnemon login" in nobody.exception.message
+    monkeypatch.setenv("MNEMON_SERVER_TOKEN", "mnm_x")
+    there = CliRunner().invoke(app, ["privacy", "rotate"])
+    assert getattr(there.exception, "code", "") == "ONLY_AT_HOME"
+    tenant = CliRunner().invoke(app, ["documents", "list", "--tenant", "second"])
+    assert isinstance(tenant.exception, InvalidRequest) and "--tenant" in tenant.exception.message
+
+
+def test_a_command_prints_what_the_server_answers(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answered(self: RemoteCalls, operation: object, asked: object) -> object:
+        page = {"items": [], "total": 0, "page": 1, "limit": 20}
+        return operation.output.model_validate(page)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(RemoteCalls, "call", answered)
+    monkeypatch.setenv("MNEMON_SERVER_TOKEN", "mnm_x")
+    done = CliRunner().invoke(app, ["--server", "http://127.0.0.1:9", "documents", "list", "--json"])
+    monkeypatch.delenv("MNEMON_SERVER", raising=False)
+    assert json.loads(done.stdout)["total"] == 0
