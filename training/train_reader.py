@@ -44,6 +44,12 @@ class Settings:
     mail_batch: int = 64
     # Of the sentences of mail each epoch sees this share.
     mail_share: float = 0.3
+    # How often a document is seen with other borders and no title.
+    shifted: float = 0.4
+    # What a segment's tokens are judged by: their mean, or mean and maximum.
+    pool: str = "mean"
+    # The weights that are kept are a running mean of those of the last steps; 0 for the last ones.
+    average: float = 0.0
     only: str = "corpus,gold,passages,mail"
 
 
@@ -57,11 +63,11 @@ def main() -> int:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     table = json.loads((data / "examples.json").read_text())
     outputs = len(table["categories"]) + 1
-    held = [one for one in table["examples"] if _is_held(one, settings.held)]
+    held = [one for one in table["examples"] if _is_held(one, settings.held) and not one["shifted"]]
     kept = [one for one in table["examples"] if one["of"] in settings.only and not _is_held(one, settings.held)]
     model = AdaptedMiniLM(load_weights(data / "minilm.npz", device), settings.rank, dropout=settings.dropout)
     model = model.to(device)
-    head = nn.Linear(WIDTH, outputs).to(device)
+    head = nn.Linear(WIDTH * (2 if settings.pool == "both" else 1), outputs).to(device)
     nn.init.zeros_(head.weight)
     nn.init.constant_(head.bias, -2.0)
     began = time.perf_counter()
@@ -96,12 +102,13 @@ def _is_held(example: Example, held: str) -> bool:
     return fold_of(example["group"]) == int(held)
 
 
-class Batch:
-    """Windows side by side, as tensors: tokens, and for each segment its tokens and what is wanted of it."""
+class Windows:
+    """All windows as tensors on the device: tokens, and for each segment its tokens and what is wanted of it."""
 
     def __init__(self, examples: list[Example], outputs: int, settings: Settings, device: str) -> None:
-        length = max(len(one["ids"]) for one in examples)
-        most = max(len(one["segments"]) for one in examples)
+        self.lengths = [len(one["ids"]) for one in examples]
+        self.counts = [len(one["segments"]) for one in examples]
+        most, length = max(self.counts, default=1), max(self.lengths, default=1)
         ids = np.zeros((len(examples), length), np.int64)
         spans = np.zeros((len(examples), most, 2), np.int64)
         wanted = np.zeros((len(examples), most, outputs), np.float32)
@@ -115,49 +122,80 @@ class Batch:
                 else:
                     wanted[row, place, found], weight[row, place, :-1] = 1.0, 1.0
         weight *= np.where(wanted > 0, settings.positives, 1.0)
+        self.pool = settings.pool
         self.ids, self.spans, self.wanted, self.weight = (
             torch.tensor(each, device=device) for each in (ids, spans, wanted, weight)
         )
 
-    def vectors(self, model: AdaptedMiniLM, masked: float = 0.0) -> Tensor:
-        """The mean of the hidden states of each segment's tokens."""
-        ids = self.ids
+    def batch(self, rows: list[int]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Cut to the longest of the rows."""
+        length, most = max(self.lengths[row] for row in rows), max(self.counts[row] for row in rows)
+        at = torch.tensor(rows, device=self.ids.device)
+        return self.ids[at, :length], self.spans[at, :most], self.wanted[at, :most], self.weight[at, :most]
+
+    def vectors(self, model: AdaptedMiniLM, ids: Tensor, spans: Tensor, masked: float = 0.0) -> Tensor:
+        """The mean of the hidden states of each segment's tokens, and perhaps their maximum beside it."""
         if masked:
             hide = (torch.rand(ids.shape, device=ids.device) < masked) & (ids > MASK)
-            ids = torch.where(hide, MASK, ids)
-        hidden = model(ids, ids > 0)
+            hidden = model(torch.where(hide, MASK, ids), ids > 0)
+        else:
+            hidden = model(ids, ids > 0)
         at = torch.arange(ids.shape[1], device=ids.device)
-        inside = ((at >= self.spans[..., :1]) & (at < self.spans[..., 1:])).float()
-        return inside @ hidden / inside.sum(-1, keepdim=True).clamp(min=1)
+        inside = (at >= spans[..., :1]) & (at < spans[..., 1:])
+        share = inside.float()
+        mean = share @ hidden / share.sum(-1, keepdim=True).clamp(min=1)
+        if self.pool != "both":
+            return mean
+        most = hidden[:, None].masked_fill(~inside[..., None], -1e4).amax(2)
+        return torch.cat((mean, torch.where(inside.any(-1, keepdim=True), most, 0.0)), -1)
 
 
 def _train(model: AdaptedMiniLM, head: nn.Linear, kept: list[Example], settings: Settings, device: str) -> None:
     dice = random.Random(settings.seed)
-    own = [one for one in kept if one["of"] != "mail"]
-    mail = [one for one in kept if one["of"] == "mail"]
+    windows = Windows(kept, head.out_features, settings, device)
+    plans = _plans(kept)
+    mail = [row for row, one in enumerate(kept) if one["of"] == "mail"]
     some = int(len(mail) * settings.mail_share)
-    steps = settings.epochs * (-(-len(own) // settings.batch) + -(-some // settings.mail_batch))
+    own = sum(len(plan[0]) for plan in plans)
+    steps = settings.epochs * (-(-own // settings.batch) + -(-some // settings.mail_batch) + 2)
     parameters = [one for one in (*model.parameters(), *head.parameters()) if one.requires_grad]
-    optimiser = torch.optim.AdamW(parameters, settings.rate, weight_decay=settings.decay)
+    kept_mean = [one.detach().clone() for one in parameters]
+    optimiser = torch.optim.AdamW(parameters, settings.rate, weight_decay=settings.decay, fused=device == "cuda")
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, settings.rate, steps, pct_start=0.1)
     model.train()
     for _ in range(settings.epochs):
-        parts = [*_cut(own, settings.batch, dice), *_cut(dice.sample(mail, some), settings.mail_batch, dice)]
+        seen = [row for plan in plans for row in plan[bool(plan[1]) and dice.random() < settings.shifted]]
+        parts = [*_cut(seen, settings.batch, dice), *_cut(dice.sample(mail, some), settings.mail_batch, dice)]
         dice.shuffle(parts)
         for part in parts:
-            batch = Batch(part, head.out_features, settings, device)
-            logits = head(batch.vectors(model, settings.masked))
-            loss = functional.binary_cross_entropy_with_logits(logits, batch.wanted, batch.weight, reduction="sum")
+            ids, spans, wanted, weight = windows.batch(part)
+            logits = head(windows.vectors(model, ids, spans, settings.masked))
+            loss = functional.binary_cross_entropy_with_logits(logits, wanted, weight, reduction="sum")
             optimiser.zero_grad()
-            (4 * loss / batch.weight.sum().clamp(min=1)).backward()
+            (4 * loss / weight.sum().clamp(min=1)).backward()
             nn.utils.clip_grad_norm_(parameters, 1.0)
             optimiser.step()
-            schedule.step()
+            if schedule.last_epoch < steps - 1:
+                schedule.step()
+            if settings.average:
+                torch._foreach_lerp_(kept_mean, [one.detach() for one in parameters], 1 - settings.average)
+    if settings.average:
+        for one, mean in zip(parameters, kept_mean, strict=True):
+            one.data.copy_(mean)
     model.eval()
 
 
-def _cut(examples: list[Example], size: int, dice: random.Random) -> list[list[Example]]:
-    order = list(examples)
+def _plans(kept: list[Example]) -> list[tuple[list[int], list[int]]]:
+    """For each document the rows of its windows as they are read, and those with other borders."""
+    plans: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
+    for row, one in enumerate(kept):
+        if one["of"] != "mail":
+            plans.setdefault((one["of"], one["name"]), ([], []))[one["shifted"]].append(row)
+    return list(plans.values())
+
+
+def _cut(rows: list[int], size: int, dice: random.Random) -> list[list[int]]:
+    order = list(rows)
     dice.shuffle(order)
     return [order[at : at + size] for at in range(0, len(order), size)]
 
@@ -167,13 +205,16 @@ def _judge(
     model: AdaptedMiniLM, head: nn.Linear, held: list[Example], settings: Settings, device: str
 ) -> list[list[Any]]:
     found: list[list[Any]] = []
-    for at in range(0, len(held), 64):
-        part = held[at : at + 64]
-        logits = head(Batch(part, head.out_features, settings, device).vectors(model)).cpu().numpy().round(3)
-        for row, one in enumerate(part):
+    windows = Windows(held, head.out_features, settings, device)
+    for begin in range(0, len(held), 64):
+        rows = list(range(begin, min(begin + 64, len(held))))
+        ids, spans, *_ = windows.batch(rows)
+        logits = head(windows.vectors(model, ids, spans)).cpu().numpy().round(3)
+        for place, row in enumerate(rows):
+            one = held[row]
             found += [
-                [one["of"], one["name"], segment[4], segment[5], logits[row, place].tolist()]
-                for place, segment in enumerate(one["segments"])
+                [one["of"], one["name"], segment[4], segment[5], logits[place, at].tolist()]
+                for at, segment in enumerate(one["segments"])
             ]
     return found
 

@@ -14,6 +14,12 @@ _SHORTEST_PART = 5
 _PARTICIPLE = re.compile(
     r"(?:ab|an|auf|aus|bei|durch|ein|her|hin|mit|nach|um|vor|weg|zu|zurück)?ge(?P<stem>\w{3,})(?:t|en)$"
 )
+# "Abzuholen", "umbuchen", "vorgerechnet": what stands before the verb says less than the verb.
+_PARTED = re.compile(
+    r"(?:ab|an|auf|aus|bei|durch|ein|fest|fort|her|herauf|hin|los|mit|nach|um|vor|weg|weiter|zu|zurück|zusammen|be|ent|er"
+    r"|ver|zer)(?:zu|ge)?(?P<stem>\w{4,})$"
+)
+_VERB_ENDINGS = ("", "e", "t", "st", "est", "et", "te", "ten", "test", "end", "ende", "enden")
 # Words that only German has, and that no German text does without.
 _SIGNS = words(
     """der die das und nicht ist ein eine mit für auf von wir ich sich auch noch wird haben hat zu den dem im am bis
@@ -33,12 +39,24 @@ def is_german(text: str) -> bool:
 def english(word: str) -> str | None:
     """What the word means, as far as the list knows it, its form or its parts; None where it knows nothing."""
     small = word.lower()
+    if found := _known(small):
+        return found
+    if (participle := _PARTICIPLE.match(small)) and (found := _known(participle["stem"] + "en")):
+        return f"{found} done"
+    if (parted := _PARTED.match(small)) and (found := _known(parted["stem"])):
+        return found
+    return _compound(small)
+
+
+def _known(small: str) -> str | None:
+    """The word itself, its stem, or the verb whose form it is: "ruf", "rufe", "ruft"; Swiss write ss for ß."""
     exact, stems = _meanings()
     if found := exact.get(small) or stems.get(_stem(small)):
         return found
-    if (participle := _PARTICIPLE.match(small)) and (found := stems.get(_stem(participle["stem"] + "en"))):
-        return f"{found} done"
-    return _compound(small)
+    for ending in _VERB_ENDINGS:
+        if small.endswith(ending) and (found := exact.get(small[: len(small) - len(ending)] + "en")):
+            return found
+    return exact.get(small.replace("ss", "ß")) if "ss" in small else None
 
 
 def _compound(small: str) -> str | None:

@@ -94,8 +94,10 @@ def _window(
 def _line(unit: Unit, german: bool, tokenizer: ModelTokenizer) -> _Line:
     box = {None: "", True: "[x] ", False: "[ ] "}[unit.ticked]
     mark = {"row": "| ", "item": "- ", "sentence": ""}[unit.form]
+    # In a table its columns speak; in a list whoever its item is about, also in the sentences after the first.
+    speaker = unit.speaker or ("" if unit.leads else unit.label) or " ".join(unit.cells)
     before = [
-        *(tokenizer.ids(f"{unit.speaker}:")[:MOST_SPEAKER] if unit.speaker else ()),
+        *(tokenizer.ids(f"{speaker}:")[:MOST_SPEAKER] if speaker else ()),
         *(tokenizer.ids(mark + box) if mark + box else ()),
     ]
     ids, offsets = _encode(unit.text, german, tokenizer)
