@@ -48,7 +48,7 @@ def intent(learned: LearnedExtractor | None) -> dict[str, float]:
     """The shipped weights, on sentences that they were not trained on.
 
     Of the very file that they were trained on, what training measured: each sentence judged by a fold that had not
-    seen it. Nothing is trained here on the file that is given.
+    seen it, or a fifth that was held back. Nothing is trained here on the file that is given.
     """
     data = intent_training.load()
     if data is None:
@@ -56,9 +56,9 @@ def intent(learned: LearnedExtractor | None) -> dict[str, float]:
         return {}
     sentences, labels = data
     if intent_training.was_trained_on():
-        print("intent: the shipped weights were trained on this file; these are the folds of their training")
+        print("intent: the shipped weights were trained on this file; these are of parts that training held back")
         found = _intent_score("words, 10 folds", intent_training.cross_validate(sentences, labels) >= LIKELY, labels)
-        print(f"intent, learned reader, 5 folds: F1 {reader_folds()['intent_f1']:.3f}")
+        print(f"intent, learned reader, held-back fifth: F1 {reader_folds()['intent_f1']:.3f}")
         return {"intent_words_f1": found[0], "intent_f1": reader_folds()["intent_f1"]}
     words = np.array([actionable(each) for each in sentences])
     found = _intent_score("shipped word weights", words >= LIKELY, labels)

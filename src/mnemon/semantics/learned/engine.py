@@ -19,6 +19,8 @@ from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Candidate
 LEAST_KEPT = 0.3
 # So often right on labelled text that its word stands.
 SURE_RULE = 0.8
+# Below this the reader does not only doubt a finding.
+DISBELIEVED = 0.2
 
 
 class LearnedExtractor:
@@ -53,16 +55,20 @@ def _candidates(
         heard = max(heard, proposal.unit)
         confidence = confidence_in(proposal)
         if proposal.by_rule is not None:
-            yield replace(proposal.by_rule, confidence=max(confidence, _least_of(proposal.by_rule)))
+            yield replace(proposal.by_rule, confidence=max(confidence, _least_of(proposal.by_rule, confidence)))
         elif confidence < LEAST_KEPT:
             continue
         elif found := candidate_of(revision, proposal, cast, _chunk_id(chunks, proposal.start)):
             yield replace(found, confidence=confidence)
 
 
-def _least_of(by_rule: Candidate) -> float:
-    """What a rule found is not lost because the reader doubts it: a sure rule states it, another one suggests it."""
-    return FACT_CONFIDENCE if by_rule.confidence >= SURE_RULE else LEAST_KEPT
+def _least_of(by_rule: Candidate, confidence: float) -> float:
+    """What a rule found is not lost because the reader doubts it: a sure rule states it, another one suggests it.
+
+    Where the reader is sure of the opposite it was right in four of five held-back cases: that is a suggestion too.
+    """
+    sure = by_rule.confidence >= SURE_RULE and confidence >= DISBELIEVED
+    return FACT_CONFIDENCE if sure else LEAST_KEPT
 
 
 def _chunk_id(chunks: Sequence[RevisionChunk], start: int) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.gloss import is_german
+from mnemon.semantics.learned.signs import SIGNS, signs_of
 from mnemon.semantics.learned.windows import Segment
 from mnemon.semantics.semantic_event import Candidate, Category
 
@@ -103,8 +104,8 @@ def _features(
     others = max((_best(other, run) for other in CATEGORIES if other is not category), default=_NOT_JUDGED)
     sure = min(max(rule.confidence, 1 - _SURE), _SURE) if rule else 0.5
     elsewhere = any(each.category is not category and _overlap(each, start, end) for each in by_rules)
-    asks = revision.text[start : end + 2].rstrip("\"'”) ").endswith("?")
     actionable = max((each.logits[-1] for each in run), default=0.0)
+    unit = revision.layout.units[run[0].segment.unit] if run else None
     return (
         1.0,
         logit,
@@ -115,13 +116,13 @@ def _features(
         float(elsewhere and rule is None),
         float(german),
         float(german) * logit,
-        float(asks),
         actionable * (category is Category.COMMITMENT),
+        *signs_of(revision.text[start : end + 2], category, unit),
         *(float(category is each) for each in CATEGORIES),
     )
 
 
 FEATURES = (
     "bias", "logit", "logit_above_0", "other_category", "rule", "rule_confidence", "rule_of_other_category", "german",
-    "german_logit", "asks", "actionable", *(f"is_{category.value}" for category in CATEGORIES),
+    "german_logit", "actionable", *SIGNS, *(f"is_{category.value}" for category in CATEGORIES),
 )  # fmt: skip
