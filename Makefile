@@ -46,8 +46,9 @@ bench: $(READY) ## every benchmark; QUICK=1 for a rough run
 bench-%: $(READY) ## one benchmark: make bench-NAME
 	@$(BIN)/python bench/bench_$*.py
 
-build: $(READY) ## wheel and sdist in dist/
-	@rm -rf dist && $(BIN)/python -m build --no-isolation --outdir dist . > /dev/null && ls dist
+build: $(READY) ## wheels (Mnemon, the model's weights) and sdist in dist/
+	@rm -rf dist && $(BIN)/python -m build --no-isolation --outdir dist . > /dev/null
+	@$(BIN)/python -m mnemon.models.weights_wheel dist > /dev/null && ls dist
 
 reference: $(READY) ## write docs/reference from the code
 	@$(BIN)/python -m mnemon.reference docs/reference

