@@ -82,7 +82,7 @@ async def test_without_scripts_a_decision_is_found_and_its_quote_opens_those_wor
     await plain_page.goto("/events")
     await expect(plain_page.locator(".events li")).to_have_count(2)
     await plain_page.fill("input[name=query]", "Bergen")
-    await plain_page.click("summary")
+    await plain_page.click("main summary")
     await plain_page.select_option("select[name=category]", "Decision")
     await plain_page.press("input[name=query]", "Enter")
     await expect(plain_page.locator(".events li")).to_have_count(1)

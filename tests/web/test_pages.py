@@ -37,9 +37,11 @@ async def test_a_newcomer_logs_in_by_the_printed_link_and_later_by_password(site
         await page.wait_for_url(f"{site.url}/")
         assert "Administrator" in await page.inner_text("header")
         assert "Nothing is stored here yet" in await page.inner_text("main")
+        await page.click("nav >> text=More")
         await page.click("nav >> text=Server")
         assert "works" in await page.inner_text("tr:has-text('database')")
-        await page.locator(f"main >> text={site.url}").wait_for()
+        await page.click("main >> text=Help")
+        await page.locator(f"main >> text={site.url}/mcp").first.wait_for()
         await page.click("text=Log out")
         await page.fill("input[name=email]", "ana@example.org")
         await page.fill("input[name=password]", "wrong password")
@@ -54,7 +56,7 @@ async def test_a_newcomer_logs_in_by_the_printed_link_and_later_by_password(site
 
 
 async def test_pages_without_a_session_lead_to_the_login_and_a_used_link_says_so(site: Mnemon) -> None:
-    async with httpx.AsyncClient(base_url=site.url) as client:
+    async with httpx.AsyncClient(base_url=site.url, timeout=60) as client:
         for path in (
             "/",
             "/search",
@@ -65,9 +67,13 @@ async def test_pages_without_a_session_lead_to_the_login_and_a_used_link_says_so
             "/upload",
             "/runs",
             "/server",
+            "/account",
+            "/docs",
+            "/help",
         ):
             asked = await client.get(path)
-            assert (asked.status_code, asked.headers["location"]) == (303, "/login"), path
+            wanted = "/login" if path == "/" else f"/login?next={path}"
+            assert (asked.status_code, asked.headers["location"]) == (303, wanted), path
         own = {"Origin": site.url}
         used = await client.post("/login", data={"link": "never-existed"}, headers=own)
         assert used.status_code == 401
@@ -79,7 +85,7 @@ async def test_pages_without_a_session_lead_to_the_login_and_a_used_link_says_so
 
 async def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(site: Mnemon) -> None:
     assert site.first_start is not None
-    async with httpx.AsyncClient(base_url=site.url) as client:
+    async with httpx.AsyncClient(base_url=site.url, timeout=60) as client:
         answer = await client.post("/login", data={"link": site.first_start.link_secret}, headers={"Origin": site.url})
         cookie = answer.headers["set-cookie"]
         assert "HttpOnly" in cookie

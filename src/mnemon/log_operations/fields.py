@@ -19,10 +19,12 @@ from mnemon.log.store import EventLog
 from mnemon.operations import Caller, Door, Output
 
 EVENT_ID = "01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B"
-NO_PAGES: Mapping[Door, str] = {
-    "web": "The log has no pages: it is for programs and for those who check it.",
+NO_TOOLS: Mapping[Door, str] = {
     "mcp": "Every tool costs every agent a part of its attention; they work with documents, events and memory.",
 }
+NO_PAGES: Mapping[Door, str] = {
+    **NO_TOOLS, "web": "The log has no pages: it is for programs and for those who check it.",
+}  # fmt: skip
 BY_PROGRAMS: Mapping[Door, str] = {**NO_PAGES, "command": "Programs ask this over REST."}
 
 SequenceNumber = Annotated[str, Field(pattern=r"^[0-9]{1,18}$")]

@@ -17,7 +17,7 @@ from mnemon.log.events import Event
 from mnemon.log.read.merged import ALL_LEGAL_ENTITIES
 from mnemon.log.read.streams import Stream
 from mnemon.log_operations.erasures import SubjectId
-from mnemon.log_operations.fields import NO_PAGES, Parts, person_of
+from mnemon.log_operations.fields import NO_TOOLS, Parts, person_of
 from mnemon.operations import Caller, Input, Output, operation
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.outputs import EventOut
@@ -78,7 +78,7 @@ class PersonFile(Output):
 
 @operation(
     "privacy.file", Action.VIEW_OWN_ACCOUNT, read_only=True, errors=(NotFound,),
-    example={"subject_id": "customer-17", "names": ["Eve Adams"]}, absent=NO_PAGES,
+    example={"subject_id": "customer-17", "names": ["Eve Adams"]}, absent=NO_TOOLS,
 )  # fmt: skip
 async def person_file(mnemon: Parts, caller: Caller, asked: PersonFileAsked) -> PersonFile:
     """All that is held about a person, as one file.

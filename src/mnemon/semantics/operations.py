@@ -97,7 +97,7 @@ async def people(mnemon: Parts, caller: Caller, asked: PeopleAsked) -> outputs.P
 
 @operation(
     "semantic_events.export", Action.QUERY, read_only=True, example={"category": "Decision", "format": "csv"},
-    absent={"mcp": "An agent reads pages of event_search.", "web": "REST and the command line write files."},
+    absent={"mcp": "An agent reads pages of event_search."},
 )  # fmt: skip
 async def export(mnemon: Parts, caller: Caller, asked: EventExport) -> outputs.EventsExported:
     """All that a search finds, as Markdown or CSV.

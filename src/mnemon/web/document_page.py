@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
+from markupsafe import Markup
 
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
@@ -13,13 +14,15 @@ from mnemon.documents.access import open_as
 from mnemon.documents.artifact_names import uid_of
 from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.documents.library import DocumentStatus, document_by_id, revision_of, revisions_of, which_revision
+from mnemon.documents.pictures import PDF
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
 from mnemon.operations import Caller, Operation, read_input
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.search.query import event_search
 from mnemon.web.forms import binds
-from mnemon.web.passages import TextView, view_of
+from mnemon.web.markdown import MARKDOWN, render_markdown
+from mnemon.web.passages import Sheet, TextView, sheet_of, view_of
 from mnemon.web.rendering import Visitor, as_page, id_of, query_of, render, visit
 
 router = APIRouter(include_in_schema=False)
@@ -31,10 +34,13 @@ PURGE_WORD = "purge"
 @as_page
 @binds(operations.get)
 async def document_page(
-    request: Request, mnemon: MnemonPart, doc_id: str, version: str = "", start: int = 0, end: int = 0, at: int = -1
-) -> Response:
+    request: Request, mnemon: MnemonPart, doc_id: str, version: str = "", start: int = 0, end: int = 0, at: int = -1,
+    page: int = 0, exact: bool = False,
+) -> Response:  # fmt: skip
     visitor = await visit(request, Action.VIEW_DOCUMENTS)
     view: TextView | None = None
+    sheet: Sheet | None = None
+    prose: Markup | None = None
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
         await open_as(tx, visitor.reader, id_of(doc_id))
         document = await document_by_id(tx, id_of(doc_id))
@@ -42,11 +48,19 @@ async def document_page(
         chosen = None
         if document.status not in (DocumentStatus.PURGED, DocumentStatus.UNREAD):
             chosen = await revision_of(tx, document.doc_id, which_revision(version or None))
-            view = view_of(await read_text(tx, chosen.doc_version_id), start, end, at)
+            content = await read_text(tx, chosen.doc_version_id)
+            view = view_of(content, start, end, at)
+            if chosen.media_type == PDF:
+                sheet = sheet_of(content.pages, page, start, end)
+            if chosen.media_type == MARKDOWN and not exact:
+                marked = (start, end) if view.marked else (-1, -1)
+                prose = render_markdown(content.text, view.first, view.last, *marked)
         artifact = uid_of(document.doc_id, document.source_uri) if document.purged_at is None else None
     return render(
         "document.html", here="documents", visitor=visitor, document=document, versions=versions, chosen=chosen,
-        view=view, purge_word=PURGE_WORD, artifact=artifact, events=await _events(mnemon, visitor, artifact),
+        view=view, sheet=sheet, prose=prose, exact=exact, purge_word=PURGE_WORD,
+        request_start=start if end else None, request_end=end or None, artifact=artifact,
+        events=await _events(mnemon, visitor, artifact),
     )  # fmt: skip
 
 

@@ -67,6 +67,19 @@ async def events_page(request: Request, mnemon: MnemonPart) -> Response:
     )  # fmt: skip
 
 
+@router.get("/events/export")
+@as_page
+@binds(operations.export)
+async def events_file(request: Request, mnemon: MnemonPart) -> Response:
+    """What the page of events shows, all of it, as a file."""
+    visitor = await visit(request, operations.export.action)
+    form = form_of(operations.export, request.query_params)
+    written = await operations.export(mnemon, Caller.of(visitor.principal), form.asked())
+    ending = "md" if written.format == "markdown" else "csv"
+    headers = {"Content-Disposition": f'attachment; filename="events.{ending}"', "Cache-Control": "no-store"}
+    return Response(written.text, media_type=f"text/{written.format}; charset=utf-8", headers=headers)
+
+
 @router.get("/events/commitments")
 @as_page
 @binds(operations.commitments, ONE_PAGE_OF_PROMISES)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from mnemon.documents.ingest.content import Page
+from mnemon.documents.ingest.places import rectangles
 from mnemon.documents.ingest.revision_texts import RevisionText
 from mnemon.errors import InvalidRequest
 
@@ -34,6 +36,35 @@ class TextView:
     speaker: str | None
     earlier: int | None
     later: int | None
+    # The part of the text that is shown.
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A page of a PDF as a picture, and where the cited words stand on it: left, top, width, height in points."""
+
+    number: int
+    count: int
+    width: float
+    height: float
+    marks: Sequence[tuple[float, float, float, float]]
+
+
+def sheet_of(pages: Sequence[Page], number: int, start: int = 0, end: int = 0) -> Sheet | None:
+    """The page that was asked for, or the first with the cited words, or the first."""
+    if not pages:
+        return None
+    places = rectangles(pages, start, end) if end > start >= 0 else []
+    wanted = number or (places[0][0] if places else pages[0].number)
+    page = next((one for one in pages if one.number == wanted), pages[0])
+    marks = [
+        (left - 1, page.height - top - 1, right - left + 2, top - bottom + 2)
+        for on, left, bottom, right, top in places
+        if on == page.number
+    ]
+    return Sheet(page.number, len(pages), page.width, page.height, marks)
 
 
 def view_of(content: RevisionText, start: int = 0, end: int = 0, at: int = -1) -> TextView:
@@ -57,6 +88,8 @@ def view_of(content: RevisionText, start: int = 0, end: int = 0, at: int = -1) -
         speaker=next((one for one in said if one), None),
         earlier=max(0, first - LONGEST) if first else None,
         later=last if last < length else None,
+        first=first,
+        last=last,
     )
 
 

@@ -1,19 +1,28 @@
 """The pages to ask and to search on."""
 
+import re
+
 from fastapi import APIRouter, Request, Response
 
 from mnemon.api.access import MnemonPart
 from mnemon.ask import operations
+from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageFilters
+from mnemon.ask.wording import words_of
 from mnemon.documents.access import read_as
 from mnemon.documents.library import list_documents
 from mnemon.errors import InvalidRequest
 from mnemon.operations import Caller, Differs
 from mnemon.web.forms import binds, form_of
-from mnemon.web.rendering import as_page, render, visit
+from mnemon.web.markdown import MARKDOWN, plain_words
+from mnemon.web.rendering import as_page, render, templates, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 10
+SMALL_WORDS = (
+    "the and for are was were not but with from that this which what when where who whom why how has have had did does "
+    "can may will would should could you your our their his her its any all about into than then there been"
+)
 ONE_PAGE = {
     "limit": Differs("A page of the web has a fixed length."),
     "explain": Differs("The parts of a score are for those who tune the search."),
@@ -52,4 +61,20 @@ async def search_page(request: Request, mnemon: MnemonPart) -> Response:
     return render(
         "search.html", status_code=problem.status if problem else 200, here="search", visitor=visitor, form=form,
         found=found, problem=problem, offset=first, before=max(0, first - ON_A_PAGE),
+        looked_for=stems_of(form.value("query")),
     )  # fmt: skip
+
+
+def stems_of(query: str) -> list[str]:
+    """The words to mark in what was found, each without its ending. Small words are everywhere and say nothing."""
+    words = [word for word in words_of(query) if len(word) > 2 and f" {word} " not in f" {SMALL_WORDS} "]
+    return [re.sub(r"(?:ies|ing|ed|es|s|e|y)$", "", word) if len(word) > 4 else word for word in words]
+
+
+def _shown_text(hit: PassageHit) -> str:
+    """As people read it."""
+    text = hit.snippet.text
+    return plain_words(text) if hit.media_type == MARKDOWN else " ".join(text.split())
+
+
+templates.filters["shown_text"] = _shown_text

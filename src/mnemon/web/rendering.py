@@ -1,24 +1,28 @@
 """How a page is made: who sees it, the template, and what is shown where something is refused."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import wraps
+from hashlib import sha256
+from hmac import compare_digest
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 from uuid import UUID
 
 import psycopg
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
 
 from mnemon import __version__
-from mnemon.api.access import mnemon_of, principal_of
+from mnemon.api.access import SAFE_METHODS, SESSION_COOKIE, mnemon_of, principal_of
 from mnemon.api.failures import unusable_value
 from mnemon.app import Mnemon
 from mnemon.documents.access import Reader
-from mnemon.errors import InvalidRequest, MnemonError, NotAuthenticated
+from mnemon.errors import InvalidRequest, MnemonError, NotAllowed, NotAuthenticated
 from mnemon.identity.roles import Action, Principal, Role, authorise
 from mnemon.identity.tenants import Tenant, own_tenant
 from mnemon.identity.users import User, user_by_id
@@ -26,6 +30,19 @@ from mnemon.work.jobs import list_workers
 from mnemon.work.kinds import JobKind
 
 Handler = Callable[..., Awaitable[Response]]
+FORM = re.compile(r'<form\b[^>]*\bmethod="post"[^>]*>')
+FORM_FIELD = "form_token"
+# The addresses of all pages, for the links at the head of each.
+KNOWN_PAGES: set[str] = set()
+# By status: what the page says above the reason, and what one can do.
+PROBLEMS = {
+    403: ("You may not do that", "Your role does not allow it. Someone who runs this server can."),
+    404: ("There is nothing here", "The address may be mistyped, or what was here is gone."),
+    409: ("Something changed meanwhile", "Open the page again to see how things stand now."),
+    422: ("That is not possible", "Go back and change what was asked."),
+    429: ("Too much at once", "Wait a moment, then try again."),
+    500: ("Something went wrong", "It is not your doing. Try again; if it stays, whoever runs this server can help."),
+}
 
 templates = Environment(
     loader=PackageLoader("mnemon.web"),
@@ -45,6 +62,8 @@ class Visitor:
     tenant: Tenant
     # False where the server lets everybody in: then there is nothing to log out of.
     logged_in: bool
+    # Goes into every form that changes something; empty where no cookie lets the visitor in.
+    form_token: str = ""
 
     @property
     def tenant_id(self) -> UUID:
@@ -64,12 +83,29 @@ async def visit(request: Request, action: Action) -> Visitor:
     mnemon = mnemon_of(request)
     principal = await principal_of(request)
     authorise(principal, action)
+    await refuse_foreign_forms(request)
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         user = await user_by_id(tx, principal.user_id)
         tenant = await own_tenant(tx, principal.tenant_id)
-    visitor = Visitor(principal, user, tenant, mnemon.settings.auth_enabled)
+    visitor = Visitor(principal, user, tenant, mnemon.settings.auth_enabled, form_token_of(request))
     request.state.visitor = visitor
     return visitor
+
+
+def form_token_of(request: Request) -> str:
+    """Only who has the session's cookie knows it, and no script and no other site has that."""
+    session = request.cookies.get(SESSION_COOKIE, "")
+    return sha256(f"mnemon form {session}".encode()).hexdigest()[:40] if session else ""
+
+
+async def refuse_foreign_forms(request: Request) -> None:
+    """Beside the check of the origin: a form must have been made for this session."""
+    if request.method in SAFE_METHODS or "authorization" in request.headers:
+        return
+    token = form_token_of(request)
+    given = (await request.form()).get(FORM_FIELD, "")
+    if token and not compare_digest(str(given).encode(), token.encode()):
+        raise NotAllowed("This form was not made for your present session: open the page again and send it anew.")
 
 
 async def has_worker(mnemon: Mnemon, kind: JobKind[Any]) -> bool:
@@ -86,7 +122,7 @@ def as_page(handler: Handler) -> Handler:
         try:
             return await handler(**values)
         except NotAuthenticated:
-            return RedirectResponse("/login", 303)
+            return RedirectResponse(_login_before(values["request"]), 303)
         except MnemonError as refusal:
             return _refused(values["request"], refusal)
         except psycopg.DataError as failure:
@@ -95,13 +131,29 @@ def as_page(handler: Handler) -> Handler:
     return shown
 
 
+def _login_before(request: Request) -> str:
+    """The login, which leads back to where the visitor wanted to go."""
+    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return "/login" if request.method != "GET" or wanted == "/" else f"/login?next={quote(wanted, safe='/')}"
+
+
 def _refused(request: Request, refusal: MnemonError) -> Response:
-    visitor = getattr(request.state, "visitor", None)
-    return render("problem.html", status_code=refusal.status, here="", visitor=visitor, message=refusal.message)
+    return problem_page(getattr(request.state, "visitor", None), refusal.message, refusal.status)
 
 
-def render(name: str, *, status_code: int = 200, **values: object) -> Response:
-    text = templates.get_template(name).render(version=__version__, **values)
+def problem_page(visitor: Visitor | None, message: str, status: int) -> Response:
+    title, advice = PROBLEMS.get(status, PROBLEMS[422] if status < 500 else PROBLEMS[500])
+    return render(
+        "problem.html", status_code=status, here="", visitor=visitor, message=message, title=title, advice=advice
+    )
+
+
+def render(name: str, *, status_code: int = 200, visitor: Visitor | None, **values: object) -> Response:
+    text = templates.get_template(name).render(version=__version__, visitor=visitor, **values)
+    if visitor and visitor.form_token:
+        # Put in here, so that no form can be without it.
+        field = f'<input type="hidden" name="{FORM_FIELD}" value="{visitor.form_token}">'
+        text = FORM.sub(lambda found: found[0] + field, text)
     return HTMLResponse(text, status_code, {"Cache-Control": "no-store"})
 
 
@@ -125,8 +177,27 @@ def _day(moment: date | str | None) -> str:
     return f"{moment:%-d %B %Y}" if moment else ""
 
 
-def _moment(moment: datetime | None) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else ""
+def _moment(moment: datetime | str | None) -> str:
+    """In UTC; the page's script shows it in the reader's zone."""
+    if not moment:
+        return ""
+    exact = (datetime.fromisoformat(moment) if isinstance(moment, str) else moment).astimezone(UTC)
+    written = exact.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    pattern = Markup('<time datetime="%s" title="%s UTC" data-local>%s UTC</time>')
+    return pattern % (written, f"{exact:%Y-%m-%d %H:%M:%S}", f"{exact:%Y-%m-%d %H:%M}")
+
+
+def _marked_words(text: str, words: list[str]) -> str:
+    """The words of a search, marked; each also where it goes on, as `book` in `bookings`."""
+    wanted = sorted({word for word in words if len(word) > 1}, key=len, reverse=True)
+    if not wanted:
+        return escape(text)
+    found = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, wanted))})\w*", re.IGNORECASE)
+    shown, end = Markup(), 0
+    for match in found.finditer(text):
+        shown += escape(text[end : match.start()]) + Markup("<mark>%s</mark>") % match[0]
+        end = match.end()
+    return shown + escape(text[end:])
 
 
 def _size(count: int | None) -> str:
@@ -142,5 +213,16 @@ def _seconds(milliseconds: int | None) -> str:
     return "" if milliseconds is None else f"{milliseconds / 1000:.1f} s"
 
 
-templates.filters |= {"day": _day, "moment": _moment, "size": _size, "seconds": _seconds}
-templates.globals["query_of"] = query_of
+def _short_hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:12]
+
+
+templates.filters |= {
+    "day": _day,
+    "moment": _moment,
+    "size": _size,
+    "seconds": _seconds,
+    "marked": _marked_words,
+    "hash": _short_hash,
+}
+templates.globals |= {"query_of": query_of, "known_pages": KNOWN_PAGES}

@@ -13,6 +13,7 @@ from mnemon.app import Mnemon
 from mnemon.errors import BadSettings
 from mnemon.mcp.http import PATH, add_mcp
 from mnemon.settings import Settings
+from mnemon.web.failure_pages import add_failure_pages
 from mnemon.web.pages import add_pages
 
 
@@ -20,6 +21,7 @@ def create_site(mnemon: Mnemon) -> FastAPI:
     site = create_api(mnemon, apart=frozenset({PATH}))
     add_pages(site)
     add_mcp(site, mnemon)
+    add_failure_pages(site)
     return site
 
 

@@ -24,7 +24,6 @@ ELSEWHERE: dict[Door, str] = {
     "mcp": "An agent has a token of its own.",
     "command": "Whoever runs the command owns the machine.",
 }
-ON_PAGES: dict[Door, str] = {**ELSEWHERE, "web": "Every page shows who is logged in."}
 STORED_HASH = "SELECT password_hash FROM mnemon.users WHERE user_id = %s"
 
 
@@ -140,7 +139,7 @@ async def log_out(mnemon: Parts, caller: Caller, asked: OwnAccountAsked) -> Logg
     return LoggedOut(user_id=principal.user_id)
 
 
-@operation("account.get", Action.VIEW_OWN_ACCOUNT, read_only=True, example={}, absent=ON_PAGES)
+@operation("account.get", Action.VIEW_OWN_ACCOUNT, read_only=True, example={}, absent=ELSEWHERE)
 async def me(mnemon: Parts, caller: Caller, asked: OwnAccountAsked) -> Me:
     """Who this credential stands for."""
     principal = _known(caller)
@@ -156,7 +155,7 @@ async def me(mnemon: Parts, caller: Caller, asked: OwnAccountAsked) -> Me:
 @operation(
     "account.password", Action.MANAGE_OWN_ACCOUNT, errors=(NotAuthenticated,),
     example={"old_password": "correct horse battery", "new_password": "staple correct horse"},
-    absent={**ELSEWHERE, "web": "People set it over REST; an administrator sets it by command."},
+    absent=ELSEWHERE,
 )  # fmt: skip
 async def set_password(mnemon: Parts, caller: Caller, asked: NewPassword) -> PasswordSet:
     """Set one's own password; other sessions end."""

@@ -8,7 +8,7 @@ from pydantic import Field
 from mnemon.db.database import Connection
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity import tokens
-from mnemon.identity.operations.users import BY_PEOPLE, Parts, Someone, user_named
+from mnemon.identity.operations.users import NOT_BY_AGENTS, Parts, Someone, user_named
 from mnemon.identity.roles import Action, CredentialScope, may
 from mnemon.identity.tokens import AccessToken, NewAccessToken
 from mnemon.operations import Caller, Input, Output, operation
@@ -41,7 +41,7 @@ class TokenList(Output):
     tokens: list[AccessToken]
 
 
-@operation("tokens.list", Action.VIEW_OWN_ACCOUNT, read_only=True, example={"everyone": True}, absent=BY_PEOPLE)
+@operation("tokens.list", Action.VIEW_OWN_ACCOUNT, read_only=True, example={"everyone": True}, absent=NOT_BY_AGENTS)
 async def list_tokens(mnemon: Parts, caller: Caller, asked: TokensAsked) -> TokenList:
     """List one's own tokens, or as an administrator everyone's."""
     if asked.everyone:
@@ -53,7 +53,7 @@ async def list_tokens(mnemon: Parts, caller: Caller, asked: TokensAsked) -> Toke
 
 
 @operation(
-    "tokens.add", Action.MANAGE_OWN_ACCOUNT, errors=(NotFound,), absent=BY_PEOPLE,
+    "tokens.add", Action.MANAGE_OWN_ACCOUNT, errors=(NotFound,), absent=NOT_BY_AGENTS,
     example={"name": "notes agent", "scope": "read", "days": 90},
 )  # fmt: skip
 async def add_token(mnemon: Parts, caller: Caller, asked: NewToken) -> NewAccessToken:
@@ -66,7 +66,7 @@ async def add_token(mnemon: Parts, caller: Caller, asked: NewToken) -> NewAccess
 
 @operation(
     "tokens.revoke", Action.MANAGE_OWN_ACCOUNT, errors=(NotFound,), destructive=True, idempotent=True,
-    absent=BY_PEOPLE, example={"token_id": "018f4d1e-0000-7000-8000-000000000001"},
+    absent=NOT_BY_AGENTS, example={"token_id": "018f4d1e-0000-7000-8000-000000000001"},
 )  # fmt: skip
 async def revoke_token(mnemon: Parts, caller: Caller, asked: TokenAsked) -> AccessToken:
     """Make a token worthless, at once."""

@@ -16,8 +16,9 @@ from mnemon.inputs import Cursor, from_cursor, page_of
 from mnemon.log.store import EventLog
 from mnemon.operations import Caller, Door, Input, Output, operation
 
+NOT_BY_AGENTS: dict[Door, str] = {"mcp": "People are let in by people."}
 BY_PEOPLE: dict[Door, str] = {
-    "mcp": "People are let in by people.",
+    **NOT_BY_AGENTS,
     "web": "The pages show documents; people are added by command or REST.",
 }
 ONE = {"user": "ana@example.org"}

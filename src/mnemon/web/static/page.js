@@ -12,7 +12,7 @@ export function element(name, attributes = {}, ...children) {
 
 export async function call(path, options = {}) {
   const answer = await fetch(path, { credentials: "same-origin", ...options });
-  if (answer.status === 401) location.assign("/login");
+  if (answer.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
   return answer;
 }
 

@@ -64,7 +64,7 @@ class Row {
     }
     body.append("file", this.file);
     const [status, told] = await this.post(body);
-    if (status === 401) return location.assign("/login");
+    if (status === 401) return location.assign("/login?next=/upload");
     if (status === 202 || status === 200) {
       this.link(told.doc_id, told.run_id);
       this.show(told.status, told.reason ?? "");

@@ -1,0 +1,58 @@
+// On every page: times in the reader's zone, buttons that copy, and the keyboard.
+for (const one of document.querySelectorAll("time[data-local]")) localise(one);
+
+export function localise(one) {
+  const moment = new Date(one.dateTime);
+  if (Number.isNaN(moment.getTime())) return;
+  one.textContent = moment.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-copy]");
+  if (!button) return;
+  const source = document.getElementById(button.dataset.copy);
+  const said = button.textContent;
+  try {
+    await navigator.clipboard.writeText(source.dataset.text ?? source.textContent);
+    button.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(source);
+    button.textContent = "Selected: press Ctrl-C";
+  }
+  setTimeout(() => (button.textContent = said), 2000);
+});
+for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+
+const keys = document.getElementById("keys");
+const places = { a: "/", s: "/search", e: "/events", d: "/documents", m: "/memory", l: "/log", h: "/help" };
+let going = false;
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape") return void document.querySelector(".more[open]")?.removeAttribute("open");
+  if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
+  if (going && places[event.key]) return location.assign(places[event.key]);
+  going = event.key === "g";
+  if (event.key === "/") {
+    event.preventDefault();
+    const box = document.querySelector("main [role=search] input, main input[type=search]");
+    if (box) box.focus();
+    else location.assign("/");
+  } else if (event.key === "?") keys?.showModal();
+  else if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
+});
+
+// From one item of the page's list to the next.
+function step(by) {
+  const items = [...document.querySelectorAll("main .events > li, main .hits > li, main .list tbody tr, main .sources > li")];
+  if (!items.length) return;
+  const here = items.findIndex((one) => one.contains(document.activeElement));
+  const next = items[Math.min(items.length - 1, Math.max(0, here + by))];
+  const link = next.querySelector("a, button");
+  if (link) link.focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
+document.addEventListener("click", (event) => {
+  for (const menu of document.querySelectorAll(".more[open]")) if (!menu.contains(event.target)) menu.removeAttribute("open");
+});
