@@ -1,3 +1,5 @@
+"""Chunks: passages of a text with what is known of each, cut along its structure; talk is cut by turns."""
+
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
