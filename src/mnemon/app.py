@@ -68,6 +68,7 @@ from mnemon.work.worker import Worker
 
 if TYPE_CHECKING:
     from mnemon.ask.answer import Asking
+    from mnemon.ask.recall import Remembered
     from mnemon.ask.search import Searcher
     from mnemon.models.calls import DatabaseRecorder
     from mnemon.models.embedder import Embedder
@@ -241,7 +242,20 @@ class Mnemon:
         """Answers questions, and records them."""
         from mnemon.ask.answer import Asking
 
-        return Asking(self.searcher, self.log, self.language_model)
+        return Asking(self.searcher, self.log, self.language_model, self._recall)
+
+    async def _recall(self, tenant: UUID, question: str, limit: int) -> "Sequence[Remembered]":
+        """Memory for the answers: the trunk of the tenant's own world."""
+        from mnemon.ask.recall import Remembered
+
+        found = await self.memory.search.search(tenant, self.memory.place(tenant), question, limit=limit)
+        return [
+            Remembered(
+                hit.object.emo_id, hit.object.emo_version, hit.object.emo_type, hit.object.place.branch,
+                hit.object.content, hit.object.updated_at, hit.score,
+            )
+            for hit in found.hits
+        ]  # fmt: skip
 
     def _embedder_of(self, model_id: str) -> "Embedder | None":
         from mnemon.models.choose import open_embedder_of

@@ -96,7 +96,11 @@ async def test_a_question_for_a_past_decision_is_answered_by_it(
     await added("Date: 2026-04-02\n\nDecision: we use Postgres instead of MySQL for the event store.", "then.txt")
     await all_done()
     asked = "What did we decide about the event store in"
-    assert await answer(mnemon, tenant, f"{asked} March?") == "Decision: we use MySQL for the event store."
+    march = await mnemon.asking.ask(tenant, ADA, f"{asked} March?")
+    assert [(one.role, one.note) for one in march.sentences] == [
+        ("answer", "Until 2 April 2026:"), ("since", "Since 2 April 2026:"),
+    ]  # fmt: skip
+    assert march.sentences[0].text == "Decision: we use MySQL for the event store."
     assert "Postgres" in await answer(mnemon, tenant, f"{asked} April?")
     assert await answer(mnemon, tenant, "What did we decide about Napoleon in March?") == ""
 

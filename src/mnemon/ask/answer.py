@@ -7,16 +7,20 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 from uuid import UUID
 
-from mnemon.ask.citations import Citation, cite, purged_among
-from mnemon.ask.extractive import PASSAGES, choose_sentences
+from mnemon.ask.citations import Citation, purged_among
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageFilters
-from mnemon.ask.occasions import Occasions, asked_for, occasions_in
 from mnemon.ask.query_log import record_question
+from mnemon.ask.quoting.composing import compose
+from mnemon.ask.quoting.judgement import shipped
+from mnemon.ask.quoting.remembering import candidates_of
+from mnemon.ask.quoting.surroundings import read_stretches
+from mnemon.ask.quoting.told import NOTHING_TOLD, read_told
+from mnemon.ask.quoting.weighed import PASSAGES, Weighed, weigh
+from mnemon.ask.recall import Recall, Remembered, remember_nothing
 from mnemon.ask.refusal import MISSES, Refusal, refuse_no_proof, refuse_nothing_found, refuse_weak
 from mnemon.ask.search import Ranked, Searcher
-from mnemon.ask.strength import NO_MORE, strength_of
 from mnemon.ask.written import ProvenSentence, Written, write_answer
 from mnemon.documents.access import Reader, read_as
 from mnemon.errors import MnemonError
@@ -27,6 +31,8 @@ from mnemon.models.language import LanguageModel
 from mnemon.telemetry import counter, logger
 
 SHOWN = 10
+# Memory objects that are looked at.
+RECALLED = 5
 
 UNAVAILABLE = counter("mnemon_answers_without_model_total", "Answers in quotes because the language model failed.")
 
@@ -53,7 +59,7 @@ class Answer:
 
     @property
     def text(self) -> str:
-        return " ".join(sentence.text for sentence in self.sentences)
+        return " ".join(sentence.told for sentence in self.sentences)
 
     @property
     def citations(self) -> list[Citation]:
@@ -67,16 +73,34 @@ class Answer:
 
 
 def sentence_as_json(sentence: ProvenSentence) -> dict[str, Any]:
-    return {"text": sentence.text, "citations": [one.as_json() for one in sentence.citations]}
+    return {
+        "text": sentence.text,
+        "citations": [one.as_json() for one in sentence.citations],
+        "remembered": [one.as_json() for one in sentence.remembered],
+        "role": sentence.role,
+        "note": sentence.note,
+    }
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found for a question, in documents and in memory."""
+
+    ranked: Ranked
+    hits: Sequence[PassageHit]
+    remembered: Sequence[Remembered]
 
 
 class Asking:
     """Answers questions; every one is recorded."""
 
-    def __init__(self, searcher: Searcher, events: EventLog, model: LanguageModel) -> None:
+    def __init__(
+        self, searcher: Searcher, events: EventLog, model: LanguageModel, recall: Recall = remember_nothing
+    ) -> None:
         self._searcher = searcher
         self._events = events
         self._model = model
+        self.recall = recall
         self._unfinished: set[asyncio.Task[Answer]] = set()
 
     async def close(self) -> None:
@@ -86,8 +110,8 @@ class Asking:
     async def ask(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters = EVERYTHING) -> Answer:
         """Search, weigh, answer or refuse, record."""
         began = time.perf_counter()
-        ranked, hits = await self._find(tenant, actor, question, filters)
-        return await self._conclude(tenant, actor, ranked, hits, began)
+        findings = await self._find(tenant, actor, question, filters)
+        return await self._conclude(tenant, actor, findings, began)
 
     async def stream(
         self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters = EVERYTHING
@@ -97,11 +121,12 @@ class Asking:
         A model's words are shown only after their quotes were found, so they come sentence by sentence.
         """
         began = time.perf_counter()
-        ranked, hits = await self._find(tenant, actor, question, filters)
-        concluding = asyncio.create_task(self._conclude(tenant, actor, ranked, hits, began))
+        findings = await self._find(tenant, actor, question, filters)
+        concluding = asyncio.create_task(self._conclude(tenant, actor, findings, began))
         self._unfinished.add(concluding)
         concluding.add_done_callback(self._finished)
-        yield "evidence", {"passages": [_brief(hit) for hit in hits if ranked.order], "mode": _mode(ranked)}
+        ranked = findings.ranked
+        yield "evidence", {"passages": [_brief(hit) for hit in findings.hits if ranked.order], "mode": _mode(ranked)}
         answer = await asyncio.shield(concluding)
         for sentence in answer.sentences:
             yield "sentence", sentence_as_json(sentence)
@@ -114,49 +139,52 @@ class Asking:
         if not task.cancelled() and (failure := task.exception()):
             log.warning("answer_failed", error=type(failure).__name__)
 
-    async def _find(
-        self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters
-    ) -> tuple[Ranked, Sequence[PassageHit]]:
-        return await self._searcher.find(
+    async def _find(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters) -> Findings:
+        """Documents and memory at once. Filters are of documents: with one set, memory is not asked."""
+        searching = self._searcher.find(
             tenant, question, filters, wanted=SHOWN, shown=slice(SHOWN), reader=Reader.of(actor), misses=MISSES
         )
+        if filters.applied():
+            return Findings(*await searching, ())
+        found, remembered = await asyncio.gather(searching, self.recall(tenant, question, RECALLED))
+        return Findings(*found, remembered)
 
-    async def _conclude(
-        self, tenant: UUID, actor: Actor, ranked: Ranked, hits: Sequence[PassageHit], began: float
-    ) -> Answer:
+    async def _conclude(self, tenant: UUID, actor: Actor, findings: Findings, began: float) -> Answer:
         reader = Reader.of(actor)
-        occasions = await self._occasions(tenant, reader, ranked, hits)
-        strength = strength_of(ranked, occasions.by_passage(ranked, hits) if occasions else NO_MORE)
+        ranked, hits = findings.ranked, findings.hits
+        weighed = await self._weigh(tenant, reader, findings)
         refusal: Refusal | None = None
         written = Written([], 0, "")
-        if strength.enough:
-            written = await self._answer(tenant, ranked, hits, occasions)
+        if weighed.enough:
+            written = await self._answer(tenant, reader, findings, weighed)
         if not written.sentences:
             seen = await self._as_seen(tenant, reader, ranked)
-            if not ranked.order:
+            if not ranked.order and not findings.remembered:
                 refusal = refuse_nothing_found(seen, hits)
-            elif not strength.enough:
-                refusal = refuse_weak(seen, strength, hits)
+            elif not weighed.enough:
+                refusal = refuse_weak(seen, weighed.of_somebody_else, hits)
             else:
                 refusal = refuse_no_proof(seen, written.dropped, hits)
         answer = Answer(
             query_id=new_uuid(), question=ranked.asked.question, outcome="refused" if refusal else "answered",
-            sentences=written.sentences, refusal=refusal, strength=strength.value, mode=_mode(ranked),
+            sentences=written.sentences, refusal=refusal, strength=weighed.chance, mode=_mode(ranked),
             lexical_only=ranked.lexical_only, model=written.model or None, dropped=written.dropped,
             filters=ranked.filters.applied(), seconds=time.perf_counter() - began,
         )  # fmt: skip
         await record_question(self._events, tenant, actor, answer)
         return answer
 
-    async def _occasions(
-        self, tenant: UUID, reader: Reader, ranked: Ranked, hits: Sequence[PassageHit]
-    ) -> Occasions | None:
-        """What the passages tell of the kind of event that is asked for, if one is."""
-        if not ranked.order or asked_for(ranked.asked.question) is None:
-            return None
-        async with self._searcher.database.transaction(tenant) as tx:
-            await read_as(tx, reader)
-            return await occasions_in(tx, ranked.asked.question, hits[:PASSAGES])
+    async def _weigh(self, tenant: UUID, reader: Reader, findings: Findings) -> Weighed:
+        """Every statement in and around what was found."""
+        ranked = findings.ranked
+        stretches, told = [], NOTHING_TOLD
+        if ranked.order:
+            async with self._searcher.database.transaction(tenant) as tx:
+                await read_as(tx, reader)
+                stretches = await read_stretches(tx, findings.hits[:PASSAGES])
+                told = await read_told(tx, stretches)
+        embedder = self._searcher.embedder_in_use(ranked.asked)
+        return await weigh(ranked, [*stretches, *candidates_of(findings.remembered)], told, shipped(), embedder)
 
     async def _as_seen(self, tenant: UUID, reader: Reader, ranked: Ranked) -> Ranked:
         """With no more counted than the reader may see."""
@@ -164,20 +192,19 @@ class Asking:
             await read_as(tx, reader)
             return replace(ranked, scope=await ranked.scope.seen(tx))
 
-    async def _answer(
-        self, tenant: UUID, ranked: Ranked, hits: Sequence[PassageHit], occasions: Occasions | None
-    ) -> Written:
+    async def _answer(self, tenant: UUID, reader: Reader, findings: Findings, weighed: Weighed) -> Written:
         """In the model's words where there is a model that answers, else in the sources' own."""
-        if self._model.available:
+        if self._model.available and findings.ranked.order:
             try:
-                written = await write_answer(self._model, tenant, ranked.asked.question, hits[:PASSAGES])
+                question = findings.ranked.asked.question
+                written = await write_answer(self._model, tenant, question, findings.hits[:PASSAGES])
                 return await self._without_purged(tenant, written)
             except MnemonError as failure:
                 UNAVAILABLE.inc()
                 log.warning("answer_without_model", error_code=failure.code)
-        chosen = await choose_sentences(ranked, hits, self._searcher.embedder_in_use(ranked.asked), occasions)
-        proven = [ProvenSentence(one.text, [cite(one.hit, one.start, one.end)]) for one in chosen]
-        return Written(proven, 0, "")
+        async with self._searcher.database.transaction(tenant) as tx:
+            await read_as(tx, reader)
+            return Written(await compose(tx, weighed.choices(), findings.hits), 0, "")
 
     async def _without_purged(self, tenant: UUID, written: Written) -> Written:
         """A model takes its time: what was purged meanwhile is not shown any more."""

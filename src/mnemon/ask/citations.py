@@ -48,12 +48,39 @@ class Citation:
     first_page: int | None
     last_page: int | None
     written_at: datetime | None
+    # Of the text, from 1, where the quote begins.
+    line: int | None = None
+    # The semantic event that the quote proves, where one was read from it.
+    event_id: str | None = None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def link(self) -> str:
         """Opens the span for ever: revisions do not change."""
         return f"/v1/evidence/{self.doc_version_id}/{self.start}-{self.end}"
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"link": self.link}
+
+
+@dataclass(frozen=True)
+class MemoryCitation:
+    """`content[start:end] == quote` in this version of a memory object."""
+
+    emo_id: UUID
+    emo_version: int
+    start: int
+    end: int
+    quote: str
+    emo_type: str
+    branch: str
+    updated_at: datetime
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def link(self) -> str:
+        """Opens the object; a later version keeps the earlier ones."""
+        return f"/v1/emo/{self.emo_id}/versions/{self.emo_version}"
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self) | {"link": self.link}

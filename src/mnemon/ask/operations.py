@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from mnemon.ask.search import Searcher
 
 
+# Memory objects that a search shows.
+RECALLED = 5
+
+
 class Parts(Protocol):
     """What these operations need of Mnemon."""
 
@@ -35,13 +39,15 @@ class Parts(Protocol):
     example={"query": "who approved the budget", "person": "Ada Byron", "from_date": "2026-01-01"},
 )  # fmt: skip
 async def search(mnemon: Parts, caller: Caller, asked: PassageSearch) -> PassagesFound:
-    """Find passages of documents by words and meaning, best first."""
+    """Find passages of documents by words and meaning, best first; and what memory says, beside them."""
+    first = asked.offset == 0 and not asked.applied()
+    remembered = await mnemon.asking.recall(caller.tenant_id, asked.query, RECALLED) if first else ()
     found = await mnemon.searcher.search(
         caller.tenant_id, asked.query, asked, limit=asked.limit, offset=asked.offset, explain=asked.explain,
         reader=Reader.of(caller.actor),
     )  # fmt: skip
     return PassagesFound(
-        items=found.hits, total=found.total, next_offset=found.next_offset, mode=found.mode,
+        items=found.hits, remembered=list(remembered), total=found.total, next_offset=found.next_offset, mode=found.mode,
         lexical_only=found.lexical_only, reranked=found.reranked, filters=found.filters.applied(),
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from mnemon.ask.citations import Citation
 from mnemon.ask.hits import PassageHit
+from mnemon.ask.recall import Remembered
 from mnemon.ask.refusal import Refusal
 from mnemon.ask.written import ProvenSentence
 from mnemon.operations import Output
@@ -19,6 +20,9 @@ class PassagesFound(Output):
     """A page of passages, best first."""
 
     items: Sequence[PassageHit]
+    remembered: Sequence[Remembered] = Field(
+        description="Memory objects that say it, on the first page of a search without filters; scores are comparable."
+    )
     total: int = Field(description="Passages that were ranked.")
     next_offset: int | None
     mode: SearchMode = Field(description="`lexical` where no embedding model took part.")

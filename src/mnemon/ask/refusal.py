@@ -7,7 +7,6 @@ from uuid import UUID
 
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.search import Ranked
-from mnemon.ask.strength import Strength
 from mnemon.ask.wording import says, words_of
 
 MISSES = 3
@@ -61,9 +60,10 @@ def refuse_nothing_found(ranked: Ranked, nearest: Sequence[PassageHit]) -> Refus
     return _refusal("nothing_found", f"{where}.", ranked, nearest[:MISSES])
 
 
-def refuse_weak(ranked: Ranked, strength: Strength, hits: Sequence[PassageHit]) -> Refusal:
-    if strength.lead is not None and strength.lead < 0:
-        names = " and ".join(name.capitalize() for name in strength.named)
+def refuse_weak(ranked: Ranked, not_by: Sequence[str], hits: Sequence[PassageHit]) -> Refusal:
+    """`not_by` are those whom the question names, where others were found to say it."""
+    if not_by:
+        names = " and ".join(not_by)
         return _refusal(
             "another_person", f"What comes nearest was said by someone else, not by {names}.", ranked, hits[:MISSES]
         )

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from mnemon.ask.citations import Citation, cite
+from mnemon.ask.citations import Citation, MemoryCitation, cite
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.wording import words_of
 from mnemon.documents.quotes import find_quote
@@ -33,6 +34,10 @@ _NO = re.compile(r"\b(?:not|no|never|nobody|none|nothing|neither|without|cannot)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
+# An answer may show beside what stands what it replaced, what was denied, what came since, and the other side.
+Role = Literal["answer", "replaced", "denied", "since", "earlier", "disagrees"]
+
+
 class Quote(BaseModel):
     passage: int = Field(description="The number of the passage.")
     quote: str = Field(max_length=400, description="Words copied from that passage.")
@@ -49,10 +54,21 @@ class WrittenAnswer(BaseModel):
 
 @dataclass(frozen=True)
 class ProvenSentence:
-    """A sentence, and the words of the sources that prove it."""
+    """A sentence, and the words of the sources that prove it: of documents, or of memory objects.
+
+    `role` tells what it is to the answer; `note` is what we say of it, such as when it was replaced.
+    """
 
     text: str
     citations: Sequence[Citation]
+    remembered: Sequence[MemoryCitation] = ()
+    role: Role = "answer"
+    note: str = ""
+
+    @property
+    def told(self) -> str:
+        """With what is to be said of it."""
+        return f"{self.note} {self.text}" if self.note else self.text
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,207 @@
+"""Chooses what an answer quotes: the best statement, what it needs beside it, what replaced or denied it, the other side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from mnemon.ask.quoting import things
+from mnemon.ask.quoting.features import CandidateStatement, Weighing
+from mnemon.ask.quoting.hearing import folded, words_in
+from mnemon.ask.quoting.statements import Statement
+from mnemon.ask.quoting.told import Successor, Told
+from mnemon.ask.written import Role
+
+MOST_SENTENCES, MOST_ITEMS = 3, 12
+# How far behind the best a further statement may be, by what it is: another of its list or kind, one that adds words,
+# what another document says of the same.
+ONE_MORE, ADDS, RIVAL = 1.6, 0.9, 0.9
+# Another sentence must say this share of the question anew; a rival must say so much of what the best says.
+NEW_SHARE, AS_MUCH = 0.2, 0.9
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A statement of the answer: what it is to it, and our words about that."""
+
+    candidate: CandidateStatement
+    role: Role = "answer"
+    note: str = ""
+
+
+def choose(found: Sequence[CandidateStatement], weighing: Weighing, told: Told) -> list[Choice]:
+    """Of candidates, best first. What stands comes first, with what it replaced after it."""
+    if not found:
+        return []
+    chosen = _of_one_kind(found, weighing) or _few(found, weighing)
+    choices = [choice for one in chosen for choice in _as_it_stands(one, found, weighing, told)]
+    choices = _with_denials(choices, found)
+    if len(choices) == 1:
+        choices = _with_rival(choices[0], found, weighing)
+    return _once(choices)
+
+
+def _of_one_kind(found: Sequence[CandidateStatement], weighing: Weighing) -> list[CandidateStatement]:
+    """Items of one list, or events of the kind that is asked for: each is an answer of its own."""
+    best = found[0]
+    if weighing.asked_event and best.values["told"]:
+        more = [
+            one for one in found
+            if one.values["told"] and one.score >= best.score - ONE_MORE and one.covers >= best.covers
+            and not one.values["of_other"]
+        ]  # fmt: skip
+        return in_reading_order(more[:MOST_ITEMS])
+    several = weighing.need.kind == "list" and best.statement.kind in ("item", "row")
+    if not several:
+        return []
+    own = [
+        one for one in found
+        if one.origin.doc_version_id == best.origin.doc_version_id and one.statement.kind == best.statement.kind
+        and one.statement.group == best.statement.group and one.statement.headings == best.statement.headings
+        and one.score >= best.score - ONE_MORE
+    ]  # fmt: skip
+    return in_reading_order(own[:MOST_ITEMS])
+
+
+def _few(found: Sequence[CandidateStatement], weighing: Weighing) -> list[CandidateStatement]:
+    """The best, and those that say more of the question and are nearly as good."""
+    chosen = [found[0]]
+    for one in found[1:]:
+        if len(chosen) == MOST_SENTENCES or one.score < found[0].score - ADDS:
+            break
+        before = frozenset[int]().union(*(other.covers for other in chosen))
+        if weighing.share(one.said - before) >= NEW_SHARE:
+            chosen.append(one)
+    return in_reading_order(chosen)
+
+
+def _as_it_stands(
+    one: CandidateStatement, found: Sequence[CandidateStatement], weighing: Weighing, told: Told
+) -> list[Choice]:
+    """A statement that was replaced comes after what stands in its place, and says so."""
+    if not one.replaced:
+        return [Choice(one)]
+    for event in one.events:
+        successor = told.successor(event) if event.status == "superseded" else None
+        if successor is None:
+            continue
+        standing, when = _candidate_of(successor, found), day_of(successor.event.happened_at)
+        if standing.key == one.key:
+            return [Choice(one)]
+        if weighing.need.past or weighing.timed:
+            return [Choice(one, "answer", f"Until {when}:"), Choice(standing, "since", f"Since {when}:")]
+        return [Choice(standing), Choice(one, "replaced", f"Replaced on {when}:")]
+    return [Choice(one, "replaced", "Replaced since:")]
+
+
+def _candidate_of(successor: Successor, found: Sequence[CandidateStatement]) -> CandidateStatement:
+    """Among what was found already, where its whole sentence is known; else just its quote."""
+    event = successor.event
+    for one in found:
+        if one.origin.doc_version_id == event.revision and one.statement.start < event.end and event.start < one.statement.end:  # fmt: skip
+            return one
+    statement = Statement(event.start, event.end, successor.quote, "event")
+    return CandidateStatement(statement, successor.origin, 0.0, {}, (event,))
+
+
+def _with_denials(choices: Sequence[Choice], found: Sequence[CandidateStatement]) -> list[Choice]:
+    """Where the next sentences deny a statement, the denial comes first and the statement is marked."""
+    chosen: list[Choice] = []
+    for choice in choices:
+        denial = _denial_of(choice.candidate, found) if choice.role == "answer" else None
+        if denial is None:
+            chosen.append(choice)
+            continue
+        chosen.append(Choice(denial))
+        chosen.append(replace(choice, role="denied", note="Denied there:"))
+    return chosen
+
+
+def _denial_of(one: CandidateStatement, found: Sequence[CandidateStatement]) -> CandidateStatement | None:
+    if things.DENIAL.search(one.statement.text):
+        return None
+    after = [
+        other for other in found
+        if other.origin.doc_version_id == one.origin.doc_version_id and other.statement.start > one.statement.start
+    ]  # fmt: skip
+    for other in sorted(after, key=lambda each: each.statement.start)[:2]:
+        same = other.statement.group - one.statement.group <= 1
+        if same and things.DENIAL.search(other.statement.text):
+            return other
+    return None
+
+
+def _with_rival(
+    choice: Choice, found: Sequence[CandidateStatement], weighing: Weighing
+) -> list[Choice]:
+    """What another document says of the same matter: the newer first, and both sides where none is newer."""
+    best = choice.candidate
+    if weighing.timed or weighing.need.past or choice.role != "answer":
+        return [choice]
+    for other in found:
+        if other.key == best.key or other.score < best.score - RIVAL or not _is_rival(best, other, weighing):
+            continue
+        mine, others = _day(best), _day(other)
+        if mine is not None and others is not None and mine != others:
+            newer, older = (other, best) if others > mine else (best, other)
+            if newer is best and not _differ(best, other, weighing):
+                continue
+            return [Choice(newer), Choice(older, "earlier", f"Earlier, on {day_of(_moment(older))}:")]
+        if _differ(best, other, weighing):
+            return [choice, Choice(other, "disagrees", "The sources disagree; another says:")]
+    return [choice]
+
+
+def _is_rival(best: CandidateStatement, other: CandidateStatement, weighing: Weighing) -> bool:
+    if best.origin.doc_id == other.origin.doc_id or other.values["question"]:
+        return False
+    said = weighing.share(best.said)
+    covered = weighing.share(best.covers)
+    return (
+        weighing.share(other.said & best.said) >= AS_MUCH * said
+        and weighing.share(other.covers & best.covers) >= AS_MUCH * covered
+        and said > 0
+    )
+
+
+def _differ(one: CandidateStatement, other: CandidateStatement, weighing: Weighing) -> bool:
+    """Whether two statements give different things of the kind that is asked for."""
+    first, second = (_values(each.statement.text, weighing) for each in (one, other))
+    return bool(first and second and not first & second)
+
+
+def _values(text: str, weighing: Weighing) -> set[str]:
+    if weighing.need.kind in ("how_many", "how_much", "how_long", "when"):
+        return set(things.DIGITS.findall(text)) - weighing.need.numbers
+    if weighing.need.kind == "who":
+        asked = {folded(word) for word in weighing.need.words}
+        return {folded(word) for word in words_in(text) if folded(word) in weighing.people} - asked
+    return set()
+
+
+def _once(choices: Sequence[Choice]) -> list[Choice]:
+    """Each statement once, in its first role."""
+    return list({choice.candidate.key: choice for choice in reversed(choices)}.values())[::-1]
+
+
+def in_reading_order(chosen: Sequence[CandidateStatement]) -> list[CandidateStatement]:
+    """Older documents first, and within each from its beginning."""
+
+    def place(one: CandidateStatement) -> tuple[str, str, int]:
+        written = one.day.isoformat() if one.day else ""
+        return written, f"{one.origin.title} {one.origin.doc_version_id}", one.statement.start
+
+    return sorted(chosen, key=place)
+
+
+def _day(one: CandidateStatement) -> date | None:
+    return one.day.date() if one.day else None
+
+
+def _moment(one: CandidateStatement) -> datetime:
+    assert one.day is not None
+    return one.day
+
+
+def day_of(moment: datetime) -> str:
+    """As a person writes it: 2 March 2026."""
+    return f"{moment.day} {moment:%B %Y}"

@@ -1,0 +1,251 @@
+"""What is known of each statement with regard to a question, as numbers that a judgement can weigh."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+
+from mnemon.ask.occasions import asked_for
+from mnemon.ask.quoting import things
+from mnemon.ask.quoting.hearing import Hearing, folded, words_in
+from mnemon.ask.quoting.needs import Need
+from mnemon.ask.quoting.statements import Statement
+from mnemon.ask.quoting.surroundings import Origin, Stretch
+from mnemon.ask.quoting.told import Told, ToldEvent
+from mnemon.ask.wording import says
+from mnemon.search.terms import Term, rarity
+from mnemon.semantics.semantic_event import Category
+
+# A word of like meaning counts so much of the word itself.
+ALIKE = 0.6
+# A word that no source has says little against a paraphrase, unless it is a name.
+UNHEARD = 0.6
+# In a small collection every word is common: rarity is reckoned as among so many texts at least.
+MANY = 200
+_HARD = ("who", "when", "where", "how_many", "how_long", "how_much", "why")
+
+# What is decided is often told as a change.
+_TOLD_AS = {one: (one.value,) for one in Category} | {Category.DECISION: ("Decision", "Change")}
+
+Values = dict[str, float]
+
+
+@dataclass(frozen=True)
+class CandidateStatement:
+    """A statement that may answer, where it stands, and what is known of it."""
+
+    statement: Statement
+    origin: Origin
+    # Of the passage that it stands in or beside.
+    passage_score: float
+    values: Values = field(default_factory=dict)
+    events: Sequence[ToldEvent] = ()
+    # The words of the question, by number, that it says or that stand over it.
+    covers: frozenset[int] = frozenset()
+    said: frozenset[int] = frozenset()
+    score: float = 0.0
+
+    @property
+    def key(self) -> tuple[object, int, int]:
+        return self.origin.doc_version_id, self.statement.start, self.statement.end
+
+    @property
+    def replaced(self) -> bool:
+        return any(one.status == "superseded" for one in self.events)
+
+    @property
+    def day(self) -> datetime | None:
+        return self.origin.written_at
+
+    def known(self, **more: float) -> "CandidateStatement":
+        return replace(self, values=self.values | more)
+
+
+class Weighing:
+    """Measures statements for one question."""
+
+    def __init__(self, need: Need, terms: Sequence[Term], texts: int, people: Sequence[str] = ()) -> None:
+        self.need = need
+        self.people = frozenset(folded(word) for name in people for word in words_in(name) if len(word) > 2)
+        self.hearing = Hearing(need.words)
+        self.weights = [_weight(number, word, need, terms, texts) for number, word in enumerate(need.words)]
+        self.total = sum(self.weights) or 1.0
+        self.unknown = frozenset(
+            number for number, word in enumerate(need.words)
+            if any(says(word.lower(), term.lexeme) and not term.texts for term in terms)
+        )  # fmt: skip
+        self.full = [_weight(number, word, need, terms, texts, unheard=1.0) for number, word in enumerate(need.words)]
+        self.asked_people = frozenset(folded(need.words[number]) for number in need.names) & self.people
+        self.asked_event = asked_for(need.question)
+
+    @cached_property
+    def timed(self) -> bool:
+        return bool(things.TIME.search(self.need.question))
+
+    def share(self, numbers: frozenset[int] | set[int]) -> float:
+        return sum(self.weights[number] for number in numbers) / self.total
+
+    def candidates(self, stretches: Sequence[Stretch], told: Told) -> list[CandidateStatement]:
+        found: list[CandidateStatement] = []
+        for rank, stretch in enumerate(stretches):
+            title = self._heard(stretch.origin.title)
+            for one in stretch.statements:
+                if not one.text.strip() or things.GREETING.fullmatch(one.text):
+                    continue
+                found.append(self.measured(one, stretch.origin, *_standing(stretch, one), rank, title, told))
+        return self._compared(found)
+
+    def measured(
+        self, one: Statement, origin: Origin, score: float, inside: bool, rank: int, title: frozenset[int], told: Told
+    ) -> CandidateStatement:
+        need = self.need
+        events = told.of(origin.doc_version_id, one.start, one.end)
+        people = " ".join(event.people for event in events)
+        own, alike = self.hearing.heard_in(f"{one.text} {one.speaker or ''} {people} {self._told_by(events)}")
+        heads = self._heard(" ".join((*one.headings, one.lead, *one.columns)))
+        near = self._heard(f"{one.asked} {one.before}")
+        asked = self._heard(one.asked) if one.asked else frozenset[int]()
+        wide = own | alike | heads | near | title
+        names = need.names or frozenset()
+        by_name = sum(self.weights[number] for number in names) or 1.0
+        first_heading = self._heard(one.headings[-1]) if one.headings else frozenset[int]()
+        values: Values = {
+            "own": self.share(own) + ALIKE * self.share(alike),
+            "heads": self.share(heads - own - alike),
+            "near": self.share(near - own - alike - heads),
+            "title": self.share(title - own - alike - heads - near),
+            "missing": self.share(frozenset(range(len(need.words))) - wide),
+            "unheard": sum(self.full[number] for number in self.unknown - wide) / (sum(self.full) or 1.0),
+            "names_missing": sum(self.weights[number] for number in names - wide) / by_name if names else 0.0,
+            "numbers_missing": _numbers_missing(need, one, origin),
+            "matter": self._matter(wide),
+            "passage": score,
+            "inside": float(inside),
+            "rank": 1 / (1 + rank),
+            "reply": self.share(asked - own) if one.asked else 0.0,
+            "replies": float(bool(one.asked)),
+            "section": self.share(first_heading) if one.place == 0 else 0.6 * self.share(first_heading),
+        }
+        values |= self._kind(one) | self._shape(one) | self._people(one, people) | self._events(events)
+        return CandidateStatement(one, origin, score, values, events, own | alike | heads, own)
+
+    def _told_by(self, events: Sequence[ToldEvent]) -> str:
+        """What a statement says by telling of an event of the kind that is asked for: that it is one, and when."""
+        wanted = [one for one in events if self.asked_event and one.category in _TOLD_AS[self.asked_event[0]]]
+        if not wanted or self.asked_event is None:
+            return ""
+        return " ".join((self.asked_event[1], *(f"{one.happened_at:%d %B %Y}".lstrip("0") for one in wanted)))
+
+    def _matter(self, heard: frozenset[int]) -> float:
+        """The share of the question's words other than people's names."""
+        rest = [number for number, word in enumerate(self.need.words) if folded(word) not in self.asked_people]
+        total = sum(self.weights[number] for number in rest)
+        return sum(self.weights[number] for number in rest if number in heard) / total if total else 1.0
+
+    def _heard(self, text: str) -> frozenset[int]:
+        said, alike = self.hearing.heard_in(text)
+        return said | alike
+
+    def _kind(self, one: Statement) -> Values:
+        need = self.need
+        text = " ".join((one.text, *one.columns))
+        hard = need.kind in _HARD
+        fits = things.holds(need.kind, text) or (need.kind == "who" and one.speaker is not None)
+        new = things.holds_new(need, one.text, one.speaker, self.people)
+        cause = need.kind == "why" and any(things.holds("why", head) for head in one.headings[-1:])
+        return {
+            "fits": float(hard and (fits or cause)),
+            "fits_new": float(hard and (new or cause)),
+            "fits_soft": float(not hard and fits),
+            "stance": things.stance(need.question, one.text) if need.kind in ("who", "list") else 0.0,
+            "left": things.is_left(need.question, one.done),
+            "unit": float(things.counts_unit(need, one.text)),
+            "list_item": float(need.kind == "list" and one.kind in ("item", "row")),
+            "plain_what": float(need.kind in ("what", "how", "list", "definition")),
+        }
+
+    def _shape(self, one: Statement) -> Values:
+        length = len(one.text.split())
+        return {
+            "question": float(bool(things.QUESTION.search(one.text))),
+            "empty": float(bool(things.EMPTY.fullmatch(one.text)) or length < 2),
+            "short": float(length < 4 and one.kind == "sentence"),
+            "long": max(0.0, math.log(max(length, 1) / 25)),
+            "quoted": float(one.quoted),
+            "code": float(one.kind == "code"),
+            "row": float(one.kind == "row"),
+            "item": float(one.kind == "item"),
+            "update": float(bool(things.UPDATE.search(one.text))),
+            "once": float(bool(things.ONCE.search(one.text))) * (-1 if self.need.past else 1),
+            "denies": float(bool(things.DENIAL.search(one.text))),
+        }
+
+    def _people(self, one: Statement, involved: str) -> Values:
+        """Whether those whom the question names say it, or are named in it; or somebody else says it."""
+        if not self.asked_people:
+            return {"by_named": 0.0, "of_named": 0.0, "of_other": 0.0}
+        speaker = {folded(word) for word in words_in(one.speaker or "")}
+        named = {folded(word) for word in words_in(f"{one.text} {involved}")}
+        says_it = bool(speaker & self.asked_people)
+        of_it = bool(named & self.asked_people)
+        other = bool(named & (self.people - self.asked_people)) or bool(speaker and not says_it)
+        return {
+            "by_named": float(says_it),
+            "of_named": float(of_it and not says_it),
+            "of_other": float(other and not says_it and not of_it),
+        }
+
+    def _events(self, events: Sequence[ToldEvent]) -> Values:
+        wanted = _TOLD_AS.get(self.asked_event[0], ()) if self.asked_event else ()
+        return {
+            "told": float(any(one.category in wanted for one in events)),
+            "event": float(bool(events)),
+            "replaced": float(any(one.status == "superseded" for one in events)) * (-0.5 if self.need.past else 1),
+        }
+
+    def _compared(self, found: list[CandidateStatement]) -> list[CandidateStatement]:
+        """With what a statement is only beside others: how new its document is, how late it stands among its likes."""
+        dated = [one.day.timestamp() for one in found if one.day]
+        oldest, newest = min(dated, default=0.0), max(dated, default=0.0)
+        most = max((one.values["own"] + one.values["heads"] for one in found), default=0.0)
+        alike = [one for one in found if one.values["own"] + one.values["heads"] >= 0.75 * most]
+        compared = []
+        for one in found:
+            new = (one.day.timestamp() - oldest) / (newest - oldest) if one.day and newest > oldest else 0.0
+            own = [other.statement.start for other in alike if other.origin.doc_version_id == one.origin.doc_version_id]
+            among = len(own) > 1 and one.values["own"] + one.values["heads"] >= 0.75 * most
+            late = sum(start < one.statement.start for start in own) / (len(own) - 1) if among else 0.0
+            timed = self.timed or self.need.past
+            compared.append(one.known(newer=0.0 if timed else new, later=late * (-1 if self.need.past else 1)))
+        return compared
+
+
+def _standing(stretch: Stretch, one: Statement) -> tuple[float, bool]:
+    """The score of the passage that holds it; of one beside it, a little less."""
+    if not stretch.hits:
+        return stretch.score, True
+    inside = [hit.score for hit in stretch.hits if hit.start <= one.start < hit.end or one.start <= hit.start < one.end]
+    if inside:
+        return max(inside), True
+    return 0.9 * max(hit.score for hit in stretch.hits), False
+
+
+def _numbers_missing(need: Need, one: Statement, origin: Origin) -> float:
+    if not need.numbers:
+        return 0.0
+    around = " ".join((one.text, *one.headings, one.lead, one.asked, one.before, one.after, origin.title))
+    day = origin.written_at.date().isoformat() if origin.written_at else ""
+    told = set(things.DIGITS.findall(f"{around} {day} {day.replace('-', ' ')}"))
+    return sum(number not in told for number in need.numbers) / len(need.numbers)
+
+
+def _weight(
+    number: int, word: str, need: Need, terms: Sequence[Term], texts: int, unheard: float = UNHEARD
+) -> float:
+    """How much a word of the question counts: the rarer, the more; one that no source has, less, unless it is a name."""
+    own = [term.texts for term in terms if says(word.lower(), term.lexeme)]
+    if not own:
+        return rarity(MANY // 4, MANY)
+    weight = rarity(min(own), max(texts, MANY))
+    return unheard * weight if not any(own) and number not in need.names else weight

@@ -1,0 +1,97 @@
+"""Which content words of a question a text says, in English or German, judged by stems and parts of compounds."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)?")
+# Longest first. Both languages share the list: what is cut too much is cut alike on both sides.
+_ENDINGS = (
+    "ationen", "ation", "ungen", "ments", "ment", "ings", "ung", "ing", "ers", "ies", "ied", "ern", "est", "ed", "es",
+    "en", "er", "em", "ly", "s", "e", "n", "y", "t",
+)  # fmt: skip
+SHORTEST_STEM = 3
+# A part of a compound must be this long, and leave at least so much of the word.
+SHORTEST_PART, LEFT_OVER = 5, 3
+# Words that people exchange for each other when they ask about work. Their stems are what is compared.
+_ALIKE = (
+    "holiday vacation leave urlaub ferien", "cost price fee charge kosten preis gebühr rate", "buy purchase order kaufen bestellen",
+    "keep store retain save support maintain aufbewahren speichern behalten", "delete remove erase löschen entfernen",
+    "start begin launch starten beginnen anfangen", "end finish expire stop enden ablaufen auslaufen",
+    "approve sign confirm genehmigen freigeben", "decide agree choose resolve entscheiden beschließen vereinbaren",
+    "meeting call session sitzung besprechung treffen", "customer client guest kunde gast", "boss manager lead leiter chef",
+    "drop remove abandon cancel streichen absagen", "move postpone shift delay verschieben verlegen", "responsible owner charge zuständig verantwortlich",
+    "reason cause grund ursache", "task action todo aufgabe", "problem issue fault error fehler störung", "pay paid zahlen bezahlen",
+    "employee colleague staff mitarbeiter kollege", "car vehicle auto fahrzeug wagen", "job position stelle", "raise increase erhöhen steigern",
+    "reduce lower cut senken kürzen", "send mail schicken senden", "against oppose object dagegen ablehnen", "favour support dafür",
+    "salary wage gehalt lohn", "deadline due frist fällig", "leave quit resign verlassen kündigen", "replace instead ersetzen statt",
+)  # fmt: skip
+
+
+def folded(word: str) -> str:
+    """Small letters without accents; ß as ss."""
+    plain = unicodedata.normalize("NFD", word.lower().replace("ß", "ss"))
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def stem_of(word: str) -> str:
+    """The word without its ending; doubled letters at the cut become one."""
+    plain = folded(word).removesuffix("'s").removesuffix("’s")
+    for ending in _ENDINGS:
+        if plain.endswith(ending) and len(plain) - len(ending) >= SHORTEST_STEM:
+            plain = plain.removesuffix(ending)
+            break
+    if len(plain) > SHORTEST_STEM + 1 and plain[-1] == plain[-2]:
+        plain = plain[:-1]
+    return plain.rstrip("ei") if len(plain.rstrip("ei")) >= SHORTEST_STEM else plain
+
+
+_GROUPS: dict[str, set[int]] = {}
+for _number, _line in enumerate(_ALIKE):
+    for _word in _line.split():
+        _GROUPS.setdefault(stem_of(_word), set()).add(_number)
+_NO_GROUP: set[int] = set()
+
+
+class Hearing:
+    """Hears the words of one question in many texts. What each word of a text says is judged once."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._stems = [stem_of(word) for word in words]
+        self._groups = [_GROUPS.get(one, _NO_GROUP) for one in self._stems]
+        self._known: dict[str, tuple[frozenset[int], frozenset[int]]] = {}
+
+    def heard_in(self, text: str) -> tuple[frozenset[int], frozenset[int]]:
+        """The numbers of the words that the text says, and of those for which it has only a word of like meaning."""
+        said: set[int] = set()
+        alike: set[int] = set()
+        for word in WORD.findall(text):
+            found = self._known.get(word)
+            if found is None:
+                found = self._known[word] = self._judge(word)
+            said |= found[0]
+            alike |= found[1]
+        return frozenset(said), frozenset(alike - said)
+
+    def _judge(self, word: str) -> tuple[frozenset[int], frozenset[int]]:
+        stem, plain = stem_of(word), folded(word)
+        said = {number for number, own in enumerate(self._stems) if _is_same(own, stem, plain)}
+        groups = _GROUPS.get(stem, _NO_GROUP)
+        alike = {number for number, own in enumerate(self._groups) if own & groups}
+        return frozenset(said), frozenset(alike - said)
+
+
+def _is_same(asked: str, stem: str, plain: str) -> bool:
+    if asked == stem:
+        return True
+    shorter, longer = sorted((asked, stem), key=len)
+    if len(shorter) >= SHORTEST_PART and longer.startswith(shorter) and len(longer) - len(shorter) <= LEFT_OVER:
+        return True
+    # "Urlaub" stands in "Urlaubstage", and "Tage" too.
+    whole = len(asked) >= SHORTEST_PART - 1 and len(plain) >= len(asked) + LEFT_OVER
+    return whole and (plain.startswith(asked) or (len(asked) >= SHORTEST_PART and stem.endswith(asked)))
+
+
+def words_in(text: str) -> list[str]:
+    return WORD.findall(text)
+

@@ -1,0 +1,133 @@
+"""What a question needs: the kind of thing that answers it, the words that it is about, the people and the time."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from mnemon.ask.quoting.hearing import WORD, folded
+
+AnswerKind = Literal[
+    "who", "when", "where", "how_many", "how_long", "how_much", "why", "yes_no", "list", "definition", "how", "what"
+]
+
+# The first that fits is meant.
+_KINDS: tuple[tuple[AnswerKind, str], ...] = (
+    ("why", r"^\W*(?:and |but |und |aber )?(?:why|how come|warum|weshalb|wieso|weswegen)\b|\bfor what reason\b"
+            r"|\b(?:what|which) (?:was|is|were|are|were) the (?:\w+ )?(?:reasons?|causes?)\b|^\W*what (?:caused|led to|made)\b"
+            r"|\baus welche[mn] gr[uü]nd|\bwas (?:ist|war|sind|waren) (?:der|die) (?:\w+ )?(?:grund|gründe|ursachen?)\b|\bworan (?:lag|liegt)\b"),
+    ("how_many", r"\bhow (?:many|often)\b|\bwhat number of\b|\bwie ?viele\b|\bwie oft\b"),
+    ("how_long", r"\bhow long\b|\bwie lange\b|\b(?:what|which) (?:period|retention)\b"),
+    ("when", r"^\W*(?:and |but |so |und )?(?:when|since when|until when|till when|by when|from when|wann|seit wann|bis wann|ab wann|zu wann)\b"
+             r"|\b(?:what|which) (?:\w+ )?(?:time|date|day|month|year|week|weekday|quarter|deadline)\b|\bhow soon\b"
+             r"|\bwelche[rmns]? (?:tag|datum|termin|monat|jahr|woche|wochentag|uhrzeit|frist)\b|\bum wie ?viel uhr\b|\bwhat is the deadline\b"),
+    ("how_much", r"\bhow (?:much|high|large|big|expensive|old|far|tall|fast|heavy|wide|deep|strong|warm|cold|hot)\b"
+                 r"|\bwhat (?:is|was|are|were|will be) the (?:\w+ ){0,2}(?:price|cost|costs|amount|budget|fee|limit|rate|sum|salary|value|share|percentage|size|temperature|number)\b"
+                 r"|\bwhat (?:does|do|did|will|would) .+ cost\b|\b(?:what|which) (?:price|amount|sum|budget|percentage)\b"
+                 r"|\bwie ?viel\b|\bwie (?:hoch|teuer|gro[sß]+|alt|weit|schwer|schnell|stark|warm|kalt|breit|lang)\b|\bwas kost|\bwelche[rsnm]? (?:summe|betrag|preis|budget)\b"),
+    ("where", r"^\W*(?:and |und )?(?:where|wo|wohin|woher|worin)\b|\b(?:in |at |to |from )?(?:what|which) (?:place|city|town|room|office|location|building|country|hall|street|folder|warehouse)\b"
+              r"|\b(?:welche[rmns]?) (?:ort|stadt|raum|büro|gebäude|halle|land|straße|ordner|lager|saal)\b"),
+    ("list", r"^\W*(?:list|name|enumerate|nenne|liste|zähle)\b|^\W*(?:what|which) (?:are|were) (?:the|our|all|his|her|their)\b|^\W*who (?:all|else|attended|was present|were|took part|are)\b"
+             r"|^\W*welche (?!person)\w+(?:en|n|e|s)\b.*\b(?:sind|waren|wurden|gibt|gab|haben|hatten|müssen|sollen|werden)\b|^\W*(?:what|which) (?!is\b|was\b|does\b|has\b)\w+[^s\W]s (?:are|were|do|did|have|must|should|need|will)\b"
+             r"|^\W*was (?:sind|waren) die\b|^\W*wer (?:nahm|war alles|waren|sind|alles)\b"),
+    ("definition", r"^\W*(?:what is meant by|define|what do we mean by|was bedeutet|was hei[sß]+t|was versteht man|wofür steht)\b|^\W*what does .+ (?:mean|stand for)\b"
+                   r"|^\W*(?:what|who) (?:is|are) (?:an? )?[\w-]+(?: [\w-]+)?\W*$|^\W*was (?:ist|sind) (?:eine?[nrms]? )?[\w-]+(?: [\w-]+)?\W*$"),
+    ("who", r"^\W*(?:and |but |und |aber )?(?:who|whom|whose|wer|wem|wen|wessen)\b|^\W*(?:by|to|from|with|for|of|von|an|mit|für|durch|bei) (?:whom|who|wem|wen)\b"
+            r"|\b(?:what|which) (?:person|colleague|team|company|customer|supplier|department|firm|vendor|speaker)\b|\bwelche[rsnm]? (?:person|kolleg|team|firma|kunde|lieferant|abteilung|mitarbeiter)\w*"),
+    ("how", r"^\W*(?:and |und )?(?:how|wie|womit|wodurch|auf welche weise)\b"),
+    ("yes_no", r"^\W*(?:and |but |so |und |aber )?(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|shall|will|would|am|isn't|aren't|don't|doesn't|didn't|"
+               r"ist|sind|war|waren|hat|haben|hatte|hatten|wird|werden|wurde|wurden|kann|können|konnte|darf|dürfen|muss|müssen|soll|sollen|sollte|gibt|gab|bleibt|bleiben|gilt|gelten|"
+               r"will|wollen|steht|läuft|nutzen|verwenden|stimmt|braucht|brauchen|kommt|kommen|geht|bekommt|bekommen|findet|hält|macht|machen|übernimmt|arbeitet|fährt|liegt|reicht|liefert)\b"),
+)  # fmt: skip
+_NAMED = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KINDS]
+# They ask, bind or fill, and are not what is asked about.
+FILLERS = frozenset(
+    """a an the this that these those there here it its we our us you your i my me he she they them his her their one
+    and or but if then than so as at by for from in into of off on onto out over to up with within without about after
+    before during until till since between under through per via is are was were be been being am do does did done doing
+    has have had having can could may might must should shall will would not no nor yes who whom whose what which when
+    where why how many much long often soon far big large high old come currently still already yet now just also too
+    only exactly actually please tell say said says know mean means meant happen happens happened there's what's who's
+    any some all every each either both else more most less least very really ever get gets got give gives given take
+    takes use used using make makes made need needs go goes going list name show
+    der die das den dem des ein eine einen einem einer eines und oder aber wenn dann als am an auf aus bei beim bis
+    durch für gegen im in ins mit nach ohne seit über um unter vom von vor zu zum zur zwischen ist sind war waren sein
+    gewesen bin wird werden wurde wurden worden hat haben hatte hatten kann können konnte darf dürfen muss müssen soll
+    sollen sollte will wollen nicht kein keine keinen ja nein wer wem wen wessen was welche welcher welches welchen
+    welchem wann wo wohin woher warum weshalb wieso wie viel viele wieviel wieviele lange oft hoch teuer es er sie wir
+    ihr ich man uns unser unsere unserer unserem unseren euer sich dies diese dieser dieses diesem diesen jener dort
+    hier noch schon auch nur sehr denn eigentlich genau gerade jetzt derzeit aktuell bitte sag sagt sagte gibt gab geben
+    macht machen gemacht jede jeder jedes alle alles etwas ob dass damit daran darauf dafür davon dazu wofür worüber
+    woran worauf womit""".split()
+)
+# What was asked for is one's own past: a replaced statement may answer.
+_BEFORE = re.compile(
+    r"\b(?:originally|initially|previously|formerly|earlier|at first|used to|before (?:that|this|the change)|until then|"
+    r"ursprünglich|anfangs|zuerst|früher|vorher|bisher|damals|zunächst)\b", re.IGNORECASE,
+)  # fmt: skip
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_UNIT = re.compile(r"\b(?:how many|wie ?viele|how much|wie ?viel)\s+(?:of the |der |die )?([^\W\d_]+)", re.IGNORECASE)
+_CAPITAL = re.compile(r"[^\W\d_]*[A-ZÄÖÜ][^\W_]*")
+_GERMAN = frozenset("der die das und ist wer wie was wann wo warum welche welcher wurde wird für nicht mit von zum zur den dem hat haben sind gibt es".split())  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Need:
+    """`words` are what the question is about, in its order; `names` those of them that name somebody or something."""
+
+    question: str
+    kind: AnswerKind
+    words: tuple[str, ...]
+    names: frozenset[int]
+    numbers: frozenset[str]
+    # The thing that is counted: "days", of "how many days".
+    unit: str | None
+    # The question is about what held before.
+    past: bool
+    german: bool
+
+
+def need_of(question: str) -> Need:
+    tokens = list(WORD.finditer(question))
+    german = len({found[0].lower() for found in tokens} & _GERMAN) >= 1 and not re.search(
+        r"\b(?:the|what|who|which|did|does)\b", question, re.IGNORECASE
+    )
+    words: list[str] = []
+    names: set[int] = set()
+    for place, found in enumerate(tokens):
+        word = found[0]
+        if word.lower() in FILLERS or folded(word) in FILLERS or (len(word) == 1 and not word.isdigit()):
+            continue
+        if _is_name(word, place, german):
+            names.add(len(words))
+        words.append(word)
+    unit = _UNIT.search(question)
+    return Need(
+        question, kind_of(question), tuple(words), frozenset(names), frozenset(_NUMBER.findall(question)),
+        unit[1] if unit and unit[1].lower() not in FILLERS else None, bool(_BEFORE.search(question)), german,
+    )  # fmt: skip
+
+
+def kind_of(question: str) -> AnswerKind:
+    for kind, pattern in _NAMED:
+        if pattern.search(question):
+            return kind
+    return "what"
+
+
+def with_people(need: Need, people: Iterable[str]) -> Need:
+    """With the words that are names of people whom the sources know, also where nouns have capitals too."""
+    known = {folded(word) for name in people for word in WORD.findall(name) if len(word) > 2}
+    more = {number for number, word in enumerate(need.words) if folded(word) in known and word[0].isupper()}
+    return Need(
+        need.question, need.kind, need.words, need.names | more, need.numbers, need.unit, need.past, need.german
+    )
+
+
+def _is_name(word: str, place: int, german: bool) -> bool:
+    """A capital inside an English sentence; in German nouns have one too, so a name has more capitals or digits."""
+    if any(letter.isdigit() for letter in word):
+        return True
+    if sum(letter.isupper() for letter in word) > 1:
+        return True
+    return place > 0 and not german and _CAPITAL.fullmatch(word) is not None

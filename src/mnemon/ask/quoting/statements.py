@@ -1,0 +1,259 @@
+"""The statements of a stretch of text that can be quoted: sentences, rows, items and turns, each with what it leans on."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from mnemon.documents.structure.headings import heading_title
+from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, item_mark, lines_of
+from mnemon.documents.structure.mail import is_attribution, is_sign_off, is_signature
+from mnemon.documents.structure.sentences import sentences, trimmed
+from mnemon.documents.structure.tables import is_ruler
+from mnemon.documents.structure.talk import talk_blocks, turn_on
+
+# Quoted whole up to here: their sentences lean on each other.
+WHOLE_ITEM = 240
+WHOLE_TURN = 160
+
+_HEADING = re.compile(r" {0,3}#{1,6}\s+\S")
+_MAIL_FIELD = re.compile(
+    r"(?:From|To|Cc|Bcc|Date|Sent|Subject|Reply-To|Message-ID|In-Reply-To|Von|An|Betreff|Datum|Gesendet|Content-\w+):\s", re.IGNORECASE
+)  # fmt: skip
+_SUBJECT = re.compile(r"(?:Subject|Betreff):\s*(?:(?:Re|Aw|Fwd|Wg):\s*)*(?P<words>.*)", re.IGNORECASE)
+_FRONT = re.compile(r"---\s*$")
+_MARKS = re.compile(r"[\s>*_#`~|]*")
+_WHOLE_NAME = re.compile(r"[^\W\d_a-z][\w.'’-]+(?: [^\W\d_a-z][\w.'’-]*)+")
+_LABEL = re.compile(r"[^\W\d][^:.!?\n|]{1,50}:\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`[start, end)` of the revision's text. What it leans on: its headings, the lead or question before it, its table's
+    head, the statement before and after."""
+
+    start: int
+    end: int
+    text: str
+    kind: str = "sentence"
+    speaker: str | None = None
+    headings: tuple[str, ...] = ()
+    lead: str = ""
+    columns: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+    # The last question that somebody else asked at most two turns before, and how many turns that is.
+    asked: str = ""
+    asked_ago: int = 0
+    quoted: bool = False
+    # Number of the paragraph, list or turn that it belongs to, and its place in it.
+    group: int = 0
+    place: int = 0
+    # Whether the box before it is ticked; None without a box.
+    done: bool | None = None
+
+
+@dataclass
+class _State:
+    headings: list[str]
+    level: list[int]
+    speaker: str | None = None
+    columns: tuple[str, ...] = ()
+    lead: str = ""
+    subject: str = ""
+    in_code: bool = False
+    group: int = 0
+    open: list[Line] = field(default_factory=list)
+    # What is open is an item, whose box is ticked or not; whether the one before was an item too.
+    item: bool = False
+    done: bool | None = None
+    in_list: bool = False
+
+
+def statements_in(
+    text: str, offset: int, headings: Sequence[str] = (), speaker: str | None = None, *, from_start: bool = False
+) -> list[Statement]:
+    """Of `text`, which stands at `offset` in its revision, below these headings."""
+    lines = lines_of(text)
+    talk = {block.start for block in talk_blocks(lines) if block.kind == "message"} or _named_turns(lines)
+    reader = _Reader(text, offset, lines, talk, headings, speaker)
+    return _connected(list(reader.read(from_start)))
+
+
+class _Reader:
+    """Goes down the lines and remembers what holds for the next one."""
+
+    def __init__(
+        self, text: str, offset: int, lines: list[Line], talk: set[int], headings: Sequence[str], speaker: str | None
+    ) -> None:
+        self.text, self.offset, self.lines, self.talk = text, offset, lines, talk
+        self.known = {_plain(one) for one in headings}
+        self.state = _State(list(headings), [0] * len(headings), speaker)
+        self.own_speaker = speaker
+
+    def read(self, from_start: bool) -> Iterator[Statement]:
+        skip = self._front_matter() if from_start else 0
+        for number, line in enumerate(self.lines[skip:], skip):
+            yield from self._line(number, line)
+        yield from self._close()
+
+    def _front_matter(self) -> int:
+        if not self.lines or not _FRONT.match(self.lines[0].text):
+            return 0
+        for number, line in enumerate(self.lines[1:40], 1):
+            if _FRONT.match(line.text):
+                return number + 1
+        return 0
+
+    def _line(self, number: int, line: Line) -> Iterator[Statement]:
+        state, words = self.state, line.text
+        if line.blank:
+            yield from self._close()
+            state.columns = ()
+            return
+        if FENCE.match(words):
+            yield from self._close()
+            state.in_code = not state.in_code
+            return
+        if state.in_code:
+            yield from self._whole(line, "code")
+            return
+        if is_ruler(words) or UNDERLINE.match(words) or RULE.match(words) or _FRONT.match(words):
+            if UNDERLINE.match(words) and len(state.open) == 1:
+                self._enter(state.open.pop().text, 1)
+            yield from self._close()
+            return
+        if _HEADING.match(words) or _plain(words) in self.known:
+            yield from self._close()
+            self._enter(heading_title(words), len(words) - len(words.lstrip("# ")) if "#" in words[:7] else 9)
+            return
+        if _MAIL_FIELD.match(words) or is_attribution(words) or is_sign_off(words) or is_signature(words):
+            yield from self._close()
+            if subject := _SUBJECT.match(words):
+                state.subject = subject["words"]
+            return
+        turn = turn_on(words)
+        if turn and (line.start in self.talk or turn.sure or turn.speaker == self.own_speaker):
+            yield from self._close()
+            state.speaker, state.lead = turn.speaker, ""
+            if words[turn.begin :].strip():
+                state.open = [Line(line.start + turn.begin, line.end, words[turn.begin :])]
+            return
+        if self._is_row(words):
+            yield from self._close()
+            yield from self._row(number, line)
+            return
+        mark = item_mark(words)
+        if mark:
+            yield from self._close()
+            state.open, state.item = [Line(line.start + mark.end(), line.end, words[mark.end() :])], True
+            box = mark.groupdict().get("box")
+            state.done = None if box is None else box != " "
+            return
+        if _LABEL.fullmatch(words) and not state.open:
+            state.lead = words.strip()
+            return
+        state.open.append(line)
+
+    def _is_row(self, words: str) -> bool:
+        bare = words.strip()
+        return (bare.startswith("|") and bare.count("|") > 1) or bare.count("\t") >= 1 or bare.count(" | ") >= 1
+
+    def _row(self, number: int, line: Line) -> Iterator[Statement]:
+        separator = "|" if "|" in line.text else "\t"
+        cells = [cell.strip() for cell in line.text.strip().strip("|").split(separator)]
+        if not self.state.columns and self._heads_table(number, cells):
+            self.state.columns = tuple(cells)
+            self.state.group += 1
+            return
+        yield from self._whole(line, "row", self.state.columns)
+
+    def _heads_table(self, number: int, cells: Sequence[str]) -> bool:
+        """A ruler below, or a first row without numbers."""
+        below = self.lines[number + 1].text if number + 1 < len(self.lines) else ""
+        before = self.lines[number - 1] if number else None
+        if is_ruler(below):
+            return True
+        return (before is None or before.blank) and not any(any(letter.isdigit() for letter in one) for one in cells)
+
+    def _enter(self, words: str, level: int) -> None:
+        state = self.state
+        while state.level and state.level[-1] >= level and state.level[-1] > 0:
+            state.level.pop()
+            state.headings.pop()
+        if words.strip() and _plain(words) not in {_plain(one) for one in state.headings}:
+            state.headings.append(words.strip())
+            state.level.append(level)
+        state.lead, state.columns = "", ()
+        if not self.talk:
+            state.speaker = self.own_speaker
+
+    def _whole(self, line: Line, kind: str, columns: tuple[str, ...] = ()) -> Iterator[Statement]:
+        start = line.start + len(_MARKS.match(line.text)[0])  # type: ignore[index]
+        end = line.start + len(line.text.rstrip().rstrip("|").rstrip())
+        if start < end:
+            yield self._statement(start, end, kind, columns=columns)
+
+    def _close(self) -> Iterator[Statement]:
+        state, opened, item, done = self.state, self.state.open, self.state.item, self.state.done
+        state.open, state.item, state.done = [], False, None
+        span = trimmed(self.text, opened[0].start, opened[-1].end) if opened else None
+        if span is None:
+            return
+        if not (item and state.in_list):
+            state.group += 1
+        state.in_list = item
+        words = self.text[span[0] : span[1]]
+        quoted = words.lstrip().startswith(">")
+        short = WHOLE_ITEM if item else WHOLE_TURN
+        whole = len(words) <= short and (item or state.speaker is not None)
+        parts = [span] if whole else sentences(self.text, *span)
+        for place, (start, end) in enumerate(parts):
+            marks = _MARKS.match(self.text, start, end)
+            begin = start + (len(marks[0]) if marks and not self.text[start:end].startswith("**") else 0)
+            if begin < end:
+                kind = "item" if item else "sentence"
+                yield self._statement(begin, end, kind, place=place, quoted=quoted, done=done)
+        if words.endswith(":") and not item:
+            state.lead = words
+        elif not item:
+            state.lead = ""
+
+    def _statement(self, start: int, end: int, kind: str, **more: object) -> Statement:
+        state = self.state
+        headings = (*state.headings, *([state.subject] if state.subject else []))
+        return Statement(
+            self.offset + start, self.offset + end, self.text[start:end], kind, state.speaker, headings, state.lead,
+            group=state.group, **more,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+
+def _named_turns(lines: Sequence[Line]) -> set[int]:
+    """Two lines or more that begin with a whole name and a colon are talk too, however few they are."""
+    turns = [(line, turn) for line in lines if (turn := turn_on(line.text)) and _WHOLE_NAME.fullmatch(turn.speaker)]
+    full = sum(not line.blank for line in lines)
+    return {line.start for line, _ in turns} if len(turns) > 1 and len(turns) * 2 >= full - 1 else set()
+
+
+def _connected(found: list[Statement]) -> list[Statement]:
+    """Each with the statements around it, and the question that it may reply to."""
+    connected = []
+    asked, asker, ago, turn_of = "", None, 9, None
+    for number, one in enumerate(found):
+        turn = (one.speaker, one.group)
+        if turn != turn_of:
+            ago, turn_of = ago + 1, turn
+        near = ago <= (2 if one.speaker else 1) and (one.speaker is None or one.speaker != asker)
+        connected.append(
+            Statement(
+                one.start, one.end, one.text, one.kind, one.speaker, one.headings, one.lead, one.columns,
+                found[number - 1].text if number else "", found[number + 1].text if number + 1 < len(found) else "",
+                asked if near and asked else "", ago if near and asked else 0, one.quoted, one.group, one.place, one.done,
+            )
+        )  # fmt: skip
+        if one.text.rstrip(" *_\"'”)").endswith("?"):
+            asked, asker, ago = one.text, one.speaker, 0
+    return connected
+
+
+def _plain(words: str) -> str:
+    return " ".join(words.strip(" #*_:=\t").lower().split())

@@ -1,0 +1,112 @@
+"""The text around what a search found: read once per document, so that a reply is seen with its question."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from mnemon.ask.hits import PassageHit
+from mnemon.ask.quoting.statements import Statement, statements_in
+from mnemon.ask.recall import Remembered
+from mnemon.db.database import Connection
+
+# What is read before and after a passage, in characters; longer after it, since replies follow questions.
+BEFORE, AFTER = 500, 700
+# A table is read from its head on, if that stands no further before.
+FURTHER = 4_000
+
+WINDOWS = """
+SELECT wanted.place, substr(t.text, wanted.first + 1, wanted.length) AS words
+FROM unnest(%(revisions)s::uuid[], %(starts)s::integer[], %(lengths)s::integer[])
+     WITH ORDINALITY AS wanted (revision, first, length, place)
+JOIN mnemon.revision_texts AS t
+  ON t.tenant_id = mnemon.current_tenant() AND t.doc_version_id = wanted.revision
+ORDER BY wanted.place
+"""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The revision that statements stand in."""
+
+    doc_id: UUID
+    doc_version_id: UUID
+    version_number: int
+    active: bool
+    title: str
+    source_uri: str
+    media_type: str
+    written_at: datetime | None
+    # Where it is no revision at all but a memory object.
+    memory: Remembered | None = None
+
+    @classmethod
+    def of(cls, hit: PassageHit) -> "Origin":
+        return cls(
+            hit.doc_id, hit.doc_version_id, hit.version_number, hit.active, hit.title, hit.source_uri, hit.media_type,
+            hit.written_at,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Passages of one revision that stand near each other, with the statements in and around them."""
+
+    origin: Origin
+    hits: Sequence[PassageHit]
+    start: int
+    end: int
+    statements: Sequence[Statement]
+    # Where there are no hits: of a memory object.
+    score: float = 0.0
+
+
+async def read_stretches(tx: Connection, hits: Sequence[PassageHit]) -> list[Stretch]:
+    """Around all hits, those first whose best hit is first."""
+    groups = _groups(hits)
+    starts = [max(0, min(one.start for one in own) - _reach_back(own)) for own in groups]
+    values = {
+        "revisions": [own[0].doc_version_id for own in groups],
+        "starts": starts,
+        "lengths": [
+            max(one.end for one in own) + AFTER - start for own, start in zip(groups, starts, strict=True)
+        ],
+    }
+    rows = await (await tx.execute(WINDOWS, values)).fetchall()
+    return [_stretch(groups[row["place"] - 1], starts[row["place"] - 1], row["words"]) for row in rows]
+
+
+def _reach_back(own: Sequence[PassageHit]) -> int:
+    first = min(own, key=lambda one: one.start)
+    return FURTHER if first.text.lstrip().startswith("|") else BEFORE
+
+
+def _groups(hits: Sequence[PassageHit]) -> list[list[PassageHit]]:
+    groups: list[list[PassageHit]] = []
+    for hit in hits:
+        for own in groups:
+            if own[0].doc_version_id == hit.doc_version_id and any(_near(hit, one) for one in own):
+                own.append(hit)
+                break
+        else:
+            groups.append([hit])
+    return groups
+
+
+def _near(one: PassageHit, other: PassageHit) -> bool:
+    return one.start - BEFORE <= other.end + AFTER and other.start - BEFORE <= one.end + AFTER
+
+
+def _stretch(own: Sequence[PassageHit], start: int, words: str) -> Stretch:
+    """From a whole line to a whole line."""
+    first = words.find("\n") + 1 if start else 0
+    # A passage that begins within a line is not to be cut off.
+    first = first if start + first <= min(one.start for one in own) else 0
+    last = len(words)
+    if last > (reach := max(one.end for one in own) - start):
+        cut = words.rfind("\n", reach)
+        last = cut if cut > 0 else last
+    at = start + first
+    hit = min(own, key=lambda one: one.start)
+    found = statements_in(words[first:last], at, hit.headings, hit.speaker, from_start=start == 0)
+    return Stretch(Origin.of(own[0]), own, at, start + last, found)

@@ -1,0 +1,100 @@
+"""Weighs every statement in and around what was found: which answers best, and whether that is enough."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mnemon.ask.quoting import things
+from mnemon.ask.quoting.choosing import Choice, choose
+from mnemon.ask.quoting.clean import clean_words
+from mnemon.ask.quoting.features import CandidateStatement, Weighing
+from mnemon.ask.quoting.judgement import Judgement
+from mnemon.ask.quoting.needs import FILLERS, Need, need_of, with_people
+from mnemon.ask.quoting.surroundings import Stretch
+from mnemon.ask.quoting.told import Told
+from mnemon.ask.search import Ranked
+from mnemon.models.embedder import Embedder
+
+# Passages whose statements are weighed, and statements whose meaning is compared.
+PASSAGES, COMPARED = 10, 10
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """Every statement that may answer, best first, and the chance that the best one does."""
+
+    need: Need
+    weighing: Weighing
+    found: Sequence[CandidateStatement]
+    told: Told
+    chance: float
+    enough: bool
+
+    def choices(self) -> list[Choice]:
+        return choose(self.found, self.weighing, self.told) if self.enough else []
+
+    @property
+    def of_somebody_else(self) -> list[str]:
+        """Whom the question names, if the best statement is about others."""
+        if not self.found or not (self.found[0].values["of_other"] or self.found[0].values["lead"] < 0):
+            return []
+        return [word for number, word in enumerate(self.need.words) if number in self.need.names]
+
+
+async def weigh(
+    ranked: Ranked, stretches: Sequence[Stretch], told: Told, judgement: Judgement, embedder: Embedder | None
+) -> Weighed:
+    people = _people(stretches, told)
+    need = with_people(need_of(ranked.asked.question), people)
+    weighing = Weighing(need, ranked.terms, ranked.corpus.texts, people)
+    found = judgement.ranked(weighing.candidates(stretches, told))
+    if embedder is not None and ranked.asked.vector is not None and found:
+        found = judgement.ranked(await _compared(found[:COMPARED], ranked, embedder))
+    found = [_beside(found[0], found[1:]), *found[1:]] if found else found
+    chance = judgement.chance(found[0].values) if found else 0.0
+    return Weighed(need, weighing, found, told, chance, chance >= judgement.enough)
+
+
+def _beside(best: CandidateStatement, others: Sequence[CandidateStatement]) -> CandidateStatement:
+    """The best one with how far it is ahead: of the next, and in the matter of what is said of or by somebody else."""
+    elsewhere = [one.values["matter"] for one in others if one.values["of_other"]]
+    lead = best.values["matter"] - max(elsewhere) if elsewhere and not best.values["of_other"] else 0.0
+    margin = min(2.0, best.score - others[0].score) if others else 2.0
+    return best.known(lead=min(lead, 0.0), margin=margin)
+
+
+async def _compared(
+    best: Sequence[CandidateStatement], ranked: Ranked, embedder: Embedder
+) -> list[CandidateStatement]:
+    """The best ones once more, with how near their meaning is."""
+    texts = [meaning_of(one) for one in best]
+    each = list(dict.fromkeys(texts))
+    vectors = await embedder.embed(each, purpose="query")
+    near = dict(zip(each, (vectors @ np.asarray(ranked.asked.vector)).tolist(), strict=True))
+    return [one.known(similarity=near[text], dense=1.0) for one, text in zip(best, texts, strict=True)]
+
+
+def meaning_of(one: CandidateStatement) -> str:
+    """Its words, after those that it cannot be understood without."""
+    statement = one.statement
+    words = clean_words(statement.text, statement.columns)
+    lead = statement.asked or statement.lead or (statement.headings[-1] if statement.headings else "")
+    return f"{clean_words(lead)} {words}" if lead else words
+
+
+def _people(stretches: Sequence[Stretch], told: Told) -> list[str]:
+    """Whoever speaks, is named in full, or takes part in an event."""
+    names = {one.speaker for stretch in stretches for one in stretch.statements if one.speaker}
+    names |= {hit.speaker for stretch in stretches for hit in stretch.hits if hit.speaker}
+    names |= {name for event in told.events for name in event.people.split(", ") if name}
+    for stretch in stretches:
+        for one in stretch.statements:
+            names |= {name for name in things.PERSON.findall(one.text) if not _is_filled(name)}
+    return sorted(names)
+
+
+
+def _is_filled(name: str) -> bool:
+    """ "Die Nachtschicht" is nobody, and neither is what stands after a label."""
+    return any(word.lower() in FILLERS for word in name.split())

@@ -1,0 +1,31 @@
+"""What memory gives to an answer. Memory stands beside ask and not below it: the composition root ties the two."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A memory object in the version that was found, and how relevant it is to the question."""
+
+    emo_id: UUID
+    emo_version: int
+    emo_type: str
+    branch: str
+    content: str
+    updated_at: datetime
+    score: float
+
+
+class Recall(Protocol):
+    """Finds memory objects for a question, best first."""
+
+    async def __call__(self, tenant: UUID, question: str, limit: int) -> Sequence[Remembered]: ...
+
+
+async def remember_nothing(tenant: UUID, question: str, limit: int) -> Sequence[Remembered]:
+    """Where there is no memory."""
+    return ()

@@ -1,0 +1,91 @@
+"""Claims about what holds: an answer never rests on what was replaced, withdrawn or denied without saying so."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from uuid import UUID
+
+from mnemon.app import Mnemon
+from mnemon.ask.answer import Answer, Asking
+from mnemon.ask.inputs import PassageFilters
+from mnemon.db.database import Database
+from mnemon.log.store import EventLog
+from mnemon.models.language import NoLanguageModel
+from tests.documents.sample_chunks import put
+from tests.semantics.conftest import ADA, Added, added, all_done, settings, work
+from tests.work.conftest import eventually
+
+from .conftest import searcher_of
+from .test_answer import log
+
+__all__ = ["added", "all_done", "eventually", "log", "settings", "work"]
+Done = Callable[[], Awaitable[None]]
+
+
+async def ask(database: Database, log: EventLog, tenant: UUID, question: str, **filters: object) -> Answer:
+    asking = Asking(searcher_of(database, None), log, NoLanguageModel())
+    return await asking.ask(tenant, ADA, question, PassageFilters.model_validate(filters))
+
+
+def roles(answer: Answer) -> list[tuple[str, str, str]]:
+    return [(one.role, one.note, one.text) for one in answer.sentences]
+
+
+async def test_a_replaced_decision_comes_after_the_one_that_stands(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added("Date: 2026-03-02\n\nDecision: we drop Python 3.10 in the release.", "first.txt")
+    await added("Date: 2026-03-16\n\nDecision: we keep Python 3.10 instead of dropping it.", "second.txt")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "Do we support Python 3.10?")
+    stands, replaced = answer.sentences
+    assert (stands.role, "keep" in stands.text, stands.note) == ("answer", True, "")
+    assert replaced.role in ("replaced", "earlier") and "March 2026:" in replaced.note
+    assert "drop Python 3.10 in the release" in replaced.text
+    assert answer.text.startswith(stands.text) and replaced.note in answer.text
+
+
+async def test_an_event_that_was_replaced_names_the_day_and_its_successor(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added("Date: 2026-03-02\n\nDecision: we use MySQL for the event store.", "march.txt")
+    await added("Date: 2026-04-02\n\nDecision: we use Postgres instead of MySQL for the event store.", "april.txt")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "Is MySQL used for the event store?")
+    assert "Postgres" in answer.sentences[0].text
+    assert [one.note for one in answer.sentences[1:]] in ([], ["Replaced on 2 April 2026:"])
+
+
+async def test_a_denial_comes_before_what_it_denies(database: Database, tenant: UUID, log: EventLog) -> None:
+    rumour = "There is a rumour that the company is selling the Hamburg site."
+    denial = "The managing director said that this is not true: it stays."
+    await put(database, tenant, [f"{rumour} {denial} Parking is free from June on."])
+    answer = await ask(database, log, tenant, "Is the company selling the Hamburg site?")
+    assert roles(answer) == [("answer", "", denial), ("denied", "Denied there:", rumour)]
+
+
+async def test_the_newer_of_two_documents_comes_first(database: Database, tenant: UUID, log: EventLog) -> None:
+    await put(database, tenant, ["The guest fee is 12 euros a night."], written_at=datetime(2026, 1, 5, tzinfo=UTC))
+    await put(database, tenant, ["The guest fee is 15 euros a night."], written_at=datetime(2026, 4, 7, tzinfo=UTC))
+    answer = await ask(database, log, tenant, "How much is the guest fee?")
+    assert roles(answer) == [
+        ("answer", "", "The guest fee is 15 euros a night."),
+        ("earlier", "Earlier, on 5 January 2026:", "The guest fee is 12 euros a night."),
+    ]
+
+
+async def test_sources_of_one_day_that_disagree_are_both_told(database: Database, tenant: UUID, log: EventLog) -> None:
+    await put(database, tenant, ["The guest fee is 12 euros a night."], title="One")
+    await put(database, tenant, ["The guest fee is 15 euros a night."], title="Other")
+    answer = await ask(database, log, tenant, "How much is the guest fee?")
+    assert [one.role for one in answer.sentences] == ["answer", "disagrees"]
+    assert "The sources disagree" in answer.text and "12" in answer.text and "15" in answer.text
+
+
+async def test_words_of_an_old_version_say_which_it_is(database: Database, tenant: UUID, log: EventLog) -> None:
+    doc_id, old = await put(database, tenant, ["Bookings are kept for 24 months."])
+    await put(database, tenant, ["Bookings are kept for 12 months."], doc_id=doc_id)
+    question = "How long are bookings kept?"
+    answer = await ask(database, log, tenant, question, doc_version_id=old)
+    assert answer.sentences[0].note.startswith("Version 1, replaced on ")
+    assert answer.sentences[0].note.endswith(" by version 2:")
+    assert (await ask(database, log, tenant, question)).sentences[0].note == ""
