@@ -17,7 +17,7 @@ from mnemon.ask.quoting.judgement import shipped
 from mnemon.ask.quoting.remembering import candidates_of
 from mnemon.ask.quoting.surroundings import read_stretches
 from mnemon.ask.quoting.told import NOTHING_TOLD, read_told
-from mnemon.ask.quoting.weighed import PASSAGES, Weighed, weigh
+from mnemon.ask.quoting.weighed import PASSAGES, Weighed, weigh_statements
 from mnemon.ask.recall import Recall, Remembered, remember_nothing
 from mnemon.ask.refusal import MISSES, Refusal, refuse_no_proof, refuse_nothing_found, refuse_weak
 from mnemon.ask.search import Ranked, Searcher
@@ -110,7 +110,7 @@ class Asking:
     async def ask(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters = EVERYTHING) -> Answer:
         """Search, weigh, answer or refuse, record."""
         began = time.perf_counter()
-        findings = await self._find(tenant, actor, question, filters)
+        findings = await self.find(tenant, actor, question, filters)
         return await self._conclude(tenant, actor, findings, began)
 
     async def stream(
@@ -121,7 +121,7 @@ class Asking:
         A model's words are shown only after their quotes were found, so they come sentence by sentence.
         """
         began = time.perf_counter()
-        findings = await self._find(tenant, actor, question, filters)
+        findings = await self.find(tenant, actor, question, filters)
         concluding = asyncio.create_task(self._conclude(tenant, actor, findings, began))
         self._unfinished.add(concluding)
         concluding.add_done_callback(self._finished)
@@ -139,7 +139,7 @@ class Asking:
         if not task.cancelled() and (failure := task.exception()):
             log.warning("answer_failed", error=type(failure).__name__)
 
-    async def _find(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters) -> Findings:
+    async def find(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters) -> Findings:
         """Documents and memory at once. Filters are of documents: with one set, memory is not asked."""
         searching = self._searcher.find(
             tenant, question, filters, wanted=SHOWN, shown=slice(SHOWN), reader=Reader.of(actor), misses=MISSES
@@ -152,7 +152,7 @@ class Asking:
     async def _conclude(self, tenant: UUID, actor: Actor, findings: Findings, began: float) -> Answer:
         reader = Reader.of(actor)
         ranked, hits = findings.ranked, findings.hits
-        weighed = await self._weigh(tenant, reader, findings)
+        weighed = await self.weigh(tenant, reader, findings)
         refusal: Refusal | None = None
         written = Written([], 0, "")
         if weighed.enough:
@@ -174,7 +174,7 @@ class Asking:
         await record_question(self._events, tenant, actor, answer)
         return answer
 
-    async def _weigh(self, tenant: UUID, reader: Reader, findings: Findings) -> Weighed:
+    async def weigh(self, tenant: UUID, reader: Reader, findings: Findings) -> Weighed:
         """Every statement in and around what was found."""
         ranked = findings.ranked
         stretches, told = [], NOTHING_TOLD
@@ -184,7 +184,9 @@ class Asking:
                 stretches = await read_stretches(tx, findings.hits[:PASSAGES])
                 told = await read_told(tx, stretches)
         embedder = self._searcher.embedder_in_use(ranked.asked)
-        return await weigh(ranked, [*stretches, *candidates_of(findings.remembered)], told, shipped(), embedder)
+        return await weigh_statements(
+            ranked, [*stretches, *candidates_of(findings.remembered)], told, shipped(), embedder
+        )
 
     async def _as_seen(self, tenant: UUID, reader: Reader, ranked: Ranked) -> Ranked:
         """With no more counted than the reader may see."""

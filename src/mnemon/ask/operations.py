@@ -47,8 +47,8 @@ async def search(mnemon: Parts, caller: Caller, asked: PassageSearch) -> Passage
         reader=Reader.of(caller.actor),
     )  # fmt: skip
     return PassagesFound(
-        items=found.hits, remembered=list(remembered), total=found.total, next_offset=found.next_offset, mode=found.mode,
-        lexical_only=found.lexical_only, reranked=found.reranked, filters=found.filters.applied(),
+        items=found.hits, remembered=list(remembered), total=found.total, next_offset=found.next_offset,
+        mode=found.mode, lexical_only=found.lexical_only, reranked=found.reranked, filters=found.filters.applied(),
     )  # fmt: skip
 
 

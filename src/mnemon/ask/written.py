@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 # An answer may show beside what stands what it replaced, what was denied, what came since, and the other side.
-Role = Literal["answer", "replaced", "denied", "since", "earlier", "disagrees"]
+SentenceRole = Literal["answer", "replaced", "denied", "since", "earlier", "disagrees"]
 
 
 class Quote(BaseModel):
@@ -62,7 +62,7 @@ class ProvenSentence:
     text: str
     citations: Sequence[Citation]
     remembered: Sequence[MemoryCitation] = ()
-    role: Role = "answer"
+    role: SentenceRole = "answer"
     note: str = ""
 
     @property

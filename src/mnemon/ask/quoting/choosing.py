@@ -1,4 +1,4 @@
-"""Chooses what an answer quotes: the best statement, what it needs beside it, what replaced or denied it, the other side."""
+"""Chooses what an answer quotes: the best statement, what replaced or denied it, the other side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,15 +8,15 @@ from mnemon.ask.quoting import things
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.hearing import folded, words_in
 from mnemon.ask.quoting.statements import Statement
-from mnemon.ask.quoting.told import Successor, Told
-from mnemon.ask.written import Role
+from mnemon.ask.quoting.told import Successor, ToldEvents
+from mnemon.ask.written import SentenceRole
 
 MOST_SENTENCES, MOST_ITEMS = 3, 12
 # How far behind the best a further statement may be, by what it is: another of its list or kind, one that adds words,
 # what another document says of the same.
 ONE_MORE, ADDS, RIVAL = 1.6, 0.9, 0.9
 # Another sentence must say this share of the question anew; a rival must say so much of what the best says.
-NEW_SHARE, AS_MUCH = 0.2, 0.9
+NEW_SHARE, AS_MUCH, AS_MUCH_COVERED = 0.2, 0.9, 0.6
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class Choice:
     """A statement of the answer: what it is to it, and our words about that."""
 
     candidate: CandidateStatement
-    role: Role = "answer"
+    role: SentenceRole = "answer"
     note: str = ""
 
 
-def choose(found: Sequence[CandidateStatement], weighing: Weighing, told: Told) -> list[Choice]:
+def choose(found: Sequence[CandidateStatement], weighing: Weighing, told: ToldEvents) -> list[Choice]:
     """Of candidates, best first. What stands comes first, with what it replaced after it."""
     if not found:
         return []
@@ -75,11 +75,11 @@ def _few(found: Sequence[CandidateStatement], weighing: Weighing) -> list[Candid
 
 
 def _as_it_stands(
-    one: CandidateStatement, found: Sequence[CandidateStatement], weighing: Weighing, told: Told
+    one: CandidateStatement, found: Sequence[CandidateStatement], weighing: Weighing, told: ToldEvents
 ) -> list[Choice]:
     """A statement that was replaced comes after what stands in its place, and says so."""
     if not one.replaced:
-        return [Choice(one)]
+        return [Choice(one), *_what_it_replaced(one, found, told)]
     for event in one.events:
         successor = told.successor(event) if event.status == "superseded" else None
         if successor is None:
@@ -93,11 +93,24 @@ def _as_it_stands(
     return [Choice(one, "replaced", "Replaced since:")]
 
 
+def _what_it_replaced(one: CandidateStatement, found: Sequence[CandidateStatement], told: ToldEvents) -> list[Choice]:
+    """The first of what was found that this statement stands in the place of."""
+    own = {event.event_id: event for event in one.events}
+    for other in found:
+        for event in other.events:
+            successor = told.successor(event) if event.status == "superseded" else None
+            if successor and successor.event.event_id in own and other.key != one.key:
+                when = day_of(successor.event.happened_at)
+                return [Choice(other, "replaced", f"Replaced on {when}:")]
+    return []
+
+
 def _candidate_of(successor: Successor, found: Sequence[CandidateStatement]) -> CandidateStatement:
     """Among what was found already, where its whole sentence is known; else just its quote."""
     event = successor.event
     for one in found:
-        if one.origin.doc_version_id == event.revision and one.statement.start < event.end and event.start < one.statement.end:  # fmt: skip
+        place = one.statement
+        if one.origin.doc_version_id == event.revision and place.start < event.end and event.start < place.end:
             return one
     statement = Statement(event.start, event.end, successor.quote, "event")
     return CandidateStatement(statement, successor.origin, 0.0, {}, (event,))
@@ -130,9 +143,7 @@ def _denial_of(one: CandidateStatement, found: Sequence[CandidateStatement]) -> 
     return None
 
 
-def _with_rival(
-    choice: Choice, found: Sequence[CandidateStatement], weighing: Weighing
-) -> list[Choice]:
+def _with_rival(choice: Choice, found: Sequence[CandidateStatement], weighing: Weighing) -> list[Choice]:
     """What another document says of the same matter: the newer first, and both sides where none is newer."""
     best = choice.candidate
     if weighing.timed or weighing.need.past or choice.role != "answer":
@@ -143,7 +154,8 @@ def _with_rival(
         mine, others = _day(best), _day(other)
         if mine is not None and others is not None and mine != others:
             newer, older = (other, best) if others > mine else (best, other)
-            if newer is best and not _differ(best, other, weighing):
+            changed = newer.values["update"] or newer.values["replaced"] != older.values["replaced"]
+            if newer is best and not changed and not _differ(best, other, weighing):
                 continue
             return [Choice(newer), Choice(older, "earlier", f"Earlier, on {day_of(_moment(older))}:")]
         if _differ(best, other, weighing):
@@ -158,7 +170,7 @@ def _is_rival(best: CandidateStatement, other: CandidateStatement, weighing: Wei
     covered = weighing.share(best.covers)
     return (
         weighing.share(other.said & best.said) >= AS_MUCH * said
-        and weighing.share(other.covers & best.covers) >= AS_MUCH * covered
+        and weighing.share(other.covers & best.covers) >= AS_MUCH_COVERED * covered
         and said > 0
     )
 
@@ -180,7 +192,10 @@ def _values(text: str, weighing: Weighing) -> set[str]:
 
 def _once(choices: Sequence[Choice]) -> list[Choice]:
     """Each statement once, in its first role."""
-    return list({choice.candidate.key: choice for choice in reversed(choices)}.values())[::-1]
+    first: dict[tuple[object, int, int], Choice] = {}
+    for choice in choices:
+        first.setdefault(choice.candidate.key, choice)
+    return list(first.values())
 
 
 def in_reading_order(chosen: Sequence[CandidateStatement]) -> list[CandidateStatement]:

@@ -1,4 +1,4 @@
-"""Quoted words as a reader wants them: without marks of Markdown, list signs and stamps. The quote itself stays exact."""
+"""Quoted words as a reader wants them, without marks of Markdown. The quote itself stays exact."""
 
 import re
 from collections.abc import Sequence

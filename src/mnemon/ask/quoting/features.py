@@ -3,16 +3,17 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 
 from mnemon.ask.occasions import asked_for
 from mnemon.ask.quoting import things
 from mnemon.ask.quoting.hearing import Hearing, folded, words_in
 from mnemon.ask.quoting.needs import Need
+from mnemon.ask.quoting.periods import period_of
 from mnemon.ask.quoting.statements import Statement
-from mnemon.ask.quoting.surroundings import Origin, Stretch
-from mnemon.ask.quoting.told import Told, ToldEvent
+from mnemon.ask.quoting.surroundings import StatementSource, Stretch
+from mnemon.ask.quoting.told import ToldEvent, ToldEvents
 from mnemon.ask.wording import says
 from mnemon.search.terms import Term, rarity
 from mnemon.semantics.semantic_event import Category
@@ -28,7 +29,7 @@ _HARD = ("who", "when", "where", "how_many", "how_long", "how_much", "why")
 # What is decided is often told as a change.
 _TOLD_AS = {one: (one.value,) for one in Category} | {Category.DECISION: ("Decision", "Change")}
 
-Values = dict[str, float]
+StatementValues = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ class CandidateStatement:
     """A statement that may answer, where it stands, and what is known of it."""
 
     statement: Statement
-    origin: Origin
+    origin: StatementSource
     # Of the passage that it stands in or beside.
     passage_score: float
-    values: Values = field(default_factory=dict)
+    values: StatementValues = field(default_factory=dict)
     events: Sequence[ToldEvent] = ()
     # The words of the question, by number, that it says or that stand over it.
     covers: frozenset[int] = frozenset()
@@ -78,6 +79,7 @@ class Weighing:
         self.full = [_weight(number, word, need, terms, texts, unheard=1.0) for number, word in enumerate(need.words)]
         self.asked_people = frozenset(folded(need.words[number]) for number in need.names) & self.people
         self.asked_event = asked_for(need.question)
+        self.period = period_of(need.question, datetime.now(UTC).date())
 
     @cached_property
     def timed(self) -> bool:
@@ -86,7 +88,7 @@ class Weighing:
     def share(self, numbers: frozenset[int] | set[int]) -> float:
         return sum(self.weights[number] for number in numbers) / self.total
 
-    def candidates(self, stretches: Sequence[Stretch], told: Told) -> list[CandidateStatement]:
+    def candidates(self, stretches: Sequence[Stretch], told: ToldEvents) -> list[CandidateStatement]:
         found: list[CandidateStatement] = []
         for rank, stretch in enumerate(stretches):
             title = self._heard(stretch.origin.title)
@@ -97,7 +99,14 @@ class Weighing:
         return self._compared(found)
 
     def measured(
-        self, one: Statement, origin: Origin, score: float, inside: bool, rank: int, title: frozenset[int], told: Told
+        self,
+        one: Statement,
+        origin: StatementSource,
+        score: float,
+        inside: bool,
+        rank: int,
+        title: frozenset[int],
+        told: ToldEvents,
     ) -> CandidateStatement:
         need = self.need
         events = told.of(origin.doc_version_id, one.start, one.end)
@@ -110,7 +119,7 @@ class Weighing:
         names = need.names or frozenset()
         by_name = sum(self.weights[number] for number in names) or 1.0
         first_heading = self._heard(one.headings[-1]) if one.headings else frozenset[int]()
-        values: Values = {
+        values: StatementValues = {
             "own": self.share(own) + ALIKE * self.share(alike),
             "heads": self.share(heads - own - alike),
             "near": self.share(near - own - alike - heads),
@@ -127,6 +136,7 @@ class Weighing:
             "replies": float(bool(one.asked)),
             "section": self.share(first_heading) if one.place == 0 else 0.6 * self.share(first_heading),
         }
+        values["in_time"] = self._in_time(one, origin, events)
         values |= self._kind(one) | self._shape(one) | self._people(one, people) | self._events(events)
         return CandidateStatement(one, origin, score, values, events, own | alike | heads, own)
 
@@ -136,6 +146,17 @@ class Weighing:
         if not wanted or self.asked_event is None:
             return ""
         return " ".join((self.asked_event[1], *(f"{one.happened_at:%d %B %Y}".lstrip("0") for one in wanted)))
+
+    def _in_time(self, one: Statement, origin: StatementSource, events: Sequence[ToldEvent]) -> float:
+        """1 where it was at the time that the question names, or the text names that; -1 where it was not."""
+        if self.period is None:
+            return 0.0
+        days = [event.happened_at.date() for event in events]
+        if not days and origin.written_at:
+            days = [origin.written_at.date()]
+        if any(map(self.period.holds, days)) or self.period.words.lower() in f"{one.text} {one.before}".lower():
+            return 1.0
+        return -1.0 if days else 0.0
 
     def _matter(self, heard: frozenset[int]) -> float:
         """The share of the question's words other than people's names."""
@@ -147,7 +168,7 @@ class Weighing:
         said, alike = self.hearing.heard_in(text)
         return said | alike
 
-    def _kind(self, one: Statement) -> Values:
+    def _kind(self, one: Statement) -> StatementValues:
         need = self.need
         text = " ".join((one.text, *one.columns))
         hard = need.kind in _HARD
@@ -165,7 +186,7 @@ class Weighing:
             "plain_what": float(need.kind in ("what", "how", "list", "definition")),
         }
 
-    def _shape(self, one: Statement) -> Values:
+    def _shape(self, one: Statement) -> StatementValues:
         length = len(one.text.split())
         return {
             "question": float(bool(things.QUESTION.search(one.text))),
@@ -181,7 +202,7 @@ class Weighing:
             "denies": float(bool(things.DENIAL.search(one.text))),
         }
 
-    def _people(self, one: Statement, involved: str) -> Values:
+    def _people(self, one: Statement, involved: str) -> StatementValues:
         """Whether those whom the question names say it, or are named in it; or somebody else says it."""
         if not self.asked_people:
             return {"by_named": 0.0, "of_named": 0.0, "of_other": 0.0}
@@ -196,7 +217,7 @@ class Weighing:
             "of_other": float(other and not says_it and not of_it),
         }
 
-    def _events(self, events: Sequence[ToldEvent]) -> Values:
+    def _events(self, events: Sequence[ToldEvent]) -> StatementValues:
         wanted = _TOLD_AS.get(self.asked_event[0], ()) if self.asked_event else ()
         return {
             "told": float(any(one.category in wanted for one in events)),
@@ -231,7 +252,7 @@ def _standing(stretch: Stretch, one: Statement) -> tuple[float, bool]:
     return 0.9 * max(hit.score for hit in stretch.hits), False
 
 
-def _numbers_missing(need: Need, one: Statement, origin: Origin) -> float:
+def _numbers_missing(need: Need, one: Statement, origin: StatementSource) -> float:
     if not need.numbers:
         return 0.0
     around = " ".join((one.text, *one.headings, one.lead, one.asked, one.before, one.after, origin.title))
@@ -240,10 +261,8 @@ def _numbers_missing(need: Need, one: Statement, origin: Origin) -> float:
     return sum(number not in told for number in need.numbers) / len(need.numbers)
 
 
-def _weight(
-    number: int, word: str, need: Need, terms: Sequence[Term], texts: int, unheard: float = UNHEARD
-) -> float:
-    """How much a word of the question counts: the rarer, the more; one that no source has, less, unless it is a name."""
+def _weight(number: int, word: str, need: Need, terms: Sequence[Term], texts: int, unheard: float = UNHEARD) -> float:
+    """The rarer a word of the question, the more it counts; one that no source has, less, unless it is a name."""
     own = [term.texts for term in terms if says(word.lower(), term.lexeme)]
     if not own:
         return rarity(MANY // 4, MANY)

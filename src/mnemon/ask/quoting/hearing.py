@@ -15,17 +15,43 @@ SHORTEST_STEM = 3
 SHORTEST_PART, LEFT_OVER = 5, 3
 # Words that people exchange for each other when they ask about work. Their stems are what is compared.
 _ALIKE = (
-    "holiday vacation leave urlaub ferien", "cost price fee charge kosten preis gebühr rate", "buy purchase order kaufen bestellen",
-    "keep store retain save support maintain aufbewahren speichern behalten", "delete remove erase löschen entfernen",
-    "start begin launch starten beginnen anfangen", "end finish expire stop enden ablaufen auslaufen",
-    "approve sign confirm genehmigen freigeben", "decide agree choose resolve entscheiden beschließen vereinbaren",
-    "meeting call session sitzung besprechung treffen", "customer client guest kunde gast", "boss manager lead leiter chef",
-    "drop remove abandon cancel streichen absagen", "move postpone shift delay verschieben verlegen", "responsible owner charge zuständig verantwortlich",
-    "reason cause grund ursache", "task action todo aufgabe", "problem issue fault error fehler störung", "pay paid zahlen bezahlen",
-    "employee colleague staff mitarbeiter kollege", "car vehicle auto fahrzeug wagen", "job position stelle", "raise increase erhöhen steigern",
-    "reduce lower cut senken kürzen", "send mail schicken senden", "against oppose object dagegen ablehnen", "favour support dafür",
-    "salary wage gehalt lohn", "deadline due frist fällig", "leave quit resign verlassen kündigen", "replace instead ersetzen statt",
-)  # fmt: skip
+    "holiday vacation leave urlaub ferien",
+    "cost price fee charge kosten preis gebühr rate",
+    "buy purchase ",
+    "order kaufen ",
+    "bestellen",
+    "keep store retain save support maintain aufbewahren speichern behalten",
+    "delete remove erase löschen entfernen",
+    "start begin launch starten beginnen anfangen",
+    "end finish expire stop enden ablaufen auslaufen",
+    "approve sign confirm genehmigen freigeben",
+    "decide agree choose resolve entscheiden beschließen vereinbaren",
+    "meeting call session sitzung besprechung treffen",
+    "customer client guest kunde gast",
+    "boss manager lead ",
+    "leiter chef",
+    "drop remove abandon cancel streichen absagen",
+    "move postpone shift delay verschieben verlegen",
+    "responsible owner charge zuständig verantwortlich",
+    "reason cause grund ursache",
+    "task action todo aufgabe",
+    "problem issue fault error fehler störung",
+    "pay paid zahlen bezahlen",
+    "employee colleague staff mitarbeiter kollege",
+    "car vehicle auto fahrzeug wagen",
+    "job position stelle",
+    "raise increase erhöhen steigern",
+    "reduce lower cut senken kürzen",
+    "send mail schicken senden",
+    "against oppose object dagegen ablehnen",
+    "favour support dafür",
+    "salary wage gehalt lohn",
+    "deadline due frist fällig",
+    "leave quit resign verlassen kündigen",
+    "replace ",
+    "instead ",
+    "ersetzen statt",
+)
 
 
 def folded(word: str) -> str:
@@ -94,4 +120,3 @@ def _is_same(asked: str, stem: str, plain: str) -> bool:
 
 def words_in(text: str) -> list[str]:
     return WORD.findall(text)
-

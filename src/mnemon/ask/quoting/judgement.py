@@ -1,4 +1,4 @@
-"""The learned judgement: which statement answers best, and whether it answers at all. Linear, weights in a small file."""
+"""The learned judgement: which statement answers best, and whether it answers at all."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from mnemon.ask.quoting.features import CandidateStatement, Values
+from mnemon.ask.quoting.features import CandidateStatement, StatementValues
 
 FILE = Path(__file__).with_name("judgement.json")
 
@@ -25,17 +25,17 @@ class Judgement:
         weighed = [replace(one, score=self.score(one.values)) for one in found]
         return sorted(weighed, key=lambda one: (-one.score, one.statement.start))
 
-    def score(self, values: Values) -> float:
+    def score(self, values: StatementValues) -> float:
         return sum(weight * values.get(name, 0.0) for name, weight in self.rank.items())
 
-    def chance(self, values: Values) -> float:
+    def chance(self, values: StatementValues) -> float:
         """That a statement with these values answers the question."""
         total = self.answer.get("bias", 0.0) + sum(
             weight * values.get(name, 0.0) for name, weight in self.answer.items() if name != "bias"
         )
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
-    def adds(self, values: Values) -> dict[str, float]:
+    def adds(self, values: StatementValues) -> dict[str, float]:
         """What each value adds to the place of a statement; those that add nothing are left out."""
         parts = {name: weight * values.get(name, 0.0) for name, weight in self.rank.items()}
         return {name: round(value, 4) for name, value in parts.items() if abs(value) >= 0.005}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mnemon.ask.quoting.hearing import WORD, folded
+from mnemon.documents.structure.calendar_words import MONTHS, WEEKDAYS
 
 AnswerKind = Literal[
     "who", "when", "where", "how_many", "how_long", "how_much", "why", "yes_no", "list", "definition", "how", "what"
@@ -14,30 +15,48 @@ AnswerKind = Literal[
 # The first that fits is meant.
 _KINDS: tuple[tuple[AnswerKind, str], ...] = (
     ("why", r"^\W*(?:and |but |und |aber )?(?:why|how come|warum|weshalb|wieso|weswegen)\b|\bfor what reason\b"
-            r"|\b(?:what|which) (?:was|is|were|are|were) the (?:\w+ )?(?:reasons?|causes?)\b|^\W*what (?:caused|led to|made)\b"
-            r"|\baus welche[mn] gr[uü]nd|\bwas (?:ist|war|sind|waren) (?:der|die) (?:\w+ )?(?:grund|gründe|ursachen?)\b|\bworan (?:lag|liegt)\b"),
+            r"|\b(?:what|which) (?:was|is|were|are|were) the (?:\w+ )?(?:reasons?|causes?)\b|^\W*what (?:caused|"
+            r"led to|made)\b"
+            r"|\baus welche[mn] gr[uü]nd|\bwas (?:ist|war|sind|waren) (?:der|die) (?:\w+ )?(?:grund|gründe|"
+            r"ursachen?)\b|\bworan (?:lag|liegt)\b"),
     ("how_many", r"\bhow (?:many|often)\b|\bwhat number of\b|\bwie ?viele\b|\bwie oft\b"),
     ("how_long", r"\bhow long\b|\bwie lange\b|\b(?:what|which) (?:period|retention)\b"),
-    ("when", r"^\W*(?:and |but |so |und )?(?:when|since when|until when|till when|by when|from when|wann|seit wann|bis wann|ab wann|zu wann)\b"
+    ("when", r"^\W*(?:and |but |so |und )?(?:when|since when|until when|till when|by when|from when|wann|seit "
+             r"wann|bis wann|ab wann|zu wann)\b"
              r"|\b(?:what|which) (?:\w+ )?(?:time|date|day|month|year|week|weekday|quarter|deadline)\b|\bhow soon\b"
-             r"|\bwelche[rmns]? (?:tag|datum|termin|monat|jahr|woche|wochentag|uhrzeit|frist)\b|\bum wie ?viel uhr\b|\bwhat is the deadline\b"),
+             r"|\bwelche[rmns]? (?:tag|datum|termin|monat|jahr|woche|wochentag|uhrzeit|frist)\b|\bum wie ?viel "
+             r"uhr\b|\bwhat is the deadline\b"),
     ("how_much", r"\bhow (?:much|high|large|big|expensive|old|far|tall|fast|heavy|wide|deep|strong|warm|cold|hot)\b"
-                 r"|\bwhat (?:is|was|are|were|will be) the (?:\w+ ){0,2}(?:price|cost|costs|amount|budget|fee|limit|rate|sum|salary|value|share|percentage|size|temperature|number)\b"
-                 r"|\bwhat (?:does|do|did|will|would) .+ cost\b|\b(?:what|which) (?:price|amount|sum|budget|percentage)\b"
-                 r"|\bwie ?viel\b|\bwie (?:hoch|teuer|gro[sß]+|alt|weit|schwer|schnell|stark|warm|kalt|breit|lang)\b|\bwas kost|\bwelche[rsnm]? (?:summe|betrag|preis|budget)\b"),
-    ("where", r"^\W*(?:and |und )?(?:where|wo|wohin|woher|worin)\b|\b(?:in |at |to |from )?(?:what|which) (?:place|city|town|room|office|location|building|country|hall|street|folder|warehouse)\b"
+                 r"|\bwhat (?:is|was|are|were|will be) the (?:\w+ ){0,2}(?:price|cost|costs|amount|budget|fee|"
+                 r"limit|rate|sum|salary|value|share|percentage|size|temperature|number)\b"
+                 r"|\bwhat (?:does|do|did|will|would) .+ cost\b|\b(?:what|which) (?:price|amount|sum|budget|"
+                 r"percentage)\b"
+                 r"|\bwie ?viel\b|\bwie (?:hoch|teuer|gro[sß]+|alt|weit|schwer|schnell|stark|warm|kalt|breit|"
+                 r"lang)\b|\bwas kost|\bwelche[rsnm]? (?:summe|betrag|preis|budget)\b"),
+    ("where", r"^\W*(?:and |und )?(?:where|wo|wohin|woher|worin)\b|\b(?:in |at |to |from )?(?:what|which) "
+              r"(?:place|city|town|room|office|location|building|country|hall|street|folder|warehouse)\b"
               r"|\b(?:welche[rmns]?) (?:ort|stadt|raum|büro|gebäude|halle|land|straße|ordner|lager|saal)\b"),
-    ("list", r"^\W*(?:list|name|enumerate|nenne|liste|zähle)\b|^\W*(?:what|which) (?:are|were) (?:the|our|all|his|her|their)\b|^\W*who (?:all|else|attended|was present|were|took part|are)\b"
-             r"|^\W*welche (?!person)\w+(?:en|n|e|s)\b.*\b(?:sind|waren|wurden|gibt|gab|haben|hatten|müssen|sollen|werden)\b|^\W*(?:what|which) (?!is\b|was\b|does\b|has\b)\w+[^s\W]s (?:are|were|do|did|have|must|should|need|will)\b"
+    ("list", r"^\W*(?:list|name|enumerate|nenne|liste|zähle)\b|^\W*(?:what|which) (?:are|were) (?:the|our|all|"
+             r"his|her|their)\b|^\W*who (?:all|else|attended|was present|were|took part|are)\b"
+             r"|^\W*welche (?!person)\w+(?:en|n|e|s)\b.*\b(?:sind|waren|wurden|gibt|gab|haben|hatten|müssen|"
+             r"sollen|werden)\b|^\W*(?:what|which) (?!is\b|was\b|does\b|has\b)\w+[^s\W]s (?:are|were|do|did|have|"
+             r"must|should|need|will)\b"
              r"|^\W*was (?:sind|waren) die\b|^\W*wer (?:nahm|war alles|waren|sind|alles)\b"),
-    ("definition", r"^\W*(?:what is meant by|define|what do we mean by|was bedeutet|was hei[sß]+t|was versteht man|wofür steht)\b|^\W*what does .+ (?:mean|stand for)\b"
-                   r"|^\W*(?:what|who) (?:is|are) (?:an? )?[\w-]+(?: [\w-]+)?\W*$|^\W*was (?:ist|sind) (?:eine?[nrms]? )?[\w-]+(?: [\w-]+)?\W*$"),
-    ("who", r"^\W*(?:and |but |und |aber )?(?:who|whom|whose|wer|wem|wen|wessen)\b|^\W*(?:by|to|from|with|for|of|von|an|mit|für|durch|bei) (?:whom|who|wem|wen)\b"
-            r"|\b(?:what|which) (?:person|colleague|team|company|customer|supplier|department|firm|vendor|speaker)\b|\bwelche[rsnm]? (?:person|kolleg|team|firma|kunde|lieferant|abteilung|mitarbeiter)\w*"),
+    ("definition", r"^\W*(?:what is meant by|define|what do we mean by|was bedeutet|was hei[sß]+t|was versteht "
+                   r"man|wofür steht)\b|^\W*what does .+ (?:mean|stand for)\b"
+                   r"|^\W*(?:what|who) (?:is|are) (?:an? )?[\w-]+(?: [\w-]+)?\W*$|^\W*was (?:ist|sind) "
+                   r"(?:eine?[nrms]? )?[\w-]+(?: [\w-]+)?\W*$"),
+    ("who", r"^\W*(?:and |but |und |aber )?(?:who|whom|whose|wer|wem|wen|wessen)\b|^\W*(?:by|to|from|with|for|of|"
+            r"von|an|mit|für|durch|bei) (?:whom|who|wem|wen)\b"
+            r"|\b(?:what|which) (?:person|colleague|team|company|customer|supplier|department|firm|vendor|"
+            r"speaker)\b|\bwelche[rsnm]? (?:person|kolleg|team|firma|kunde|lieferant|abteilung|mitarbeiter)\w*"),
     ("how", r"^\W*(?:and |und )?(?:how|wie|womit|wodurch|auf welche weise)\b"),
-    ("yes_no", r"^\W*(?:and |but |so |und |aber )?(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|shall|will|would|am|isn't|aren't|don't|doesn't|didn't|"
-               r"ist|sind|war|waren|hat|haben|hatte|hatten|wird|werden|wurde|wurden|kann|können|konnte|darf|dürfen|muss|müssen|soll|sollen|sollte|gibt|gab|bleibt|bleiben|gilt|gelten|"
-               r"will|wollen|steht|läuft|nutzen|verwenden|stimmt|braucht|brauchen|kommt|kommen|geht|bekommt|bekommen|findet|hält|macht|machen|übernimmt|arbeitet|fährt|liegt|reicht|liefert)\b"),
+    ("yes_no", r"^\W*(?:and |but |so |und |aber )?(?:is|are|was|were|do|does|did|has|have|had|can|could|may|"
+               r"might|must|should|shall|will|would|am|isn't|aren't|don't|doesn't|didn't|"
+               r"ist|sind|war|waren|hat|haben|hatte|hatten|wird|werden|wurde|wurden|kann|können|konnte|darf|"
+               r"dürfen|muss|müssen|soll|sollen|sollte|gibt|gab|bleibt|bleiben|gilt|gelten|"
+               r"will|wollen|steht|läuft|nutzen|verwenden|stimmt|braucht|brauchen|kommt|kommen|geht|bekommt|"
+               r"bekommen|findet|hält|macht|machen|übernimmt|arbeitet|fährt|liegt|reicht|liefert)\b"),
 )  # fmt: skip
 _NAMED = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KINDS]
 # They ask, bind or fill, and are not what is asked about.
@@ -58,17 +77,24 @@ FILLERS = frozenset(
     ihr ich man uns unser unsere unserer unserem unseren euer sich dies diese dieser dieses diesem diesen jener dort
     hier noch schon auch nur sehr denn eigentlich genau gerade jetzt derzeit aktuell bitte sag sagt sagte gibt gab geben
     macht machen gemacht jede jeder jedes alle alles etwas ob dass damit daran darauf dafür davon dazu wofür worüber
-    woran worauf womit""".split()
+    woran worauf womit""".split()  # noqa: SIM905
 )
 # What was asked for is one's own past: a replaced statement may answer.
 _BEFORE = re.compile(
-    r"\b(?:originally|initially|previously|formerly|earlier|at first|used to|before (?:that|this|the change)|until then|"
+    r"\b(?:originally|initially|previously|formerly|earlier|at first|used to|before (?:that|this|the change)|"
+    r"until then|"
     r"ursprünglich|anfangs|zuerst|früher|vorher|bisher|damals|zunächst)\b", re.IGNORECASE,
 )  # fmt: skip
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _UNIT = re.compile(r"\b(?:how many|wie ?viele|how much|wie ?viel)\s+(?:of the |der |die )?([^\W\d_]+)", re.IGNORECASE)
 _CAPITAL = re.compile(r"[^\W\d_]*[A-ZÄÖÜ][^\W_]*")
-_GERMAN = frozenset("der die das und ist wer wie was wann wo warum welche welcher wurde wird für nicht mit von zum zur den dem hat haben sind gibt es".split())  # fmt: skip
+_CALENDAR = frozenset(
+    (*MONTHS, *WEEKDAYS, "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag")
+)
+_GERMAN = frozenset(
+    """der die das und ist wer wie was wann wo warum welche welcher wurde wird für nicht mit von zum zur den dem hat
+    haben sind gibt es""".split()  # noqa: SIM905
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +124,7 @@ def need_of(question: str) -> Need:
         word = found[0]
         if word.lower() in FILLERS or folded(word) in FILLERS or (len(word) == 1 and not word.isdigit()):
             continue
-        if _is_name(word, place, german):
+        if _is_name(word, place, german) and word.lower() not in _CALENDAR:
             names.add(len(words))
         words.append(word)
     unit = _UNIT.search(question)
@@ -126,6 +152,8 @@ def with_people(need: Need, people: Iterable[str]) -> Need:
 
 def _is_name(word: str, place: int, german: bool) -> bool:
     """A capital inside an English sentence; in German nouns have one too, so a name has more capitals or digits."""
+    if word[0].isdigit():
+        return False
     if any(letter.isdigit() for letter in word):
         return True
     if sum(letter.isupper() for letter in word) > 1:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from mnemon.ask.quoting.statements import statements_in
-from mnemon.ask.quoting.surroundings import Origin, Stretch
+from mnemon.ask.quoting.surroundings import StatementSource, Stretch
 from mnemon.ask.recall import Remembered
 
 TITLE = "Memory"
@@ -15,8 +15,9 @@ def candidates_of(remembered: Sequence[Remembered]) -> list[Stretch]:
 
 
 def _stretch(one: Remembered) -> Stretch:
-    origin = Origin(
-        one.emo_id, one.emo_id, one.emo_version, True, TITLE, f"memory:{one.emo_id}", "text/markdown", one.updated_at, one
-    )  # fmt: skip
+    uri = f"memory:{one.emo_id}"
+    origin = StatementSource(
+        one.emo_id, one.emo_id, one.emo_version, True, TITLE, uri, "text/markdown", one.updated_at, memory=one
+    )
     statements = statements_in(one.content, 0, from_start=True)
     return Stretch(origin, (), 0, len(one.content), statements, one.score)

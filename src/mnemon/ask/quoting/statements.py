@@ -1,8 +1,8 @@
-"""The statements of a stretch of text that can be quoted: sentences, rows, items and turns, each with what it leans on."""
+"""The statements of a text that can be quoted: sentences, rows, items, turns, each with what it leans on."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, item_mark, lines_of
@@ -17,8 +17,9 @@ WHOLE_TURN = 160
 
 _HEADING = re.compile(r" {0,3}#{1,6}\s+\S")
 _MAIL_FIELD = re.compile(
-    r"(?:From|To|Cc|Bcc|Date|Sent|Subject|Reply-To|Message-ID|In-Reply-To|Von|An|Betreff|Datum|Gesendet|Content-\w+):\s", re.IGNORECASE
-)  # fmt: skip
+    r"(?:From|To|Cc|Bcc|Date|Sent|Subject|Reply-To|Message-ID|In-Reply-To|Von|An|Betreff|Datum|Gesendet|Content-\w+):\s",
+    re.IGNORECASE,
+)
 _SUBJECT = re.compile(r"(?:Subject|Betreff):\s*(?:(?:Re|Aw|Fwd|Wg):\s*)*(?P<words>.*)", re.IGNORECASE)
 _FRONT = re.compile(r"---\s*$")
 _MARKS = re.compile(r"[\s>*_#`~|]*")
@@ -28,8 +29,8 @@ _LABEL = re.compile(r"[^\W\d][^:.!?\n|]{1,50}:\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`[start, end)` of the revision's text. What it leans on: its headings, the lead or question before it, its table's
-    head, the statement before and after."""
+    """`[start, end)` of the revision's text, and what it leans on: its headings, the lead or question before it, its
+    table's head, the statement before and after."""
 
     start: int
     end: int
@@ -242,14 +243,16 @@ def _connected(found: list[Statement]) -> list[Statement]:
         turn = (one.speaker, one.group)
         if turn != turn_of:
             ago, turn_of = ago + 1, turn
-        near = ago <= (2 if one.speaker else 1) and (one.speaker is None or one.speaker != asker)
+        near = asked and ago <= (2 if one.speaker else 1) and (one.speaker is None or one.speaker != asker)
         connected.append(
-            Statement(
-                one.start, one.end, one.text, one.kind, one.speaker, one.headings, one.lead, one.columns,
-                found[number - 1].text if number else "", found[number + 1].text if number + 1 < len(found) else "",
-                asked if near and asked else "", ago if near and asked else 0, one.quoted, one.group, one.place, one.done,
+            replace(
+                one,
+                before=found[number - 1].text if number else "",
+                after=found[number + 1].text if number + 1 < len(found) else "",
+                asked=asked if near else "",
+                asked_ago=ago if near else 0,
             )
-        )  # fmt: skip
+        )
         if one.text.rstrip(" *_\"'”)").endswith("?"):
             asked, asker, ago = one.text, one.speaker, 0
     return connected

@@ -26,7 +26,7 @@ ORDER BY wanted.place
 
 
 @dataclass(frozen=True)
-class Origin:
+class StatementSource:
     """The revision that statements stand in."""
 
     doc_id: UUID
@@ -41,7 +41,7 @@ class Origin:
     memory: Remembered | None = None
 
     @classmethod
-    def of(cls, hit: PassageHit) -> "Origin":
+    def of(cls, hit: PassageHit) -> "StatementSource":
         return cls(
             hit.doc_id, hit.doc_version_id, hit.version_number, hit.active, hit.title, hit.source_uri, hit.media_type,
             hit.written_at,
@@ -52,7 +52,7 @@ class Origin:
 class Stretch:
     """Passages of one revision that stand near each other, with the statements in and around them."""
 
-    origin: Origin
+    origin: StatementSource
     hits: Sequence[PassageHit]
     start: int
     end: int
@@ -68,9 +68,7 @@ async def read_stretches(tx: Connection, hits: Sequence[PassageHit]) -> list[Str
     values = {
         "revisions": [own[0].doc_version_id for own in groups],
         "starts": starts,
-        "lengths": [
-            max(one.end for one in own) + AFTER - start for own, start in zip(groups, starts, strict=True)
-        ],
+        "lengths": [max(one.end for one in own) + AFTER - start for own, start in zip(groups, starts, strict=True)],
     }
     rows = await (await tx.execute(WINDOWS, values)).fetchall()
     return [_stretch(groups[row["place"] - 1], starts[row["place"] - 1], row["words"]) for row in rows]
@@ -109,4 +107,4 @@ def _stretch(own: Sequence[PassageHit], start: int, words: str) -> Stretch:
     at = start + first
     hit = min(own, key=lambda one: one.start)
     found = statements_in(words[first:last], at, hit.headings, hit.speaker, from_start=start == 0)
-    return Stretch(Origin.of(own[0]), own, at, start + last, found)
+    return Stretch(StatementSource.of(own[0]), own, at, start + last, found)

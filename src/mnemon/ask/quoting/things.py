@@ -14,84 +14,120 @@ _WEEKDAY = (
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|sonnabend"
 )
 TIME = re.compile(
-    rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}\.\s?\d{{1,2}}\.(?:\s?\d{{2,4}})?|\b\d{{1,2}}:\d\d\b|\b\d{{1,2}}\.\d\d ?(?:uhr|[ap]m)\b|\b\d{{1,2}} ?(?:[ap]\.?m\b|uhr\b|o'clock)"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th|\.)? ?(?:of )?{_MONTH}\b|\b{_MONTH}\.? \d{{1,4}}|\b(?:in|by|until|from|since|till|before|after|early|late|mid|end of|im|bis|ab|seit|ende|anfang|mitte|vor|nach)[ -]{_MONTH}\b"
-    rf"|\b(?:{_WEEKDAY})\b|\b(?:19|20)\d\d\b|\b(?:yesterday|today|tomorrow|tonight|gestern|heute|morgen|übermorgen|noon|midnight|mittag|mitternacht)\b"
-    r"|\b(?:last|next|this|coming|nächste[rsnm]?|letzte[rsnm]?|diese[rsnm]?|kommende[rsnm]?) (?:week|month|year|quarter|weekend|summer|winter|spring|autumn|fall|woche|monat|jahr|quartal|sommer|winter|frühjahr|herbst|sprint|release)\b"
-    r"|\b(?:ago|vor (?:\w+ )?(?:tagen|wochen|monaten|jahren))\b|\bq[1-4]\b|\b(?:kw|calendar week|week) ?\d+\b|\b(?:spring|summer|autumn|winter|christmas|easter|frühling|sommer|herbst|weihnachten|ostern|jahresende|year-end|year's end|quartalsende|monatsende)\b",
+    rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}\.\s?\d{{1,2}}\.(?:\s?\d{{2,4}})?|\b\d{{1,2}}:\d\d\b|\b\d{{1,2}}\.\d\d "
+    rf"?(?:uhr|[ap]m)\b|\b\d{{1,2}} ?(?:[ap]\.?m\b|uhr\b|o'clock)"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th|\.)? ?(?:of )?{_MONTH}\b|\b{_MONTH}\.? \d{{1,4}}|\b(?:in|by|until|from|since|"
+    rf"till|before|after|early|late|mid|end of|im|bis|ab|seit|ende|anfang|mitte|vor|nach)[ -]{_MONTH}\b"
+    rf"|\b(?:{_WEEKDAY})\b|\b(?:19|20)\d\d\b|\b(?:yesterday|today|tomorrow|tonight|gestern|heute|morgen|"
+    rf"übermorgen|noon|midnight|mittag|mitternacht)\b"
+    r"|\b(?:last|next|this|coming|nächste[rsnm]?|letzte[rsnm]?|diese[rsnm]?|kommende[rsnm]?) (?:week|month|year|"
+    r"quarter|weekend|summer|winter|spring|autumn|fall|woche|monat|jahr|quartal|sommer|winter|frühjahr|herbst|"
+    r"sprint|release)\b"
+    r"|\b(?:ago|vor (?:\w+ )?(?:tagen|wochen|monaten|jahren))\b|\bq[1-4]\b|\b(?:kw|calendar week|week) ?\d+\b|"
+    r"\b(?:spring|summer|autumn|winter|christmas|easter|frühling|sommer|herbst|weihnachten|ostern|jahresende|"
+    r"year-end|year's end|quartalsende|monatsende)\b",
     _I,
 )
 _COUNT_WORDS = (
-    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety|dozen|hundred|thousand|million|half|twice|once|"
-    r"ein(?:e|en|er|em)?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|fünfzehn|zwanzig|dreißig|vierzig|fünfzig|hundert|tausend|million(?:en)?|dutzend|halbe[rsn]?|zweimal|dreimal|einmal|nobody|none|keine[rsn]?"
+    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|"
+    r"ninety|dozen|hundred|thousand|million|half|twice|once|"
+    r"ein(?:e|en|er|em)?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|fünfzehn|zwanzig|dreißig|"
+    r"vierzig|fünfzig|hundert|tausend|million(?:en)?|dutzend|halbe[rsn]?|zweimal|dreimal|einmal|nobody|none|"
+    r"keine[rsn]?"
 )
 NUMBER = re.compile(rf"\d+(?:[.,]\d+)*|\b(?:{_COUNT_WORDS})\b", _I)
 DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
 _AMOUNT = re.compile(
-    r"(?:[€$£]|\b(?:EUR|USD|GBP|CHF)) ?\d|\d(?:[\d.,]*)\s?(?:[€$£%]|EUR\b|USD\b|GBP\b|CHF\b|euros?\b|cents?\b|dollars?\b|pounds?\b|francs?\b|prozent\b|percent\b|per cent\b|k\b|km\b|m\b|cm\b|mm\b|kg\b|g\b|t\b|tonn\w*|liters?\b|litres?\b|liter\b|kwh?\b|mwh?\b|mb\b|gb\b|tb\b|ms\b|°|degrees?\b|grad\b|bar\b|volt\b|watt\b|years?\b|jahre?n?\b|hours?\b|stunden?\b|points?\b|punkte?\b)",
+    r"(?:[€$£]|\b(?:EUR|USD|GBP|CHF)) ?\d|\d(?:[\d.,]*)\s?(?:[€$£%]|EUR\b|USD\b|GBP\b|CHF\b|euros?\b|cents?\b|"
+    r"dollars?\b|pounds?\b|francs?\b|prozent\b|percent\b|per cent\b|k\b|km\b|m\b|cm\b|mm\b|kg\b|g\b|t\b|tonn\w*|"
+    r"liters?\b|litres?\b|liter\b|kwh?\b|mwh?\b|mb\b|gb\b|tb\b|ms\b|°|degrees?\b|grad\b|bar\b|volt\b|watt\b|"
+    r"years?\b|jahre?n?\b|hours?\b|stunden?\b|points?\b|punkte?\b)",
     _I,
 )
 _DURATION = re.compile(
-    rf"(?:\d+(?:[.,]\d+)?|\b(?:{_COUNT_WORDS}|several|mehrere))[ -]*(?:to \d+ |bis \d+ )?(?:\w+ )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|nights?|sekunden?|minuten?|stunden?|tagen?|tage|tag|wochen?|monate?n?|jahre?n?|nächte)\b"
+    rf"(?:\d+(?:[.,]\d+)?|\b(?:{_COUNT_WORDS}|several|mehrere))[ -]*(?:to \d+ |bis \d+ )?(?:\w+ )?(?:seconds?|"
+    rf"minutes?|hours?|days?|weeks?|months?|years?|nights?|sekunden?|minuten?|stunden?|tagen?|tage|tag|wochen?|"
+    rf"monate?n?|jahre?n?|nächte)\b"
     r"|\b(?:until|till|through|for good|forever|permanently|bis|dauerhaft|unbefristet)\b",
     _I,
 )
 _CAUSE = re.compile(
-    r"\b(?:because|due to|owing to|since|so that|in order to|reasons?|caused?|root cause|thanks to|as a result|that is why|otherwise|too \w+|to (?:avoid|save|keep|make|give|prevent|reduce|allow)|"
-    r"weil|wegen|da (?:die|der|das|wir|es|sie|er|ein)|denn|damit|um .{1,60} zu|aufgrund|gründe?|ursachen?|deshalb|daher|sonst|zu \w+)\b",
+    r"\b(?:because|due to|owing to|since|so that|in order to|reasons?|caused?|root cause|thanks to|as a result|"
+    r"that is why|otherwise|too \w+|to (?:avoid|save|keep|make|give|prevent|reduce|allow)|"
+    r"weil|wegen|da (?:die|der|das|wir|es|sie|er|ein)|denn|damit|um .{1,60} zu|aufgrund|gründe?|ursachen?|"
+    r"deshalb|daher|sonst|zu \w+)\b",
     _I,
 )
 _PLACE = re.compile(
-    r"\b(?:room|office|building|floor|hall|street|warehouse|harbour|station|city|site|folder|cupboard|cellar|drive|server|raum|büro|gebäude|etage|stock|halle|straße|lager|hafen|bahnhof|werk|ordner|schrank|keller|saal|laufwerk)\b"
+    r"\b(?:room|office|building|floor|hall|street|warehouse|harbour|station|city|site|folder|cupboard|cellar|"
+    r"drive|server|raum|büro|gebäude|etage|stock|halle|straße|lager|hafen|bahnhof|werk|ordner|schrank|keller|"
+    r"saal|laufwerk)\b"
     r"|\b(?:in|at|near|to|from|into|bei|nach|aus|auf|im|am)(?: the| der| dem| den)? [A-ZÄÖÜ]\w+",
 )
 _ROLE = re.compile(
-    r"\b(?:ceo|cfo|cto|coo|chair(?:man|woman|person)?|board|director|head of|manager|lead|team|treasurer|secretary|lawyer|auditor|supplier|customer|department|nobody|everyone|colleagues|"
-    r"vorstand|geschäftsführ\w+|leit(?:er|erin|ung)|abteilung|kassenwart\w*|schriftführ\w+|niemand|alle|vorsitzende[rn]?|betriebsrat|kolleg\w+)\b|\b(?:I|we|ich|wir)\b",
+    r"\b(?:ceo|cfo|cto|coo|chair(?:man|woman|person)?|board|director|head of|manager|lead|team|treasurer|"
+    r"secretary|lawyer|auditor|supplier|customer|department|nobody|everyone|colleagues|"
+    r"vorstand|geschäftsführ\w+|leit(?:er|erin|ung)|abteilung|kassenwart\w*|schriftführ\w+|niemand|alle|"
+    r"vorsitzende[rn]?|betriebsrat|kolleg\w+)\b|\b(?:I|we|ich|wir)\b",
     _I,
 )
 PERSON = re.compile(r"(?<![.!?] )(?<!^)\b[A-ZÄÖÜ][a-zäöüß'’-]+(?: (?:van |von |de |der )?[A-ZÄÖÜ][\w'’-]+)+|@\w+")
 _VERDICT = re.compile(
-    r"^\W*(?:yes|no|yep|nope|sure|right|correct|agreed|ja|nein|doch|genau|stimmt|klar)\b|\b(?:not|never|no longer|must|may|can|cannot|can't|allowed|forbidden|only|still|always|remains?|stays?|keep|decided|approved|"
-    r"nicht|nie|kein\w*|mehr|muss|darf|dürfen|kann|erlaubt|verboten|nur|weiterhin|immer|bleibt|beschlossen|genehmigt)\b|n['’]t\b",
+    r"^\W*(?:yes|no|yep|nope|sure|right|correct|agreed|ja|nein|doch|genau|stimmt|klar)\b|\b(?:not|never|no "
+    r"longer|must|may|can|cannot|can't|allowed|forbidden|only|still|always|remains?|stays?|keep|decided|approved|"
+    r"nicht|nie|kein\w*|mehr|muss|darf|dürfen|kann|erlaubt|verboten|nur|weiterhin|immer|bleibt|beschlossen|"
+    r"genehmigt)\b|n['’]t\b",
     _I,
 )
-_MEANS = re.compile(r"\b(?:is|are|means?|stands for|refers to|denotes|ist|sind|bedeutet|heißt|bezeichnet|steht für|meint)\b|[:=–—]", _I)  # fmt: skip
-_WAY = re.compile(r"\b(?:by|via|through|using|with|first|then|step|click|run|durch|mit|indem|über|mittels|zuerst|dann|per)\b", _I)  # fmt: skip
+_MEANS = re.compile(r"\b(?:is|are|means?|stands for|refers to|denotes|ist|sind|bedeutet|heißt|bezeichnet|steht "
+                    r"für|meint)\b|[:=–—]", _I)  # fmt: skip
+_WAY = re.compile(r"\b(?:by|via|through|using|with|first|then|step|click|run|durch|mit|indem|über|mittels|zuerst|"
+                  r"dann|per)\b", _I)  # fmt: skip
 
 # Who is against something, and who is for it.
 _AGAINST = re.compile(
-    r"\b(?:against|oppos\w+|object(?:s|ed|ion|ions)?|disagree\w*|veto\w*|reject\w*|dagegen|gegen|abgelehnt|lehnt\w*|widersprach\w*|widerspricht|einwand|einwände|bedenken|contra)\b|(?<!\w)[-−]1\b",
+    r"\b(?:against|oppos\w+|object(?:s|ed|ion|ions)?|disagree\w*|veto\w*|reject\w*|dagegen|gegen|abgelehnt|"
+    r"lehnt\w*|widersprach\w*|widerspricht|einwand|einwände|bedenken|contra)\b|(?<!\w)[-−]1\b",
     _I,
 )
 _FOR = re.compile(
-    r"\b(?:in favou?r|supports?|supported|agree[sd]?|welcomes?|fine with|dafür|zugestimmt|stimmt\w* zu|befürwort\w+|pro)\b|(?<!\w)\+1\b", _I
+    r"\b(?:in favou?r|supports?|supported|agree[sd]?|welcomes?|fine with|dafür|zugestimmt|stimmt\w* zu|"
+    r"befürwort\w+|pro)\b|(?<!\w)\+1\b",
+    _I,
 )
-_STILL_TO_DO = re.compile(
-    r"\b(?:still|open|left|outstanding|pending|noch|offen\w*|ausstehend\w*|unerledigt\w*)\b", _I
-)
+_STILL_TO_DO = re.compile(r"\b(?:still|open|left|outstanding|pending|noch|offen\w*|ausstehend\w*|unerledigt\w*)\b", _I)
 
 QUESTION = re.compile(r"\?[\s\"'”’)*_]*$")
 GREETING = re.compile(
-    r"\W*(?:hi|hello|hey|hallo|dear|liebe[rs]?|moin|servus|good (?:morning|afternoon|evening)|guten (?:morgen|tag|abend)|morning|thanks?(?: you)?|thx|danke|vielen dank|cheers|"
-    r"(?:best|kind|warm) (?:regards|wishes)|regards|viele grüße|beste grüße|mit freundlichen grüßen|liebe grüße|vg|lg|bye|tschüss|see you|welcome)\b[^.!?\n]{0,40}[,.!…]*\W*",
+    r"\W*(?:hi|hello|hey|hallo|dear|liebe[rs]?|moin|servus|good (?:morning|afternoon|evening)|guten (?:morgen|"
+    r"tag|abend)|morning|thanks?(?: you)?|thx|danke|vielen dank|cheers|"
+    r"(?:best|kind|warm) (?:regards|wishes)|regards|viele grüße|beste grüße|mit freundlichen grüßen|liebe grüße|"
+    r"vg|lg|bye|tschüss|see you|welcome)\b[^.!?\n]{0,40}[,.!…]*\W*",
     _I,
 )
-EMPTY = re.compile(r"(?:\W|:[a-z_+0-9-]+:|\b(?:ok(?:ay)?|yes|no|ja|nein|great|super|perfect|haha|lol|cool|nice|sure|done|\+1|same|true|right|hm+|ah|oh)\b)*", _I)  # fmt: skip
+EMPTY = re.compile(r"(?:\W|:[a-z_+0-9-]+:|\b(?:ok(?:ay)?|yes|no|ja|nein|great|super|perfect|haha|lol|cool|nice|"
+                   r"sure|done|\+1|same|true|right|hm+|ah|oh)\b)*", _I)  # fmt: skip
 # What says that something has changed, that it is as it was planned first, and that it is not so at all.
 UPDATE = re.compile(
-    r"\b(?:now|instead|no longer|not any ?more|moved|postponed|changed?|changes|revised|updated?|correction|corrected|replac\w+|new|from now on|as of|rather than|withdrawn|cancelled|canceled|reversed?|overturned|scrapped|stays?|keep|keeps|kept|"
-    r"nun|jetzt|statt|stattdessen|nicht mehr|verschoben|verlegt|geändert|änderung|korrektur|korrigiert|ersetzt|neu\w*|ab sofort|aufgehoben|zurückgenommen|gestrichen|doch|bleibt|bleiben)\b",
+    r"\b(?:now|instead|no longer|not any ?more|moved|postponed|changed?|changes|revised|updated?|correction|"
+    r"corrected|replac\w+|new|from now on|as of|rather than|withdrawn|cancelled|canceled|reversed?|overturned|"
+    r"scrapped|stays?|keep|keeps|kept|"
+    r"nun|jetzt|statt|stattdessen|nicht mehr|verschoben|verlegt|geändert|änderung|korrektur|korrigiert|ersetzt|"
+    r"neu\w*|ab sofort|aufgehoben|zurückgenommen|gestrichen|doch|bleibt|bleiben)\b",
     _I,
 )
 ONCE = re.compile(
-    r"\b(?:originally|initially|at first|planned|was supposed|were supposed|used to|previously|formerly|proposal|proposed?|suggest\w*|idea|maybe|perhaps|might|could|would|rumou?r|allegedly|"
-    r"ursprünglich|anfangs|zuerst|geplant|sollte|sollten|früher|bisher|vorschlag|vorgeschlagen|schlägt vor|idee|vielleicht|könnte|würde|gerücht|angeblich)\b",
+    r"\b(?:originally|initially|at first|planned|was supposed|were supposed|used to|previously|formerly|proposal|"
+    r"proposed?|suggest\w*|idea|maybe|perhaps|might|could|would|rumou?r|allegedly|"
+    r"ursprünglich|anfangs|zuerst|geplant|sollte|sollten|früher|bisher|vorschlag|vorgeschlagen|schlägt vor|idee|"
+    r"vielleicht|könnte|würde|gerücht|angeblich)\b",
     _I,
 )
 DENIAL = re.compile(
-    r"\b(?:(?:is|was|are|were) (?:not|simply not|plainly not) (?:true|right|correct|so|the case)|isn['’]t true|not true|untrue|den(?:y|ied|ies)|no truth|false|wrong|"
-    r"(?:stimmt|trifft|gilt) (?:so )?nicht|nicht wahr|dementier\w+|falsch|unzutreffend|kein wahres wort|richtigstellung)\b",
+    r"\b(?:(?:is|was|are|were) (?:not|simply not|plainly not) (?:true|right|correct|so|the case)|isn['’]t true|"
+    r"not true|untrue|den(?:y|ied|ies)|no truth|false|wrong|"
+    r"(?:stimmt|trifft|gilt) (?:so )?nicht|nicht wahr|dementier\w+|falsch|unzutreffend|kein wahres wort|"
+    r"richtigstellung)\b",
     _I,
 )
 
@@ -139,8 +175,12 @@ def holds_new(need: Need, text: str, speaker: str | None, people: frozenset[str]
             return bool(told) and bool(_AMOUNT.search(text))
         if need.kind == "how_long":
             return bool(_DURATION.search(text))
-        return bool({found[0].lower() for found in TIME.finditer(text)} - {found[0].lower() for found in TIME.finditer(need.question)})  # fmt: skip
+        return bool(_times(text) - _times(need.question))
     return holds(need.kind, text)
+
+
+def _times(text: str) -> set[str]:
+    return {found[0].lower() for found in TIME.finditer(text)}
 
 
 def stance(question: str, text: str) -> float:

@@ -1,4 +1,4 @@
-"""What the semantic events say of stretches of text: which statements are decisions or promises, and which still stand."""
+"""What semantic events say of a text: which statements are decisions or promises, and which still stand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from mnemon.ask.quoting.surroundings import Origin, Stretch
+from mnemon.ask.quoting.surroundings import StatementSource, Stretch
 from mnemon.db.database import Connection
 
 # Not what is more often no such event than one.
@@ -66,11 +66,11 @@ class Successor:
 
     event: ToldEvent
     quote: str
-    origin: Origin
+    origin: StatementSource
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldEvents:
     """The events that the stretches tell of, and what stands in the place of those that were replaced."""
 
     events: Sequence[ToldEvent] = ()
@@ -83,10 +83,10 @@ class Told:
         return (self.standing or {}).get(event.event_id)
 
 
-NOTHING_TOLD = Told()
+NOTHING_TOLD = ToldEvents()
 
 
-async def read_told(tx: Connection, stretches: Sequence[Stretch]) -> Told:
+async def read_told(tx: Connection, stretches: Sequence[Stretch]) -> ToldEvents:
     values = {
         "revisions": [one.origin.doc_version_id for one in stretches],
         "starts": [one.start for one in stretches],
@@ -96,9 +96,9 @@ async def read_told(tx: Connection, stretches: Sequence[Stretch]) -> Told:
     events = [_event(row) for row in rows]
     replaced = [one.event_id for one in events if one.status == "superseded"]
     if not replaced:
-        return Told(events)
+        return ToldEvents(events)
     found = await (await tx.execute(STANDING, (replaced,))).fetchall()
-    return Told(events, {row["first"]: _successor(row) for row in found})
+    return ToldEvents(events, {row["first"]: _successor(row) for row in found})
 
 
 def _event(row: dict[str, Any]) -> ToldEvent:
@@ -109,7 +109,7 @@ def _event(row: dict[str, Any]) -> ToldEvent:
 
 
 def _successor(row: dict[str, Any]) -> Successor:
-    origin = Origin(
+    origin = StatementSource(
         row["doc_id"], row["doc_version_id"], row["version_number"], row["is_active"], row["title"], row["source_uri"],
         row["media_type"], row["written_at"],
     )  # fmt: skip

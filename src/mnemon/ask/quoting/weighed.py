@@ -12,7 +12,7 @@ from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.judgement import Judgement
 from mnemon.ask.quoting.needs import FILLERS, Need, need_of, with_people
 from mnemon.ask.quoting.surroundings import Stretch
-from mnemon.ask.quoting.told import Told
+from mnemon.ask.quoting.told import ToldEvents
 from mnemon.ask.search import Ranked
 from mnemon.models.embedder import Embedder
 
@@ -27,7 +27,7 @@ class Weighed:
     need: Need
     weighing: Weighing
     found: Sequence[CandidateStatement]
-    told: Told
+    told: ToldEvents
     chance: float
     enough: bool
 
@@ -42,8 +42,8 @@ class Weighed:
         return [word for number, word in enumerate(self.need.words) if number in self.need.names]
 
 
-async def weigh(
-    ranked: Ranked, stretches: Sequence[Stretch], told: Told, judgement: Judgement, embedder: Embedder | None
+async def weigh_statements(
+    ranked: Ranked, stretches: Sequence[Stretch], told: ToldEvents, judgement: Judgement, embedder: Embedder | None
 ) -> Weighed:
     people = _people(stretches, told)
     need = with_people(need_of(ranked.asked.question), people)
@@ -64,9 +64,7 @@ def _beside(best: CandidateStatement, others: Sequence[CandidateStatement]) -> C
     return best.known(lead=min(lead, 0.0), margin=margin)
 
 
-async def _compared(
-    best: Sequence[CandidateStatement], ranked: Ranked, embedder: Embedder
-) -> list[CandidateStatement]:
+async def _compared(best: Sequence[CandidateStatement], ranked: Ranked, embedder: Embedder) -> list[CandidateStatement]:
     """The best ones once more, with how near their meaning is."""
     texts = [meaning_of(one) for one in best]
     each = list(dict.fromkeys(texts))
@@ -83,7 +81,7 @@ def meaning_of(one: CandidateStatement) -> str:
     return f"{clean_words(lead)} {words}" if lead else words
 
 
-def _people(stretches: Sequence[Stretch], told: Told) -> list[str]:
+def _people(stretches: Sequence[Stretch], told: ToldEvents) -> list[str]:
     """Whoever speaks, is named in full, or takes part in an event."""
     names = {one.speaker for stretch in stretches for one in stretch.statements if one.speaker}
     names |= {hit.speaker for stretch in stretches for hit in stretch.hits if hit.speaker}
@@ -92,7 +90,6 @@ def _people(stretches: Sequence[Stretch], told: Told) -> list[str]:
         for one in stretch.statements:
             names |= {name for name in things.PERSON.findall(one.text) if not _is_filled(name)}
     return sorted(names)
-
 
 
 def _is_filled(name: str) -> bool:
