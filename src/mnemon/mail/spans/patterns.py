@@ -12,7 +12,7 @@ OPENING_LINES = re.compile(r"^[ \t]*(?:On|At|Am|Le|El|Op|Il|Em|Den|W dniu|Dne|20
 CODE_LINES = re.compile(
     r"^(?:diff |Index: |--- |=== mod|[ \t]{0,3}(?:```|~~~)| [^|\n]{1,200} \| | \d{1,6} files? ch)", re.MULTILINE
 )
-BALLOT_LINES = re.compile(r"^[ \t]*(?:[-*] )?(?:\[|\(\s?\)|[-+]?[01]\s*\[)", re.MULTILINE)
+BALLOT_LINES = re.compile(r"^[ \t]*(?:[-*] )?(?:\[|\(\s?[xX]?\s?\)|[-+]?[01]\s*\[)", re.MULTILINE)
 ENDING_LINES = re.compile(
     r"^[ \t]*(?:[-_=*—~]|Hash: SHA|Sent from|Von meinem|Get Outlook|Envoyé de|To unsub|You (?:received|are rec)|"
     r"This (?:mess|e-?mail)|CONFID|DISCLAIM|(?:with |many |best |kind |kindest |warm |warmest )*(?:regards|wishes|"
@@ -100,6 +100,7 @@ FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 
 BALLOT = re.compile(
     r"\s*(?:[-*] )?(?:\[ ?[xX+*_ ]? ?\]\s*[-+]?\s?[01]\b|\(\s?\)\s*[-+]?[01]\b|[-+]?[01]\s*\[ ?[xX_ ]? ?\]|"
-    r"\[ ?[-+][01] ?\]\s|\[ ?[xX_ ]? ?\] (?:approve|yes|no|abstain|disapprove|accept|reject)\b)",
+    r"\[ ?[-+][01] ?\]\s|[\[(] ?[xX_ ]? ?[\])] "
+    r"(?:approve|yes|no|abstain|disapprove|accept|reject|ja|nein|enthaltung|dafür|dagegen)\b)",
     re.IGNORECASE,
 )

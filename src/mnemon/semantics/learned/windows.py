@@ -100,16 +100,16 @@ def _line(unit: Unit, german: bool, tokenizer: ModelTokenizer) -> _Line:
         *(tokenizer.ids(f"{speaker}:")[:MOST_SPEAKER] if speaker else ()),
         *(tokenizer.ids(mark + box) if mark + box else ()),
     ]
-    ids, offsets = _encode(unit.text, german, tokenizer)
+    ids, offsets = encode_words(unit.text, german, tokenizer)
     placed = [(unit.start + start, unit.start + end) for start, end in offsets]
     return _Line(tuple(before), tuple(ids[:MOST_OF_UNIT]), tuple(placed[:MOST_OF_UNIT]), unit.heading)
 
 
 def _heading(text: str, german: bool, tokenizer: ModelTokenizer) -> list[int]:
-    return _encode(text, german, tokenizer)[0][:MOST_HEADING]
+    return encode_words(text, german, tokenizer)[0][:MOST_HEADING]
 
 
-def _encode(text: str, german: bool, tokenizer: ModelTokenizer) -> tuple[list[int], list[Span]]:
+def encode_words(text: str, german: bool, tokenizer: ModelTokenizer) -> tuple[list[int], list[Span]]:
     """Token numbers, and the span of the word that each stands for; of German words, those of their meaning."""
     if not german:
         return tokenizer.encode(text)

@@ -1,0 +1,72 @@
+"""A discussion as consensus is read from it: who said what, in answer to whom."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from mnemon.mail.spans.labels import LabelledSpan
+from mnemon.mail.threads.subjects import ParsedSubject, parse_subject
+
+CALLS_VOTE = re.compile(
+    r"\b(?:please vote|vote (?:here|by|now|on this|is open)|(?:members|admins|everybody|everyone) (?:please )?vote|"
+    r"voting (?:by|is|closes|ends|runs|opens)|call(?:s|ing)? (?:for )?(?:a|the) vote|this is a vote|cast your vote|"
+    r"bitte (?:um )?abstimm\w*|wir stimmen ab|umlaufbeschluss)\b",
+    re.IGNORECASE,
+)
+NAMES_VOTE = re.compile(r"\b(?:vote|voting|ballot|poll|abstimmung|umlaufbeschluss)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class DiscussedMessage:
+    """One message. `speaker` is the same for all addresses and spellings of one person."""
+
+    message_id: str
+    speaker: str
+    name: str
+    subject: str
+    date: datetime | None
+    text: str
+    spans: Sequence[LabelledSpan] = field(repr=False)
+    # The message that it answers.
+    parent: str | None = None
+
+    @cached_property
+    def parsed_subject(self) -> ParsedSubject:
+        return parse_subject(self.subject)
+
+    @property
+    def shown_name(self) -> str:
+        return self.name or self.speaker
+
+
+@dataclass(frozen=True)
+class Discussion:
+    """Messages by date. Who may conclude it is known where the list says so; else whoever opened it is heard."""
+
+    subject: str
+    messages: tuple[DiscussedMessage, ...]
+    chairs: frozenset[str] = frozenset()
+
+    @property
+    def opener(self) -> str | None:
+        return self.messages[0].speaker if self.messages else None
+
+    @cached_property
+    def is_vote(self) -> bool:
+        """Whether a vote was called: by the subject, by a ballot in the first message, or in its words."""
+        first = self.messages[0] if self.messages else None
+        if first is None:
+            return False
+        own = " ".join(first.text[span.start : span.end] for span in first.spans if span.label == "new")
+        return (
+            first.parsed_subject.is_vote
+            or NAMES_VOTE.search(first.subject) is not None
+            or any(span.label == "ballot" for span in first.spans)
+            or CALLS_VOTE.search(own) is not None
+        )
+
+    @cached_property
+    def by_id(self) -> dict[str, DiscussedMessage]:
+        return {message.message_id: message for message in self.messages}

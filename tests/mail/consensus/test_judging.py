@@ -1,0 +1,104 @@
+"""The state of a discussion, by formulas alone: what a chair concludes stands above what is counted."""
+
+from mnemon.mail.consensus.judging import Consensus, judge_discussion
+from mnemon.mail.consensus.reader import FormulaReader
+from tests.mail.consensus.discussions import discussion
+
+CALL = ("Chair", "This starts a last call on draft-berg-tide-03.")
+
+
+def judged(*said: tuple[str, str], subject: str = "Last call: draft-berg-tide-03") -> Consensus:
+    return judge_discussion(discussion(subject, CALL, *said), FormulaReader())
+
+
+def test_support_without_an_objection_is_agreement() -> None:
+    found = judged(("Ana", "I support publication."), ("Ben", "Agreed."))
+    assert (found.type, found.supporters, found.unresolved) == ("agreement", ["ana", "ben"], ())
+
+
+def test_one_open_objection_outweighs_no_number_of_supporters() -> None:
+    found = judged(
+        ("Ana", "I support publication."), ("Ben", "Agreed."), ("Cy", "LGTM"), ("Dee", "I object to section 4.")
+    )
+    assert found.type == "mixed"
+    assert [one.statement.quote for one in found.unresolved] == ["I object to section 4."]
+
+
+def test_a_withdrawn_objection_is_resolved_by_the_words_that_withdraw_it() -> None:
+    found = judged(
+        ("Ana", "I support publication."),
+        ("Dee", "I object to section 4."),
+        ("Chair", "New text is in -04."),
+        ("Dee", "That resolves my concern, thanks."),
+    )
+    assert found.type == "agreement"
+    assert [one.state for one in found.objections] == ["withdrawn"]
+    assert found.objections[0].settled_by is not None
+    assert found.objections[0].settled_by.quote == "That resolves my concern, thanks."
+
+
+def test_an_objection_that_was_only_answered_is_still_unresolved_and_one_that_was_met_is_not() -> None:
+    answered = judged(("Dee", "I object to section 4."), ("Ana", "Section 4 is from the charter. I support it."))
+    assert [one.state for one in answered.unresolved] == ["answered"]
+    met = judged(("Dee", "I object to section 4."), ("Ana", "I have removed it. I support the rest."))
+    assert [one.state for one in met.objections] == ["met"]
+    assert met.unresolved == ()
+
+
+def test_objections_alone_are_dissent_and_silence_is_none() -> None:
+    assert judged(("Dee", "I object to section 4.")).type == "dissent"
+    assert judged(("Dee", "The page moved to another server.")).type == "none"
+
+
+def test_a_chairs_conclusion_overrides_and_keeps_the_open_objection() -> None:
+    found = judged(
+        ("Dee", "I object to section 4."),
+        ("Ana", "I support publication."),
+        ("Chair", "The chairs see rough consensus to publish, with Dee in the rough."),
+    )
+    assert found.conclusion is not None
+    assert (found.type, found.conclusion.concluded) == ("mixed", "passed")
+    assert len(found.unresolved) == 1
+
+
+def test_only_who_may_concludes() -> None:
+    found = judged(("Ana", "I support it."), ("Eve", "The chairs see no consensus to publish."))
+    assert found.conclusion is None
+
+
+def test_a_vote_that_passed_never_reads_as_dissent() -> None:
+    ballot = ("Rosa", "Vote on 2.0.\n\n[ ] +1 release\n[ ] -1 do not release, because\n")
+    found = judge_discussion(
+        discussion(
+            "[VOTE] Release 2.0",
+            ballot,
+            ("Ana", "-1"),
+            ("Ben", "-1 (non-binding)"),
+            ("Cy", "+1 (binding)"),
+            ("Rosa", "Subject: [RESULT] [VOTE] Release 2.0\nThe vote has passed.\n\n+1: Cy, Dee, Eve\n-1: Ana, Ben\n"),
+        ),
+        FormulaReader(),
+    )
+    assert (found.type, found.tally()) == ("mixed", {"-1": 2, "+1": 1})
+
+
+def test_a_cancelled_vote_is_known_by_its_tag() -> None:
+    found = judge_discussion(
+        discussion(
+            "[VOTE] Release 2.0",
+            ("Rosa", "[ ] +1 release\n[ ] -1 do not release\n"),
+            ("Ana", "-1, it does not start"),
+            ("Rosa", "Subject: [CANCELED] [VOTE] Release 2.0\nAn issue was found with Java 9."),
+        ),
+        FormulaReader(),
+    )
+    assert found.conclusion is not None
+    assert (found.type, found.conclusion.concluded) == ("dissent", "cancelled")
+
+
+def test_every_statement_stands_where_it_says() -> None:
+    told = discussion("Plan", CALL, ("Ana", "> I object.\n\nI agree with the plan.\nSee you.\n-- \nAna, I object"))
+    found = judge_discussion(told, FormulaReader())
+    assert [one.quote for one in found.statements] == ["I agree with the plan."]
+    for one in found.statements:
+        assert told.by_id[one.message_id].text[one.start : one.end] == one.quote
