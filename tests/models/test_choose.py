@@ -15,7 +15,7 @@ from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.language import Prompt
 from mnemon.models.local import LocalEmbedder
 from mnemon.models.weights import REMEDY
-from mnemon.settings import load_settings
+from mnemon.settings import Settings, load_settings
 from tests.models.scripted import KeptCalls
 
 
@@ -121,3 +121,15 @@ async def test_a_password_in_an_address_is_never_shown(home: Path) -> None:
     with pytest.raises(MnemonError) as caught:
         await model.ask(Prompt("p", 1, "", "hello"), Title, new_uuid())
     assert "hidden-word" not in str(caught.value)
+
+
+def test_clients_that_are_not_installed_are_named_with_their_extra(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "openai" else found(name))
+    model = Settings(home=home, language_model="llama3", openai_base_url="http://localhost:1/v1")
+    with pytest.raises(BadSettings, match=r"MNEMON_LANGUAGE_MODEL needs openai: pip install 'mnemon\[llm\]'"):
+        open_language_model(model, KeptCalls())
+    endpoint = Settings(home=home, openai_embed_model="nomic", openai_base_url="http://localhost:1/v1")
+    with pytest.raises(BadSettings, match="MNEMON_OPENAI_EMBED_MODEL needs openai"):
+        open_embedder(endpoint)
+    assert open_embedder(Settings(home=home)).model_id.startswith("all-MiniLM")

@@ -1,5 +1,6 @@
 """Which embedder and which language model the settings ask for."""
 
+import importlib.util
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.models.openai import OpenAIChatModel
 
+CLIENTS = ("openai", "pydantic_ai")
 OWN_SERVERS = {"ollama": "http://localhost:11434/v1", "vllm": "http://localhost:8000/v1"}
 SERVICES = ("openai", "anthropic", *OWN_SERVERS)
 
@@ -53,10 +55,11 @@ def _local_embedder(settings: Settings) -> Embedder:
 
 
 def _endpoint_embedder(settings: Settings) -> Embedder:
-    from mnemon.models.endpoint import Endpoint, EndpointEmbedder
-
     if settings.openai_embed_model is None:
         raise BadSettings("MNEMON_EMBEDDER=endpoint needs the model's name in MNEMON_OPENAI_EMBED_MODEL.")
+    refuse_without_clients("MNEMON_OPENAI_EMBED_MODEL")
+    from mnemon.models.endpoint import Endpoint, EndpointEmbedder
+
     address, key = settings.openai_embed_base_url, settings.openai_embed_api_key
     if address is None:
         # A key goes only to the address it was set for.
@@ -78,6 +81,13 @@ def _endpoint_embedder(settings: Settings) -> Embedder:
     )
 
 
+def refuse_without_clients(setting: str) -> None:
+    """Clients of language models are an extra: the default never uses them, and they are large."""
+    missing = [name for name in CLIENTS if importlib.util.find_spec(name) is None]
+    if missing:
+        raise BadSettings(f"{setting} needs {' and '.join(missing)}: pip install 'mnemon[llm]'.")
+
+
 def language_model_state(settings: Settings) -> LanguageModelState:
     asked = _asked_for(settings)
     if isinstance(asked, NoLanguageModel):
@@ -90,6 +100,7 @@ def open_language_model(settings: Settings, recorder: Recorder) -> LanguageModel
     asked = _asked_for(settings)
     if isinstance(asked, NoLanguageModel):
         return asked
+    refuse_without_clients("MNEMON_LANGUAGE_MODEL")
     from mnemon.models.configured import ConfiguredModel
     from mnemon.models.pydantic_ai_speaker import PydanticAISpeaker
 
