@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mnemon.documents.extraction.extract import extract
+from mnemon.documents.extraction.kinds import FileKind
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.extraction.sniff import FileKind
 from mnemon.documents.ingest.structured import with_structure
 from mnemon.errors import MnemonError
 from tests.documents.invariants import check_pages, check_text

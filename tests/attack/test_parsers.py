@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mnemon.documents.extraction.extract import extract
+from mnemon.documents.extraction.kinds import FileKind
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.extraction.sniff import FileKind
 from mnemon.errors import MnemonError
 from tests.attack.mutants import ROOT, SAMPLES
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from mnemon.ask.inputs import PassageFilters
 from mnemon.db.database import Connection
 from mnemon.documents.artifact_names import document_of_uid
-from mnemon.documents.extraction.sniff import MEDIA_TYPES
+from mnemon.documents.extraction.kinds import MEDIA_TYPES
 
 # People say docx, md or eml, and know no media type.
 KINDS: dict[str, str] = {str(kind): media_type for kind, media_type in MEDIA_TYPES.items()}

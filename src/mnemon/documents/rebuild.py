@@ -7,7 +7,7 @@ from uuid import UUID
 from mnemon.db.database import Database
 from mnemon.documents.access import readers_of_document
 from mnemon.documents.errors import DocumentPurged, NothingActive
-from mnemon.documents.extraction.sniff import MEDIA_TYPES
+from mnemon.documents.extraction.kinds import MEDIA_TYPES
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.new_run import add_run, run_config
 from mnemon.documents.library import document_by_id, revision_of

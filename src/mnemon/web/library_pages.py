@@ -5,7 +5,7 @@ from fastapi.responses import JSONResponse, RedirectResponse
 
 from mnemon.api.access import MnemonPart
 from mnemon.documents import operations
-from mnemon.documents.extraction.sniff import EXTENSIONS
+from mnemon.documents.extraction.kinds import EXTENSIONS
 from mnemon.documents.ingest.job import INGEST
 from mnemon.documents.intake.origin_fields import UploadFields
 from mnemon.documents.intake.upload import upload

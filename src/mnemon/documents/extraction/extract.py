@@ -6,8 +6,8 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from mnemon.documents.extraction.errors import ExtractionFailed
+from mnemon.documents.extraction.kinds import NAMES, FileKind
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
-from mnemon.documents.extraction.sniff import NAMES, FileKind
 from mnemon.documents.ingest.content import Extraction
 from mnemon.errors import MnemonError
 
@@ -65,6 +65,12 @@ def _extractor(kind: FileKind) -> FileExtractor:
             from mnemon.documents.extraction.eml.extract import extract_eml as found
         case "md":
             from mnemon.documents.extraction.markdown import extract_markdown as found
+        case "csv":
+            from mnemon.documents.extraction.tables.csv_text import extract_csv as found
+        case "json":
+            from mnemon.documents.extraction.tables.json_text import extract_json as found
+        case "srt" | "vtt":
+            from mnemon.documents.extraction.subtitles.extract import extract_subtitles as found
         case "txt":
             from mnemon.documents.extraction.plain import extract_plain as found
     return found

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.extract import ForeignFile, extract_file
+from mnemon.documents.extraction.kinds import FileKind
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.extraction.sniff import FileKind
 from mnemon.documents.ingest.content import Extraction
 from mnemon.settings import Settings
 from mnemon.work.errors import MemoryLimitExceeded, ProcessorTimeExceeded, SubprocessFailed

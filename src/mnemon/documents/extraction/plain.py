@@ -1,5 +1,6 @@
 """Plain text in any encoding: the text stays as it is; its structure is recognised in it."""
 
+from mnemon.documents.extraction.chats.whatsapp import whatsapp_blocks
 from mnemon.documents.extraction.decoding import decode
 from mnemon.documents.extraction.hygiene import one_line
 from mnemon.documents.extraction.limits import Limits
@@ -19,7 +20,7 @@ def extract_plain(content: bytes, limits: Limits) -> Extraction:
     text = decode(content)
     limits.check_characters(len(text))
     lines = lines_of(text)
-    talk = talk_blocks(lines)
+    talk = whatsapp_blocks(lines) or talk_blocks(lines)
     blocks = talk or list(plain_blocks(lines))
     preamble = read_preamble(text)
     speakers = {block.speaker: None for block in talk if block.speaker}

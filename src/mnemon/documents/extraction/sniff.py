@@ -2,42 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Literal, get_args
 
 from mnemon.documents.extraction.errors import UnsupportedFile
-
-FileKind = Literal["pdf", "docx", "html", "md", "txt", "eml"]
-KINDS: tuple[FileKind, ...] = get_args(FileKind)
-
-EXTENSIONS: dict[str, FileKind] = {
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".md": "md",
-    ".markdown": "md",
-    ".txt": "txt",
-    ".text": "txt",
-    ".log": "txt",
-    ".eml": "eml",
-}
-NAMES: dict[FileKind, str] = {
-    "pdf": "a PDF",
-    "docx": "a Word document",
-    "html": "an HTML page",
-    "md": "Markdown text",
-    "txt": "plain text",
-    "eml": "a mail",
-}
-MEDIA_TYPES: dict[FileKind, str] = {
-    "pdf": "application/pdf",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "html": "text/html",
-    "md": "text/markdown",
-    "txt": "text/plain",
-    "eml": "message/rfc822",
-}
+from mnemon.documents.extraction.kinds import EXTENSIONS, KINDS, NAMES, FileKind
 
 HEAD_BYTES = 64 << 10
 # The list of a zip file's members is at its end; a Word file needs far less than this for it.

@@ -19,7 +19,9 @@ def written_at(extraction: Extraction, filename: str) -> datetime | None:
     stated = extraction.details.written_at
     if stated is not None and stated not in PLACEHOLDERS and in_calendar(stated):
         return stated
-    return date_in_head(extraction.text) or date_in_name(filename)
+    # The day in the first row of a table is no day of writing.
+    in_head = next((block.start for block in extraction.blocks if block.kind == "record"), None)
+    return date_in_head(extraction.text[:in_head]) or date_in_name(filename)
 
 
 def in_calendar(moment: datetime) -> bool:

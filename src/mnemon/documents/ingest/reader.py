@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mnemon.documents.extraction.isolated import limits_of, within_limits
-from mnemon.documents.extraction.sniff import FileKind
+from mnemon.documents.extraction.kinds import FileKind
 from mnemon.documents.ingest.reading import FileToRead, ReadFile, ReadingTools, load_tools, read_file
 from mnemon.documents.ingest.sizes import ChunkSizes
 from mnemon.settings import Settings

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.extract import extract, load_extractors
+from mnemon.documents.extraction.kinds import FileKind
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS, Limits
-from mnemon.documents.extraction.sniff import FileKind
 from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Chunk, Extraction
 from mnemon.documents.ingest.sizes import DEFAULT_SIZES, ChunkSizes

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from mnemon.documents.extraction.sniff import FileKind
+from mnemon.documents.extraction.kinds import FileKind
 from mnemon.documents.ingest.content import Extraction
 from mnemon.documents.intake.files import Received
 from mnemon.documents.intake.origin import Origin

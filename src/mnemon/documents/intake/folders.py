@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mnemon.documents.extraction.sniff import EXTENSIONS
+from mnemon.documents.extraction.kinds import EXTENSIONS
 
 
 @dataclass(frozen=True, slots=True)

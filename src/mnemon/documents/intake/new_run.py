@@ -7,7 +7,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from mnemon.db.database import Connection
-from mnemon.documents.extraction.sniff import MEDIA_TYPES, FileKind
+from mnemon.documents.extraction.kinds import MEDIA_TYPES, FileKind
 from mnemon.documents.ingest.job import INGEST, RunToRead
 from mnemon.documents.intake.origin import RunType
 from mnemon.documents.intake.terms import person_behind

@@ -7,7 +7,8 @@ import asyncio
 from uuid import UUID
 
 from mnemon.documents.errors import EmptyFile, UploadNotStored
-from mnemon.documents.extraction.sniff import MEDIA_TYPES, sniff
+from mnemon.documents.extraction.kinds import MEDIA_TYPES
+from mnemon.documents.extraction.sniff import sniff
 from mnemon.documents.intake.arrival import Arrival, Outcome, TextRead
 from mnemon.documents.intake.files import Files, Received
 from mnemon.documents.intake.new_run import user_behind

@@ -10,7 +10,7 @@ from mnemon.db.database import Connection
 from mnemon.documents import events as happened
 from mnemon.documents.access import reader_ids
 from mnemon.documents.artifact_names import own_address, shared_address
-from mnemon.documents.extraction.sniff import MEDIA_TYPES
+from mnemon.documents.extraction.kinds import MEDIA_TYPES
 from mnemon.documents.ingest.chunk_store import activate_chunks
 from mnemon.documents.ingest.extract_job import enqueue_extraction
 from mnemon.documents.ingest.recording import RevisionMade, ingested_event, revision_id_of

@@ -1,6 +1,7 @@
 """The one reading of a text: goes down its lines, guided by the blocks that its format marks, and gives its parts."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
@@ -15,7 +16,7 @@ from mnemon.documents.structure.sections import Section, is_lead_in, section_of
 from mnemon.documents.structure.sentences import sentences, trimmed
 from mnemon.documents.structure.stamps import day_line, days_come_first, stamped_day
 from mnemon.documents.structure.structure import NO_HINTS, Block, Hints, PartKind, Structure, StructurePart
-from mnemon.documents.structure.tables import Table, is_ruler, read_row, table_opening
+from mnemon.documents.structure.tables import Table, is_ruler, read_record, read_row, table_opening
 from mnemon.documents.structure.talk import SpeakerTurn, speakers_among, talk_blocks, turn_on
 
 _ANGLE = re.compile(r"\s*>[ \t]+(?=[^\s>])")
@@ -27,10 +28,21 @@ def read_structure(text: str, blocks: Sequence[Block] | None = None, hints: Hint
     lines = lines_of(text)
     if blocks is None:
         blocks = talk_blocks(lines) or list(plain_blocks(lines))
-    preamble = read_preamble(text)
+    preamble = read_preamble(text[: next((block.start for block in blocks if block.kind == "record"), None)])
     people = (*hints.people, *preamble.people)
-    heads = entry_heads(lines, people)
+    heads = entry_heads(_outside_records(lines, blocks), people)
     return Structure(tuple(_Reader(text, lines, blocks, hints, people, heads).read()), preamble, hints.digest)
+
+
+def _outside_records(lines: list[Line], blocks: Sequence[Block]) -> list[Line]:
+    """The names of columns are no speakers, and the day in a row is no day of a log."""
+    records = [(block.start, block.end) for block in blocks if block.kind == "record"]
+    if not records:
+        return lines
+    starts = [start for start, _ in records]
+    return [
+        line for line in lines if (place := bisect_right(starts, line.start) - 1) < 0 or line.start >= records[place][1]
+    ]
 
 
 class _Reader:
@@ -47,7 +59,7 @@ class _Reader:
     ) -> None:
         self.heads = heads
         self.text, self.lines, self.blocks, self.hints = text, lines, blocks, hints
-        self.turns = {line.start: turn for line in lines if (turn := self._turn(line))}
+        self.turns = {line.start: turn for line in _outside_records(lines, blocks) if (turn := self._turn(line))}
         turns = [(line, self.turns[line.start]) for line in lines if line.start in self.turns]
         self.speakers = speakers_among(turns, text, hints.talk, people)
         self.day_first = days_come_first(turn.stamp for _, turn in turns)
@@ -71,7 +83,11 @@ class _Reader:
                 yield from self._close()
                 self.table = None
                 continue
-            if FENCE.match(line.text):
+            if block and block.kind == "record":
+                yield from self._close()
+                row = read_record(line.text, line.start)
+                yield StructurePart("row", row.start, row.end, cells=row.cells)
+            elif FENCE.match(line.text):
                 in_code = not in_code
                 yield from self._close()
             elif in_code or (block and block.kind in ("code", "header")):

@@ -11,7 +11,8 @@ from mnemon.documents.structure.sentences import Span
 
 # The kind of text, as its sender says or as its lines look.
 TextKind = Literal["email", "doc", "chat", "transcript", "note"]
-BlockKind = Literal["heading", "paragraph", "list", "table", "quote", "code", "header", "message"]
+# A record is a row of a table that names its values itself, "Task: report | Owner: Anna", and stands by itself.
+BlockKind = Literal["heading", "paragraph", "list", "table", "quote", "code", "header", "message", "record"]
 # A heading opens a section; a lead only announces what stands below it, as "Decisions:" above a list does.
 PartKind = Literal["heading", "lead", "paragraph", "item", "row", "quote"]
 

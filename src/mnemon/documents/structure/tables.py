@@ -84,6 +84,16 @@ def read_row(line: str, offset: int, table: Table) -> TableRow | None:
     return TableRow(cells, offset + begin, offset + end)
 
 
+def read_record(line: str, offset: int) -> TableRow:
+    """A row that names its values itself: "Task: report | Owner: Anna"."""
+    cells: dict[str, str] = {}
+    for _, _, cell in _cells(line, "|"):
+        name, colon, value = cell.partition(":")
+        if colon and (kind := _kind(name)) and value.strip():
+            cells.setdefault(kind, value.strip())
+    return TableRow(cells, offset, offset + len(line.rstrip()))
+
+
 def _cells(line: str, separator: str) -> list[tuple[int, int, str]]:
     """Start, end and text of each cell, white space left out."""
     begin, stop = 0, len(line)

@@ -1,0 +1,1 @@
+"""What chat programs export: who wrote what, and when."""

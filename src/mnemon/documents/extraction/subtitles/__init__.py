@@ -1,0 +1,1 @@
+"""Subtitles and transcripts of recordings."""

@@ -1,0 +1,1 @@
+"""Tables in plain text: CSV, TSV and JSON that is a list of records."""
