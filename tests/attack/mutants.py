@@ -13,16 +13,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mnemon.documents.extraction.extract import extract
-from mnemon.documents.extraction.kinds import FileKind
+from mnemon.documents.extraction.kinds import KINDS, FileKind
 from mnemon.documents.extraction.limits import Limits
 from mnemon.documents.ingest.structured import with_structure
 from mnemon.errors import MnemonError
+from tests.documents.format_samples import MADE
 from tests.documents.invariants import check_pages, check_text
 
 ROOT = Path(__file__).parents[2]
-SAMPLES: dict[FileKind, str] = {
-    "pdf": "**/*.pdf", "docx": "**/*.docx", "html": "**/*.html", "md": "**/*.md", "txt": "**/*.txt", "eml": "**/*.eml",
-}  # fmt: skip
+SAMPLES: dict[FileKind, str] = {kind: f"**/*.{kind}" for kind in KINDS}
 LIMITS = Limits(pages=50, characters=500_000, expanded_bytes=16 << 20, blocks=20_000)
 # What parsers stumble over: ends, sizes, encodings, nesting, directions, halves of characters.
 MORSELS = (
@@ -33,6 +32,7 @@ MORSELS = (
     b"/Length 4294967295", b"/Kids [1 0 R]", b"PK\x05\x06" + b"\xff" * 18, b"#" * 300, b"> " * 300, b"- " * 300,
     b"|" * 300,
     b"```", b"---\n" * 50, b"=?utf-8?q?=FF?=", b"Content-Type: multipart/mixed; boundary=\"\"\r\n", b"Date: 99 Foo\r\n",
+    b'"' * 3, b",;\t|" * 100, b'{"a":' * 400, b"-->", b"<v " * 50,
     b"2147483648", b"-1", b"1e309", "\u202e\u2066".encode(), "\ud7ff\uffff".encode(), "İ".encode() * 20,
     "ﷺ".encode() * 20,
 )  # fmt: skip
@@ -41,6 +41,7 @@ MORSELS = (
 def mutants(kind: FileKind, seed: int, count: int) -> Iterator[bytes]:
     """Copies of the samples of a kind, each broken in one to four ways."""
     samples = [file.read_bytes() for file in sorted((ROOT / "examples").glob(SAMPLES[kind]))]
+    samples += [MADE[kind]()] if kind in MADE else []
     assert samples, f"no samples of {kind}"
     chance = random.Random(f"{kind} {seed}")
     for _ in range(count):

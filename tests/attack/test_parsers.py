@@ -58,6 +58,13 @@ HOSTILE: dict[str, tuple[FileKind, bytes]] = {
     "deep elements": ("html", b"<div>" * 200_000 + b"text"),
     "deep quotes": ("md", b"> " * 50_000 + b"text"),
     "deep lists": ("md", b"".join(b" " * n + b"- x\n" for n in range(2_000))),
+    "deep arrays": ("json", b"[" * 500_000),
+    "deep objects": ("json", b'{"a":' * 900 + b"1" + b"}" * 900),
+    "a number without end": ("json", b"[" + b"9" * 100_000 + b"]"),
+    "a quote that is never closed": ("csv", b'a,b\n"' + b"x,y\n" * 200_000),
+    "columns without end": ("csv", b",".join(b"c%d" % n for n in range(50_000)) + b"\n" + b"1," * 50_000),
+    "many names of fields": ("json", b"[" + b",".join(b'{"k%d":1}' % n for n in range(2_000)) + b"]"),
+    "cues without end": ("vtt", b"WEBVTT\n\n" + b"00:00:01.000 --> 00:00:02.000\n<v A>x\n\n" * 40_000),
     "one endless line": ("txt", b"word " * 400_000),
     "a mail in a mail in a mail": ("eml", b"Content-Type: message/rfc822\r\n\r\n" * 500 + b"Subject: x\r\n\r\nbody"),
     "parts without end": (

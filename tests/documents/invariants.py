@@ -7,7 +7,10 @@ from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Chunk, Extraction
 from mnemon.documents.ingest.embedded_text import text_to_embed
 from mnemon.documents.ingest.sizes import DEFAULT_SIZES, WINDOW
+from mnemon.documents.ingest.structured import with_structure
 from mnemon.documents.structure.sentences import sentences
+from mnemon.documents.structure.stored import load_structure
+from mnemon.documents.structure.structure import Structure
 from mnemon.models.tokens import count_tokens, find_tokenizer
 
 TOKENIZER = find_tokenizer()
@@ -26,6 +29,13 @@ def check(extraction: Extraction) -> list[Chunk]:
     check_text(extraction)
     check_pages(extraction)
     return check_chunks(extraction)
+
+
+def structure_of(extraction: Extraction) -> Structure:
+    """The parts as they are stored with a revision."""
+    found = load_structure(with_structure(extraction).structure)
+    assert found is not None
+    return found
 
 
 def check_text(extraction: Extraction) -> None:

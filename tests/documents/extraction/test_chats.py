@@ -10,9 +10,7 @@ import pytest
 from mnemon.documents.extraction.extract import extract
 from mnemon.documents.extraction.kinds import FileKind
 from mnemon.documents.ingest.content import Extraction
-from mnemon.documents.ingest.structured import with_structure
-from mnemon.documents.structure.stored import load_structure
-from tests.documents.invariants import check
+from tests.documents.invariants import check, structure_of
 
 SLACK = [
     {"type": "message", "subtype": "channel_join", "user": "U1", "text": "<@U1> has joined", "ts": "1772447400.0001"},
@@ -26,7 +24,10 @@ DISCORD = {
     "guild": {"name": "Kestrel"},
     "channel": {"name": "general"},
     "messages": [
-        {"timestamp": "2026-03-02T10:32:00+01:00", "author": {"name": "anna", "nickname": "Anna Berg"}, "content": "Hi"},
+        {
+            "timestamp": "2026-03-02T10:32:00+01:00", "author": {"name": "anna", "nickname": "Anna Berg"},
+            "content": "Hi",
+        },
         {
             "timestamp": "2026-03-03T10:33:00+01:00", "author": {"name": "Ben Ito"}, "content": "",
             "attachments": [{"fileName": "plan.pdf"}],
@@ -95,7 +96,7 @@ def messages(found: Extraction) -> list[tuple[str | None, str]]:
 
 
 def turns(found: Extraction) -> list[tuple[str | None, date | None]]:
-    parts = load_structure(with_structure(found)).parts
+    parts = structure_of(found).parts
     return list(dict.fromkeys((part.speaker, part.day) for part in parts if part.kind == "paragraph"))
 
 
@@ -150,6 +151,6 @@ def test_whatsapp_keeps_names_of_every_form(tmp_path: Path) -> None:
 
 def test_what_a_stranger_says_is_not_the_last_speakers(tmp_path: Path) -> None:
     found = read(tmp_path, ANDROID, "txt")
-    said = {part.speaker: found.text[part.start : part.end] for part in load_structure(with_structure(found)).parts}
+    said = {part.speaker: found.text[part.start : part.end] for part in structure_of(found).parts}
     assert "Not I." in said["+49 170 1234567"]
     assert "Then who?" in said["Anna 🌻"]

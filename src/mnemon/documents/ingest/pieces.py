@@ -63,7 +63,7 @@ def pieces_of(text: str, spoken: SpokenBlock, count: CountTokens, sizes: ChunkSi
 
 def _cut(text: str, block: Block, count: CountTokens, sizes: ChunkSizes) -> Iterator[Piece]:
     longest = sizes.longest_piece
-    if block.kind in ("table", "list", "code", "header"):
+    if block.kind in ("table", "list", "code", "header", "record"):
         whole = _piece(text, (block.start, block.end), count, AT_PARAGRAPH)
         if whole is None or whole.weight <= sizes.whole:
             yield from [whole] if whole else []

@@ -20,6 +20,7 @@ from mnemon.documents.structure.tables import Table, is_ruler, read_record, read
 from mnemon.documents.structure.talk import SpeakerTurn, speakers_among, talk_blocks, turn_on
 
 _ANGLE = re.compile(r"\s*>[ \t]+(?=[^\s>])")
+_STAMP = 40
 _RUN_IN = re.compile(r"[A-Z][\w '’#-]{2,40}[.:]\s+(?=\S)")
 
 
@@ -30,7 +31,10 @@ def read_structure(text: str, blocks: Sequence[Block] | None = None, hints: Hint
         blocks = talk_blocks(lines) or list(plain_blocks(lines))
     preamble = read_preamble(text[: next((block.start for block in blocks if block.kind == "record"), None)])
     people = (*hints.people, *preamble.people)
-    heads = entry_heads(_outside_records(lines, blocks), people)
+    # In the export of a chat every message has its stamp: no other line tells of one.
+    heads = (
+        {} if any(block.kind == "message" for block in blocks) else entry_heads(_outside_records(lines, blocks), people)
+    )
     return Structure(tuple(_Reader(text, lines, blocks, hints, people, heads).read()), preamble, hints.digest)
 
 
@@ -107,6 +111,11 @@ class _Reader:
         words = line.text
         if self._is_quoted(line) or is_attribution(words) or self._is_quoted_mail(block):
             yield from self._quote(line)
+        elif block and block.kind == "message" and block.start >= line.start and line.start not in self.turns:
+            yield from self._close()
+            # A name that no rule knows, such as a number: the format has marked whose it is.
+            self.speaker, self.day = block.speaker, stamped_day(words[:_STAMP], self.day_first) or self.day
+            self.open = StructurePart("paragraph", line.start, line.end)
         elif self.hints.talk and (day := day_line(words)):
             yield from self._close()
             self.day = day

@@ -13,6 +13,8 @@ from mnemon.documents.structure.talk import turn_on
 # Where at least every second part of a text is somebody's turn, what follows a turn without a name goes on with it.
 MOSTLY = 2
 _LONGEST_LABEL = 200
+# What shares a passage with nothing else.
+ALONE = ("message", "record")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +37,13 @@ class SpokenBlock:
 
 
 def spoken_blocks(text: str, blocks: Sequence[Block], structure: Structure) -> Iterator[SpokenBlock]:
-    """The blocks, parted where a turn begins or ends within one. Messages, which are turns already, get their day."""
+    """The blocks, parted where a turn begins or ends within one. Messages, which are turns already, get their day, and
+    records stand by themselves as turns do."""
     days = [(part.start, part.day) for part in structure.parts]
-    turns = turns_of(text, structure) if any(block.kind != "message" for block in blocks) else []
+    turns = turns_of(text, structure) if any(block.kind not in ALONE for block in blocks) else []
     place = 0
     for block in blocks:
-        if block.kind == "message":
+        if block.kind in ALONE:
             yield SpokenBlock(block, block.start, _day_within(days, block))
             continue
         while place < len(turns) and turns[place].end <= block.start:

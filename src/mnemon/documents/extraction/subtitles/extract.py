@@ -25,7 +25,7 @@ LONGEST_TURN, LONGEST_UNNAMED = 1_500, 400
 
 
 @dataclass(frozen=True, slots=True)
-class Cue:
+class SubtitleCue:
     """What is shown from this time on."""
 
     at: str
@@ -47,7 +47,7 @@ def extract_subtitles(content: bytes, limits: Limits) -> Extraction:
     return Extraction(writer.text, writer.blocks, Details(participants=list(speakers)), VERSION)
 
 
-def _cues(text: str) -> Iterator[Cue]:
+def _cues(text: str) -> Iterator[SubtitleCue]:
     at, shown = "", list[str]()
     lines = text.split("\n")
     for number, line in enumerate(lines):
@@ -66,24 +66,24 @@ def _clock(time: str) -> str:
     return f"{hours:02}:{minutes:02}:{seconds:02}"
 
 
-def _spoken(at: str, shown: list[str]) -> Iterator[Cue]:
+def _spoken(at: str, shown: list[str]) -> Iterator[SubtitleCue]:
     """One for each voice that the cue marks."""
     text = "\n".join(shown)
     starts = [*_VOICE.finditer(text)]
     before = _plain(text[: starts[0].start()] if starts else text)
     if before:
-        yield Cue(at, before)
+        yield SubtitleCue(at, before)
     for number, voice in enumerate(starts):
         until = starts[number + 1].start() if number + 1 < len(starts) else len(text)
         if words := _plain(text[voice.end() : until]):
-            yield Cue(at, words, " ".join(html.unescape(voice[1]).split()))
+            yield SubtitleCue(at, words, " ".join(html.unescape(voice[1]).split()))
 
 
 def _plain(text: str) -> str:
     return " ".join(html.unescape(_MARK.sub("", text)).split())
 
 
-def _named(cues: list[Cue]) -> Iterator[Cue]:
+def _named(cues: list[SubtitleCue]) -> Iterator[SubtitleCue]:
     """Where the words begin with a name, as `Anna: …` does again and again."""
     if any(cue.speaker for cue in cues):
         yield from cues
@@ -93,15 +93,15 @@ def _named(cues: list[Cue]) -> Iterator[Cue]:
     often = Counter(turn.speaker for turn in turns if turn and not turn.stamp)
     for cue, turn in zip(bare, turns, strict=True):
         if turn and not turn.stamp and often[turn.speaker] > 1:
-            yield Cue(cue.at, cue.text[turn.begin :], turn.speaker)
+            yield SubtitleCue(cue.at, cue.text[turn.begin :], turn.speaker)
         else:
             yield cue
 
 
-def _turns(cues: list[Cue]) -> Iterator[Cue]:
+def _turns(cues: list[SubtitleCue]) -> Iterator[SubtitleCue]:
     """Cues are cut to fit the screen: what one person says on is one turn."""
     named = any(cue.speaker for cue in cues)
-    held: Cue | None = None
+    held: SubtitleCue | None = None
     for cue in cues:
         if held and _goes_on(held, cue, named):
             if not held.text.endswith(cue.text):
@@ -112,7 +112,7 @@ def _turns(cues: list[Cue]) -> Iterator[Cue]:
     yield from [held] if held and held.text else []
 
 
-def _goes_on(held: Cue, cue: Cue, named: bool) -> bool:
+def _goes_on(held: SubtitleCue, cue: SubtitleCue, named: bool) -> bool:
     if not named:
         return len(held.text) < LONGEST_UNNAMED and not (
             _ENDS.search(held.text) and len(held.text) > LONGEST_UNNAMED // 2

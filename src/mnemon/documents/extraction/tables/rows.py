@@ -18,10 +18,10 @@ TOGETHER = 800
 MOST_ABOVE = 10
 _LETTER = re.compile(r"[^\W\d_]")
 
-TableRow = Sequence[str]
+RowCells = Sequence[str]
 
 
-def write_rows(writer: TextWriter, rows: Iterable[TableRow]) -> None:
+def write_rows(writer: TextWriter, rows: Iterable[RowCells]) -> None:
     """The lines above the headings as they are, then each row with its headings."""
     full = (cells for row in rows if any(cells := [_cell(cell) for cell in row]))
     first = list(islice(full, MOST_RECORDS + MOST_ABOVE + 1))
@@ -39,7 +39,7 @@ def _cell(value: str) -> str:
     return " ".join(clean(value).split())
 
 
-def _above(rows: Sequence[TableRow]) -> int:
+def _above(rows: Sequence[RowCells]) -> int:
     """How many rows stand above a table of several columns: a title, a remark."""
     widest = max((_width(row) for row in rows), default=0)
     if widest < 2:
@@ -47,11 +47,11 @@ def _above(rows: Sequence[TableRow]) -> int:
     return next((number for number, row in enumerate(rows[:MOST_ABOVE]) if _width(row) > 1), 0)
 
 
-def _width(row: TableRow) -> int:
+def _width(row: RowCells) -> int:
     return sum(bool(cell) for cell in row)
 
 
-def _headings(rows: Sequence[TableRow]) -> TableRow:
+def _headings(rows: Sequence[RowCells]) -> RowCells:
     """The first row, where it is names for what stands below: each another one, none of them a number."""
     if len(rows) < 2:
         return ()
@@ -64,7 +64,7 @@ def _headings(rows: Sequence[TableRow]) -> TableRow:
     return rows[0] if differ and all(len(one) <= LONGEST_HEADING and _LETTER.search(one) for one in named) else ()
 
 
-def _line(headings: TableRow, row: TableRow) -> str:
+def _line(headings: RowCells, row: RowCells) -> str:
     named = (headings[at].rstrip(": ") if at < len(headings) else "" for at in range(len(row)))
     pairs = zip(named, row, strict=True)
     return CELL_BORDER.join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
