@@ -233,6 +233,17 @@ async def test_every_answer_is_one_line_of_json_for_older_clients(site: Mnemon) 
     assert json.loads(text) == answer.structured_content and "\n" not in text
 
 
+async def test_the_core_profile_spares_what_only_programs_read(site: Mnemon) -> None:
+    """Answers keep their form; what may be left out is not told twice."""
+    async with Client(create_server(site, local=await administrator_without_login(site.database))) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        answer = await client.call_tool("status", {})
+    assert all(tool.output_schema is None for tool in tools.values())
+    assert answer.structured_content and "parts" in answer.structured_content
+    tag = tools["search"].input_schema["properties"]["tag"]
+    assert tag["type"] == "string" and "default" not in tag and "tag" not in tools["search"].input_schema["required"]
+
+
 async def test_the_full_profile_has_every_tool(site: Mnemon) -> None:
     admin = await administrator_without_login(site.database)
     full = site.settings.model_copy(update={"mcp_tools": "full"})

@@ -19,6 +19,7 @@ from mnemon.identity.roles import Action, Principal, authorise
 from mnemon.mcp.caller import AgentCaller, QuestionToPerson
 from mnemon.mcp.links import Linked
 from mnemon.mcp.refusals import as_mnemon_error, failed
+from mnemon.mcp.schemas import drop_titles, shorten_optional
 from mnemon.operations import Bound, Output, as_json
 from mnemon.telemetry import bind, counter
 
@@ -29,10 +30,6 @@ Tool = Callable[..., Awaitable[Any]]
 # The caller where the transport proves none: always the same, or proven anew for each call.
 Local = Principal | Callable[[], Awaitable[Principal]]
 
-# Where a schema holds others.
-NAMED = ("properties", "$defs")
-LISTED = ("anyOf", "allOf", "oneOf", "prefixItems")
-SINGLE = ("items", "additionalProperties")
 
 # A client of an earlier revision does not know `resource_link`, and may refuse the whole result for it.
 LINKS_SINCE = "2025-06-18"
@@ -85,12 +82,16 @@ class AgentDoor:
                     idempotent_hint=idempotent or read_only,
                     open_world_hint=False,
                 )
-                self.server.add_tool(self._guarded(function, action), title=title, annotations=hints)
+                # The schemas of answers cost every conversation more than the tools; who wants them asks for all tools.
+                structured = False if self.profile == "core" else None
+                guarded = self._guarded(function, action)
+                self.server.add_tool(guarded, title=title, annotations=hints, structured_output=structured)
                 tool = self.server._tool_manager.get_tool(function.__name__)
                 assert tool is not None
                 tool.parameters["additionalProperties"] = False
                 for schema in (tool.parameters, tool.output_schema or {}):
                     drop_titles(schema)
+                shorten_optional(tool.parameters)
                 self.offered.append(Offered(tool.name, action, core, bound))
             return function
 
@@ -153,13 +154,3 @@ def _with_context_for_caller(guarded: Tool, function: Tool) -> Tool:
     }
     del guarded.__wrapped__  # type: ignore[attr-defined]
     return guarded
-
-
-def drop_titles(schema: dict[str, Any]) -> None:
-    """The titles that pydantic makes only repeat the names, in every conversation that lists the tools."""
-    schema.pop("title", None)
-    inner = [one for key in NAMED for one in schema.get(key, {}).values()]
-    inner += [one for key in LISTED for one in schema.get(key, ())]
-    inner += [schema[key] for key in SINGLE if isinstance(schema.get(key), dict)]
-    for one in inner:
-        drop_titles(one)

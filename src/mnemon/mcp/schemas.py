@@ -1,0 +1,27 @@
+"""Schemas of tools as agents read them: every conversation that lists the tools pays for each word."""
+
+from typing import Any
+
+# Where a schema holds others.
+NAMED = ("properties", "$defs")
+LISTED = ("anyOf", "allOf", "oneOf", "prefixItems")
+SINGLE = ("items", "additionalProperties")
+
+
+def drop_titles(schema: dict[str, Any]) -> None:
+    """The titles that pydantic makes only repeat the names, in every conversation that lists the tools."""
+    schema.pop("title", None)
+    inner = [one for key in NAMED for one in schema.get(key, {}).values()]
+    inner += [one for key in LISTED for one in schema.get(key, ())]
+    inner += [schema[key] for key in SINGLE if isinstance(schema.get(key), dict)]
+    for one in inner:
+        drop_titles(one)
+
+
+def shorten_optional(schema: dict[str, Any]) -> None:
+    """What may be left out says so by not being required: "or null, null unless given" tells no more."""
+    for name, one in schema.get("properties", {}).items():
+        kinds = [kind for kind in one.get("anyOf", ()) if kind != {"type": "null"}]
+        if len(kinds) == 1 and one.get("default", ...) is None:
+            rest = {key: value for key, value in one.items() if key not in ("anyOf", "default")}
+            schema["properties"][name] = {**kinds[0], **rest}
