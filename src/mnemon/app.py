@@ -36,6 +36,7 @@ from mnemon.log.proof.witness_places import witness_at
 from mnemon.log.proof.witnesses import Witnesses, witnessed
 from mnemon.log.store import EventLog
 from mnemon.mail import jobs as _mail_jobs  # noqa: F401
+from mnemon.mail.consensus.lens import MAIL_CONSENSUS
 from mnemon.mail.lens import MAIL
 from mnemon.mail.storing.purging import blank_copies
 from mnemon.mail.storing.purging import on_purge as let_go_of_copies
@@ -117,6 +118,7 @@ class Mnemon:
         projector.add(DOCUMENTS)
         projector.add(SEMANTICS)
         projector.add(MAIL)
+        projector.add(MAIL_CONSENSUS)
         projector.add(memory_lens.LENS)
         return projector
 

@@ -1,8 +1,9 @@
 """What a worker does for mail: the kinds of jobs, and what comes again by the clock."""
 
+from mnemon.mail.consensus.job import READ_CONSENSUS
 from mnemon.mail.storing.failures import RECORD_MAIL_FAILURE
 from mnemon.mail.storing.importing import IMPORT_JOB
 from mnemon.mail.storing.passages import PASSAGES
 from mnemon.mail.storing.purging import BLANK
 
-KINDS = (IMPORT_JOB, PASSAGES, RECORD_MAIL_FAILURE, BLANK)
+KINDS = (IMPORT_JOB, PASSAGES, READ_CONSENSUS, RECORD_MAIL_FAILURE, BLANK)

@@ -130,7 +130,13 @@ def _judged(
     votes: Sequence[Vote],
 ) -> tuple[ConsensusType, float]:
     for_it = [who for who, stance in people.items() if stance != "object"]
-    opposed = [one for one in objections if one.is_unresolved and people.get(one.statement.speaker) == "object"]
+    # A vote against stands until its voter changes it, whatever was done to meet it.
+    against = {vote.speaker for vote in standing_votes(votes) if vote.against}
+    opposed = [
+        one
+        for one in objections
+        if people.get(one.statement.speaker) == "object" and (one.is_unresolved or one.statement.speaker in against)
+    ]
     if conclusion is not None:
         return _concluded(conclusion, len(for_it), len(opposed)), SURE_CONCLUSION
     if len({*people, opener}) < FEWEST_PEOPLE:

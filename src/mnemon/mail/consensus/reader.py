@@ -1,24 +1,18 @@
-"""The learned reader of stances: an adapter of the embedder, weighed together with the fixed formulas."""
+"""Who judges sentences: fixed formulas alone, or together with what a learned reader says of them."""
 
 import json
 import math
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any, Protocol
 
 from mnemon.mail.consensus.formulas import formula_of
 from mnemon.mail.consensus.said import SaidSentence
 from mnemon.mail.consensus.stances import JUDGED, Stance
-from mnemon.mail.consensus.windows import stance_windows
-from mnemon.models.adapters import AdaptedEncoder, read_adapter
 
 PACKAGE = "mnemon.mail.consensus"
-# A logit of a sentence that the reader could not see.
-NOTHING = -6.0
 # How sure a fixed formula is without the reader, counted on labelled threads.
 FORMULA_ALONE = 0.8
 
@@ -56,37 +50,6 @@ class FormulaReader:
         return found
 
 
-class LearnedStanceReader:
-    """Deterministic: the same words in the same place give the same judgement."""
-
-    def __init__(self, home: Path, folder: Path | None = None) -> None:
-        self._home, self._folder = home, folder
-        self._encoder: AdaptedEncoder | None = None
-        self._loading = threading.Lock()
-        self.name = f"stance-{stance_table()['adapter'][:12]}"
-
-    def judge(self, said: Sequence[SaidSentence], subject: str, is_opener: bool) -> list[JudgedSentence]:
-        logits = self.logits(said, subject, is_opener)
-        return [weighed(one, logit) for one, logit in zip(said, logits, strict=True)]
-
-    def logits(self, said: Sequence[SaidSentence], subject: str, is_opener: bool) -> list[list[float]]:
-        encoder = self._loaded()
-        weight, bias = encoder.adapter.head
-        found = [[NOTHING] * len(JUDGED) for _ in said]
-        for window in stance_windows(said, subject, is_opener, encoder.tokenizer):
-            states = encoder.hidden(window.ids)
-            for place, first, last in window.sentences:
-                found[place] = (weight @ states[first:last].mean(axis=0) + bias)[: len(JUDGED)].tolist()
-        return found
-
-    def _loaded(self) -> AdaptedEncoder:
-        with self._loading:
-            if self._encoder is None:
-                adapter = read_adapter(PACKAGE, "stance", stance_table()["adapter"])
-                self._encoder = AdaptedEncoder.open(self._home, self._folder, adapter)
-        return self._encoder
-
-
 def weighed(said: SaidSentence, logits: Sequence[float]) -> JudgedSentence:
     """What reader and formula say together; the most likely stance that passes its own mark, else neutral."""
     table, formula = stance_table(), formula_of(said.words)
@@ -109,12 +72,6 @@ def features_of(stance: Stance, logit: float, formula: Stance | None) -> list[fl
 
 def _likely(score: float) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
-
-
-@cache
-def shared_stance_reader(home: Path, folder: Path | None) -> LearnedStanceReader:
-    """One for the process: its model takes memory and a while to load."""
-    return LearnedStanceReader(home, folder)
 
 
 @cache
