@@ -8,7 +8,7 @@ from typing import Literal
 from mnemon.mail.consensus import vote_words as like
 from mnemon.mail.consensus.discussion import DiscussedMessage, Discussion
 from mnemon.mail.consensus.said import SaidSentence, sentences_of
-from mnemon.mail.consensus.stances import SURE_ENOUGH, Statement
+from mnemon.mail.consensus.stances import SURE_ENOUGH, StanceStatement
 
 Concluded = Literal["passed", "failed", "cancelled", "no_consensus"]
 
@@ -89,7 +89,7 @@ def concludes(words: str) -> Concluded | None:
     return "failed" if FAILED.search(words) else "passed" if PASSED.search(words) else None
 
 
-def conclusion_of(discussion: Discussion, statements: Sequence[Statement] = ()) -> Conclusion | None:
+def conclusion_of(discussion: Discussion, statements: Sequence[StanceStatement] = ()) -> Conclusion | None:
     """The last one that somebody made who may: in plain words, else in words that the reader takes for one."""
     read = {one.message_id: one for one in statements if one.stance == "conclude" and one.confidence >= SURE_ENOUGH}
     found: Conclusion | None = None
@@ -122,7 +122,7 @@ def _in_message(message: DiscussedMessage) -> Conclusion | None:
     return None
 
 
-def _as_read(statement: Statement | None) -> Conclusion | None:
+def _as_read(statement: StanceStatement | None) -> Conclusion | None:
     if statement is None or CANCELLED.search(statement.quote):
         return None
     concluded: Concluded = "failed" if REFUSES.search(statement.quote) else "passed"

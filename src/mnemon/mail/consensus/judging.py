@@ -9,7 +9,7 @@ from mnemon.mail.consensus.discussion import DiscussedMessage, Discussion
 from mnemon.mail.consensus.objections import Objection, objections_of
 from mnemon.mail.consensus.reader import StanceReader
 from mnemon.mail.consensus.said import sentences_of
-from mnemon.mail.consensus.stances import Stance, Statement
+from mnemon.mail.consensus.stances import Stance, StanceStatement
 from mnemon.mail.consensus.votes import Vote, standing_votes, votes_of
 
 ConsensusType = Literal["agreement", "dissent", "mixed", "none"]
@@ -29,7 +29,7 @@ class Consensus:
     confidence: float
     conclusion: Conclusion | None
     votes: tuple[Vote, ...]
-    statements: tuple[Statement, ...]
+    statements: tuple[StanceStatement, ...]
     objections: tuple[Objection, ...]
     people: dict[str, Stance]
     read_by: str
@@ -63,12 +63,12 @@ def judge_discussion(discussion: Discussion, reader: StanceReader) -> Consensus:
     )
 
 
-def statements_of(discussion: Discussion, votes: Sequence[Vote], reader: StanceReader) -> list[Statement]:
+def statements_of(discussion: Discussion, votes: Sequence[Vote], reader: StanceReader) -> list[StanceStatement]:
     """Votes as they are, and what the reader finds in all other sentences."""
     cast: dict[str, list[Vote]] = {}
     for vote in votes:
         cast.setdefault(vote.message_id, []).append(vote)
-    found: list[Statement] = []
+    found: list[StanceStatement] = []
     for message in discussion.messages:
         own = cast.get(message.message_id, [])
         found += [_voted(vote) for vote in own]
@@ -76,22 +76,22 @@ def statements_of(discussion: Discussion, votes: Sequence[Vote], reader: StanceR
     return found
 
 
-def _voted(vote: Vote) -> Statement:
+def _voted(vote: Vote) -> StanceStatement:
     stance: Stance = "withdraw" if not vote.value else "object" if vote.against else "neutral"
     if vote.weight > 0:
         stance = "support"
     sure = SURE_VOTE if vote.kind != "implicit" else 0.7
-    return Statement(vote.message_id, vote.speaker, stance, vote.start, vote.end, vote.quote, sure, "vote")
+    return StanceStatement(vote.message_id, vote.speaker, stance, vote.start, vote.end, vote.quote, sure, "vote")
 
 
 def _read(
     message: DiscussedMessage, own: Sequence[Vote], discussion: Discussion, reader: StanceReader
-) -> list[Statement]:
+) -> list[StanceStatement]:
     said = sentences_of(message.text, message.spans)
     voted = {(vote.start, vote.end) for vote in own}
     is_opener = message.speaker == discussion.opener
     return [
-        Statement(
+        StanceStatement(
             message.message_id,
             message.speaker,
             one.stance,
@@ -106,7 +106,7 @@ def _read(
     ]
 
 
-def _people(statements: Sequence[Statement], conclusion: Conclusion | None) -> dict[str, Stance]:
+def _people(statements: Sequence[StanceStatement], conclusion: Conclusion | None) -> dict[str, Stance]:
     """What each speaker ended with: their last vote, else the surest of what they said last for or against."""
     ended: dict[str, Stance] = {}
     voted: set[str] = set()

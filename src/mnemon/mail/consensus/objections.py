@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mnemon.mail.consensus.discussion import Discussion
-from mnemon.mail.consensus.stances import Statement
+from mnemon.mail.consensus.stances import StanceStatement
 
 # Open: nobody answered. Answered: somebody did, the objector said no more. Met: a change was made or promised and the
 # objector said no more. Withdrawn: by the objector.
@@ -28,9 +28,9 @@ MEETS = re.compile(
 class Objection:
     """The words that object, and those that answered or settled it."""
 
-    statement: Statement
+    statement: StanceStatement
     state: ObjectionState
-    settled_by: Statement | None = None
+    settled_by: StanceStatement | None = None
     answered_in: tuple[str, ...] = ()
 
     @property
@@ -38,10 +38,10 @@ class Objection:
         return self.state in UNRESOLVED
 
 
-def objections_of(discussion: Discussion, statements: Sequence[Statement]) -> list[Objection]:
+def objections_of(discussion: Discussion, statements: Sequence[StanceStatement]) -> list[Objection]:
     """One for each objector: their surest words, judged by what they and others said after them."""
     order = {message.message_id: place for place, message in enumerate(discussion.messages)}
-    by_speaker: dict[str, list[Statement]] = {}
+    by_speaker: dict[str, list[StanceStatement]] = {}
     for one in sorted(statements, key=lambda each: (order[each.message_id], each.start)):
         by_speaker.setdefault(one.speaker, []).append(one)
     found = []
@@ -53,7 +53,7 @@ def objections_of(discussion: Discussion, statements: Sequence[Statement]) -> li
 
 
 def _followed(
-    discussion: Discussion, own: Sequence[Statement], objecting: Sequence[Statement], order: dict[str, int]
+    discussion: Discussion, own: Sequence[StanceStatement], objecting: Sequence[StanceStatement], order: dict[str, int]
 ) -> Objection:
     main = max(objecting, key=lambda one: (one.confidence, -order[one.message_id]))
     last = objecting[-1]

@@ -27,16 +27,16 @@ SELECT m.message_key, m.message_id, m.doc_version_id, m.sender_name AS name, m.s
   JOIN mnemon.revision_texts t ON t.tenant_id = m.tenant_id AND t.doc_version_id = m.doc_version_id
  WHERE m.tenant_id = mnemon.current_tenant() AND m.message_key = ANY(%s) AND m.purged_at IS NULL
 """
-Found = dict[str, Any]
+FoundPlace = dict[str, Any]
 
 
 class _Words:
     """The texts of messages. What was said in one that is gone, or no longer stands there, is not told."""
 
-    def __init__(self, rows: list[Found]) -> None:
+    def __init__(self, rows: list[FoundPlace]) -> None:
         self.rows = {row["message_key"]: row for row in rows}
 
-    def of(self, found: Found) -> Found | None:
+    def of(self, found: FoundPlace) -> FoundPlace | None:
         row = self.rows.get(found["message_key"])
         if row is None or found["end"] > len(row["text"]):
             return None
@@ -85,11 +85,11 @@ AS_ROW = ("thread_id", "thread_key", "list_name", "subject", "consensus_type", "
 PLACE = ("message_key", "start", "end")
 
 
-def _rest(found: Found) -> Found:
+def _rest(found: FoundPlace) -> FoundPlace:
     return {name: value for name, value in found.items() if name not in PLACE}
 
 
-def _messages_in(found: Found) -> list[str]:
+def _messages_in(found: FoundPlace) -> list[str]:
     places = [*found["votes"], *found["statements"], *found["objections"]]
     places += [one["settled_by"] for one in found["objections"] if one["settled_by"]]
     places += [found["conclusion"]] if found["conclusion"] else []
@@ -97,7 +97,7 @@ def _messages_in(found: Found) -> list[str]:
     return list({*(one["message_key"] for one in places), *answers})
 
 
-def _objection(found: Found, said: Found, words: _Words) -> outputs.ObjectionShown:
+def _objection(found: FoundPlace, said: FoundPlace, words: _Words) -> outputs.ObjectionShown:
     settled = words.of(found["settled_by"]) if found["settled_by"] else None
     return outputs.ObjectionShown(
         **said,

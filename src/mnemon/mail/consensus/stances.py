@@ -13,7 +13,7 @@ FoundBy = Literal["vote", "formula", "learned"]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class StanceStatement:
     """A stance and its proof: `text[start:end] == quote` of the message's text."""
 
     message_id: str
