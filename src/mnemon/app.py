@@ -56,6 +56,7 @@ from mnemon.readiness import (
 )
 from mnemon.semantics.jobs import semantic_schedules
 from mnemon.semantics.lens import SEMANTICS
+from mnemon.semantics.search.event_vectors import drop_strays
 from mnemon.semantics.search.event_vectors import on_purge as drop_event_vectors
 from mnemon.serving import served_address
 from mnemon.settings import Settings
@@ -160,6 +161,8 @@ class Mnemon:
         self, tenant: UUID, subjects: Sequence[str], affected: Sequence[object] = ()
     ) -> Sequence[str]:
         """Who has the key of a document destroyed wants the document gone."""
+        async with self.database.transaction(tenant) as tx:
+            await drop_strays(tx)
         for doc_id in filter(None, map(document_of, subjects)):
             await self.purge_document(tenant, SYSTEM, doc_id)
         return ()

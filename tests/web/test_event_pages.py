@@ -169,7 +169,11 @@ async def test_a_wrong_filter_is_answered_on_the_page_that_asked(see: See) -> No
         ({"time_from": "yesterday", "query": "boats"}, "'yesterday' is neither a day"),
         ({"as_of": "2026-02-30", "query": "boats"}, "'2026-02-30' is neither a day"),
         ({"category": "Song", "query": "boats"}, "Invalid category: Song"),
+<<<<<<< HEAD
         ({"status": "asleep", "query": "boats"}, "status: must be one of 'open', 'superseded' or 'done'"),
+=======
+        ({"status": "asleep", "query": "boats"}, "status: Input should be 'open', 'superseded', 'done' or 'dismissed'"),
+>>>>>>> 36f22c5 (People correct semantic events on every door: confirm, edit, done, dismiss, merge, split, link, with undo)
         ({"cursor": "x", "query": "boats"}, "The cursor is not one of ours"),
         ({"query": "boats" * 300}, "query: has at most 1,000 characters"),
     ):
@@ -205,3 +209,43 @@ async def test_a_documents_page_leads_to_its_events(see: See, take: Take, all_do
     listed = await see("/documents", search="Weather")
     quiet = await see(re.findall(r'href="(/documents/[0-9a-f-]{36})"', listed)[0])
     assert "/events?artifact" not in quiet
+
+
+async def test_people_correct_events_with_plain_forms_and_take_it_back(
+    client: httpx.AsyncClient, user: Person, see: See, take: Take, all_done: Done
+) -> None:
+    await take("Ada Byron will send the budget by 9 March 2026. We decided to close the Bergen office.")
+    await all_done()
+
+    def forms(page: str) -> list[str]:
+        return re.findall(r'<form method="post" action="(/events/evt_[^"]+)">', page)
+
+    async def send(address: str, **given: str) -> str:
+        answer = await client.post(address, data=given, headers=user.headers)
+        assert answer.status_code == 303, answer.text
+        return answer.headers["location"]
+
+    page = await see("/events", category="Commitment")
+    [event] = {one.split("/")[2] for one in forms(page)}
+    back = await send(f"/events/{event}/mark", verdict="dismiss", back="/events?category=Commitment")
+    assert back == f"/events?category=Commitment&said={event}#{event}"
+    page = await see(back.partition("#")[0])
+    assert told(page) == []
+    assert "dismissed by you" in page
+    assert forms(page) == [f"/events/{event}/undo"]
+    await send(f"/events/{event}/undo")
+
+    assert (
+        await send(f"/events/{event}/edit", owner="Ben Okafor", due="", back="https://elsewhere") == f"/events/{event}"
+    )
+    page = await see(f"/events/{event}")
+    assert "owner by you" in page
+    assert "Ben Okafor" in page
+    await send(f"/events/{event}/mark", verdict="done", back="/events/commitments")
+    page = await see("/events/commitments", said=event)
+    assert told(page) == []
+    assert "done by you" in page
+
+    foreign = {**user.headers, "origin": "https://elsewhere"}
+    refused = await client.post(f"/events/{event}/mark", data={"verdict": "spin"}, headers=foreign)
+    assert (refused.status_code, "verdict" in refused.text) == (422, True)

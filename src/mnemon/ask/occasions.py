@@ -12,8 +12,8 @@ from mnemon.ask.wording import TIME, Listener
 from mnemon.db.database import Connection
 from mnemon.semantics.semantic_event import Category
 
-# Not what was replaced, for which the later words stand unless the past is asked for, nor what is more often no such
-# event than one.
+# Not what was replaced, for which the later words stand unless the past is asked for, nor what a person dismissed or
+# what is more often no such event than one.
 PLACES = """
 SELECT v.doc_version_id, v.start_char, v.end_char,
        (SELECT string_agg(one ->> 'ref', ' ') FROM jsonb_array_elements(e.actors) AS one) AS people,
@@ -21,7 +21,8 @@ SELECT v.doc_version_id, v.start_char, v.end_char,
   FROM mnemon.semantic_events e
   JOIN mnemon.event_evidence v ON v.tenant_id = e.tenant_id AND v.event_id = e.event_id
  WHERE e.tenant_id = mnemon.current_tenant() AND e.doc_version_id = ANY(%s) AND e.category = %s
-   AND (e.status <> 'superseded' OR %s) AND e.confidence >= 0.5 AND mnemon.may_read(e.readers)
+   AND e.status <> 'dismissed' AND (e.status <> 'superseded' OR %s) AND e.confidence >= 0.5
+   AND mnemon.may_read(e.readers)
 """
 # The words that name a kind of event in a question.
 _KINDS = (

@@ -1,13 +1,16 @@
 """`mnemon events`: what was decided, promised and done, with the words that prove it."""
 
 import sys
+from typing import Annotated
 
 import typer
 
-from mnemon.cli.bind import command
+from mnemon.cli.bind import Alternative, command
 from mnemon.cli.output import complaints, counted, say, table
 from mnemon.operations import Differs
 from mnemon.semantics import operations, outputs
+from mnemon.semantics.corrections import operations as corrections
+from mnemon.semantics.corrections import outputs as labels
 
 app = typer.Typer(help="Semantic events: decisions, commitments, risks, each with its proof.", no_args_is_help=True)
 # Also before a worker has come to it.
@@ -31,6 +34,11 @@ def print_whole(event: outputs.WholeEvent) -> None:
     print_event(event)
     for link in event.links:
         say(f"  {link.later} {link.kind} {link.earlier}: {link.reason}")
+    for said in event.corrections:
+        changed = ", ".join(f"{name} {value}" for name, value in said.changed.items())
+        undone = f", taken back by {said.undone_by}" if said.undone_by else ""
+        words = " ".join(part for part in (said.action, changed, said.other) if part)
+        say(f"  {said.at:%Y-%m-%d %H:%M} {said.by}: {words}{undone}  ({said.correction_id})")
 
 
 def print_listed(listed: outputs.EventsOfRevision) -> None:
@@ -53,6 +61,30 @@ def print_exported(exported: outputs.EventsExported) -> None:
     sys.stdout.write(exported.text)
     if not exported.complete:
         complaints.print(f"These are the first {exported.events:,} events: --from and --to give the others in parts.")
+
+
+def print_corrected(page: labels.LabelledEvents) -> None:
+    rows = [(one.corrected_at.date(), one.verdict, one.category, one.quote, one.event_id) for one in page.items]
+    table(["Corrected", "Verdict", "Category", "Quote", "Event"], rows, "Nothing was corrected yet.")
+    if page.next_cursor:
+        say(f"More: --cursor {page.next_cursor}", "dim")
+
+
+def print_labels(exported: labels.LabelsExported) -> None:
+    sys.stdout.write(exported.text)
+    if not exported.complete:
+        complaints.print(f"These are the first {exported.events:,} corrected events.")
+
+
+def print_learned(learned: labels.ReaderLearned) -> None:
+    if learned.own and learned.shipped:
+        say(f"{counted(learned.labels, 'correction')}, each judged by weights that had not seen it:")
+        for name, one in (("as shipped", learned.shipped), ("fitted", learned.own)):
+            say(f"  {name:<10}  log-loss {one.log_loss:.3f}, right in {one.accuracy:.0%}")
+    if learned.uses == "own":
+        say("The fitted weights do better and are used for what is read from now on; `--forget` goes back.", "bold")
+    else:
+        say("The weights that Mnemon comes with are used.", "bold")
 
 
 def print_commitments(view: outputs.Commitments) -> None:
@@ -117,3 +149,43 @@ command(
     example="mnemon events commitments --owner Ada --overdue",
 )  # fmt: skip
 command(app, "people", operations.people, print_people, example="mnemon events people --topic pricing")
+command(
+    app, "mark", corrections.mark, print_whole, arguments=["event_id", "verdict"],
+    example="mnemon events mark evt_0123456789abcdef0123456789abcdef done",
+)  # fmt: skip
+command(
+    app, "edit", corrections.edit, print_whole, arguments=["event_id"],
+    example="mnemon events edit evt_0123456789abcdef0123456789abcdef --owner 'Ada Byron' --due 2026-03-09",
+)  # fmt: skip
+command(
+    app, "merge", corrections.merge, print_whole, arguments=["event_id", "merged"],
+    example="mnemon events merge evt_0123456789abcdef0123456789abcdef evt_fedcba9876543210fedcba9876543210",
+)  # fmt: skip
+command(
+    app, "split", corrections.split, print_whole, arguments=["event_id", "quotes"],
+    example="mnemon events split evt_0123456789abcdef0123456789abcdef 'Ada sends the budget' 'Ben calls the landlord'",
+)  # fmt: skip
+command(
+    app, "link", corrections.link, print_whole, arguments=["event_id", "kind", "earlier"],
+    example="mnemon events link evt_0123456789abcdef0123456789abcdef supersedes evt_fedcba9876543210fedcba9876543210",
+)  # fmt: skip
+command(
+    app, "unlink", corrections.unlink, print_whole, arguments=["event_id", "earlier"],
+    example="mnemon events unlink evt_0123456789abcdef0123456789abcdef evt_fedcba9876543210fedcba9876543210",
+)  # fmt: skip
+command(
+    app, "undo", corrections.undo, print_whole, arguments=["event_id"], short={"correction_id": "--correction"},
+    example="mnemon events undo evt_0123456789abcdef0123456789abcdef",
+)  # fmt: skip
+command(
+    app, "corrections", corrections.corrected, print_corrected,
+    says="List what people corrected, or write it as labelled data: one JSON object on a line.",
+    beside={"export": Annotated[bool, typer.Option("--export", help="All of it, as JSON lines.")]},
+    alternatives=[
+        Alternative(
+            operation=corrections.export_corrected, when=lambda given: given["export"], human=print_labels,
+        )
+    ],
+    example="mnemon events corrections --export > labels.jsonl",
+)  # fmt: skip
+command(app, "learn", corrections.learn, print_learned, example="mnemon events learn")

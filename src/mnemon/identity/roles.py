@@ -27,6 +27,7 @@ class Action(StrEnum):
     UPLOAD_DOCUMENTS = "upload documents"
     VIEW_DOCUMENTS = "view documents"
     QUERY = "query"
+    CORRECT_EVENTS = "correct semantic events"
     VIEW_RUNS = "view ingestion runs"
     MANAGE_SOURCES = "manage sources"
     TRIGGER_SYNC = "trigger sync"
@@ -64,6 +65,8 @@ RULES: dict[Action, Rule] = {
     Action.UPLOAD_DOCUMENTS: Rule(EVERYONE, CredentialScope.WRITE),
     Action.VIEW_DOCUMENTS: Rule(EVERYONE, CredentialScope.READ),
     Action.QUERY: Rule(EVERYONE, CredentialScope.READ),
+    # Of documents that they may read.
+    Action.CORRECT_EVENTS: Rule(EVERYONE, CredentialScope.WRITE),
     Action.VIEW_RUNS: Rule(EVERYONE, CredentialScope.READ),
     Action.MANAGE_SOURCES: Rule(ADMINS, CredentialScope.WRITE),
     Action.TRIGGER_SYNC: Rule(ADMINS, CredentialScope.WRITE),

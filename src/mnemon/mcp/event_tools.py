@@ -11,6 +11,7 @@ from mnemon.mcp.door import AgentDoor
 from mnemon.mcp.semantic_events import WholeEventShown
 from mnemon.operations import Differs, read_input
 from mnemon.semantics import operations
+from mnemon.semantics.corrections import operations as corrections
 
 PageLimit = Annotated[int, Field(ge=1, le=100)]
 TOO_MUCH = "A long text says more than an agent should read at once."
@@ -26,6 +27,20 @@ def add(door: AgentDoor) -> None:
     )  # fmt: skip
     tool(door, "job_status", operations.extraction_status, title="State of an extraction")
     tool(door, "event_reextract", operations.reextract, title="Read events anew")
+    _add_corrections(door)
+
+
+def _add_corrections(door: AgentDoor) -> None:
+    for name, one, title in (
+        ("event_mark", corrections.mark, "Confirm, finish or dismiss an event"),
+        ("event_edit", corrections.edit, "Correct an event"),
+        ("event_merge", corrections.merge, "Merge events"),
+        ("event_split", corrections.split, "Split an event"),
+        ("event_link", corrections.link, "Link two events"),
+        ("event_unlink", corrections.unlink, "Unlink two events"),
+        ("event_undo", corrections.undo, "Take a correction back"),
+    ):
+        tool(door, name, one, title=title, present=semantic_events.whole)
 
 
 async def whole_event(caller: AgentCaller, event_id: str) -> WholeEventShown:

@@ -14,7 +14,7 @@ from mnemon.semantics.semantic_event import Category, CommitmentKind
 MOST = 100
 MOST_ROWS = 500
 CATEGORIES = [one.value for one in Category]
-EventStatus = Literal["open", "superseded", "done"]
+EventStatus = Literal["open", "superseded", "done", "dismissed"]
 ExportFormat = Literal["markdown", "csv"]
 
 
@@ -54,7 +54,8 @@ class EventFilters(Input):
     status: Maybe[EventStatus] = Field(
         None,
         title="State",
-        description="open: still holds; superseded: a later one replaced it; done: a promise that was kept.",
+        description="open: still holds; superseded: a later one replaced it; done: a promise that was kept; "
+        "dismissed: a person said that it is none, shown only on request.",
     )
     kind: Maybe[CommitmentKind] = Field(
         None, title="Kind of commitment", description="Of commitments, how they came about."

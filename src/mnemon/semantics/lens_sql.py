@@ -22,20 +22,21 @@ SELECT l.earlier FROM {semantic_events} e
   JOIN {event_links} l ON l.tenant_id = e.tenant_id AND l.doc_version_id = e.doc_version_id
  WHERE e.tenant_id = %(tenant)s AND e.doc_id = %(doc)s
 """
-# What came first ends an event, in whatever order the texts were read. It counts only where everyone who reads the
-# event may read that too: else its status would tell of it.
+# A person's word stands above all; else what came first ends an event, in whatever order the texts were read. It
+# counts only where everyone who reads the event may read that too: else its status would tell of it.
 SETTLE = """
 UPDATE {semantic_events} e SET status = now.status, linked = now.linked
-  FROM (SELECT o.event_id, coalesce((
+  FROM (SELECT o.event_id, coalesce(o.stood, (
             SELECT CASE l.kind WHEN 'fulfils' THEN 'done' ELSE 'superseded' END
               FROM {event_links} l
               JOIN {semantic_events} later
                 ON later.tenant_id = l.tenant_id AND later.event_id = l.later AND later.active
-               AND mnemon.link_tells(o.readers, later.readers)
-             WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id
-             ORDER BY later.happened_at, later.event_id, l.kind LIMIT 1), 'open') AS status,
-               EXISTS (SELECT FROM {event_links} l
-                        WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id) AS linked
+               AND mnemon.link_tells(o.readers, later.readers) AND later.stood IS DISTINCT FROM 'dismissed'
+             WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id AND NOT l.dismissed
+             ORDER BY l.by_person DESC, later.happened_at, later.event_id, l.kind LIMIT 1), 'open') AS status,
+               o.stood IS NOT NULL OR EXISTS (
+                   SELECT FROM {event_links} l
+                    WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id AND NOT l.dismissed) AS linked
           FROM {semantic_events} o WHERE o.tenant_id = %(tenant)s AND o.event_id = ANY(%(touched)s)) AS now
  WHERE e.tenant_id = %(tenant)s AND e.event_id = now.event_id
    AND (e.status, e.linked) IS DISTINCT FROM (now.status, now.linked)
@@ -50,36 +51,47 @@ ON CONFLICT DO NOTHING
 DROP_EVIDENCE = "DELETE FROM {event_evidence} WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s"
 DROP_LINKS = "DELETE FROM {event_links} WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s"
 DROP_EVENTS = "DELETE FROM {semantic_events} WHERE tenant_id = %(tenant)s AND doc_version_id = %(doc_version_id)s"
-ADD_EVENTS = """
+# The words that an event is found by, and the names, of whatever the placeholders stand for.
+WORDS = """
+SELECT setweight(to_tsvector('english', {narrative} || ' ' || {subject}), 'A')
+    || setweight(to_tsvector('english', coalesce({quotes}, '')), 'B')
+    || setweight(to_tsvector('english', coalesce((
+           SELECT string_agg(one ->> 'ref', ' ') FROM jsonb_array_elements({actors}) AS one), '')), 'C')
+    || setweight(to_tsvector('english', replace({category}, 'yR', 'y R')), 'D') AS terms,
+       ARRAY(SELECT DISTINCT name FROM jsonb_array_elements({actors}) AS one,
+                    unnest(lower(one ->> 'ref') || regexp_split_to_array(lower(one ->> 'ref'), '\\s+')) AS name
+              ORDER BY name) AS names"""
+_READING = WORDS.format(
+    narrative="g.narrative", subject="(g.subject ->> 'ref')", quotes="said.quotes", actors="g.actors",
+    category="g.category",
+)  # fmt: skip
+ADD_EVENTS = (
+    """
 INSERT INTO {semantic_events}
        (tenant_id, event_id, doc_version_id, doc_id, extraction_id, position, category, narrative, subject_type,
         subject_ref, actors, event_time, happened_at, due, kind, origin, confidence, active, readers, known_since,
-        known_until, replaced_at, created_at, terms, lookup)
+        known_until, replaced_at, created_at, terms, lookup, vouched_for)
 SELECT r.tenant_id, g.event_id, r.doc_version_id, r.doc_id, %(extraction_id)s, g.position, g.category, g.narrative,
        g.subject ->> 'type', g.subject ->> 'ref', g.actors, g.event_time, g.happened_at, g.due, g.kind, g.origin,
        g.confidence, r.is_active, r.readers,
        coalesce((SELECT min(x.extracted_at) FROM {extractions} x
                   WHERE x.tenant_id = r.tenant_id AND x.doc_version_id = r.doc_version_id), %(at)s),
        CASE WHEN NOT r.is_active THEN upper(r.served) END, r.replaced_at, %(at)s, words.terms,
-       mnemon.event_lookup(r.tenant_id, words.terms, words.names, to_tsvector('english', g.subject ->> 'ref'))
+       mnemon.event_lookup(r.tenant_id, words.terms, words.names, to_tsvector('english', g.subject ->> 'ref')),
+       coalesce(g.vouched_for, false)
   FROM mnemon.document_revisions r,
        jsonb_to_recordset(%(events)s) AS g (
            event_id text, position integer, category text, narrative text, subject jsonb, actors jsonb,
            event_time timestamptz, happened_at timestamptz, due date, kind text, origin text, confidence float8,
-           evidence jsonb),
-       LATERAL (
-           SELECT setweight(to_tsvector('english', g.narrative || ' ' || (g.subject ->> 'ref')), 'A')
-               || setweight(to_tsvector('english', coalesce((
-                      SELECT string_agg(one ->> 'quote', ' ') FROM jsonb_array_elements(g.evidence) AS one), '')), 'B')
-               || setweight(to_tsvector('english', coalesce((
-                      SELECT string_agg(one ->> 'ref', ' ') FROM jsonb_array_elements(g.actors) AS one), '')), 'C')
-               || setweight(to_tsvector('english', replace(g.category, 'yR', 'y R')), 'D') AS terms,
-              ARRAY(SELECT DISTINCT name FROM jsonb_array_elements(g.actors) AS one,
-                           unnest(lower(one ->> 'ref') || regexp_split_to_array(lower(one ->> 'ref'), '\\s+')) AS name
-                     ORDER BY name) AS names) AS words
+           evidence jsonb, vouched_for boolean),
+       LATERAL (SELECT string_agg(one ->> 'quote', ' ') AS quotes FROM jsonb_array_elements(g.evidence) AS one) AS said,
+       LATERAL ("""
+    + _READING
+    + """) AS words
  WHERE r.tenant_id = %(tenant)s AND r.doc_version_id = %(doc_version_id)s
 ON CONFLICT (tenant_id, event_id) DO NOTHING
 """
+)
 ADD_EVIDENCE = """
 INSERT INTO {event_evidence} (tenant_id, event_id, evidence_id, doc_version_id, start_char, end_char, quote, chunk)
 SELECT %(tenant)s, g.event_id, e.evidence_id, %(doc_version_id)s, e.start_char, e.end_char, e.quote, e.chunk

@@ -61,7 +61,6 @@ async def search(mnemon: Parts, caller: Caller, asked: EventSearch) -> outputs.E
 @operation(
     "semantic_events.get", Action.QUERY, read_only=True, errors=(NotFound,),
     example={"event_id": "evt_0123456789abcdef0123456789abcdef"},
-    absent={"web": "The list of events shows each with its evidence and what it is tied to."},
 )  # fmt: skip
 async def get(mnemon: Parts, caller: Caller, asked: EventAsked) -> outputs.WholeEvent:
     """One event with all its evidence, and the events that it superseded or that fulfilled it."""

@@ -53,6 +53,11 @@ class EventFields(Output):
     origin: str | None = Field(None, description="`stated` by the quote, or `inferred` by a model.")
     happened_at: datetime | None = Field(None, description="`event_time`, else when it was said or written down.")
     title: str | None = Field(None, description="Of the document.")
+    version: int = Field(0, description="How often a person corrected it; give it as `expected_version`.")
+    correction: list[str] = Field([], description="What a person said of it: confirmed, done, dismissed, a field …")
+    corrected_by: str | None = Field(None, description="Who said the last of it.")
+    corrected_at: datetime | None = None
+    merged_into: str | None = Field(None, description="The event that it is one with.")
 
 
 class EventOut(EventFields):
@@ -69,10 +74,26 @@ class EventLinkOut(Output):
     later: str
     earlier: str
     reason: str | None = None
+    said_by: str | None = Field(None, description="The person who drew or confirmed it; none: it was read.")
+
+
+class SaidOut(Output):
+    """One thing that a person said about an event."""
+
+    correction_id: str
+    action: str
+    changed: dict[str, Any] = Field(description="The fields that were given, with their new values.")
+    by: str
+    at: datetime
+    other: str | None = Field(None, description="The other event of a link, a merging or a split.")
+    undone_by: str | None = None
+    undone_at: datetime | None = None
 
 
 class WholeEvent(EventFields):
     """One event with all its evidence and what it is tied to."""
+
+    corrections: list[SaidOut] = Field([], description="What people said of it, in turn, with what was taken back.")
 
     evidence: Sequence[WholeEvidenceOut]
     links: list[EventLinkOut]

@@ -11,6 +11,7 @@ from mnemon.semantics.semantic_event import FACT_CONFIDENCE
 EVENTS = """
 SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subject_type, e.subject_ref, e.actors,
        e.event_time, e.happened_at, e.due, e.kind, e.origin, e.confidence, e.status, e.extraction_id, e.created_at,
+       e.version, e.correction, e.corrected_by, e.corrected_at, e.merged_into,
        d.source_uri, d.title, r.content_hash, r.is_active AS is_latest
   FROM mnemon.semantic_events e
   JOIN mnemon.documents d ON d.tenant_id = e.tenant_id AND d.doc_id = e.doc_id
@@ -23,13 +24,13 @@ SELECT event_id, evidence_id, doc_version_id, start_char, end_char, quote, chunk
 """
 # Only between events that the reader may both see.
 LINKS = """
-SELECT DISTINCT l.later, l.earlier, l.kind, l.reason
+SELECT DISTINCT ON (l.later, l.earlier, l.kind) l.later, l.earlier, l.kind, l.reason, l.said_by
   FROM mnemon.event_links l
   JOIN mnemon.semantic_events later ON later.tenant_id = l.tenant_id AND later.event_id = l.later
   JOIN mnemon.semantic_events earlier ON earlier.tenant_id = l.tenant_id AND earlier.event_id = l.earlier
  WHERE l.tenant_id = mnemon.current_tenant() AND (l.later = ANY(%(ids)s) OR l.earlier = ANY(%(ids)s))
-   AND mnemon.may_read(later.readers) AND mnemon.may_read(earlier.readers)
- ORDER BY l.later, l.earlier
+   AND mnemon.may_read(later.readers) AND mnemon.may_read(earlier.readers) AND NOT l.dismissed
+ ORDER BY l.later, l.earlier, l.kind, l.by_person, l.reason
 """
 
 Shape = dict[str, Any]
@@ -62,8 +63,7 @@ async def read_evidence(
 async def read_links(tx: Connection, ids: Sequence[str]) -> dict[str, list[Shape]]:
     rows = await (await tx.execute(LINKS, {"ids": list(ids)})).fetchall()
     return {
-        one: [{"kind": row["kind"], "later": row["later"], "earlier": row["earlier"], "reason": row["reason"]}
-              for row in rows if one in (row["later"], row["earlier"])]
+        one: [dict(row) for row in rows if one in (row["later"], row["earlier"])]
         for one in ids
     }  # fmt: skip
 
@@ -87,6 +87,16 @@ def event_shape(row: dict[str, Any]) -> Shape:
         "origin": row["origin"],
         "happened_at": moment(row["happened_at"]),
         "title": row["title"],
+        "version": row["version"],
+    } | (_corrected(row) if row["correction"] else {})
+
+
+def _corrected(row: dict[str, Any]) -> Shape:
+    return {
+        "correction": row["correction"],
+        "corrected_by": row["corrected_by"],
+        "corrected_at": moment(row["corrected_at"]),
+        **({"merged_into": row["merged_into"]} if row["merged_into"] else {}),
     }
 
 

@@ -15,6 +15,7 @@ from mnemon.operations import Caller, Differs, as_json
 from mnemon.semantics import operations
 from mnemon.semantics.search.standing import Standing, standing_of
 from mnemon.semantics.shapes import Shape
+from mnemon.web.correction_pages import here_of, just_said, people_in
 from mnemon.web.forms import binds, form_of
 from mnemon.web.rendering import Visitor, as_page, has_worker, render, templates, visit
 
@@ -61,9 +62,12 @@ async def events_page(request: Request, mnemon: MnemonPart) -> Response:
     except InvalidRequest as refusal:
         problem = refusal
     events = _shown(found["events"], standings)
+    said = await just_said(request, mnemon, visitor)
+    people = await people_in(mnemon, visitor, [*found["events"], *([said] if said else [])])
     return render(
-        "events.html", status_code=problem.status if problem else 200, here="events", visitor=visitor, form=form,
-        found=found, events=events, problem=problem, stored=None if events else await _stored(mnemon, visitor),
+        "events.html", said=said, people=people, back=here_of(request),
+        status_code=problem.status if problem else 200, here="events", visitor=visitor, form=form, found=found,
+        events=events, problem=problem, stored=None if events else await _stored(mnemon, visitor),
     )  # fmt: skip
 
 
@@ -95,9 +99,12 @@ async def commitments_page(request: Request, mnemon: MnemonPart) -> Response:
     except InvalidRequest as refusal:
         problem = refusal
     events = _shown(found["commitments"], standings)
+    said = await just_said(request, mnemon, visitor)
+    people = await people_in(mnemon, visitor, [*found["commitments"], *([said] if said else [])])
     return render(
-        "commitments.html", status_code=problem.status if problem else 200, here="events", visitor=visitor, form=form,
-        found=found, events=events, problem=problem, stored=None if events else await _stored(mnemon, visitor),
+        "commitments.html", said=said, people=people, back=here_of(request),
+        status_code=problem.status if problem else 200, here="events", visitor=visitor, form=form, found=found,
+        events=events, problem=problem, stored=None if events else await _stored(mnemon, visitor),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from mnemon.verification import operations as verification
 from mnemon.web import (
     account_pages,
     api_page,
+    correction_pages,
     document_page,
     event_pages,
     help_pages,
@@ -27,7 +28,7 @@ from mnemon.web.rendering import KNOWN_PAGES, as_page, render, visit
 router = APIRouter(include_in_schema=False)
 PARTS = (
     router, login_pages.router, account_pages.router, question_pages.router, event_pages.router,
-    library_pages.router, document_page.router, api_page.router, help_pages.router,
+    correction_pages.router, library_pages.router, document_page.router, api_page.router, help_pages.router,
 )  # fmt: skip
 
 

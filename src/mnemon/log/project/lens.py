@@ -15,7 +15,8 @@ from mnemon.log.subscribe.subscriptions import LENS_PREFIX
 # The names that a lens's SQL uses, and the tables that they stand for: the real ones, or those of a rebuild.
 Tables = Mapping[str, str]
 Apply = Callable[[Connection, Sequence[Event], Tables], Awaitable[None]]
-Forget = Callable[[Connection, str, Tables], Awaitable[None]]
+# False where the rows have to be made anew after all.
+Forget = Callable[[Connection, str, Tables], Awaitable[bool | None]]
 
 TABLE = re.compile(r"mnemon\.([a-z_][a-z0-9_]{0,62})")
 LENS = re.compile(r"[a-z0-9][a-z0-9._-]{0,93}")

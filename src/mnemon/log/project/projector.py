@@ -266,8 +266,9 @@ class Projector:
             return
         async with self._events.database.transaction(tenant) as connection:
             await connection.execute(WRITE_LOCK, (lock_key(lens.name, tenant),))
-            for subject_id in subjects:
-                await lens.forget(connection, subject_id, lens.real_tables)
+            gone = [await lens.forget(connection, subject_id, lens.real_tables) for subject_id in subjects]
+        if False in gone:
+            await Rebuild(self._events, tenant, lens).run(from_snapshot=False, wait=True)
 
     def _lens(self, name: str) -> Lens:
         if name not in self._lenses:

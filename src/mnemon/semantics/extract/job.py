@@ -15,13 +15,14 @@ from mnemon.log.store import EventLog
 from mnemon.models.embedder import Embedder, Vectors
 from mnemon.models.language import LanguageModel
 from mnemon.semantics import events as happened
+from mnemon.semantics.corrections.carry import evidence_data, kept_corrections
 from mnemon.semantics.extract.extractor import ExtractedEvents, Extractor, choose_extractor, extract_revision
 from mnemon.semantics.extract.refining import learned_extractor, refines
 from mnemon.semantics.extract.source import SourceRevision, read_source
 from mnemon.semantics.link.linking import links_of
 from mnemon.semantics.link.supersession import EventLink
 from mnemon.semantics.search.event_vectors import replace_vectors, text_to_embed
-from mnemon.semantics.semantic_event import SemanticEvent, evidence_id
+from mnemon.semantics.semantic_event import SemanticEvent
 from mnemon.settings import Settings
 from mnemon.work.enqueue import enqueue
 from mnemon.work.job import Job
@@ -63,7 +64,11 @@ async def extract(job: Job[RevisionToExtract]) -> None:
 async def refine(job: Job[RevisionToExtract]) -> None:
     """The learned reader's look at what the rules gave: what it finds takes the place of that, all at once."""
     context = cast(ExtractContext, job.context)
-    await _extract(job, context, learned_extractor(context.settings))
+    # Loads the reader's own modules, which an extraction by rules does not need.
+    from mnemon.semantics.corrections.learn import own_weights
+
+    weights = await own_weights(job.database, job.tenant_id)
+    await _extract(job, context, learned_extractor(context.settings, weights))
 
 
 async def _extract(job: Job[RevisionToExtract], context: ExtractContext, engine: Extractor) -> None:
@@ -105,10 +110,11 @@ async def _record(
             raise ArtifactNotFound(f"Revision {source.doc_version_id} was purged while it was read.")
         await lock_linking(tx)
         links = await links_of(tx, source, found.events)
+        kept = await kept_corrections(tx, source, found.events)
         await replace_vectors(tx, source.doc_version_id, found.events, vectors, context.embedder.model_id)
-        if vectors is None and found.events and context.embedder.source != "none":
+        if ((vectors is None and found.events) or kept) and context.embedder.source != "none":
             await enqueue_missing_vectors(tx)
-        await transaction.append([_extracted(job.job_id, source, engine, found, links)])
+        await transaction.append([_extracted(job.job_id, source, engine, found, links, kept)])
         if engine == "rules" and refines(context.settings):
             again = RevisionToExtract(doc_version_id=source.doc_version_id)
             key = str(source.doc_version_id)
@@ -117,8 +123,9 @@ async def _record(
 
 
 def _extracted(
-    job_id: UUID, source: SourceRevision, engine: str, found: ExtractedEvents, links: list[EventLink]
-) -> NewEvent:
+    job_id: UUID, source: SourceRevision, engine: str, found: ExtractedEvents, links: list[EventLink],
+    kept: list[dict[str, Any]],
+) -> NewEvent:  # fmt: skip
     answers = found.answers
     return documents.about(
         happened.EXTRACTED, source.doc_id, SYSTEM,
@@ -130,6 +137,7 @@ def _extracted(
         unproven=found.unproven,
         events=[_as_data(event, place, source) for place, event in enumerate(found.events)],
         links=[vars(link) for link in links],
+        kept=kept,
         answers=[
             {"call_id": str(one.call_id), "model": one.model, "said": one.said, "seconds": one.seconds}
             for one in answers
@@ -143,6 +151,7 @@ def _as_data(event: SemanticEvent, position: int, source: SourceRevision) -> dic
         "position": position,
         "happened_at": happened_at.isoformat(),
         "rules": list(event.rules),
+<<<<<<< HEAD
         "evidence": [
             {
                 "evidence_id": evidence_id(event.event_id, one),
@@ -153,4 +162,7 @@ def _as_data(event: SemanticEvent, position: int, source: SourceRevision) -> dic
             }
             for one in event.evidence
         ],
+=======
+        "evidence": [evidence_data(event.event_id, one) for one in event.evidence],
+>>>>>>> 36f22c5 (People correct semantic events on every door: confirm, edit, done, dismiss, merge, split, link, with undo)
     }

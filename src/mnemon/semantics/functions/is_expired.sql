@@ -11,7 +11,7 @@ CREATE OR REPLACE FUNCTION mnemon.is_expired(document mnemon.documents) RETURNS 
             SELECT count(*) > 0 AND count(*) FILTER (WHERE e.status = 'open') = 0
               FROM semantic_events e
              WHERE e.tenant_id = document.tenant_id AND e.doc_id = document.doc_id
-               AND e.active AND e.category = 'Commitment')
+               AND e.active AND e.category = 'Commitment' AND e.status <> 'dismissed')
         ELSE false END
 $$;
 REVOKE EXECUTE ON FUNCTION mnemon.is_expired FROM PUBLIC;

@@ -1,7 +1,7 @@
 """The learned engine: rules and learned reader together; each finding has the confidence that both give it."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mnemon.semantics.extract.extractor import ChunkExtraction, MergedEvents
@@ -28,9 +28,12 @@ class LearnedExtractor:
 
     name = "learned"
 
-    def __init__(self, reader: LearnedReader, with_rules: bool = True) -> None:
-        """Without rules it only shows what they add."""
+    def __init__(
+        self, reader: LearnedReader, with_rules: bool = True, weights: Mapping[str, float] | None = None
+    ) -> None:
+        """Without rules it only shows what they add. `weights` are a tenant's own."""
         self.reader = reader
+        self._weights = weights
         self._rules = RulesExtractor() if with_rules else None
 
     async def extract_chunk(self, revision: Revision, chunk: RevisionChunk) -> ChunkExtraction:
@@ -40,12 +43,13 @@ class LearnedExtractor:
         by_rules = [found for each in extractions for found in each.candidates]
         proposals = propose(revision, self.reader.judge(revision), by_rules)
         chunks = [each.chunk for each in extractions]
-        return MergedEvents(merge_candidates(revision, _candidates(revision, proposals, chunks)))
+        return MergedEvents(merge_candidates(revision, _candidates(revision, proposals, chunks, self._weights)))
 
 
 def _candidates(
-    revision: Revision, proposals: Sequence[Proposal], chunks: Sequence[RevisionChunk]
-) -> Iterator[Candidate]:
+    revision: Revision, proposals: Sequence[Proposal], chunks: Sequence[RevisionChunk],
+    weights: Mapping[str, float] | None = None,
+) -> Iterator[Candidate]:  # fmt: skip
     """In the order of the text, so that pronouns find who was named before them."""
     cast, heard = Cast(revision), 0
     units = revision.layout.units
@@ -53,7 +57,7 @@ def _candidates(
         for unit in units[heard : max(heard, proposal.unit)]:
             cast.hear(plain(unit.text))
         heard = max(heard, proposal.unit)
-        confidence = confidence_in(proposal)
+        confidence = confidence_in(proposal, weights)
         if proposal.by_rule is not None:
             yield replace(proposal.by_rule, confidence=max(confidence, _least_of(proposal.by_rule, confidence)))
         elif confidence < LEAST_KEPT:

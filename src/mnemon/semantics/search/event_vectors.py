@@ -16,14 +16,21 @@ VECTORS = "mnemon.semantic_event_vectors"
 # Their words are weighed as among the passages that they were read from.
 SEMANTIC_EVENT = Kind("semantic event", "passage", VECTORS, MappingProxyType({WORDS: 1.0, MEANING: 0.6}))
 
+# As it was read: what a person says of it has no vector that would outlive them.
 TEXTS = """
-SELECT event_id, narrative, subject_ref FROM mnemon.semantic_events
+SELECT event_id, narrative, coalesce(as_read ->> 'subject_ref', subject_ref) AS subject_ref
+  FROM mnemon.semantic_events
  WHERE tenant_id = mnemon.current_tenant() AND event_id = ANY(%s)
 """
 DROP = """
 DELETE FROM mnemon.semantic_event_vectors v USING mnemon.semantic_events e
  WHERE v.tenant_id = mnemon.current_tenant() AND e.tenant_id = v.tenant_id AND e.event_id = v.event_id
    AND e.doc_version_id = ANY(%s)
+"""
+DROP_STRAYS = """
+DELETE FROM mnemon.semantic_event_vectors v
+ WHERE v.tenant_id = mnemon.current_tenant() AND NOT EXISTS (
+       SELECT FROM mnemon.semantic_events e WHERE e.tenant_id = v.tenant_id AND e.event_id = v.event_id)
 """
 ALL_KEYS = "SELECT event_id AS key FROM mnemon.semantic_events WHERE tenant_id = mnemon.current_tenant()"
 DOCUMENTS_OF = """
@@ -51,6 +58,11 @@ async def drop_vectors(tx: Connection, revisions: Sequence[UUID]) -> None:
 async def on_purge(tx: Connection, doc_id: UUID, revisions: Sequence[UUID]) -> None:
     """A purge takes the vectors along while the events still say which they are."""
     await drop_vectors(tx, revisions)
+
+
+async def drop_strays(tx: Connection) -> None:
+    """Those of events that are gone, as when whoever vouched for them was erased: nothing else leads to them."""
+    await tx.execute(DROP_STRAYS)
 
 
 async def _texts(tx: Connection, keys: Sequence[Any]) -> Mapping[Any, str]:

@@ -12,10 +12,11 @@ from mnemon.models.active import active_model
 from mnemon.models.embedder import Embedder
 from mnemon.models.vectors import as_vector
 from mnemon.semantics.artifact_reading import find_artifact, find_revision
+from mnemon.semantics.corrections.correct import shown
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.search.cursor import CursorFields, from_cursor, moment, offset, to_cursor
 from mnemon.semantics.search.event_vectors import VECTORS
-from mnemon.semantics.shapes import Shape, event_shape, read_events, read_evidence, read_links, whole_shape
+from mnemon.semantics.shapes import Shape, event_shape, read_events, read_evidence
 from mnemon.telemetry import histogram
 
 # Counted, ranked and paged through up to here; a search that finds more says so instead of reading them all.
@@ -65,15 +66,10 @@ async def event_search(
 
 
 async def event_get(database: Database, tenant: UUID, reader: Reader, event_id: str) -> Shape:
-    """One event with all its evidence, and what it is tied to."""
+    """One event with all its evidence, what it is tied to, and what people said of it."""
     async with database.transaction(tenant) as tx:
         await read_as(tx, reader)
-        rows = await read_events(tx, [event_id])
-        if not rows:
-            raise NotFound(f"Event {event_id} not found", event_id=event_id)
-        evidence = await read_evidence(tx, rows, whole=True)
-        links = await read_links(tx, [event_id])
-    return whole_shape(rows[0], evidence[event_id], links[event_id])
+        return await shown(tx, event_id)
 
 
 async def event_list_for_revision(
@@ -103,7 +99,8 @@ async def event_list_for_revision(
 
 OF_REVISION = """
 SELECT event_id FROM mnemon.semantic_events
- WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s ORDER BY position
+ WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s AND status <> 'dismissed'
+ ORDER BY position, event_id
 """
 
 

@@ -20,9 +20,14 @@ CREATE OR REPLACE FUNCTION mnemon.events_that_fit(
        -- What had ended at any time has a link.
        AND (NOT wanted ? 'status' OR wanted ->> 'status' = 'open' OR e.linked)
        AND (NOT wanted ? 'status' OR as_of IS NOT NULL OR known_at IS NOT NULL OR e.status = wanted ->> 'status')
+       -- What a person dismissed is shown to who asks for it; what they say became of it holds since they said so.
+       AND (e.status <> 'dismissed' OR coalesce(wanted ->> 'status', '') = 'dismissed')
+       AND (coalesce(wanted ->> 'status', '') <> 'dismissed' OR e.status = 'dismissed')
        AND (NOT with_links OR NOT wanted ? 'status' OR (as_of IS NULL AND known_at IS NULL)
-            OR coalesce((SELECT k FROM mnemon.how_it_ended(tenant, e.event_id, e.readers, as_of, known_at) AS k), '')
-             = CASE wanted ->> 'status' WHEN 'done' THEN 'fulfils' WHEN 'superseded' THEN 'supersedes' ELSE '' END)
+            OR wanted ->> 'status' = 'dismissed'
+            OR CASE WHEN e.stood_since <= least(as_of, known_at) THEN e.stood = wanted ->> 'status' ELSE coalesce((
+                   SELECT k FROM mnemon.how_it_ended(tenant, e.event_id, e.readers, as_of, known_at) AS k), '')
+             = CASE wanted ->> 'status' WHEN 'done' THEN 'fulfils' WHEN 'superseded' THEN 'supersedes' ELSE '' END END)
        AND (part NOT IN ('today', 'due', 'late') OR e.active)
        AND (part <> 'past' OR NOT e.active
             AND (known_at IS NULL OR wanted ->> 'past' = 'true' OR e.known_until > known_at))

@@ -21,7 +21,7 @@ BEGIN
             SELECT one ->> 'ref' AS person, one ->> 'role' AS role, e.subject_ref AS topic, e.category,
                    e.happened_at, e.event_id, e.tenant_id, e.lookup, e.status
               FROM semantic_events e, jsonb_array_elements(e.actors) AS one
-             WHERE e.tenant_id = tenant AND e.active AND may_read(e.readers)
+             WHERE e.tenant_id = tenant AND e.active AND e.status <> 'dismissed' AND may_read(e.readers)
                AND (cardinality(keys) = 0
                     OR event_search_keys(e.tenant_id, e.lookup, e.category, e.status) @> keys)
                AND (asked IS NULL OR is_named(one ->> 'ref', asked)))

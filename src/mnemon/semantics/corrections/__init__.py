@@ -1,0 +1,1 @@
+"""What people say about semantic events: it is recorded, stands above what was read, and can be taken back."""

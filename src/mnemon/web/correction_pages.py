@@ -1,0 +1,158 @@
+"""The page of one event, and the forms with which people say what is right; they work without script."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.datastructures import FormData
+
+from mnemon.api.access import MnemonPart
+from mnemon.app import Mnemon
+from mnemon.errors import NotFound
+from mnemon.identity.users import user_by_id
+from mnemon.operations import Caller, Operation, as_json, read_input
+from mnemon.semantics import operations
+from mnemon.semantics.corrections import operations as corrections
+from mnemon.semantics.inputs import CATEGORIES, EventAsked, EventsOfRevisionAsked
+from mnemon.semantics.search.standing import standing_of
+from mnemon.semantics.shapes import Shape
+from mnemon.web.forms import binds
+from mnemon.web.rendering import Visitor, as_page, query_of, render, visit
+
+router = APIRouter(include_in_schema=False)
+# Fields of forms that hold several values: one for each line, or for each box that is ticked.
+SEVERAL = frozenset({"merged", "quotes", "clear"})
+OTHERS_SHOWN = 100
+
+
+@router.get("/events/{event_id}")
+@as_page
+@binds(operations.get)
+async def event_page(request: Request, mnemon: MnemonPart, event_id: str) -> Response:
+    visitor = await visit(request, operations.get.action)
+    caller = Caller.of(visitor.principal)
+    event = as_json(await operations.get(mnemon, caller, read_input(operations.get, {"event_id": event_id})))
+    standings = await standing_of(mnemon.database, visitor.tenant_id, visitor.reader, [event])
+    listed = EventsOfRevisionAsked(
+        artifact_uid=event["artifact_uid"], revision_id=event["revision_id"], limit=OTHERS_SHOWN
+    )
+    others = as_json(await operations.of_revision(mnemon, caller, listed))["events"]
+    return render(
+        "event.html", here="events", visitor=visitor, event=event, standing=standings[event_id],
+        others=[one for one in others if one["event_id"] != event_id], categories=CATEGORIES,
+        people=await people_in(mnemon, visitor, [event]),
+    )  # fmt: skip
+
+
+@router.post("/events/{event_id}/mark")
+@as_page
+@binds(corrections.mark)
+async def mark(request: Request, mnemon: MnemonPart) -> Response:
+    return await _said(request, mnemon, corrections.mark)
+
+
+@router.post("/events/{event_id}/edit")
+@as_page
+@binds(corrections.edit)
+async def edit(request: Request, mnemon: MnemonPart) -> Response:
+    return await _said(request, mnemon, corrections.edit)
+
+
+@router.post("/events/{event_id}/merge")
+@as_page
+@binds(corrections.merge)
+async def merge(request: Request, mnemon: MnemonPart) -> Response:
+    return await _said(request, mnemon, corrections.merge)
+
+
+@router.post("/events/{event_id}/split")
+@as_page
+@binds(corrections.split)
+async def split(request: Request, mnemon: MnemonPart) -> Response:
+    return await _said(request, mnemon, corrections.split)
+
+
+@router.post("/events/{event_id}/link")
+@as_page
+@binds(corrections.link)
+async def link(request: Request, mnemon: MnemonPart) -> Response:
+    return await _said(request, mnemon, corrections.link)
+
+
+@router.post("/events/{event_id}/unlink")
+@as_page
+@binds(corrections.unlink)
+async def unlink(request: Request, mnemon: MnemonPart) -> Response:
+    return await _said(request, mnemon, corrections.unlink)
+
+
+@router.post("/events/{event_id}/undo")
+@as_page
+@binds(corrections.undo)
+async def undo(request: Request, mnemon: MnemonPart) -> Response:
+    return await _said(request, mnemon, corrections.undo)
+
+
+async def _said(request: Request, mnemon: Mnemon, operation: Operation[Any, Any]) -> Response:
+    """Back to the page that the form stands on, which then tells what was said."""
+    visitor = await visit(request, operation.action)
+    given = await request.form()
+    asked = read_input(operation, {**_values(operation, given), **request.path_params})
+    await operation(mnemon, Caller.of(visitor.principal), asked)
+    return RedirectResponse(_back(given.get("back"), asked.event_id), 303)
+
+
+def _values(operation: Operation[Any, Any], given: FormData) -> dict[str, Any]:
+    """What a form has of the operation's fields; what is blank was not said."""
+    values: dict[str, Any] = {}
+    for name in operation.input.model_fields:
+        texts = [text.strip() for one in given.getlist(name) if isinstance(one, str) for text in one.splitlines()]
+        texts = [text for text in texts if text]
+        if texts:
+            values[name] = texts if name in SEVERAL else texts[0]
+    return values
+
+
+def _back(wanted: object, event_id: str) -> str:
+    """Only a page of ours; what is dismissed is named there, to be taken back."""
+    place = urlsplit(wanted if isinstance(wanted, str) else "")
+    if place.scheme or place.netloc or place.path not in ("/events", "/events/commitments"):
+        return f"/events/{event_id}"
+    return f"{place.path}?{place.query + '&' if place.query else ''}said={event_id}#{event_id}"
+
+
+async def just_said(request: Request, mnemon: Mnemon, visitor: Visitor) -> Shape | None:
+    """The event that a form on this page was about, where it is still there."""
+    named = request.query_params.get("said", "")
+    if not named.startswith("evt_"):
+        return None
+    try:
+        asked = EventAsked(event_id=named)
+        return as_json(await operations.get(mnemon, Caller.of(visitor.principal), asked))
+    except (NotFound, ValueError):
+        return None
+
+
+async def people_in(mnemon: Mnemon, visitor: Visitor, events: Iterable[Shape]) -> Mapping[str, str]:
+    """How those who corrected these events are called."""
+    ids: set[str] = {one["corrected_by"] for one in events if one.get("corrected_by")}
+    every = [said for one in events for said in one.get("corrections", ())]
+    ids |= {said[by] for said in every for by in ("by", "undone_by") if by in said}
+    own = visitor.reader.name
+    names = {own or "": "you"}
+    async with mnemon.database.transaction(visitor.tenant_id) as tx:
+        for one in ids - {own}:
+            try:
+                names[one] = (await user_by_id(tx, UUID(one.removeprefix("user:")))).name
+            except (NotFound, ValueError):
+                names[one] = "the operator" if one.startswith("operator") else "somebody who is no longer here"
+    return names
+
+
+def here_of(request: Request) -> str:
+    """This page's own address, without what was said on it last."""
+    kept = {name: value for name, value in request.query_params.items() if name != "said"}
+    return request.url.path + (query_of(**kept) if kept else "")
