@@ -169,11 +169,7 @@ async def test_a_wrong_filter_is_answered_on_the_page_that_asked(see: See) -> No
         ({"time_from": "yesterday", "query": "boats"}, "'yesterday' is neither a day"),
         ({"as_of": "2026-02-30", "query": "boats"}, "'2026-02-30' is neither a day"),
         ({"category": "Song", "query": "boats"}, "Invalid category: Song"),
-<<<<<<< HEAD
-        ({"status": "asleep", "query": "boats"}, "status: must be one of 'open', 'superseded' or 'done'"),
-=======
-        ({"status": "asleep", "query": "boats"}, "status: Input should be 'open', 'superseded', 'done' or 'dismissed'"),
->>>>>>> 36f22c5 (People correct semantic events on every door: confirm, edit, done, dismiss, merge, split, link, with undo)
+        ({"status": "asleep", "query": "boats"}, "status: must be one of 'open', 'superseded', 'done' or 'dismissed'"),
         ({"cursor": "x", "query": "boats"}, "The cursor is not one of ours"),
         ({"query": "boats" * 300}, "query: has at most 1,000 characters"),
     ):

@@ -19,7 +19,7 @@ SELECT e.event_id, e.doc_version_id = %(revision)s AS within, e.narrative, e.eve
        CASE WHEN e.as_read IS NULL THEN e.due ELSE (e.as_read ->> 'due')::date END AS due,
        CASE WHEN e.as_read IS NULL THEN e.kind ELSE e.as_read ->> 'kind' END AS kind,
        coalesce((e.as_read ->> 'confidence')::float8, e.confidence) AS confidence,
-       (SELECT jsonb_agg(jsonb_build_array(v.start_char, v.end_char, v.quote, v.chunk) ORDER BY v.start_char)
+       (SELECT jsonb_agg(jsonb_build_array(v.start_char, v.end_char, v.quote) ORDER BY v.start_char)
           FROM mnemon.event_evidence v
          WHERE v.tenant_id = e.tenant_id AND v.event_id = e.event_id AND v.merged_from IS NULL) AS evidence
   FROM mnemon.semantic_events e
@@ -130,7 +130,7 @@ def _again(source: SourceRevision, one: CorrectedEvent, events: Sequence[Semanti
         "happened_at": said_at.isoformat(),
         "due": row["due"].isoformat() if row["due"] else None,
         **{name: row[name] for name in ("narrative", "actors", "kind", "origin", "confidence")},
-        "evidence": [evidence_data(name, each) for each in places],
+        "evidence": [evidence_data(name, each, source.passage_at(each.start)) for each in places],
     }
 
 
@@ -138,21 +138,20 @@ def _found(source: SourceRevision, before: Sequence[Evidence]) -> Iterator[Evide
     for one in before:
         found = find_evidence(source.revision.text, one.quote, one.start)
         if found is not None and found.quote.split() == one.quote.split():
-            chunk = next((each.chunk_id for each in source.chunks if each.start <= found.start < each.end), None)
-            yield Evidence(found.start, found.end, found.quote, chunk)
+            yield found
 
 
 def _evidence(stored: Sequence[Any]) -> Evidence:
-    start, end, quote, chunk = stored
-    return Evidence(start, end, quote, None if chunk is None else str(chunk))
+    start, end, quote = stored
+    return Evidence(start, end, quote)
 
 
-def evidence_data(event: str, one: Evidence) -> dict[str, Any]:
-    """A quote as the events of the log have it."""
+def evidence_data(event: str, one: Evidence, passage: int | None) -> dict[str, Any]:
+    """A quote as the events of the log have it, with the number of the passage that it stands in."""
     return {
         "evidence_id": evidence_id(event, one),
         "start_char": one.start,
         "end_char": one.end,
         "quote": one.quote,
-        "chunk": int(one.chunk_id) if one.chunk_id is not None else None,
+        "chunk": passage,
     }

@@ -98,7 +98,8 @@ def to_split(asked: inputs.EventSplit) -> Judge:
         for one, other in combinations(found, 2):
             if one.start < other.end and other.start < one.end:
                 raise InvalidRequest(f"quotes: {one.quote!r} and {other.quote!r} share words: each has its own.")
-        parts = [_part_data(event, one) for one in found]
+        [row] = await (await about.tx.execute(PASSAGE, (event["event_id"],))).fetchall()
+        parts = [_part_data(event, one, row["chunk"]) for one in found]
         for existing in await (await about.tx.execute(EXISTING, ([part["event_id"] for part in parts],))).fetchall():
             raise Conflict(
                 f"quotes: {existing['quote']!r} is the event {existing['event_id']} already: split off the others."
@@ -142,6 +143,10 @@ def to_unlink(asked: inputs.EventPair) -> Judge:
     return judge
 
 
+PASSAGE = """
+SELECT chunk FROM mnemon.event_evidence
+ WHERE tenant_id = mnemon.current_tenant() AND event_id = %s ORDER BY start_char LIMIT 1
+"""
 EXISTING = """
 SELECT event_id, quote FROM mnemon.event_evidence
  WHERE tenant_id = mnemon.current_tenant() AND event_id = ANY(%s) ORDER BY start_char LIMIT 1
@@ -214,7 +219,7 @@ def _part(text: str, quote: str, own: Sequence[dict[str, Any]]) -> Evidence:
     raise InvalidRequest(f"quotes: {quote!r} does not stand at the place of the event: copy the exact words.")
 
 
-def _part_data(event: dict[str, Any], part: Evidence) -> dict[str, Any]:
+def _part_data(event: dict[str, Any], part: Evidence, passage: int | None) -> dict[str, Any]:
     """A statement of its own, with the fields of the event that it was read in; whoever splits it edits them."""
     read = event["as_read"]
     name = event_id(str(event["doc_version_id"]), Category(read["category"]), [part])
@@ -231,5 +236,5 @@ def _part_data(event: dict[str, Any], part: Evidence) -> dict[str, Any]:
         "origin": event["origin"],
         "confidence": read["confidence"],
         "vouched_for": True,
-        "evidence": [evidence_data(name, part)],
+        "evidence": [evidence_data(name, part, passage)],
     }

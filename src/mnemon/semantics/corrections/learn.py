@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +16,7 @@ from mnemon.semantics.extract.source import SourceRevision, read_source
 from mnemon.semantics.learned.proposals import FEATURES, Proposal, propose
 from mnemon.semantics.learned.reader import LearnedReader, shared_reader, shipped_weights
 from mnemon.semantics.rules.engine import RulesExtractor
+from mnemon.settings import Settings
 
 LABELS = """
 SELECT e.doc_version_id, e.category, e.as_read ->> 'category' AS read_as, e.status = 'dismissed' AS wrong,
@@ -33,7 +33,7 @@ LEARNED = "SELECT adapter, weights FROM mnemon.learned_readers WHERE tenant_id =
 async def learn(parts: LearningParts, tenant: UUID, actor: Actor) -> Refit:
     """Fit the tenant's own weights. They are recorded, and so used from then on, only if they do better."""
     reader = shared_reader(parts.settings.home, parts.settings.embedder_folder)
-    labelled = await labelled_proposals(parts.database, tenant, reader, parts.settings.embedder_folder)
+    labelled = await labelled_proposals(parts.database, tenant, reader, parts.settings)
     if len(labelled) < LEAST_LABELS:
         raise Conflict(
             f"{len(labelled)} corrections are too few to learn from: at least {LEAST_LABELS} are needed. Confirm and "
@@ -73,13 +73,13 @@ async def own_weights(database: Database, tenant: UUID) -> Mapping[str, float] |
 
 
 async def labelled_proposals(
-    database: Database, tenant: UUID, reader: LearnedReader, embedder_folder: Path | None
+    database: Database, tenant: UUID, reader: LearnedReader, settings: Settings
 ) -> list[LabelledProposal]:
     async with database.transaction(tenant) as tx:
         rows = await (await tx.execute(LABELS)).fetchall()
     found: list[LabelledProposal] = []
     for revision in sorted({row["doc_version_id"] for row in rows}):
-        source = await read_source(database, tenant, revision, embedder_folder)
+        source = await read_source(database, tenant, revision, settings)
         proposals = await asyncio.to_thread(_proposals, source, reader)
         found += _labelled(source, proposals, [row for row in rows if row["doc_version_id"] == revision])
     return found

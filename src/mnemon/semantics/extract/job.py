@@ -151,18 +151,5 @@ def _as_data(event: SemanticEvent, position: int, source: SourceRevision) -> dic
         "position": position,
         "happened_at": happened_at.isoformat(),
         "rules": list(event.rules),
-<<<<<<< HEAD
-        "evidence": [
-            {
-                "evidence_id": evidence_id(event.event_id, one),
-                "start_char": one.start,
-                "end_char": one.end,
-                "quote": one.quote,
-                "chunk": source.passage_at(one.start),
-            }
-            for one in event.evidence
-        ],
-=======
-        "evidence": [evidence_data(event.event_id, one) for one in event.evidence],
->>>>>>> 36f22c5 (People correct semantic events on every door: confirm, edit, done, dismiss, merge, split, link, with undo)
+        "evidence": [evidence_data(event.event_id, one, source.passage_at(one.start)) for one in event.evidence],
     }
