@@ -1,6 +1,7 @@
 """Claims about corrections: what a person says stands above what was read, is shown as theirs, can be taken back."""
 
 import json
+import random
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime
 from typing import Any
@@ -11,17 +12,19 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.documents.access import Reader
-from mnemon.errors import Conflict, InvalidRequest, NotFound
+from mnemon.errors import Conflict, InvalidRequest, MnemonError, NotFound
 from mnemon.operations import Caller, Operation, read_input
 from mnemon.semantics import outputs
 from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact
 from mnemon.semantics.audit import verify_evidence
 from mnemon.semantics.corrections import operations as corrections
+from mnemon.semantics.corrections.carry import CorrectedEvent, same_events
 from mnemon.semantics.extract.status import event_reextract
 from mnemon.semantics.inputs import EventFilters, Everything
 from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.search.query import event_get, event_search
 from mnemon.semantics.search.views import open_commitments
+from mnemon.semantics.semantic_event import Category, Evidence, SemanticEvent, Subject, event_id
 from tests.api.conftest import Person
 from tests.documents.conftest import rows
 from tests.semantics.conftest import ADA, BEN
@@ -349,3 +352,86 @@ async def test_corrections_come_in_over_rest(client: httpx.AsyncClient, user: Pe
     answer = await client.post(f"{place}/undo", json={}, headers=user.headers)
     assert (answer.json()["due"], answer.json()["correction"]) == ("2026-03-09", ["done"])
     assert answer.json()["corrected_by"].startswith("user:")
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
+async def test_replay_gives_the_same_rows_whatever_people_said_and_was_read(
+    mnemon: Mnemon, tenant: UUID, take: Take, say: Say, found: Any, again: Any, replays: Any, seed: int
+) -> None:
+    chosen = random.Random(seed)
+    texts = [BUDGET, "We decided to close the depot in Bremen.", "Ben Okafor will call the landlord.", "Ada sent it."]
+    taken = {source: await take("\n\n".join(chosen.sample(texts, 3)), source_id=source) for source in ("a", "b")}
+
+    async def speak() -> None:
+        events = await found(all_revisions=True) + await found(status="dismissed", all_revisions=True)
+        one, other = chosen.choice(events), chosen.choice(events)
+        said: tuple[Operation[Any, Any], dict[str, Any]] = chosen.choice([
+            (corrections.mark, {"verdict": chosen.choice(["confirm", "done", "reopen", "dismiss", "restore"])}),
+            (corrections.edit, {"owner": chosen.choice(["Cleo", "Dan"]), "subject": chosen.choice(["loan", "quay"])}),
+            (corrections.edit, {"category": chosen.choice(["Decision", "Commitment", "Change"])}),
+            (corrections.merge, {"merged": [other["event_id"]]}),
+            (corrections.split, {"quotes": one["evidence"][0]["quote"].split(" will ")}),
+            (corrections.link, {"earlier": other["event_id"], "kind": "supersedes"}),
+            (corrections.unlink, {"earlier": other["event_id"]}),
+            (corrections.undo, {}),
+        ])  # fmt: skip
+        try:
+            await say(said[0], one["event_id"], by=chosen.choice([ADA, BEN]), **said[1])
+        except MnemonError:
+            """Cannot be said of this one."""
+
+    async def read_again() -> None:
+        await again(taken[chosen.choice("ab")])
+
+    async def write_anew() -> None:
+        source = chosen.choice("ab")
+        taken[source] = await take("\n\n".join(chosen.sample(texts, 3)), source_id=source)
+
+    for _ in range(20):
+        await chosen.choices([speak, read_again, write_anew], [12, 2, 1])[0]()
+    assert await rows(mnemon, tenant, "SELECT FROM mnemon.event_corrections LIMIT 1")
+    await replays()
+
+
+async def test_a_changed_row_of_corrections_is_found(
+    mnemon: Mnemon, tenant: UUID, take: Take, say: Say, found: Any
+) -> None:
+    await take(BUDGET)
+    [promise] = await found()
+    await say(corrections.edit, promise["event_id"], owner="Ben Okafor")
+    await rows(mnemon, tenant, "UPDATE mnemon.event_corrections SET said_by = 'user:eve' RETURNING event_id")
+    assert not (await mnemon.projector.verify(tenant, SEMANTICS.name)).matches
+
+
+async def test_a_confirmed_suggestion_is_a_fact(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, say: Say, found: Any, replays: Any
+) -> None:
+    await take(BUDGET)
+    # As an engine that is not sure gives it: everything that follows reads the column.
+    await rows(mnemon, tenant, "UPDATE mnemon.semantic_events SET confidence = 0.4 RETURNING event_id")
+    [promise] = await found()
+    assert promise["suggestion"]
+    assert (await open_commitments(mnemon.database, tenant, reader))["total"] == 0
+    event = await say(corrections.mark, promise["event_id"], verdict="confirm")
+    assert (event.suggestion, event.confidence) == (False, 1.0)
+    assert (await open_commitments(mnemon.database, tenant, reader))["total"] == 1
+    event = await say(corrections.undo, promise["event_id"])
+    assert event.suggestion
+
+
+def test_a_reading_at_another_place_is_not_taken_for_the_corrected_event() -> None:
+    def read(start: int, end: int, category: str = "Decision") -> SemanticEvent:
+        evidence = (Evidence(start, end, "x" * (end - start)),)
+        name = event_id("rev", Category(category), evidence)
+        return SemanticEvent(name, Category(category), "", Subject("x"), (), evidence, 0.9)
+
+    def spoken_of(event: SemanticEvent) -> CorrectedEvent:
+        return CorrectedEvent(event.event_id, event.category.value, event.evidence, True, {})
+
+    before = read(10, 50)
+    assert same_events([spoken_of(before)], [read(60, 90)]) == {}
+    longer, other = read(5, 60), read(10, 50, "Change")
+    assert same_events([spoken_of(before)], [other, longer]) == {before.event_id: longer.event_id}
+    assert same_events([spoken_of(before)], [other]) == {before.event_id: other.event_id}
+    # Of two that one reading stands for, only the likelier one is led on.
+    assert len(same_events([spoken_of(before), spoken_of(read(40, 60))], [read(5, 60)])) == 1

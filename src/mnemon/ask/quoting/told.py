@@ -18,17 +18,18 @@ JOIN mnemon.event_evidence AS v
   ON v.tenant_id = mnemon.current_tenant() AND v.doc_version_id = wanted.revision
  AND v.start_char < wanted.last AND v.end_char > wanted.first
 JOIN mnemon.semantic_events AS e ON e.tenant_id = v.tenant_id AND e.event_id = v.event_id
-WHERE e.confidence >= 0.5 AND mnemon.may_read(e.readers)
+WHERE e.confidence >= 0.5 AND e.status <> 'dismissed' AND mnemon.may_read(e.readers)
 """
 # From each replaced event to what stands in its place now, over as many steps as it takes.
 STANDING = """
 WITH RECURSIVE chain (first, event_id, step) AS (
     SELECT earlier, later, 1 FROM mnemon.event_links
-     WHERE tenant_id = mnemon.current_tenant() AND kind = 'supersedes' AND earlier = ANY(%s)
+     WHERE tenant_id = mnemon.current_tenant() AND kind = 'supersedes' AND NOT dismissed AND earlier = ANY(%s)
     UNION
     SELECT chain.first, l.later, chain.step + 1 FROM chain
       JOIN mnemon.event_links AS l
         ON l.tenant_id = mnemon.current_tenant() AND l.kind = 'supersedes' AND l.earlier = chain.event_id
+       AND NOT l.dismissed
      WHERE chain.step < 6
 )
 SELECT DISTINCT ON (chain.first) chain.first, e.event_id, e.category, e.status, e.happened_at,
@@ -41,7 +42,7 @@ JOIN mnemon.semantic_events AS e ON e.tenant_id = mnemon.current_tenant() AND e.
 JOIN mnemon.event_evidence AS v ON v.tenant_id = e.tenant_id AND v.event_id = e.event_id
 JOIN mnemon.document_revisions AS r ON r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id
 JOIN mnemon.documents AS d ON d.tenant_id = r.tenant_id AND d.doc_id = r.doc_id
-WHERE e.active AND e.status <> 'superseded' AND r.purged_at IS NULL AND mnemon.may_read(e.readers)
+WHERE e.active AND e.status NOT IN ('superseded', 'dismissed') AND r.purged_at IS NULL AND mnemon.may_read(e.readers)
 ORDER BY chain.first, chain.step DESC, v.start_char
 """
 
