@@ -28,7 +28,7 @@ from mnemon.semantics.rules.engine import RulesExtractor  # noqa: E402
 
 LEARNED = ROOT / "src" / "mnemon" / "semantics" / "learned"
 PACKED = Path(__file__).with_name("held_out.json.gz")
-RIDGE = 3.0
+RIDGE = 0.3
 STEPS = 30
 Logits = dict[str, dict[tuple[int, int], list[float]]]
 

@@ -28,6 +28,7 @@ _SIGNS = words(
 _LEAST_SHARE = 0.12
 
 
+@lru_cache(maxsize=32)
 def is_german(text: str) -> bool:
     """By the share of its commonest words, or its umlauts where it is clipped."""
     found = [word.lower() for word in _WORD.findall(text)]
