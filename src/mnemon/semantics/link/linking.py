@@ -22,7 +22,10 @@ from mnemon.semantics.semantic_event import (
 # Looked at because they share a word; compared in full, each with each, only the likeliest of them.
 MOST_CANDIDATES = 1_000
 MOST_COMPARED = 150
-LINKABLE = frozenset({Category.DECISION, Category.COMMITMENT, Category.EXECUTION, Category.CHANGE})
+LINKABLE = frozenset(
+    {Category.DECISION, Category.COMMITMENT, Category.EXECUTION, Category.CHANGE, Category.COLLABORATION,
+     Category.STAKEHOLDER}
+)  # fmt: skip
 
 CANDIDATES = "SELECT mnemon.events_to_link(%s, %s, %s, %s, %s::text[], %s) AS event_id"
 EVENTS = """

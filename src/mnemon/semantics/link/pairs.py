@@ -1,0 +1,187 @@
+"""How likely a later event ends an earlier one, by what the two share; weights learned on labelled links."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Literal
+
+from mnemon.documents.structure.calendar_words import MONTHS
+from mnemon.semantics.learned.gloss import english
+from mnemon.semantics.link.kept import base_of, promised_verb, reports_on
+from mnemon.semantics.link.wording import content_words, is_negative, marks, naming_numbers, overlap, values
+from mnemon.semantics.semantic_event import Category
+
+if TYPE_CHECKING:
+    from mnemon.semantics.link.supersession import Placed
+
+PairKind = Literal["supersedes", "fulfils"]
+# What may end what.
+MAY_END: dict[PairKind, frozenset[tuple[Category, Category]]] = {
+    "fulfils": frozenset(
+        {(Category.EXECUTION, Category.COMMITMENT), (Category.COLLABORATION, Category.COMMITMENT),
+         (Category.EXECUTION, Category.DECISION)}
+    ),
+    "supersedes": frozenset(
+        {(Category.DECISION, Category.DECISION), (Category.CHANGE, Category.DECISION),
+         (Category.DECISION, Category.COMMITMENT), (Category.DECISION, Category.CHANGE),
+         (Category.CHANGE, Category.COMMITMENT), (Category.STAKEHOLDER, Category.STAKEHOLDER)}
+    ),
+}  # fmt: skip
+REVERSES = re.compile(
+    r"\b(?:instead|after all|no longer|not any ?more|anymore|back to|back on|again|dropp?(?:ed|ing|s)?|scrap\w*"
+    r"|cancel\w*|call(?:ed)? off|is off|are off|revers\w*|overturn\w*|revok\w*|rescind\w*|withdraw\w*|void|moved?"
+    r"|moving|postpone\w*|push(?:ed)?|shift(?:ed)?|replac\w*|rather than|not going|stays?|keep(?:ing)?|down from"
+    r"|up from|changed?|now|doesn'?t need|wieder|doch|statt\w*|nicht mehr|sondern|aufgehoben|zurück\w*|abgesagt"
+    r"|fällt aus|entfällt|verschoben|rutscht|verlegt|gestrichen|vom tisch|gestorben|kassiert|nun|jetzt|bisher|bleibt"
+    r"|neu\w*|anders|widerrufen|storniert|ersetzt)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\b(?:done|finished|ready|sent|is in|are in|is up|is out|went out|on the|booked|ordered|signed|delivered"
+    r"|complete\w*|fixed|wrote|called|rang|spoke|met|merged|deployed|installed|cleaned|paid|here|erledigt|fertig"
+    r"|bestellt|geschickt|verschickt|raus|heraus|hängt|ist da|sind da|liegt|liegen|lagen|gemacht|gebucht"
+    r"|unterschrieben|angerufen|gesprochen|abgegeben|verteilt|eingebaut|repariert|ist ab|gemerged)\b",
+    re.IGNORECASE,
+)
+_MONTHS = content_words(" ".join(MONTHS))
+_WORD = re.compile(r"[^\W_][\w’'-]*")
+_WEEK = 7 * 86_400.0
+
+FEATURES: tuple[str, ...] = (
+    "bias", "shared", "shared_rare", "share_of_shorter", "values_shared", "values_differ", "names_shared",
+    "names_differ", "numbers_differ", "owner_agrees", "owner_differs", "same_document", "same_revision", "weeks_apart",
+    "reverses", "done", "one_is_negative", "subject", "narrow", "people_shared", "same_pair",
+    "documents_alike", "documents_people",
+)  # fmt: skip
+
+
+class PairContext:
+    """What is known beside two events: how rare a word is among all, and whether their documents speak of the same."""
+
+    def __init__(self, placed: Sequence["Placed"]) -> None:
+        self._all = len(placed)
+        self._counts: Counter[str] = Counter(word for one in placed for word in meanings(one.words))
+        self._words: dict[str, set[str]] = {}
+        self._people: dict[str, set[str]] = {}
+        for one in placed:
+            self._words.setdefault(one.document, set()).update(meanings(one.words))
+            self._people.setdefault(one.document, set()).update(actor.ref.casefold() for actor in one.event.actors)
+
+    def rarity(self, word: str) -> float:
+        """It says little that two events share a word that many have."""
+        return math.log((self._all + 20) / (self._counts[word] + 1))
+
+    def likeness(self, first: str, second: str) -> float:
+        """Of two documents, by their events' words."""
+        if first == second:
+            return 1.0
+        one, other = self._words[first], self._words[second]
+        shared = sum(map(self.rarity, one & other))
+        return shared / (min(sum(map(self.rarity, one)), sum(map(self.rarity, other))) or 1.0)
+
+    def people(self, first: str, second: str) -> float:
+        """How many people both documents name; three are as good as many."""
+        return min(3.0, float(len(self._people[first] & self._people[second])))
+
+
+@lru_cache(maxsize=8192)
+def meanings(text: str) -> frozenset[str]:
+    """The words of a quote in their plain form, German ones by what they mean."""
+    german = (meaning for word in _WORD.findall(text) if (meaning := english(word)))
+    return content_words(text) | content_words(" ".join(german))
+
+
+def features_of(later: "Placed", earlier: "Placed", context: PairContext) -> tuple[float, ...]:
+    """In the order of `FEATURES`."""
+    new, old = later.words, earlier.words
+    first, second = meanings(new), meanings(old)
+    shared = [context.rarity(word) for word in first & second]
+    least = min(sum(map(context.rarity, first)), sum(map(context.rarity, second))) or 1.0
+    owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
+    doers = {actor.ref.casefold() for actor in later.event.actors}
+    numbers = naming_numbers(new), naming_numbers(old)
+    names = marks(new), marks(old)
+    weeks = max(0.0, (later.said_at - earlier.said_at).total_seconds()) / _WEEK
+    return (
+        1.0,
+        min(sum(shared), 20.0) / 5,
+        max(shared, default=0.0) / 5,
+        sum(shared) / least,
+        float(bool(values(new) & values(old))),
+        float(bool(values(new) and values(old) and not values(new) & values(old))),
+        float(len(names[0] & names[1])),
+        float(bool(names[0] and names[1] and not names[0] & names[1])),
+        float(bool(numbers[0] and numbers[1] and numbers[0] != numbers[1])),
+        float(bool(owners & doers)),
+        float(bool(owners and doers and not owners & doers)),
+        float(later.document == earlier.document),
+        float(bool(later.revision_id) and later.revision_id == earlier.revision_id),
+        math.log1p(weeks),
+        float(REVERSES.search(new) is not None),
+        float(_DONE.search(new) is not None),
+        float(is_negative(new) != is_negative(old)),
+        overlap(meanings(later.event.subject.ref), meanings(earlier.event.subject.ref)),
+        float(len(first) <= 3),
+        float(bool({actor.ref.casefold() for actor in earlier.event.actors} & doers)),
+        float(later.event.category is earlier.event.category),
+        context.likeness(later.document, earlier.document),
+        context.people(later.document, earlier.document),
+    )
+
+
+def may_pair(kind: PairKind, later: "Placed", earlier: "Placed") -> bool:
+    """Whether it is worth asking: categories that can end each other, and one thing that both speak of.
+
+    What replaces something has to say so; two that are told apart by a number are two.
+    """
+    if (later.event.category, earlier.event.category) not in MAY_END[kind]:
+        return False
+    if not meanings(later.words) & meanings(earlier.words):
+        return False
+    if kind == "fulfils":
+        return _one_piece_of_work(later, earlier)
+    new, old = naming_numbers(later.words), naming_numbers(earlier.words)
+    return (new <= old or old <= new) and REVERSES.search(later.words) is not None
+
+
+def _one_piece_of_work(later: "Placed", earlier: "Placed") -> bool:
+    """More than a name and a verb in common, no other month, and not another verb: "book" is not kept by "visited"."""
+    verb = promised_verb(earlier.words)
+    names = content_words(" ".join(actor.ref for one in (later, earlier) for actor in one.event.actors))
+    shared = meanings(later.words) & meanings(earlier.words) - names
+    if not any(base_of(word) != verb and word not in _MONTHS for word in shared):
+        return False
+    months = (content_words(later.words) & _MONTHS, content_words(earlier.words) & _MONTHS)
+    if months[0] and months[1] and not months[0] & months[1]:
+        return False
+    return verb is None or _DONE.search(later.words) is not None or reports_on(later.words, earlier.words)
+
+
+def reason_for(kind: PairKind, later: "Placed", earlier: "Placed", likely: float) -> str:
+    """What ties the two, for whoever asks; after the colon words of the text."""
+    shared = sorted(content_words(later.words) & content_words(earlier.words))[:4]
+    owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
+    told = [f"shares {', '.join(shared)}"] if shared else []
+    if owners & {actor.ref.casefold() for actor in later.event.actors}:
+        told.append("same owner")
+    if kind == "supersedes" and (cue := REVERSES.search(later.words)):
+        told.append(f'says "{cue[0]}"')
+    what = "probably the same work, reported as done" if kind == "fulfils" else "probably decided anew"
+    return f"{what} ({likely:.0%}): {'; '.join(told) or 'by its words'}"
+
+
+def likelihood(kind: PairKind, features: tuple[float, ...]) -> float:
+    weights = _weights()[kind]
+    score = sum(weights[name] * value for name, value in zip(FEATURES, features, strict=True))
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+@cache
+def _weights() -> dict[str, dict[str, float]]:
+    text = resources.files("mnemon.semantics.link").joinpath("pairs.json").read_text(encoding="utf-8")
+    table: dict[str, dict[str, dict[str, float]]] = json.loads(text)
+    return table["weights"]
