@@ -138,6 +138,7 @@ def test_the_word_before_a_date_tells_a_deadline_from_a_beginning() -> None:
         ("by 3/25", "2025-03-25"),
         ("by the fifteenth", "2025-03-15"),
         ("tmrw", "2025-03-06"),
+        ("bis Ende Juni 24 Euro", "2025-06-30"),
     ],
 )
 def test_german_and_clipped_dates(words: str, due: str) -> None:

@@ -149,7 +149,7 @@ ENGLISH: tuple[tuple[str, DateReader], ...] = (
     (r"(?<![\d/.,-])(?!24/7\b)(?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/.,]*\d)(?!\s*(?:GB|TB|%|hours|h)\b)",
      _without_year),
     (rf"\b{_DAY}(?:\.(?=\s+\w{{3,9}}\.?\s+{_THIS_AGE}))?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?\b", _day_of_month),
-    (rf"\b{_MONTH}\s+{_DAY}\b(?!:)(?:,?\s+{_YEAR})?", _day_of_month),
+    (rf"\b{_MONTH}\s+{_DAY}\b(?!:|\s*(?:€|%|Euro|EUR|Uhr|Stück|Leute|people|of\b))(?:,?\s+{_YEAR})?", _day_of_month),
     (rf"\b{_END_OF}{_MONTH}\s+(?:of\s+)?{_YEAR}\b", _month),
     (
         rf"\b{_END_OF}(?:the\s+)?(?:(?P<letter>[QH])(?P<number>[1-4])|(?P<ordinal>first|second|third"

@@ -14,7 +14,7 @@ from mnemon.semantics.link.merge import merge_candidates
 from mnemon.semantics.rules.actors import Cast
 from mnemon.semantics.rules.engine import RulesExtractor
 from mnemon.semantics.rules.mood import plain
-from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Candidate
+from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Candidate, Category
 
 # What is less likely than this is not worth a person's look.
 LEAST_KEPT = 0.3
@@ -60,11 +60,24 @@ def _candidates(
         heard = max(heard, proposal.unit)
         confidence = confidence_in(proposal, weights)
         if proposal.by_rule is not None:
-            yield replace(proposal.by_rule, confidence=max(confidence, _least_of(proposal.by_rule, confidence, german)))
+            found = _with_owner(revision, proposal, cast, proposal.by_rule)
+            yield replace(found, confidence=max(confidence, _least_of(found, confidence, german)))
         elif confidence < LEAST_KEPT:
             continue
-        elif found := candidate_of(revision, proposal, cast, _chunk_id(chunks, proposal.start)):
-            yield replace(found, confidence=confidence)
+        elif read := candidate_of(revision, proposal, cast, _chunk_id(chunks, proposal.start)):
+            yield replace(read, confidence=confidence)
+
+
+def _with_owner(revision: Revision, proposal: Proposal, cast: Cast, by_rule: Candidate) -> Candidate:
+    """A rule's commitment with the owner and the day that the fields of this reader find, where they find any."""
+    if by_rule.category is not Category.COMMITMENT or proposal.unit < 0:
+        return by_rule
+    placed = replace(proposal, start=by_rule.evidence.start, end=by_rule.evidence.end)
+    read = candidate_of(revision, placed, cast, None, by_rule.kind)
+    if read is None:
+        return by_rule
+    owned = any(actor.role == "owner" for actor in read.actors)
+    return replace(by_rule, actors=read.actors if owned else by_rule.actors, due=by_rule.due or read.due)
 
 
 def _least_of(by_rule: Candidate, confidence: float, german: bool) -> float:

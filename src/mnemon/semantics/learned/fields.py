@@ -37,14 +37,16 @@ _AT_ONCE = re.compile(r"\b(?:immediately|right away|at once|sofort|umgehend)\b",
 _UNITS_BEFORE = 3
 
 
-def candidate_of(revision: Revision, proposal: Proposal, cast: Cast, chunk_id: str | None) -> Candidate | None:
-    """None where nothing is left of the quote."""
+def candidate_of(
+    revision: Revision, proposal: Proposal, cast: Cast, chunk_id: str | None, known_kind: CommitmentKind | None = None
+) -> Candidate | None:
+    """None where nothing is left of the quote. A rule may know already what kind of commitment it is."""
     unit = revision.layout.units[proposal.unit]
     evidence = evidence_at(revision.text, proposal.start, proposal.end, chunk_id)
     if evidence is None:
         return None
     clause, today = plain(revision.text[proposal.start : proposal.end]), unit.day or revision.today
-    kind = _kind(clause) if proposal.category is Category.COMMITMENT else None
+    kind = (known_kind or _kind(clause)) if proposal.category is Category.COMMITMENT else None
     return Candidate(
         proposal.category,
         _narrative(clause, unit, cast),

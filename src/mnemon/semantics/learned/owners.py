@@ -14,7 +14,10 @@ from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.rules.word_lists import words
 from mnemon.semantics.semantic_event import CommitmentKind
 
-_I = re.compile(r"\b(?:I|I'll|I’ll|I'm|I’m|we|we'll|we’ll|we're|ich|wir|lemme|let me)\b", re.IGNORECASE)
+_I = re.compile(
+    r"\b(?:from me|by me|durch mich|von mir|bei mir|I|I'll|I’ll|I'm|I’m|we|we'll|we’ll|we're|ich|wir|lemme|let me)\b",
+    re.IGNORECASE,
+)
 # "You'll have their comments by Wednesday", "Sie bekommen von uns": who speaks owes it.
 _GIVES_YOU = re.compile(
     r"\byou(?:'ll|’ll| will)? (?:have|get|receive|hear)\b|\b(?:Sie|ihr|du) (?:bekomm|erh[aä]lt|krieg|hör)\w*",
@@ -23,7 +26,8 @@ _GIVES_YOU = re.compile(
 _YOU = re.compile(r"\b(?:you|you'll|your|du|ihr|dir|dich|Sie|euch|Ihnen)\b")
 _PRONOUN = re.compile(r"\W*(?:and |und |dann )?(?:he|she|er|sie)(?:'ll|’ll)?\b", re.IGNORECASE)
 _HANDLE = re.compile(r"(?<!\w)@(?P<name>[\w.-]+(?: [^\W\d_a-z]\w+){0,2})")
-_NAMED = re.compile(rf"(?<![\w@])(?:{NAME}|(?:[A-Z]\. ?){CAPITALISED}|[A-Z]\.(?= [a-z]))")
+_INITIALS = re.compile(r"[A-Z]\.|[A-Z]{2}|[A-Z]\.[A-Z]\.")
+_NAMED = re.compile(rf"(?<![\w@])(?:{NAME}|(?:[A-Z]\. ?){CAPITALISED}|[A-Z]\.(?= [a-z])|[A-Z]{{2}}(?= to | will |:))")
 # Whoever is spoken to stands between commas, or first.
 _SPOKEN_TO = re.compile(
     rf"(?:^|[,.!?;:–-]\s+)\W*(?:(?i:hi|hey|and|also|ok|okay|und)\s+)?(?P<name>{NAME})\s*(?=,|\s(?:can|could|would|will|please|pls|bitte|kannst|könnte[ns]t?|magst)\b)"
@@ -37,6 +41,11 @@ _ENGLISH_SUBJECT = re.compile(
     r"(?:shall|will|must|may not|is to|are to|has to|have to|agrees?|undertakes?|needs? to"
     r"|(?:were|was) (?:directed|asked|instructed)"
     r"|undertook|agreed|promised|offered|volunteered|to)\b"
+)
+# "The vendor delivers", "Finance checks the list".
+_DOING_SUBJECT = re.compile(
+    r"\W*(?:(?:[Tt]he|[Oo]ur|[Yy]our|[Aa]n?)\s+(?P<noun>(?:[\w'’&-]+\s+){0,2}?[\w'’&-]+)"
+    r"|(?P<office>[A-Z][\w&-]+(?:\s[A-Z][\w&-]+)?))\s+[a-z]{2,}(?<!s)s\b"
 )
 _GERMAN_SUBJECT = re.compile(
     r"\W*(?:\(?\d+[.)]?\s+)?(?:(?:Der|Die|Das|Jede[rs]?|Alle|Beide|Unser[e]?)\s+)?"
@@ -200,6 +209,9 @@ def _defined(search: OwnerSearch) -> Iterator[str]:
         if match and match["noun"].split()[0].lower() not in _NOBODY:
             yield party_called(search.revision.text, match["noun"]) or match["noun"]
             return
+    if not search.german and (match := _DOING_SUBJECT.match(search.clause)):
+        noun = match["noun"] or match["office"]
+        yield party_called(search.revision.text, noun) or noun
 
 
 def _fallback(search: OwnerSearch) -> Iterator[str]:
@@ -223,12 +235,12 @@ def _is_person(search: OwnerSearch, name: str) -> bool:
     people = search.revision.people
     if _TITLE.match(name.split()[0]) and len(name.split()) > 1:
         return True
-    if len(name) == 2 and name[1] == ".":
-        return people.by_initials(name[0]) is not None
+    if _INITIALS.fullmatch(name):
+        return people.by_initials(name.replace(".", "")) is not None
     return people.is_told(name) or (not search.german and people.is_known(name) and people.is_person(name))
 
 
 def _full(search: OwnerSearch, name: str) -> str:
-    if len(name) == 2 and name[1] == ".":
-        return search.revision.people.by_initials(name[0]) or name
+    if _INITIALS.fullmatch(name):
+        return search.revision.people.by_initials(name.replace(".", "")) or search.revision.people.full_name(name)
     return search.revision.people.full_name(name)
