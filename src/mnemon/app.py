@@ -35,8 +35,8 @@ from mnemon.log.proof.sealing import sealing
 from mnemon.log.proof.witness_places import witness_at
 from mnemon.log.proof.witnesses import Witnesses, witnessed
 from mnemon.log.store import EventLog
-from mnemon.mail import jobs as _mail_jobs  # noqa: F401
 from mnemon.mail.consensus.lens import MAIL_CONSENSUS
+from mnemon.mail.jobs import mail_schedules
 from mnemon.mail.lens import MAIL
 from mnemon.mail.storing.purging import blank_copies
 from mnemon.mail.storing.purging import on_purge as let_go_of_copies
@@ -338,6 +338,7 @@ def schedules_of(settings: Settings) -> list[Schedule]:
         *document_schedules(settings),
         *semantic_schedules(settings),
         *verification_schedules(settings),
+        *mail_schedules(settings),
     ]
 
 

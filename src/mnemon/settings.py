@@ -259,6 +259,9 @@ class Settings(BaseSettings):
     upload_idle_seconds: int = _setting(
         60, "An upload that sends nothing for this long is ended; a slow one is not.", ge=1, le=3_600
     )
+    mail_imap_password: SecretStr | None = _setting(
+        None, "The password of the IMAP accounts that mail is fetched from; best one for programs alone."
+    )
     upload_cleanup_ttl_hours: int = _setting(
         24, "How long a file that belongs to no run is kept.", "UPLOAD_CLEANUP_TTL_HOURS", ge=1, le=8_760
     )

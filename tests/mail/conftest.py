@@ -24,6 +24,7 @@ __all__ = ["admin", "caller_address", "client", "eventually", "mnemon", "user"]
 
 Imported = Callable[..., Awaitable[dict[str, Any]]]
 State = Callable[[], Awaitable[dict[str, list[dict[str, Any]]]]]
+PEOPLE = ("Ada Berg", "Ben Cole", "Cleo Dahl", "Dan Egge", "Eva Falk")
 # What stays the same in whatever order archives come; times and numbers of events do not.
 STATE = {
     "mail_archives": "archive_id, status, message_count, defect_count, format",
@@ -100,7 +101,7 @@ async def mail_state(mnemon: Mnemon, tenant: UUID) -> dict[str, list[dict[str, A
 
 def message(number: int, text: str, subject: str = "Plan", to: int | None = None, **headers: str) -> EmailMessage:
     mail = EmailMessage()
-    mail["From"] = headers.pop("sender", f"Person {number % 5} <p{number % 5}@example.org>")
+    mail["From"] = headers.pop("sender", f"{PEOPLE[number % 5]} <p{number % 5}@example.org>")
     mail["To"] = "list@lists.example.org"
     mail["Subject"] = subject if to is None else f"Re: {subject}"
     mail["Message-ID"] = f"<{number}@example.org>"

@@ -12,6 +12,7 @@ from mnemon.api import (
     health,
     ingest,
     jobs,
+    mail,
     semantic_events,
     users,
 )
@@ -47,6 +48,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     documents.router,
     artifacts.router,
     semantic_events.router,
+    mail.router,
     memory_routes.router,
 )
 

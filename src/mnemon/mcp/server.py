@@ -16,6 +16,7 @@ from mnemon.mcp import (
     artifact_tools,
     ask_tools,
     event_tools,
+    mail_tools,
     memory_tools,
     prompts,
     resources,
@@ -46,6 +47,7 @@ ROOMS: Sequence[Callable[[AgentDoor], None]] = (
     ask_tools.add,
     artifact_tools.add,
     event_tools.add,
+    mail_tools.add,
     resources.add,
     prompts.add,
 )

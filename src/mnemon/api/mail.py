@@ -1,0 +1,21 @@
+"""Mail over REST: archives, messages and threads; sources and their imports."""
+
+from fastapi import APIRouter
+
+from mnemon.api.bind import route
+from mnemon.mail import operations
+
+# `/v1/archives` are the log's own.
+router = APIRouter(tags=["mail"])
+
+route(router, "GET", "/mail/archives", operations.archives)
+route(router, "POST", "/mail/archives", operations.import_mail, status=202)
+route(router, "GET", "/mail/imports", operations.imports)
+route(router, "GET", "/mail/sources", operations.sources)
+route(router, "DELETE", "/mail/sources/{name}", operations.remove_source)
+route(router, "POST", "/mail/check", operations.check)
+route(router, "GET", "/mail/archives/{archive_id}", operations.archive)
+route(router, "GET", "/messages", operations.messages)
+route(router, "GET", "/messages/{message}", operations.message)
+route(router, "GET", "/threads", operations.threads)
+route(router, "GET", "/threads/{thread}", operations.thread)

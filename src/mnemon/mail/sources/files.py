@@ -1,0 +1,92 @@
+"""Archives in files and folders of this machine: what is unchanged is not read, what has grown is read from its end."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from mnemon.mail.archives.folders import archive_files, kind_of_folder, mail_files
+from mnemon.mail.archives.opening import ArchiveStream
+from mnemon.mail.errors import SourceRefused
+from mnemon.mail.sources.kinds import Brought, BroughtArchive, SourceCursor
+from mnemon.mail.storing.packs import Packs, ranges_of_files
+
+BLOCK = 1 << 20
+
+
+def look_at_file(packs: Packs, tenant: UUID, path: Path, cursor: SourceCursor, url: str) -> Brought:
+    """The file as one archive, or what was added to it since the last look."""
+    if not path.is_file():
+        raise SourceRefused(f"There is no file {path}.", path=str(path))
+    seen = _seen(path)
+    if cursor.get("seen") == seen:
+        return Brought(cursor)
+    start = _grown_from(path, cursor)
+    kept = packs.keep_file(tenant, path, start)
+    if start and kept.kept == 0:
+        return Brought(cursor | {"seen": seen})
+    now = {"seen": seen, "size": path.stat().st_size, "prefix": kept.file_hash, "archive": kept.archive_id}
+    return Brought(now, [BroughtArchive(kept, url, cursor.get("archive") if start else None)])
+
+
+def look_at_folder(packs: Packs, tenant: UUID, folder: Path, cursor: SourceCursor, url: str) -> Brought:
+    """A Maildir or single mails: those that are new. Any other folder: each archive in it."""
+    if not folder.is_dir():
+        raise SourceRefused(f"There is no folder {folder}.", path=str(folder))
+    kind = kind_of_folder(folder)
+    if kind == "archives":
+        return _look_at_archives(packs, tenant, folder, cursor, url)
+    files = mail_files(folder)
+    listed = hashlib.sha256("\n".join(f"{one.name} {one.size} {one.modified}" for one in files).encode()).hexdigest()
+    if cursor.get("listed") == listed:
+        return Brought(cursor)
+    known = set(cursor.get("names", ()))
+    new = [one for one in files if _name(one.name) not in known]
+    kept = packs.keep_mails(tenant, ranges_of_files(new), kind)
+    now: SourceCursor = {"listed": listed, "names": sorted({_name(one.name) for one in files})}
+    return Brought(now, [BroughtArchive(kept, url)] if kept else [])
+
+
+def _look_at_archives(packs: Packs, tenant: UUID, folder: Path, cursor: SourceCursor, url: str) -> Brought:
+    found = Brought({"files": dict(cursor.get("files", {}))})
+    for path in archive_files(folder):
+        name = str(path.relative_to(folder))
+        part = look_at_file(packs, tenant, path, found.cursor["files"].get(name, {}), f"{url.rstrip('/')}/{name}")
+        found.cursor["files"][name] = part.cursor
+        found.archives += part.archives
+    return found
+
+
+def _grown_from(path: Path, cursor: SourceCursor) -> int:
+    """Where to go on, if the file begins with all that it held at the last look and another message follows."""
+    size: Any = cursor.get("size")
+    if not size or path.stat().st_size < size:
+        return 0
+    with ArchiveStream(path) as stream:
+        if stream.is_packed:
+            return 0
+    if _hash(path, size) != cursor.get("prefix"):
+        return 0
+    with path.open("rb") as file:
+        file.seek(size)
+        following = file.read(6).lstrip(b"\r\n")
+    return int(size) if not following or following.startswith(b"From") else 0
+
+
+def _seen(path: Path) -> list[int]:
+    state = path.stat()
+    return [state.st_size, state.st_mtime_ns, state.st_ino]
+
+
+def _hash(path: Path, size: int | None = None) -> str:
+    digest, left = hashlib.sha256(), path.stat().st_size if size is None else size
+    with path.open("rb") as file:
+        while left and (block := file.read(min(BLOCK, left))):
+            digest.update(block)
+            left -= len(block)
+    return digest.hexdigest()
+
+
+def _name(name: str) -> str:
+    """Short, and telling nothing of whose mail it is."""
+    return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:12]
