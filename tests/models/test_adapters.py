@@ -1,12 +1,13 @@
 """Adapters of the embedder: only the shipped one is read, and merged it changes what it should and nothing else."""
 
 import hashlib
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mnemon.models.adapters import AdaptedEncoder, Adapter, read_adapter
+from mnemon.models.adapters import AdaptedEncoder, Adapter, read_adapter, unpacked
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.local import LocalEmbedder
 from mnemon.models.minilm_session import END, START
@@ -17,8 +18,6 @@ LAYER = "encoder.layer.0.attention.self.query"
 
 
 def shipped_digest() -> str:
-    from importlib import resources
-
     return hashlib.sha256(resources.files(PACKAGE).joinpath("reader.npz").read_bytes()).hexdigest()
 
 
@@ -40,7 +39,17 @@ def test_an_adapter_with_another_digest_is_refused() -> None:
 def test_the_shipped_adapter_is_small_and_has_a_part_for_each_dense_layer() -> None:
     adapter = read_adapter(PACKAGE, "reader", shipped_digest())
     assert len([name for name in adapter.parts if name.endswith(".wide")]) == 36
-    assert sum(part.nbytes for part in adapter.parts.values()) < 1_000_000
+    assert resources.files(PACKAGE).joinpath("reader.npz").stat().st_size < 1_000_000  # type: ignore[attr-defined]
+
+
+def test_rows_packed_as_bytes_come_back_nearly_as_they_were() -> None:
+    rows = np.array([[0.5, -1.0, 0.25], [0.0, 0.002, -0.001]], np.float32)
+    scale = np.abs(rows).max(axis=1) / 127
+    parts = {"a.wide": np.rint(rows / scale[:, None]).astype(np.int8), "a.wide.scale": scale, "head.bias": rows[0]}
+    back = unpacked(parts)
+    assert back.keys() == {"a.wide", "head.bias"}
+    assert np.allclose(back["a.wide"], rows, atol=float(np.abs(rows).max()) / 254)
+    assert back["head.bias"] is rows[0] or np.array_equal(back["head.bias"], rows[0])
 
 
 def test_merging_adds_the_product_to_its_layer_alone() -> None:

@@ -19,7 +19,7 @@ from mnemon.models.minilm_session import session_options
 from mnemon.models.tokens import ModelTokenizer
 from mnemon.models.weights import Tensors, Weights, find_weights
 
-NARROW, WIDE = ".narrow", ".wide"
+NARROW, WIDE, SCALE = ".narrow", ".wide", ".scale"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,17 @@ def read_adapter(package: str, name: str, digest: str) -> Adapter:
             remedy="pip install --force-reinstall mnemon",
         )
     with np.load(io.BytesIO(contents)) as file:
-        return Adapter(name, digest, {part: file[part] for part in file.files})
+        return Adapter(name, digest, unpacked({part: file[part] for part in file.files}))
+
+
+def unpacked(parts: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Matrices that were packed as bytes with a scale for each row, as numbers again; others as they are."""
+    scales = {part.removesuffix(SCALE): parts[part] for part in parts if part.endswith(SCALE)}
+    return {
+        part: value.astype(np.float32) * scales[part][:, None] if part in scales else value
+        for part, value in parts.items()
+        if not part.endswith(SCALE)
+    }
 
 
 class AdaptedEncoder:
