@@ -417,7 +417,9 @@ class Settings(BaseSettings):
     extract_chunks: int = _setting(
         10_000, "Most passages that one file may make; each of them is embedded.", ge=100, le=1_000_000
     )
-    extract_expanded_mb: int = _setting(256, "Most that a Word file may unpack to.", ge=1, le=4_096)
+    extract_expanded_mb: int = _setting(
+        256, "Most that an office file, a book or an archive may unpack to.", ge=1, le=4_096
+    )
     openai_api_key: SecretStr | None = _setting(
         None, "Key for the OpenAI-compatible endpoint. Used only once a model is named.", "OPENAI_API_KEY"
     )

@@ -13,6 +13,7 @@ from mnemon.documents.extraction.kinds import FileKind
 from mnemon.documents.extraction.limits import Limits
 from mnemon.errors import MnemonError
 from tests.attack.mutants import ROOT, SAMPLES
+from tests.documents.office_samples import opendocument, packed
 
 # Of a machine ten times slower than ours.
 PATIENCE = 1200
@@ -50,11 +51,26 @@ BILLION = b"<!DOCTYPE x [<!ENTITY a 'haha'>" + b"".join(
     b"<!ENTITY %c '%s'>" % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(9)
 )
 OUTSIDE = b"<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]>"
+NESTED_LISTS = "<text:list><text:list-item>" * 100 + "</text:list-item></text:list>" * 100
 HOSTILE: dict[str, tuple[FileKind, bytes]] = {
     "a zip bomb": ("docx", zipped(word__document_xml=b"<w>" + b"\0" * (64 << 20))),
     "entities within entities": ("docx", zipped(word__document_xml=BILLION + b"]><w>&j;</w>")),
     "an entity that names a file": ("docx", zipped(word__document_xml=OUTSIDE + b"<w>&a;</w>")),
     "a path out of the archive": ("docx", zipped(__etc__passwd=b"x", word__document_xml=b"<w/>")),
+    "a workbook that is a bomb": ("xlsx", zipped(xl__workbook_xml=b"<w>" + b"\0" * (64 << 20))),
+    "an entity in a presentation": ("pptx", zipped(ppt__presentation_xml=OUTSIDE + b"<p>&a;</p>")),
+    "an entity in a book": ("epub", zipped(META__container_xml=OUTSIDE + b"<p>&a;</p>")),
+    "cells that are repeated without end": (
+        "ods", opendocument(
+            "spreadsheet",
+            "<table:table>" + '<table:table-row table:number-rows-repeated="999999999"><table:table-cell '
+            'table:number-columns-repeated="999999999"><text:p>x</text:p></table:table-cell></table:table-row>' * 50
+            + "</table:table>",
+        ),
+    ),
+    "lists within lists": ("odt", opendocument("text", NESTED_LISTS)),
+    "groups without end": ("rtf", b"{\\rtf1 " + b"{" * 200_000),
+    "an archive in an archive": ("zip", packed({"a.zip": packed({"b.zip": packed({"c.txt": "x"})}), "d.txt": "y"})),
     "deep elements": ("html", b"<div>" * 200_000 + b"text"),
     "deep quotes": ("md", b"> " * 50_000 + b"text"),
     "deep lists": ("md", b"".join(b" " * n + b"- x\n" for n in range(2_000))),

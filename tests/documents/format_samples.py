@@ -4,6 +4,17 @@ import json
 from collections.abc import Callable
 
 from mnemon.documents.extraction.kinds import FileKind
+from tests.documents.office_samples import (
+    ODP_BODY,
+    ODS_BODY,
+    ODT_BODY,
+    RTF,
+    epub,
+    opendocument,
+    packed,
+    slides,
+    tasks_xlsx,
+)  # fmt: skip
 
 CSV = "Task,Owner,Due\n" + "".join(f'"Write part {n}, then rest",Anna Berg,2026-03-{n:02}\n' for n in range(1, 29))
 VTT = "WEBVTT\n\n" + "".join(
@@ -26,4 +37,12 @@ MADE: dict[FileKind, Callable[[], bytes]] = {
     "vtt": lambda: VTT.encode(),
     "srt": _subtitles,
     "json": lambda: json.dumps(SLACK, indent=1).encode(),
+    "xlsx": tasks_xlsx,
+    "pptx": slides,
+    "odt": lambda: opendocument("text", ODT_BODY),
+    "ods": lambda: opendocument("spreadsheet", ODS_BODY),
+    "odp": lambda: opendocument("presentation", ODP_BODY),
+    "epub": epub,
+    "rtf": lambda: RTF,
+    "zip": lambda: packed({"a.csv": CSV, "b.vtt": VTT, "c.md": "# Plan\n\nWe ship.\n" * 20}),
 }

@@ -32,7 +32,7 @@ def extract(path: Path, kind: FileKind, limits: Limits = DEFAULT_LIMITS) -> Extr
     A foreign file is for `extract_isolated`; this is what runs inside the limits.
     """
     try:
-        found = _extractor(kind)(path.read_bytes(), limits)
+        found = extractor_of(kind)(path.read_bytes(), limits)
     except (MnemonError, MemoryError, OSError):
         raise
     # Whatever a damaged file makes a parser raise, the run ends with a reason, and no retry would help.
@@ -49,10 +49,10 @@ def extract(path: Path, kind: FileKind, limits: Limits = DEFAULT_LIMITS) -> Extr
 def load_extractors() -> None:
     """Import all of them: for the process whose forks read one file each."""
     for kind in NAMES:
-        _extractor(kind)
+        extractor_of(kind)
 
 
-def _extractor(kind: FileKind) -> FileExtractor:
+def extractor_of(kind: FileKind) -> FileExtractor:
     """Imported only when needed: the commands that read no file begin without them."""
     match kind:
         case "pdf":
@@ -71,6 +71,22 @@ def _extractor(kind: FileKind) -> FileExtractor:
             from mnemon.documents.extraction.tables.json_text import extract_json as found
         case "srt" | "vtt":
             from mnemon.documents.extraction.subtitles.extract import extract_subtitles as found
+        case "xlsx":
+            from mnemon.documents.extraction.sheets.xlsx import extract_xlsx as found
+        case "pptx":
+            from mnemon.documents.extraction.slides.pptx import extract_pptx as found
+        case "odt":
+            from mnemon.documents.extraction.opendocument.text import extract_odt as found
+        case "odp":
+            from mnemon.documents.extraction.opendocument.text import extract_odp as found
+        case "ods":
+            from mnemon.documents.extraction.opendocument.sheet import extract_ods as found
+        case "epub":
+            from mnemon.documents.extraction.books.epub import extract_epub as found
+        case "rtf":
+            from mnemon.documents.extraction.rtf import extract_rtf as found
+        case "zip":
+            from mnemon.documents.extraction.archives.zip_files import extract_zip as found
         case "txt":
             from mnemon.documents.extraction.plain import extract_plain as found
     return found

@@ -2,7 +2,10 @@
 
 from typing import Literal, get_args
 
-FileKind = Literal["pdf", "docx", "html", "md", "txt", "eml", "csv", "srt", "vtt", "json"]
+FileKind = Literal[
+    "pdf", "docx", "html", "md", "txt", "eml", "csv", "srt", "vtt", "json", "xlsx", "pptx", "odt", "ods", "odp", "rtf",
+    "epub", "zip",
+]  # fmt: skip
 KINDS: tuple[FileKind, ...] = get_args(FileKind)
 
 EXTENSIONS: dict[str, FileKind] = {
@@ -25,6 +28,15 @@ EXTENSIONS: dict[str, FileKind] = {
     ".json": "json",
     ".jsonl": "json",
     ".ndjson": "json",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".pptx": "pptx",
+    ".odt": "odt",
+    ".ods": "ods",
+    ".odp": "odp",
+    ".rtf": "rtf",
+    ".epub": "epub",
+    ".zip": "zip",
 }
 NAMES: dict[FileKind, str] = {
     "pdf": "a PDF",
@@ -37,6 +49,14 @@ NAMES: dict[FileKind, str] = {
     "srt": "subtitles",
     "vtt": "WebVTT subtitles",
     "json": "JSON",
+    "xlsx": "an Excel workbook",
+    "pptx": "a PowerPoint file",
+    "odt": "an OpenDocument text",
+    "ods": "an OpenDocument spreadsheet",
+    "odp": "an OpenDocument presentation",
+    "rtf": "rich text (RTF)",
+    "epub": "an EPUB book",
+    "zip": "a zip archive",
 }
 MEDIA_TYPES: dict[FileKind, str] = {
     "pdf": "application/pdf",
@@ -49,4 +69,12 @@ MEDIA_TYPES: dict[FileKind, str] = {
     "srt": "application/x-subrip",
     "vtt": "text/vtt",
     "json": "application/json",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    "odt": "application/vnd.oasis.opendocument.text",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
+    "odp": "application/vnd.oasis.opendocument.presentation",
+    "rtf": "application/rtf",
+    "epub": "application/epub+zip",
+    "zip": "application/zip",
 }

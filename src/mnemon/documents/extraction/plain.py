@@ -17,7 +17,11 @@ VERSION = "txt/1"
 
 
 def extract_plain(content: bytes, limits: Limits) -> Extraction:
-    text = decode(content)
+    return read_plain(decode(content), limits)
+
+
+def read_plain(text: str, limits: Limits) -> Extraction:
+    """A clean text, whatever it was taken from."""
     limits.check_characters(len(text))
     lines = lines_of(text)
     talk = whatsapp_blocks(lines) or talk_blocks(lines)

@@ -26,12 +26,16 @@ SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"%!PS", "a PostScript file"),
     (b"SQLite format 3", "a SQLite database"),
 )
-ZIP_MEMBERS: tuple[tuple[bytes, str], ...] = (
-    (b"xl/", "an Excel workbook"),
-    (b"ppt/", "a PowerPoint file"),
-    (b"mimetypeapplication/vnd.oasis", "an OpenDocument file"),
-    (b"META-INF/container.xml", "an EPUB book"),
+# The folder that holds the main part, in the packages of Microsoft's Office.
+OFFICE_PARTS: tuple[tuple[bytes, FileKind], ...] = ((b"word/", "docx"), (b"xl/", "xlsx"), (b"ppt/", "pptx"))
+# What stands first in the packages that say themselves what they are.
+ZIP_TYPES: tuple[tuple[bytes, FileKind], ...] = (
+    (b"mimetypeapplication/vnd.oasis.opendocument.text", "odt"),
+    (b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet", "ods"),
+    (b"mimetypeapplication/vnd.oasis.opendocument.presentation", "odp"),
+    (b"mimetypeapplication/epub+zip", "epub"),
 )
+ZIPPED = ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub", "zip")
 BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 HEADER_LINE = re.compile(rb"(?:From |[!-9;-~]+[ \t]*:)")
 MAIL_HEADER = re.compile(
@@ -85,10 +89,11 @@ def _ends(path: Path) -> tuple[bytes, bytes]:
 
 
 def _zip_content(head: bytes, tail: bytes) -> str:
-    if b"[Content_Types].xml" in tail and b"word/" in tail:
-        return "docx"
-    seen = head[:256] + tail
-    return next((name for mark, name in ZIP_MEMBERS if mark in seen), "a zip archive")
+    if b"[Content_Types].xml" in tail and (found := next((kind for mark, kind in OFFICE_PARTS if mark in tail), None)):
+        return found
+    if found := next((kind for mark, kind in ZIP_TYPES if mark in head[:256]), None):
+        return found
+    return "epub" if b"META-INF/container.xml" in tail and b".opf" in tail else "zip"
 
 
 def _is_text(head: bytes) -> bool:
@@ -107,11 +112,19 @@ def _is_wide(head: bytes) -> bool:
 
 
 def _agree(kind: FileKind, content: str, head: bytes) -> bool:
-    if kind in ("pdf", "docx"):
+    if kind == "pdf" or kind in ZIPPED:
         return content == kind
     if content != "txt":
         return False
+    if kind == "rtf":
+        return head.lstrip().startswith(b"{\\rtf")
     return kind != "eml" or starts_as_mail(head)
+
+
+def agrees(kind: FileKind, content: bytes) -> bool:
+    """Whether a file within another is what its name says."""
+    head = content[:HEAD_BYTES]
+    return _agree(kind, content_of(head, content[-TAIL_BYTES:]), head)
 
 
 def starts_as_mail(head: bytes) -> bool:

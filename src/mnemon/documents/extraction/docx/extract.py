@@ -2,28 +2,18 @@
 
 from lxml import etree
 
-from mnemon.documents.extraction.dates import moment
 from mnemon.documents.extraction.docx.body import Body
-from mnemon.documents.extraction.docx.package import Package
 from mnemon.documents.extraction.docx.styles import Styles, W, numbering_of
 from mnemon.documents.extraction.docx.text import Notes, paragraphs_in, read_paragraph
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.hygiene import clean, one_line
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.ingest.content import Details, Extraction
+from mnemon.documents.extraction.office_details import core_details
+from mnemon.documents.extraction.package import Package
+from mnemon.documents.ingest.content import Extraction
 
 VERSION = "docx/1"
 MOST_MARGINS = 100
-CORE = {
-    "title": "{http://purl.org/dc/elements/1.1/}title",
-    "author": "{http://purl.org/dc/elements/1.1/}creator",
-    "language": "{http://purl.org/dc/elements/1.1/}language",
-    "subject": "{http://purl.org/dc/elements/1.1/}subject",
-    "keywords": "{http://schemas.openxmlformats.org/package/2006/metadata/core-properties}keywords",
-    "created": "{http://purl.org/dc/terms/}created",
-    "modified": "{http://purl.org/dc/terms/}modified",
-    "modified_by": "{http://schemas.openxmlformats.org/package/2006/metadata/core-properties}lastModifiedBy",
-}
 
 
 def extract_docx(content: bytes, limits: Limits) -> Extraction:
@@ -45,7 +35,7 @@ def extract_docx(content: bytes, limits: Limits) -> Extraction:
     body.read(root)
     body.close()
     body.margin(_margins(package, main, "footer"))
-    return Extraction(body.writer.text, body.writer.blocks, _details(package), VERSION, remarks=body.remarks())
+    return Extraction(body.writer.text, body.writer.blocks, core_details(package), VERSION, remarks=body.remarks())
 
 
 def _part(package: Package, main: str, kind: str) -> etree._Element | None:
@@ -82,16 +72,3 @@ def _margins(package: Package, main: str, kind: str) -> str:
 
 def _words(parent: etree._Element) -> str:
     return " ".join(read_paragraph(paragraph, Notes()).text.strip() for paragraph in paragraphs_in(parent)).strip()
-
-
-def _details(package: Package) -> Details:
-    root = package.xml(next(iter(package.related("", "core-properties")), "docProps/core.xml"))
-    found = {name: one_line(root.findtext(tag)) for name, tag in CORE.items()} if root is not None else {}
-    author = found.pop("author", None)
-    return Details(
-        title=found.pop("title", None),
-        authors=[name for part in (author or "").split(";") if (name := part.strip())],
-        written_at=moment(found.pop("created", None)),
-        language=found.pop("language", None),
-        more={name: words for name, words in found.items() if words},
-    )

@@ -1,0 +1,1 @@
+"""Archives of files that are read by themselves."""

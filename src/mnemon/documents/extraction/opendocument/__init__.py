@@ -1,0 +1,1 @@
+"""OpenDocument: texts, presentations and sheets of LibreOffice and its kin."""

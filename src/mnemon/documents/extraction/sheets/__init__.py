@@ -1,0 +1,1 @@
+"""Workbooks: sheets whose rows are told with their headings."""

@@ -1,0 +1,1 @@
+"""Presentations: slides with their notes."""
