@@ -81,6 +81,13 @@ def test_a_note_is_added_and_read_on_the_terminal(
         found = json.loads(call("events", "search", "--artifact", uid, "--kind", kind, "--json"))
         assert (kind, found["total"]) == (kind, amount)
         assert call("events", "export", "--artifact", uid, "--kind", kind).count("evt_") == amount
+    [promise] = [event["event_id"] for event in due["events"]]
+    assert "done" in call("events", "mark", promise, "done")
+    assert "owner Ben Okafor" in call("events", "edit", promise, "--owner", "Ben Okafor")
+    assert "taken back by operator:cli" in call("events", "undo", promise)
+    [label] = [json.loads(line) for line in call("events", "corrections", "--export").splitlines()]
+    assert (label["event_id"], label["verdict"]) == (promise, "right")
+    assert promise in call("events", "corrections", "--json")
     note.write_text("We decided to use SQLite.")
     call("artifact", "add", str(note), "--source-id", "n", *kept)
     for command in (("search", "--json"), ("export",)):

@@ -241,3 +241,18 @@ async def test_an_event_is_found_by_what_it_means(
     async with agent() as client:
         found = content(await client.call_tool("event_search", {"query": "which animal"}))
     assert ["ferret" in event["narrative"] for event in found["events"]] == [True]
+
+
+async def test_an_agent_corrects_an_event_for_its_owner_and_takes_it_back(agent: Agent, minutes: UUID) -> None:
+    async with agent() as client:
+        [event] = content(await client.call_tool("event_search", {"category": "Commitment"}))["events"]
+        named = {"event_id": event["event_id"]}
+        done = content(await client.call_tool("event_mark", named | {"verdict": "done", "expected_version": 0}))
+        assert (done["status"], done["correction"], done["version"]) == ("done", ["done"], 1)
+        assert done["uri"] == event["uri"]
+        edited = content(await client.call_tool("event_edit", named | {"owner": "Ben Okafor"}))
+        assert [one["ref"] for one in edited["actors"] if one["role"] == "owner"] == ["Ben Okafor"]
+        stale = await client.call_tool("event_mark", named | {"verdict": "reopen", "expected_version": 0})
+        assert "version 2, not 0" in refusal(stale)["error"]
+        undone = content(await client.call_tool("event_undo", named))
+        assert [one["ref"] for one in undone["actors"] if one["role"] == "owner"] == ["Ada Byron"]
