@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -30,7 +31,7 @@ ON CONFLICT (tenant_id, doc_version_id) DO NOTHING
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FiledText:
     """A text with what is known of it. `kept` is what the room that files it wants to find in the log again."""
 
@@ -52,11 +53,11 @@ class FiledText:
     # Above 1 where it takes the place of a text that was filed before.
     number: int = 1
 
-    @property
+    @cached_property
     def text_hash(self) -> str:
         return "sha256:" + hashlib.sha256(self.text.encode()).hexdigest()
 
-    @property
+    @cached_property
     def revision_id(self) -> UUID:
         return revision_id_of(self.doc_id, self.text_hash, self.extractor)
 

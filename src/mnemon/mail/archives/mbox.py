@@ -124,7 +124,8 @@ class _Splitter:
         if self.dropped or self.mark is not MARK:
             return 0
         limit = min(LONGEST_HEADERS, len(self.held))
-        plain, other = self.held.find(b"\n\n", 0, limit), self.held.find(b"\n\r\n", 0, limit)
+        plain = self.held.find(b"\n\n", 0, limit)
+        other = self.held.find(b"\n\r\n", 0, plain if plain >= 0 else limit)
         body = other + 3 if plain < 0 or 0 <= other < plain else plain + 2
         said = CONTENT_LENGTH.search(self.held, 0, body) if max(plain, other) > 0 else None
         if said is None or (end := body + int(said[1])) > self.largest:

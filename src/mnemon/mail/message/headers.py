@@ -10,7 +10,7 @@ from mnemon.documents.extraction.hygiene import one_line
 MOST_LINES = 2_000
 LONGEST_VALUE = 20_000
 LONGEST_HEADERS = 1 << 20
-FOLD = re.compile(rb"\r?\n[ \t]+")
+FOLD = re.compile(rb"\n[ \t]+")
 NAME = re.compile(rb"([!-9;-~]{1,100})[ \t]*:[ \t]*")
 
 
@@ -61,7 +61,7 @@ def read_headers(content: bytes, start: int = 0) -> tuple[MailHeaders, int]:
     head_end, body = _end_of_headers(content, start)
     head = content[start:head_end]
     defects = [] if body <= len(content) else [f"headers longer than {LONGEST_HEADERS} bytes"]
-    plain = FOLD.sub(b" ", head).split(b"\n") if head.count(b"\n") < MOST_LINES else []
+    plain = FOLD.sub(b" ", head.replace(b"\r\n", b"\n")).split(b"\n") if head.count(b"\n") < MOST_LINES else []
     found = [NAME.match(line) for line in plain]
     if plain and all(found):
         lines = [
@@ -78,7 +78,8 @@ def _end_of_headers(content: bytes, start: int) -> tuple[int, int]:
     if content.startswith((b"\n", b"\r\n"), start):
         return start, start + (1 if content[start : start + 1] == b"\n" else 2)
     limit = start + LONGEST_HEADERS
-    plain, other = content.find(b"\n\n", start, limit), content.find(b"\n\r\n", start, limit)
+    plain = content.find(b"\n\n", start, limit)
+    other = content.find(b"\n\r\n", start, plain if plain >= 0 else limit)
     if plain < 0 and other < 0:
         return min(limit, len(content)), len(content) if len(content) <= limit else len(content) + 1
     if other < 0 or 0 <= plain < other:
