@@ -17,13 +17,9 @@ import numpy as np
 from blind_third import blind_third, learned_engine, speed
 from extraction_gold import Score, load_documents, score
 from meeting_texts import meeting_texts
-from passages import own_database
+from public_door import running_mnemon
 from stored_evidence import count_stored
-from vector_cache import CachedEmbedder
 
-from mnemon.ask.search import Searcher
-from mnemon.models.choose import open_embedder
-from mnemon.search.ranking import Ranking
 from mnemon.semantics.extract.extractor import extract_revision
 from mnemon.semantics.extract.revision import Revision, SourceType
 from mnemon.semantics.extract.verify import holds
@@ -31,7 +27,6 @@ from mnemon.semantics.learned.engine import LearnedExtractor
 from mnemon.semantics.rules.engine import RulesExtractor
 from mnemon.semantics.rules.intent import LIKELY, actionable
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE
-from mnemon.settings import load_settings
 from mnemon.telemetry import configure_logging
 
 QUICK = bool(os.environ.get("QUICK"))
@@ -141,13 +136,10 @@ async def claims() -> dict[str, float]:
     if not (DATA / "explainmeetsum").is_dir():
         print(f"claims: no meetings in {DATA}; set MNEMON_EVAL_DATA")
         return {}
-    embedder = CachedEmbedder(open_embedder(load_settings()))
-    async with own_database() as database:
+    async with running_mnemon() as mnemon:
         groups, queries = bench_search.claims()
-        tenants, names = await bench_search.store(database, embedder, groups)
-        searcher = Searcher(database, lambda _: embedder, Ranking())
-        outcomes = await bench_search.ask_all(searcher, tenants, names, queries)
-    await embedder.close()
+        tenants, names = await bench_search.store(mnemon, bench_search.some(groups))
+        outcomes = await bench_search.ask_all(mnemon, tenants, names, queries)
     found = bench_search.report_claims(outcomes)
     return {name: round(value, 3) for name, value in found.items()}
 
