@@ -14,6 +14,7 @@ from pathlib import Path
 import bench_search
 import intent_training
 import numpy as np
+import talk_files
 from blind_third import blind_third, learned_engine, speed
 from extraction_gold import Score, load_documents, score
 from meeting_texts import meeting_texts
@@ -137,7 +138,7 @@ async def claims() -> dict[str, float]:
         print(f"claims: no meetings in {DATA}; set MNEMON_EVAL_DATA")
         return {}
     async with running_mnemon() as mnemon:
-        groups, queries = bench_search.claims()
+        groups, queries = talk_files.claims()
         tenants, names = await bench_search.store(mnemon, bench_search.some(groups))
         outcomes = await bench_search.ask_all(mnemon, tenants, names, queries)
     found = bench_search.report_claims(outcomes)
