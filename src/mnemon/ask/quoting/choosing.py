@@ -14,7 +14,7 @@ from mnemon.ask.written import SentenceRole
 MOST_SENTENCES, MOST_ITEMS = 3, 12
 # How far behind the best a further statement may be, by what it is: another of its list or kind, one that adds words,
 # what another document says of the same.
-ONE_MORE, ADDS, RIVAL = 1.6, 0.9, 0.9
+ONE_MORE, ADDS, TELLS, RIVAL = 3.0, 1.5, 1.0, 1.8
 # Another sentence must say this share of the question anew; a rival must say so much of what the best says.
 NEW_SHARE, AS_MUCH, AS_MUCH_COVERED = 0.2, 0.9, 0.6
 
@@ -63,15 +63,22 @@ def _of_one_kind(found: Sequence[CandidateStatement], weighing: Weighing) -> lis
 
 
 def _few(found: Sequence[CandidateStatement], weighing: Weighing) -> list[CandidateStatement]:
-    """The best, and those that say more of the question and are nearly as good."""
-    chosen = [found[0]]
+    """The best, and what is nearly as good: where the judgement cannot tell, the reader can."""
+    best = found[0]
+    chosen = [best]
     for one in found[1:]:
-        if len(chosen) == MOST_SENTENCES or one.score < found[0].score - ADDS:
+        if len(chosen) == MOST_SENTENCES or one.score < best.score - ADDS:
             break
         before = frozenset[int]().union(*(other.covers for other in chosen))
-        if weighing.share(one.said - before) >= NEW_SHARE:
+        doubtful = one.score >= best.score - TELLS and _may_stand_beside(one, best)
+        if doubtful or weighing.share(one.said - before) >= NEW_SHARE:
             chosen.append(one)
-    return in_reading_order(chosen)
+    return chosen if weighing.need.kind != "what" else in_reading_order(chosen)
+
+
+def _may_stand_beside(one: CandidateStatement, best: CandidateStatement) -> bool:
+    """No question, nothing of somebody else, and of the same document: others are rivals, which are told as such."""
+    return one.origin.doc_id == best.origin.doc_id and not one.values["question"] and not one.values["of_other"]
 
 
 def _as_it_stands(

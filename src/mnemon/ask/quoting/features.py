@@ -127,6 +127,7 @@ class Weighing:
             "missing": self.share(frozenset(range(len(need.words))) - wide),
             "unheard": sum(self.full[number] for number in self.unknown - wide) / (sum(self.full) or 1.0),
             "names_missing": sum(self.weights[number] for number in names - wide) / by_name if names else 0.0,
+            "unknown_name": float(bool((names & self.unknown) - wide)),
             "numbers_missing": _numbers_missing(need, one, origin),
             "matter": self._matter(wide),
             "passage": score,
@@ -205,7 +206,7 @@ class Weighing:
     def _people(self, one: Statement, involved: str) -> StatementValues:
         """Whether those whom the question names say it, or are named in it; or somebody else says it."""
         if not self.asked_people:
-            return {"by_named": 0.0, "of_named": 0.0, "of_other": 0.0}
+            return {"by_named": 0.0, "of_named": 0.0, "of_other": 0.0, "of_themselves": 0.0}
         speaker = {folded(word) for word in words_in(one.speaker or "")}
         named = {folded(word) for word in words_in(f"{one.text} {involved}")}
         says_it = bool(speaker & self.asked_people)
@@ -215,6 +216,7 @@ class Weighing:
             "by_named": float(says_it),
             "of_named": float(of_it and not says_it),
             "of_other": float(other and not says_it and not of_it),
+            "of_themselves": float(bool(speaker) and not says_it and not of_it and things.is_first_person(one.text)),
         }
 
     def _events(self, events: Sequence[ToldEvent]) -> StatementValues:

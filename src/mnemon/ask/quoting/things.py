@@ -97,6 +97,8 @@ _FOR = re.compile(
 )
 _STILL_TO_DO = re.compile(r"\b(?:still|open|left|outstanding|pending|noch|offen\w*|ausstehend\w*|unerledigt\w*)\b", _I)
 
+_FIRST_PERSON = re.compile(r"\b(?:I|I['’]\w+|my|me|mine|ich|mir|mich|mein(?:e[rnms]?)?)\b")
+
 QUESTION = re.compile(r"\?[\s\"'”’)*_]*$")
 GREETING = re.compile(
     r"\W*(?:hi|hello|hey|hallo|dear|liebe[rs]?|moin|servus|good (?:morning|afternoon|evening)|guten (?:morgen|"
@@ -177,6 +179,11 @@ def holds_new(need: Need, text: str, speaker: str | None, people: frozenset[str]
             return bool(_DURATION.search(text))
         return bool(_times(text) - _times(need.question))
     return holds(need.kind, text)
+
+
+def is_first_person(text: str) -> bool:
+    """Whether the speaker speaks of him- or herself."""
+    return _FIRST_PERSON.search(text) is not None
 
 
 def _times(text: str) -> set[str]:

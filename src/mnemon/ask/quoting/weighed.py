@@ -18,6 +18,8 @@ from mnemon.models.embedder import Embedder
 
 # Passages whose statements are weighed, and statements whose meaning is compared.
 PASSAGES, COMPARED = 10, 10
+# The questions that the judgement learned from are all near the matter: what is far from it is refused by these.
+LEAST_MATTER, MOST_UNHEARD, CLEAR_LEAD = 0.2, 0.5, 0.2
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,16 @@ async def weigh_statements(
         found = judgement.ranked(await _compared(found[:COMPARED], ranked, embedder))
     found = [_beside(found[0], found[1:]), *found[1:]] if found else found
     chance = judgement.chance(found[0].values) if found else 0.0
-    return Weighed(need, weighing, found, told, chance, chance >= judgement.enough)
+    return Weighed(need, weighing, found, told, chance, chance >= judgement.enough and not is_outside(found[0]))
+
+
+def is_outside(best: CandidateStatement) -> bool:
+    """Whether even the best is about something else: little of the matter is said there or most of it nowhere, a name
+    stands nowhere, or somebody else says more of it."""
+    values = best.values
+    if values["matter"] < LEAST_MATTER or values["unheard"] > MOST_UNHEARD:
+        return True
+    return bool(values["unknown_name"] or values["of_themselves"]) or values["lead"] < -CLEAR_LEAD
 
 
 def _beside(best: CandidateStatement, others: Sequence[CandidateStatement]) -> CandidateStatement:
