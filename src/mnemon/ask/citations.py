@@ -49,9 +49,9 @@ class Citation:
     last_page: int | None
     written_at: datetime | None
     # Of the text, from 1, where the quote begins.
-    line: int | None = None
+    line: int | None
     # The semantic event that the quote proves, where one was read from it.
-    event_id: str | None = None
+    event_id: str | None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -134,6 +134,8 @@ def cite(hit: PassageHit, start: int, end: int) -> Citation:
         first_page=hit.first_page,
         last_page=hit.last_page,
         written_at=hit.written_at,
+        line=None,
+        event_id=None,
     )
 
 

@@ -61,9 +61,9 @@ class ProvenSentence:
 
     text: str
     citations: Sequence[Citation]
-    remembered: Sequence[MemoryCitation] = ()
-    role: SentenceRole = "answer"
-    note: str = ""
+    remembered: Sequence[MemoryCitation]
+    role: SentenceRole
+    note: str
 
     @property
     def told(self) -> str:
@@ -91,7 +91,7 @@ async def write_answer(model: LanguageModel, tenant: UUID, question: str, hits: 
             DROPPED.labels(why).inc()
             dropped += 1
         else:
-            kept.append(ProvenSentence(sentence.text.strip(), citations))
+            kept.append(ProvenSentence(sentence.text.strip(), citations, (), "answer", ""))
     return Written(kept, dropped, answer.model)
 
 

@@ -24,7 +24,9 @@ def print_answer(answer: Answered) -> None:
     for sentence in answer.sentences:
         marks = "".join(f"[{number + place}]" for place in range(1, len(sentence.citations) + 1))
         number += len(sentence.citations)
-        say(f"{one_line(sentence.text)} {marks}")
+        say(f"{one_line(sentence.told)} {marks}")
+        for memory in sentence.remembered:
+            say(f"  memory {memory.emo_id}, version {memory.emo_version}: “{one_line(memory.quote)}”", "dim")
     say("")
     for place, one in enumerate(answer.citations, 1):
         where = "".join(

@@ -56,7 +56,7 @@ class AnswerPage {
 
   addSentence(sentence) {
     if (!this.text.isConnected) shown.append(this.text, element("h2", {}, "Sources"), this.sources);
-    const paragraph = element("p", {}, oneLine(sentence.text), " ");
+    const paragraph = element("p", {}, oneLine(`${sentence.note} ${sentence.text}`), " ");
     for (const citation of sentence.citations) {
       this.number += 1;
       const label = `Source ${this.number}: ${citation.title}`;
