@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Mailing lists: archives, messages, threads.", no_args_is_help=True)
 POLL_SECONDS = 0.2
 FILTERS = {"list_name": "--list", "since": "--from", "until": "--to"}
-WAIT = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the mail is stored.")]
+WAIT = Annotated[bool | None, typer.Option("--wait/--no-wait", help="Wait until the mail is stored.")]
 ENDED = ("succeeded", "failed")
 
 
@@ -122,7 +122,7 @@ def _say_more(cursor: str | None) -> None:
 
 
 def _import(tenant: str, asked: inputs.ImportAsked, wants_json: bool, beside: dict[str, Any]) -> None:
-    done = run_async(_imported(tenant, asked, beside["wait"], wants_json))
+    done = run_async(_imported(tenant, asked, beside["wait"] is not False, wants_json))
     show(done, wants_json, lambda: None)
     if any(one["status"] == "failed" for one in done.get("imports", ())):
         raise typer.Exit(1)
@@ -133,6 +133,8 @@ async def _imported(tenant: str, asked: inputs.ImportAsked, wait: bool, quiet: b
     async with acting(tenant) as (mnemon, caller):
         begun = await operations.import_mail(mnemon, caller, asked)
         if not wait:
+            if not quiet:
+                say(f"{begun.name} is looked at by the next worker: `mnemon mail imports` shows what came of it.")
             return as_json(begun)
         from mnemon.app import worker_of
         from mnemon.mail.jobs import KINDS
