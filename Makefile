@@ -11,7 +11,7 @@ MINUTES ?= 5
 # Two processes, each with a server of its own; who has nothing left takes over half of what the other has.
 SIDE_BY_SIDE ?= -n 2 --dist worksteal
 
-.PHONY: help setup demo serve test test-all lint storm bench build reference examples lock clean
+.PHONY: help setup demo serve test test-all lint storm bench build reference examples screenshots lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -55,6 +55,9 @@ reference: $(READY) ## write docs/reference from the code
 
 examples: $(READY) ## write the PDF and DOCX files of the sample corpus
 	@$(BIN)/python examples/sources/build.py
+
+screenshots: $(READY) $(BROWSER) ## pictures of every page, light and dark, wide and narrow: make screenshots FOLDER=…
+	@$(BIN)/python -m tests.web.screenshots $(or $(FOLDER),$(shell mktemp -d -t mnemon-pictures-XXXX))
 
 lock: $(READY) ## pin the newest dependencies again (needs uv)
 	uv pip compile --quiet --upgrade --generate-hashes --no-emit-index-url --no-header --no-annotate --universal \

@@ -57,6 +57,13 @@ async def test_an_upload_is_followed_until_its_words_are_cited(site: Mnemon, pag
     cited = page.locator("mark#cited")
     await expect(cited).to_have_text("The ferry to Marstal leaves at 07:15 on weekdays.")
     await expect(cited).to_be_in_viewport()
+    await expect(page.locator("#beside mark#cited")).to_have_count(1)
+    await expect(page.locator(".answer")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(page.locator("#beside")).to_be_hidden()
+    await page.click(".sources a >> nth=0")
+    await page.click("#beside .heading a")
+    await expect(page.locator("h1")).to_have_text("tides.txt")
     assert page.url.endswith("#cited")
 
 
@@ -122,7 +129,7 @@ async def test_a_hostile_name_and_content_are_shown_and_never_run(site: Mnemon, 
     await expect(page.locator("#answer")).to_contain_text("hangar nine")
     await expect(page.locator(".sources")).to_contain_text(HOSTILE)
     assert await page.locator("main img").count() == 0
-    assert await page.title() == "Ask · Mnemon"
+    assert await page.title() == "Where is the zeppelin kept? · Ask · Mnemon"
 
 
 async def test_a_replaced_version_opens_and_says_that_it_was(site: Mnemon, page: Page) -> None:
@@ -193,11 +200,23 @@ async def test_every_field_has_a_name_and_no_page_is_wider_than_the_screen(page:
         "/upload",
         "/runs",
         "/server",
+        "/work",
+        "/memory",
+        "/memory/new",
+        "/memory/branches",
+        "/log",
+        "/integrity",
+        "/subscriptions",
+        "/privacy",
+        "/users",
+        "/help",
+        "/docs",
+        "/docs/account",
     ):
         await page.goto(path)
         nameless = await page.evaluate(
-            "[...document.querySelectorAll('input:not([type=hidden]), select')]"
-            ".filter((field) => !field.labels.length).length"
+            "[...document.querySelectorAll('input:not([type=hidden]):not([hidden]), select, textarea')]"
+            ".filter((field) => !field.labels.length && !field.ariaLabel).length"
         )
         assert nameless == 0, path
         assert await page.evaluate("document.documentElement.scrollWidth") <= width, path

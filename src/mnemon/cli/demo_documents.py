@@ -1,23 +1,16 @@
 """The demo's part about documents: take a small company's files in, ask, refuse, and open an old version."""
 
 import time
-from pathlib import Path
 from typing import Any
 
 from mnemon.cli.demo_stage import DemoClient, result, step
 from mnemon.cli.output import counted, one_line
+from mnemon.documents.samples import sample_corpus
 
 DECIDED = "What did we decide about pricing?"
 QUESTIONS = ("How long are bookings kept?", "Who revoked the leaked key?", "Which payment provider do we use?")
 UNANSWERABLE = "How many people work in the Berlin office?"
 POLICY = "file:///policy/data-retention.pdf"
-
-
-def sample_corpus() -> Path:
-    """Inside the installed package, or beside it where the package is used from its repository."""
-    package = Path(__file__).parents[1]
-    installed = package / "samples" / "kestrel"
-    return installed if installed.is_dir() else package.parents[1] / "examples" / "kestrel"
 
 
 async def take_in(caller: DemoClient) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
 from mnemon.log.append.incoming import LegalEntity
 from mnemon.log.errors import DeadLetterNotFound, SubscriptionNotFound
-from mnemon.log_operations.fields import NO_PAGES, Parts, SequenceNumber
+from mnemon.log_operations.fields import NO_TOOLS, Parts, SequenceNumber
 from mnemon.log_operations.subscriptions import SubscriptionAsked
 from mnemon.operations import Caller, Output, operation
 
@@ -54,7 +54,7 @@ class LettersCounted(Output):
 
 
 @operation(
-    "dead_letters.list", Action.READ_LOG, read_only=True, errors=(SubscriptionNotFound,), absent=NO_PAGES,
+    "dead_letters.list", Action.READ_LOG, read_only=True, errors=(SubscriptionNotFound,), absent=NO_TOOLS,
     example={"subscription_id": "minutes-bot"},
 )  # fmt: skip
 async def listed(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> DeadLetterList:
@@ -63,14 +63,14 @@ async def listed(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> Dea
     return DeadLetterList(dead_letters=[DeadLetterOut(**one.as_json()) for one in letters], total=len(letters))
 
 
-@operation("dead_letters.replay", Action.MANAGE_LOG, errors=ERRORS, example=ONE, absent=NO_PAGES)
+@operation("dead_letters.replay", Action.MANAGE_LOG, errors=ERRORS, example=ONE, absent=NO_TOOLS)
 async def replay(mnemon: Parts, caller: Caller, asked: LetterAsked) -> LettersCounted:
     """Have dead letters delivered again; what waits behind them follows."""
     replayed = await mnemon.log.dead_letters.replay(caller.tenant_id, asked.subscription_id, asked.place)
     return LettersCounted(count=replayed)
 
 
-@operation("dead_letters.discard", Action.MANAGE_LOG, destructive=True, errors=ERRORS, example=ONE, absent=NO_PAGES)
+@operation("dead_letters.discard", Action.MANAGE_LOG, destructive=True, errors=ERRORS, example=ONE, absent=NO_TOOLS)
 async def discard(mnemon: Parts, caller: Caller, asked: LetterAsked) -> LettersCounted:
     """Give dead letters up for good; what waits behind them is delivered."""
     discarded = await mnemon.log.dead_letters.discard(caller.tenant_id, asked.subscription_id, asked.place)

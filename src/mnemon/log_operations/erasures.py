@@ -13,7 +13,7 @@ from mnemon.inputs import Cursor, from_cursor, page_of
 from mnemon.log.errors import TransactionConflict
 from mnemon.log.privacy.affected import Person
 from mnemon.log.privacy.erasure import Erasure
-from mnemon.log_operations.fields import NO_PAGES, Parts, person_of
+from mnemon.log_operations.fields import NO_PAGES, NO_TOOLS, Parts, person_of
 from mnemon.operations import Caller, Door, Input, Output, operation
 
 SubjectId = Annotated[str, Field(min_length=1, max_length=200, description="The person's id in the log.")]
@@ -89,7 +89,7 @@ class ReadmittedOut(Output):
     generation: int = Field(description="Which key of theirs is used from now on.")
 
 
-@operation("privacy.people", Action.MANAGE_PRIVACY, read_only=True, example={"limit": 100}, absent=NO_PAGES)
+@operation("privacy.people", Action.MANAGE_PRIVACY, read_only=True, example={"limit": 100}, absent=NO_TOOLS)
 async def people(mnemon: Parts, caller: Caller, asked: PrivacyPageAsked) -> PersonPage:
     """List people whose personal data the log holds or held."""
     found = await mnemon.privacy.people(caller.tenant_id, asked.limit + 1, from_cursor(asked.cursor) or "")
@@ -98,7 +98,7 @@ async def people(mnemon: Parts, caller: Caller, asked: PrivacyPageAsked) -> Pers
 
 @operation(
     "privacy.data", Action.MANAGE_PRIVACY, read_only=True, errors=(NotFound,), example={"subject_id": "customer-17"},
-    absent=NO_PAGES,
+    absent=NO_TOOLS,
 )  # fmt: skip
 async def data(mnemon: Parts, caller: Caller, asked: SubjectAsked) -> PersonalDataList:
     """All that the log holds about a person; they may ask for it."""
@@ -114,7 +114,7 @@ async def data(mnemon: Parts, caller: Caller, asked: SubjectAsked) -> PersonalDa
 
 
 @operation(
-    "erasures.request", Action.MANAGE_PRIVACY, errors=(NotFound,), absent=NO_PAGES,
+    "erasures.request", Action.MANAGE_PRIVACY, errors=(NotFound,), absent=NO_TOOLS,
     example={"subject_id": "customer-17", "reason": "subject_request", "reference": "DSR-17"},
 )  # fmt: skip
 async def request(mnemon: Parts, caller: Caller, asked: ErasureWanted) -> Erasure:
@@ -125,7 +125,7 @@ async def request(mnemon: Parts, caller: Caller, asked: ErasureWanted) -> Erasur
     )  # fmt: skip
 
 
-@operation("erasures.list", Action.MANAGE_PRIVACY, read_only=True, example={"limit": 100}, absent=NO_PAGES)
+@operation("erasures.list", Action.MANAGE_PRIVACY, read_only=True, example={"limit": 100}, absent=NO_TOOLS)
 async def listed(mnemon: Parts, caller: Caller, asked: PrivacyPageAsked) -> ErasurePage:
     """The deletion log, newest first."""
     found = await mnemon.privacy.erasures.page(caller.tenant_id, asked.limit + 1, from_cursor(asked.cursor))
@@ -139,7 +139,7 @@ async def get(mnemon: Parts, caller: Caller, asked: ErasureAsked) -> Erasure:
 
 
 @operation(
-    "erasures.approve", Action.MANAGE_PRIVACY, destructive=True, absent=NO_PAGES,
+    "erasures.approve", Action.MANAGE_PRIVACY, destructive=True, absent=NO_TOOLS,
     errors=(NotFound, Conflict, TransactionConflict), example=ONE,
 )  # fmt: skip
 async def approve(mnemon: Parts, caller: Caller, asked: ErasureAsked) -> Erasure:
@@ -151,7 +151,7 @@ async def approve(mnemon: Parts, caller: Caller, asked: ErasureAsked) -> Erasure
     return await mnemon.privacy.erasures.approve(caller.tenant_id, asked.erasure_id, approved_by=by)
 
 
-@operation("erasures.decline", Action.MANAGE_PRIVACY, errors=(NotFound, Conflict), example=ONE, absent=NO_PAGES)
+@operation("erasures.decline", Action.MANAGE_PRIVACY, errors=(NotFound, Conflict), example=ONE, absent=NO_TOOLS)
 async def decline(mnemon: Parts, caller: Caller, asked: ErasureAsked) -> Erasure:
     """Decline an erasure that was asked for, or take one's own request back."""
     by = person_of(caller)

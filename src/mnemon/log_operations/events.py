@@ -22,7 +22,7 @@ from mnemon.log.errors import (
 from mnemon.log.events import Appended
 from mnemon.log_operations import event_outputs as outputs
 from mnemon.log_operations.event_inputs import CausesAsked, EventsSent, LogEventAsked, ProcessAsked, StreamAsked
-from mnemon.log_operations.fields import EVENT_ID, NO_PAGES, Parts
+from mnemon.log_operations.fields import EVENT_ID, NO_PAGES, NO_TOOLS, Parts
 from mnemon.log_operations.shown import shown_events
 from mnemon.operations import Caller, operation
 
@@ -58,7 +58,7 @@ async def _by_operator(
 
 
 @operation(
-    "events.read", Action.READ_LOG, read_only=True, errors=(BadCursor,), absent=NO_PAGES,
+    "events.read", Action.READ_LOG, read_only=True, errors=(BadCursor,), absent=NO_TOOLS,
     example={"stream_type": "entity", "entity_type": "decision", "stream_id": "D-17"},
 )  # fmt: skip
 async def read(mnemon: Parts, caller: Caller, asked: StreamAsked) -> outputs.EventsRead:
@@ -74,7 +74,7 @@ async def read(mnemon: Parts, caller: Caller, asked: StreamAsked) -> outputs.Eve
 
 @operation(
     "events.get", Action.READ_LOG, read_only=True, errors=(EventNotFound,), example={"event_id": EVENT_ID},
-    absent=NO_PAGES,
+    absent=NO_TOOLS,
 )  # fmt: skip
 async def get(mnemon: Parts, caller: Caller, asked: LogEventAsked) -> outputs.OneEvent:
     """One event."""
@@ -85,7 +85,7 @@ async def get(mnemon: Parts, caller: Caller, asked: LogEventAsked) -> outputs.On
 
 @operation(
     "events.lineage", Action.READ_LOG, read_only=True, errors=(EventNotFound,), example={"event_id": EVENT_ID},
-    absent=NO_PAGES,
+    absent=NO_TOOLS,
 )  # fmt: skip
 async def lineage(mnemon: Parts, caller: Caller, asked: CausesAsked) -> outputs.LineageOut:
     """What led to an event."""
@@ -98,7 +98,7 @@ async def lineage(mnemon: Parts, caller: Caller, asked: CausesAsked) -> outputs.
 
 @operation(
     "events.descendants", Action.READ_LOG, read_only=True, errors=(EventNotFound,), example={"event_id": EVENT_ID},
-    absent=NO_PAGES,
+    absent=NO_TOOLS,
 )  # fmt: skip
 async def descendants(mnemon: Parts, caller: Caller, asked: CausesAsked) -> outputs.DescendantsOut:
     """What followed from an event."""

@@ -14,7 +14,16 @@ from mnemon.log.errors import CheckpointRefused, EventNotFound, NothingToAttest
 from mnemon.log.events import MAIN
 from mnemon.log.proof.checkpoint import Checkpoint
 from mnemon.log.read.streams import Stream
-from mnemon.log_operations.fields import BY_PROGRAMS, EVENT_ID, NO_PAGES, EventId, Parts, SequenceNumber, Where
+from mnemon.log_operations.fields import (
+    BY_PROGRAMS,
+    EVENT_ID,
+    NO_PAGES,
+    NO_TOOLS,
+    EventId,
+    Parts,
+    SequenceNumber,
+    Where,
+)
 from mnemon.operations import Caller, Door, Input, Output, operation
 from mnemon.work.enqueue import enqueue
 from mnemon.work.jobs import JobDetail, JobStatus, job_by_id
@@ -211,7 +220,7 @@ async def checkpoints(mnemon: Parts, caller: Caller, asked: PartitionAsked) -> C
 
 
 @operation(
-    "integrity.receipt", Action.READ_LOG, read_only=True, errors=(EventNotFound, NothingToAttest), absent=NO_PAGES,
+    "integrity.receipt", Action.READ_LOG, read_only=True, errors=(EventNotFound, NothingToAttest), absent=NO_TOOLS,
     example={"event_id": EVENT_ID},
 )  # fmt: skip
 async def receipt(mnemon: Parts, caller: Caller, asked: ReceiptAsked) -> ReceiptOut:

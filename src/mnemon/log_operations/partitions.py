@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import Field
 
 from mnemon.identity.roles import Action
-from mnemon.log_operations.fields import BY_PROGRAMS, Parts
+from mnemon.log_operations.fields import NO_TOOLS, Parts
 from mnemon.operations import Caller, Input, Output, operation
 
 
@@ -25,7 +25,13 @@ class PartitionList(Output):
     total: int
 
 
-@operation("partitions.list", Action.READ_LOG, read_only=True, example={}, absent=BY_PROGRAMS)
+@operation(
+    "partitions.list",
+    Action.READ_LOG,
+    read_only=True,
+    example={},
+    absent={**NO_TOOLS, "command": "Programs ask this over REST."},
+)
 async def listed(mnemon: Parts, caller: Caller, asked: AllPartitions) -> PartitionList:
     """The legal entities that have a log, and where each one's ends."""
     found = [

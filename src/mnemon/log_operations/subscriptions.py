@@ -12,7 +12,7 @@ from mnemon.log.errors import SubscriptionNotFound
 from mnemon.log.read.pattern import Pattern
 from mnemon.log.subscribe.positions import Position
 from mnemon.log.subscribe.subscriptions import Holds, Start, Subscription, SubscriptionStatus
-from mnemon.log_operations.fields import NO_PAGES, Parts, SequenceNumber
+from mnemon.log_operations.fields import NO_PAGES, NO_TOOLS, Parts, SequenceNumber
 from mnemon.operations import Caller, Input, Output, operation
 
 SubscriptionId = Annotated[str, Field(max_length=100, description="The subscription's id.")]
@@ -138,7 +138,7 @@ async def add(mnemon: Parts, caller: Caller, asked: NewSubscription) -> Subscrip
     )
 
 
-@operation("subscriptions.list", Action.READ_LOG, read_only=True, example={}, absent=NO_PAGES)
+@operation("subscriptions.list", Action.READ_LOG, read_only=True, example={}, absent=NO_TOOLS)
 async def listed(mnemon: Parts, caller: Caller, asked: AllSubscriptions) -> SubscriptionList:
     """List subscriptions with their state and how far behind they are."""
     found = [await _detail(mnemon, caller, one) for one in await mnemon.log.subscriptions.list(caller.tenant_id)]
@@ -146,7 +146,7 @@ async def listed(mnemon: Parts, caller: Caller, asked: AllSubscriptions) -> Subs
 
 
 @operation(
-    "subscriptions.get", Action.READ_LOG, read_only=True, errors=(SubscriptionNotFound,), example=ONE, absent=NO_PAGES
+    "subscriptions.get", Action.READ_LOG, read_only=True, errors=(SubscriptionNotFound,), example=ONE, absent=NO_TOOLS
 )
 async def get(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> SubscriptionDetail:
     """One subscription, and where it is in each partition."""
@@ -165,7 +165,7 @@ async def remove(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> Rem
 
 @operation(
     "subscriptions.pause", Action.MANAGE_LOG, idempotent=True, errors=(SubscriptionNotFound,), example=ONE,
-    absent=NO_PAGES,
+    absent=NO_TOOLS,
 )  # fmt: skip
 async def pause(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> SubscriptionOut:
     """Deliver nothing more until it is resumed."""
@@ -174,7 +174,7 @@ async def pause(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> Subs
 
 @operation(
     "subscriptions.resume", Action.MANAGE_LOG, idempotent=True, errors=(SubscriptionNotFound,), example=ONE,
-    absent=NO_PAGES,
+    absent=NO_TOOLS,
 )  # fmt: skip
 async def resume(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> SubscriptionOut:
     """Go on from the cursor, after a pause or a broken circuit."""

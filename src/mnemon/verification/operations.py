@@ -66,8 +66,7 @@ class LastVerification(Output):
 
 @operation(
     "verification.start", Action.MANAGE_LOG, idempotent=True, example={"complete": True},
-    absent={**FOR_ADMINISTRATORS, "command": "`mnemon verify` checks at once and shows what it finds.",
-            "web": "The page shows the last result; the clock or an administrator starts the next."},
+    absent={**FOR_ADMINISTRATORS, "command": "`mnemon verify` checks at once and shows what it finds."},
 )  # fmt: skip
 async def start(mnemon: Parts, caller: Caller, asked: EverythingWanted) -> VerificationStarted:
     """Start to verify everything: log, lenses, files, texts, people and the guards of the database."""

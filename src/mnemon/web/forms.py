@@ -4,13 +4,17 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from enum import Enum
 from typing import Annotated, Any, Generic, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge, Le, MaxLen
+from fastapi import Request, Response
+from fastapi.responses import RedirectResponse
 from pydantic.fields import FieldInfo
 
-from mnemon.operations import Bound, Differences, In, Operation, offered, read_input
-from mnemon.web.rendering import Handler
+from mnemon.app import Mnemon
+from mnemon.operations import Bound, Caller, Differences, In, Operation, offered, read_input
+from mnemon.web.rendering import Handler, visit
 
 Labels = Mapping[str, Mapping[str, str]]
 
@@ -70,6 +74,22 @@ def form_of(
     return Form(operation, written, differences or {}, labels or {})
 
 
+async def submitted(request: Request, operation: Operation[In, Any], **fixed: Any) -> In:
+    """What a form sent, with what its address names; a blank field says nothing."""
+    written = {name: value.strip() for name, value in (await request.form()).items() if isinstance(value, str)}
+    given = {name: value for name, value in written.items() if value and name in operation.input.model_fields}
+    return read_input(operation, {**given, **request.path_params, **fixed})
+
+
+async def perform(
+    request: Request, mnemon: Mnemon, operation: Operation[Any, Any], back: str, **fixed: Any
+) -> Response:
+    """Do what a form asks for, then show the page that it came from."""
+    visitor = await visit(request, operation.action)
+    await operation(mnemon, Caller.of(visitor.principal), await submitted(request, operation, **fixed))
+    return RedirectResponse(back, 303)
+
+
 def binds(
     operation: Operation[Any, Any], differences: Differences | None = None, *,
     also: Sequence[Operation[Any, Any]] = (),
@@ -92,6 +112,8 @@ def _kind(one: FieldInfo) -> tuple[str, tuple[str, ...]]:
         extra = next((each.json_schema_extra for each in metadata if isinstance(each, FieldInfo)), None) or {}
     if get_origin(kind) is Literal:
         return "select", get_args(kind)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return "select", tuple(str(one.value) for one in kind)
     if "enum" in extra:
         return "select", tuple(extra["enum"])
     if kind is bool:

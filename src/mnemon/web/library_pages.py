@@ -1,5 +1,7 @@
 """The pages about what is stored: documents, uploads, runs."""
 
+import asyncio
+
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
@@ -11,6 +13,7 @@ from mnemon.documents.intake.origin_fields import UploadFields
 from mnemon.documents.intake.upload import upload
 from mnemon.documents.library import DocumentStatus
 from mnemon.documents.runs import RunStatus
+from mnemon.documents.samples import sample_corpus, sample_files
 from mnemon.identity.roles import Action
 from mnemon.operations import Caller, Differs, read_input
 from mnemon.web.forms import binds, form_of
@@ -59,6 +62,19 @@ async def upload_page(request: Request, mnemon: MnemonPart) -> Response:
     return render(
         "upload.html", here="upload", visitor=visitor, extensions=EXTENSIONS, largest=mnemon.files.largest,
     )  # fmt: skip
+
+
+@router.post("/sample")
+@as_page
+async def take_sample(request: Request, mnemon: MnemonPart) -> Response:
+    """The sample corpus, in one click."""
+    visitor = await visit(request, upload.action)
+    caller = Caller.of(visitor.principal)
+    for path in sample_files():
+        received = await asyncio.to_thread(mnemon.files.take_copy, visitor.tenant_id, path)
+        about = {"source_uri": f"sample:///{path.relative_to(sample_corpus())}", "tags": ["sample"]}
+        await upload(mnemon, caller, read_input(upload, {"file": received, **about}))
+    return RedirectResponse("/runs", 303)
 
 
 @router.get("/upload/worker")

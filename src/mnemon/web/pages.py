@@ -9,8 +9,7 @@ from fastapi.staticfiles import StaticFiles
 
 from mnemon.api.access import MnemonPart
 from mnemon.identity.roles import Action
-from mnemon.operations import Bound, Caller
-from mnemon.verification import operations as verification
+from mnemon.operations import Bound
 from mnemon.web import (
     account_pages,
     api_page,
@@ -19,16 +18,21 @@ from mnemon.web import (
     event_pages,
     help_pages,
     library_pages,
+    log_pages,
     login_pages,
+    memory_pages,
+    people_pages,
+    privacy_pages,
     question_pages,
+    work_pages,
 )
-from mnemon.web.forms import binds
 from mnemon.web.rendering import KNOWN_PAGES, as_page, render, visit
 
 router = APIRouter(include_in_schema=False)
 PARTS = (
     router, login_pages.router, account_pages.router, question_pages.router, event_pages.router,
     correction_pages.router, library_pages.router, document_page.router, api_page.router, help_pages.router,
+    memory_pages.router, log_pages.router, privacy_pages.router, people_pages.router, work_pages.router,
 )  # fmt: skip
 
 
@@ -51,13 +55,7 @@ def pages() -> Iterator[tuple[str, Bound]]:
 @as_page
 async def server_page(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, Action.MANAGE_USERS)
-    return render("server.html", here="server", visitor=visitor, parts=await mnemon.readiness())
-
-
-@router.get("/integrity")
-@as_page
-@binds(verification.last)
-async def integrity_page(request: Request, mnemon: MnemonPart) -> Response:
-    visitor = await visit(request, verification.last.action)
-    last = await verification.last(mnemon, Caller.of(visitor.principal), verification.LastAsked())
-    return render("integrity.html", here="server", visitor=visitor, last=last, key=mnemon.log.signing_key)
+    return render(
+        "server.html", here="server", visitor=visitor, parts=await mnemon.readiness(),
+        settings=people_pages.shown_settings(mnemon.settings),
+    )  # fmt: skip

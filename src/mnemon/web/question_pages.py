@@ -1,21 +1,25 @@
-"""The pages to ask and to search on."""
+"""The pages to ask and to search on, with one's own earlier questions."""
 
 import re
+from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
 from mnemon.api.access import MnemonPart
+from mnemon.app import Mnemon
 from mnemon.ask import operations
 from mnemon.ask.hits import PassageHit
-from mnemon.ask.inputs import PassageFilters
+from mnemon.ask.query_log import ASKED
 from mnemon.ask.wording import words_of
 from mnemon.documents.access import read_as
 from mnemon.documents.library import list_documents
-from mnemon.errors import InvalidRequest
-from mnemon.operations import Caller, Differs
+from mnemon.documents.samples import sample_files
+from mnemon.errors import InvalidRequest, NotFound
+from mnemon.log_operations.events import read as read_log
+from mnemon.operations import Caller, Differs, read_input
 from mnemon.web.forms import binds, form_of
 from mnemon.web.markdown import MARKDOWN, plain_words
-from mnemon.web.rendering import as_page, render, templates, visit
+from mnemon.web.rendering import Visitor, as_page, render, templates, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 10
@@ -27,22 +31,56 @@ ONE_PAGE = {
     "limit": Differs("A page of the web has a fixed length."),
     "explain": Differs("The parts of a score are for those who tune the search."),
 }
-# The page's script sends the question to REST, which streams the answer.
-ANSWERED_BELOW = {
-    name: Differs("A question is asked of everything; the page of searches has the filters.")
-    for name in PassageFilters.model_fields
-} | {"stream": Differs("The page always shows the answer as it comes.")}
+ANSWERED_HERE = {"stream": Differs("The page's script asks REST for the answer as it comes.")}
+REMEMBERED = 15
+
+
+@dataclass(frozen=True)
+class OwnQuestion:
+    """A question that the visitor asked before."""
+
+    words: str
+    answered: bool
+    asked_at: str
 
 
 @router.get("/")
 @as_page
-@binds(operations.ask, ANSWERED_BELOW)
-async def ask_page(request: Request, mnemon: MnemonPart, question: str = "") -> Response:
+@binds(operations.ask, ANSWERED_HERE)
+async def ask_page(request: Request, mnemon: MnemonPart) -> Response:
+    """The question's page, with its answer: it reads without a script, and its address can be shared."""
     visitor = await visit(request, operations.ask.action)
+    form = form_of(operations.ask, request.query_params, differences=ANSWERED_HERE)
+    answer, problem = None, None
+    try:
+        asked = form.asked() if form.value("question") else None
+        answer = await operations.ask(mnemon, Caller.of(visitor.principal), asked) if asked else None
+    except (InvalidRequest, NotFound) as refusal:
+        problem = refusal
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
         await read_as(tx, visitor.reader)
         documents = (await list_documents(tx, limit=1)).total
-    return render("ask.html", here="ask", visitor=visitor, question=question, documents=documents)
+    return render(
+        "ask.html", status_code=problem.status if problem else 200, here="ask", visitor=visitor, form=form,
+        answer=answer, problem=problem, documents=documents, history=await _history(mnemon, visitor),
+        sample=len(sample_files()),
+    )  # fmt: skip
+
+
+async def _history(mnemon: Mnemon, visitor: Visitor) -> list[OwnQuestion]:
+    """The visitor's own: the log holds them sealed with their key, and shows them to nobody else."""
+    wanted = {
+        "stream_type": "actor", "stream_id": visitor.principal.actor.id, "type": [ASKED.type],
+        "direction": "backward", "limit": 4 * REMEMBERED,
+    }  # fmt: skip
+    found = await read_log(mnemon, Caller.of(visitor.principal), read_input(read_log, wanted))
+    questions: dict[str, OwnQuestion] = {}
+    for event in found.events:
+        words = event["data"].get("question")
+        if isinstance(words, str) and words not in questions:
+            answered = event["data"].get("outcome") == "answered"
+            questions[words] = OwnQuestion(words, answered, str(event["recorded_at"]))
+    return list(questions.values())[:REMEMBERED]
 
 
 @router.get("/search")

@@ -1,5 +1,6 @@
 """How a page is made: who sees it, the template, and what is shown where something is refused."""
 
+import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -213,16 +214,28 @@ def _seconds(milliseconds: int | None) -> str:
     return "" if milliseconds is None else f"{milliseconds / 1000:.1f} s"
 
 
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _who(actor: str, visitor: Visitor) -> str:
+    """An actor as people read it: oneself, or the kind and the beginning of an id that nobody can say."""
+    if actor == visitor.principal.actor.id:
+        return "you"
+    kind, colon, name = actor.partition(":")
+    return f"{kind} {name[:8]}" if colon and len(name) == 36 else actor
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
 def _short_hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:12]
 
 
 templates.filters |= {
-    "day": _day,
-    "moment": _moment,
-    "size": _size,
-    "seconds": _seconds,
-    "marked": _marked_words,
-    "hash": _short_hash,
-}
+    "day": _day, "moment": _moment, "size": _size, "seconds": _seconds, "marked": _marked_words, "hash": _short_hash,
+    "one_line": _one_line, "pretty": _pretty, "who": _who,
+}  # fmt: skip
 templates.globals |= {"query_of": query_of, "known_pages": KNOWN_PAGES}

@@ -16,9 +16,8 @@ from mnemon.work import jobs
 from mnemon.work.errors import JobNotCancellable, JobNotRetriable
 from mnemon.work.jobs import JobDetail, JobStatus, JobSummary, KindCounts, WorkerState
 
-NO_PAGES: dict[Door, str] = {
+NO_TOOLS: dict[Door, str] = {
     "mcp": "Agents are told how their own work fares by the tools that begin it.",
-    "web": "The page of runs shows what people wait for.",
 }
 ONE = {"job_id": "018f4d1e-0000-7000-8000-000000000001"}
 
@@ -64,7 +63,7 @@ class JobStats(Output):
     workers: list[WorkerState] = Field(default_factory=list, description="For the operator: they serve all tenants.")
 
 
-@operation("jobs.list", Action.VIEW_JOBS, read_only=True, example={"status": "FAILED"}, absent=NO_PAGES)
+@operation("jobs.list", Action.VIEW_JOBS, read_only=True, example={"status": "FAILED"}, absent=NO_TOOLS)
 async def list_jobs(mnemon: Parts, caller: Caller, asked: JobsAsked) -> JobPage:
     """List jobs, newest first."""
     before = _position(asked.cursor)
@@ -75,7 +74,7 @@ async def list_jobs(mnemon: Parts, caller: Caller, asked: JobsAsked) -> JobPage:
     return JobPage(**page_of(found, asked.limit, lambda one: one.job_id))
 
 
-@operation("jobs.stats", Action.VIEW_JOBS, read_only=True, example={}, absent=NO_PAGES)
+@operation("jobs.stats", Action.VIEW_JOBS, read_only=True, example={}, absent=NO_TOOLS)
 async def stats(mnemon: Parts, caller: Caller, asked: NoChoice) -> JobStats:
     """Count unfinished and failed jobs by kind."""
     async with _seen_by(caller, mnemon.database) as tx:
@@ -86,20 +85,20 @@ async def stats(mnemon: Parts, caller: Caller, asked: NoChoice) -> JobStats:
     return told
 
 
-@operation("jobs.get", Action.VIEW_JOBS, read_only=True, errors=(NotFound,), example=ONE, absent=NO_PAGES)
+@operation("jobs.get", Action.VIEW_JOBS, read_only=True, errors=(NotFound,), example=ONE, absent=NO_TOOLS)
 async def get(mnemon: Parts, caller: Caller, asked: JobAsked) -> JobDetail:
     """One job, with its payload, its result, and the error of each attempt."""
     async with _seen_by(caller, mnemon.database) as tx:
         return await jobs.job_by_id(tx, asked.job_id, reader=_reader(caller))
 
 
-@operation("jobs.retry", Action.MANAGE_JOBS, errors=(NotFound, JobNotRetriable), example=ONE, absent=NO_PAGES)
+@operation("jobs.retry", Action.MANAGE_JOBS, errors=(NotFound, JobNotRetriable), example=ONE, absent=NO_TOOLS)
 async def retry(mnemon: Parts, caller: Caller, asked: JobAsked) -> JobDetail:
     """Start a failed job over with all its attempts, or a waiting one now."""
     return await _changed(mnemon, caller, asked.job_id, jobs.retry_job)
 
 
-@operation("jobs.cancel", Action.MANAGE_JOBS, errors=(NotFound, JobNotCancellable), example=ONE, absent=NO_PAGES)
+@operation("jobs.cancel", Action.MANAGE_JOBS, errors=(NotFound, JobNotCancellable), example=ONE, absent=NO_TOOLS)
 async def cancel(mnemon: Parts, caller: Caller, asked: JobAsked) -> JobDetail:
     """End a job that waits or runs."""
     return await _changed(mnemon, caller, asked.job_id, jobs.cancel_job)

@@ -19,7 +19,7 @@ from mnemon.operations import Caller, Door, Input, Output, operation
 NOT_BY_AGENTS: dict[Door, str] = {"mcp": "People are let in by people."}
 BY_PEOPLE: dict[Door, str] = {
     **NOT_BY_AGENTS,
-    "web": "The pages show documents; people are added by command or REST.",
+    "web": "The page of users shows each of them.",
 }
 ONE = {"user": "ana@example.org"}
 Someone = Annotated[str, Field(min_length=1, max_length=254)]
@@ -99,7 +99,7 @@ class ChangePage(Output):
     next_cursor: str | None
 
 
-@operation("users.list", Action.MANAGE_USERS, read_only=True, example={"limit": 10}, absent=BY_PEOPLE)
+@operation("users.list", Action.MANAGE_USERS, read_only=True, example={"limit": 10}, absent=NOT_BY_AGENTS)
 async def list_users(mnemon: Parts, caller: Caller, asked: PeoplePageAsked) -> UserPage:
     """List users."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:
@@ -108,7 +108,7 @@ async def list_users(mnemon: Parts, caller: Caller, asked: PeoplePageAsked) -> U
 
 
 @operation(
-    "users.add", Action.MANAGE_USERS, errors=(Conflict,), absent=BY_PEOPLE,
+    "users.add", Action.MANAGE_USERS, errors=(Conflict,), absent=NOT_BY_AGENTS,
     example={"email": "ben@example.org", "role": "user", "name": "Ben"},
 )  # fmt: skip
 async def add_user(mnemon: Parts, caller: Caller, asked: NewUser) -> users.User:
@@ -131,7 +131,7 @@ async def get_user(mnemon: Parts, caller: Caller, asked: UserAsked) -> users.Use
 
 @operation(
     "users.change", Action.MANAGE_USERS, errors=(NotFound, Conflict), example={**ONE, "role": "admin"},
-    absent=BY_PEOPLE,
+    absent=NOT_BY_AGENTS,
 )  # fmt: skip
 async def change_user(mnemon: Parts, caller: Caller, asked: UserChange) -> users.User:
     """Change a user's name, role, password or state.
@@ -146,7 +146,7 @@ async def change_user(mnemon: Parts, caller: Caller, asked: UserChange) -> users
         )  # fmt: skip
 
 
-@operation("users.link", Action.MANAGE_USERS, errors=(NotFound,), example=ONE, absent=BY_PEOPLE)
+@operation("users.link", Action.MANAGE_USERS, errors=(NotFound,), example=ONE, absent=NOT_BY_AGENTS)
 async def link_user(mnemon: Parts, caller: Caller, asked: UserAsked) -> LinkOut:
     """Make a link that lets the user in once, within a day."""
     async with mnemon.log.transaction(caller.tenant_id) as transaction:
@@ -156,7 +156,7 @@ async def link_user(mnemon: Parts, caller: Caller, asked: UserAsked) -> LinkOut:
 
 @operation(
     "users.changes", Action.MANAGE_USERS, read_only=True, example={"limit": 10},
-    absent={**BY_PEOPLE, "command": "`mnemon log` shows the same events."},
+    absent={**NOT_BY_AGENTS, "command": "`mnemon log` shows the same events."},
 )  # fmt: skip
 async def list_changes(mnemon: Parts, caller: Caller, asked: PeoplePageAsked) -> ChangePage:
     """What was done to users and tokens, newest first."""

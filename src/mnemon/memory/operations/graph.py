@@ -13,7 +13,7 @@ from mnemon.memory.graph import DEEPEST, EdgeDirection, Graph, GraphEdge
 from mnemon.memory.graph_export import as_graphml, as_mermaid
 from mnemon.memory.operations.object_inputs import AS_OF, AsOf, ObjectAsked, PlaceAsked
 from mnemon.memory.operations.object_outputs import Told
-from mnemon.memory.operations.objects import BY_PROGRAMS, FEW_TOOLS, NOT_THERE, ONE, Parts
+from mnemon.memory.operations.objects import BY_PROGRAMS, NO_TOOLS_NO_PAGES, NOT_THERE, ONE, Parts
 from mnemon.memory.relations import EdgeKind
 from mnemon.operations import Caller, Output, operation
 
@@ -107,7 +107,7 @@ async def lineage(mnemon: Parts, caller: Caller, asked: LineageAsked) -> GraphOu
 
 @operation(
     "memory.neighbours", Action.READ_MEMORY, read_only=True, errors=NOT_THERE, example={**ONE, "depth": 2},
-    absent={**FEW_TOOLS, "command": "`memory graph ID` shows what is around an object."},
+    absent={**NO_TOOLS_NO_PAGES, "command": "`memory graph ID` shows what is around an object."},
 )  # fmt: skip
 async def neighbours(mnemon: Parts, caller: Caller, asked: NeighboursAsked) -> GraphOut:
     """What an object is related to."""
@@ -134,7 +134,7 @@ async def path(mnemon: Parts, caller: Caller, asked: PathAsked) -> GraphOut:
 
 
 @operation(
-    "memory.graph", Action.READ_MEMORY, read_only=True, errors=NOT_THERE, absent=FEW_TOOLS,
+    "memory.graph", Action.READ_MEMORY, read_only=True, errors=NOT_THERE, absent=NO_TOOLS_NO_PAGES,
     example={"format": "graphml"},
 )  # fmt: skip
 async def whole(mnemon: Parts, caller: Caller, asked: GraphAsked) -> GraphOut:
@@ -150,7 +150,12 @@ async def whole(mnemon: Parts, caller: Caller, asked: GraphAsked) -> GraphOut:
 
 
 @operation(
-    "memory.integrity", Action.READ_MEMORY, read_only=True, errors=(BranchNotFound,), example={}, absent=FEW_TOOLS
+    "memory.integrity",
+    Action.READ_MEMORY,
+    read_only=True,
+    errors=(BranchNotFound,),
+    example={},
+    absent=NO_TOOLS_NO_PAGES,
 )
 async def integrity(mnemon: Parts, caller: Caller, asked: PlaceAsked) -> IntegrityOut:
     """Look for broken relations, and for objects that came from each other in a circle."""

@@ -31,11 +31,13 @@ ONE = {"emo_id": "018f4d1e-0000-7000-8000-000000000001"}
 MOST_HITS = 100
 NOT_THERE = (MemoryNotFound, BranchNotFound)
 NOT_CHANGED = (*NOT_THERE, MemoryDeleted, MemoryConflict, DuplicateChange, BranchClosed)
-NO_PAGES: dict[Door, str] = {"web": "Memory has no pages."}
 FEW_TOOLS: dict[Door, str] = {
-    **NO_PAGES, "mcp": "Every tool costs every agent a part of its attention: programs and people do this.",
+    "mcp": "Every tool costs every agent a part of its attention: programs and people do this.",
 }  # fmt: skip
-BY_PROGRAMS: dict[Door, str] = {**FEW_TOOLS, "command": "Programs ask this over REST."}
+NO_TOOLS_NO_PAGES: dict[Door, str] = {
+    **FEW_TOOLS, "web": "The pages of memory show objects and branches; programs go further.",
+}  # fmt: skip
+BY_PROGRAMS: dict[Door, str] = {**NO_TOOLS_NO_PAGES, "command": "Programs ask this over REST."}
 
 
 class Parts(Protocol):
@@ -50,7 +52,7 @@ def author_of(caller: Caller, key: str | None = None) -> Author:
 
 
 @operation(
-    "memory.create", Action.WRITE_MEMORY, errors=(DuplicateChange, BranchNotFound, BranchClosed), absent=NO_PAGES,
+    "memory.create", Action.WRITE_MEMORY, errors=(DuplicateChange, BranchNotFound, BranchClosed),
     example={"emo_type": "note", "content": "The archive moves to Frankfurt.", "tags": ["hosting"]},
 )  # fmt: skip
 async def create(mnemon: Parts, caller: Caller, asked: inputs.NewObject) -> outputs.KeptObject:
@@ -72,7 +74,7 @@ async def create(mnemon: Parts, caller: Caller, asked: inputs.NewObject) -> outp
 
 
 @operation(
-    "memory.find", Action.READ_MEMORY, read_only=True, errors=(BranchNotFound,), absent=NO_PAGES,
+    "memory.find", Action.READ_MEMORY, read_only=True, errors=(BranchNotFound,),
     example={"query": "where is the archive", "type": "fact"},
 )  # fmt: skip
 async def find(mnemon: Parts, caller: Caller, asked: inputs.ObjectsAsked) -> outputs.ObjectPage:
@@ -95,7 +97,7 @@ async def find(mnemon: Parts, caller: Caller, asked: inputs.ObjectsAsked) -> out
 
 @operation(
     "memory.get", Action.READ_MEMORY, read_only=True, errors=NOT_THERE, example={**ONE, "as_of": "v2"},
-    absent={**NO_PAGES, "mcp": "Every result links to its resource, which has the whole text."},
+    absent={"mcp": "Every result links to its resource, which has the whole text."},
 )  # fmt: skip
 async def get(mnemon: Parts, caller: Caller, asked: inputs.ObjectViewAsked) -> outputs.ViewedObject:
     """One object: as it is or was, its changelog, its diffs or its rationales."""
@@ -171,7 +173,7 @@ async def remove_facet(mnemon: Parts, caller: Caller, asked: inputs.FacetAsked) 
 
 
 @operation(
-    "memory.delete", Action.WRITE_MEMORY, errors=NOT_CHANGED, destructive=True, idempotent=True, absent=NO_PAGES,
+    "memory.delete", Action.WRITE_MEMORY, errors=NOT_CHANGED, destructive=True, idempotent=True,
     example={**ONE, "deletion_reason": "outdated"},
 )  # fmt: skip
 async def delete(mnemon: Parts, caller: Caller, asked: inputs.Deletion) -> outputs.DeletedObject:

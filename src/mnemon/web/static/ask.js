@@ -8,13 +8,15 @@ let asking = null;
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  const question = form.elements.question.value.trim();
-  if (!question) return;
-  history.replaceState(null, "", `/?question=${encodeURIComponent(question)}`);
-  ask(question);
+  const wanted = Object.fromEntries([...new FormData(form)].filter(([, value]) => value.trim()));
+  if (!wanted.question) return;
+  history.pushState(null, "", `/?${new URLSearchParams(wanted)}`);
+  closeBeside();
+  ask(wanted);
 });
+addEventListener("popstate", () => location.reload());
 
-async function ask(question) {
+async function ask(wanted) {
   asking?.abort();
   asking = new AbortController();
   shown.replaceChildren();
@@ -23,11 +25,11 @@ async function ask(question) {
     const answer = await call("/v1/ask", {
       method: "POST",
       headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
-      body: JSON.stringify({ question }),
+      body: JSON.stringify(wanted),
       signal: asking.signal,
     });
     if (!answer.ok) return fail(await reasonOf(answer));
-    const page = new AnswerPage();
+    const page = new AnswerPage(wanted.question);
     for await (const [name, data] of messages(answer.body)) page.take(name, data);
   } catch (problem) {
     if (problem.name !== "AbortError") fail("The connection to the server was lost: ask again.");
@@ -40,8 +42,10 @@ function fail(reason) {
 }
 
 class AnswerPage {
-  constructor() {
+  constructor(question) {
     this.number = 0;
+    this.said = [question, ""];
+    this.cited = [];
     this.text = element("div", { class: "answer" });
     this.sources = element("ol", { class: "sources" });
   }
@@ -50,7 +54,10 @@ class AnswerPage {
     if (name === "evidence") progress.textContent = `${data.passages.length} passages found, weighing them …`;
     if (name === "sentence") this.addSentence(data);
     if (name === "refusal") shown.append(refusalOf(data));
-    if (name === "done") progress.textContent = summaryOf(data);
+    if (name === "done") {
+      progress.textContent = summaryOf(data);
+      if (this.cited.length) shown.append(this.copy());
+    }
     if (name === "error") fail(data.error);
   }
 
@@ -60,23 +67,37 @@ class AnswerPage {
     for (const citation of sentence.citations) {
       this.number += 1;
       const label = `Source ${this.number}: ${citation.title}`;
-      const link = element("a", { href: placeOf(citation), class: "cite", "aria-label": label }, `[${this.number}]`);
+      const title = `“${oneLine(citation.quote).slice(0, 300)}”`;
+      const link = element("a", { href: placeOf(citation), class: "cite", "aria-label": label, title }, `[${this.number}]`);
       paragraph.append(link);
       this.sources.append(sourceOf(citation));
+      this.cited.push(`[${this.number}] ${citation.title}, ${whereOf(citation)}: “${oneLine(citation.quote)}” ${evidenceOf(citation)}`);
     }
+    this.said.push(paragraph.textContent.trim(), "");
     this.text.append(paragraph);
+  }
+
+  copy() {
+    const text = element("pre", { id: "copied-answer", hidden: "" }, [...this.said, ...this.cited].join("\n"));
+    return element("p", {}, element("button", { type: "button", class: "quiet small", "data-copy": "copied-answer" }, "Copy with citations"), text);
   }
 }
 
-function sourceOf(citation) {
+const evidenceOf = ({ doc_version_id, start, end }) => `${location.origin}/evidence/${doc_version_id}/${start}-${end}`;
+
+function whereOf(citation) {
   const where = [`version ${citation.version_number}`];
   if (citation.first_page) where.push(`page ${citation.first_page}`);
   if (citation.headings.length) where.push(citation.headings.at(-1));
   if (citation.speaker) where.push(citation.speaker);
+  return where.join(" · ");
+}
+
+function sourceOf(citation) {
   return element(
     "li", {},
     element("a", { href: placeOf(citation) }, citation.title), " ",
-    element("small", {}, where.join(" · ")),
+    element("small", {}, whereOf(citation)),
     element("blockquote", {}, oneLine(citation.quote)),
   );
 }
@@ -126,4 +147,38 @@ async function* messages(body) {
   }
 }
 
-if (form.elements.question.value.trim()) ask(form.elements.question.value.trim());
+// A source opens beside the answer where there is room; elsewhere, and with a key held down, it is a link like any other.
+const beside = document.getElementById("beside");
+const roomy = matchMedia("(min-width: 64rem)");
+
+shown.addEventListener("click", async (event) => {
+  const link = event.target.closest("a.cite, .sources a");
+  if (!link || !roomy.matches || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  const answer = await call(link.href).catch(() => null);
+  const page = answer?.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+  const source = page?.getElementById("source");
+  if (!source) return location.assign(link.href);
+  const close = element("button", { type: "button", class: "quiet small" }, "Close");
+  close.addEventListener("click", () => {
+    closeBeside();
+    link.focus();
+  });
+  const title = page.querySelector("h1")?.textContent ?? "Source";
+  beside.replaceChildren(
+    element("p", { class: "heading" }, element("a", { href: link.href }, title), close),
+    source,
+  );
+  beside.hidden = false;
+  document.body.classList.add("with-source");
+  beside.querySelector("#cited, rect")?.scrollIntoView({ block: "center" });
+});
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape") closeBeside();
+});
+
+function closeBeside() {
+  beside.hidden = true;
+  beside.replaceChildren();
+  document.body.classList.remove("with-source");
+}

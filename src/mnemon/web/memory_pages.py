@@ -1,0 +1,237 @@
+"""The pages of memory: objects, their history and differences, changes with a reason, branches and their merging."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+
+from mnemon.api.access import MnemonPart
+from mnemon.app import Mnemon
+from mnemon.errors import MnemonError
+from mnemon.memory.operations import branches, objects
+from mnemon.memory.operations.object_outputs import HistoryOut, ViewedObject
+from mnemon.operations import Caller, Differs, Operation, read_input
+from mnemon.web.forms import binds, form_of, submitted
+from mnemon.web.markdown import MARKDOWN, render_markdown
+from mnemon.web.rendering import Visitor, as_page, query_of, render, templates, visit
+from mnemon.web.side_by_side import side_by_side
+
+router = APIRouter(include_in_schema=False)
+ON_A_PAGE = 30
+RARE = Differs("Few people ask for it; REST and the command have it.")
+LISTED = ("query", "type", "tags", "updated_since", "branch", "cursor")
+ONE_PAGE = {name: RARE for name in objects.find.input.model_fields if name not in LISTED}
+WRITTEN = ("branch", "content", "emo_type", "tags", "rationale", "subject_id")
+ON_A_FORM = {name: RARE for name in objects.create.input.model_fields if name not in WRITTEN}
+BY_PAGE = {
+    name: Differs("The page shows history and differences beside it.")
+    for name in ("view", "from_version", "to_version")
+}
+OWN_WORLD = {"world_id": Differs("The pages show the tenant's own world.")}
+
+
+@router.get("/memory")
+@as_page
+@binds(objects.find, ONE_PAGE)
+async def memory_page(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, objects.find.action)
+    form = form_of(objects.find, request.query_params, differences=ONE_PAGE)
+    found, problem = None, None
+    try:
+        found = await objects.find(
+            mnemon, Caller.of(visitor.principal), form.asked(tags=tags_in(form.value("tags")), limit=ON_A_PAGE)
+        )
+    except MnemonError as refusal:
+        problem = refusal
+    return render(
+        "memory.html", status_code=problem.status if problem else 200, here="memory", visitor=visitor, form=form,
+        found=found, problem=problem, branch=form.value("branch") or "main",
+    )  # fmt: skip
+
+
+@router.get("/memory/new")
+@as_page
+async def new_page(request: Request, mnemon: MnemonPart, branch: str = "main") -> Response:
+    visitor = await visit(request, objects.create.action)
+    return _new(visitor, {"branch": branch})
+
+
+@router.post("/memory")
+@as_page
+@binds(objects.create, ON_A_FORM)
+async def create(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, objects.create.action)
+    given = {name: str(value) for name, value in (await request.form()).items()}
+    try:
+        asked = await submitted(request, objects.create, tags=tags_in(given.get("tags", "")))
+        made = await objects.create(mnemon, Caller.of(visitor.principal), asked)
+    except MnemonError as refusal:
+        return _new(visitor, given, refusal)
+    return RedirectResponse(_address(made.emo_id, made.branch), 303)
+
+
+def _new(visitor: Visitor, given: dict[str, str], problem: MnemonError | None = None) -> Response:
+    form = form_of(objects.create, given, differences=ON_A_FORM)
+    status = problem.status if problem else 200
+    return render("memory_new.html", status_code=status, here="memory", visitor=visitor, form=form, problem=problem)
+
+
+@router.get("/memory/branches")
+@as_page
+@binds(branches.listed, OWN_WORLD)
+async def branches_page(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, branches.listed.action)
+    found = await branches.listed(mnemon, Caller.of(visitor.principal), read_input(branches.listed, {}))
+    return render("branches.html", here="memory", visitor=visitor, branches=found.branches)
+
+
+@router.post("/memory/branches")
+@as_page
+@binds(branches.begin, {**OWN_WORLD, "at": RARE})
+async def begin_branch(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, branches.begin.action)
+    made = await branches.begin(mnemon, Caller.of(visitor.principal), await submitted(request, branches.begin))
+    return RedirectResponse(f"/memory/branches/{made.branch}", 303)
+
+
+@router.get("/memory/branches/{branch}")
+@as_page
+@binds(branches.compare, OWN_WORLD, also=[branches.get])
+async def branch_page(request: Request, mnemon: MnemonPart, branch: str) -> Response:
+    visitor = await visit(request, branches.compare.action)
+    return await _branch(mnemon, visitor, branch)
+
+
+@router.post("/memory/branches/{branch}/merge")
+@as_page
+@binds(branches.merge, OWN_WORLD)
+async def merge(request: Request, mnemon: MnemonPart, branch: str) -> Response:
+    visitor = await visit(request, branches.merge.action)
+    chosen = {
+        name.removeprefix("resolve-"): str(value)
+        for name, value in (await request.form()).items()
+        if name.startswith("resolve-") and value
+    }
+    try:
+        asked = await submitted(request, branches.merge, resolutions=chosen or None)
+        await branches.merge(mnemon, Caller.of(visitor.principal), asked)
+    except MnemonError as refusal:
+        return await _branch(mnemon, visitor, branch, refusal)
+    return RedirectResponse("/memory", 303)
+
+
+@router.post("/memory/branches/{branch}/abandon")
+@as_page
+@binds(branches.abandon, OWN_WORLD)
+async def abandon(request: Request, mnemon: MnemonPart, branch: str) -> Response:
+    visitor = await visit(request, branches.abandon.action)
+    await branches.abandon(mnemon, Caller.of(visitor.principal), await submitted(request, branches.abandon))
+    return RedirectResponse("/memory/branches", 303)
+
+
+async def _branch(mnemon: Mnemon, visitor: Visitor, branch: str, problem: MnemonError | None = None) -> Response:
+    asked = read_input(branches.compare, {"branch": branch})
+    compared = await branches.compare(mnemon, Caller.of(visitor.principal), asked)
+    return render(
+        "branch.html", status_code=problem.status if problem else 200, here="memory", visitor=visitor,
+        compared=compared, one=compared.branch, problem=problem,
+    )  # fmt: skip
+
+
+@router.get("/memory/{emo_id}")
+@as_page
+@binds(objects.get, BY_PAGE, also=[objects.history])
+async def object_page(request: Request, mnemon: MnemonPart, emo_id: str, branch: str = "main") -> Response:
+    visitor = await visit(request, objects.get.action)
+    return await _object(mnemon, visitor, emo_id, branch, as_of=request.query_params.get("as_of"))
+
+
+@router.get("/memory/{emo_id}/diff")
+@as_page
+async def diff_page(
+    request: Request, mnemon: MnemonPart, emo_id: str, before: int, after: int, branch: str = "main"
+) -> Response:
+    visitor = await visit(request, objects.get.action)
+    caller, here = Caller.of(visitor.principal), {"emo_id": emo_id, "branch": branch}
+    left, right = [
+        await objects.get(mnemon, caller, read_input(objects.get, {**here, "as_of": f"v{version}"}))
+        for version in (before, after)
+    ]
+    return render(
+        "memory_diff.html", here="memory", visitor=visitor, left=left, right=right, branch=branch,
+        pairs=side_by_side(left.content, right.content),
+    )  # fmt: skip
+
+
+@router.post("/memory/{emo_id}/update")
+@as_page
+@binds(objects.update, OWN_WORLD)
+async def update(request: Request, mnemon: MnemonPart, emo_id: str) -> Response:
+    tags = tags_in(str((await request.form()).get("tags", ""))) or []
+    return await _changed(request, mnemon, objects.update, emo_id, tags=tags)
+
+
+@router.post("/memory/{emo_id}/link")
+@as_page
+@binds(objects.link, OWN_WORLD)
+async def link(request: Request, mnemon: MnemonPart, emo_id: str) -> Response:
+    form = await request.form()
+    one = {"kind": str(form.get("kind", "uri")), "ref": str(form.get("ref", "")).strip()}
+    name = "removed_links" if form.get("remove") else "links"
+    return await _changed(request, mnemon, objects.link, emo_id, **{name: [one]})
+
+
+@router.post("/memory/{emo_id}/delete")
+@as_page
+@binds(objects.delete, OWN_WORLD)
+async def delete(request: Request, mnemon: MnemonPart, emo_id: str) -> Response:
+    return await _changed(request, mnemon, objects.delete, emo_id)
+
+
+@router.post("/memory/{emo_id}/restore")
+@as_page
+@binds(objects.restore, OWN_WORLD)
+async def restore(request: Request, mnemon: MnemonPart, emo_id: str) -> Response:
+    return await _changed(request, mnemon, objects.restore, emo_id)
+
+
+async def _changed(
+    request: Request, mnemon: Mnemon, change: Operation[Any, Any], emo_id: str, **fixed: Any
+) -> Response:
+    """The object's page; where someone else was faster, with what one wrote and what stands there now."""
+    visitor = await visit(request, change.action)
+    written = {name: str(value) for name, value in (await request.form()).items()}
+    branch = written.get("branch") or "main"
+    try:
+        await change(mnemon, Caller.of(visitor.principal), await submitted(request, change, **fixed))
+    except MnemonError as refusal:
+        return await _object(mnemon, visitor, emo_id, branch, problem=refusal, mine=written.get("content"))
+    return RedirectResponse(_address(emo_id, branch), 303)
+
+
+async def _object(
+    mnemon: Mnemon, visitor: Visitor, emo_id: str, branch: str, *, as_of: str | None = None,
+    problem: MnemonError | None = None, mine: str | None = None,
+) -> Response:  # fmt: skip
+    caller, here = Caller.of(visitor.principal), {"emo_id": emo_id, "branch": branch}
+    history: HistoryOut = await objects.history(mnemon, caller, read_input(objects.history, here))
+    one: ViewedObject | None = None
+    if not history.deleted or as_of:
+        asked = read_input(objects.get, here | ({"as_of": as_of} if as_of else {}))
+        one = await objects.get(mnemon, caller, asked)
+    prose = render_markdown(one.content) if one and one.mime_type == MARKDOWN else None
+    return render(
+        "memory_object.html", status_code=problem.status if problem else 200, here="memory", visitor=visitor, one=one,
+        history=history, emo_id=emo_id, branch=branch, as_of=as_of, problem=problem, mine=mine, prose=prose,
+    )  # fmt: skip
+
+
+def tags_in(text: str) -> list[str] | None:
+    return [one.strip() for one in text.split(",") if one.strip()] or None
+
+
+def _address(emo_id: object, branch: str) -> str:
+    return f"/memory/{emo_id}" + (query_of(branch=branch) if branch != "main" else "")
+
+
+templates.globals["memory_address"] = _address

@@ -1,0 +1,71 @@
+"""The pages about people in the log, for administrators: who is there, what is held, and how someone is forgotten."""
+
+from fastapi import APIRouter, Request, Response
+
+from mnemon.api.access import MnemonPart
+from mnemon.app import Mnemon
+from mnemon.errors import MnemonError
+from mnemon.log_operations import erasures
+from mnemon.operations import Caller, Differs
+from mnemon.web.forms import binds, form_of, perform, submitted
+from mnemon.web.rendering import Visitor, as_page, render, visit
+
+router = APIRouter(include_in_schema=False)
+ON_A_PAGE, LAST_ERASURES = 50, 50
+ONE_PAGE = {"limit": Differs("A page of the web has a fixed length.")}
+
+
+@router.get("/privacy")
+@as_page
+@binds(erasures.people, ONE_PAGE, also=[erasures.listed])
+async def privacy_page(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, erasures.people.action)
+    return await _shown(mnemon, visitor, request.query_params.get("cursor", ""))
+
+
+@router.get("/privacy/person")
+@as_page
+@binds(erasures.data)
+async def person_page(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, erasures.data.action)
+    form = form_of(erasures.data, request.query_params)
+    held = await erasures.data(mnemon, Caller.of(visitor.principal), form.asked())
+    return render("person.html", here="privacy", visitor=visitor, held=held.root, subject=form.value("subject_id"))
+
+
+@router.post("/privacy/erasures")
+@as_page
+@binds(erasures.request)
+async def request_erasure(request: Request, mnemon: MnemonPart) -> Response:
+    visitor = await visit(request, erasures.request.action)
+    try:
+        await erasures.request(mnemon, Caller.of(visitor.principal), await submitted(request, erasures.request))
+    except MnemonError as refusal:
+        return await _shown(mnemon, visitor, "", refusal)
+    return await _shown(mnemon, visitor, "")
+
+
+@router.post("/privacy/erasures/{erasure_id}/approve")
+@as_page
+@binds(erasures.approve)
+async def approve(request: Request, mnemon: MnemonPart) -> Response:
+    return await perform(request, mnemon, erasures.approve, "/privacy#erasures")
+
+
+@router.post("/privacy/erasures/{erasure_id}/decline")
+@as_page
+@binds(erasures.decline)
+async def decline(request: Request, mnemon: MnemonPart) -> Response:
+    return await perform(request, mnemon, erasures.decline, "/privacy#erasures")
+
+
+async def _shown(mnemon: Mnemon, visitor: Visitor, cursor: str, problem: MnemonError | None = None) -> Response:
+    caller = Caller.of(visitor.principal)
+    given = {"cursor": cursor} if cursor else {}
+    form = form_of(erasures.people, given, differences=ONE_PAGE)
+    people = await erasures.people(mnemon, caller, form.asked(limit=ON_A_PAGE))
+    asked = await erasures.listed(mnemon, caller, erasures.PrivacyPageAsked(limit=LAST_ERASURES))
+    return render(
+        "privacy.html", status_code=problem.status if problem else 200, here="privacy", visitor=visitor, people=people,
+        erasures=asked.items, problem=problem, cursor=cursor, own=caller.actor.id,
+    )  # fmt: skip

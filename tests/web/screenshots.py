@@ -1,0 +1,104 @@
+"""`make screenshots`: every page, light and dark, wide and narrow, as pictures to look at."""
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.async_api import Browser, Page
+
+from mnemon.app import Mnemon, working_inside
+
+from .browser import chromium, serving
+
+PAGES = {
+    "ask": "/", "answer": "/?question=How+long+are+bookings+kept%3F",
+    "decided": "/?question=What+did+we+decide+about+pricing%3F",
+    "refusal": "/?question=How+many+people+work+in+the+Berlin+office%3F",
+    "search": "/search?query=pricing", "nothing": "/search?query=zeppelin&tag=none", "events": "/events",
+    "commitments": "/events/commitments", "documents": "/documents", "upload": "/upload", "runs": "/runs",
+    "memory": "/memory", "memory-new": "/memory/new", "branches": "/memory/branches", "log": "/log",
+    "integrity": "/integrity", "subscriptions": "/subscriptions", "work": "/work", "privacy": "/privacy",
+    "users": "/users", "server": "/server", "account": "/account", "help": "/help", "api": "/docs",
+    "api-group": "/docs/search-and-ask", "unknown": "/nowhere",
+}  # fmt: skip
+SIZES = {"wide": (1280, 900), "narrow": (390, 844)}
+NOTES = ("The archive moves to Frankfurt in May.", "Ada prefers letters to calls.", "Berths cost 39 euro a night.")
+
+
+async def main(folder: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="mnemon-pictures-") as home:
+        async with serving(Path(home)) as mnemon, chromium() as browser:
+            cookie = await log_in(mnemon, browser)
+            await picture(mnemon, browser, {"empty": "/", "login": "/login"}, folder, cookie)
+            page = await opened(mnemon, browser, cookie, "light", SIZES["wide"])
+            more = await fill(mnemon, page)
+            await page.context.close()
+            await picture(mnemon, browser, PAGES | more, folder, cookie)
+
+
+async def log_in(mnemon: Mnemon, browser: Browser) -> str:
+    assert mnemon.first_start is not None
+    page = await browser.new_page()
+    await page.goto(mnemon.login_url(mnemon.first_start.link_secret))
+    await page.wait_for_url(f"{mnemon.url}/")
+    [cookie] = await page.context.cookies()
+    await page.context.close()
+    return str(cookie["value"])
+
+
+async def fill(mnemon: Mnemon, page: Page) -> dict[str, str]:
+    """The sample corpus and some memory; the addresses of single things."""
+    await page.goto("/")
+    await page.click("text=Take in the sample")
+    await page.wait_for_url("**/runs")
+    own = {"Origin": mnemon.url}
+    made = [await page.request.post("/v1/memory/objects", data={"content": one}, headers=own) for one in NOTES]
+    note = (await made[0].json())["emo_id"]
+    await page.request.put(
+        f"/v1/memory/objects/{note}/content", headers=own,
+        data={"content": "The archive moves to Paris in June.\nThe board said so.", "rationale": "The board said so."},
+    )  # fmt: skip
+    async with working_inside(mnemon), asyncio.timeout(300):
+        # The database has no event for it.
+        while any(  # noqa: ASYNC110
+            one["waiting"] + one["running"] + one["delayed"]
+            for one in (await (await page.request.get("/v1/jobs/stats")).json())["kinds"]
+        ):
+            await asyncio.sleep(0.5)
+    found = (await (await page.request.get("/v1/documents?limit=100")).json())["items"]
+    pdf = next(one["doc_id"] for one in found if one["media_type"] == "application/pdf")
+    prose = next(one["doc_id"] for one in found if one["media_type"] == "text/markdown")
+    events = (await (await page.request.get("/v1/events?direction=backward")).json())["events"]
+    return {
+        "document": f"/documents/{prose}", "pdf": f"/documents/{pdf}?start=100&end=260", "note": f"/memory/{note}",
+        "difference": f"/memory/{note}/diff?before=1&after=2", "log-event": f"/log/{events[0]['id']}",
+    }  # fmt: skip
+
+
+async def opened(mnemon: Mnemon, browser: Browser, cookie: str, scheme: str, size: tuple[int, int]) -> Page:
+    context = await browser.new_context(
+        base_url=mnemon.url, color_scheme="dark" if scheme == "dark" else "light",
+        viewport={"width": size[0], "height": size[1]},
+    )  # fmt: skip
+    await context.add_cookies([{"name": "mnemon_session", "value": cookie, "url": mnemon.url}])
+    page = await context.new_page()
+    page.set_default_timeout(60_000)
+    return page
+
+
+async def picture(mnemon: Mnemon, browser: Browser, pages: dict[str, str], folder: Path, cookie: str) -> None:
+    for scheme in ("light", "dark"):
+        for width, size in SIZES.items():
+            page = await opened(mnemon, browser, cookie, scheme, size)
+            for name, address in pages.items():
+                await page.goto(address)
+                await page.screenshot(path=folder / f"{name}-{scheme}-{width}.png", full_page=width == "narrow")
+            await page.context.close()
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]).resolve()
+    target.mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(target))
+    sys.stdout.write(f"{len(list(target.glob('*.png')))} pictures in {target}\n")
