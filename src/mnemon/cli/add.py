@@ -1,7 +1,7 @@
 """`mnemon add`: take in files and folders of this machine, and see that they are read."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +18,7 @@ from mnemon.cli.gone import Gone, find_gone, no_more_there, some
 from mnemon.cli.options import OF_AN_ORIGIN
 from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.cli.sending import send_files
+from mnemon.cli.watch import WatchedFiles, follow
 from mnemon.client.reading import being_read, until_events_are_read
 from mnemon.documents.intake.folders import FoundFile, find_files
 from mnemon.documents.intake.origin import checked_origin
@@ -45,6 +46,9 @@ BESIDE: dict[str, Any] = {
     "deactivate_gone": Annotated[
         bool, typer.Option("--deactivate-gone", help="Serve no more what came from these folders and is gone there.")
     ],
+    "watch": Annotated[
+        bool, typer.Option("--watch", help="Go on and take in what changes in these folders, until Ctrl-C.")
+    ],
     "wait": Annotated[bool | None, typer.Option("--wait/--no-wait", help="Wait until the files are read.")],
 }
 ON_THIS_MACHINE = {"file": Differs("The files are named by their paths.")}
@@ -53,6 +57,9 @@ NO_EVENTS_YET = "its events are not read yet: `mnemon jobs list` says why"
 
 def _add(tenant: str, asked: UploadFields, wants_json: bool, left: dict[str, Any]) -> None:
     added, gone, interrupted = run_async(_all(tenant, asked, wants_json, **left))
+    if left["watch"]:
+        show({"files": added, "gone": gone}, wants_json, lambda: say("Stopped watching."))
+        return
     summary = {status: sum(one.status == status for one in added) for status in sorted({one.status for one in added})}
     told = {"files": added, **summary, "gone": gone, "interrupted": interrupted}
     show(told, wants_json, lambda: _tell(added, gone, interrupted))
@@ -70,29 +77,76 @@ add = bound_command(
 
 async def _all(
     slug: str, asked: UploadFields, wants_json: bool, *, paths: Sequence[Path], by_content: bool,
-    deactivate_gone: bool, wait: bool | None,
+    deactivate_gone: bool, watch: bool, wait: bool | None,
 ) -> tuple[list[Added], list[Gone], bool]:  # fmt: skip
     checked_origin(asked.origin())
     places = [path.expanduser() for path in paths]
     found = list(await asyncio.to_thread(lambda: list(find_files(places))))
     if (asked.title or asked.source_uri) and len(found) != 1:
         raise InvalidRequest(f"--title and --source-uri are for a single file, and there are {len(found)}.")
+    folders = [one for one in places if one.is_dir()]
+    if watch and (len(folders) < len(places) or by_content):
+        raise InvalidRequest("--watch follows folders, and knows their files by their paths: name folders only.")
+    watched = WatchedFiles(found)
     async with server_calls(slug) as server:
         if server is not None:
             interrupted = Interrupted()
             by_path = not by_content and asked.source_uri is None
-            with _progress(wants_json) as progress:
-                sent = await send_files(server, found, asked, by_path, wait is not False, interrupted, progress)
+
+            async def send(files: Sequence[FoundFile]) -> list[Added]:
+                with _progress(wants_json) as progress:
+                    return await send_files(server, files, asked, by_path, wait is not False, interrupted, progress)
+
+            sent = await send(found)
+            if watch:
+                sent += await _watch(places, watched, send, _nothing, sent, [], wants_json, interrupted)
             return sent, [], interrupted.wanted
     async with acting(slug) as (mnemon, caller):
         interrupted = Interrupted()
-        with _progress(wants_json) as progress:
-            by_path = not by_content and asked.source_uri is None
-            added = await _take_in(mnemon, caller, found, asked, by_path, interrupted, progress)
-            if wait is not False and not interrupted.wanted:
-                await _see_through(mnemon, caller.tenant_id, added, interrupted, progress)
-        gone = await find_gone(mnemon, caller, [one for one in places if one.is_dir()], deactivate_gone)
+        by_path = not by_content and asked.source_uri is None
+
+        async def take(files: Sequence[FoundFile]) -> list[Added]:
+            with _progress(wants_json) as progress:
+                added = await _take_in(mnemon, caller, files, asked, by_path, interrupted, progress)
+                if wait is not False and not interrupted.wanted:
+                    await _see_through(mnemon, caller.tenant_id, added, interrupted, progress)
+                return added
+
+        async def missing() -> list[Gone]:
+            return await find_gone(mnemon, caller, folders, deactivate_gone)
+
+        added, gone = await take(found), await missing()
+        if watch:
+            added += await _watch(places, watched, take, missing, added, gone, wants_json, interrupted)
         return added, gone, interrupted.wanted
+
+
+async def _watch(
+    places: Sequence[Path], watched: WatchedFiles, take: Callable[[Sequence[FoundFile]], Awaitable[list[Added]]],
+    missing: Callable[[], Awaitable[list[Gone]]], added: list[Added], gone: list[Gone], wants_json: bool,
+    interrupted: Interrupted,
+) -> list[Added]:  # fmt: skip
+    """Tell of the first look, then of each change as it comes; with JSON all of it at the end."""
+    later: list[Added] = []
+
+    def tell(changed: list[Added], missed: list[Gone]) -> None:
+        later.extend(changed)
+        gone.extend(one for one in missed if one not in gone)
+        if not wants_json:
+            for one in changed:
+                say(f"{one.name}: {one.status}" + (f" ({one.reason})" if one.reason else ""))
+            for line in no_more_there(missed):
+                say(line)
+
+    if not wants_json:
+        _tell(added, gone, False)
+        say("Watching for changes. Ctrl-C ends it.")
+    await follow(places, watched, take, missing, tell, interrupted)
+    return later
+
+
+async def _nothing() -> list[Gone]:
+    return []
 
 
 async def _take_in(

@@ -40,9 +40,9 @@ class Interrupted:
     def wanted(self) -> bool:
         return self.asked.is_set()
 
-    async def pause(self) -> None:
+    async def pause(self, seconds: float = POLL_SECONDS) -> None:
         """A moment, or until it is wanted."""
         try:
-            await asyncio.wait_for(self.asked.wait(), POLL_SECONDS)
+            await asyncio.wait_for(self.asked.wait(), seconds)
         except TimeoutError:
             return

@@ -89,3 +89,16 @@ def test_without_front_matter_the_first_heading_is_the_title() -> None:
 def test_a_fence_that_never_ends_reaches_to_the_end() -> None:
     found = read("```\n# a\n\n# b")
     assert [block.kind for block in found.blocks] == ["code"]
+
+
+def test_links_between_notes_are_the_words_they_show() -> None:
+    found = read("See [[Plan]], [[notes/Kestrel#Costs|the costs]] and ![[map.png]].\n\n```\na[[0]]\n```\n`b[[1]]`\n")
+    assert found.text == "See Plan, the costs and map.png.\n\n```\na[[0]]\n```\n`b[[1]]`\n"
+
+
+def test_front_matter_of_a_note_names_its_people_and_links() -> None:
+    people = 'people:\n  - "[[Anna Berg]]"\n  - Ben Ito\n'
+    note = f"---\ntitle: Launch\ndate: 2026-03-02\ntags: [board, kestrel]\n{people}---\nText.\n"
+    details = read(note).details
+    assert (details.title, list(details.participants)) == ("Launch", ["Anna Berg", "Ben Ito"])
+    assert details.more["tags"] == "[board, kestrel]"

@@ -14,26 +14,44 @@ from mnemon.documents.structure.lines import BULLET, QUOTED, Line, after, block_
 from mnemon.documents.structure.preamble import read_preamble
 from mnemon.documents.structure.structure import Block, BlockKind
 
-VERSION = "md/1"
+VERSION = "md/2"
 
 ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
 SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
 TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+# "[[Note]]", "[[Note#Part|shown]]" and "![[picture.png]]", as Obsidian writes them.
+WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]{1,200})(?:\|([^\[\]\n]{1,200}))?\]\]")
 FRONT_FIELD = re.compile(r"([A-Za-z_][\w -]*):[ \t]*(.*)$")
+
+PEOPLE = ("participants", "attendees", "people", "persons", "with")
 
 # The kind of a block, the line after it, and its level if it is a heading.
 FoundBlock = tuple[BlockKind, int, int]
 
 
 def extract_markdown(content: bytes, limits: Limits) -> Extraction:
-    text = decode(content)
+    text = _links_as_words(decode(content))
     limits.check_characters(len(text))
     lines = lines_of(text)
     front = _front_matter(lines)
     blocks = [*block_of("header", lines[:front]), *markdown_blocks(lines[front:])]
     return Extraction(text, blocks, _details(text, lines[1 : max(front - 1, 1)], blocks), VERSION)
+
+
+def _links_as_words(text: str) -> str:
+    """Links between notes as they are read: what they show, else what they name. Code stays as it is."""
+    if "[[" not in text:
+        return text
+    lines, fence = text.split("\n"), ""
+    for number, line in enumerate(lines):
+        found = FENCE.match(line)
+        if found and (not fence or found[1].startswith(fence)):
+            fence = "" if fence else found[1]
+        elif not fence and "[[" in line and "`" not in line:
+            lines[number] = WIKI_LINK.sub(lambda link: (link[2] or link[1].replace("#", " ")).strip(), line)
+    return "\n".join(lines)
 
 
 def markdown_blocks(lines: list[Line]) -> Iterator[Block]:
@@ -119,11 +137,12 @@ def _front_matter(lines: list[Line]) -> int:
 
 def _details(text: str, front: list[Line], blocks: list[Block]) -> Details:
     fields, preamble = _fields(front), read_preamble(text)
+    people = next((said for name in PEOPLE if (said := fields.pop(name, ""))), "")
     heading = next((text[block.start : block.end] for block in blocks if block.kind == "heading"), None)
     return Details(
         title=one_line(fields.pop("title", None)) or one_line(heading and heading_title(heading)),
         authors=_names(fields.pop("authors", "") or fields.pop("author", "")),
-        participants=_names(fields.pop("participants", "") or fields.pop("attendees", "")) or list(preamble.present),
+        participants=_names(people) or list(preamble.present),
         written_at=moment(fields.get("date")) or midnight(preamble.written_on),
         language=one_line(fields.pop("lang", None) or fields.pop("language", None)),
         more=fields,

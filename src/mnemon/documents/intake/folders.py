@@ -36,11 +36,12 @@ def find_files(paths: Sequence[Path]) -> Iterator[FoundFile]:
 
 
 def _in_folder(folder: Path) -> Iterator[FoundFile]:
-    """Hidden files and folders are somebody's own business; links are not followed out of the folder."""
+    """Hidden files and folders are somebody's own business, and what Office keeps beside an open file is no text; links
+    are not followed out of the folder."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            if not name.startswith("."):
+            if not name.startswith((".", "~$")):
                 yield FoundFile(Path(place) / name, named=False, given=folder)
 
 
