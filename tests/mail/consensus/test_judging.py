@@ -1,7 +1,10 @@
 """The state of a discussion, by formulas alone: what a chair concludes stands above what is counted."""
 
+from collections.abc import Sequence
+
 from mnemon.mail.consensus.judging import Consensus, judge_discussion
-from mnemon.mail.consensus.reader import FormulaReader
+from mnemon.mail.consensus.reader import FormulaReader, JudgedSentence
+from mnemon.mail.consensus.said import SaidSentence
 from tests.mail.consensus.discussions import discussion
 
 CALL = ("Chair", "This starts a last call on draft-berg-tide-03.")
@@ -102,3 +105,15 @@ def test_every_statement_stands_where_it_says() -> None:
     assert [one.quote for one in found.statements] == ["I agree with the plan."]
     for one in found.statements:
         assert told.by_id[one.message_id].text[one.start : one.end] == one.quote
+
+
+def test_a_sentence_that_only_sounds_like_an_objection_beside_a_vote_is_none() -> None:
+    class Gloomy(FormulaReader):
+        """Takes every sentence for an objection."""
+
+        def judge(self, said: Sequence[SaidSentence], subject: str, is_opener: bool) -> list[JudgedSentence]:
+            return [JudgedSentence(one, "object", 0.9, False, {}) for one in said]
+
+    ballot = ("Rosa", "[ ] +1 release\n[ ] -1 do not release\n")
+    told = discussion("[VOTE] 2.0", ballot, ("Ana", "+1\n\nNo time to test it this week."), ("Ben", "It is late."))
+    assert [one.statement.speaker for one in judge_discussion(told, Gloomy()).objections] == ["ben"]

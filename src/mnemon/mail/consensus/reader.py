@@ -57,6 +57,9 @@ def weighed(said: SaidSentence, logits: Sequence[float]) -> JudgedSentence:
     for stance, logit in zip(JUDGED, logits, strict=True):
         values = features_of(stance, logit, formula)
         scores[stance] = round(_likely(sum(map(float.__mul__, table["weights"][stance], values))), 3)
+    if formula is not None and formula != "question":
+        # Fixed words are not lost because the reader doubts them.
+        return JudgedSentence(said, formula, max(scores[formula], FORMULA_ALONE), True, scores)
     passing = [stance for stance in JUDGED if scores[stance] >= table["marks"][stance]]
     if not passing:
         return JudgedSentence(said, "neutral", round(1 - max(scores.values()), 3), False, scores)

@@ -1,0 +1,41 @@
+"""How `mnemon mail consensus` and `mnemon mail report` show what they found."""
+
+
+import typer
+
+from mnemon.cli.output import say
+from mnemon.mail.consensus.outputs import ConsensusShown, Said
+from mnemon.reports.operations import ReportShown
+
+LABELS = {"agreement": "Agreement", "dissent": "Dissent", "mixed": "Mixed", "none": "None"}
+
+
+def print_consensus(found: ConsensusShown) -> None:
+    say(f"{found.subject}", "bold")
+    say(f"{LABELS[found.consensus_type]}, confidence {found.confidence:.2f}, read by {found.read_by}")
+    if not found.is_current:
+        say("Messages came since: `mnemon work` reads it again.", "dim")
+    if found.conclusion:
+        _quote(f"Concluded ({found.conclusion.concluded})", found.conclusion)
+    if found.tally:
+        say("Votes: " + ", ".join(f"{value} x {count}" for value, count in found.tally.items()))
+    for vote in found.votes:
+        marks = [{True: "binding", False: "non-binding", None: ""}[vote.binding], vote.kind if vote.kind == "implicit"
+                 else "", "changed later" if vote.changed else ""]  # fmt: skip
+        told = ", ".join(mark for mark in marks if mark)
+        say(f"  {vote.value or 'taken back'}  {vote.name or vote.email}{f' ({told})' if told else ''}")
+    for one in found.objections:
+        _quote(f"Objection ({one.state})", one)
+        if one.settled_by:
+            _quote("  settled", one.settled_by)
+
+
+def _quote(label: str, said: Said) -> None:
+    words = " ".join(said.quote.split())
+    say(f"{label}: {said.name or said.email}: “{words}”  {said.message_key}:{said.start}-{said.end}")
+
+
+def print_report(found: ReportShown) -> None:
+    typer.echo(found.content, nl=False)
+    if found.dropped:
+        say(f"{found.dropped} lines had no proof that held and were left out.", "dim")
