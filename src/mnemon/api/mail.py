@@ -4,6 +4,8 @@ from fastapi import APIRouter
 
 from mnemon.api.bind import route
 from mnemon.mail import operations
+from mnemon.mail.consensus import operations as consensus_operations
+from mnemon.reports import operations as report_operations
 
 # `/v1/archives` are the log's own.
 router = APIRouter(tags=["mail"])
@@ -19,3 +21,5 @@ route(router, "GET", "/messages", operations.messages)
 route(router, "GET", "/messages/{message}", operations.message)
 route(router, "GET", "/threads", operations.threads)
 route(router, "GET", "/threads/{thread}", operations.thread)
+route(router, "GET", "/threads/{thread}/consensus", consensus_operations.consensus)
+route(router, "GET", "/reports", report_operations.report)

@@ -8,9 +8,13 @@ import typer
 
 from mnemon.cli.bind import acting, command
 from mnemon.cli.context import run_async
+from mnemon.cli.mail_consensus import print_consensus, print_report
 from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.mail import inputs, operations, outputs
+from mnemon.mail.consensus import operations as consensus_operations
+from mnemon.mail.consensus.threads import is_reading
 from mnemon.operations import as_json
+from mnemon.reports import operations as report_operations
 
 if TYPE_CHECKING:
     from mnemon.app import Mnemon
@@ -163,8 +167,12 @@ async def _followed(
             for one in imports[:1]:
                 read = f"{one.source}: {counted(one.counts.get('messages', 0), 'message')}"
                 bar.update(line, description=read, completed=one.position, total=one.total or None)
-            if looked == "FAILED" or (looked == "DONE" and all(one.status in ENDED for one in imports)):
+            if looked == "FAILED":
                 break
+            if looked == "DONE" and all(one.status in ENDED for one in imports):
+                bar.update(line, description="Reading what was agreed", total=None)
+                if not await is_reading(mnemon.database, tenant):
+                    break
             await asyncio.sleep(POLL_SECONDS)
     if not quiet:
         _tell(looked, begun, imports)
@@ -234,4 +242,12 @@ command(
 command(
     app, "check", operations.check, print_checked, failed=lambda found: not found.holds,
     example="mnemon mail check --repair",
+)  # fmt: skip
+command(
+    app, "consensus", consensus_operations.consensus, print_consensus, arguments=["thread"],
+    example="mnemon mail consensus '<20231015120000.XYZ789@example.com>'",
+)  # fmt: skip
+command(
+    app, "report", report_operations.report, print_report, short=FILTERS | {"form": "--format"},
+    example="mnemon mail report --kind weekly --list quic.ietf.org --format html > week.html",
 )  # fmt: skip

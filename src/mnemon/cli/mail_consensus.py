@@ -1,6 +1,5 @@
 """How `mnemon mail consensus` and `mnemon mail report` show what they found."""
 
-
 import typer
 
 from mnemon.cli.output import say

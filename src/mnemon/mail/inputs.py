@@ -43,6 +43,10 @@ class MessageAsked(Input):
 class ThreadsAsked(MailFilters):
     """Threads, those with the newest messages first."""
 
+    consensus: Maybe[Literal["agreement", "dissent", "mixed", "none"]] = Field(
+        None, description="What they came to: agreement, dissent, mixed or none."
+    )
+
 
 class ThreadAsked(Input):
     """One thread."""

@@ -8,7 +8,7 @@ from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.errors import NotFound
 from mnemon.inputs import from_cursor, to_cursor
 from mnemon.mail import outputs
-from mnemon.mail.inputs import MailArchivesAsked, MailFilters, MessagesAsked
+from mnemon.mail.inputs import MailArchivesAsked, MailFilters, MessagesAsked, ThreadsAsked
 from mnemon.mail.message.ids import thread_key
 from mnemon.mail.message.people import name_key
 from mnemon.mail.spans.normalized import NormalizedBody
@@ -39,6 +39,10 @@ THREADS = f"""
 SELECT *, coalesce(last_message_date, '-infinity')::text AS place FROM mnemon.mail_threads
  WHERE tenant_id = mnemon.current_tenant() AND {_LIST} AND {_DRAFT}
    AND (%(people)s::text[] IS NULL OR participant_keys && %(people)s)
+   AND (%(consensus)s::text IS NULL OR EXISTS (
+        SELECT FROM mnemon.mail_consensus c
+         WHERE c.tenant_id = mail_threads.tenant_id AND c.thread_key = mail_threads.thread_key
+           AND c.consensus_type = %(consensus)s))
    AND (%(since)s::timestamptz IS NULL OR last_message_date >= %(since)s)
    AND (%(until)s::timestamptz IS NULL OR first_message_date <= %(until)s)
    AND (%(at)s::text IS NULL OR (coalesce(last_message_date, '-infinity'), thread_key) < (%(at)s::timestamptz, %(key)s))
@@ -126,8 +130,9 @@ async def find_messages(tx: Connection, asked: MessagesAsked) -> outputs.MailPag
     return outputs.MailPage(items=items, next_cursor=_next(rows, asked.limit, "message_key"))
 
 
-async def find_threads(tx: Connection, asked: MailFilters) -> outputs.ThreadPage:
-    rows = await (await tx.execute(THREADS, await _values(tx, asked))).fetchall()
+async def find_threads(tx: Connection, asked: ThreadsAsked) -> outputs.ThreadPage:
+    values = await _values(tx, asked) | {"consensus": asked.consensus}
+    rows = await (await tx.execute(THREADS, values)).fetchall()
     items = [outputs.ThreadListed(**{name: row[name] for name in ThreadFields}) for row in rows[: asked.limit]]
     return outputs.ThreadPage(items=items, next_cursor=_next(rows, asked.limit, "thread_key"))
 

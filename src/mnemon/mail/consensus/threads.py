@@ -1,8 +1,9 @@
 """Threads of the lens as discussions, and which of them changed since they were read."""
 
 from typing import Any
+from uuid import UUID
 
-from mnemon.db.database import Connection
+from mnemon.db.database import Connection, Database
 from mnemon.mail.consensus.discussion import DiscussedMessage, Discussion
 from mnemon.mail.message.message import MailAddress
 from mnemon.mail.message.people import merge_people
@@ -29,6 +30,10 @@ SELECT m.message_key, m.message_id, m.sender_name, m.sender_email, m.subject, m.
         SELECT v.message_id FROM mnemon.mail_messages v
          WHERE v.tenant_id = mnemon.current_tenant() AND v.thread_key = %(thread)s))
  ORDER BY m.date NULLS LAST, m.message_key LIMIT %(most)s
+"""
+READING = """
+SELECT EXISTS (SELECT FROM mnemon.jobs WHERE tenant_id = mnemon.current_tenant() AND kind = 'mail.consensus'
+                AND status IN ('PENDING', 'PROCESSING')) AS reading
 """
 # A thread of more messages is an automatic one; what came first is read.
 MOST_MESSAGES = 2_000
@@ -61,3 +66,10 @@ async def load_discussion(tx: Connection, thread: str) -> tuple[Discussion, dict
     )
     subject = messages[0].subject if messages else ""
     return Discussion(subject, messages), {row["message_id"]: row["message_key"] for row in rows}
+
+
+async def is_reading(database: Database, tenant: UUID) -> bool:
+    """Whether threads wait to be read, or are being read."""
+    async with database.transaction(tenant) as tx:
+        row = await (await tx.execute(READING)).fetchone()
+    return bool(row and row["reading"])
