@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from mnemon.db.database import Connection
-from mnemon.reports.report import Report, ReportCitation
+from mnemon.reports.report import MailReport, ReportCitation
 
 STANDS = """
 SELECT asked.place, substr(t.text, asked.first + 1, asked.last - asked.first) = asked.quote AS stands
@@ -13,7 +13,7 @@ SELECT asked.place, substr(t.text, asked.first + 1, asked.last - asked.first) = 
 """
 
 
-async def proven(tx: Connection, report: Report) -> Report:
+async def proven(tx: Connection, report: MailReport) -> MailReport:
     """The report with the lines alone that have proof, and all of it true."""
     cited = report.citations
     values = {
@@ -27,7 +27,7 @@ async def proven(tx: Connection, report: Report) -> Report:
     return only_proven(report, {cited[row["place"]] for row in rows if row["stands"]})
 
 
-def only_proven(report: Report, true: set[ReportCitation]) -> Report:
+def only_proven(report: MailReport, true: set[ReportCitation]) -> MailReport:
     sections, dropped = [], report.dropped
     for section in report.sections:
         kept = tuple(line for line in section.lines if line.citations and true.issuperset(line.citations))

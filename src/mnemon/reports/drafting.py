@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from mnemon.mail.consensus.outputs import ConsensusShown, ObjectionShown, Said
-from mnemon.reports.report import Report, ReportCitation, ReportKind, ReportLine, ReportSection
+from mnemon.reports.report import MailReport, ReportCitation, ReportKind, ReportLine, ReportSection
 
 OUTCOMES = {
     "agreement": "Agreement",
@@ -21,10 +21,10 @@ MOST_QUOTED = 3
 MOST_CITED = 5
 
 
-def draft_report(kind: ReportKind, title: str, threads: Iterable[ConsensusShown]) -> Report:
+def draft_report(kind: ReportKind, title: str, threads: Iterable[ConsensusShown]) -> MailReport:
     """Threads in which nobody took a stance are left out of reports about several."""
     told = [one for one in threads if kind == "thread" or one.statements or one.votes]
-    return Report(kind, title, tuple(_section(one, kind) for one in told))
+    return MailReport(kind, title, tuple(_section(one, kind) for one in told))
 
 
 def _section(thread: ConsensusShown, kind: ReportKind) -> ReportSection:

@@ -14,7 +14,7 @@ from mnemon.mail.consensus.shown import show_consensus
 from mnemon.operations import Caller, Input, Output, operation
 from mnemon.reports.checking import proven
 from mnemon.reports.drafting import draft_report
-from mnemon.reports.report import Report, ReportFormat, ReportKind
+from mnemon.reports.report import MailReport, ReportFormat, ReportKind
 from mnemon.reports.writing import write_report
 
 THREADS = """
@@ -118,7 +118,7 @@ def _title(asked: ReportAsked) -> str:
     return f"{TITLES[asked.kind]}: {of}" if of else TITLES[asked.kind]
 
 
-def _shown(made: Report, form: ReportFormat) -> ReportShown:
+def _shown(made: MailReport, form: ReportFormat) -> ReportShown:
     citations = [
         CitationShown(
             message_id=one.message_id, doc_version_id=str(one.doc_version_id), start=one.start, end=one.end,

@@ -42,7 +42,7 @@ class ReportSection:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class MailReport:
     """`dropped` lines had no proof that held."""
 
     kind: ReportKind

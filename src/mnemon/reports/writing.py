@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from html import escape
 
-from mnemon.reports.report import Report, ReportCitation, ReportFormat, ReportLine
+from mnemon.reports.report import MailReport, ReportCitation, ReportFormat, ReportLine
 
 STYLE = "body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}blockquote{margin:.3rem 0 .8rem 1rem;padding-left:.8rem;border-left:3px solid #999;white-space:pre-line}ol{font-size:.85em}"  # noqa: E501
 PRINT = "@page{size:A4;margin:2cm}body{font:11pt/1.4 Georgia,serif;max-width:none;margin:0}section{break-inside:avoid}"
 
 
-def write_report(report: Report, form: ReportFormat) -> str:
+def write_report(report: MailReport, form: ReportFormat) -> str:
     return _markdown(report) if form == "markdown" else _html(report, form == "print")
 
 
@@ -22,7 +22,7 @@ def _place(one: ReportCitation) -> str:
     return f"{one.name}{when}, {one.message_id}, {one.start}-{one.end}"
 
 
-def _markdown(report: Report) -> str:
+def _markdown(report: MailReport) -> str:
     cited = report.citations
     lines = [f"# {_plain(report.title)}", ""]
     for section in report.sections:
@@ -46,7 +46,7 @@ def _plain(words: str) -> str:
     return text
 
 
-def _html(report: Report, for_print: bool) -> str:
+def _html(report: MailReport, for_print: bool) -> str:
     cited = report.citations
     parts = [
         "<!doctype html>",
