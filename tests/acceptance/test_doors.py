@@ -134,9 +134,17 @@ def test_tools_take_what_was_declared() -> None:
         taken = {
             name: limits(field) for name, field in tool.schema["properties"].items() if name not in one.bound.beside
         }
-        assert taken == expected(one)
+        assert taken == {name: _told_once(field) for name, field in expected(one).items()}
 
     on_every("mcp", check)
+
+
+def _told_once(kinds: Any) -> Any:
+    """What may be left out is not said to be null too, in the words that every conversation pays for."""
+    if not isinstance(kinds, list):
+        return kinds
+    left = [one for one in kinds if one != {"type": "null"}]
+    return left[0] if len(left) == 1 else kinds
 
 
 def test_commands_take_what_was_declared() -> None:
