@@ -24,7 +24,7 @@ from mnemon.ask.scoring import parts_of
 from mnemon.ask.search import Ranked
 from mnemon.ask.strength import ENOUGH, strength_of
 from mnemon.documents.ingest.chunk_store import PASSAGE
-from mnemon.search.kinds import WORDS
+from mnemon.search.kinds import HEADINGS, MEANING, MEANING_NEARBY, WORDS, WORDS_NEARBY
 from mnemon.search.ranking import Floats, Ranking, fuse
 from mnemon.telemetry import configure_logging
 
@@ -38,6 +38,12 @@ NONSENSE = (
     "lorem ipsum dolor sit amet", "mitochondrial membrane potential", "Byzantine succession law", "???",
 )  # fmt: skip
 WORDS_ONLY = replace(Ranking(), weights=dict.fromkeys(PASSAGE.weights, 0.0) | {WORDS: 1.0})
+# The weights that a person chose before any were learned.
+BY_HAND = replace(
+    Ranking(),
+    weights=dict.fromkeys(PASSAGE.weights, 0.0)
+    | {WORDS: 0.5, WORDS_NEARBY: 1.0, MEANING: 1.0, MEANING_NEARBY: 0.5, HEADINGS: 0.5},
+)
 
 
 @dataclass(frozen=True)
@@ -150,7 +156,8 @@ def report_locomo(outcomes: Sequence[Outcome]) -> dict[str, float]:
         "BM25 of the passage alone": recalls(outcomes, WORDS_ONLY),
         "reciprocal ranks, k = 60": recalls(outcomes, replace(Ranking(), fusion="rrf")),
         "reciprocal ranks, k = 10": recalls(outcomes, replace(Ranking(), fusion="rrf", rrf_constant=10)),
-        "as shipped, all ranked": recalls(outcomes, Ranking()),
+        "parts added by hand": recalls(outcomes, BY_HAND),
+        "parts weighed by learning": recalls(outcomes, Ranking()),
         "as shipped": shipped(outcomes),
     }
     print(f"\n{'turn recall@10':28} {'all':>6} {'multi':>6} {'time':>6} {'open':>6} {'single':>6} {'unansw.':>7}")
@@ -225,6 +232,8 @@ def report_claims(outcomes: Sequence[Outcome]) -> dict[str, float]:
     for name, ranking in {
         "BM25 of the passage alone": WORDS_ONLY,
         "reciprocal ranks, k = 60": replace(Ranking(), fusion="rrf"),
+        "parts added by hand": BY_HAND,
+        "parts weighed by learning": Ranking(),
     }.items():
         print(f"{name:28} {recalls(outcomes, ranking).mean():8.3f} {recalls(every, ranking).mean():6.3f}")
     found = shipped(outcomes)

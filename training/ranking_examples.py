@@ -44,7 +44,7 @@ Groups = dict[str, list[TalkFile]]
 
 
 def own_files() -> Iterator[tuple[str, str, TalkFile, list[Query]]]:
-    """Each document with its split, its kind and its questions; quotes are the gold."""
+    """Each document with its split, its kind and its questions; quotes are the gold, and some have none."""
     for path in sorted((HERE / "questions").glob("*.jsonl")):
         document = next(
             (one for folder in ("corpus", "library") if (one := HERE / folder / f"{path.stem}.txt").exists()), None
@@ -63,13 +63,13 @@ def own_files() -> Iterator[tuple[str, str, TalkFile, list[Query]]]:
                 if start >= 0:
                     names.append(f"{asked['id']}/{number}")
                     spans.append(GoldSpan(names[-1], start, start + len(quote)))
-            if names:
+            if names or asked.get("unanswerable"):
                 queries.append(Query(asked["id"], path.stem, asked["question"], frozenset(names)))
         yield told["split"], str(document.parent.name), TalkFile(document.name, text, spans), queries
 
 
 def own_groups() -> Iterator[tuple[str, Groups, list[Query]]]:
-    """All documents of a split side by side, and each text of the library by itself."""
+    """All documents of a split side by side, and each long conversation by itself."""
     known = list(own_files())
     for split in LEARNED_FROM:
         files = [file for of, _, file, _ in known if of == split]
@@ -77,7 +77,7 @@ def own_groups() -> Iterator[tuple[str, Groups, list[Query]]]:
             Query(one.name, split, one.text, one.gold) for of, _, _, some in known if of == split for one in some
         ]
         yield split, {split: files}, queries
-        alone = [(file, queries) for of, folder, file, queries in known if of == split and folder == "library"]
+        alone = [(file, queries) for of, _, file, queries in known if of == split and "conversation" in file.filename]
         groups = {file.filename.removesuffix(".txt"): [file] for file, _ in alone}
         yield split, groups, [one for _, some in alone for one in some]
 
@@ -135,7 +135,7 @@ class Examples:
         rows = np.flatnonzero(ranked.measures.candidate)
         places = [ranked.measures.places[row] for row in rows]
         label = np.array([bool(names[place] & query.gold) for place in places])
-        if not label.any():
+        if not label.any() and query.gold:
             return
         parts = np.zeros((len(rows), len(self.names)), np.float32)
         for column, name in enumerate(self.names):
@@ -181,6 +181,7 @@ async def main() -> None:
     async with running_mnemon() as mnemon:
         for split, groups, queries in own_groups():
             await examples.add(mnemon, split, "own", groups, queries)
+            examples.write(out)
         if (TRAIN / "explainmeetsum").is_dir():
             every, queries = meetings(TRAIN / "explainmeetsum"), meeting_queries()
             chosen = dict(list(every.items())[:: max(1, len(every) // embedded)][:embedded])

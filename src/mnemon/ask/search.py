@@ -12,19 +12,25 @@ from mnemon.ask.candidates import SearchScope, find_candidates, scope_of
 from mnemon.ask.filters import EVERYTHING, revisions_of
 from mnemon.ask.hits import PassageHit, read_hits
 from mnemon.ask.inputs import PassageFilters
+from mnemon.ask.learned.cross_encoder import CrossEncoder
 from mnemon.ask.measures import Measures, PassagePlace
 from mnemon.ask.reranker import Reranker
+from mnemon.ask.rereading import REREAD, Passages, passages_to_read, read_together
 from mnemon.ask.scoring import has_words, parts_of, relevance_in_context
 from mnemon.db.database import Connection, Database
 from mnemon.documents.access import ANYONE, Reader, read_as
 from mnemon.documents.ingest.chunk_store import PASSAGE
+from mnemon.models.active import ModelInUse
 from mnemon.models.embedder import Embedder
+from mnemon.models.minilm import DIMENSION, NAME, REVISION
 from mnemon.search.questions import Asked, EmbedderOf, Questions
 from mnemon.search.ranking import Floats, Ranking, is_relevant, rank, share_said
 from mnemon.search.terms import Corpus, Term
 from mnemon.telemetry import counter, histogram
 
 RERANKED = 30
+# The model whose weights the cross-encoder adapts.
+LOCAL = ModelInUse(f"{NAME}@{REVISION}", DIMENSION)
 
 SEARCHES = counter("mnemon_searches_total", "Searches, by whether meaning took part.", ("mode",))
 SECONDS = histogram("mnemon_search_seconds", "Time of one search.")
@@ -86,16 +92,20 @@ class Searcher:
     """Searches for whoever asks; the tenant comes with the question."""
 
     def __init__(
-        self, database: Database, embedder_of: EmbedderOf, ranking: Ranking, reranker: Reranker | None = None
-    ) -> None:
+        self, database: Database, embedder_of: EmbedderOf, ranking: Ranking, reranker: Reranker | None = None,
+        encoder: CrossEncoder | None = None,
+    ) -> None:  # fmt: skip
         self.database = database
         self.ranking = ranking
         self.questions = Questions(database, embedder_of)
         self._reranker = reranker
+        self._encoder = encoder
 
     async def close(self) -> None:
         if self._reranker:
             await self._reranker.close()
+        if self._encoder:
+            self._encoder.close()
 
     async def search(
         self, tenant: UUID, question: str, filters: PassageFilters = EVERYTHING, *, limit: int = 10, offset: int = 0,
@@ -137,6 +147,11 @@ class Searcher:
             async with self.database.transaction(tenant) as tx:
                 await read_as(tx, reader)
                 ranked = await self.rank(tx, asked, filters, wanted)
+                read = await self._to_reread(tx, ranked)
+            if self._encoder and read:
+                ranked = await read_together(self._encoder, ranked, read)
+            async with self.database.transaction(tenant) as tx:
+                await read_as(tx, reader)
                 rows = ranked.order[shown] if ranked.order else ranked.below[:misses]
                 return ranked, await read_hits(tx, ranked, rows, explain)
 
@@ -168,6 +183,13 @@ class Searcher:
             shares={name: _spread(values, rows, len(measures.places)) for name, values in standing.shares.items()},
             parts=parts,
         )  # fmt: skip
+
+    async def _to_reread(self, tx: Connection, ranked: Ranked) -> Passages:
+        """None where the reader has no part in it: without the local model, or with another reranker."""
+        local = ranked.asked.vector is not None and ranked.asked.model == LOCAL
+        if self._encoder is None or self._reranker is not None or not local:
+            return ()
+        return await passages_to_read(tx, await read_hits(tx, ranked, ranked.order[:REREAD]))
 
     def embedder_in_use(self, asked: Asked) -> Embedder | None:
         """The embedder that made the question's vector."""

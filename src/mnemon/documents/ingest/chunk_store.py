@@ -14,13 +14,36 @@ from mnemon.documents.intake.locks import lock_documents
 from mnemon.models.active import ModelInUse
 from mnemon.models.embedder import Vectors
 from mnemon.models.vector_tables import VectorTable, register_vector_table
-from mnemon.search.kinds import HEADINGS, MEANING, MEANING_NEARBY, WORDS, WORDS_NEARBY, Kind
+from mnemon.search.kinds import (
+    ASKS,
+    COVERED,
+    COVERED_NEARBY,
+    DAY,
+    HEADINGS,
+    LENGTH,
+    MEANING,
+    MEANING_AFTER,
+    MEANING_BEFORE,
+    MEANING_NEARBY,
+    REPLIES,
+    REPLY_WORDS,
+    SPEAKER,
+    WORDS,
+    WORDS_AFTER,
+    WORDS_BEFORE,
+    WORDS_NEARBY,
+    Kind,
+)
 
 VECTORS = "mnemon.chunk_vectors"
-# Chosen by cross-validation over conversations: docs/decisions/0018 has the measurements.
+# Fitted by `training/fit_ranking.py` on questions of our own: docs/decisions/0044 has the measurements.
 PASSAGE = Kind(
     "passage", "passage", VECTORS,
-    MappingProxyType({WORDS: 0.5, WORDS_NEARBY: 1.0, MEANING: 1.0, MEANING_NEARBY: 0.5, HEADINGS: 0.5}),
+    MappingProxyType({
+        WORDS: 0.09, WORDS_NEARBY: 0.599, MEANING: 0.677, MEANING_NEARBY: -0.053, HEADINGS: -0.002, COVERED: 0.164,
+        COVERED_NEARBY: 0.315, WORDS_BEFORE: 0.047, WORDS_AFTER: -0.085, MEANING_BEFORE: 0.332, MEANING_AFTER: 0.055,
+        ASKS: -0.288, REPLIES: 0.043, REPLY_WORDS: 0.116, SPEAKER: 0.421, DAY: 0.835, LENGTH: 0.745,
+    }),
     hidden_terms="mnemon.hidden_terms",
 )  # fmt: skip
 SHARES = 16
