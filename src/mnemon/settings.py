@@ -304,9 +304,9 @@ class Settings(BaseSettings):
     )
     rrf_constant: int = _setting(60, "The constant of reciprocal rank fusion.", "RRF_CONSTANT", ge=1, le=10_000)
     rerank: bool = _setting(
-        True,
+        False,
         "Whether the best 20 passages are read together with the question, by an adapter of the local embedder, and "
-        "put in order anew. It needs the local embedder's vectors, and takes a tenth of a second on two cores.",
+        "put in order anew. It needs the local embedder's vectors, and about a tenth of a second of two idle cores.",
     )
     reranker_url: str | None = _setting(
         None,
