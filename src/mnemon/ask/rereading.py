@@ -26,10 +26,10 @@ FROM unnest(%s::uuid[], %s::integer[]) WITH ORDINALITY AS wanted (revision, ordi
 JOIN mnemon.chunks AS c
   ON c.tenant_id = mnemon.current_tenant() AND c.doc_version_id = wanted.revision AND c.ordinal = wanted.ordinal - 1
 """
-Passages = Sequence[tuple[str, str]]
+ReadPassages = Sequence[tuple[str, str]]
 
 
-async def passages_to_read(tx: Connection, hits: Sequence[PassageHit]) -> Passages:
+async def passages_to_read(tx: Connection, hits: Sequence[PassageHit]) -> ReadPassages:
     """Each as it was embedded, with the passage before it."""
     values: tuple[list[UUID], list[int]] = ([hit.doc_version_id for hit in hits], [hit.ordinal for hit in hits])
     rows = await (await tx.execute(BEFORE, values)).fetchall()
@@ -39,7 +39,7 @@ async def passages_to_read(tx: Connection, hits: Sequence[PassageHit]) -> Passag
     ]
 
 
-async def read_together(encoder: CrossEncoder, ranked: "Ranked", passages: Passages) -> "Ranked":
+async def read_together(encoder: CrossEncoder, ranked: "Ranked", passages: ReadPassages) -> "Ranked":
     """The first of the order, as many as there are passages, in the order that their reading and all else give."""
     if len(passages) < 2:
         return ranked

@@ -15,7 +15,7 @@ from mnemon.ask.inputs import PassageFilters
 from mnemon.ask.learned.cross_encoder import CrossEncoder
 from mnemon.ask.measures import Measures, PassagePlace
 from mnemon.ask.reranker import Reranker
-from mnemon.ask.rereading import REREAD, Passages, passages_to_read, read_together
+from mnemon.ask.rereading import REREAD, ReadPassages, passages_to_read, read_together
 from mnemon.ask.scoring import has_words, parts_of, relevance_in_context
 from mnemon.db.database import Connection, Database
 from mnemon.documents.access import ANYONE, Reader, read_as
@@ -184,7 +184,7 @@ class Searcher:
             parts=parts,
         )  # fmt: skip
 
-    async def _to_reread(self, tx: Connection, ranked: Ranked) -> Passages:
+    async def _to_reread(self, tx: Connection, ranked: Ranked) -> ReadPassages:
         """None where the reader has no part in it: without the local model, or with another reranker."""
         local = ranked.asked.vector is not None and ranked.asked.model == LOCAL
         if self._encoder is None or self._reranker is not None or not local:
