@@ -36,7 +36,7 @@ from mnemon.search.kinds import (
 )
 
 VECTORS = "mnemon.chunk_vectors"
-# Fitted by `training/fit_ranking.py` on questions of our own: docs/decisions/0047 has the measurements.
+# Fitted by `training/fit_ranking.py` on questions of our own: docs/decisions/0048 has the measurements.
 PASSAGE = Kind(
     "passage", "passage", VECTORS,
     MappingProxyType({
