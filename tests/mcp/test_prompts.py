@@ -75,7 +75,8 @@ async def test_every_tool_has_bounds_and_refuses_unknown_arguments(agent: Agent)
     # Without a source_id each call makes a new artifact, and without a key a new memory.
     repeatable = {tool.name for tool in tools if tool.annotations and tool.annotations.idempotent_hint}
     changing = {tool.name for tool in tools if tool.annotations and not tool.annotations.read_only_hint}
-    assert repeatable & changing == {"forget", "memory_delete"}
+    corrections = {f"event_{verb}" for verb in ("mark", "edit", "link", "unlink", "merge")}
+    assert repeatable & changing == {"forget", "memory_delete", *corrections}
 
 
 async def test_a_schema_names_the_categories_and_repeats_no_names(agent: Agent) -> None:

@@ -22,7 +22,11 @@ class Entry:
 CATALOGUE = {
     "serve": Entry("serve", "serve", "Run the server until Ctrl-C; a second Ctrl-C stops hard."),
     "work": Entry("work", "work", "Run jobs until Ctrl-C; a second Ctrl-C stops hard."),
-    "search": Entry("ask", "search", "Find passages of documents by words and meaning, best first."),
+    "search": Entry(
+        "ask",
+        "search",
+        "Find passages of documents by words and meaning, best first; and what memory says, beside them.",
+    ),
     "ask": Entry(
         "ask",
         "ask",

@@ -8,7 +8,7 @@ from mnemon.inputs import Cursor, FirstMoment, LastMoment, Maybe
 from mnemon.operations import Input
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-PageSize = Annotated[int, Field(ge=1, le=200)]
+PageSize = Annotated[int, Field(ge=1, le=100)]
 HOW_MANY = "How many at most."
 
 

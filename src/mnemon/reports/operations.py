@@ -52,7 +52,7 @@ class ReportAsked(Input):
     since: Maybe[FirstMoment] = Field(None, description="Not before this; weekly: seven days before its end.")
     until: Maybe[LastMoment] = Field(None, description="Not after this.")
     form: ReportFormat = Field("markdown", description="markdown, html, or print (HTML that prints well).")
-    limit: Annotated[int, Field(ge=1, le=200)] = Field(50, description="How many threads at most.")
+    limit: Annotated[int, Field(ge=1, le=100)] = Field(50, description="How many threads at most.")
 
 
 class CitationShown(Output):
