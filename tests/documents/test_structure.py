@@ -223,3 +223,15 @@ def test_a_label_in_a_mail_speaks_for_nobody() -> None:
 )
 def test_a_heading_counts_by_its_head_noun(heading: str, section: Section | None) -> None:
     assert section_of(heading) is section
+
+
+def test_a_date_where_a_wrapped_line_begins_is_no_day_of_a_log() -> None:
+    """ "in writing by / 24 April." goes on; what follows it was not written on that day."""
+    text = (
+        "# Weekly meeting, 20 April 2026\n\n"
+        "The board's word is that the penalty is waived if we are live by 20 May. Rafael has that in writing by\n"
+        "24 April.\n\n- Priya to sign the contract by 22 April.\n"
+    )
+    assert {part.day for part in read_structure(text).parts} <= {None, date(2026, 4, 20)}
+    diary = "Diary of the pump house\n\n12 May 2026\nThe pump was repaired.\n\n13 May 2026\nIt runs.\n"
+    assert {part.day for part in read_structure(diary).parts} >= {date(2026, 5, 12), date(2026, 5, 13)}

@@ -48,3 +48,9 @@ def test_another_verb_keeps_no_promise() -> None:
     promise = said("p", Category.COMMITMENT, "Carla will book the venue by Thursday", 1, "a", "Carla Silva", "venue")
     report = said("r", Category.EXECUTION, "Carla visited the venue", 4, "b", "Carla Silva", "venue")
     assert links(promise, report) == []
+
+
+def test_a_slight_word_ties_nothing() -> None:
+    first = said("d", Category.DECISION, "We agreed to send text messages only for changes", 1, "a", "Ana Lopez")
+    second = said("e", Category.DECISION, "The harbour office is now open only on Mondays", 5, "b", "Ana Lopez")
+    assert links(first, second) == []

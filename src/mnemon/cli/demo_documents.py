@@ -53,7 +53,8 @@ async def ask(caller: DemoClient, question: str, **filters: Any) -> dict[str, An
     number = 0
     for sentence in answer["sentences"]:
         marks = "".join(f"[{number + place}]" for place in range(1, len(sentence["citations"]) + 1))
-        result(f"{one_line(sentence['text'])} {marks}", citations=sentence["citations"])
+        note = f"{sentence['note']} " if sentence.get("note") else ""
+        result(f"{note}{one_line(sentence['text'])} {marks}", citations=sentence["citations"])
         for citation in sentence["citations"]:
             number += 1
             result(f"[{number}] {_where(citation)}")

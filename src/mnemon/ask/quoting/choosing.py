@@ -73,12 +73,20 @@ def _few(found: Sequence[CandidateStatement], weighing: Weighing) -> list[Candid
         doubtful = one.score >= best.score - TELLS and _may_stand_beside(one, best)
         if doubtful or weighing.share(one.said - before) >= NEW_SHARE:
             chosen.append(one)
-    return chosen if weighing.need.kind != "what" else in_reading_order(chosen)
+    return chosen if weighing.need.kind != "what" else _by_document(chosen)
+
+
+def _by_document(chosen: Sequence[CandidateStatement]) -> list[CandidateStatement]:
+    """The best document first, and within each from its beginning."""
+    order = list(dict.fromkeys(one.origin.doc_version_id for one in chosen))
+    return sorted(chosen, key=lambda one: (order.index(one.origin.doc_version_id), one.statement.start))
 
 
 def _may_stand_beside(one: CandidateStatement, best: CandidateStatement) -> bool:
-    """No question, nothing of somebody else, and of the same document: others are rivals, which are told as such."""
-    return one.origin.doc_id == best.origin.doc_id and not one.values["question"] and not one.values["of_other"]
+    """It says all that the best says of the question, asks nothing, tells nothing of somebody else, and is of the same
+    document: others are rivals, which are told as such."""
+    own = one.origin.doc_id == best.origin.doc_id and one.said >= best.said
+    return own and not one.values["question"] and not one.values["of_other"]
 
 
 def _as_it_stands(

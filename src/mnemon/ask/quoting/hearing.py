@@ -114,8 +114,8 @@ def _is_same(asked: str, stem: str, plain: str) -> bool:
     if len(shorter) >= SHORTEST_PART and longer.startswith(shorter) and len(longer) - len(shorter) <= LEFT_OVER:
         return True
     # "Urlaub" stands in "Urlaubstage", and "Tage" too.
-    whole = len(asked) >= SHORTEST_PART - 1 and len(plain) >= len(asked) + LEFT_OVER
-    return whole and (plain.startswith(asked) or (len(asked) >= SHORTEST_PART and stem.endswith(asked)))
+    whole = len(asked) >= SHORTEST_PART and len(plain) >= len(asked) + LEFT_OVER
+    return whole and (plain.startswith(asked) or stem.endswith(asked))
 
 
 def words_in(text: str) -> list[str]:

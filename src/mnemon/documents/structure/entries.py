@@ -2,16 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import pairwise
 
 from mnemon.documents.structure.calendar_words import NO_YEAR
 from mnemon.documents.structure.calendar_words import day as calendar_day
 from mnemon.documents.structure.dates import Mention, read_dates
-from mnemon.documents.structure.lines import Line
+from mnemon.documents.structure.lines import UNFINISHED, Line
 
 _LONGEST_HEAD = 100
+# A line of prose that is as long as this and does not end has its end below.
+_WRAPPED = 60
 _CLOCK = re.compile(
     r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?|\s?Uhr)?|\b\d{1,2}(?:\.\d{2})?\s?(?:[ap]m|Uhr)\b", re.IGNORECASE
 )
@@ -46,7 +49,9 @@ class EntryHead:
 
 def entry_heads(lines: Sequence[Line], people: Sequence[str]) -> dict[int, EntryHead]:
     """By the start of their line."""
-    found = [(line, head) for line in lines if (head := _head(line.text))]
+    heads = {line.start: head for line in lines if (head := _head(line.text))}
+    wrapped = {line.start for before, line in pairwise(lines) if _goes_on(before, line, heads)}
+    found = [(line, heads[line.start]) for line in lines if line.start in heads and line.start not in wrapped]
     comments = Counter(head.speaker for _, head in found if head.speaker)
     known = {part.lower() for name in people for part in (name, *name.split())}
     entries = sum(head.speaker is None for _, head in found)
@@ -55,6 +60,14 @@ def entry_heads(lines: Sequence[Line], people: Sequence[str]) -> dict[int, Entry
         for line, head in found
         if (_is_comment(line.text, head.speaker, comments, known) if head.speaker else entries > 1 or not head.begin)
     }
+
+
+def _goes_on(before: Line, line: Line, heads: Mapping[int, EntryHead]) -> bool:
+    """A sentence that was wrapped may have a date where its next line begins: "in writing by / 24 April."."""
+    if before.end + 1 != line.start or before.blank or before.start in heads:
+        return False
+    told = before.text.rstrip()
+    return bool(UNFINISHED.search(told)) or (len(told) >= _WRAPPED and told[-1].isalnum())
 
 
 def _is_comment(line: str, speaker: str, comments: Counter[str], known: set[str]) -> bool:

@@ -24,7 +24,7 @@ _NARROWEST_WRAPPED, _WIDEST_WRAPPED = 40, 110
 # Lines that somebody wraps by hand are not all as long as the longest.
 _RAGGED = 0.85
 _LABELLED = re.compile(r"\s*[^\W\d_][\w ,./'’&()-]{1,30}:\s")
-_UNFINISHED = re.compile(
+UNFINISHED = re.compile(
     r"(?:[,\-–—&(]|\b(?:and|or|the|a|an|of|to|in|on|for|with|by|that|und|oder|der|die|das|den|dem|ein|eine|von|mit|für"
     r"|zu|im|am|auf|dass))$",
     re.IGNORECASE,
@@ -94,7 +94,7 @@ def is_wrapped(lines: Sequence[Line], at: int, width: int) -> bool:
     before, line = lines[at - 1].text.rstrip(), lines[at].text.split(maxsplit=1)
     if not before or not line:
         return False
-    if _UNFINISHED.search(before):
+    if UNFINISHED.search(before):
         return True
     if not _NARROWEST_WRAPPED <= width <= _WIDEST_WRAPPED or _LABELLED.match(lines[at].text):
         return False

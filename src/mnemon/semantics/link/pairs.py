@@ -48,6 +48,11 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 _MONTHS = content_words(" ".join(MONTHS))
+# Two sentences that share one of these speak of nothing in common.
+_SLIGHT = content_words(
+    "only now also still just very more most less much many new again all every always never each other another same"
+    " both here there then later soon today already yet even once well good next last first nur noch auch jetzt neu"
+)
 _WORD = re.compile(r"[^\W_][\w’'-]*")
 _WEEK = 7 * 86_400.0
 
@@ -140,7 +145,7 @@ def may_pair(kind: PairKind, later: "Placed", earlier: "Placed") -> bool:
     """
     if (later.event.category, earlier.event.category) not in MAY_END[kind]:
         return False
-    if not meanings(later.words) & meanings(earlier.words):
+    if not meanings(later.words) & meanings(earlier.words) - _SLIGHT:
         return False
     if kind == "fulfils":
         return _one_piece_of_work(later, earlier)
