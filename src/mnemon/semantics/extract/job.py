@@ -1,7 +1,7 @@
 """The extraction job: reads a revision with the engine of the settings, and records all that its text proves."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol, cast
 from uuid import UUID
 
@@ -83,10 +83,14 @@ async def _extract(job: Job[RevisionToExtract], context: ExtractContext, engine:
 
 async def _read(engine: Extractor, source: SourceRevision) -> ExtractedEvents:
     """Both keep the processor busy: in a thread of their own the worker goes on saying that it lives."""
-    reading = extract_revision(engine, source.revision, source.chunks or None)
+
+    def read() -> Coroutine[Any, Any, ExtractedEvents]:
+        return extract_revision(engine, source.revision, source.chunks or None)
+
     if engine.name != "llm":
-        return await asyncio.to_thread(asyncio.run, reading)
-    return await reading
+        # Begun in the thread: a job that ends before one is free begins nothing.
+        return await asyncio.to_thread(lambda: asyncio.run(read()))
+    return await read()
 
 
 async def _embed(embedder: Embedder, events: Sequence[SemanticEvent]) -> Vectors | None:
