@@ -22,13 +22,14 @@ from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.measures import PassagePlace
 from mnemon.ask.scoring import parts_of
 from mnemon.ask.search import Ranked
-from mnemon.ask.strength import ENOUGH, strength_of
 from mnemon.documents.ingest.chunk_store import PASSAGE
+from mnemon.log.events import Actor
 from mnemon.search.kinds import HEADINGS, MEANING, MEANING_NEARBY, WORDS, WORDS_NEARBY
 from mnemon.search.ranking import Floats, Ranking, fuse
 from mnemon.telemetry import configure_logging
 
 QUICK = bool(os.environ.get("QUICK"))
+BENCH = Actor("system", "bench")
 UNANSWERABLE, MULTI_HOP = 5, 1
 AT = 10
 # What no source is about: random letters, words of no language, words of another world.
@@ -54,6 +55,9 @@ class Outcome:
     ranked: Ranked
     names: Mapping[PassagePlace, frozenset[str]]
     seconds: float
+    # Where it was asked too: how likely the answer is right by the product's own judgement, and whether it refused.
+    strength: float = 0.0
+    refused: bool = False
     _parts: dict[int, dict[str, Floats]] = field(default_factory=dict)
 
     def parts(self, ranking: Ranking) -> dict[str, Floats]:
@@ -104,8 +108,14 @@ async def store(
 
 
 async def ask_all(
-    mnemon: Mnemon, tenants: Mapping[str, UUID], names: Mapping[PassagePlace, frozenset[str]], queries: Sequence[Query]
+    mnemon: Mnemon,
+    tenants: Mapping[str, UUID],
+    names: Mapping[PassagePlace, frozenset[str]],
+    queries: Sequence[Query],
+    *,
+    answered: bool = False,
 ) -> list[Outcome]:
+    """Searched as users search; `answered`, they are asked as well."""
     outcomes = []
     for query in queries:
         if query.group not in tenants:
@@ -114,7 +124,11 @@ async def ask_all(
         ranked, _ = await mnemon.searcher.find(
             tenants[query.group], query.text, EVERYTHING, wanted=AT, shown=slice(0, AT)
         )
-        outcomes.append(Outcome(query, ranked, names, time.perf_counter() - began))
+        outcome = Outcome(query, ranked, names, time.perf_counter() - began)
+        if answered:
+            answer = await mnemon.asking.ask(tenants[query.group], BENCH, query.text)
+            outcome = replace(outcome, strength=answer.strength, refused=answer.refusal is not None)
+        outcomes.append(outcome)
     return outcomes
 
 
@@ -181,19 +195,22 @@ def report_locomo(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def report_refusal(outcomes: Sequence[Outcome], unrelated: Sequence[Outcome]) -> dict[str, float]:
-    """The whole curve, and the point that the product uses."""
+    """What the product refuses, and what it would by other limits of its judgement."""
     answerable = np.array([one.query.category != UNANSWERABLE for one in outcomes])
     found = shipped(outcomes) > 0
-    value = np.array([strength_of(one.ranked).value for one in outcomes])
-    foreign = np.array([strength_of(one.ranked).value for one in unrelated])
+    value, foreign = (np.array([one.strength for one in some]) for some in (outcomes, unrelated))
+    refused, strange = (np.array([one.refused for one in some]) for some in (outcomes, unrelated))
     yes, no = value[answerable], value[~answerable]
     print(f"\n{'refused below':>14} {'answerable':>11} {'… of found':>11} {'unanswerable':>13} {'unrelated':>10}")
-    for limit in sorted({*np.round(np.arange(0.0, 0.65, 0.05), 2), ENOUGH}):
-        mark = "  <- used" if limit == ENOUGH else ""
+    for limit in np.round(np.arange(0.0, 0.65, 0.05), 2):
         print(
             f"{limit:14.2f} {(yes < limit).mean():11.3f} {(value[answerable & found] < limit).mean():11.3f} "
-            f"{(no < limit).mean():13.3f} {(foreign < limit).mean():10.3f}{mark}"
+            f"{(no < limit).mean():13.3f} {(foreign < limit).mean():10.3f}"
         )
+    print(
+        f"{'as shipped':>14} {refused[answerable].mean():11.3f} {refused[answerable & found].mean():11.3f} "
+        f"{refused[~answerable].mean():13.3f} {strange.mean():10.3f}"
+    )
     print(
         "Unanswerable: LoCoMo's adversarial questions, true of the other speaker. Unrelated: another conversation's.\n"
         f"Area under the curve: unanswerable {area(yes, no):.3f}, unrelated {area(yes, foreign):.3f}. "
@@ -201,8 +218,8 @@ def report_refusal(outcomes: Sequence[Outcome], unrelated: Sequence[Outcome]) ->
     )
     return {
         "refusal_auc": area(yes, no),
-        "refuse_unanswerable": float((no < ENOUGH).mean()),
-        "refuse_answerable": float((yes < ENOUGH).mean()),
+        "refuse_unanswerable": float(refused[~answerable].mean()),
+        "refuse_answerable": float(refused[answerable].mean()),
     }
 
 
@@ -256,8 +273,8 @@ async def main() -> None:
     async with running_mnemon() as mnemon:
         groups, queries = locomo()
         tenants, names = await store(mnemon, some(groups))
-        outcomes = await ask_all(mnemon, tenants, names, queries)
-        unrelated = await ask_all(mnemon, tenants, names, of_another_group(queries, list(tenants)))
+        outcomes = await ask_all(mnemon, tenants, names, queries, answered=True)
+        unrelated = await ask_all(mnemon, tenants, names, of_another_group(queries, list(tenants)), answered=True)
         results |= report_locomo(outcomes) | report_refusal(outcomes, unrelated)
         nonsense = await ask_all(mnemon, tenants, names, nonsense_for(list(tenants)))
         answerable = [one for one in outcomes if one.query.category != UNANSWERABLE]

@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from mnemon.cli import watch
-from mnemon.cli.added import Added, Interrupted
-from mnemon.cli.gone import Gone
-from mnemon.cli.watch import WatchedFiles, follow
+from mnemon.cli.adding import watch
+from mnemon.cli.adding.added import Added, Interrupted
+from mnemon.cli.adding.gone import Gone
+from mnemon.cli.adding.watch import WatchedFiles, follow
 from mnemon.documents.intake.folders import FoundFile, find_files
 from tests.patience import PATIENCE
 

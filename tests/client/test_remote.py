@@ -20,7 +20,7 @@ from mnemon.documents.inputs import DocumentAsked
 from mnemon.doors import declared_operations
 from mnemon.errors import InvalidRequest, NotAllowed, NotAuthenticated, NotFound
 from mnemon.identity.roles import CredentialScope
-from mnemon.log_operations import erasures
+from mnemon.log_operations import erasures, event_types
 from mnemon.settings import Settings
 from mnemon.web.site import create_site
 from tests.api.conftest import Person, admin, caller_address, client, mnemon, token_for, user
@@ -72,8 +72,6 @@ async def test_a_repeated_call_with_a_key_does_nothing_twice(memory: AsyncMnemon
 
 async def test_events_are_appended_and_followed_once_each(memory: AsyncMnemonClient) -> None:
     declared = {"type": "shop.sale.made", "data_schema": {"type": "object"}}
-    from mnemon.log_operations import event_types
-
     await memory.call(event_types.register, event_types.register.input.model_validate(declared))
     await memory.append([{"type": "shop.sale.made", "data": {"n": n}} for n in range(3)], key="three")
     await memory.append([{"type": "shop.sale.made", "data": {"n": n}} for n in range(3)], key="three")

@@ -44,10 +44,14 @@ CATALOGUE = {
     ),
     "status": Entry("status", "status", "Say whether Mnemon works, where it is, and what it holds."),
     "login": Entry("login", "login", "Log in to a server, so that commands work there with --server or MNEMON_SERVER."),
-    "logout": Entry("login", "logout", "Revoke and forget the token that `mnemon login` kept for a server."),
+    "logout": Entry("login", "logout", "Forget the token that `mnemon login` kept for a server."),
     "mcp": Entry("mcp", "mcp", "Serve agents over standard input and output."),
-    "demo": Entry("demo", "demo", "Show what Mnemon does, on an embedded database that is removed afterwards."),
-    "add": Entry("add", "add", "Take in files and folders. Where no worker runs, this command reads them itself."),
+    "demo": Entry(
+        "demonstration.demo", "demo", "Show what Mnemon does, on an embedded database that is removed afterwards."
+    ),
+    "add": Entry(
+        "adding.add", "add", "Take in files and folders. Where no worker runs, this command reads them itself."
+    ),
     "verify": Entry("verify", "verify", "Check everything that could have been changed behind Mnemon's back."),
     "settings": Entry("settings", "settings", "Show every setting with its present value; secrets are never shown."),
     "db": Entry("database", "app", "The database: state, migrations, backup, restore."),

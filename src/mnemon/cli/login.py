@@ -10,7 +10,7 @@ from mnemon.cli.context import on_its_own, run_async, settings_for_command
 from mnemon.cli.output import Json, say, show
 from mnemon.client.remote import RemoteCalls
 from mnemon.client.servers import address_of, keep_token, known_servers
-from mnemon.errors import InvalidRequest, MnemonError, NotFound
+from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity.operations import account, tokens
 from mnemon.identity.roles import CredentialScope
 
@@ -35,18 +35,18 @@ def login(url: Url, as_json: Json = False) -> None:
 
 @on_its_own("It forgets a token of this machine.")
 def logout(url: Url, as_json: Json = False) -> None:
-    """Revoke and forget the token that `mnemon login` kept for a server.
+    """Forget the token that `mnemon login` kept for a server.
+
+    It still opens the server until it is revoked there: on the account page, or with `mnemon token revoke`.
 
     Example: mnemon logout https://mnemon.example.org
     """
     settings, server = settings_for_command(), address_of(url)
-    token = known_servers(settings.home).get(server)
-    if token is None:
+    if server not in known_servers(settings.home):
         raise NotFound(f"No token for {server} is kept here.", server=server)
-    revoked = run_async(_revoke(server, token))
     keep_token(settings.home, server, None)
-    said = "revoked and forgotten" if revoked else "forgotten; the server could not be told to revoke it"
-    show({"server": server, "revoked": revoked}, as_json, lambda: say(f"The token for {server} is {said}."))
+    said = f"The token for {server} is forgotten here. Revoke it on your account page there: {server}/account"
+    show({"server": server}, as_json, lambda: say(said))
 
 
 async def _by_link(server: str, secret: str) -> account.Me:
@@ -64,15 +64,6 @@ async def _by_token(server: str, token: str) -> account.Me:
         me = await calls.call(account.me, account.OwnAccountAsked())
     keep_token(settings_for_command().home, server, token)
     return me
-
-
-async def _revoke(server: str, token: str) -> bool:
-    try:
-        async with RemoteCalls(server, token) as calls:
-            await calls.call(account.log_out, account.OwnAccountAsked())
-    except MnemonError:
-        return False
-    return True
 
 
 def _asked_token() -> str:

@@ -1,5 +1,6 @@
 """Calls on this machine: the home is opened, and files are read here where no worker reads them."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -63,8 +64,6 @@ class EmbeddedCalls:
 
     async def upload(self, file: Path, fields: Mapping[str, Any]) -> dict[str, Any]:
         mnemon, caller = self.parts
-        import asyncio
-
         given = {name: value for name, value in fields.items() if value is not None}
         received = await asyncio.to_thread(mnemon.files.take_copy, caller.tenant_id, file)
         asked = read_input(upload, given).model_copy(update={"file": received})

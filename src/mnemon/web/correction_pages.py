@@ -47,55 +47,6 @@ async def event_page(request: Request, mnemon: MnemonPart, event_id: str) -> Res
     )  # fmt: skip
 
 
-@router.post("/events/{event_id}/mark")
-@as_page
-@binds(corrections.mark)
-async def mark(request: Request, mnemon: MnemonPart) -> Response:
-    return await _said(request, mnemon, corrections.mark)
-
-
-@router.post("/events/{event_id}/edit")
-@as_page
-@binds(corrections.edit)
-async def edit(request: Request, mnemon: MnemonPart) -> Response:
-    return await _said(request, mnemon, corrections.edit)
-
-
-@router.post("/events/{event_id}/merge")
-@as_page
-@binds(corrections.merge)
-async def merge(request: Request, mnemon: MnemonPart) -> Response:
-    return await _said(request, mnemon, corrections.merge)
-
-
-@router.post("/events/{event_id}/split")
-@as_page
-@binds(corrections.split)
-async def split(request: Request, mnemon: MnemonPart) -> Response:
-    return await _said(request, mnemon, corrections.split)
-
-
-@router.post("/events/{event_id}/link")
-@as_page
-@binds(corrections.link)
-async def link(request: Request, mnemon: MnemonPart) -> Response:
-    return await _said(request, mnemon, corrections.link)
-
-
-@router.post("/events/{event_id}/unlink")
-@as_page
-@binds(corrections.unlink)
-async def unlink(request: Request, mnemon: MnemonPart) -> Response:
-    return await _said(request, mnemon, corrections.unlink)
-
-
-@router.post("/events/{event_id}/undo")
-@as_page
-@binds(corrections.undo)
-async def undo(request: Request, mnemon: MnemonPart) -> Response:
-    return await _said(request, mnemon, corrections.undo)
-
-
 async def _said(request: Request, mnemon: Mnemon, operation: Operation[Any, Any]) -> Response:
     """Back to the page that the form stands on, which then tells what was said."""
     visitor = await visit(request, operation.action)
@@ -156,3 +107,21 @@ def here_of(request: Request) -> str:
     """This page's own address, without what was said on it last."""
     kept = {name: value for name, value in request.query_params.items() if name != "said"}
     return request.url.path + (query_of(**kept) if kept else "")
+
+
+def _form(operation: Operation[Any, Any]) -> None:
+    """A form of the event's page, at the last word of the operation's name."""
+
+    @as_page
+    @binds(operation)
+    async def said(request: Request, mnemon: MnemonPart) -> Response:
+        return await _said(request, mnemon, operation)
+
+    router.post(f"/events/{{event_id}}/{operation.name.rpartition('.')[2]}")(said)
+
+
+for _correction in (
+    corrections.mark, corrections.edit, corrections.merge, corrections.split, corrections.link, corrections.unlink,
+    corrections.undo,
+):  # fmt: skip
+    _form(_correction)

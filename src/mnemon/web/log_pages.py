@@ -64,7 +64,7 @@ async def receipt(request: Request, mnemon: MnemonPart, event_id: str) -> Respon
     visitor = await visit(request, integrity.receipt.action)
     asked = read_input(integrity.receipt, {"event_id": event_id})
     made = await integrity.receipt(mnemon, Caller.of(visitor.principal), asked)
-    headers = {"Content-Disposition": f'attachment; filename="receipt-{made.event["id"]}.json"'}
+    headers = {"Content-Disposition": f'attachment; filename="receipt-{event_id}.json"'}
     return Response(made.model_dump_json(indent=2, by_alias=True), media_type="application/json", headers=headers)
 
 

@@ -154,7 +154,7 @@ command(
 command(
     app, "delete", objects.delete, lambda one: say(f"Deleted {one.emo_id}."), arguments=["emo_id"],
     short={**CHANGE, "deletion_reason": "--why"},
-    written=lambda one: {"deleted": one["emo_id"], "emo_version": one["emo_version"]},
+    written=lambda one: {"deleted": one["emo_id"], "emo_version": one.get("emo_version")},
     example="mnemon memory delete 018f4d1e-… --why outdated",
 )  # fmt: skip
 command(

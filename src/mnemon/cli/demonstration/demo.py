@@ -12,10 +12,10 @@ from typing import Any
 from mnemon import __version__
 from mnemon.app import Mnemon, open_mnemon, working_inside
 from mnemon.cli.context import OPERATOR, on_its_own, run_async, settings_for_command
-from mnemon.cli.demo_documents import DECIDED, QUESTIONS, UNANSWERABLE, ask, open_old_version, take_in
-from mnemon.cli.demo_events import read_events
-from mnemon.cli.demo_log import record_a_decision, tamper
-from mnemon.cli.demo_stage import DemoClient, result, step, told
+from mnemon.cli.demonstration.demo_documents import DECIDED, QUESTIONS, UNANSWERABLE, ask, open_old_version, take_in
+from mnemon.cli.demonstration.demo_events import read_events
+from mnemon.cli.demonstration.demo_log import record_a_decision, tamper
+from mnemon.cli.demonstration.demo_stage import DemoClient, result, step, told
 from mnemon.cli.output import Json, console, say, show
 from mnemon.documents.samples import sample_corpus
 from mnemon.identity.tenants import add_tenant

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.progress import Progress
 
-from mnemon.cli.added import Added, Interrupted
+from mnemon.cli.adding.added import Added, Interrupted
 from mnemon.client.remote import RemoteCalls
 from mnemon.documents.inputs import RunAsked
 from mnemon.documents.intake.folders import FoundFile

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from mnemon.cli.demo_stage import LONGEST_WAIT, POLL_SECONDS, DemoClient, result, step
+from mnemon.cli.demonstration.demo_stage import LONGEST_WAIT, POLL_SECONDS, DemoClient, result, step
 from mnemon.cli.output import counted, one_line
 
 SHOWN = 3

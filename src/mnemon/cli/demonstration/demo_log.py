@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 
 from mnemon.app import Mnemon
-from mnemon.cli.demo_stage import DemoClient, result, step
+from mnemon.cli.demonstration.demo_stage import DemoClient, result, step
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.log.proof.verify import verify
 

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from mnemon.cli.demo_stage import DemoClient, result, step
+from mnemon.cli.demonstration.demo_stage import DemoClient, result, step
 from mnemon.cli.output import counted, one_line
 from mnemon.documents.samples import sample_corpus
 

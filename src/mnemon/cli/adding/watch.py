@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from uuid import UUID
 
-from mnemon.cli.added import Added, Interrupted
-from mnemon.cli.gone import Gone
+from mnemon.cli.adding.added import Added, Interrupted
+from mnemon.cli.adding.gone import Gone
 from mnemon.documents.intake.folders import FoundFile, find_files
 
 LOOK_SECONDS = 1.0

@@ -11,14 +11,14 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from mnemon.app import Mnemon
-from mnemon.cli.added import Added, Interrupted
+from mnemon.cli.adding.added import Added, Interrupted
+from mnemon.cli.adding.gone import Gone, find_gone, no_more_there, some
+from mnemon.cli.adding.sending import send_files
+from mnemon.cli.adding.watch import WatchedFiles, follow
 from mnemon.cli.bind import acting, bound_command
 from mnemon.cli.context import run_async, server_calls
-from mnemon.cli.gone import Gone, find_gone, no_more_there, some
 from mnemon.cli.options import OF_AN_ORIGIN
 from mnemon.cli.output import complaints, counted, say, show, table
-from mnemon.cli.sending import send_files
-from mnemon.cli.watch import WatchedFiles, follow
 from mnemon.client.reading import being_read, until_events_are_read
 from mnemon.documents.intake.folders import FoundFile, find_files
 from mnemon.documents.intake.origin import checked_origin
