@@ -22,6 +22,7 @@ USERS_LOCK = "users.lock"
 KEEPER_LOCK = "keeper.lock"
 READY = b"ready\n"
 PULSE = 0.2
+MISCONFIGURED = "contains errors"
 
 
 def main() -> None:
@@ -52,6 +53,7 @@ class Keeper:
         self.cluster = cluster
         self.start_limit = start_limit
         self.child: subprocess.Popen[bytes] | None = None
+        self._said = ""
 
     def bring_up(self) -> None:
         """Adopt a running server, or make and start one; return when it takes sessions."""
@@ -64,8 +66,7 @@ class Keeper:
                     f"The embedded server did not start in {self.start_limit:.0f} s: {self._last_words()}"
                 )
             # After a kill -9 the old server's children may hold its memory for a moment: try until they are gone.
-            gone = self.child is None or self.child.poll() is not None
-            if gone and files.running_postmaster(self.cluster) is None:
+            if self._is_gone() and files.running_postmaster(self.cluster) is None:
                 self.child = files.start(self.cluster)
             time.sleep(0.02)
 
@@ -105,9 +106,25 @@ class Keeper:
         with contextlib.suppress(ClusterFailed, OSError):
             self.bring_up()
 
+    def _is_gone(self) -> bool:
+        """Whether there is no child; what it said when it ended is kept, since the next one writes over it."""
+        if self.child is None:
+            return True
+        if self.child.poll() is None:
+            return False
+        self._said = _end_of(self.cluster.folder / "start.log")
+        if MISCONFIGURED in self._said:
+            # No waiting mends this, and whoever wrote it wants to know at once.
+            raise ClusterFailed(f"Its configuration is wrong: {self._said}")
+        return True
+
     def _last_words(self) -> str:
-        texts = [self.cluster.folder / "start.log", *sorted((self.cluster.data / "log").glob("*.log"))[-1:]]
-        return " ".join(text.read_text(errors="replace")[-400:].strip() for text in texts if text.exists())
+        logs = sorted((self.cluster.data / "log").glob("*.log"))[-1:]
+        return " ".join([self._said, *map(_end_of, logs)]).strip()
+
+
+def _end_of(file: Path) -> str:
+    return file.read_text(errors="replace")[-400:].strip() if file.exists() else ""
 
 
 def _taken_alone(descriptor: int) -> bool:
