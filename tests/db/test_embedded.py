@@ -235,7 +235,7 @@ def test_a_cluster_that_cannot_start_says_why_at_once(home: Path) -> None:
         configuration.write("shared_buffers = nonsense\n")
     again = EmbeddedServer(home, linger_seconds=0)
     try:
-        with pytest.raises(DatabaseUnavailable, match="configuration is wrong: .*shared_buffers"):
+        with pytest.raises(DatabaseUnavailable, match=r"configuration is wrong: .*shared_buffers"):
             again.ensure_running()
     finally:
         again.release()
