@@ -8,8 +8,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from mnemon import __version__
 from mnemon.api import reference as api_reference
 from mnemon.api.addresses import addresses
+from mnemon.bus.asyncapi import asyncapi_document
 from mnemon.cli import reference as cli_reference
 from mnemon.doors import bindings, declared_operations, load_every_room
 from mnemon.errors import error_types
@@ -169,6 +171,12 @@ def _operation(declared: Operation[Any, Any]) -> list[str]:
     return [f"`{declared.name}`", action, *told, declared.summary]
 
 
+def asyncapi_file() -> str:
+    """What others outside are sent."""
+    load_every_room()
+    return json.dumps(asyncapi_document(__version__, built_in_types()), indent=1, ensure_ascii=False) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings_page,
     "routes.md": routes_page,
@@ -178,6 +186,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "metrics.md": metrics_page,
     "mcp-tools.md": mcp_page,
     "operations.md": operations_page,
+    "asyncapi.json": asyncapi_file,
 }
 
 

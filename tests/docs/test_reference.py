@@ -23,7 +23,7 @@ def test_a_reference_page_equals_what_the_code_says(name: str) -> None:
 
 
 def test_every_reference_page_is_known() -> None:
-    assert {file.name for file in (DOCS / "reference").glob("*.md")} == set(PAGES)
+    assert {file.name for file in (DOCS / "reference").iterdir()} == set(PAGES)
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.name)

@@ -1,17 +1,16 @@
-"""The events of mail, under the routing keys of the specification, and its envelope around them.
+"""The events of mail, under the routing keys of the specification.
 
-The type of an event in the log is its routing key; `envelope_of` gives an event as the specification's services send
-it to each other, with the ids that tell what it belongs to and what caused it. What follows chunks and embeddings
-(summaries, reports) is declared by the rooms that do it.
+The type of an event in the log is its routing key; `mnemon.bus.envelope` puts it into the specification's envelope.
+What follows chunks and embeddings (summaries, reports) is declared by the room that does it.
 """
 
 from typing import Any
 
-from mnemon.log.events import SYSTEM, Actor, EntityReference, Event, NewEvent
+from mnemon.bus.envelope import CATALOGUE
+from mnemon.log.events import SYSTEM, Actor, EntityReference, NewEvent
 from mnemon.log.types.event_type import EntityRequirement, EventType, PersonalField, declare
 
 ARCHIVE = "mail_archive"
-VERSION = "1.0"
 TEXT = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
 NUMBER = {"type": "number", "minimum": 0}
@@ -20,9 +19,6 @@ KEYS = {"type": "array", "items": {"type": "string", "pattern": "^[0-9a-f]{16}$"
 _ARCHIVE = "b9c8d7e6f5a4b3c2"
 _SUBJECT = {"subject": f"{ARCHIVE}:{_ARCHIVE}"}
 
-# Names as the specification has them, by routing key.
-SPECIFIED: dict[str, str] = {}
-
 
 def subject_of_archive(archive_id: str) -> str:
     """Whose key seals where an archive came from."""
@@ -30,16 +26,15 @@ def subject_of_archive(archive_id: str) -> str:
 
 
 def _type(
-    key: str, name: str, description: str, fields: dict[str, Any], example: dict[str, Any],
+    key: str, description: str, fields: dict[str, Any], example: dict[str, Any],
     sealed: dict[str, Any] | None = None, optional: dict[str, Any] | None = None,
 ) -> EventType:  # fmt: skip
-    SPECIFIED[key] = name
     sealed, optional = sealed or {}, optional or {}
     return declare(
         EventType(
             type=key,
             module="mail",
-            description=f"{name}: {description}",
+            description=f"{CATALOGUE[key]}: {description}",
             data_schema={
                 "type": "object",
                 "required": ["subject", *fields],
@@ -61,7 +56,7 @@ _WHY = {"error_type": TEXT, "retry_count": COUNT}
 _PLACE = {"type": "array", "prefixItems": [TEXT, TEXT, COUNT, COUNT, TEXT]}
 
 ARCHIVE_INGESTED = _type(
-    "archive.ingested", "ArchiveIngested", "an archive was fetched, and its bytes are kept.",
+    "archive.ingested", "an archive was fetched, and its bytes are kept.",
     {
         "archive_id": TEXT, "source_type": TEXT, "file_hash_sha256": TEXT, "file_size_bytes": COUNT, "format": TEXT,
         "start_offset": COUNT, "ingestion_started_at": MOMENT, "ingestion_completed_at": MOMENT,
@@ -75,13 +70,13 @@ ARCHIVE_INGESTED = _type(
     {"continues": {"type": ["string", "null"]}},
 )  # fmt: skip
 ARCHIVE_FAILED = _type(
-    "archive.ingestion.failed", "ArchiveIngestionFailed", "an archive could not be fetched, often as it was tried.",
+    "archive.ingestion.failed", "an archive could not be fetched, often as it was tried.",
     {"source_type": TEXT, "failed_at": MOMENT, **_WHY},
     {"source_type": "rsync", "failed_at": "2023-10-15T14:35:00Z", **_FAILED, **_FROM},
     {**_SOURCE, "error_message": TEXT},
 )  # fmt: skip
 PARSED = _type(
-    "json.parsed", "JSONParsed", "a part of an archive was read, and its messages are stored.",
+    "json.parsed", "a part of an archive was read, and its messages are stored.",
     {
         "archive_id": TEXT, "message_count": COUNT, "message_keys": KEYS, "copies": {"type": "array", "items": _PLACE},
         "defects": {"type": "array", "items": {"type": "array"}}, "is_last": {"type": "boolean"},
@@ -94,13 +89,13 @@ PARSED = _type(
     },
 )  # fmt: skip
 PARSING_FAILED = _type(
-    "parsing.failed", "ParsingFailed", "an archive could not be read to its end.",
+    "parsing.failed", "an archive could not be read to its end.",
     {"archive_id": TEXT, "messages_parsed_before_failure": COUNT, "failed_at": MOMENT, **_WHY},
     {"archive_id": _ARCHIVE, "messages_parsed_before_failure": 75, "failed_at": "2023-10-15T14:37:00Z", **_FAILED},
     {"error_message": TEXT},
 )  # fmt: skip
 CHUNKS_PREPARED = _type(
-    "chunks.prepared", "ChunksPrepared", "passages of messages were made.",
+    "chunks.prepared", "passages of messages were made.",
     {
         "message_keys": KEYS, "chunk_count": COUNT, "chunk_ids": KEYS, "chunks_ready": {"type": "boolean"},
         "chunking_strategy": TEXT, "avg_chunk_size_tokens": NUMBER,
@@ -111,13 +106,13 @@ CHUNKS_PREPARED = _type(
     },
 )  # fmt: skip
 CHUNKS_FAILED = _type(
-    "chunks.failed", "ChunkingFailed", "passages of messages could not be made.",
+    "chunks.failed", "passages of messages could not be made.",
     {"message_keys": KEYS, "failed_at": MOMENT, **_WHY},
     {"message_keys": ["b0909b070abce029"], "failed_at": "2023-10-15T14:42:00Z", **_FAILED},
     {"error_message": TEXT},
 )  # fmt: skip
 EMBEDDINGS_GENERATED = _type(
-    "embeddings.generated", "EmbeddingsGenerated", "passages of messages have vectors.",
+    "embeddings.generated", "passages of messages have vectors.",
     {
         "chunk_ids": KEYS, "embedding_count": COUNT, "embedding_model": TEXT, "embedding_backend": TEXT,
         "embedding_dimension": COUNT, "vector_store_collection": TEXT, "vector_store_updated": {"type": "boolean"},
@@ -130,7 +125,7 @@ EMBEDDINGS_GENERATED = _type(
     },
 )  # fmt: skip
 EMBEDDINGS_FAILED = _type(
-    "embeddings.failed", "EmbeddingGenerationFailed", "passages are without vectors for now; a job goes on trying.",
+    "embeddings.failed", "passages are without vectors for now; a job goes on trying.",
     {"chunk_ids": KEYS, "embedding_backend": TEXT, "failed_at": MOMENT, **_WHY},
     {
         "chunk_ids": ["3af08455db2c8691"], "embedding_backend": "local", "failed_at": "2023-10-15T14:47:00Z", **_FAILED,
@@ -177,16 +172,3 @@ def mail_event(
         caused_by=caused_by,
         tags=["mail"],
     )
-
-
-def envelope_of(event: Event) -> dict[str, Any]:
-    """As the specification's services send it, with what it belongs to and what caused it."""
-    return {
-        "event_type": SPECIFIED[event.type],
-        "event_id": event.id,
-        "timestamp": event.recorded_at.isoformat(),
-        "version": VERSION,
-        "correlation_id": event.correlation_id,
-        "causation_id": event.caused_by,
-        "data": {name: value for name, value in event.data.items() if name != "subject"},
-    }

@@ -8,9 +8,11 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
+from mnemon.bus.envelope import CATALOGUE, outward
 from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.log.errors import TransactionConflict
-from mnemon.mail.catalogue import SPECIFIED, envelope_of
+from mnemon.log.events import Event
+from mnemon.log.types.event_type import built_in_types
 from mnemon.mail.jobs import KINDS
 from mnemon.mail.spans.written import read_spans
 from mnemon.mail.storing import batch, importing, recording
@@ -50,7 +52,7 @@ async def test_each_stage_is_an_event_of_the_catalogue(
 
     async def cut() -> list[dict[str, Any]]:
         page = await mnemon.log.read_trace(tenant, str(done["import_id"]))
-        told = [envelope_of(one) for one in page.events if one.type in SPECIFIED]
+        told = [sent(one) for one in page.events if one.type in CATALOGUE]
         return told if any(one["event_type"] == "ChunksPrepared" for one in told) else []
 
     told = await eventually(cut)
@@ -187,7 +189,7 @@ async def test_what_cannot_be_read_is_recorded_as_failed(
 
     async def told() -> list[dict[str, Any]]:
         page = await mnemon.log.read_trace(tenant, str(done["import_id"]))
-        return [envelope_of(one) for one in page.events if one.type == "parsing.failed"]
+        return [sent(one) for one in page.events if one.type == "parsing.failed"]
 
     [failed] = await eventually(told)
     assert failed["data"]["retry_count"] == done["attempts"]
@@ -263,3 +265,9 @@ async def test_a_worker_that_is_stopped_leaves_the_import_to_the_next(
             return len((await state())["mail_messages"]) == 9
 
         await eventually(there)
+
+
+def sent(event: Event) -> dict[str, Any]:
+    """As it leaves, with what it says of people."""
+    [declaration] = [one for one in built_in_types() if one.type == event.type]
+    return outward(event, declaration, personal=True)
