@@ -1,47 +1,44 @@
-"""Mail: nothing lost, quotations labelled, threads found; parsing and storing beside the standard library; memory."""
+"""Mail: nothing lost, quotations labelled, votes and stances read right; speed beside others; memory; pages.
+
+Everything goes in by the operation behind every door. QUICK=1 measures less of it; MNEMON_EVAL_DATA says where the mail
+of others is. Stances of others (LEDA) are only measured; the one threshold of each draft is chosen on the other draft.
+"""
 
 import asyncio
 import difflib
 import gzip
 import json
-import mailbox
 import os
-import resource
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from email import policy
-from email.parser import BytesParser
 from pathlib import Path
-from uuid import UUID
 
-from mnemon.app import Mnemon, open_mnemon, worker_of
-from mnemon.log.events import SYSTEM
-from mnemon.mail.archives.mbox import split_archive
-from mnemon.mail.archives.opening import ArchiveStream
-from mnemon.mail.archives.ranges import ArchivedMessage
-from mnemon.mail.message.message import MailMessage
-from mnemon.mail.message.reading import read_archived, read_message
+from mail_door import STORING, MailRoom, mail_room
+from mail_gold import blind_units, cross_validated, leda_units, stance_f1, vote_figures
+from mail_speed import (
+    mu_seconds,
+    pipeline_per_s,
+    read_archive,
+    rss_of_import,
+    stdlib_seconds,
+    store_seconds,
+    thread_pages,
+)
+
+from mnemon.mail import inputs, operations
+from mnemon.mail.message.reading import read_message
 from mnemon.mail.spans.normalized import NormalizedBody
-from mnemon.mail.storing.importing import IMPORT_JOB, add_import
 from mnemon.mail.threads.linking import ThreadMember, threads_of
-from mnemon.settings import Settings
 from mnemon.telemetry import configure_logging
 
 ROOT = Path(__file__).parents[1]
 QUICK = bool(os.environ.get("QUICK"))
 DATA = Path(os.environ.get("MNEMON_EVAL_DATA") or ROOT.parent / "shared" / "eval") / "mail"
-MEASURE_MEMORY = "--memory"
-
-
-def read_archive(path: Path) -> Iterator[MailMessage]:
-    with ArchiveStream(path) as stream:
-        for ranged in split_archive(stream):
-            if isinstance(ranged, ArchivedMessage):
-                yield read_archived(ranged)
+COUNTED = {"ksummit.mboxrd.gz": 3115, "python-committers.mbox.gz": 2876}
+UNIQUE_OF_MAVEN = 317
+GIGABYTE_OF_KSUMMIT = 42
+Figures = dict[str, float | int]
 
 
 def quote_f1() -> float:
@@ -56,15 +53,27 @@ def quote_f1() -> float:
     return min((sum(scores) - one) / (len(scores) - 1) for one in scores)
 
 
-def lost_messages() -> int:
-    """Of all archives: messages that their own separators or files tell of, less those that were read."""
-    lost = 0
-    for path, count in ((DATA / "ksummit.mboxrd.gz", 3115), (DATA / "python-committers.mbox.gz", 2876)):
-        lost += count - sum(1 for _ in read_archive(path))
-    keys = {one.key for path in sorted((DATA / "maven-dev").glob("*.mbox")) for one in read_archive(path)}
-    lost += abs(317 - len(keys))
-    malformed = sorted((DATA / "malformed").iterdir())
-    return lost + len(malformed) - sum(bool(read_message(one.read_bytes()).message_id) for one in malformed)
+async def lost_messages() -> int:
+    """Of all archives, imported: messages that their own separators or files tell of, less those that are stored."""
+    places = [DATA / name for name in (("python-committers.mbox.gz",) if QUICK else COUNTED)]
+    async with mail_room(embedder="none") as room:
+        lost = 0
+        for place in places:
+            [*_, done] = await room.put_in([place], STORING)
+            lost += abs(COUNTED[place.name] - done.counts["messages"])
+        before = {one.archive_id for one in await room.archives()}
+        await room.put_in(sorted((DATA / "maven-dev").glob("*.mbox")), STORING)
+        [*_, done] = await room.put_in([DATA / "malformed"], STORING)
+        archives = [one for one in await room.archives() if one.archive_id not in before]
+        malformed = next(one for one in archives if one.archive_id == done.archive_id)
+        lost += abs(UNIQUE_OF_MAVEN - await _new(room, {one.archive_id for one in archives} - {done.archive_id}))
+        files = len(list((DATA / "malformed").iterdir()))
+        return lost + files - malformed.message_count - malformed.defect_count
+
+
+async def _new(room: MailRoom, archives: set[str]) -> int:
+    found = await operations.imports(room.mnemon, room.caller, inputs.MailImportsAsked(limit=100))
+    return sum(one.counts["new"] for one in found.items if one.archive_id in archives)
 
 
 def threads_by_references() -> int:
@@ -75,99 +84,66 @@ def threads_by_references() -> int:
     return len(threads_of(members, by_subject=False))
 
 
-def stdlib_seconds(path: Path) -> float:
-    """The standard library's way to the same: iterate, parse, decode every text."""
+async def stances(beside: Path) -> Figures:
+    """By the reader that ships: its own figures first, then with a threshold for each draft of LEDA."""
+    async with mail_room() as room:
+        votes = await vote_figures(room, DATA)
+        leda = await leda_units(room, DATA, beside, 8 if QUICK else None)
+        blind = await blind_units(room, beside, 15 if QUICK else None)
+    agreement, disagreement = cross_validated(leda)
+    as_shipped, own = stance_f1(leda), stance_f1(blind)
+    print(f"LEDA as shipped, without a threshold of its own: {as_shipped[0]:.3f} / {as_shipped[1]:.3f}")
+    print(f"{len(leda)} segments of LEDA, {len(blind)} messages of the blind third")
+    return votes | {
+        "agreement_f1": round(agreement, 3),
+        "disagreement_f1": round(disagreement, 3),
+        "blind_agreement_f1": round(own[0], 3),
+        "blind_disagreement_f1": round(own[1], 3),
+    }
+
+
+def speed(beside: Path) -> Figures:
+    """In one run, on the same mails: the standard library, mu, parsing alone, parsing and storing."""
+    plain = beside / "ksummit.mbox"
+    with gzip.open(DATA / "ksummit.mboxrd.gz") as file:
+        plain.write_bytes(file.read())
+    stdlib, mu = stdlib_seconds(plain), mu_seconds(plain, beside)
     started = time.perf_counter()
-    parser = BytesParser(policy=policy.compat32)
-    box = mailbox.mbox(path, factory=parser.parse, create=False)
-    for message in box:
-        for part in message.walk():
-            if part.get_content_maintype() == "text":
-                part.get_payload(decode=True)
-    return time.perf_counter() - started
-
-
-async def store_seconds(path: Path) -> tuple[int, float]:
-    """Parse and store one archive with a worker of this process; no vectors."""
-    with tempfile.TemporaryDirectory(prefix="mnemon-bench-") as home:
-        Path(home).chmod(0o755)
-        async with open_mnemon(Settings(home=Path(home), embedder="none", upload_max_size_mb=4_000)) as mnemon:
-            async with mnemon.database.owner() as owner:
-                row = await (await owner.execute("SELECT tenant_id FROM mnemon.tenants LIMIT 1")).fetchone()
-            assert row is not None
-            return await _stored(mnemon, row["tenant_id"], path)
-
-
-async def _stored(mnemon: Mnemon, tenant: UUID, path: Path) -> tuple[int, float]:
-    received = await asyncio.to_thread(mnemon.files.take_copy, tenant, path)
-    async with mnemon.database.transaction(tenant) as tx:
-        await add_import(tx, received.run_id, "bench", "file", str(path), SYSTEM)
-    worker = worker_of(mnemon, [IMPORT_JOB])
-    started = time.perf_counter()
-    working = asyncio.create_task(worker.run())
-    while True:
-        async with mnemon.database.transaction(tenant) as tx:
-            found = await tx.execute("SELECT status, counts FROM mnemon.mail_imports")
-            row = await found.fetchone()
-        assert row is not None
-        if row["status"] in ("succeeded", "failed"):
-            break
-        await asyncio.sleep(0.05)
-    seconds = time.perf_counter() - started
-    worker.stop()
-    await working
-    assert row["status"] == "succeeded", row
-    return row["counts"]["messages"], seconds
-
-
-def memory_of_a_large_archive() -> float:
-    """In a process of its own: the most memory that parting and reading a long archive takes, in MB."""
-    done = subprocess.run([sys.executable, __file__, MEASURE_MEMORY], capture_output=True, text=True, check=True)
-    return float(done.stdout)
-
-
-def measure_memory() -> None:
-    times = 4 if QUICK else 42
-    with tempfile.NamedTemporaryFile() as large:
-        for _ in range(times):
-            with gzip.open(DATA / "ksummit.mboxrd.gz") as file:
-                shutil.copyfileobj(file, large)
-        large.flush()
-        count = sum(1 for _ in read_archive(Path(large.name)))
-    assert count == 3115 * times
-    print(round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1))
+    parsed = sum(1 for _ in read_archive(plain))
+    own = time.perf_counter() - started
+    messages, seconds, alone = asyncio.run(store_seconds(plain))
+    figures: Figures = {
+        "parse_per_s": round(parsed / own),
+        "stdlib_per_s": round(parsed / stdlib),
+        "parse_store_per_s": round(messages / alone),
+        "with_fetching_per_s": round(messages / seconds),
+        "vs_stdlib": round((messages / alone) / (parsed / stdlib), 2),
+    }
+    return figures | ({"mu_per_s": round(parsed / mu)} if mu else {})
 
 
 def main() -> None:
     if not DATA.is_dir():
         sys.exit(f"There is no mail in {DATA}: set MNEMON_EVAL_DATA to the folder above.")
     configure_logging("WARNING", "console")
-    with tempfile.TemporaryDirectory() as folder:
-        plain = Path(folder) / "ksummit.mbox"
-        with gzip.open(DATA / "ksummit.mboxrd.gz") as file:
-            plain.write_bytes(file.read())
-        stdlib = stdlib_seconds(plain)
-        started = time.perf_counter()
-        parsed = sum(1 for _ in read_archive(plain))
-        own = time.perf_counter() - started
-        messages, seconds = asyncio.run(store_seconds(plain))
-    figures = {
-        "quote_f1": round(quote_f1(), 4),
-        "messages_lost": lost_messages(),
-        "threads_ksummit": threads_by_references(),
-        "parse_per_s": round(parsed / own),
-        "stdlib_per_s": round(parsed / stdlib),
-        "parse_store_per_s": round(messages / seconds),
-        "vs_stdlib": round((messages / seconds) / (parsed / stdlib), 2),
-        "rss_mb_1gb": memory_of_a_large_archive(),
-    }
+    with tempfile.TemporaryDirectory(prefix="mnemon-bench-") as folder:
+        beside = Path(folder)
+        figures: Figures = {"quote_f1": round(quote_f1(), 4), "threads_ksummit": threads_by_references()}
+        figures |= speed(beside)
+        figures["messages_lost"] = asyncio.run(lost_messages())
+        figures |= asyncio.run(stances(beside))
+    figures["rss_mb_1gb"] = rss_of_import(2 if QUICK else GIGABYTE_OF_KSUMMIT)
+    if not QUICK:
+        figures |= asyncio.run(thread_pages(100_000))
+        figures["pipeline_per_s"] = round(asyncio.run(pipeline_per_s(_maven())), 1)
     for name, value in figures.items():
-        print(f"{name:<20} {value}")
+        print(f"{name:<25} {value}")
     print(json.dumps(figures))
 
 
+def _maven() -> Path:
+    return min((DATA / "maven-dev").glob("*.mbox"))
+
+
 if __name__ == "__main__":
-    if MEASURE_MEMORY in sys.argv:
-        measure_memory()
-    else:
-        main()
+    main()

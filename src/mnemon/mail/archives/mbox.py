@@ -127,7 +127,8 @@ class _Splitter:
         plain = self.held.find(b"\n\n", 0, limit)
         other = self.held.find(b"\n\r\n", 0, plain if plain >= 0 else limit)
         body = other + 3 if plain < 0 or 0 <= other < plain else plain + 2
-        said = CONTENT_LENGTH.search(self.held, 0, body) if max(plain, other) > 0 else None
+        head = bytes(self.held[:body]) if max(plain, other) > 0 else b""
+        said = CONTENT_LENGTH.search(head) if b"content-length" in head.lower() else None
         if said is None or (end := body + int(said[1])) > self.largest:
             return 0
         self._fill(end + LOOK)

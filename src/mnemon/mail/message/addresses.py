@@ -2,12 +2,15 @@
 
 import re
 from email.utils import getaddresses
+from functools import lru_cache
 
 from mnemon.mail.message.headers import MailHeaders
 from mnemon.mail.message.message import MailAddress
 
 MOST_ADDRESSES = 500
 LONGEST = 300
+# Longer lines are read anew each time.
+OFTEN = 1_000
 SIMPLE = re.compile(r'\s*"?([^"<>@,;:()\\=]{0,200}?)"?\s*<([^<>@\s,;]{1,100}@[^<>@\s,;]{1,200})>\s*')
 BARE = re.compile(r"\s*([^<>@\s,;:()\"]{1,100}@[^<>@\s,;:()\"]{1,200})\s*")
 # "anna at example.org (Anna Berg)", as pipermail writes it; "anna@example.org (Anna Berg)", as old programs do.
@@ -24,7 +27,7 @@ def addresses_in(headers: MailHeaders, name: str) -> tuple[MailAddress, ...]:
     """Everyone whom these headers name, once each, in order."""
     found: dict[tuple[str, str], MailAddress] = {}
     for text in headers.texts(name):
-        for one in _addresses(text):
+        for one in _addresses(text) if len(text) > OFTEN else _often(text):
             found.setdefault((one.name, one.email), one)
             if len(found) == MOST_ADDRESSES:
                 return tuple(found.values())
@@ -38,6 +41,12 @@ def sender_of(headers: MailHeaders) -> MailAddress:
         if named:
             return named[0]
     return MailAddress(headers.text("from", LONGEST), "")
+
+
+@lru_cache(maxsize=2_000)
+def _often(text: str) -> tuple[MailAddress, ...]:
+    """The same people write to the same people: on a list most such lines were read before."""
+    return tuple(_addresses(text))
 
 
 def _addresses(text: str) -> list[MailAddress]:

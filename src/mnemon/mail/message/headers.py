@@ -11,41 +11,43 @@ MOST_LINES = 2_000
 LONGEST_VALUE = 20_000
 LONGEST_HEADERS = 1 << 20
 FOLD = re.compile(rb"\n[ \t]+")
+# A header with the lines that go on with it. All of them are found in one go; few are ever looked at.
+WHOLE = re.compile(rb"^([!-9;-~]{1,100})[ \t]*:[ \t]*([^\n]*(?:\n[ \t][^\n]*)*)", re.MULTILINE)
 NAME = re.compile(rb"([!-9;-~]{1,100})[ \t]*:[ \t]*")
 
 
 class MailHeaders:
     """Values by name in small letters, in their order. Raw until asked for."""
 
-    def __init__(self, lines: list[tuple[str, bytes]], defects: list[str]) -> None:
-        self._values: dict[str, list[bytes]] = {}
+    def __init__(self, lines: list[tuple[bytes, bytes]], defects: list[str]) -> None:
+        self._values: dict[bytes, list[bytes]] = {}
         self.defects = defects
         for name, value in lines:
-            self._values.setdefault(name, []).append(value)
+            self._values.setdefault(name.lower(), []).append(value)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._values
+        return name.encode() in self._values
 
     def raw(self, name: str) -> str:
         """The first value with bytes as they are, as Latin-1; empty where there is none."""
-        values = self._values.get(name)
-        return values[0].decode("latin-1") if values else ""
+        values = self._values.get(name.encode())
+        return _unfolded(values[0]).decode("latin-1") if values else ""
 
     def every(self, name: str) -> list[str]:
-        return [one.decode("latin-1") for one in self._values.get(name, ())]
+        return [_unfolded(one).decode("latin-1") for one in self._values.get(name.encode(), ())]
 
     def text(self, name: str, longest: int = 1_000) -> str:
         """One clean line, decoded from whatever encoding it is in."""
-        values = self._values.get(name)
-        return _clean(values[0], longest) if values else ""
+        values = self._values.get(name.encode())
+        return _clean(_unfolded(values[0]), longest) if values else ""
 
     def texts(self, name: str) -> Iterator[str]:
-        for value in self._values.get(name, ()):
-            yield _clean(value, LONGEST_VALUE)
+        for value in self._values.get(name.encode(), ()):
+            yield _clean(_unfolded(value), LONGEST_VALUE)
 
-    @property
-    def names(self) -> list[str]:
-        return list(self._values)
+
+def _unfolded(value: bytes) -> bytes:
+    return (FOLD.sub(b" ", value).lstrip(b" \t") if b"\n" in value else value)[:LONGEST_VALUE].rstrip(b"\r")
 
 
 def _clean(value: bytes, longest: int) -> str:
@@ -61,14 +63,11 @@ def read_headers(content: bytes, start: int = 0) -> tuple[MailHeaders, int]:
     head_end, body = _end_of_headers(content, start)
     head = content[start:head_end]
     defects = [] if body <= len(content) else [f"headers longer than {LONGEST_HEADERS} bytes"]
-    plain = FOLD.sub(b" ", head.replace(b"\r\n", b"\n")).split(b"\n") if head.count(b"\n") < MOST_LINES else []
-    found = [NAME.match(line) for line in plain]
-    if plain and all(found):
-        lines = [
-            (one[1].decode("ascii").lower(), line[one.end() :][:LONGEST_VALUE].rstrip(b"\r"))
-            for one, line in zip(found, plain, strict=True)
-            if one
-        ]
+    plain = head.replace(b"\r\n", b"\n")
+    breaks = plain.count(b"\n")
+    lines = WHOLE.findall(plain) if head and breaks < MOST_LINES else []
+    if lines and len(lines) == 1 + breaks - plain.count(b"\n ") - plain.count(b"\n\t"):
+        # Each line begins a header, or goes on with one.
         return MailHeaders(lines, defects), min(body, len(content))
     return _read_damaged(content, start, head, min(body, len(content)), defects)
 
@@ -89,7 +88,7 @@ def _end_of_headers(content: bytes, start: int) -> tuple[int, int]:
 
 def _read_damaged(content: bytes, start: int, head: bytes, body: int, defects: list[str]) -> tuple[MailHeaders, int]:
     """Line by line: what is no header is passed over, or is where the text begins."""
-    lines: list[tuple[str, bytes]] = []
+    lines: list[tuple[bytes, bytes]] = []
     place = start
     for line in head.split(b"\n", MOST_LINES)[:MOST_LINES]:
         begin, place = place, place + len(line) + 1
@@ -98,7 +97,7 @@ def _read_damaged(content: bytes, start: int, head: bytes, body: int, defects: l
             if lines and len(lines[-1][1]) < LONGEST_VALUE:
                 lines[-1] = lines[-1][0], lines[-1][1] + b" " + line.strip()
         elif found := NAME.match(line):
-            lines.append((found[1].decode("ascii").lower(), line[found.end() :][:LONGEST_VALUE]))
+            lines.append((found[1], line[found.end() :][:LONGEST_VALUE]))
         elif line.strip() and not line.startswith((b"From ", b">From ")):
             if not lines:
                 defects.append("no headers")

@@ -7,6 +7,7 @@ accents, order and quotes. A single word, a role ("The IESG") or a robot's name 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from itertools import pairwise
 
 from mnemon.mail.message.message import MailAddress
@@ -28,6 +29,7 @@ def own_address(address: str) -> str:
     return f"{found[1]}@{found[2]}" if found else address
 
 
+@lru_cache(maxsize=4_000)
 def name_key(name: str) -> str | None:
     """What two spellings of one full name share; None where a name tells no person."""
     plain = ASIDE.sub(" ", VIA.sub("", name)).strip(" \"'")

@@ -40,16 +40,18 @@ def _take_marked(lines: MailLines, marked: Sequence[LabelledSpan]) -> None:
 
 
 def _label_quotes(lines: MailLines) -> None:
-    if ">" not in lines.text:
-        return
-    for line in lines:
-        if line.label is None and ">" in line.text[:4] and (found := like.QUOTED.match(line.text)):
+    for number in lines.quoted:
+        line = lines[number]
+        if line.label is None and (found := like.QUOTED.match(line.text)):
             line.mark("quote", found["marks"].count(">"))
-    for before, line, after in zip(lines, lines[1:], lines[2:], strict=False):
-        if line.label is None and before.label == "quote" == after.label and not line.blank:
-            is_rest = len(line.text) <= BROKEN and not line.text[0].isupper() and len(before.text) >= FULL
-            if is_rest and before.depth == after.depth:
-                line.mark("quote", before.depth)
+    for number in lines.own if lines.quoted else ():
+        line = lines[number]
+        if line.label is not None or not 0 < number < len(lines) - 1:
+            continue
+        before, after = lines[number - 1], lines[number + 1]
+        is_rest = len(line.text) <= BROKEN and not line.text[0].isupper() and len(before.text) >= FULL
+        if is_rest and before.label == "quote" == after.label and before.depth == after.depth:
+            line.mark("quote", before.depth)
 
 
 def _label_old_mail(lines: MailLines) -> None:

@@ -1,7 +1,6 @@
 """The lines of a message's text while they are being labelled."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 
 from mnemon.mail.spans.labels import SpanLabel
@@ -32,22 +31,26 @@ class MailLines(list[MailLine]):
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.starts: list[int] = []
+        # Numbers of the lines that may bear marks of a quotation, and of those that bear none and are not blank.
+        self.quoted: list[int] = []
+        self.own: list[int] = []
         start = 0
-        for words in text.split("\n"):
-            self.append(MailLine(start, words))
-            self.starts.append(start)
+        for number, words in enumerate(text.split("\n")):
+            line = MailLine(start, words)
+            self.append(line)
+            if ">" in words[:4]:
+                self.quoted.append(number)
+            elif not line.blank:
+                self.own.append(number)
             start += len(words) + 1
 
     def that_may_be(self, pattern: re.Pattern[str]) -> Iterator[int]:
         """Numbers of the lines without a label that begin as the pattern says, as long as they have none."""
-        for found in pattern.finditer(self.text):
-            number = self.at(found.start())
-            if self[number].label is None and self[number].short:
+        match = pattern.match
+        for number in self.own:
+            line = self[number]
+            if line.label is None and match(line.text) and line.short:
                 yield number
-
-    def at(self, offset: int) -> int:
-        return bisect_right(self.starts, offset) - 1
 
     def full_before(self, number: int) -> int | None:
         """The nearest line before this one that is not blank."""

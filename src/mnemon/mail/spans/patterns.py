@@ -2,7 +2,7 @@
 
 import re
 
-# Where one of the patterns below may match, asked once of the whole text: most lines of a mail are none of all this.
+# Whether one of the patterns below may match, asked of each line that is not quoted: most lines are none of all this.
 OLD_MAIL_LINES = re.compile(
     r"^[ \t]*(?:[-_=*]{2,30}[ \t]*[^\W\d_]|\*?(?:From|Von|De|Da|Van|Från|Fra|Отправитель|发件人) ?:|Forwarded |"
     r"Begin forw|Weitergel|Message transf|Start of forw)",

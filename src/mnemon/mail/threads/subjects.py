@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 LONGEST = 300
 REPLY = re.compile(
@@ -27,6 +28,7 @@ class ParsedSubject:
     is_result: bool
 
 
+@lru_cache(maxsize=4_000)
 def parse_subject(subject: str) -> ParsedSubject:
     """Marks of replies and tags may stand before each other in any order: "Re: [list] Re: [VOTE] …"."""
     rest, is_reply, is_vote, is_result = subject[:LONGEST], False, False, False
