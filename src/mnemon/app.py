@@ -22,6 +22,7 @@ from mnemon.documents.intake.files import Files
 from mnemon.documents.jobs import document_schedules
 from mnemon.documents.lens import DOCUMENTS
 from mnemon.documents.purge import OnPurge, Purged, purge
+from mnemon.documents.sources.known_objects import forget_names
 from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
@@ -99,7 +100,7 @@ class Mnemon:
     erasures_repeated: int = 0
     checks: dict[str, Check] = field(default_factory=dict)
     # Who keeps words of documents outside the documents' own tables, and is asked to let go of them.
-    on_purge: list[OnPurge] = field(default_factory=lambda: [drop_event_vectors, let_go_of_copies])
+    on_purge: list[OnPurge] = field(default_factory=lambda: [drop_event_vectors, let_go_of_copies, forget_names])
     _embedder_state: tuple[float, PartState] | None = None
     _other_embedders: "dict[str, Embedder | None]" = field(default_factory=dict)
 

@@ -273,6 +273,15 @@ class Settings(BaseSettings):
         le=3_650,
     )
 
+    source_folders: Annotated[tuple[Path, ...], NoDecode] = _setting(
+        (), "Folders of this machine that sources may be in, separated by commas. Empty: none."
+    )
+    source_s3_endpoints: Annotated[tuple[str, ...], NoDecode] = _setting(
+        (),
+        "Addresses of S3-compatible stores that administrators may name as sources, separated by commas. Amazon's own "
+        "may be named always.",
+    )
+
     chunk_target_tokens: int = _setting(
         180,
         "Wanted length of a passage, in the embedder's tokens; the longest has a third more. Turns of a talk are "
@@ -484,7 +493,7 @@ class Settings(BaseSettings):
             raise ValueError("not origins")
         return value
 
-    @field_validator("cors_origins", "trusted_proxies", mode="before")
+    @field_validator("cors_origins", "trusted_proxies", "source_folders", "source_s3_endpoints", mode="before")
     @classmethod
     def _split_list(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

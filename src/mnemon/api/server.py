@@ -14,6 +14,7 @@ from mnemon.api import (
     jobs,
     mail,
     semantic_events,
+    sources,
     users,
 )
 from mnemon.api.access import bearer
@@ -49,6 +50,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     artifacts.router,
     semantic_events.router,
     mail.router,
+    sources.router,
     memory_routes.router,
 )
 

@@ -60,6 +60,7 @@ CATALOGUE = {
     "user": Entry("people.user", "app", "People who may log in."),
     "token": Entry("people.token", "app", "Access tokens for agents and scripts."),
     "documents": Entry("documents", "app", "Documents: what has been read, in which versions."),
+    "sources": Entry("sources", "app", "Sources: folders and buckets whose files become documents."),
     "runs": Entry("runs", "app", "Ingestion runs: what is queued, being read, done and failed."),
     "artifact": Entry("artifact", "app", "Artifacts: texts with an origin, readers and a history."),
     "events": Entry("semantic_events", "app", "Semantic events: decisions, commitments, risks, each with its proof."),

@@ -1,0 +1,205 @@
+"""Buckets: objects in S3, or in a store that speaks its language. The client is an extra and loads late.
+
+Its methods wait for the network: call them in a thread.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import parse_qs, urlsplit
+
+from pydantic import SecretStr
+
+from mnemon.errors import BadSettings, MnemonError
+
+PAGE = 1_000
+BLOCK = 1 << 20
+# What the store says of keys and buckets that are wrong: no retry changes it.
+FINAL = frozenset(
+    {"403", "AccessDenied", "AllAccessDisabled", "InvalidAccessKeyId", "NoSuchBucket", "SignatureDoesNotMatch"}
+)
+ABSENT = frozenset({"NoSuchKey", "404", "NotFound"})
+
+
+class BucketUnavailable(MnemonError):
+    """The object store does not answer, or asks to be left alone for a while."""
+
+    code = "BUCKET_UNAVAILABLE"
+    status = 503
+    retry = True
+
+
+class BucketRefused(MnemonError):
+    """The object store knows no such bucket, or does not let these keys at it."""
+
+    code = "BUCKET_REFUSED"
+    status = 422
+
+
+class ObjectGone(MnemonError):
+    """The bucket has no object of this key."""
+
+    code = "OBJECT_GONE"
+    status = 404
+
+
+@dataclass(frozen=True)
+class BucketAddress:
+    """Where a bucket is; the prefix is part of every key in it."""
+
+    bucket: str
+    prefix: str = ""
+    endpoint: str | None = None
+    region: str = "us-east-1"
+
+    @classmethod
+    def parse(cls, place: str, told_by: str) -> "BucketAddress":
+        """From `s3://bucket/prefix?endpoint=…&region=…`."""
+        parts = urlsplit(place)
+        options = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        if parts.scheme != "s3" or not parts.netloc or options.keys() - {"endpoint", "region"}:
+            raise BadSettings(
+                f"{told_by} is not the address of a bucket: give s3://bucket/prefix, with ?endpoint=https://… and "
+                "&region=… where it is not Amazon's own.",
+                variable=told_by,
+            )
+        prefix = parts.path.strip("/")
+        region = options.get("region", "us-east-1")
+        return cls(parts.netloc, f"{prefix}/" if prefix else "", options.get("endpoint"), region)
+
+    def __str__(self) -> str:
+        return f"s3://{self.bucket}/{self.prefix}"
+
+
+@dataclass(frozen=True)
+class BucketKeys:
+    """Who asks: `keys` with the two given here, `server` with what the machine has, `none` without a signature."""
+
+    access: Literal["keys", "server", "none"] = "server"
+    access_key: str = ""
+    secret_key: SecretStr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object as a listing tells of it; its key is without the prefix of the bucket's address."""
+
+    key: str
+    etag: str
+    size: int
+    modified: datetime
+
+
+class ObjectBucket:
+    """One bucket. `requests` counts what was asked of it."""
+
+    def __init__(self, address: BucketAddress, keys: BucketKeys | None = None) -> None:
+        self.address = address
+        self.requests = 0
+        self._keys = keys or BucketKeys()
+
+    def pages(self, within: str = "", after: str = "") -> Iterator[list[StoredObject]]:
+        """All objects below `within`, in the order of their keys' bytes, from the one after `after`."""
+        own = self.address.prefix
+        more: dict[str, Any] = {"StartAfter": own + after} if after else {}
+        while True:
+            answer = self._ask("list_objects_v2", Prefix=own + within, MaxKeys=PAGE, **more)
+            yield [
+                StoredObject(one["Key"].removeprefix(own), one["ETag"].strip('"'), one["Size"], one["LastModified"])
+                for one in answer.get("Contents", ())
+            ]
+            if not answer.get("IsTruncated"):
+                return
+            more = {"ContinuationToken": answer["NextContinuationToken"]}
+
+    def read(self, key: str, write: Callable[[bytes], Any]) -> None:
+        """Hand the object's bytes to `write`, block by block."""
+        body = self._ask("get_object", key)["Body"]
+        with self._told(key), body:
+            for block in body.iter_chunks(BLOCK):
+                write(block)
+
+    def read_whole(self, key: str) -> bytes:
+        blocks: list[bytes] = []
+        self.read(key, blocks.append)
+        return b"".join(blocks)
+
+    def write(self, key: str, content: bytes) -> None:
+        self._ask("put_object", key, Body=content)
+
+    def write_file(self, key: str, file: Path) -> None:
+        """In parts where it is large."""
+        with self._told(key), file.open("rb") as content:
+            self.requests += 1
+            self._client.upload_fileobj(content, self.address.bucket, self.address.prefix + key)
+
+    def state(self, key: str) -> StoredObject | None:
+        try:
+            answer = self._ask("head_object", key)
+        except ObjectGone:
+            return None
+        return StoredObject(key, answer["ETag"].strip('"'), answer["ContentLength"], answer["LastModified"])
+
+    def remove(self, key: str) -> None:
+        """Gone when this returns, also if it was not there."""
+        self._ask("delete_object", key)
+
+    def _ask(self, what: str, key: str | None = None, **given: Any) -> Any:
+        if key is not None:
+            given["Key"] = self.address.prefix + key
+        self.requests += 1
+        with self._told(key):
+            return getattr(self._client, what)(Bucket=self.address.bucket, **given)
+
+    @contextmanager
+    def _told(self, key: str | None) -> Iterator[None]:
+        """What the client raises, as one of ours."""
+        _ = self._client
+        from boto3.exceptions import Boto3Error
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        place = f"{self.address}{key or ''}"
+        try:
+            yield
+        except ClientError as failure:
+            code, words = failure.response["Error"]["Code"], failure.response["Error"].get("Message", "")
+            if code in ABSENT and key is not None:
+                raise ObjectGone(f"There is no {place}.") from None
+            told = f"{place} cannot be reached: {code} {words}".strip()
+            if code in FINAL or code in ABSENT:
+                raise BucketRefused(f"{told}. Check the bucket's name and the keys.") from None
+            raise BucketUnavailable(f"{told}.") from None
+        except (BotoCoreError, Boto3Error) as failure:
+            raise BucketUnavailable(f"{place} cannot be reached: {failure}") from None
+
+    @cached_property
+    def _client(self) -> Any:
+        boto3 = client_library("S3")
+        from botocore import UNSIGNED
+        from botocore.config import Config
+
+        signed = {"signature_version": UNSIGNED} if self._keys.access == "none" else {}
+        manner = Config(
+            connect_timeout=5, read_timeout=60, retries={"total_max_attempts": 4, "mode": "standard"},
+            max_pool_connections=20, s3={"addressing_style": "path" if self.address.endpoint else "auto"},
+            request_checksum_calculation="when_required", response_checksum_validation="when_required", **signed,
+        )  # fmt: skip
+        given, secret = self._keys.access == "keys", self._keys.secret_key
+        return boto3.client(
+            "s3", endpoint_url=self.address.endpoint, region_name=self.address.region, config=manner,
+            aws_access_key_id=self._keys.access_key if given else None,
+            aws_secret_access_key=secret.get_secret_value() if given and secret else None,
+        )  # fmt: skip
+
+
+def client_library(what: str, extra: str = "s3") -> Any:
+    """The client of Amazon's services, or a sentence that says how to get it."""
+    try:
+        import boto3
+    except ModuleNotFoundError:
+        raise BadSettings(f"{what} needs boto3: pip install 'mnemon[{extra}]'.") from None
+    return boto3

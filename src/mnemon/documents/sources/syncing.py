@@ -1,0 +1,210 @@
+"""The job that looks at a source: lists it, compares, settles what differs; goes on where an attempt ended."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, cast
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+from pydantic import BaseModel
+
+from mnemon.buckets import BucketAddress, BucketKeys, ObjectBucket
+from mnemon.db.database import Connection
+from mnemon.documents.intake.files import Files
+from mnemon.documents.sources.bucket_place import BucketPlace
+from mnemon.documents.sources.comparing import SourceChange, compare
+from mnemon.documents.sources.filters import KeyFilter
+from mnemon.documents.sources.folder_place import FolderPlace, allowed_folder
+from mnemon.documents.sources.known_objects import known_between, purged_among
+from mnemon.documents.sources.places import SeenObject, SourcePlace
+from mnemon.documents.sources.sealed_keys import open_keys
+from mnemon.documents.sources.taking import SourceToFollow, Taking
+from mnemon.errors import NotFound
+from mnemon.ids import new_uuid
+from mnemon.log.events import SYSTEM, Actor
+from mnemon.log.privacy.privacy import Privacy
+from mnemon.log.store import EventLog
+from mnemon.settings import Settings
+from mnemon.telemetry import counter, logger
+from mnemon.work.enqueue import enqueue
+from mnemon.work.job import Job
+from mnemon.work.kinds import Backoff, JobKind, NoPayload
+
+# Files of one source that are fetched at the same time.
+AT_ONCE = 8
+SOURCE = "SELECT * FROM mnemon.document_sources WHERE tenant_id = mnemon.current_tenant() AND source_id = %s"
+SYNC_ROW = """
+SELECT source_id, position, counts FROM mnemon.source_syncs
+ WHERE tenant_id = mnemon.current_tenant() AND sync_id = %s
+"""
+ADD = """
+INSERT INTO mnemon.source_syncs (tenant_id, sync_id, source_id, initiated_by)
+VALUES (mnemon.current_tenant(), %s, %s, %s)
+"""
+UNFINISHED = """
+SELECT sync_id FROM mnemon.source_syncs
+ WHERE tenant_id = mnemon.current_tenant() AND source_id = %s AND status IN ('queued', 'running')
+ ORDER BY created_at LIMIT 1
+"""
+# One look at a source at a time: whoever compares a stretch of it holds this until that stretch is settled on record.
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended('source ' || %s || mnemon.current_tenant(), 0))"
+ADVANCE = """
+UPDATE mnemon.source_syncs SET position = %(position)s, counts = %(counts)s, updated_at = clock_timestamp()
+ WHERE tenant_id = mnemon.current_tenant() AND sync_id = %(sync)s
+"""
+DUE = """
+SELECT source_id, created_by FROM mnemon.document_sources
+ WHERE tenant_id = mnemon.current_tenant() AND NOT paused AND next_sync_at <= now() ORDER BY next_sync_at LIMIT 100
+"""
+NEXT = """
+UPDATE mnemon.document_sources SET next_sync_at = now() + make_interval(mins => every_minutes)
+ WHERE tenant_id = mnemon.current_tenant() AND source_id = %s
+"""
+
+SETTLED = counter("mnemon_source_objects", "Files of sources that were compared, by what came of it.", ["outcome"])
+
+log = logger(__name__)
+
+
+class SyncContext(Protocol):
+    """What the worker hands to the handlers, as far as they need it."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def log(self) -> EventLog: ...
+    @property
+    def files(self) -> Files: ...
+    @property
+    def privacy(self) -> Privacy: ...
+
+
+class SyncToDo(BaseModel):
+    """Which look; what is known of it stands in its row."""
+
+    sync_id: UUID
+
+
+SYNC = JobKind("documents.sync", SyncToDo, attempts=5, time_limit=6 * 3600, backoff=Backoff(30, 600))
+SYNC_DUE = JobKind("documents.sync_due", NoPayload, attempts=3)
+
+
+async def begin_sync(tx: Connection, source_id: UUID, actor_id: str) -> tuple[UUID, bool]:
+    """Begin a look, or share the one that is under way; its id, and whether it is new."""
+    await tx.execute(ONE_AT_A_TIME, (f"begin {source_id}",))
+    row = await (await tx.execute(UNFINISHED, (source_id,))).fetchone()
+    if row is not None:
+        return row["sync_id"], False
+    sync_id = new_uuid()
+    await tx.execute(ADD, (sync_id, source_id, actor_id))
+    await enqueue(tx, SYNC, SyncToDo(sync_id=sync_id), dedupe_key=str(source_id))
+    await tx.execute(NEXT, (source_id,))
+    return sync_id, True
+
+
+@SYNC_DUE.handler
+async def begin_due(job: Job[NoPayload]) -> dict[str, int]:
+    """By the clock, for each tenant: the sources whose time has come."""
+    async with job.transaction() as tx:
+        rows = await (await tx.execute(DUE)).fetchall()
+        for row in rows:
+            await begin_sync(tx, row["source_id"], row["created_by"])
+    return {"sources": len(rows)}
+
+
+@SYNC.handler
+async def sync(job: Job[SyncToDo]) -> dict[str, Any]:
+    """The listing and what is known are walked side by side, so that a million files need no more memory than a page
+    of them; each stretch that is settled is kept, and the next attempt begins after it."""
+    context = cast(SyncContext, job.context)
+    async with job.transaction() as tx:
+        row = await (await tx.execute(SYNC_ROW, (job.payload.sync_id,))).fetchone()
+        source = await (await tx.execute(SOURCE, (row["source_id"],))).fetchone() if row else None
+    if row is None or source is None:
+        raise NotFound(f"The source of look {job.payload.sync_id} was removed.")
+    followed = await _followed(context, job.tenant_id, source)
+    look = _Look(job, source, Taking(followed, job.database, context.log, context.files), row["counts"])
+    await look.walk(row["position"])
+    return look.told
+
+
+class _Look:
+    """One attempt at a look."""
+
+    def __init__(self, job: Job[SyncToDo], source: dict[str, Any], taking: Taking, counts: dict[str, int]) -> None:
+        self._job = job
+        self._source = source
+        self._taking = taking
+        self._wanted = KeyFilter(source["include"], source["exclude"])
+        self._counts = Counter(counts)
+        self._asked_before = self._counts.pop("requests", 0)
+
+    @property
+    def told(self) -> dict[str, int]:
+        return dict(self._counts) | {"requests": self._asked_before + self._taking.source.place.requests}
+
+    async def walk(self, position: str) -> None:
+        pages = self._taking.source.place.pages(position)
+        while (page := await asyncio.to_thread(_next, pages)) is not None:
+            if page:
+                await self._stretch(page, position, page[-1].key)
+                position = page[-1].key
+        await self._stretch([], position, None)
+
+    async def _stretch(self, page: Sequence[SeenObject], after: str, last: str | None) -> None:
+        """What is listed after one key and up to another, against what is known between them."""
+        seen = {one.key: one for one in page if self._wanted.wants(one.key)}
+        self._counts["listed"] += len(page)
+        self._counts["ignored"] += len(page) - len(seen)
+        source_id = self._source["source_id"]
+        async for known in known_between(self._job.database, self._job.tenant_id, source_id, after, last):
+            await self._settle(compare(seen, known))
+        async with self._job.transaction() as tx:
+            purged = await purged_among(tx, source_id, seen)
+        self._counts["ignored"] += len(purged)
+        await self._settle([SourceChange("new", one) for key, one in seen.items() if key not in purged])
+        async with self._job.transaction() as tx:
+            await tx.execute(ONE_AT_A_TIME, (str(source_id),))
+            values = {"position": last or after, "counts": Jsonb(self.told), "sync": self._job.payload.sync_id}
+            await tx.execute(ADVANCE, values)
+            await self._job.report_in(tx, self.told)
+
+    async def _settle(self, changes: Sequence[SourceChange]) -> None:
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def one(change: SourceChange) -> None:
+            async with turns:
+                outcome = await self._taking.settle(change)
+            self._counts[outcome] += 1
+            SETTLED.labels(outcome).inc()
+
+        changed = [change for change in changes if change.what != "unchanged"]
+        self._counts["unchanged"] += len(changes) - len(changed)
+        tasks = [asyncio.create_task(one(change)) for change in changed]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+
+def _next(pages: Iterator[list[SeenObject]]) -> list[SeenObject] | None:
+    return next(pages, None)
+
+
+async def _followed(context: SyncContext, tenant: UUID, source: dict[str, Any]) -> SourceToFollow:
+    keys = BucketKeys(source["access"])
+    if source["access"] == "keys":
+        keys = await open_keys(context.privacy.keys, tenant, source["source_id"], source["sealed_keys"])
+    place = await asyncio.to_thread(open_place, context.settings, source, keys)
+    by = source["created_by"]
+    actor = Actor("human", by) if by.startswith("user:") else SYSTEM
+    return SourceToFollow(tenant, source["source_id"], source["kind"], place, actor, tuple(source["tags"]))
+
+
+def open_place(settings: Settings, source: dict[str, Any], keys: BucketKeys) -> SourcePlace:
+    if source["kind"] == "folder":
+        return FolderPlace(allowed_folder(source["place"], settings.source_folders), source["prefix"])
+    address = BucketAddress(source["place"], "", source["endpoint"], source["region"] or "us-east-1")
+    return BucketPlace(ObjectBucket(address, keys), source["prefix"])

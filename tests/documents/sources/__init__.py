@@ -1,0 +1,1 @@
+"""Sources: folders and buckets that are followed."""

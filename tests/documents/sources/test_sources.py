@@ -1,0 +1,246 @@
+"""A source is followed: what changes there changes here, and nothing else does."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from mnemon.app import Mnemon
+from mnemon.buckets import ObjectBucket
+from tests.api.conftest import TESTER, Person
+from tests.documents.conftest import rows
+from tests.documents.sources.conftest import Listed, Look
+from tests.object_store import KEYS, REGION, ObjectStore
+from tests.work.conftest import Eventually
+
+
+class Place:
+    """A folder or a bucket, changed in the same way."""
+
+    def __init__(self, folder: Path, store: ObjectStore | None) -> None:
+        self.folder, self.store = folder, store
+
+    @property
+    def told(self) -> dict[str, Any]:
+        if self.store is None:
+            return {"location": str(self.folder)}
+        keys = {"access_key": KEYS[0], "secret_key": KEYS[1]}
+        return {"location": f"s3://{self.store.bucket}/docs/", "endpoint": self.store.endpoint, "region": REGION} | keys
+
+    def put(self, name: str, text: str) -> None:
+        if self.store is not None:
+            self.store.put(f"docs/{name}", text)
+        else:
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / name).write_text(text)
+
+    def remove(self, name: str) -> None:
+        if self.store is not None:
+            self.store.remove(f"docs/{name}")
+        else:
+            (self.folder / name).unlink()
+
+
+@pytest.fixture(params=["s3", "folder"])
+def place(request: pytest.FixtureRequest, folder: Path) -> Place:
+    return Place(folder, request.getfixturevalue("store") if request.param == "s3" else None)
+
+
+async def add(client: httpx.AsyncClient, person: Person, **told: Any) -> httpx.Response:
+    return await client.post("/v1/sources", json={"name": "policies", **told}, headers=person.headers)
+
+
+def found(sync: dict[str, Any]) -> dict[str, int]:
+    assert sync["status"] == "succeeded", sync
+    return {name: count for name, count in sync["counts"].items() if count and name != "requests"}
+
+
+async def test_what_changes_there_changes_here_and_nothing_else_does(
+    place: Place, client: httpx.AsyncClient, admin: Person, look: Look, listed: Listed
+) -> None:
+    for name in ("travel.md", "a-b.txt", "a/b.txt", "a/c.txt"):
+        place.put(name, f"What {name} says.")
+    place.put("picture.bin", "no text")
+    place.put("drafts/later.txt", "not yet")
+    answer = await add(client, admin, **place.told, exclude=["**/drafts/**"], tags=["policy"])
+    assert answer.status_code == 201, answer.text
+    assert "secret" not in answer.text
+    assert found(await look(begin=False)) == {"listed": 6, "ignored": 2, "new": 4}
+    first = await listed()
+    assert set(first) == {"travel.md", "a-b.txt", "b.txt", "c.txt"}
+    assert {one["source_type"] for one in first.values()} == {"s3" if place.store else "folder"}
+    assert first["travel.md"]["tags"] == ["policy"]
+
+    assert found(await look()) == {"listed": 6, "ignored": 2, "unchanged": 4}, "a second look touches nothing"
+
+    place.put("travel.md", "Travel is booked by everyone now.")
+    place.remove("a/b.txt")
+    place.put("new.txt", "A new rule.")
+    counts = {"listed": 6, "ignored": 2, "changed": 1, "deactivated": 1, "new": 1, "unchanged": 2}
+    assert found(await look()) == counts
+    second = await listed()
+    assert set(second) == {"travel.md", "a-b.txt", "c.txt", "new.txt"}
+    assert second["travel.md"]["doc_id"] == first["travel.md"]["doc_id"], "the same document"
+    assert second["travel.md"]["version_number"] == 2
+
+    place.put("a/b.txt", "What a/b.txt says.")
+    assert found(await look())["restored"] == 1
+    assert (await listed())["b.txt"]["doc_id"] == first["b.txt"]["doc_id"]
+    shown = (await client.get("/v1/sources/policies", headers=admin.headers)).json()
+    assert shown["objects"] == {"active": 5} and shown["last_sync"]["status"] == "succeeded"
+
+
+async def test_what_cannot_be_taken_in_is_noted_and_the_rest_goes_on(
+    place: Place, client: httpx.AsyncClient, admin: Person, look: Look, listed: Listed
+) -> None:
+    place.put("empty.txt", "")
+    place.put("large.txt", "x" * (2 << 20))
+    place.put("good.txt", "This one can be read.")
+    await add(client, admin, **place.told)
+    assert found(await look(begin=False)) == {"listed": 3, "refused": 2, "new": 1}
+    assert set(await listed()) == {"good.txt"}
+    refused = await client.get("/v1/sources/policies/objects?status=refused", headers=admin.headers)
+    assert [one["key"].rpartition("/")[2] for one in refused.json()["items"]] == ["empty.txt", "large.txt"]
+    assert "is empty" in refused.json()["items"][0]["error"]
+    assert found(await look()) == {"listed": 3, "unchanged": 3}, "the same bytes are not fetched again"
+
+
+async def test_keys_are_sealed_shown_to_nobody_and_go_with_the_source(
+    store: ObjectStore, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon, tenant: UUID, look: Look
+) -> None:
+    store.put("docs/one.txt", "One.")
+    await add(client, admin, **Place(Path(), store).told)
+    assert found(await look(begin=False)) == {"listed": 1, "new": 1}
+    [row] = await rows(mnemon, tenant, "SELECT * FROM mnemon.document_sources")
+    assert row["access"] == "keys" and KEYS[1].encode() not in row["sealed_keys"]
+    for words in (f'"{KEYS[1]}"', KEYS[1]):
+        assert words not in (await client.get("/v1/events?limit=200", headers=admin.headers)).text
+    moved = row["sealed_keys"]
+    other = {"access_key": "other", "secret_key": "another"}
+    changed = await client.patch("/v1/sources/policies", json=other, headers=admin.headers)
+    assert changed.status_code == 200
+    assert (await rows(mnemon, tenant, "SELECT sealed_keys FROM mnemon.document_sources"))[0]["sealed_keys"] != moved
+    assert (await client.delete("/v1/sources/policies", headers=admin.headers)).status_code == 200
+    assert await rows(mnemon, tenant, "SELECT FROM mnemon.source_objects") == []
+    assert len((await client.get("/v1/documents", headers=admin.headers)).json()["items"]) == 1, "documents stay"
+
+
+async def test_one_look_at_a_time_and_whoever_asks_shares_it(
+    folder: Path, client: httpx.AsyncClient, admin: Person
+) -> None:
+    begun = (await add(client, admin, location=str(folder))).json()["last_sync"]["sync_id"]
+    again = await client.post("/v1/sources/policies/sync", headers=admin.headers)
+    assert again.json() == {"sync_id": begun, "source": "policies", "begun": False}
+
+
+async def test_a_look_goes_on_where_the_last_attempt_ended(
+    folder: Path, client: httpx.AsyncClient, admin: Person, look: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemon.documents.sources.folder_place.PAGE", 2)
+    for number in range(5):
+        (folder / f"{number}.txt").write_text(f"Number {number}.")
+    from mnemon.documents.sources.folder_place import FolderPlace
+
+    read, begun = FolderPlace.pages, []
+
+    def pages(self: FolderPlace, after: str) -> Any:
+        begun.append(after)
+        for number, page in enumerate(read(self, after)):
+            if len(begun) == 1 and number == 1:
+                raise ConnectionError("the disk went away")
+            yield page
+
+    monkeypatch.setattr(FolderPlace, "pages", pages)
+    await add(client, admin, location=str(folder))
+    assert found(await look(begin=False))["new"] == 5
+    assert begun == ["", "1.txt"]
+
+
+async def test_a_place_that_is_not_there_is_not_taken_for_an_empty_one(
+    folder: Path, client: httpx.AsyncClient, admin: Person, look: Look, listed: Listed
+) -> None:
+    (folder / "kept.txt").write_text("Kept.")
+    await add(client, admin, location=str(folder))
+    await look(begin=False)
+    shutil.move(folder, folder.with_name("elsewhere"))
+    sync = await look()
+    assert sync["status"] == "failed" and "no folder of this machine" in sync["error"]
+    assert set(await listed()) == {"kept.txt"}
+
+
+async def test_a_purged_document_does_not_come_back_with_the_next_look(
+    folder: Path, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon, tenant: UUID, look: Look, listed: Listed
+) -> None:
+    (folder / "private-name.txt").write_text("Something private.")
+    await add(client, admin, location=str(folder))
+    await look(begin=False)
+    [document] = (await listed()).values()
+    await mnemon.purge_document(tenant, TESTER, UUID(document["doc_id"]))
+    assert found(await look()) == {"listed": 1, "ignored": 1}
+    assert await listed(every=True) == {} or "private-name.txt" not in await listed(every=True)
+    kept = await rows(mnemon, tenant, "SELECT object_key FROM mnemon.source_objects")
+    assert "private" not in str(kept)
+
+
+@pytest.mark.parametrize(
+    ("told", "code"),
+    [
+        ({"location": "/etc"}, "PLACE_REFUSED"),
+        ({"location": "https://example.org/bucket"}, "PLACE_REFUSED"),
+        ({"location": "s3://bucket", "endpoint": "http://169.254.169.254"}, "PLACE_REFUSED"),
+        ({"location": "s3://bucket", "access_key": "alone"}, "INVALID_REQUEST"),
+        ({"location": "s3://bucket", "server_keys": True}, "NOT_ALLOWED"),
+    ],
+)
+async def test_only_places_that_the_settings_open_are_followed(
+    client: httpx.AsyncClient, admin: Person, store_address: str, told: dict[str, Any], code: str
+) -> None:
+    answer = await add(client, admin, **told)
+    assert answer.json()["error_code"] == code, answer.text
+
+
+async def test_sources_are_the_administrators(client: httpx.AsyncClient, user: Person, folder: Path) -> None:
+    assert (await add(client, user, location=str(folder))).status_code == 403
+
+
+async def test_a_bucket_of_a_million_is_listed_page_by_page(
+    store: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mnemon.buckets import BucketAddress
+
+    monkeypatch.setattr("mnemon.buckets.PAGE", 3)
+    keys = ["ä.txt", "a.txt", "a/b.txt", "a-b.txt", "B.txt", "z z.txt", "100%.txt"]
+    for key in keys:
+        store.put(key, key)
+    bucket = ObjectBucket(BucketAddress(store.bucket, "", store.endpoint, REGION))
+    pages = [[one.key for one in page] for page in bucket.pages()]
+    assert [len(page) for page in pages] == [3, 3, 1]
+    assert [key for page in pages for key in page] == sorted(keys, key=str.encode)
+    assert bucket.requests == 3
+    assert [one.key for page in bucket.pages(after="a-b.txt") for one in page] == sorted(keys, key=str.encode)[3:]
+
+
+async def test_a_schedule_begins_a_look_when_its_time_has_come(
+    folder: Path, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon, tenant: UUID, look: Look,
+    eventually: Eventually,
+) -> None:  # fmt: skip
+    from mnemon.documents.sources.syncing import SYNC_DUE
+    from mnemon.work.enqueue import enqueue
+    from mnemon.work.kinds import NoPayload
+
+    await add(client, admin, location=str(folder), every_minutes=5)
+    await look(begin=False)
+    (folder / "later.txt").write_text("Later.")
+    async with mnemon.database.transaction(tenant) as tx:
+        await tx.execute("UPDATE mnemon.document_sources SET next_sync_at = now() - interval '1 second'")
+        await enqueue(tx, SYNC_DUE, NoPayload())
+
+    async def two() -> bool:
+        syncs = (await client.get("/v1/sources/policies/syncs", headers=admin.headers)).json()["items"]
+        return len(syncs) == 2
+
+    await eventually(two)
+    assert found(await look(begin=False)) == {"listed": 1, "new": 1}
