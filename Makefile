@@ -32,7 +32,9 @@ lint: $(READY) ## style, types and layers
 	@$(BIN)/lint-imports --no-cache | tail -n 3
 
 test: $(READY) $(BROWSER) lint ## lint, then all tests but the long suites
-	@$(BIN)/pytest -m "not slow" $(SIDE_BY_SIDE)
+	@$(BIN)/pytest -m "not slow" $(SIDE_BY_SIDE) || { test $$? = 1 \
+	  && echo "Once more what failed, alone: what passes now failed for want of patience or by what another test left; mend it." \
+	  && $(BIN)/pytest -m "not slow" --last-failed --last-failed-no-failures none; }
 
 test-all: $(READY) $(BROWSER) lint ## everything, the long suites included
 	@$(BIN)/pytest
