@@ -35,6 +35,7 @@ def _as_file(exported: EventsExported) -> Response:
 route(router, "GET", "/semantic-events", operations.search)
 route(router, "GET", "/semantic-events/commitments", operations.commitments)
 route(router, "GET", "/semantic-events/people", operations.people)
+route(router, "GET", "/semantic-events/density", operations.density)
 route(router, "GET", "/semantic-events/export", operations.export, present=_as_file, answers={200: EXPORTED})
 route(router, "GET", "/semantic-events/corrections", corrections.corrected)
 route(

@@ -41,9 +41,8 @@ SELECT import_id, source, source_url, archive_id, status, stage, position, total
 """
 KEY = "a1b2c3d4e5f60718"
 THREAD = "<20231015120000.XYZ789@example.com>"
-NO_PAGE_YET: Mapping[Door, str] = {"web": "There is no page for mail yet."}
-ENOUGH: Mapping[Door, str] = {**NO_PAGE_YET, "mcp": "mail_threads and mail_thread give agents what they ask about."}
-FOR_OPERATORS: Mapping[Door, str] = {**NO_PAGE_YET, "mcp": "Whoever keeps the archives does it, not an agent."}
+ENOUGH: Mapping[Door, str] = {"mcp": "mail_threads and mail_thread give agents what they ask about."}
+FOR_OPERATORS: Mapping[Door, str] = {"mcp": "Whoever keeps the archives does it, not an agent."}
 
 
 class Parts(Protocol):
@@ -57,7 +56,7 @@ class Parts(Protocol):
 
 
 @operation(
-    "mail.threads", Action.VIEW_DOCUMENTS, read_only=True, errors=(), absent=NO_PAGE_YET,
+    "mail.threads", Action.VIEW_DOCUMENTS, read_only=True, errors=(),
     example={"list_name": "quic.ietf.org", "draft": "draft-ietf-quic-transport"},
 )  # fmt: skip
 async def threads(mnemon: Parts, caller: Caller, asked: inputs.ThreadsAsked) -> outputs.ThreadPage:
@@ -68,7 +67,6 @@ async def threads(mnemon: Parts, caller: Caller, asked: inputs.ThreadsAsked) -> 
 
 @operation(
     "mail.thread", Action.VIEW_DOCUMENTS, read_only=True, errors=(NotFound,), example={"thread": THREAD},
-    absent=NO_PAGE_YET,
 )  # fmt: skip
 async def thread(mnemon: Parts, caller: Caller, asked: inputs.ThreadAsked) -> outputs.ThreadShown:
     """One thread with its messages, each below the one that it answers."""

@@ -87,6 +87,9 @@ class ThreadListed(Output):
     first_message_date: datetime | None
     last_message_date: datetime | None
     draft_mentions: list[str]
+    consensus: str | None = Field(
+        None, description="What it came to: agreement, dissent, mixed or none; null: nobody read it yet."
+    )
 
 
 class ThreadNode(MailListed):

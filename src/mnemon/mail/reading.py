@@ -35,13 +35,15 @@ SELECT {COLUMNS}, coalesce(m.date, '-infinity')::text AS place
    AND (%(at)s::text IS NULL OR (coalesce(m.date, '-infinity'), m.message_key) < (%(at)s::timestamptz, %(key)s))
  ORDER BY coalesce(m.date, '-infinity') DESC, m.message_key DESC LIMIT %(limit)s
 """
+_CONSENSUS = """(SELECT c.consensus_type FROM mnemon.mail_consensus c
+         WHERE c.tenant_id = t.tenant_id AND c.thread_key = t.thread_key) AS consensus"""
 THREADS = f"""
-SELECT *, coalesce(last_message_date, '-infinity')::text AS place FROM mnemon.mail_threads
+SELECT *, {_CONSENSUS}, coalesce(last_message_date, '-infinity')::text AS place FROM mnemon.mail_threads t
  WHERE tenant_id = mnemon.current_tenant() AND {_LIST} AND {_DRAFT}
    AND (%(people)s::text[] IS NULL OR participant_keys && %(people)s)
    AND (%(consensus)s::text IS NULL OR EXISTS (
         SELECT FROM mnemon.mail_consensus c
-         WHERE c.tenant_id = mail_threads.tenant_id AND c.thread_key = mail_threads.thread_key
+         WHERE c.tenant_id = t.tenant_id AND c.thread_key = t.thread_key
            AND c.consensus_type = %(consensus)s))
    AND (%(since)s::timestamptz IS NULL OR last_message_date >= %(since)s)
    AND (%(until)s::timestamptz IS NULL OR first_message_date <= %(until)s)
@@ -74,8 +76,8 @@ COPIES = """
 SELECT archive_id, byte_offset AS "offset", byte_length AS length, digest FROM mnemon.mail_copies
  WHERE tenant_id = mnemon.current_tenant() AND message_key = %s ORDER BY archive_id, byte_offset
 """
-THREAD = """
-SELECT t.* FROM mnemon.mail_threads t
+THREAD = f"""
+SELECT t.*, {_CONSENSUS} FROM mnemon.mail_threads t
  WHERE t.tenant_id = mnemon.current_tenant() AND t.thread_key IN (
        SELECT %(named)s UNION ALL SELECT i.thread_key FROM mnemon.mail_thread_ids i
         WHERE i.tenant_id = mnemon.current_tenant() AND i.id_key IN (%(id_key)s, %(named)s))

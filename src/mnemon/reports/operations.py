@@ -86,7 +86,7 @@ class ReportParts(Protocol):
 
 @operation(
     "reports.report", Action.VIEW_DOCUMENTS, read_only=True, errors=(NotFound, InvalidRequest),
-    example={"kind": "weekly", "list_name": "quic.ietf.org"}, absent={"web": "There is no page for mail yet."},
+    example={"kind": "weekly", "list_name": "quic.ietf.org"},
 )  # fmt: skip
 async def report(mnemon: ReportParts, caller: Caller, asked: ReportAsked) -> ReportShown:
     """A report on mailing lists in others' words: what was agreed, what is disputed, by whom, with proof."""

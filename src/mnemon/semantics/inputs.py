@@ -87,6 +87,10 @@ class EventSearch(EventFilters):
     cursor: Cursor = None
 
 
+class DensityAsked(EventFilters):
+    """Which events are counted."""
+
+
 class EventExport(EventFilters):
     """All that a search finds, as one text."""
 

@@ -15,6 +15,7 @@ from mnemon.semantics.extract import status
 from mnemon.semantics.inputs import (
     ChangesAsked,
     CommitmentsAsked,
+    DensityAsked,
     EventAsked,
     EventExport,
     EventSearch,
@@ -27,6 +28,7 @@ from mnemon.semantics.inputs import (
 from mnemon.semantics.search import query, revision_changes, views
 from mnemon.semantics.search.collect import collect
 from mnemon.semantics.search.cursor import CursorFields, from_cursor, offset, to_cursor
+from mnemon.semantics.search.density import event_density
 from mnemon.semantics.search.export import as_csv, as_markdown
 
 UID = "uid_0123456789abcdef"
@@ -83,7 +85,7 @@ async def commitments(mnemon: Parts, caller: Caller, asked: CommitmentsAsked) ->
 
 @operation(
     "semantic_events.people", Action.QUERY, read_only=True, errors=(InvalidRequest,), example={"topic": "pricing"},
-    absent={"mcp": FEW_TOOLS, "web": "The filter for a person on the page of events shows the same."},
+    absent={"mcp": FEW_TOOLS},
 )  # fmt: skip
 async def people(mnemon: Parts, caller: Caller, asked: PeopleAsked) -> outputs.PeopleOut:
     """Who was involved in what, the busiest first."""
@@ -92,6 +94,19 @@ async def people(mnemon: Parts, caller: Caller, asked: PeopleAsked) -> outputs.P
         person=asked.person, topic=asked.topic, limit=asked.limit, cursor=asked.cursor,
     )  # fmt: skip
     return outputs.PeopleOut.model_validate(found)
+
+
+@operation(
+    "semantic_events.density", Action.QUERY, read_only=True, errors=(InvalidRequest,),
+    example={"category": "Decision"},
+    absent={"mcp": FEW_TOOLS, "command": "A picture says it: the page of events draws it."},
+)  # fmt: skip
+async def density(mnemon: Parts, caller: Caller, asked: DensityAsked) -> outputs.EventDensity:
+    """How many events of each category there were, by day, week, month, quarter or year."""
+    found = await event_density(
+        mnemon.database, caller.tenant_id, Reader.of(caller.actor), asked, embedder=mnemon.embedder
+    )
+    return outputs.EventDensity.model_validate(found)
 
 
 @operation(
@@ -131,7 +146,7 @@ async def of_revision(mnemon: Parts, caller: Caller, asked: EventsOfRevisionAske
 
 @operation(
     "semantic_events.changes", Action.QUERY, read_only=True, errors=(ArtifactNotFound, Conflict),
-    example={"artifact_uid": UID, "before": "1", "after": "2"}, absent={"mcp": FEW_TOOLS, "web": ON_ITS_PAGE},
+    example={"artifact_uid": UID, "before": "1", "after": "2"}, absent={"mcp": FEW_TOOLS},
 )  # fmt: skip
 async def changes(mnemon: Parts, caller: Caller, asked: ChangesAsked) -> outputs.RevisionChanges:
     """What changed between two revisions: events added, dropped and changed."""

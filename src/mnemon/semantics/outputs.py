@@ -152,6 +152,23 @@ class PeopleOut(Output):
     next_cursor: str | None
 
 
+class DensityCount(Output):
+    """How many events of one category there were from this moment on, for one unit of time."""
+
+    since: datetime
+    category: str
+    events: int
+
+
+class EventDensity(Output):
+    """How events lie in time. What has none is left out."""
+
+    unit: Literal["day", "week", "month", "quarter", "year"]
+    counts: list[DensityCount]
+    counted: int
+    complete: bool = Field(description="False where only the latest, or with words the best, were counted.")
+
+
 class EventsExported(Output):
     """All that a search found, written for people or for tables."""
 

@@ -26,6 +26,7 @@ router = APIRouter(include_in_schema=False)
 # Fields of forms that hold several values: one for each line, or for each box that is ticked.
 SEVERAL = frozenset({"merged", "quotes", "clear"})
 OTHERS_SHOWN = 100
+LONGEST_CHAIN = 12
 
 
 @router.get("/events/{event_id}")
@@ -43,8 +44,21 @@ async def event_page(request: Request, mnemon: MnemonPart, event_id: str) -> Res
     return render(
         "event.html", here="events", visitor=visitor, event=event, standing=standings[event_id],
         others=[one for one in others if one["event_id"] != event_id], categories=CATEGORIES,
-        people=await people_in(mnemon, visitor, [event]),
+        people=await people_in(mnemon, visitor, [event]), chain=await chain_of(mnemon, visitor, event),
     )  # fmt: skip
+
+
+async def chain_of(mnemon: Mnemon, visitor: Visitor, event: Shape) -> list[Shape]:
+    """What this event replaced, and what replaced it, and so on, the earliest first."""
+    known, edge = {event["event_id"]: event}, [event]
+    for _ in range(LONGEST_CHAIN):
+        standings = await standing_of(mnemon.database, visitor.tenant_id, visitor.reader, edge)
+        tied = [one.event for each in standings.values() for one in (*each.ended, *each.ended_by)]
+        edge = [one for one in tied if one["event_id"] not in known]
+        known |= {one["event_id"]: one for one in edge}
+        if not edge or len(known) > LONGEST_CHAIN:
+            break
+    return sorted(known.values(), key=lambda one: (one["happened_at"], one["event_id"]))
 
 
 async def _said(request: Request, mnemon: Mnemon, operation: Operation[Any, Any]) -> Response:

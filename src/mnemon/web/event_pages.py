@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request, Response
 
@@ -13,10 +14,12 @@ from mnemon.documents.library import list_documents
 from mnemon.errors import InvalidRequest
 from mnemon.operations import Caller, Differs, as_json
 from mnemon.semantics import operations
+from mnemon.semantics.inputs import EventSearch
 from mnemon.semantics.search.standing import Standing, standing_of
 from mnemon.semantics.shapes import Shape
 from mnemon.web.correction_pages import here_of, just_said, people_in
-from mnemon.web.forms import binds, form_of
+from mnemon.web.forms import Form, binds, form_of
+from mnemon.web.pictures.density import DensityPicture, density_picture
 from mnemon.web.rendering import Visitor, as_page, has_worker, render, templates, visit
 
 router = APIRouter(include_in_schema=False)
@@ -47,18 +50,20 @@ class StoredSoFar:
 
 @router.get("/events")
 @as_page
-@binds(operations.search, ONE_PAGE)
+@binds(operations.search, ONE_PAGE, also=[operations.density])
 async def events_page(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, operations.search.action)
     form = form_of(operations.search, request.query_params, differences=ONE_PAGE, labels=LABELS)
     found, problem = NOTHING | {"events": []}, None
     standings: dict[str, Standing] = {}
+    picture: DensityPicture | None = None
     try:
         asked = form.asked(limit=ON_A_PAGE)
         found = as_json(await operations.search(mnemon, Caller.of(visitor.principal), asked))
         standings = await standing_of(
             mnemon.database, visitor.tenant_id, visitor.reader, found["events"], as_of=asked.as_of
         )
+        picture = await _picture(mnemon, visitor, form)
     except InvalidRequest as refusal:
         problem = refusal
     events = _shown(found["events"], standings)
@@ -67,8 +72,15 @@ async def events_page(request: Request, mnemon: MnemonPart) -> Response:
     return render(
         "events.html", said=said, people=people, back=here_of(request),
         status_code=problem.status if problem else 200, here="events", visitor=visitor, form=form, found=found,
-        events=events, problem=problem, stored=None if events else await _stored(mnemon, visitor),
+        events=events, problem=problem, stored=None if events else await _stored(mnemon, visitor), picture=picture,
+        today=datetime.now(UTC).date(),
     )  # fmt: skip
+
+
+async def _picture(mnemon: Mnemon, visitor: Visitor, form: Form[EventSearch]) -> DensityPicture | None:
+    """Of everything that fits, not of this page alone; whole in time, so that a day can be chosen in it."""
+    asked = form_of(operations.density, form.narrowed("as_of", "known_at")).asked()
+    return density_picture(await operations.density(mnemon, Caller.of(visitor.principal), asked))
 
 
 @router.get("/events/export")

@@ -17,6 +17,7 @@ from mnemon.web import (
     document_page,
     event_pages,
     help_pages,
+    involvement_page,
     library_pages,
     log_pages,
     login_pages,
@@ -24,15 +25,18 @@ from mnemon.web import (
     people_pages,
     privacy_pages,
     question_pages,
+    revision_page,
     work_pages,
 )
+from mnemon.web.lists import report_page, source_pages, thread_pages
 from mnemon.web.rendering import KNOWN_PAGES, as_page, render, visit
 
 router = APIRouter(include_in_schema=False)
 PARTS = (
     router, login_pages.router, account_pages.router, question_pages.router, event_pages.router,
-    correction_pages.router, library_pages.router, document_page.router, api_page.router, help_pages.router,
+    involvement_page.router, revision_page.router, correction_pages.router, library_pages.router, document_page.router, api_page.router, help_pages.router,
     memory_pages.router, log_pages.router, privacy_pages.router, people_pages.router, work_pages.router,
+    thread_pages.router, source_pages.router, report_page.router,
 )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from mnemon.errors import InvalidRequest, MnemonError, NotAllowed, NotAuthentica
 from mnemon.identity.roles import Action, Principal, Role, authorise
 from mnemon.identity.tenants import Tenant, own_tenant
 from mnemon.identity.users import User, user_by_id
+from mnemon.models.redact import without_login
 from mnemon.work.jobs import list_workers
 from mnemon.work.kinds import JobKind
 
@@ -236,6 +237,6 @@ def _short_hash(text: str) -> str:
 
 templates.filters |= {
     "day": _day, "moment": _moment, "size": _size, "seconds": _seconds, "marked": _marked_words, "hash": _short_hash,
-    "one_line": _one_line, "pretty": _pretty, "who": _who,
+    "one_line": _one_line, "pretty": _pretty, "who": _who, "without_login": without_login,
 }  # fmt: skip
 templates.globals |= {"query_of": query_of, "known_pages": KNOWN_PAGES}

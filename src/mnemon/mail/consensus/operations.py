@@ -29,7 +29,7 @@ class ConsensusParts(Protocol):
 
 @operation(
     "mail.consensus", Action.VIEW_DOCUMENTS, read_only=True, errors=(NotFound,),
-    example={"thread": "<20231015120000.XYZ789@example.com>"}, absent={"web": "There is no page for mail yet."},
+    example={"thread": "<20231015120000.XYZ789@example.com>"},
 )  # fmt: skip
 async def consensus(mnemon: ConsensusParts, caller: Caller, asked: ConsensusAsked) -> ConsensusShown:
     """What a thread agreed or disputed: votes, stances and objections, each with the words that say so."""

@@ -38,11 +38,11 @@ async def event_search(
     """
     filters = filters or EventFilters()
     with SECONDS.time():
-        vector = await _embed(embedder, filters.query)
+        vector = await embedded_query(embedder, filters.query)
         async with database.transaction(tenant) as tx:
             await read_as(tx, reader)
-            wanted = await _wanted(tx, filters, limit, cursor)
-            if vector is not None and not await _comparable(tx, embedder):
+            wanted = await wanted_events(tx, filters, limit, cursor)
+            if vector is not None and not await comparable(tx, embedder):
                 vector = None
             rows = await _find(tx, wanted, vector, counted) if wanted is not None else []
             found = await read_events(tx, [row["event_id"] for row in rows[:limit]])
@@ -104,7 +104,7 @@ SELECT event_id FROM mnemon.semantic_events
 """
 
 
-async def _wanted(tx: Connection, filters: EventFilters, limit: int, cursor: str | None) -> dict[str, Any] | None:
+async def wanted_events(tx: Connection, filters: EventFilters, limit: int, cursor: str | None) -> dict[str, Any] | None:
     """What the database is asked; None where the artifact is not there, or not for this reader."""
     wanted = filters.applied() | {"limit": limit + 1}
     if "artifact_uid" in wanted:
@@ -117,7 +117,7 @@ async def _wanted(tx: Connection, filters: EventFilters, limit: int, cursor: str
     return wanted | from_cursor(cursor, BY_RANK, BY_TIME)
 
 
-async def _embed(embedder: Embedder | None, query: str | None) -> str | None:
+async def embedded_query(embedder: Embedder | None, query: str | None) -> str | None:
     """The query's vector; none where there is no model, or it fails: words alone find events too."""
     if embedder is None or embedder.source == "none" or not query or not query.strip():
         return None
@@ -127,7 +127,7 @@ async def _embed(embedder: Embedder | None, query: str | None) -> str | None:
         return None
 
 
-async def _comparable(tx: Connection, embedder: Embedder | None) -> bool:
+async def comparable(tx: Connection, embedder: Embedder | None) -> bool:
     """Whether the stored vectors are of the same model."""
     active = await active_model(tx, VECTORS)
     return active is not None and embedder is not None and active.model_id == embedder.model_id

@@ -24,7 +24,7 @@ document.addEventListener("click", async (event) => {
 for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
 
 const keys = document.getElementById("keys");
-const places = { a: "/", s: "/search", e: "/events", d: "/documents", m: "/memory", l: "/log", h: "/help" };
+const places = { a: "/", s: "/search", e: "/events", d: "/documents", t: "/lists", m: "/memory", l: "/log", h: "/help" };
 let going = false;
 
 document.addEventListener("keydown", (event) => {

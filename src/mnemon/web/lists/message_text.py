@@ -1,0 +1,105 @@
+"""A message's text in pieces: what is new with the stances marked, what is quoted folded away."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from mnemon.mail.consensus.outputs import ConsensusShown, Said
+from mnemon.mail.spans.labels import LabelledSpan
+
+# What a reader opens only when they want it, and how it is called.
+FOLDED = {"quote": "quoted", "signature": "signature", "footer": "footer of the list", "forwarded": "forwarded"}
+STANCES = {
+    "support": "supports", "support_conditional": "supports, if", "object": "objects", "withdraw": "withdraws",
+    "question": "asks", "conclude": "concludes", "neutral": "remarks",
+}  # fmt: skip
+# A statement says more than a vote that stands in the same words.
+MARKED = frozenset(STANCES) - {"neutral"}
+
+
+@dataclass(frozen=True)
+class StanceMark:
+    """Words of a message that take a stance: the colour, and the words for those who see none."""
+
+    start: int
+    end: int
+    stance: str
+    words: str
+    # Of the first piece that shows it: links lead there.
+    anchor: str
+
+
+@dataclass(frozen=True)
+class MailPiece:
+    """Words in a row that look the same."""
+
+    text: str
+    mark: StanceMark | None = None
+    begins_mark: bool = False
+
+
+@dataclass(frozen=True)
+class ShownPart:
+    """A part of a message: `folded` says what it is where it is closed at first."""
+
+    label: str
+    folded: str
+    lines: int
+    pieces: Sequence[MailPiece]
+
+
+def marks_of(consensus: ConsensusShown | None) -> dict[str, list[StanceMark]]:
+    """By message, in the order of the text, without overlaps: the surest words first."""
+    found: dict[str, list[StanceMark]] = {}
+    if consensus is None:
+        return found
+    for one in sorted(consensus.statements, key=lambda each: -each.confidence):
+        taken = found.setdefault(one.message_key, [])
+        if one.stance in MARKED and not any(one.start < other.end and other.start < one.end for other in taken):
+            taken.append(StanceMark(one.start, one.end, one.stance, STANCES[one.stance], anchor_of(one)))
+    return {key: sorted(marks, key=lambda each: each.start) for key, marks in found.items()}
+
+
+def anchor_of(said: Said) -> str:
+    return f"s-{said.message_key}-{said.start}"
+
+
+def parts_of(text: str, spans: Sequence[LabelledSpan], marks: Sequence[StanceMark] = ()) -> list[ShownPart]:
+    """Every character once, in order; neighbours of one kind are one part."""
+    shown: list[ShownPart] = []
+    for label, start, end in _joined(spans, len(text)):
+        said = text[start:end]
+        if not said.strip():
+            continue
+        first = start + len(said) - len(said.lstrip("\n"))
+        last = end - (len(said) - len(said.rstrip()))
+        pieces = list(_pieces(text, first, last, marks))
+        # What takes a stance is shown, wherever it stands.
+        folded = "" if any(piece.mark for piece in pieces) else FOLDED.get(label, "")
+        shown.append(ShownPart(label, folded, text.count("\n", first, last) + 1, pieces))
+    return shown
+
+
+def _joined(spans: Iterable[LabelledSpan], length: int) -> Iterator[tuple[str, int, int]]:
+    last: tuple[str, int, int] | None = None
+    for one in spans:
+        if last is not None and last[0] == one.label:
+            last = (one.label, last[1], one.end)
+            continue
+        if last is not None:
+            yield last
+        last = (one.label, one.start, one.end)
+    yield last if last is not None else ("new", 0, length)
+
+
+def _pieces(text: str, start: int, end: int, marks: Sequence[StanceMark]) -> Iterator[MailPiece]:
+    at = start
+    for mark in marks:
+        first, last = max(mark.start, at), min(mark.end, end)
+        if first >= last:
+            continue
+        if first > at:
+            yield MailPiece(text[at:first])
+        yield MailPiece(text[first:last], mark, begins_mark=first == mark.start)
+        at = last
+    if at < end:
+        yield MailPiece(text[at:end])

@@ -1,0 +1,186 @@
+"""Claims about the pages of mailing lists: what a thread came to stands beside the words that say so."""
+
+import re
+from html import unescape
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+import pytest
+
+from mnemon.app import Mnemon
+from mnemon.mail.consensus.threads import is_reading
+from mnemon.mail.spans.labels import LabelledSpan
+from mnemon.web.lists.message_text import StanceMark, parts_of
+from mnemon.work.worker import Worker
+from tests.api.conftest import Person
+from tests.mail.conftest import (
+    Imported,
+    admin,
+    caller_address,
+    client,
+    eventually,
+    imported,
+    mail_worker,
+    message,
+    mnemon,
+    quick_retries,
+    settings,
+    user,
+    write_mbox,
+)
+from tests.work.conftest import Eventually
+
+__all__ = [
+    "admin", "caller_address", "client", "eventually", "imported", "mail_worker", "mnemon", "quick_retries",
+    "settings", "user",
+]  # fmt: skip
+SAMPLE = Path(__file__).parents[2] / "examples" / "list" / "tern-dev.mbox"
+OWN = {"Origin": "http://127.0.0.1:8787"}
+ATTACK = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+
+
+@pytest.fixture
+async def read_list(
+    mail_worker: Worker, imported: Imported, mnemon: Mnemon, tenant: UUID, eventually: Eventually
+) -> Imported:
+    """Import an archive and have its threads read."""
+
+    async def take(archive: Path, source: str = "list") -> object:
+        row = await imported(archive, source)
+
+        async def read() -> bool:
+            return not await is_reading(mnemon.database, tenant)
+
+        await eventually(read)
+        return row
+
+    return take  # type: ignore[return-value]
+
+
+async def see(client: httpx.AsyncClient, whose: Person, path: str, status: int = 200) -> str:
+    answer = await client.get(path, headers=whose.headers)
+    assert answer.status_code == status, answer.text
+    return answer.text
+
+
+async def test_a_list_from_its_threads_to_the_words_of_an_objection(
+    client: httpx.AsyncClient, user: Person, admin: Person, read_list: Imported
+) -> None:
+    assert "No mail is here yet" in await see(client, user, "/lists")
+    await read_list(SAMPLE)
+    page = await see(client, user, "/lists")
+    row = re.search(r"<tr>(?:(?!</tr>).)*Last call: draft-tern-telemetry-01.*?</tr>", page, re.DOTALL)
+    assert row
+    assert "mixed" in row[0]
+    agreed = await see(client, user, "/lists?consensus=agreement")
+    assert "[VOTE] Release Tern 2.4.0 (rc1)" in agreed
+    assert "draft-tern-telemetry-01" not in agreed
+    assert "No thread fits" in await see(client, user, "/lists?list_name=nowhere")
+    assert 'role="alert"' in await see(client, user, "/lists?since=yesterday", 422)
+
+    [place] = re.findall(r'<a href="(/lists/threads/[0-9a-f]+)">Last call: draft-tern-telemetry-01', page)
+    thread = await see(client, user, place)
+    anchor = re.findall(r'<a class="stance object" href="#(s-[0-9a-f]+-\d+)"', thread)[0]
+    marked = re.search(rf'<mark class="said object" id="{anchor}" title="objects">(.*?)</mark>', thread, re.DOTALL)
+    assert marked
+    assert re.search(r'<li class="open">.*?not withdrawn', thread, re.DOTALL)
+    quoted = [unescape(one) for one in re.findall(r'<li class="(?:open|settled)">.*?“(.*?)”', thread, re.DOTALL)]
+    assert " ".join(unescape(marked[1]).split()) in quoted
+    assert re.search(r'<details class="fold quote"><summary>\d+ lines? quoted', thread)
+    assert 'class="depth-1"' in thread
+
+    vote = await see(client, user, re.findall(r'<a href="(/lists/threads/[0-9a-f]+)">\[VOTE\] Release', agreed)[0])
+    assert 'aria-label="5 × +1, 1 × 0"' in vote or 'aria-label="1 × 0, 5 × +1"' in vote
+    assert "concluded: <strong>passed</strong>" in vote
+    opened = re.findall(r'href="(/evidence/[^"]+)"', vote)[0]
+    assert (await client.get(opened, headers=user.headers)).status_code == 303
+
+    messages = await see(client, user, "/lists/messages?person=mei@example.net")
+    one = await see(client, user, re.findall(r'href="(/lists/messages/[0-9a-f]+)"', messages)[0])
+    assert "Message-ID" in one
+    assert "Its thread" in one
+
+
+async def test_a_report_is_read_proven_and_taken_away(
+    client: httpx.AsyncClient, user: Person, read_list: Imported
+) -> None:
+    await read_list(SAMPLE)
+    page = await see(client, user, "/lists/report")
+    assert re.search(r'<a class="cite" href="/evidence/[0-9a-f-]+/\d+-\d+" title="“[^"]+”"', page)
+    assert "[^1]" not in page
+    file = await client.get("/lists/report/file?form=html", headers=user.headers)
+    assert file.headers["content-disposition"] == 'attachment; filename="report.html"'
+    assert "<!doctype html>" in file.text
+    refused = await see(client, user, "/lists/report?kind=thread", 422)
+    assert "needs a thread" in refused
+
+
+async def test_sources_are_for_administrators_and_archives_for_everyone(
+    client: httpx.AsyncClient, user: Person, admin: Person, read_list: Imported, tmp_path: Path
+) -> None:
+    await read_list(write_mbox(tmp_path / "a.mbox", [message(1, "Shall we?\n")]), source="board")
+    page = await see(client, user, "/lists/sources")
+    assert "board" in page
+    assert 'name="location"' not in page
+    archive = await see(client, user, re.findall(r'href="(/lists/archives/[0-9a-f]{16})"', page)[0])
+    assert "Every byte of it belongs to a message." in archive
+    assert "board" in await see(client, user, "/lists/imports")
+    given = {"location": "/etc/passwd", "name": "mine"}
+    assert (await client.post("/lists/sources", data=given, headers=user.headers | OWN)).status_code == 403
+    refused = await client.post("/lists/sources", data=given, headers=admin.headers | OWN)
+    assert refused.status_code == 403
+    assert 'role="alert"' in refused.text
+    assert 'value="/etc/passwd"' in refused.text
+    place = {"location": "https://someone:secret@lists.invalid/a.mbox", "name": "far", "every_minutes": "60"}
+    assert (await client.post("/lists/sources", data=place, headers=admin.headers | OWN)).status_code == 303
+    page = await see(client, admin, "/lists/sources")
+    assert "far" in page
+    checked = await client.post("/lists/check", headers=admin.headers | OWN)
+    assert "Everything agrees" in checked.text
+    gone = await client.post("/lists/sources/remove", data={"name": "far"}, headers=admin.headers | OWN)
+    assert gone.status_code == 303
+    assert "far" not in re.findall(r"<strong>(.*?)</strong>", await see(client, admin, "/lists/sources"))
+
+
+async def test_hostile_mail_is_shown_as_words(
+    client: httpx.AsyncClient, admin: Person, read_list: Imported, tmp_path: Path
+) -> None:
+    mails = [
+        message(1, f"I object to {ATTACK}.\n\n> {ATTACK}\n", subject=ATTACK, sender=f'"{ATTACK}" <a@example.org>'),
+        message(2, f"+1 {ATTACK}\n\n-- \n{ATTACK}\n", subject=ATTACK, to=1),
+    ]
+    await read_list(write_mbox(tmp_path / "evil.mbox", mails), source=ATTACK)
+    listed = await see(client, admin, "/lists")
+    thread = re.findall(r'href="(/lists/threads/[0-9a-f]+)"', listed)[0]
+    one = re.findall(r'href="(/lists/messages/[0-9a-f]+)"', await see(client, admin, "/lists/messages"))[0]
+    archive = re.findall(r'href="(/lists/archives/[0-9a-f]+)"', await see(client, admin, "/lists/sources"))[0]
+    key = thread.rpartition("/")[2]
+    for path in (
+        "/lists", thread, "/lists/messages", one, "/lists/sources", "/lists/imports", archive,
+        f"/lists/report?kind=thread&thread={key}",
+    ):  # fmt: skip
+        page = await see(client, admin, path)
+        assert "<img src=x" not in page, path
+        assert "<script>alert" not in page, path
+        assert "&lt;img src=x" in page or "&amp;lt;img" in page, path
+        assert not re.search(r"<script(?![^>]*\bsrc=)|\son\w+=\"|\sstyle=\"|javascript:", page), path
+
+
+def test_every_word_of_a_message_is_shown_once_and_a_stance_is_never_folded() -> None:
+    text = "Hi.\n> old words\n> I object.\nI agree fully.\n-- \nAda\n"
+    spans = [
+        LabelledSpan("new", 0, 4), LabelledSpan("quote", 4, 28, 1), LabelledSpan("new", 28, 43),
+        LabelledSpan("signature", 43, len(text)),
+    ]  # fmt: skip
+    start = text.index("I agree")
+    mark = StanceMark(start, start + 14, "support", "supports", "s-1")
+    parts = parts_of(text, spans, [mark])
+    assert [(part.label, part.folded) for part in parts] == [
+        ("new", ""), ("quote", "quoted"), ("new", ""), ("signature", "signature"),
+    ]  # fmt: skip
+    assert "\n".join("".join(piece.text for piece in part.pieces) for part in parts).split() == text.split()
+    [marked] = [piece.text for part in parts for piece in part.pieces if piece.mark]
+    assert marked == "I agree fully."
+    inside = StanceMark(text.index("I object"), text.index("I object") + 9, "object", "objects", "s-2")
+    assert [part.folded for part in parts_of(text, spans, [inside])][1] == ""
