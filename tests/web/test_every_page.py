@@ -57,10 +57,11 @@ async def test_every_page_shows_hostile_words_as_words(
         f"/events?query={ATTACK}&as_of=2026-05-01", f"/events/people?topic={ATTACK}", "/documents?status=all",
         f"/documents/{known['doc_id']}", f"/documents/{known['doc_id']}?exact=1", "/upload", "/runs", "/work",
         f"/work/{jobs[0]['job_id']}", "/memory", f"/memory?query={ATTACK}", "/memory/new",
-        f"/memory/{known['emo_id']}", "/memory/branches", "/memory/branches/hostile", "/log",
+        f"/memory/{known['emo_id']}", "/memory/branches", "/memory/branches/hostile", "/memory/graph", "/log",
         f"/log?stream_type=entity&entity_type=x&stream_id={ATTACK}", *(f"/log/{one['id']}" for one in events[:12]),
-        "/integrity", "/subscriptions", "/privacy", f"/privacy/person?subject_id={ATTACK}", "/users", "/users/changes",
-        "/server", "/account", "/help", "/docs", "/docs/account", f"/nowhere/{ATTACK}", f"/log/{ATTACK}",
+        "/integrity", "/subscriptions", "/privacy", f"/privacy/person?subject_id={ATTACK}", "/approvals", "/users",
+        "/users/changes", "/server", "/account", "/help", "/docs", "/docs/account",
+        f"/nowhere/{ATTACK}", f"/log/{ATTACK}",
     ):  # fmt: skip
         answer = await client.get(path, headers=admin.headers | {"Accept": "text/html"})
         assert answer.status_code in (200, 404, 422), (path, answer.text)
@@ -89,12 +90,12 @@ def test_every_address_of_a_page_is_looked_at() -> None:
 NO_PAGES = frozenset({
     "/login", "/account/file", "/account/tokens", "/events/export", "/upload/worker", "/log/{event_id}/receipt",
     "/evidence/{doc_version_id}/{start}-{end}", "/memory/{emo_id}/diff",
-    "/lists/report/file",
+    "/lists/report/file", "/log/tail", "/documents/{doc_id}/changes",
 })  # fmt: skip
 
 
 async def test_pages_for_administrators_refuse_others_in_words(client: httpx.AsyncClient, user: Person) -> None:
-    for path in ("/users", "/users/changes", "/privacy", "/privacy/person?subject_id=x", "/server"):
+    for path in ("/users", "/users/changes", "/privacy", "/privacy/person?subject_id=x", "/approvals", "/server"):
         refused = await client.get(path, headers=user.headers)
         assert (refused.status_code, "You may not do that" in refused.text) == (403, True), path
         assert f'href="{path}"' not in refused.text

@@ -23,7 +23,7 @@ NO_TOOLS: Mapping[Door, str] = {
     "mcp": "Every tool costs every agent a part of its attention; they work with documents, events and memory.",
 }
 NO_PAGES: Mapping[Door, str] = {
-    **NO_TOOLS, "web": "The log has no pages: it is for programs and for those who check it.",
+    **NO_TOOLS, "web": "Few people ask for it; programs, and those who check the log, have the other doors.",
 }  # fmt: skip
 BY_PROGRAMS: Mapping[Door, str] = {**NO_PAGES, "command": "Programs ask this over REST."}
 

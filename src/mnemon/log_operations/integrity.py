@@ -206,13 +206,13 @@ async def verification(mnemon: Parts, caller: Caller, asked: VerificationAsked) 
     return _described(job)
 
 
-@operation("integrity.checkpoint", Action.MANAGE_LOG, errors=(CheckpointRefused,), example=MAIN_LOG, absent=NO_PAGES)
+@operation("integrity.checkpoint", Action.MANAGE_LOG, errors=(CheckpointRefused,), example=MAIN_LOG, absent=NO_TOOLS)
 async def checkpoint(mnemon: Parts, caller: Caller, asked: CheckpointWanted) -> CheckpointOut:
     """Sign how far a partition has come, in a file outside the database."""
     return _signed(await mnemon.integrity.checkpoint(caller.tenant_id, asked.legal_entity))
 
 
-@operation("integrity.checkpoints", Action.READ_LOG, read_only=True, example=MAIN_LOG, absent=NO_PAGES)
+@operation("integrity.checkpoints", Action.READ_LOG, read_only=True, example=MAIN_LOG, absent=NO_TOOLS)
 async def checkpoints(mnemon: Parts, caller: Caller, asked: PartitionAsked) -> CheckpointList:
     """The signed checkpoints of a partition, oldest first."""
     found = mnemon.integrity.checkpoints.list(caller.tenant_id, asked.legal_entity)

@@ -12,14 +12,16 @@ from mnemon.log.errors import ArchiveRefused, EventNotFound
 from mnemon.log.privacy.redaction import RedactionRequest
 from mnemon.log.privacy.redaction_requests import RequestedRedaction
 from mnemon.log_operations.erasures import PrivacyPageAsked, Reason, Reference
-from mnemon.log_operations.fields import EVENT_ID, NO_PAGES, EventId, Parts, person_of
+from mnemon.log_operations.fields import EVENT_ID, NO_TOOLS, EventId, Parts, person_of
 from mnemon.operations import Caller, Door, Input, Output, operation
 
 ONE = {"redaction_id": "01KJQ6Y0Q5M8ZQ3T3M6S8V4X2C"}
 AT_ONCE: Mapping[Door, str] = {
-    **NO_PAGES,
+    **NO_TOOLS,
     "command": "`mnemon privacy redact` has both administrators, the second by a credential of theirs, at once.",
 }  # fmt: skip
+
+IN_THE_LIST: Mapping[Door, str] = {**AT_ONCE, "web": "The page of approvals shows each with all its fields."}
 
 
 class RedactionWanted(Input):
@@ -48,7 +50,7 @@ class RedactionPage(Output):
 
 
 @operation(
-    "redactions.request", Action.MANAGE_PRIVACY, errors=(EventNotFound, ArchiveRefused), absent=NO_PAGES,
+    "redactions.request", Action.MANAGE_PRIVACY, errors=(EventNotFound, ArchiveRefused), absent=NO_TOOLS,
     example={"event_id": EVENT_ID, "fields": ["/data/email"], "reason": "legacy_data"},
 )  # fmt: skip
 async def request(mnemon: Parts, caller: Caller, asked: RedactionWanted) -> RequestedRedaction:
@@ -66,7 +68,7 @@ async def listed(mnemon: Parts, caller: Caller, asked: PrivacyPageAsked) -> Reda
     return RedactionPage(**page_of(found, asked.limit, lambda one: one.redaction_id))
 
 
-@operation("redactions.get", Action.MANAGE_PRIVACY, read_only=True, errors=(NotFound,), example=ONE, absent=AT_ONCE)
+@operation("redactions.get", Action.MANAGE_PRIVACY, read_only=True, errors=(NotFound,), example=ONE, absent=IN_THE_LIST)
 async def get(mnemon: Parts, caller: Caller, asked: RedactionAsked) -> RequestedRedaction:
     """One redaction."""
     return await mnemon.privacy.redaction_requests.get(caller.tenant_id, asked.redaction_id)

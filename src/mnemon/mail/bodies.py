@@ -28,4 +28,6 @@ class MessageBody:
 async def read_bodies(tx: Connection, keys: Sequence[str]) -> dict[str, MessageBody]:
     """By the message's key; one that was purged has none."""
     rows = await (await tx.execute(BODIES, (list(keys),))).fetchall()
-    return {row["message_key"]: MessageBody(row["doc_version_id"], row["text"], read_spans(row["spans"])) for row in rows}
+    return {
+        row["message_key"]: MessageBody(row["doc_version_id"], row["text"], read_spans(row["spans"])) for row in rows
+    }

@@ -10,6 +10,7 @@ from mnemon.settings import Settings
 from mnemon.verification.run import verify_everything
 from mnemon.work.job import Job
 from mnemon.work.kinds import JobKind
+from mnemon.work.log_jobs import reporting
 from mnemon.work.schedule import Schedule
 
 OFF = "off"
@@ -29,7 +30,11 @@ VERIFY_EVERYTHING = JobKind("integrity.verify", VerificationJob, attempts=3, tim
 @VERIFY_EVERYTHING.handler
 async def verify_tenant(job: Job[VerificationJob]) -> dict[str, Any]:
     wanted = job.payload
-    report = await verify_everything(job.context, job.tenant_id, complete=wanted.complete, actor=wanted.actor or SYSTEM)
+    async with reporting(job) as tell:
+        report = await verify_everything(
+            job.context, job.tenant_id, complete=wanted.complete, actor=wanted.actor or SYSTEM,
+            progress=lambda part: tell({"part": part}),
+        )  # fmt: skip
     return report.as_json()
 
 

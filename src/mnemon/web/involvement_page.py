@@ -27,7 +27,8 @@ async def people_and_topics(request: Request, mnemon: MnemonPart) -> Response:
         found = await operations.people(mnemon, Caller.of(visitor.principal), form.asked(limit=ON_A_PAGE))
     except InvalidRequest as refusal:
         problem = refusal
+    pairs = [(one.person, one.topic, one.events) for one in found.people]
     return render(
         "involvement.html", status_code=problem.status if problem else 200, here="events", visitor=visitor, form=form,
-        found=found, problem=problem, picture=ties_picture([(one.person, one.topic, one.events) for one in found.people]),
+        found=found, problem=problem, picture=ties_picture(pairs),
     )  # fmt: skip

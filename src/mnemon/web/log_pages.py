@@ -1,15 +1,20 @@
-"""The pages about the log: its events by stream, one event with its causes and its receipt, who follows it."""
+"""The pages about the log: its events by stream and as they come, one event with its causes, who follows it."""
+
+import asyncio
+from collections.abc import AsyncIterator
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
 
 from mnemon.api.access import MnemonPart
-from mnemon.errors import InvalidRequest
+from mnemon.app import Mnemon
+from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.log_operations import dead_letters, events, integrity, partitions, subscriptions
 from mnemon.log_operations.event_inputs import CausesAsked
 from mnemon.log_operations.event_outputs import EventsRead
 from mnemon.operations import Caller, Differs, read_input
-from mnemon.verification import operations as verification
 from mnemon.web.forms import binds, form_of, perform
+from mnemon.web.pictures.lineage import lineage_picture
 from mnemon.web.rendering import as_page, render, visit
 
 router = APIRouter(include_in_schema=False)
@@ -19,6 +24,9 @@ STREAM_FIELDS = ("stream_type", "stream_id", "entity_type", "legal_entity", "typ
 ONE_PAGE = {name: RARE for name in events.read.input.model_fields if name not in STREAM_FIELDS}
 NEARBY = {"depth": Differs("The page shows the nearest.")}
 CAUSES_SHOWN = 20
+# How often the log is looked at for a page that follows it, how often the page hears that it is still heard, and after
+# how long it has to ask anew: by then its session may have ended.
+LOOK_SECONDS, HEARTBEATS, LONGEST_TAIL = 1.0, 15, 600
 
 
 @router.get("/log")
@@ -43,6 +51,34 @@ async def log_page(request: Request, mnemon: MnemonPart) -> Response:
     )  # fmt: skip
 
 
+@router.get("/log/tail")
+@as_page
+async def tail(request: Request, mnemon: MnemonPart) -> Response:
+    """Tells a page that follows the log when there is something new; the page then reads itself again."""
+    visitor = await visit(request, partitions.listed.action)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    news = _news(request, mnemon, Caller.of(visitor.principal))
+    return StreamingResponse(news, media_type="text/event-stream", headers=headers)
+
+
+async def _news(request: Request, mnemon: Mnemon, caller: Caller) -> AsyncIterator[str]:
+    told: str | None = None
+    for look in range(LONGEST_TAIL):
+        if await request.is_disconnected():
+            return
+        try:
+            found = await partitions.listed(mnemon, caller, partitions.AllPartitions())
+        except MnemonError:
+            return
+        heads = " ".join(f"{one.legal_entity}:{one.sequence}" for one in found.partitions)
+        if told is not None and heads != told:
+            yield f"event: more\ndata: {heads}\n\n".replace("\r", "")
+        elif look % HEARTBEATS == 0:
+            yield ": still here\n\n"
+        told = heads
+        await asyncio.sleep(LOOK_SECONDS)
+
+
 @router.get("/log/{event_id}")
 @as_page
 @binds(events.get, also=[events.lineage, events.descendants])
@@ -53,7 +89,10 @@ async def event_page(request: Request, mnemon: MnemonPart, event_id: str) -> Res
     near = CausesAsked(event_id=event_id, depth=CAUSES_SHOWN)
     led = await events.lineage(mnemon, caller, near)
     followed = await events.descendants(mnemon, caller, near)
-    return render("log_event.html", here="log", visitor=visitor, event=event, led=led, followed=followed)
+    return render(
+        "log_event.html", here="log", visitor=visitor, event=event, led=led, followed=followed,
+        picture=lineage_picture(event["id"], [*led.lineage, *followed.descendants]),
+    )  # fmt: skip
 
 
 @router.get("/log/{event_id}/receipt")
@@ -66,24 +105,6 @@ async def receipt(request: Request, mnemon: MnemonPart, event_id: str) -> Respon
     made = await integrity.receipt(mnemon, Caller.of(visitor.principal), asked)
     headers = {"Content-Disposition": f'attachment; filename="receipt-{event_id}.json"'}
     return Response(made.model_dump_json(indent=2, by_alias=True), media_type="application/json", headers=headers)
-
-
-@router.get("/integrity")
-@as_page
-@binds(verification.last)
-async def integrity_page(request: Request, mnemon: MnemonPart, started: str = "") -> Response:
-    visitor = await visit(request, verification.last.action)
-    last = await verification.last(mnemon, Caller.of(visitor.principal), verification.LastAsked())
-    return render(
-        "integrity.html", here="integrity", visitor=visitor, last=last, key=mnemon.log.signing_key, started=started
-    )
-
-
-@router.post("/integrity")
-@as_page
-@binds(verification.start)
-async def verify_now(request: Request, mnemon: MnemonPart) -> Response:
-    return await perform(request, mnemon, verification.start, "/integrity?started=1")
 
 
 @router.get("/subscriptions")

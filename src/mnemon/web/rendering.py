@@ -189,6 +189,11 @@ def _moment(moment: datetime | str | None) -> str:
     return pattern % (written, f"{exact:%Y-%m-%d %H:%M:%S}", f"{exact:%Y-%m-%d %H:%M}")
 
 
+def _plain_moment(moment: str) -> str:
+    """Where no element may stand, as in the words of a picture."""
+    return f"{datetime.fromisoformat(moment).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
 def _marked_words(text: str, words: list[str]) -> str:
     """The words of a search, marked; each also where it goes on, as `book` in `bookings`."""
     wanted = sorted({word for word in words if len(word) > 1}, key=len, reverse=True)
@@ -238,5 +243,6 @@ def _short_hash(text: str) -> str:
 templates.filters |= {
     "day": _day, "moment": _moment, "size": _size, "seconds": _seconds, "marked": _marked_words, "hash": _short_hash,
     "one_line": _one_line, "pretty": _pretty, "who": _who, "without_login": without_login,
+    "plain_moment": _plain_moment,
 }  # fmt: skip
 templates.globals |= {"query_of": query_of, "known_pages": KNOWN_PAGES}

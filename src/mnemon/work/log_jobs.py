@@ -63,7 +63,7 @@ CHECKPOINT = JobKind("log.checkpoint", NoPayload, attempts=3, time_limit=3600, a
 @VERIFY.handler
 async def verify_partition(job: Job[Verification]) -> dict[str, Any]:
     wanted = job.payload
-    async with _reporting(job) as progress:
+    async with reporting(job) as progress:
         report = await _integrity(job).verify(
             job.tenant_id,
             wanted.legal_entity,
@@ -83,7 +83,7 @@ def _how_far(report: ChainReport) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def _reporting(job: Job[Any]) -> AsyncIterator[Callable[[dict[str, str]], None]]:
+async def reporting(job: Job[Any]) -> AsyncIterator[Callable[[dict[str, str]], None]]:
     """Passes on the latest of what it is told, now and then; that it could not is no reason to stop the work."""
     told: list[dict[str, str]] = []
     news = asyncio.Event()

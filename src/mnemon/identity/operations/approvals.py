@@ -18,10 +18,10 @@ from mnemon.log.store import EventLog
 from mnemon.operations import Caller, Door, Input, Output, operation
 
 WITH_A_CREDENTIAL: Mapping[Door, str] = {
-    "web": "The log has no pages: it is for programs and for those who check it.",
     "mcp": "People agree with people.",
     "command": "Whoever runs the command owns the machine: two people would be one.",
 }
+IN_THE_LIST: Mapping[Door, str] = {**WITH_A_CREDENTIAL, "web": "The page of approvals shows each with all its fields."}
 ONE = {"approval_id": "018f4d1e-0000-7000-8000-000000000001"}
 ApprovalStatus = Literal["requested", "approved", "declined", "used"]
 
@@ -109,9 +109,7 @@ async def listed(mnemon: ApprovalParts, caller: Caller, asked: ApprovalsAsked) -
     return ApprovalList(items=[_approval(one) for one in found])
 
 
-@operation(
-    "approvals.get", Action.MANAGE_LOG, read_only=True, errors=(NotFound,), example=ONE, absent=WITH_A_CREDENTIAL
-)
+@operation("approvals.get", Action.MANAGE_LOG, read_only=True, errors=(NotFound,), example=ONE, absent=IN_THE_LIST)
 async def get(mnemon: ApprovalParts, caller: Caller, asked: ApprovalAsked) -> ApprovalOut:
     """One approval."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:

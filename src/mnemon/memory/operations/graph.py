@@ -13,7 +13,7 @@ from mnemon.memory.graph import DEEPEST, EdgeDirection, Graph, GraphEdge
 from mnemon.memory.graph_export import as_graphml, as_mermaid
 from mnemon.memory.operations.object_inputs import AS_OF, AsOf, ObjectAsked, PlaceAsked
 from mnemon.memory.operations.object_outputs import Told
-from mnemon.memory.operations.objects import BY_PROGRAMS, NO_TOOLS_NO_PAGES, NOT_THERE, ONE, Parts
+from mnemon.memory.operations.objects import BY_PROGRAMS, FEW_TOOLS, NO_TOOLS_NO_PAGES, NOT_THERE, ONE, Parts
 from mnemon.memory.relations import EdgeKind
 from mnemon.operations import Caller, Output, operation
 
@@ -134,7 +134,7 @@ async def path(mnemon: Parts, caller: Caller, asked: PathAsked) -> GraphOut:
 
 
 @operation(
-    "memory.graph", Action.READ_MEMORY, read_only=True, errors=NOT_THERE, absent=NO_TOOLS_NO_PAGES,
+    "memory.graph", Action.READ_MEMORY, read_only=True, errors=NOT_THERE, absent=FEW_TOOLS,
     example={"format": "graphml"},
 )  # fmt: skip
 async def whole(mnemon: Parts, caller: Caller, asked: GraphAsked) -> GraphOut:

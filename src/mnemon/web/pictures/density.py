@@ -28,7 +28,7 @@ class Stack:
 
 
 @dataclass(frozen=True)
-class Column:
+class TimeColumn:
     """One unit of time: what stands in it, and the first and last day that its link asks for."""
 
     name: str
@@ -48,7 +48,7 @@ class DensityPicture:
     """The columns, the most that one of them holds, and the number of each category."""
 
     unit: str
-    columns: Sequence[Column]
+    columns: Sequence[TimeColumn]
     most: int
     categories: Sequence[tuple[str, int]]
     counted: int
@@ -81,7 +81,7 @@ def density_picture(density: EventDensity) -> DensityPicture | None:
     most = max(sum(by_day.get(day, {}).values()) for day in days)
     step = WIDTH / len(days)
     columns = [
-        Column(
+        TimeColumn(
             f"{day:{NAMES[density.unit]}}", day, following(day, density.unit) - timedelta(days=1),
             round(at * step, 2), round(max(step - min(4.0, step / 5), 1.0), 2), _stacks(by_day.get(day, {}), most),
         )
