@@ -7,9 +7,10 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page
 
-from mnemon.app import Mnemon, working_inside
+from mnemon.app import Mnemon
 
 from .browser import chromium, serving
+from .furnish import add_list, add_memory, add_people, places, settled
 
 PAGES = {
     "ask": "/", "answer": "/?question=How+long+are+bookings+kept%3F",
@@ -20,10 +21,11 @@ PAGES = {
     "memory": "/memory", "memory-new": "/memory/new", "branches": "/memory/branches", "log": "/log",
     "integrity": "/integrity", "subscriptions": "/subscriptions", "work": "/work", "privacy": "/privacy",
     "users": "/users", "server": "/server", "account": "/account", "help": "/help", "api": "/docs",
-    "api-group": "/docs/search-and-ask", "unknown": "/nowhere",
+    "api-group": "/docs/search-and-ask", "unknown": "/nowhere", "people": "/events/people", "lists": "/lists",
+    "report": "/lists/report", "sources": "/lists/sources", "imports": "/lists/imports", "graph": "/memory/graph",
+    "approvals": "/approvals", "messages": "/lists/messages", "then": "/events?as_of=2026-04-01",
 }  # fmt: skip
 SIZES = {"wide": (1280, 900), "narrow": (390, 844)}
-NOTES = ("The archive moves to Frankfurt in May.", "Ada prefers letters to calls.", "Berths cost 39 euro a night.")
 
 
 async def main(folder: Path) -> None:
@@ -52,28 +54,15 @@ async def fill(mnemon: Mnemon, page: Page) -> dict[str, str]:
     await page.goto("/")
     await page.click("text=Take in the sample")
     await page.wait_for_url("**/runs")
-    own = {"Origin": mnemon.url}
-    made = [await page.request.post("/v1/memory/objects", data={"content": one}, headers=own) for one in NOTES]
-    note = (await made[0].json())["emo_id"]
-    await page.request.put(
-        f"/v1/memory/objects/{note}/content", headers=own,
-        data={"content": "The archive moves to Paris in June.\nThe board said so.", "rationale": "The board said so."},
-    )  # fmt: skip
-    async with working_inside(mnemon), asyncio.timeout(300):
-        # The database has no event for it.
-        while any(  # noqa: ASYNC110
-            one["waiting"] + one["running"] + one["delayed"]
-            for one in (await (await page.request.get("/v1/jobs/stats")).json())["kinds"]
-        ):
-            await asyncio.sleep(0.5)
+    await add_list(mnemon)
+    more = await add_memory(mnemon, page)
+    await add_people(mnemon, page)
+    await settled(mnemon)
     found = (await (await page.request.get("/v1/documents?limit=100")).json())["items"]
     pdf = next(one["doc_id"] for one in found if one["media_type"] == "application/pdf")
     prose = next(one["doc_id"] for one in found if one["media_type"] == "text/markdown")
-    events = (await (await page.request.get("/v1/events?direction=backward")).json())["events"]
-    return {
-        "document": f"/documents/{prose}", "pdf": f"/documents/{pdf}?start=100&end=260", "note": f"/memory/{note}",
-        "difference": f"/memory/{note}/diff?before=1&after=2", "log-event": f"/log/{events[0]['id']}",
-    }  # fmt: skip
+    named = {"document": f"/documents/{prose}", "pdf": f"/documents/{pdf}?start=100&end=260"}
+    return more | await places(mnemon, page) | named
 
 
 async def opened(mnemon: Mnemon, browser: Browser, cookie: str, scheme: str, size: tuple[int, int]) -> Page:

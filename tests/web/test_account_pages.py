@@ -5,9 +5,11 @@ from html import unescape
 
 import httpx
 import pytest
+from fastapi.routing import APIRoute
 
 from mnemon.api.access import SESSION_COOKIE
 from mnemon.web.login_pages import own_place
+from mnemon.web.pages import PARTS
 from tests.api.conftest import PASSWORD, Person, admin, caller_address, client, mnemon, settings, user
 
 __all__ = ["admin", "caller_address", "client", "mnemon", "settings", "user"]
@@ -100,6 +102,34 @@ async def test_a_form_without_the_sessions_token_changes_nothing(client: httpx.A
     foreign = await client.post("/account/tokens", data=right, headers={"Origin": "https://evil.example"})
     assert foreign.status_code == 403
     assert "no access token" in (await client.get("/account")).text
+
+
+async def test_no_form_of_any_page_works_without_the_sessions_token_or_from_elsewhere(
+    client: httpx.AsyncClient, admin: Person
+) -> None:
+    as_browser(client, admin)
+    token = {"form_token": form_token((await client.get("/account")).text)}
+    posts = [
+        re.sub(r"\{\w+\}", "018f4d1e-0000-7000-8000-000000000001", route.path)
+        for part in PARTS
+        for route in part.routes
+        if isinstance(route, APIRoute) and "POST" in route.methods and route.path not in ("/login", "/logout")
+    ]
+    assert len(posts) > 30
+    for path in posts:
+        bare = await client.post(path, data={"name": "x"}, headers=OWN)
+        assert (bare.status_code, "not made for your present session" in bare.text) == (403, True), path
+        foreign = await client.post(path, data=token, headers={"Origin": "https://evil.example"})
+        assert foreign.status_code == 403, path
+
+
+async def test_every_form_that_changes_something_carries_the_token(client: httpx.AsyncClient, admin: Person) -> None:
+    as_browser(client, admin)
+    for path in ("/", "/users", "/privacy", "/approvals", "/integrity", "/lists/sources", "/memory/new", "/account"):
+        page = (await client.get(path)).text
+        forms = re.findall(r'<form\b[^>]*method="post"[^>]*>(<input type="hidden" name="form_token")?', page)
+        assert forms, path
+        assert all(forms), path
 
 
 async def test_an_unknown_address_is_a_page_for_people_and_json_for_programs(

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 LEFT, RIGHT, WIDTH = 190.0, 430.0, 620.0
-ROW, TOP = 30.0, 18.0
-MOST_LEFT, MOST_RIGHT = 14, 18
+ROW, TOP = 26.0, 16.0
+MOST_LEFT, MOST_RIGHT = 14, 16
 LONGEST_NAME = 26
 
 
