@@ -13,6 +13,7 @@ from mnemon.client.calls import ReadingFailed
 from mnemon.client.remote import RemoteCalls
 from mnemon.client.servers import address_of, keep_token, known_servers
 from mnemon.errors import InvalidRequest, NotAuthenticated
+from mnemon.log_operations import integrity
 
 
 @pytest.fixture
@@ -36,6 +37,9 @@ def test_ten_lines_on_a_home_of_this_machine(home: Path, tmp_path: Path) -> None
         assert memory.recall("treasurer")[0].content == "Refunds need the treasurer."
         assert memory.events() is not None
         assert next(memory.subscribe("tests"))["type"] == "identity.tenant.added"
+        memory.call(integrity.checkpoint, integrity.CheckpointWanted())
+        seen = memory.verify_consistency()
+        assert memory.verify_consistency(seen).count >= seen.count
         broken = tmp_path / "broken.pdf"
         broken.write_bytes(b"%PDF-1.7 nothing more")
         with pytest.raises(ReadingFailed):

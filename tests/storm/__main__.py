@@ -68,7 +68,7 @@ async def _storm(stage: Stage, minutes: float, seed: int, writers: int, pause: f
         (stage.home / "ballast").unlink()
     stage.restart_dead()
     await stage.up()
-    result = await reckon(stage, victim.tenant, ledger, PATIENCE)
+    result = await reckon(stage, victim.tenant, [attacker.tenant], ledger, PATIENCE)
     return _outcome(ledger, hostile, weather, result, failures)
 
 
@@ -86,11 +86,19 @@ def _outcome(
         "tampers_caught": result.tampers - len(result.unnoticed),
         "worst_other_tenant_wait_s": round(max(ledger.waits, default=0.0), 2),
     }
-    wrong = [*result.lost, *result.doubled, *result.stuck, *hostile.leaks, *result.broken, *map(repr, failures)]
+    wrong = [
+        *result.lost,
+        *result.doubled,
+        *result.stuck,
+        *hostile.leaks,
+        *ledger.unread,
+        *result.broken,
+        *map(repr, failures),
+    ]
     wrong += [f"the tamper with {name} went unnoticed" for name in result.unnoticed]
     absent = [] if weather.stage.own_disk else ["full disk (no right to mount a small disk)"]
     absent += [] if weather.stage.clock_library else ["clock jumps (libfaketime is not installed)"]
-    return Outcome(figures, dict(weather.done) | {"hostile requests": hostile.requests}, wrong, absent)
+    return Outcome(figures, {**weather.done, **ledger.refused, "hostile requests": hostile.requests}, wrong, absent)
 
 
 def main() -> int:

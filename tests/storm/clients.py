@@ -1,8 +1,8 @@
 """Clients of the tenant that has to be served: they write, read and upload, and note what was acknowledged."""
 
 import asyncio
-import contextlib
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,8 @@ class Ledger:
     history: History = field(default_factory=History)
     uploads: dict[str, tuple[str, float]] = field(default_factory=dict)
     waits: list[float] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    refused: Counter[str] = field(default_factory=Counter)
 
     @property
     def acked(self) -> int:
@@ -99,13 +101,23 @@ class Client:
             answer = await self._ask("GET", f"/v1/ingestion-runs/{run}")
             if answer is not None and answer.status_code == 200 and answer.json()["status"] == "succeeded":
                 self.ledger.waits.append(time.monotonic() - began)
+                await self._find(self.ledger.uploads[run][0])
                 return
             await asyncio.sleep(0.1)
 
+    async def _find(self, word: str) -> None:
+        """Who was told that a file is read can find it."""
+        answer = await self._ask("GET", "/v1/search", params={"query": word})
+        if answer is not None and answer.status_code == 200 and word not in str(answer.json()["items"]):
+            self.ledger.unread.append(f"{word} was read and is not found")
+
     async def _ask(self, method: str, path: str, **given: Any) -> httpx.Response | None:
-        with contextlib.suppress(httpx.HTTPError):
+        try:
             answer = await self.http.request(method, path, **given)
             if answer.status_code not in (429, 500, 502, 503, 507):
                 return answer
+            self.ledger.refused[f"victim was told {answer.status_code}"] += 1
+        except httpx.HTTPError as failure:
+            self.ledger.refused[f"victim had {type(failure).__name__}"] += 1
         await asyncio.sleep(0.1)
         return None

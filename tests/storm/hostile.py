@@ -12,13 +12,16 @@ from tests.storm.clients import Ledger
 
 COSTLY = "".join(f"# Heading {number}\n\nLine {number}.\n\n" for number in range(4_000)).encode()
 CONNECTIONS = 150
+# Its own: what one address may ask for is bounded, and another tenant is elsewhere.
+ADDRESS = "127.0.0.66"
 
 
 class Hostile:
     """What came back that should not have is in `leaks`."""
 
     def __init__(self, url: str, headers: dict[str, str], victims: Ledger) -> None:
-        self.http = httpx.AsyncClient(base_url=url, headers=headers, timeout=5)
+        transport = httpx.AsyncHTTPTransport(local_address=ADDRESS)
+        self.http = httpx.AsyncClient(base_url=url, headers=headers, timeout=5, transport=transport)
         self.victims = victims
         self.leaks: list[str] = []
         self.requests = 0
@@ -49,7 +52,7 @@ class Hostile:
             writers = []
             for _ in range(CONNECTIONS):
                 with contextlib.suppress(OSError):
-                    _, writer = await asyncio.open_connection(host, port)
+                    _, writer = await asyncio.open_connection(host, port, local_addr=(ADDRESS, 0))
                     writer.write(b"GET /v1/search HTTP/1.1\r\nHost: x\r\nX-Slow: ")
                     writers.append(writer)
             await asyncio.sleep(3)

@@ -16,14 +16,16 @@ from mnemon.ask.inputs import PassageSearch, Question
 from mnemon.ask.outputs import Answered
 from mnemon.client.embedded import EmbeddedCalls
 from mnemon.client.remote import RemoteCalls
+from mnemon.client.roots import KeptRoot, Roots, first_root, grown_root, refused_proof
 from mnemon.documents import operations as documents
 from mnemon.documents.inputs import RunAsked
 from mnemon.documents.intake.upload import FileTaken
 from mnemon.documents.runs import RunStatus
 from mnemon.errors import MnemonError
 from mnemon.log.append.incoming import IncomingEvent
-from mnemon.log.errors import SubscriptionNotFound
-from mnemon.log_operations import delivery, events, subscriptions
+from mnemon.log.errors import CheckpointRefused, NothingToAttest, SubscriptionNotFound
+from mnemon.log.events import MAIN
+from mnemon.log_operations import delivery, events, integrity, subscriptions
 from mnemon.log_operations.event_inputs import EventsSent
 from mnemon.log_operations.event_outputs import AppendedOut, LogEventOut
 from mnemon.memory.errors import DuplicateChange
@@ -53,8 +55,12 @@ class ReadingFailed(MnemonError):
 class AsyncMnemonClient:
     """Documents, questions, memory and the log of one tenant. Made by `connect_async`."""
 
-    def __init__(self, calls: EmbeddedCalls | RemoteCalls) -> None:
+    def __init__(
+        self, calls: EmbeddedCalls | RemoteCalls, roots: Roots | None = None, *, prove_reads: bool = False
+    ) -> None:
         self._calls = calls
+        self._roots = roots or Roots()
+        self._prove_reads = prove_reads
 
     async def __aenter__(self) -> Self:
         await self._calls.__aenter__()
@@ -67,7 +73,28 @@ class AsyncMnemonClient:
 
     async def call(self, operation: Operation[In, Out], asked: In) -> Out:
         """Any declared operation, for what has no name here."""
-        return await self._calls.call(operation, asked)
+        answer = await self._calls.call(operation, asked)
+        if self._prove_reads:
+            await self.verify_consistency()
+        return answer
+
+    async def verify_consistency(self, since: KeptRoot | None = None, *, legal_entity: str = MAIN) -> KeptRoot:
+        """Have it proven that the log still holds all that it held when its root was last seen; what is kept now.
+
+        The first root of a log is taken on trust. Raises `HistoryChanged` if there is no such proof.
+        """
+        kept = since or self._roots.of(legal_entity)
+        where = kept.legal_entity if kept else legal_entity
+        asked = integrity.ConsistencyAsked(legal_entity=where, count=str(kept.count if kept else 1))
+        try:
+            proof = await self._calls.call(integrity.consistency, asked)
+        except (NothingToAttest, CheckpointRefused) as failure:
+            if kept is None:
+                raise
+            raise refused_proof(kept, failure) from None
+        seen = grown_root(kept, proof) if kept else first_root(proof)
+        self._roots.keep(seen)
+        return seen
 
     async def add(
         self,

@@ -11,7 +11,9 @@ from uuid import UUID
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.outputs import Answered
 from mnemon.client.calls import AsyncMnemonClient
+from mnemon.client.roots import KeptRoot
 from mnemon.documents.intake.upload import FileTaken
+from mnemon.log.events import MAIN
 from mnemon.log_operations.event_outputs import AppendedOut, LogEventOut
 from mnemon.memory.operations.object_outputs import FoundObject, ObjectOut
 from mnemon.operations import Input, Operation
@@ -93,6 +95,10 @@ class MnemonClient:
     def call(self, operation: Operation[Any, Any], asked: Input) -> Any:
         """Any declared operation, for what has no name here."""
         return self._run(self._opened.call(operation, asked))
+
+    def verify_consistency(self, since: KeptRoot | None = None, *, legal_entity: str = MAIN) -> KeptRoot:
+        """Have it proven that the log still holds all that it held when its root was last seen."""
+        return self._run(self._opened.verify_consistency(since, legal_entity=legal_entity))
 
     def add(
         self,
