@@ -6,8 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := .make/ready
 BROWSER := .make/browser
-# How long the storm lasts.
+# How long the storm lasts, and how many seconds lie between two faults, about.
 MINUTES ?= 5
+PAUSE ?= 3
 # Two processes, each with a server of its own; who has nothing left takes over half of what the other has.
 SIDE_BY_SIDE ?= -n 2 --dist worksteal
 
@@ -40,7 +41,7 @@ test-all: $(READY) $(BROWSER) lint ## everything, the long suites included
 	@$(BIN)/pytest
 
 storm: $(READY) ## kills, full disk, clock jumps and a hostile tenant at once: make storm MINUTES=60
-	@$(BIN)/python -m tests.storm --minutes $(MINUTES)
+	@$(BIN)/python -m tests.storm --minutes $(MINUTES) --pause $(PAUSE)
 
 bench: $(READY) ## every benchmark; QUICK=1 for a rough run
 	@for file in bench/bench_*.py; do $(BIN)/python $$file || exit 1; done

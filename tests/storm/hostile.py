@@ -12,8 +12,11 @@ from tests.storm.clients import Ledger
 
 COSTLY = "".join(f"# Heading {number}\n\nLine {number}.\n\n" for number in range(4_000)).encode()
 CONNECTIONS = 150
+# As many as the small disk holds; from then on the same come again.
+FILES = 20
 # Its own: what one address may ask for is bounded, and another tenant is elsewhere.
 ADDRESS = "127.0.0.66"
+HOLD_SECONDS = 8
 
 
 class Hostile:
@@ -33,7 +36,7 @@ class Hostile:
     async def upload(self) -> None:
         number = 0
         while not self.ending:
-            number += 1
+            number = number % FILES + 1
             content = COSTLY + f"{number}\n".encode()
             await self._ask("POST", "/v1/ingest", files={"file": (f"costly-{number}.md", content)})
             await asyncio.sleep(2)
@@ -44,6 +47,7 @@ class Hostile:
 
         while not self.ending:
             await asyncio.gather(*(one() for _ in range(20)))
+            await asyncio.sleep(0.5)
 
     async def hold(self) -> None:
         """Half-sent heads."""
@@ -55,7 +59,7 @@ class Hostile:
                     _, writer = await asyncio.open_connection(host, port, local_addr=(ADDRESS, 0))
                     writer.write(b"GET /v1/search HTTP/1.1\r\nHost: x\r\nX-Slow: ")
                     writers.append(writer)
-            await asyncio.sleep(3)
+            await asyncio.sleep(HOLD_SECONDS)
             for writer in writers:
                 writer.close()
             for writer in writers:

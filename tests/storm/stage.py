@@ -71,6 +71,8 @@ class Stage:
         plain |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "MNEMON_HOME": str(self.home)}
         plain |= {"MNEMON_EMBEDDER": "none", "MNEMON_WORKER_LEASE_SECONDS": LEASE_SECONDS, "MNEMON_LOG_LEVEL": "ERROR"}
         plain |= {"MNEMON_WORKER_INSIDE": "false", "MNEMON_JWT_EXPIRY_HOURS": "8760", "MNEMON_HEADER_SECONDS": "2"}
+        # Below what the hostile tenant asks for, so that it is refused, and above what a client does.
+        plain |= {"MNEMON_QUOTA_SEARCHES": "600", "MNEMON_QUOTA_UPLOADS": "120"}
         if self.clock_library:
             plain |= {"LD_PRELOAD": str(self.clock_library), "FAKETIME_TIMESTAMP_FILE": str(self.clock)}
             plain |= {"FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}

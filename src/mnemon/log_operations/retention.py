@@ -1,4 +1,4 @@
-"""What an administrator may see of terms: whose personal data will be destroyed, and when."""
+"""What an administrator may see of terms: which personal data will be destroyed, and when."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,14 +13,17 @@ class RetentionAsked(Input):
     """How far ahead to look."""
 
     days: int = Field(90, ge=0, le=36_500, description="Terms that end within so many days.")
-    limit: int = Field(1000, ge=1, le=10_000, description="Most people listed, the earliest first.")
+    limit: int = Field(1000, ge=1, le=10_000, description="Most terms listed, the earliest first.")
 
 
 class EndingTermOut(Output):
-    """A person whose every event has outlived, or will outlive, the term of its type."""
+    """Personal data that has outlived, or will outlive, the term of its event type."""
 
-    subject_id: str
-    events: int = Field(description="Events that hold something about them.")
+    subject_id: str = Field(
+        description="`term:CLASS:YEARS:MONTH`, what was recorded in a month under a term; or a person, for what was "
+        "recorded before its type had one."
+    )
+    events: int = Field(description="Events that hold it.")
     ends_at: datetime = Field(description="When the last term of these events ends.")
     erasure_id: str | None = Field(description="The erasure that was asked for; decline it to hold the data.")
     status: str | None = Field(description="What became of it: requested, declined, key_destroyed or completed.")
@@ -35,7 +38,7 @@ class RetentionReport(Output):
 
 @operation("privacy.retention", Action.MANAGE_PRIVACY, read_only=True, example={"days": 90}, absent=NO_PAGES)
 async def retention(mnemon: Parts, caller: Caller, asked: RetentionAsked) -> RetentionReport:
-    """Whose data will be destroyed because its term ends, and when."""
+    """Which personal data will be destroyed because its term ends, and when."""
     terms = mnemon.privacy.retention
     ending = await terms.ending(caller.tenant_id, datetime.now(UTC) + timedelta(days=asked.days), asked.limit)
     words = await terms.last_words(caller.tenant_id, [one.subject_id for one in ending])

@@ -30,6 +30,11 @@ class LogSettings(BaseModel):
         ge=0,
         le=365,
     )
+    retention_class_years: str = setting(
+        "",
+        "Years that personal fields are kept, by the class of their event type, where the type says none: "
+        "regulatory=10,pii_subject=3.",
+    )
     log_seal_seconds: int = setting(
         5,
         "How often a running server or worker signs what no checkpoint covers yet. 0: only with the checkpoints.",

@@ -6,13 +6,13 @@ why one seal brings back what can be brought back. To read in this order:
 1. `privacy`            `Privacy`: the sealed log and all of this room in one place; most callers need nothing else
 2. `seal`               the step between a validated event and the bytes that are hashed, and its way back
 3. `personal`           where personal values are in an event, and whose they are
-4. `crypto_seal`        the real seal: each value encrypted, bound to its event, field and person
+4. `crypto_seal`, `terms`  the real seal: each value encrypted, bound to its event, field and person, and to a term
 5. `subjects`           one data key per person, wrapped in the database, open in a small memory for a short time
 6. `wrapping_keys`, `kms`, `rotation`  the keys that wrap those, from files, the environment or AWS KMS; their change
 7. `affected`           which events hold something about a person
 8. `erasure`            one person asks, another approves, the key is destroyed, derived data is made anew
 9. `erasure_list`, `repeated_erasures`  who was forgotten, outside the database; done again where it was restored
-10. `retention`         people whose every event has outlived the term of its type, forgotten on schedule
+10. `retention`         what has outlived the term of its event type, forgotten on schedule
 11. `epochs`, `invalidation`  what was read before an erasure is not written after it; other processes forget at once
 12. `redaction`, `redaction_requests`  values taken out of payloads that were stored in plain text, in two steps
 13. `archive`, `archive_objects`, `archive_store`  old payloads to a store and back

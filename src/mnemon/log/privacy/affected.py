@@ -17,7 +17,7 @@ SELECT s.partition_id, p.legal_entity, s.sequence, s.fields
  ORDER BY s.partition_id, s.sequence
  LIMIT %(limit)s
 """
-# A document has a key of its own too, under a name that no person has. It is listed among documents, not here.
+# A document has a key of its own too, and a term, under names that no person has. They are listed elsewhere.
 PEOPLE = """
 SELECT k.subject_id, max(k.generation) AS generation, min(k.created_at) AS known_since,
        CASE WHEN bool_or(k.destroyed_at IS NULL) THEN NULL ELSE max(k.destroyed_at) END AS erased_at,
@@ -25,7 +25,8 @@ SELECT k.subject_id, max(k.generation) AS generation, min(k.created_at) AS known
          WHERE s.tenant_id = %(tenant)s AND s.subject_id = k.subject_id) AS events
   FROM mnemon.subject_keys k
  WHERE k.tenant_id = %(tenant)s AND k.subject_id > %(after)s
-   AND CASE WHEN %(only)s::text IS NULL THEN k.subject_id NOT LIKE 'document:%%' ELSE k.subject_id = %(only)s END
+   AND CASE WHEN %(only)s::text IS NULL THEN k.subject_id NOT LIKE ALL ('{document:%%,term:%%}')
+            ELSE k.subject_id = %(only)s END
  GROUP BY k.subject_id
  ORDER BY k.subject_id
  LIMIT %(limit)s

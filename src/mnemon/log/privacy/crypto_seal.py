@@ -13,9 +13,11 @@ from cryptography.exceptions import InvalidTag
 from mnemon.db.database import Connection
 from mnemon.log.errors import KeyUnavailable, SealBroken, erased
 from mnemon.log.events import Event
+from mnemon.log.moments import now
 from mnemon.log.privacy.personal import PersonalValue, personal_values, replaced, steps_of_pointer
 from mnemon.log.privacy.seal import EventDraft, Newcomer, Sealed, SealedSubject, canonical
 from mnemon.log.privacy.subjects import DataKey, Keys, SubjectKeys
+from mnemon.log.privacy.terms import Terms
 from mnemon.log.privacy.wrapping_keys import NONCE_LENGTH
 
 SEALED = "[SEALED]"
@@ -34,11 +36,12 @@ class PayloadStore(Protocol):
 
 
 class CryptoSeal:
-    """AES-256-GCM under the key of the person whom a value tells something about."""
+    """AES-256-GCM under the key of the person whom a value tells something about, and under that of its term."""
 
-    def __init__(self, keys: SubjectKeys, elsewhere: PayloadStore | None = None) -> None:
+    def __init__(self, keys: SubjectKeys, elsewhere: PayloadStore | None = None, terms: Terms | None = None) -> None:
         self._keys = keys
         self._elsewhere = elsewhere
+        self._terms = terms or Terms()
 
     async def seal(
         self, tenant: UUID, drafts: Sequence[EventDraft], connection: Connection | None = None
@@ -48,9 +51,14 @@ class CryptoSeal:
         values = [personal_values(draft) for draft in drafts]
         if not any(values):
             return [Sealed(canonical(draft.payload)) for draft in drafts]
-        subjects = {one.subject_id for personal in values for one in personal}
+        at = now()
+        terms = [
+            self._terms.key_of(draft.declaration, at) if personal else None
+            for draft, personal in zip(drafts, values, strict=True)
+        ]
+        subjects = {one.subject_id for personal in values for one in personal} | {one for one in terms if one}
         keys = await self._keys.to_seal_with(tenant, subjects, connection)
-        return [_sealed(tenant, draft, personal, keys) for draft, personal in zip(drafts, values, strict=True)]
+        return [_sealed(tenant, *one, keys) for one in zip(drafts, values, terms, strict=True)]
 
     async def open(self, tenant: UUID, events: Sequence[Event], *, tolerant: bool = False) -> Sequence[Event]:
         """Erased values read as `[REDACTED]`. The events keep their text as it was hashed."""
@@ -61,7 +69,8 @@ class CryptoSeal:
             for number, event in enumerate(events)
             if (text := event.payload_text or "").endswith(END) and MARK in text
         }
-        subjects = {subject for payload in closed.values() for subject in payload.get(PART, ())}
+        parts = [item for payload in closed.values() for item in payload.get(PART, {}).items()]
+        subjects = {subject for subject, _ in parts} | {part["term"] for _, part in parts if "term" in part}
         if not subjects:
             return events
         keys = await self._keys.of(tenant, subjects)
@@ -79,9 +88,15 @@ class CryptoSeal:
         self._keys.forget(tenant, subjects)
 
 
-def _sealed(tenant: UUID, draft: EventDraft, values: Sequence[PersonalValue], keys: Mapping[str, Keys]) -> Sealed:
+def _sealed(
+    tenant: UUID, draft: EventDraft, values: Sequence[PersonalValue], term: str | None, keys: Mapping[str, Keys]
+) -> Sealed:
     if not values:
         return Sealed(canonical(draft.payload))
+    outer = keys[term].living if term else None
+    if term and outer is None:
+        # Only a clock that went back by years comes here.
+        raise erased([term])
     payload: Any = draft.payload
     boxes: dict[str, dict[str, Any]] = {}
     subjects = []
@@ -95,12 +110,15 @@ def _sealed(tenant: UUID, draft: EventDraft, values: Sequence[PersonalValue], ke
             payload = replaced(payload, one.place, REDACTED)
             continue
         part = boxes.setdefault(one.subject_id, {"generation": key.generation, "fields": {}})
+        if term:
+            part["term"] = term
         # The values within this one are sealed by now: it is encrypted as the payload has it, not as it came.
-        part["fields"][one.field] = _box(key, tenant, draft.id, one.field, _at(payload, one))
+        part["fields"][one.field] = _box(key, outer, tenant, draft.id, one.field, _at(payload, one))
         payload = replaced(payload, one.place, SEALED)
-        subjects.append(SealedSubject(one.subject_id, one.field))
-        if known.newcomer is not None:
-            newcomers[one.subject_id] = known.newcomer
+        for who in filter(None, (one.subject_id, term)):
+            subjects.append(SealedSubject(who, one.field))
+            if (newcomer := keys[who].newcomer) is not None:
+                newcomers[who] = newcomer
     return Sealed(canonical({**payload, PART: boxes} if boxes else payload), subjects, tuple(newcomers.values()))
 
 
@@ -110,37 +128,52 @@ def _at(payload: Any, value: PersonalValue) -> Any:
     return payload
 
 
-def _box(key: DataKey, tenant: UUID, event_id: str, field: str, value: Any) -> str:
-    nonce = os.urandom(NONCE_LENGTH)
-    closed = key.cipher.encrypt(nonce, canonical(value), _binding(tenant, event_id, field, key))
-    return base64.b64encode(nonce + closed).decode()
+def _box(key: DataKey, outer: DataKey | None, tenant: UUID, event_id: str, field: str, value: Any) -> str:
+    closed = canonical(value)
+    for one in filter(None, (key, outer)):
+        nonce = os.urandom(NONCE_LENGTH)
+        closed = nonce + one.cipher.encrypt(nonce, closed, _binding(tenant, event_id, field, one))
+    return base64.b64encode(closed).decode()
 
 
 def _opened(tenant: UUID, event_id: str, payload: dict[str, Any], keys: Mapping[str, Keys]) -> dict[str, Any]:
     boxes: dict[str, Any] = payload.pop(PART, {})
     fields = [
-        (steps_of_pointer(field), field, subject, part["generation"], box)
+        (steps_of_pointer(field), field, {subject: part["generation"]} | _term_of(part), box)
         for subject, part in boxes.items()
         for field, box in part["fields"].items()
     ]
-    for steps, field, subject, generation, box in sorted(fields, key=lambda one: len(one[0])):
-        known = keys[subject].generations
-        if generation not in known:
-            raise KeyUnavailable(
-                f"The key of {subject} that event {event_id} was sealed with is not in the database: "
-                "it was restored from a backup of an earlier time, or its row was removed.",
-                subject_id=subject,
-            )
-        key = known[generation]
-        value = REDACTED if key is None else _unboxed(key, tenant, event_id, field, box)
+    for steps, field, sealed_with, box in sorted(fields, key=lambda one: len(one[0])):
+        used = [_key_of(keys, subject, generation, event_id) for subject, generation in sealed_with.items()]
+        whole = [key for key in used if key is not None]
+        value = _unboxed(whole, tenant, event_id, field, box) if len(whole) == len(used) else REDACTED
         payload = replaced(payload, steps, value)
     return payload
 
 
-def _unboxed(key: DataKey, tenant: UUID, event_id: str, field: str, box: str) -> Any:
+def _term_of(part: Mapping[str, Any]) -> dict[str, int]:
+    """A term has one key, ever."""
+    return {part["term"]: 1} if "term" in part else {}
+
+
+def _key_of(keys: Mapping[str, Keys], subject: str, generation: int, event_id: str) -> DataKey | None:
+    known = keys[subject].generations
+    if generation not in known:
+        raise KeyUnavailable(
+            f"The key of {subject} that event {event_id} was sealed with is not in the database: "
+            "it was restored from a backup of an earlier time, or its row was removed.",
+            subject_id=subject,
+        )
+    return known[generation]
+
+
+def _unboxed(used: Sequence[DataKey], tenant: UUID, event_id: str, field: str, box: str) -> Any:
+    """The last key that closed it opens it first."""
     try:
-        closed = base64.b64decode(box, validate=True)
-        text = key.cipher.decrypt(closed[:NONCE_LENGTH], closed[NONCE_LENGTH:], _binding(tenant, event_id, field, key))
+        text = base64.b64decode(box, validate=True)
+        for key in reversed(used):
+            binding = _binding(tenant, event_id, field, key)
+            text = key.cipher.decrypt(text[:NONCE_LENGTH], text[NONCE_LENGTH:], binding)
     except (InvalidTag, ValueError):
         raise SealBroken(
             f"The sealed field {field} of event {event_id} was changed, or moved from another event or field: "

@@ -6,6 +6,7 @@ from typing import Any
 
 from mnemon.log.errors import InvalidEvent
 from mnemon.log.privacy.seal import EventDraft
+from mnemon.log.privacy.terms import PREFIX, is_term
 from mnemon.log.types.event_type import PersonalField
 from mnemon.log.types.paths import EACH, steps_of
 
@@ -89,6 +90,9 @@ def _subject_of(draft: EventDraft, field: PersonalField, place: PayloadPlace, pr
 
 
 def _is_subject(value: Any, origin: str, problems: list[str]) -> bool:
+    if isinstance(value, str) and is_term(value):
+        problems.append(f"{origin} begins with {PREFIX}, as the keys of terms do")
+        return False
     if isinstance(value, str) and 0 < len(value) <= LONGEST_SUBJECT and value.isprintable():
         return True
     problems.append(f"{origin} is not an id of 1 to {LONGEST_SUBJECT} characters")

@@ -28,6 +28,7 @@ from mnemon.log.privacy.retention import Retention
 from mnemon.log.privacy.rotation import Rotation, RotationProgress, rotate
 from mnemon.log.privacy.scan import Scan, scan
 from mnemon.log.privacy.subjects import SubjectKeys
+from mnemon.log.privacy.terms import Terms, class_years_of
 from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.log.proof.signing import public_hex, signing_key
 from mnemon.log.read.streams import Filter
@@ -68,6 +69,7 @@ class Privacy:
         backup_keys: BackupKeys | None = None,
         erasure_list: ErasureList | None = None,
         retention_notice: timedelta = timedelta(days=30),
+        terms: Terms | None = None,
     ) -> None:
         self._database = database
         self._backup_keys = backup_keys
@@ -75,11 +77,11 @@ class Privacy:
         self.store = store
         self.keys = SubjectKeys(database, ring, most=most_keys, seconds=key_seconds)
         self.payloads = ArchivedPayloads(database, store)
-        seal = CryptoSeal(self.keys, self.payloads)
+        seal = CryptoSeal(self.keys, self.payloads, terms)
         self.log = EventLog(database, limits=limits, seal=seal, registry=registry, delivery=delivery)
         self.erasure_list = erasure_list
         self.erasures = Erasures(self.log, self.keys, erasure_list)
-        self.retention = Retention(self.log, self.erasures, retention_notice)
+        self.retention = Retention(self.log, self.erasures, retention_notice, terms)
         self.redactions = Redactions(self.log)
         self.redaction_requests = RedactionRequests(self.log, self.redactions)
         self.archive = Archive(database, self.log, store)
@@ -148,6 +150,7 @@ async def open_privacy(
         backup_keys=BackupKeys(settings.home),
         erasure_list=ErasureList(settings.home),
         retention_notice=timedelta(days=settings.retention_notice_days),
+        terms=Terms(class_years_of(settings.retention_class_years)),
     )
     privacy.log.signing_key = await asyncio.to_thread(lambda: public_hex(signing_key(settings.home)))
     try:

@@ -1,4 +1,7 @@
-"""Retention: a person whose every event has outlived the term of its type is forgotten, after a notice, on schedule.
+"""Retention: personal fields are forgotten when the term of their event type ends, after a notice, on schedule.
+
+What was sealed with the key of a term ends with it. What was recorded before its type had a term ends with its person,
+once every event about them has outlived its own.
 
 The schedule asks for an erasure as a person would, a notice ahead of the day; it stands in the deletion log, where an
 administrator may approve it at once or decline it, which holds it for a year. On the day the schedule approves it.
@@ -13,6 +16,7 @@ from psycopg.rows import class_row
 
 from mnemon.db.database import Connection
 from mnemon.log.privacy.erasure import Erasure, Erasures
+from mnemon.log.privacy.terms import Terms
 from mnemon.log.store import EventLog
 from mnemon.telemetry import counter
 
@@ -23,9 +27,12 @@ ASKED_BY, APPROVED_BY = "mnemon:retention", "mnemon:schedule"
 REASON = "retention_expired"
 HELD_FOR = timedelta(days=365)
 
-# One event of a type without a term keeps a person for good. The latest end of all their terms counts.
+# One event of a type that is kept for good keeps all that shares its key. The latest end of the terms counts, and the
+# key of a term is in use to the end of its month. A person is in question where no term has a key.
 ENDING = """
-SELECT s.subject_id, count(*) AS events, max(e.recorded_at + make_interval(years => t.years)) AS ends_at
+SELECT s.subject_id, count(*) AS events,
+       greatest(max(e.recorded_at + make_interval(years => t.years)), max(CASE WHEN s.subject_id LIKE 'term:%%' THEN
+           to_date(split_part(s.subject_id, ':', 4), 'YYYY-MM') + interval '1 month 1 day' END)) AS ends_at
   FROM mnemon.event_subjects s
   JOIN mnemon.events e USING (tenant_id, partition_id, sequence)
   LEFT JOIN unnest(%(types)s::text[], %(years)s::integer[]) AS t (type, years) ON t.type = e.type
@@ -35,6 +42,10 @@ SELECT s.subject_id, count(*) AS events, max(e.recorded_at + make_interval(years
  GROUP BY s.subject_id
 HAVING bool_and(t.years IS NOT NULL)
    AND max(e.recorded_at + make_interval(years => t.years)) <= %(until)s
+   AND (s.subject_id LIKE 'term:%%' OR bool_or(NOT EXISTS (
+           SELECT FROM mnemon.event_subjects u
+            WHERE u.tenant_id = s.tenant_id AND u.partition_id = s.partition_id AND u.sequence = s.sequence
+              AND u.subject_id LIKE 'term:%%')))
  ORDER BY ends_at, s.subject_id LIMIT %(limit)s
 """
 LAST_WORD = """
@@ -45,7 +56,7 @@ SELECT DISTINCT ON (subject_id) subject_id, erasure_id, status, reason, requeste
 
 @dataclass(frozen=True, slots=True)
 class EndingTerm:
-    """A person, how many events tell of them, and when the last term of these ends."""
+    """The key of a term, or a person; how many events are sealed with it, and when the last term of these ends."""
 
     subject_id: str
     events: int
@@ -67,13 +78,14 @@ class LastWord:
 class Retention:
     """Says whose terms end, and forgets them when they have."""
 
-    def __init__(self, log: EventLog, erasures: Erasures, notice: timedelta) -> None:
+    def __init__(self, log: EventLog, erasures: Erasures, notice: timedelta, terms: Terms | None = None) -> None:
         self._log = log
+        self._terms = terms or Terms()
         self._erasures = erasures
         self.notice = notice
 
     async def ending(self, tenant: UUID, until: datetime, limit: int = 1000) -> list[EndingTerm]:
-        """Everyone whose last term ends by a moment, the earliest first: what will be destroyed, and when."""
+        """Everything whose last term ends by a moment, the earliest first: what will be destroyed, and when."""
         async with self._log.database.transaction(tenant) as connection:
             terms = await self._terms_in(connection, tenant)
             if not terms:
@@ -120,7 +132,7 @@ class Retention:
         """Years by type; of several versions the longest term. A version without a term means: for good."""
         terms: dict[str, int | None] = {}
         for one in await self._log.registry.list(tenant, connection):
-            years = one.minimum_retention_years
+            years = self._terms.years_of(one)
             known = terms.get(one.type, 0)
             terms[one.type] = None if years is None or known is None else max(known, years)
         return {kind: years for kind, years in terms.items() if years is not None}

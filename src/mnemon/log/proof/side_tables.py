@@ -5,6 +5,7 @@ An event that is left out of a stream is hidden, though its own row is whole.
 
 import asyncio
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from operator import itemgetter
@@ -107,7 +108,11 @@ def sealed_rows(sequence: int, payload: bytes) -> list[SideRow]:
     if not payload.endswith(END) or MARK not in payload:
         return []
     parts: dict[str, Any] = orjson.loads(payload).get(PART, {})
-    return [(sequence, f"{SUBJECT}{who}", " ".join(sorted(part["fields"]))) for who, part in parts.items()]
+    fields: dict[str, set[str]] = defaultdict(set)
+    for who, part in parts.items():
+        for one in filter(None, (who, part.get("term"))):
+            fields[one].update(part["fields"])
+    return [(sequence, f"{SUBJECT}{who}", " ".join(sorted(named))) for who, named in fields.items()]
 
 
 async def wrong_versions(

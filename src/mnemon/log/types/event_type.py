@@ -218,5 +218,9 @@ def declare(event_type: EventType) -> EventType:
     return event_type
 
 
+def is_built_in(event_type: EventType) -> bool:
+    return (event_type.type, event_type.schema_version) in _built_in
+
+
 def built_in_types() -> Sequence[EventType]:
     return tuple(_built_in[key] for key in sorted(_built_in))
