@@ -114,7 +114,45 @@ async def test_live_subscriptions_have_a_number() -> None:
     holding.set()
     await asyncio.gather(*tasks)
     await limit(scope, None, send)  # type: ignore[arg-type]
-    assert not limit._live
+    assert not limit._live.by_credential
+
+
+async def test_searches_at_once_have_a_number_and_tools_count_as_searches(
+    mnemon: Mnemon, user: Person, admin: Person
+) -> None:
+    holding, waiting = asyncio.Event(), []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        waiting.append(scope["path"])
+        await holding.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    limit = QuotaLimit(app, Settings(quota_at_once=2, quota_live=1))
+    owner = type("App", (), {"state": type("State", (), {"mnemon": mnemon})})
+
+    async def site(scope: Any, receive: Any, send: Any) -> None:
+        await limit({**scope, "app": owner}, receive, send)
+
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(site), base_url="http://mnemon") as client:
+        held = [
+            asyncio.create_task(client.get("/v1/search", headers=user.headers)),
+            asyncio.create_task(client.post("/mcp", headers=user.headers)),
+            asyncio.create_task(client.get("/mcp", headers=user.headers)),
+            asyncio.create_task(client.get("/v1/ask", headers=admin.headers)),
+        ]
+        async with asyncio.timeout(60):
+            while len(waiting) < len(held):  # noqa: ASYNC110
+                await asyncio.sleep(0)
+        for refused in (
+            await client.post("/mcp", headers=user.headers),
+            await client.get("/v1/search", headers=user.headers),
+            await client.get("/mcp", headers=user.headers),
+        ):
+            assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+        holding.set()
+        assert {one.status_code for one in await asyncio.gather(*held)} == {200}
+        assert (await client.get("/v1/search", headers=user.headers)).status_code == 200
 
 
 # The protocol alone, with an application that answers at once.

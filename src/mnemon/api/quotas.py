@@ -6,6 +6,7 @@ import re
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fastapi import Request
@@ -20,12 +21,15 @@ from mnemon.telemetry import counter
 
 # Whoever was not seen for longest is forgotten: their minute is long over where so many others came.
 REMEMBERED = 20_000
+HELD_SECONDS = 1
 UNCOUNTED = frozenset({"/health", "/ready"})
 UPLOADS = ingest.PATHS | artifacts.PATHS
 SEARCHES = frozenset(
     {f"/{base}/{name}" for base in ("v1", "api") for name in ("search", "ask", "semantic-events", "memory/objects")}
     | {"/search", "/ask", "/events"}
 )
+# A call of a tool may be a search; what an agent keeps open to be told of changes is a live subscription.
+TOOLS = "/mcp"
 LIVE = re.compile(r"/(v1|api)/subscriptions/[^/]+/events")
 
 REFUSED = counter("mnemon_http_refused_by_quota", "Requests that were refused because of a quota, by quota.", ["quota"])
@@ -68,6 +72,34 @@ class Quota:
         bucket.left -= 1
 
 
+class HeldAlready(TooManyRequests):
+    """This credential holds as many as it may."""
+
+
+class Held:
+    """So many at the same time for each caller; 0 is no limit. Who gave up waiting still holds what is worked on."""
+
+    def __init__(self, name: str, most: int, setting: str) -> None:
+        self.name, self.most, self.setting = name, most, setting
+        self.by_credential: Counter[str] = Counter()
+
+    @contextmanager
+    def one_more(self, credential: str) -> Iterator[None]:
+        if self.most and self.by_credential[credential] >= self.most:
+            REFUSED.labels(self.name).inc()
+            raise HeldAlready(
+                f"This credential has {self.most} {self.name}: wait until one ends, or have {self.setting} raised.",
+                retry_after_seconds=HELD_SECONDS,
+            )
+        self.by_credential[credential] += 1
+        try:
+            yield
+        finally:
+            self.by_credential[credential] -= 1
+            if not self.by_credential[credential]:
+                del self.by_credential[credential]
+
+
 class QuotaLimit:
     """Refuses, before anything else is done, what is over a quota. Each process counts for itself."""
 
@@ -79,8 +111,8 @@ class QuotaLimit:
         )
         self._uploads = Quota("uploads with one credential", settings.quota_uploads, "MNEMON_QUOTA_UPLOADS")
         self._searches = Quota("searches with one credential", settings.quota_searches, "MNEMON_QUOTA_SEARCHES")
-        self._most_live = settings.quota_live
-        self._live: Counter[str] = Counter()
+        self._live = Held("live subscriptions", settings.quota_live, "MNEMON_QUOTA_LIVE")
+        self._at_once = Held("searches at once", settings.quota_at_once, "MNEMON_QUOTA_AT_ONCE")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] in UNCOUNTED:
@@ -93,10 +125,15 @@ class QuotaLimit:
         except TooManyRequests as failure:
             await _refuse(failure, scope, receive, send)
             return
-        if LIVE.fullmatch(scope["path"]):
-            await self._hold(credential, scope, receive, send)
-        else:
+        held = self._held_of(request)
+        if held is None or not credential:
             await self.app(scope, receive, send)
+            return
+        try:
+            with held.one_more(credential):
+                await self.app(scope, receive, send)
+        except HeldAlready as failure:
+            await _refuse(failure, scope, receive, send)
 
     def _count(self, request: Request, credential: str) -> None:
         now = time.monotonic()
@@ -110,26 +147,18 @@ class QuotaLimit:
         path = request.url.path
         if path in UPLOADS and request.method == "POST":
             yield self._uploads
-        if path in SEARCHES:
+        if path in SEARCHES or _is_tool_call(request):
             yield self._searches
 
-    async def _hold(self, credential: str, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._most_live and self._live[credential] >= self._most_live:
-            REFUSED.labels("live subscriptions").inc()
-            failure = TooManyRequests(
-                f"This credential has {self._most_live} live subscriptions open: close one, or have MNEMON_QUOTA_LIVE "
-                "raised.",
-                retry_after_seconds=5,
-            )
-            await _refuse(failure, scope, receive, send)
-            return
-        self._live[credential] += 1
-        try:
-            await self.app(scope, receive, send)
-        finally:
-            self._live[credential] -= 1
-            if not self._live[credential]:
-                del self._live[credential]
+    def _held_of(self, request: Request) -> "Held | None":
+        path = request.url.path
+        if LIVE.fullmatch(path) or (path == TOOLS and request.method == "GET"):
+            return self._live
+        return self._at_once if path in SEARCHES or _is_tool_call(request) else None
+
+
+def _is_tool_call(request: Request) -> bool:
+    return request.url.path == TOOLS and request.method == "POST"
 
 
 def _credential_of(request: Request) -> str:

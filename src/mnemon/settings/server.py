@@ -64,6 +64,12 @@ class ServerSettings(BaseModel):
     quota_live: int = setting(
         50, "Live subscriptions that one credential may have open at once. 0: no limit.", ge=0, le=100_000
     )
+    quota_at_once: int = setting(
+        16,
+        "Searches, questions and calls of MCP tools that one credential may have under way at once. 0: no limit.",
+        ge=0,
+        le=100_000,
+    )
     least_free_disk_mb: int = setting(
         200, "Room in the home folder below which `/ready` says that the disk is full.", ge=0, le=1_000_000
     )
