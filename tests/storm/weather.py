@@ -5,6 +5,7 @@ import contextlib
 import os
 import random
 import signal
+import time
 from collections import Counter
 
 import httpx
@@ -13,7 +14,7 @@ from tests.storm.stage import Stage, pick, stopped_for
 
 FULL_SECONDS = 2.0
 SLOW_SECONDS = 1.5
-MOST_BREATHS = 150
+BREATH_SECONDS = 30.0
 JUMPS = ("+2d", "-2d", "+1h", "+0")
 WRITERS = ("checkpointer", "walwriter", "background writer")
 
@@ -49,9 +50,8 @@ class Weather:
     async def _breathe(self) -> None:
         """Until the server answers again, within a bound: who is never up acknowledges nothing that could be lost."""
         async with httpx.AsyncClient(base_url=self.stage.url, timeout=5) as client:
-            for _ in range(MOST_BREATHS):
-                if self.ending:
-                    return
+            until = time.monotonic() + BREATH_SECONDS
+            while time.monotonic() < until and not self.ending:
                 with contextlib.suppress(httpx.HTTPError):
                     if (await client.get("/ready")).status_code == 200:
                         return

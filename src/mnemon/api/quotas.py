@@ -6,7 +6,7 @@ import re
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from fastapi import Request
@@ -72,10 +72,6 @@ class Quota:
         bucket.left -= 1
 
 
-class HeldAlready(TooManyRequests):
-    """This credential holds as many as it may."""
-
-
 class Held:
     """So many at the same time for each caller; 0 is no limit. Who gave up waiting still holds what is worked on."""
 
@@ -83,14 +79,16 @@ class Held:
         self.name, self.most, self.setting = name, most, setting
         self.by_credential: Counter[str] = Counter()
 
-    @contextmanager
-    def one_more(self, credential: str) -> Iterator[None]:
+    def check(self, credential: str) -> None:
         if self.most and self.by_credential[credential] >= self.most:
             REFUSED.labels(self.name).inc()
-            raise HeldAlready(
+            raise TooManyRequests(
                 f"This credential has {self.most} {self.name}: wait until one ends, or have {self.setting} raised.",
                 retry_after_seconds=HELD_SECONDS,
             )
+
+    @contextmanager
+    def one_more(self, credential: str) -> Iterator[None]:
         self.by_credential[credential] += 1
         try:
             yield
@@ -120,20 +118,16 @@ class QuotaLimit:
             return
         request = Request(scope)
         credential = _credential_of(request)
+        held = self._held_of(request) if credential else None
         try:
             self._count(request, credential)
+            if held is not None:
+                held.check(credential)
         except TooManyRequests as failure:
             await _refuse(failure, scope, receive, send)
             return
-        held = self._held_of(request)
-        if held is None or not credential:
+        with held.one_more(credential) if held is not None else nullcontext():
             await self.app(scope, receive, send)
-            return
-        try:
-            with held.one_more(credential):
-                await self.app(scope, receive, send)
-        except HeldAlready as failure:
-            await _refuse(failure, scope, receive, send)
 
     def _count(self, request: Request, credential: str) -> None:
         now = time.monotonic()
