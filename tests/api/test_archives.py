@@ -59,6 +59,21 @@ async def test_payloads_move_to_the_archive_and_back(
     assert (await client.get("/v1/archives", headers=admin.headers)).json() == []
 
 
+async def test_archives_of_every_legal_entity_are_listed(
+    client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, tenant: UUID, worker: None
+) -> None:
+    declared = {"type": "shop.sale.made", "data_schema": {"type": "object"}}
+    assert (await client.post("/v1/event-types", json=declared, headers=admin.headers)).status_code == 201
+    for name in ("de", "fr"):
+        sent = {"events": [{"type": "shop.sale.made", "data": {}, "scope": {"legal_entity": name}}]}
+        assert (await client.post("/v1/events", json=sent, headers=admin.headers)).status_code == 201
+        assert (await moved(client, admin, "/v1/archives", before=TOMORROW, legal_entity=name))["status"] == "DONE"
+    every = (await client.get("/v1/archives", headers=admin.headers)).json()
+    assert [one["legal_entity"] for one in every] == ["de", "fr"]
+    one = (await client.get("/v1/archives?legal_entity=fr", headers=admin.headers)).json()
+    assert [one["legal_entity"] for one in one] == ["fr"]
+
+
 async def test_a_refusal_says_why(client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, worker: None) -> None:
     async def nothing_covered(*_: object) -> int:
         return 0

@@ -5,9 +5,13 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from mnemon.db.database import Database
+from mnemon.db.embedded import EmbeddedServer
+from mnemon.db.external import ExternalServer
 from mnemon.log.errors import SubjectErased
 from mnemon.log.events import NewEvent
 from mnemon.log.privacy.crypto_seal import REDACTED
@@ -57,6 +61,37 @@ async def a_person(memory: Memory, tenant: UUID, place: Place) -> tuple[UUID, UU
 async def erase(privacy: Privacy, tenant: UUID) -> None:
     asked = await privacy.erasures.request(tenant, "person-7", reason="subject_request", requested_by="u-7")
     await privacy.erasures.approve(tenant, asked.erasure_id, approved_by="u-8")
+
+
+# Every file of the schema's tables, with what is stored beside them, and their indexes.
+FILES = """
+SELECT c.oid::regclass::text AS name, pg_read_binary_file(pg_relation_filepath(c.oid)) AS content
+  FROM pg_class c LEFT JOIN pg_class t ON t.reltoastrelid = c.oid
+ WHERE c.relkind IN ('r', 'i', 't')
+   AND 'mnemon'::regnamespace IN (c.relnamespace, t.relnamespace) AND pg_relation_filepath(c.oid) IS NOT NULL
+"""
+
+
+async def test_the_files_of_the_database_hold_nothing_once_they_are_rewritten(
+    memory: Memory, privacy: Privacy, tenant: UUID, place: Place, server: EmbeddedServer, own_server: ExternalServer
+) -> None:
+    """As the guide says: lenses are plain while the person is known, the log never is; VACUUM FULL ends the rest."""
+    dbname = conninfo_to_dict(own_server.owner_conninfo)["dbname"]
+    way = make_conninfo(server.cluster.conninfo("postgres"), dbname=dbname)
+
+    def holding(superuser: psycopg.Connection[Any]) -> set[str]:
+        superuser.execute("CHECKPOINT")
+        rows = superuser.execute(FILES).fetchall()
+        return {name for name, content in rows if any(word.encode() in bytes(content) for word in WORDS)}
+
+    await a_person(memory, tenant, place)
+    with psycopg.connect(way, autocommit=True) as superuser:
+        plain = holding(superuser)
+        assert {"mnemon.emo_current", "mnemon.emo_history"} <= plain
+        assert not [name for name in plain if name.startswith("mnemon.event")], "the log has ciphertext alone"
+        await erase(privacy, tenant)
+        superuser.execute("VACUUM FULL")
+        assert holding(superuser) == set()
 
 
 async def test_nothing_of_an_erased_person_is_left_in_memory(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import httpx
 import psycopg
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
@@ -21,7 +22,7 @@ from mnemon.verification.run import verify_everything
 from tests.storm.changes import tampered
 from tests.storm.clients import TYPE, Ledger
 from tests.storm.history import Stored, judge
-from tests.storm.stage import Stage
+from tests.storm.stage import Somebody, Stage
 from tests.verification.world import World
 
 RUNS = "SELECT run_id, status, error FROM mnemon.ingestion_runs"
@@ -46,11 +47,11 @@ class Reckoning:
     unnoticed: list[str] = field(default_factory=list)
 
 
-async def reckon(stage: Stage, tenant: UUID, others: Sequence[UUID], ledger: Ledger, patience: float) -> Reckoning:
+async def reckon(stage: Stage, victim: Somebody, others: Sequence[UUID], ledger: Ledger, patience: float) -> Reckoning:
     """With the server and its workers up until all runs of the tenant have ended, then alone with the database."""
-    result = Reckoning()
+    result, tenant = Reckoning(), victim.tenant
     async with _opened(stage) as mnemon:
-        await _settled(mnemon, tenant, ledger, result, patience)
+        await _settled(mnemon, victim, stage.url, ledger, result, patience)
         await _none_abandoned(mnemon, result, patience)
     stage.stop()
     async with _opened(stage) as mnemon:
@@ -77,12 +78,23 @@ async def _rows(mnemon: Mnemon, tenant: UUID, statement: str, *values: Any) -> l
         return await (await tx.execute(statement, values)).fetchall()
 
 
-async def _settled(mnemon: Mnemon, tenant: UUID, ledger: Ledger, result: Reckoning, patience: float) -> None:
-    """Every acknowledged run ends; an end with a reason is an answer, silence is not."""
+async def _settled(
+    mnemon: Mnemon, victim: Somebody, url: str, ledger: Ledger, result: Reckoning, patience: float
+) -> None:
+    """Every acknowledged run ends. One whose workers were all killed has failed, and says so: it is asked for again, as
+    its owner would."""
     deadline = time.monotonic() + patience
+    tenant = victim.tenant
     waiting: dict[str, str] = {}
     while time.monotonic() < deadline:
-        runs = {str(row["run_id"]): row["status"] for row in await _rows(mnemon, tenant, RUNS)}
+        rows = await _rows(mnemon, tenant, RUNS)
+        killed = [row["run_id"] for row in rows if (row["error"] or "").startswith("WORKER_LOST")]
+        async with httpx.AsyncClient(base_url=url, headers=victim.headers, timeout=60) as client:
+            for run in killed:
+                (await client.post(f"/v1/ingestion-runs/{run}/retry")).raise_for_status()
+        if killed:
+            continue
+        runs = {str(row["run_id"]): row["status"] for row in rows}
         result.lost = [f"run {run}" for run in ledger.uploads if run not in runs]
         waiting = {run: status for run, status in runs.items() if status in ("queued", "running")}
         if not waiting:

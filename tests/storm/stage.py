@@ -28,7 +28,7 @@ FAKETIME = (
     Path("/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1"),
 )
 DISK_MB = 700
-LEASE_SECONDS = "3"
+LEASE_SECONDS = "6"
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Stage:
                 [sys.executable, "-m", "mnemon", *words], env=self.environment(), stdout=out, stderr=out
             )
 
-    async def up(self, patience: float = 120) -> None:
+    async def up(self, patience: float = 900) -> None:
         """Until the server answers that it is ready."""
         deadline = time.monotonic() + patience
         async with httpx.AsyncClient(base_url=self.url, timeout=5) as client:

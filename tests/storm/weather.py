@@ -7,6 +7,7 @@ import random
 import signal
 import time
 from collections import Counter
+from collections.abc import Sequence
 
 import httpx
 
@@ -22,8 +23,10 @@ WRITERS = ("checkpointer", "walwriter", "background writer")
 class Weather:
     """One fault after the other, chosen by a seed."""
 
-    def __init__(self, stage: Stage, seed: int, pause: float) -> None:
+    def __init__(self, stage: Stage, seed: int, pause: float, first: Sequence[str] = ()) -> None:
         self.stage = stage
+        # These before any that are chosen by chance.
+        self.first = list(first)
         self.choice = random.Random(seed)
         self.pause = pause
         self.done: Counter[str] = Counter()
@@ -43,7 +46,8 @@ class Weather:
         while not self.ending:
             await asyncio.sleep(self.pause * self.choice.uniform(0.5, 1.5))
             if not self.ending:
-                await self._strike(self.choice.choice(self.faults()))
+                await self._strike(self.first[0] if self.first else self.choice.choice(self.faults()))
+                self.first = self.first[1:]
             self.stage.restart_dead()
             await self._breathe()
 

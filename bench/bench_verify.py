@@ -1,0 +1,107 @@
+"""`mnemon verify` over a long log: how long it takes and how much memory, all of it and as each night does."""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from mnemon.app import Mnemon, open_mnemon
+from mnemon.identity.tenants import tenant_by_slug
+from mnemon.log.events import Actor, EntityReference, NewEvent
+from mnemon.log.types.event_type import EventType, PersonalField
+from mnemon.memory.change_events import Author
+from mnemon.memory.gateway import Memory
+from mnemon.settings import Settings
+from mnemon.telemetry import configure_logging
+
+QUICK = bool(os.environ.get("QUICK"))
+# One event in so many is a memory object, so that a lens has something to replay.
+EVENTS = int(os.environ.get("EVENTS") or (20_000 if QUICK else 1_000_000))
+OBJECTS = max(EVENTS // 500, 10)
+BATCH, TOGETHER = 500, 8
+CLERK = Actor("human", "clerk-7")
+ORDER = EventType(
+    type="shop.order.placed",
+    data_schema={"type": "object", "required": ["number"], "properties": {"number": {"type": "string"}}},
+    personal_fields=(PersonalField("name", "name", subject_path="customer"),),
+)
+
+
+def order(number: int) -> NewEvent:
+    customer = f"C-{number % 1000}"
+    data = {"number": f"ORD-{number}", "text": "x" * 300} | ({} if number % 10 else {"customer": customer, "name": "A"})
+    return NewEvent(
+        type=ORDER.type, data=data, actor=CLERK, tags=["orders"],
+        entities=[EntityReference("order", f"ORD-{number}"), EntityReference("customer", customer, "buyer")],
+    )  # fmt: skip
+
+
+async def fill(home: Path) -> float:
+    """How long it took; a checkpoint for each hundredth part, as a schedule would have signed them."""
+    async with open_mnemon(Settings(home=home, embedder="none", database_linger_seconds=0)) as mnemon:
+        tenant = (await tenant_by_slug(mnemon.database, "main")).tenant_id
+        await mnemon.log.register_type(tenant, ORDER, CLERK)
+        begun = time.perf_counter()
+        for start in range(0, EVENTS, BATCH * TOGETHER):
+            await append_together(mnemon, tenant, start)
+            if start % (EVENTS // 100 or 1) < BATCH * TOGETHER:
+                await mnemon.integrity.checkpoint(tenant)
+        for number in range(OBJECTS):
+            content = f"Order {number} is to be sent by ship."
+            await mnemon.memory.changes.create(tenant, Memory.place(tenant), Author(CLERK), content=content)
+        await mnemon.integrity.checkpoint_all()
+        return time.perf_counter() - begun
+
+
+async def append_together(mnemon: Mnemon, tenant: UUID, start: int) -> None:
+    batches = range(start, min(start + BATCH * TOGETHER, EVENTS), BATCH)
+    made = [[order(n) for n in range(first, min(first + BATCH, EVENTS))] for first in batches]
+    await asyncio.gather(*(mnemon.log.append(tenant, events) for events in made))
+
+
+def verified(home: Path, *options: str) -> tuple[float, float, dict[str, Any]]:
+    """Seconds, the most memory in megabytes, and what the command says."""
+    environment = os.environ | {"MNEMON_HOME": str(home), "MNEMON_EMBEDDER": "none", "MNEMON_LOG_LEVEL": "ERROR"}
+    begun = time.perf_counter()
+    with subprocess.Popen(
+        [sys.executable, "-m", "mnemon", "verify", "--json", *options], env=environment, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        said = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"mnemon verify ended with {process.returncode}: {said.decode()[-2000:]}")
+    return time.perf_counter() - begun, used.ru_maxrss / 1024, json.loads(said)["tenants"]["main"]
+
+
+def main() -> None:
+    configure_logging("ERROR")
+    folder = Path(tempfile.mkdtemp(prefix="mnemon-bench-"))
+    folder.chmod(0o755)
+    try:
+        filled = asyncio.run(fill(folder))
+        whole_s, whole_mb, whole = verified(folder)
+        nightly_s, nightly_mb, _ = verified(folder, "--new")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    results = {
+        "events": EVENTS, "objects": OBJECTS, "fill_s": round(filled, 1), "verify_s": round(whole_s, 1),
+        "verify_peak_mb": round(whole_mb), "verify_events_per_s": round(EVENTS / whole_s),
+        **{f"{name}_s": round(part["seconds"], 2) for name, part in whole["parts"].items()},
+        "nightly_s": round(nightly_s, 1), "nightly_peak_mb": round(nightly_mb),
+    }  # fmt: skip
+    for name, figure in results.items():
+        print(f"  {name:<24}{figure:>12,}")
+    print(json.dumps({"bench": "verify", "results": results}))
+
+
+if __name__ == "__main__":
+    main()
