@@ -88,7 +88,8 @@ async def _settled(
     waiting: dict[str, str] = {}
     while time.monotonic() < deadline:
         rows = await _rows(mnemon, tenant, RUNS)
-        killed = [row["run_id"] for row in rows if (row["error"] or "").startswith("WORKER_LOST")]
+        failed = [row for row in rows if row["status"] == "failed"]
+        killed = [row["run_id"] for row in failed if (row["error"] or "").startswith("WORKER_LOST")]
         async with httpx.AsyncClient(base_url=url, headers=victim.headers, timeout=60) as client:
             for run in killed:
                 (await client.post(f"/v1/ingestion-runs/{run}/retry")).raise_for_status()
