@@ -54,7 +54,7 @@ def intent(learned: LearnedExtractor | None) -> dict[str, float]:
     if intent_training.was_trained_on():
         print("intent: the shipped weights were trained on this file; these are of parts that training held back")
         found = _intent_score("words, 10 folds", intent_training.cross_validate(sentences, labels) >= LIKELY, labels)
-        print(f"intent, learned reader, held-back fifth: F1 {reader_folds()['intent_f1']:.3f}")
+        print(f"intent, learned reader, five folds: F1 {reader_folds()['intent_f1']:.3f}")
         return {"intent_words_f1": found[0], "intent_f1": reader_folds()["intent_f1"]}
     words = np.array([actionable(each) for each in sentences])
     found = _intent_score("shipped word weights", words >= LIKELY, labels)

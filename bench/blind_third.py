@@ -19,6 +19,7 @@ from mnemon.semantics.rules.engine import RulesExtractor
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE, SemanticEvent
 
 BINS = 10
+_UNPREFIXED = frozenset({"links_f1", "links_of_labels_f1", "calibration_error"})
 PAGE = 3000
 Found = Sequence[Sequence[SemanticEvent]]
 
@@ -34,30 +35,41 @@ def learned_engine(home: Path) -> LearnedExtractor | None:
 
 def blind_third(learned: LearnedExtractor | None) -> dict[str, float]:
     documents = load_documents("blind", CORPUS)
-    by_rules = _read(RulesExtractor(), documents)
+    by_rules = read_all(RulesExtractor(), documents)
     rules = compare(documents, by_rules)
     _tell("blind third, rules alone", rules)
     results = {"blind_rules_f1": round(rules.f1(), 3)}
     if learned is None:
         return results
-    found = _read(learned, documents)
-    both = compare(documents, found, FACT_CONFIDENCE)
     without_rules = LearnedExtractor(learned.reader, with_rules=False)
-    alone = compare(documents, _read(without_rules, documents), FACT_CONFIDENCE)
+    alone = compare(documents, read_all(without_rules, documents), FACT_CONFIDENCE)
     _tell("blind third, learned alone", alone)
-    _tell("blind third, both", both)
+    both = figures_of(documents, read_all(learned, documents))
+    return (
+        results
+        | {f"blind_{name}": value for name, value in both.items() if name not in _UNPREFIXED}
+        | {
+            "blind_learned_f1": round(alone.f1(), 3),
+            **{name: value for name, value in both.items() if name in _UNPREFIXED},
+        }
+    )
+
+
+def figures_of(documents: list[Document], found: Found) -> dict[str, float]:
+    """Of both readers together, in all, by language, by kind and by category."""
+    both = compare(documents, found, FACT_CONFIDENCE)
+    _tell("both", both)
     for name, part in _parts(documents, found).items():
         print(f"  {name:<28} {_figures(part)}  n {part.labelled.total()}")
     for category in sorted(both.labelled):
         print(f"  {category:<28} {_figures(both, category)}  n {both.labelled[category]}")
-    return results | {
-        "blind_f1": round(both.f1(), 3),
-        "blind_precision": round(both.precision(), 3),
-        "blind_recall": round(both.recall(), 3),
-        "blind_learned_f1": round(alone.f1(), 3),
-        "blind_owner_acc": round(both.share("owner"), 3),
-        "blind_due_acc": round(both.share("due"), 3),
-        "links_f1": _links(documents, compare(documents, found)),
+    return {
+        "f1": round(both.f1(), 3),
+        "precision": round(both.precision(), 3),
+        "recall": round(both.recall(), 3),
+        "owner_acc": round(both.share("owner"), 3),
+        "due_acc": round(both.share("due"), 3),
+        **_links(documents, compare(documents, found)),
         "calibration_error": _calibration(compare(documents, found)),
     }
 
@@ -77,7 +89,7 @@ def speed(learned: LearnedExtractor, pages: int = 100) -> dict[str, float]:
     return results
 
 
-def _read(engine: Extractor, documents: list[Document]) -> Found:
+def read_all(engine: Extractor, documents: list[Document]) -> Found:
     return [asyncio.run(extract_revision(engine, each.revision)).events for each in documents]
 
 
@@ -115,8 +127,11 @@ def _calibration(part: Score) -> float:
     return round(float(error), 3)
 
 
-def _links(documents: list[Document], part: Score) -> float:
-    """Links between events that were found, against those labelled; a labelled one whose event is missing counts."""
+def _links(documents: list[Document], part: Score) -> dict[str, float]:
+    """Links between events that were found, against those labelled; a labelled one whose event is missing counts.
+
+    Beside it, of the links between two events that were both found: how well linking does by itself.
+    """
     names = {id(event): name for name, event in part.matched.items()}
     wanted = {link for document in documents for link in document.links if link[0] != "depends_on"}
     placed = [
@@ -127,6 +142,11 @@ def _links(documents: list[Document], part: Score) -> float:
     ]
     by_event = {each.event.event_id: names[id(each.event)] for each in placed}
     found = {(link.kind, by_event[link.later], by_event[link.earlier]) for link in link_events(placed)}
+    there = {link for link in wanted if {link[1], link[2]} <= set(by_event.values())}
     right = len(found & wanted)
-    print(f"  links: {right} right of {len(found)} found, {len(wanted)} labelled (supersedes, fulfils)")
+    print(f"  links: {right} right of {len(found)} found, {len(wanted)} labelled, {len(there)} between events found")
+    return {"links_f1": _f1(right, found, wanted), "links_of_labels_f1": _f1(right, found, there)}
+
+
+def _f1(right: int, found: set[tuple[str, str, str]], wanted: set[tuple[str, str, str]]) -> float:
     return round(2 * right / (len(found) + len(wanted)), 3) if found or wanted else 0.0

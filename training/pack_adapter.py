@@ -1,6 +1,7 @@
 """Packs an adapter: each row of its matrices as bytes with one scale, half the size of half precision.
 
-`.venv/bin/python training/pack_adapter.py FILE.npz` writes it anew and prints its SHA-256.
+`.venv/bin/python training/pack_adapter.py TARGET.npz FILE.npz ...` writes the packed mean of the files, or of TARGET
+itself where none is given, and prints its SHA-256. The mean is of models that began alike (`train_readers.py`).
 """
 
 import hashlib
@@ -27,9 +28,18 @@ def packed(parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return made
 
 
-def main(file: Path) -> None:
-    with np.load(file) as read:
-        parts = {name: read[name] for name in read.files}
+def mean_of(files: list[Path]) -> dict[str, np.ndarray]:
+    tables = []
+    for file in files:
+        with np.load(file) as read:
+            tables.append({name: read[name] for name in read.files})
+    if len(tables) == 1:
+        return tables[0]
+    return {name: np.mean([table[name].astype(np.float32) for table in tables], axis=0) for name in tables[0]}
+
+
+def main(file: Path, *others: Path) -> None:
+    parts = mean_of(list(others) or [file])
     output = io.BytesIO()
     np.savez(output, **packed(parts))
     file.write_bytes(output.getvalue())
@@ -37,4 +47,4 @@ def main(file: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:]))

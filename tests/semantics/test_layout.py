@@ -1,12 +1,13 @@
 """Layout is read from how texts are written: who speaks, on which day, and what a heading covers."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
 from mnemon.documents.structure.reading import read_structure
 from mnemon.documents.structure.sections import Section
 from mnemon.documents.structure.structure import Hints, TextKind
+from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.rules.layout import Unit, layout_of
 from tests.semantics.reading import events, the_event
 
@@ -100,3 +101,25 @@ async def test_a_decision_under_its_heading_may_hold_a_condition() -> None:
 def test_headings_may_carry_an_items_number_or_say_of_when() -> None:
     assert units("Minutes\n\n13/26 Playground\nThe clerk reported on the swing.\n")[0].heading == "13/26 Playground"
     assert units("Status\n\nDecisions of the week\n- No printed tickets.\n")[0].section is Section.DECISIONS
+
+
+@pytest.mark.parametrize(
+    ("text", "speakers", "day"),
+    [
+        (
+            "[05/10, 07:55] Dr Mensah: Morning\n[10/10, 07:58] Nurse Gwen: fridge alarm\n",
+            ["Dr Mensah", "Nurse Gwen"],
+            10,
+        ),
+        ("tom 2026-10-05 09:12\nI'll do it\n\nana 2026-10-10 10:00\ndeployed\n", ["tom", "ana"], 10),
+        (
+            "Luka Horvat commented on 5 October 2026\nI'll do it.\n\nAma Serwaa commented on 10 October 2026\nDone.\n",
+            ["Luka Horvat", "Ama Serwaa"],
+            10,
+        ),
+    ],
+)
+def test_a_stamp_is_no_part_of_a_name_and_gives_the_day(text: str, speakers: list[str], day: int) -> None:
+    said = Revision("rev", text, "chat", datetime(2026, 10, 12, tzinfo=UTC)).layout.units
+    assert [unit.speaker for unit in said] == speakers
+    assert said[-1].day == date(2026, 10, day)

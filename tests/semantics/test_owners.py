@@ -36,6 +36,12 @@ def owed(text: str, quote: str, kind: SourceType = "note", sender: str | None = 
         ("- Wanjiru: saw the bank. will send a list tmrw", "will send a list tmrw", "Wanjiru Kamau", "2026-03-06"),
         ("Glass for case 10: Jakub, by 3/18", None, "Jakub Nowak", "2026-03-18"),
         ("Labels proofread (Priya, 17 March)", None, "Priya Raman", "2026-03-17"),
+        ("Mount for the tunic – Wangari, 18.3.", None, "Wangari", "2026-03-18"),
+        ("Kabel tauschen: Thabiso, bis Montag", None, "Thabiso", "2026-03-09"),
+        ("Hand-over of the keys: Xolani, before 6 pm 26/6", None, "Xolani", "2026-06-26"),
+        ("Schlüssel abholen (Ngaire, nächste Woche)", None, "Ngaire", "2026-03-15"),
+        ("Hatice: fixed the pump. Paints the hall next wk.", "Paints the hall next wk.", "Hatice", "2026-03-15"),
+        ("Tunde, sorg bitte dafür, dass alles bis Ostern steht.", None, "Tunde", "2026-04-05"),
         ("Priya, could you call them before noon?", None, "Priya Raman", "2026-03-05"),
         ("@priya bitte bis Montag gegenlesen", None, "Priya Raman", "2026-03-09"),
         ("Frau Blum holt bis Ende April Angebote ein", None, "Doris Blum", "2026-04-30"),
@@ -47,6 +53,21 @@ def owed(text: str, quote: str, kind: SourceType = "note", sender: str | None = 
 )
 def test_owner_and_due_day(text: str, quote: str | None, owner: str, due: str | None) -> None:
     assert owed(f"{text}.\n", quote or text) == ({owner}, due)
+
+
+@pytest.mark.parametrize(
+    "text", ["I will send the list by Friday.", "Ich schicke die Liste.", "You will have it by Friday."]
+)
+def test_a_pronoun_is_nobodys_name(text: str) -> None:
+    assert owed(text, text)[0] == set()
+
+
+def test_who_is_told_to_send_it_owes_it() -> None:
+    text = (
+        "Priya Raman: Der Plan fehlt.\nJakub Nowak: Welcher?\nPriya Raman: Der alte.\n"
+        "Jakub Nowak: Schick mir den neuen bis Montag.\n"
+    )
+    assert owed(text, "Schick mir den neuen bis Montag.", "transcript") == ({"Priya Raman"}, "2026-03-09")
 
 
 def test_who_speaks_owes_what_you_will_have() -> None:

@@ -91,6 +91,15 @@ def year(number: int) -> DateRange:
     return DateRange(date(number, 1, 1), date(number, 12, 31))
 
 
+def easter(number: int) -> date:
+    """Easter Sunday of a year, as Gauss reckoned it and others mended."""
+    a, b, c = number % 19, number // 100, number % 100
+    d = (19 * a + b - b // 4 - (b - (b + 8) // 25 + 1) // 3 + 15) % 30
+    e = (32 + 2 * (b % 4) + 2 * (c // 4) - d - c % 4) % 7
+    f = d + e - 7 * ((a + 11 * d + 22 * e) // 451) + 114
+    return date(number, f // 31, f % 31 + 1)
+
+
 def unit_around(unit: str, today: date, step: int) -> DateRange:
     """This week is step 0, last month is step -1, next quarter is step 1."""
     if unit == "week":

@@ -37,7 +37,8 @@ _BETWEEN = re.compile(r"[\s,(]*(?:(?:on|the|of|den|dem|am|at|um|gegen)\s+)*")
 # "may" is a month only where it is written as one.
 _MODAL_MAY = re.compile(r"\bmay$")
 _MAYBE_DATED = re.compile(
-    rf"\d|\b(?:{'|'.join(MONTHS)}|{'|'.join(WEEKDAYS)}|day|week|month|quarter|year|today|tonight|tomorrow|tmr"
+    rf"\d|\b(?:{'|'.join(MONTHS)}|{'|'.join(WEEKDAYS)}|day|week|month|quarter|year|today|tonight|tomorrow|tmr|tmw"
+    r"|wk|fortnight|weekend|easter|ostern|christmas|weihnachten"
     r"|yesterday|yday|yest|morning|afternoon|evening|night|EO[DWMQY]|COB|close of|end of|noon|midday|lunch|midnight"
     r"|heut|morgen|übermorgen|gestern|vorgestern|woche|kalenderwoche|monat|quartal|jahr|tage?n?\b|mittag|abend"
     r"|mitternacht|feierabend|dienst|schicht|nächst|kommend|ende\b|montag|mittwoch|donnerstag|freitag|samstag|sonn"

@@ -14,10 +14,11 @@ _SHORT_WEEKDAY = "|".join(sorted((name for name in WEEKDAYS if not name.endswith
 _SHORT = rf"(?:{_SHORT_WEEKDAY})\b\.?"
 _WEEKDAY = (
     rf"(?P<weekday>(?:{_FULL_WEEKDAY})\b|(?<=\b(?:on|by|to) ){_SHORT}|(?<=\b(?:due|eod|cob|for) ){_SHORT}"
-    rf"|(?<=\b(?:next|this|last) ){_SHORT}|(?:{_SHORT_WEEKDAY})\b(?=[.,]?\s+\d))"
+    rf"|(?<=\b(?:next|this|last|till) ){_SHORT}"
+    rf"|(?<=\buntil ){_SHORT}|(?<=\bbefore ){_SHORT}|(?:{_SHORT_WEEKDAY})\b(?=[.,]?\s+\d))"
 )
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
-_UNIT = r"(?P<unit>(?:business|working)\s+day|day|week|month|quarter|year)s?"
+_UNIT = r"(?P<unit>(?:business|working)\s+day|day|week|wk|fortnight|month|quarter|year)s?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _THIS_AGE = r"(?:19|20)\d\d"
 _YEAR = rf"(?P<year>{_THIS_AGE})"
@@ -27,7 +28,10 @@ _DAY_WORDS = (
     "twentieth",
 )  # fmt: skip
 # "Tue 9/18", "Ada, 9/18", "(9/18)".
-_BEFORE_SHORT = re.compile(rf"(?:[,(]|\b(?:{_FULL_WEEKDAY}|{_SHORT_WEEKDAY})\.?,?)\s*\Z", re.IGNORECASE)
+_BEFORE_SHORT = re.compile(
+    rf"(?:[,(]|\b(?:deadline|due|date|until|[ap]m|\d[ap]m)\W?|\b(?:{_FULL_WEEKDAY}|{_SHORT_WEEKDAY})\.?,?)\s*\Z",
+    re.IGNORECASE,
+)
 # "9/18  flour is in" in a log.
 _AFTER_SHORT = re.compile(r"\s{2,}|\s*[-–—:]|\s*$")
 _END_OF = (
@@ -94,6 +98,7 @@ def _relative_day(match: re.Match[str], today: date, _direction: DateDirection) 
         "tmrw": 1,
         "tmr": 1,
         "tmrow": 1,
+        "tmw": 1,
         "yesterday": -1,
         "yday": -1,
         "yest": -1,
@@ -106,15 +111,38 @@ def _relative_day(match: re.Match[str], today: date, _direction: DateDirection) 
 
 def _relative_unit(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
     step = {"next": 1, "coming": 1, "following": 1, "last": -1, "past": -1, "previous": -1}
-    return _edge(match, calendar.unit_around(match["unit"].lower(), today, step.get((match["which"] or "").lower(), 0)))
+    return _edge(match, calendar.unit_around(_long(match["unit"]), today, step.get((match["which"] or "").lower(), 0)))
+
+
+def _long(unit: str) -> str:
+    return "week" if unit.lower() == "wk" else unit.lower()
+
+
+def _weekend(_match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
+    """The Saturday and Sunday of this week."""
+    last = calendar.week(today).last
+    return DateRange(last - timedelta(days=1), last)
+
+
+def _hours_ahead(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
+    return calendar.day(today + timedelta(days=-(-int(match["count"]) // 24)))
+
+
+def _feast(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
+    """Easter Sunday or Christmas Day, the next one."""
+    year = today.year
+    days = [calendar.easter(each) if match["easter"] else date(each, 12, 25) for each in (year, year + 1)]
+    return calendar.day(next(day for day in days if day >= today))
 
 
 def _count_ahead(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
+    if match["unit"].lower() == "fortnight":
+        return calendar.day(calendar.shifted(today, "week", 2 * _count(match)))
     return calendar.day(calendar.shifted(today, _unit(match), _count(match)))
 
 
 def _count_ago(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
-    return calendar.day(calendar.shifted(today, _unit(match), -_count(match)))
+    return calendar.day(calendar.shifted(today, _unit(match).replace("fortnight", "week"), -_count(match)))
 
 
 def _end_of_short(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
@@ -157,17 +185,21 @@ ENGLISH: tuple[tuple[str, DateReader], ...] = (
         rf"(?:(?:\s+of)?[\s/]+{_YEAR})?\b",
         _quarter,
     ),
-    (r"\b(?P<word>the day after tomorrow|the day before yesterday|tomorrow|tmrw|tmrow|tmr|yesterday|yday|yest"
+    (r"\b(?P<word>the day after tomorrow|the day before yesterday|tomorrow|tmrw|tmrow|tmr|tmw|yesterday|yday|yest"
         r"|last\s+night|tonight"
         r"|today"
      r"|this\s+(?:morning|afternoon|evening))\b", _relative_day),
     (rf"\b(?:(?P<which>next|last|this|coming)\s+)?{_WEEKDAY}", _weekday),
     (rf"\b{_END_OF}(?:the\s+|this\s+)?(?P<which>next|last|this|coming|following|past"
-        r"|previous)\s+(?P<unit>week|month|quarter|year)\b",
+        r"|previous)\s+(?P<unit>week|wk|month|quarter|year)\b",
      _relative_unit),
     (r"\b(?P<edge>the\s+end|end)\s+of\s+(?:(?P<which>the|this)\s+)?(?P<unit>day|week|month|quarter|year)\b",
      _relative_unit),
     (r"\b(?:EO(?P<letter>[DWMQY])|COB)\b", _end_of_short),
+    (r"\b(?P<which>(?!))?(?P<unit>month|quarter|year)[\s-](?P<edge>end)\b", _relative_unit),
+    (r"\b(?:the|this|over\s+the)\s+weekend\b", _weekend),
+    (r"\b(?:within|in)\s+(?:the\s+next\s+)?(?P<count>24|36|48|72|96)\s+hours\b", _hours_ahead),
+    (r"\b(?:by|before|until|bis|vor)\s+(?:(?P<easter>Easter|Ostern)|Christmas|Weihnachten)\b", _feast),
     (rf"\b(?:within|in)\s+(?:the\s+next\s+)?{_COUNT}\s+{_UNIT}\b(?!\s+(?:a|per|of\s+the))", _count_ahead),
     (rf"\b{_COUNT}\s+{_UNIT}\s+(?:from\s+(?:now|today)|out)\b", _count_ahead),
     (rf"\b{_COUNT}\s+{_UNIT}\s+(?:ago|back)\b", _count_ago),
@@ -194,4 +226,4 @@ def _count(match: re.Match[str]) -> int:
 
 
 def _unit(match: re.Match[str]) -> str:
-    return re.sub(r"(?:business|working)\s+day", "business day", match["unit"].lower())
+    return re.sub(r"(?:business|working)\s+day", "business day", _long(match["unit"]))

@@ -108,6 +108,10 @@ def _day_alone(match: re.Match[str], today: date, direction: DateDirection) -> D
     return calendar.day_of_any_month(int(match["day"]), today, direction)
 
 
+def _hours_ahead(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
+    return calendar.day(today + timedelta(days=-(-int(match["count"]) // 24)))
+
+
 def _edge_word(match: re.Match[str]) -> calendar.PeriodEdge:
     return _EDGES[match["edge"].lower()] if match["edge"] else None
 
@@ -140,6 +144,7 @@ GERMAN: tuple[tuple[str, DateReader], ...] = (
     (r"\b(?P<unit>monat|jahr|quartal)e?sende\b", _end_of_unit),
     (r"\b(?:am\s+|bis\s+zum\s+)?wochenende\b", _weekend),
     (rf"\b(?:in|binnen|innerhalb(?:\s+von)?)\s+(?:den\s+nächsten\s+|der\s+nächsten\s+)?{_COUNT}\s+{_UNIT}", _ahead),
+    (r"\b(?:in|binnen|innerhalb(?:\s+von)?)\s+(?P<count>24|36|48|72|96)\s+stunden\b", _hours_ahead),
     (rf"\bvor\s+{_COUNT}\s+{_UNIT}", _ago),
     (r"\b(?:am|zum|vom|bis)\s+(?P<day>\d{1,2})\.(?=\s|$|[,;)])(?!\s\w+\.?\s?\d)", _day_alone),
 )  # fmt: skip

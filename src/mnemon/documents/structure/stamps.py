@@ -7,7 +7,7 @@ from datetime import date
 from mnemon.documents.structure.calendar_words import NO_YEAR
 from mnemon.documents.structure.dates import read_dates
 
-_NUMBERS = re.compile(r"(\d{1,4})[-./](\d{1,2})(?:[-./](\d{1,4})\b|\.(?!\d))")
+_NUMBERS = re.compile(r"(\d{1,4})[-./](\d{1,2})(?:[-./](\d{1,4})\b|\.(?!\d)|(?=,?\s+\d{1,2}[:.]\d{2}))")
 # A line that is nothing but a day, as chat exports set between two days.
 _AROUND = " \t-–—=*#[]()"
 _LONGEST_DAY_LINE = 80
@@ -40,7 +40,7 @@ def stamped_day(stamp: str, day_first: bool) -> date | None:
     first, second, third = (int(part or NO_YEAR) for part in match.groups())
     try:
         if match[3] is None:
-            return date(NO_YEAR, second, first)
+            return date(NO_YEAR, second, first) if day_first else date(NO_YEAR, first, second)
         if len(match[1]) == 4:
             return date(first, second, third)
         year = third + 2000 if third < 100 else third

@@ -13,7 +13,10 @@ from mnemon.documents.structure.sections import section_of
 from mnemon.documents.structure.stamps import day_line
 from mnemon.documents.structure.structure import Block
 
-_NAME = r"\*{0,2}(?P<name>@?[^\W\d_][\w.'’@-]*(?: [^\W_(][\w.'’@-]*){0,3}(?: \([^()\n]{1,30}\))?)\*{0,2}"
+_NAME = (
+    r"\*{0,2}(?P<name>@?[^\W\d_][\w.'’@-]*(?: (?:[^\W\d_(][\w.'’@-]*|\d{1,2}(?![\d:./-]))){0,3}"
+    r"(?: \([^()\n]{1,30}\))?)\*{0,2}"
+)
 _WHOLE_NAME = rf"(?P<name>[{UPPER}][\w.’'-]*(?: [{UPPER}][\w.’'-]*){{0,3}})"
 _NICK = r"[@+%&~]?(?P<name>[\w\[\]\\^{}|`.-]{1,40})"
 _CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[.,]\d{1,3})?(?: ?[AaPp]\.?[Mm]\.?|Z|[+-]\d{2}:?\d{2})?"
@@ -23,7 +26,8 @@ _DAY = (
     rf"|\d{{1,2}}\.? {_MONTH},? \d{{4}}|{_MONTH} \d{{1,2}},? \d{{4}})"
 )
 _TIME = rf"(?P<stamp>(?:{_DAY}[T, ]+)?{_CLOCK})"
-_WHEN = rf"(?P<stamp>(?:{_DAY}[T, ]+(?:at )?)?{_CLOCK}|{_CLOCK},? (?:on )?{_DAY}|{_DAY})"
+# "03/04, 07:55": without a year only beside the clock.
+_WHEN = rf"(?P<stamp>(?:(?:{_DAY}|\d{{1,2}}/\d{{1,2}})[T, ]+(?:at )?)?{_CLOCK}|{_CLOCK},? (?:on )?{_DAY}|{_DAY})"
 
 # One line of these is enough to know a turn by: the speaker is parted from the words.
 _SURE = tuple(
@@ -77,6 +81,11 @@ _LABELS = frozenset({
     "verantwortlich", "von", "was", "wann", "wer", "wie", "wo", "ziel", "zuständig", "ergebnis", "frage", "antwort",
 })  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+")
+_AROUND_NAME = re.compile(
+    r"\A(?:comment|reply|note|kommentar|antwort) (?:by|from|von) "
+    r"|\s(?:commented|wrote|replied|added|posted|schrieb|kommentierte)(?:\s(?:on|at|am|um))?\Z",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +107,19 @@ def turn_on(line: str) -> SpeakerTurn | None:
         for pattern in (*_SURE, *_LIKELY, _CLOCK_ABOVE):
             if (match := pattern.match(line)) and not _is_label(match["name"]):
                 return SpeakerTurn(
-                    match["name"].strip(), match["stamp"], match.end(), pattern in _SURE, pattern is not _CLOCK_ABOVE
+                    _speaker(match["name"]), match["stamp"], match.end(), pattern in _SURE, pattern is not _CLOCK_ABOVE
                 )
         if match := _NICK_ONLY.match(line):
             return SpeakerTurn(match["name"], "", match.end(), sure=True)
     match = _NAMED.match(line, 0, _HEAD)
     if match is None or _is_label(match["name"]):
         return None
-    return SpeakerTurn(match["name"].strip(), "", match.end(), timed=False)
+    return SpeakerTurn(_speaker(match["name"]), "", match.end(), timed=False)
+
+
+def _speaker(name: str) -> str:
+    """ "Comment by Luka", "Luka Horvat commented on": the name alone."""
+    return _AROUND_NAME.sub("", name.strip()).strip() or name.strip()
 
 
 def _is_label(name: str) -> bool:

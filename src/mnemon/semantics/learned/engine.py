@@ -7,7 +7,6 @@ from dataclasses import replace
 from mnemon.semantics.extract.extractor import ChunkExtraction, MergedEvents
 from mnemon.semantics.extract.revision import Revision, RevisionChunk
 from mnemon.semantics.learned.fields import candidate_of
-from mnemon.semantics.learned.gloss import is_german
 from mnemon.semantics.learned.proposals import Proposal, propose
 from mnemon.semantics.learned.reader import LearnedReader, confidence_in
 from mnemon.semantics.link.merge import merge_candidates
@@ -21,7 +20,7 @@ LEAST_KEPT = 0.3
 # A rule that is more often right than wrong on labelled text: its word stands.
 SURE_RULE = 0.6
 # Below this the reader does not only doubt a finding: on held-back documents it was right in four of five.
-DISBELIEVED = 0.2
+DISBELIEVED = 0.3
 
 
 class LearnedExtractor:
@@ -53,7 +52,7 @@ def _candidates(
 ) -> Iterator[Candidate]:  # fmt: skip
     """In the order of the text, so that pronouns find who was named before them."""
     cast, heard = Cast(revision), 0
-    units, german = revision.layout.units, is_german(revision.text)
+    units = revision.layout.units
     for proposal in sorted(proposals, key=lambda one: (one.start, one.end, one.category.value)):
         for unit in units[heard : max(heard, proposal.unit)]:
             cast.hear(plain(unit.text))
@@ -61,7 +60,7 @@ def _candidates(
         confidence = confidence_in(proposal, weights)
         if proposal.by_rule is not None:
             found = _with_owner(revision, proposal, cast, proposal.by_rule)
-            yield replace(found, confidence=max(confidence, _least_of(found, confidence, german)))
+            yield replace(found, confidence=max(confidence, _least_of(found, confidence)))
         elif confidence < LEAST_KEPT:
             continue
         elif read := candidate_of(revision, proposal, cast, _chunk_id(chunks, proposal.start)):
@@ -80,12 +79,9 @@ def _with_owner(revision: Revision, proposal: Proposal, cast: Cast, by_rule: Can
     return replace(by_rule, actors=read.actors if owned else by_rule.actors, due=by_rule.due or read.due)
 
 
-def _least_of(by_rule: Candidate, confidence: float, german: bool) -> float:
-    """What a rule found is not lost because the reader doubts it: a sure rule states it, another one suggests it.
-
-    Rules were made for English; what they find in German has to be believed a little.
-    """
-    sure = by_rule.confidence >= SURE_RULE and not (german and confidence < DISBELIEVED)
+def _least_of(by_rule: Candidate, confidence: float) -> float:
+    """What a rule found is not lost because the reader doubts it: a sure rule states it, another one suggests it."""
+    sure = by_rule.confidence >= SURE_RULE and confidence >= DISBELIEVED
     return FACT_CONFIDENCE if sure else LEAST_KEPT
 
 

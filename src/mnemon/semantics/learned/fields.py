@@ -22,7 +22,10 @@ from mnemon.semantics.semantic_event import Candidate, Category, CommitmentKind,
 
 _ASKS = re.compile(
     r"\?\W*$|\b(?:please|pls|kindly|can you|could you|would you|will you|bitte|kannst du|könnt ihr|können sie"
-    r"|könnten sie|würden sie|magst du|(?:ask|need|want|like) you to|ich bitte (?:sie|dich|euch))\b|^\W*@",
+    r"|könnten sie|würden sie|magst du|(?:ask|need|want|like) you to|ich bitte (?:sie|dich|euch))\b|^\W*@"
+    # "Send me the list", "schick mir den Plan".
+    r"|^\W*(?:and |then |also |just |und |dann )?(?:send|give|tell|show|bring|get|call|mail|ping|forward|remind|let"
+    r"|schickt?|gib|gebt|sagt?|zeigt?|bringt?|ruft?|meldet?|lasst?) (?:me|us|mir|mich|uns|dich|euch)\b",
     re.IGNORECASE,
 )
 _SPEAKS = re.compile(r"\b(?:I|I'll|I'm|me|my|we|we'll|our|ich|wir|mir|mein\w*|unser\w*)\b", re.IGNORECASE)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from mnemon.documents.structure.names import CAPITALISED, NAME, TITLE
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.parties import party_called
+from mnemon.semantics.learned.placed_names import could_be_name, names_at_end, names_before_line
 from mnemon.semantics.learned.sheets import value_beside
 from mnemon.semantics.rules.actors import Cast
 from mnemon.semantics.rules.agents import split_names
@@ -51,10 +52,19 @@ _GERMAN_SUBJECT = re.compile(
     r"\W*(?:\(?\d+[.)]?\s+)?(?:(?:Der|Die|Das|Jede[rs]?|Alle|Beide|Unser[e]?)\s+)?"
     r"(?P<noun>(?:[a-zäöüß-]+\s+)?[A-ZÄÖÜ][\w-]+(?:\s(?:[A-ZÄÖÜ][\w-]+|&|de[rs]))*)\s+(?=[a-zäöüß]+\b)"
 )
+# "Toner ist zu bestellen", "Drucker dürfen nicht benutzt werden", "Gib mir Bescheid", "den Rest zahlen wir".
+_NO_DOER = re.compile(
+    r"\b(?:ist|sind)\b.*\b(?:zu \w+en|\w+zu\w+en)\b|\b(?:darf|dürfen|muss|müssen|soll|sollen|wird|werden)\b.*\bwerden\b"
+    r"|\A\W*\w+ (?:mir|mich|uns|sich|in|am|im|bis)\b|\A\W*(?:Den|Dem|Einen|Einem|Zum|Zur|Ab)\b"
+)
 _DUTIES = re.compile(
     r"\b(?:Pflichten|Aufgaben|Leistungen|Duties|Obligations) (?:de[rs]|of(?: the)?) (?P<noun>\w+)", re.IGNORECASE
 )
 _BESIDE = re.compile(r"(?:[,(:–—|→-]|\b(?:by|von|durch|owner|wer))\s*\Z", re.IGNORECASE)
+# A pronoun is nobody's name: who is meant has to be known.
+_SAID_OF_SOMEBODY = re.compile(
+    r"(?:I|we|you|he|she|they|it|ich|wir|du|ihr|er|sie|es|man)(?:['’]\w+)?(?:\s|\Z)", re.IGNORECASE
+)
 _OPEN = re.compile(r"\W*(?:offen|open|tbd|tbc|n/?a|none|nobody|keiner|niemand|unklar|\?)?\W*", re.IGNORECASE)
 _NOBODY = words(
     "it this that there which what es das dies man wer was wenn falls bitte please nach bei vor in auf im am zum"
@@ -79,10 +89,22 @@ class OwnerSearch:
 
 def owners_of(search: OwnerSearch) -> tuple[str, ...]:
     """Those of the row, the sheet or the label; those addressed or named; else who speaks."""
-    for find in (_in_row, _in_sheet, _addressed, _speaking, _labelled, _subject, _mentioned, _defined, _fallback):
-        if found := [name for name in find(search) if name and not _OPEN.fullmatch(name)]:
+    for find in (
+        _in_row, _in_sheet, _addressed, _speaking, _at_end, _labelled, _subject, _mentioned, _defined, _fallback,
+    ):  # fmt: skip
+        if found := [name for name in find(search) if _may_own(name)]:
             return tuple(dict.fromkeys(found))
     return ()
+
+
+def _may_own(name: str) -> bool:
+    return bool(name) and not _OPEN.fullmatch(name) and _SAID_OF_SOMEBODY.match(name) is None
+
+
+def _at_end(search: OwnerSearch) -> Iterator[str]:
+    if search.kind == "assignment":
+        for name in names_at_end(search.revision, search.clause, search.german):
+            yield _full(search, name)
 
 
 def _in_row(search: OwnerSearch) -> Iterator[str]:
@@ -110,7 +132,7 @@ def _addressed(search: OwnerSearch) -> Iterator[str]:
     before = search.revision.text[search.unit.start : search.unit.end].split(search.clause[:20])[0]
     for said in (search.clause, before[-80:] + " "):
         for match in _SPOKEN_TO.finditer(said):
-            if _is_person(search, match["name"]):
+            if _is_person(search, match["name"]) or could_be_name(search.revision, match["name"], search.german):
                 yield _full(search, match["name"])
                 return
     if search.kind == "request" and (named := next(_people_in(search, search.clause), None)) and search.german:
@@ -165,17 +187,24 @@ def _labelled(search: OwnerSearch) -> Iterator[str]:
                 yield from (_full(search, name) for name in names)
             yield from own
             return
+    if not search.unit.speaker and not any(_subject_people(search)):
+        yield from (
+            _full(search, name) for name in names_before_line(search.revision, search.unit.start, search.german)
+        )
 
 
 def _subject(search: OwnerSearch) -> Iterator[str]:
     yield from _subject_people(search)
-    if _PRONOUN.match(search.clause) and search.cast.last_person:
-        yield search.cast.last_person
+    last = search.cast.last_person
+    if _PRONOUN.match(search.clause) and last and could_be_name(search.revision, last, search.german):
+        yield last
 
 
 def _subject_people(search: OwnerSearch) -> Iterator[str]:
     """People whom the clause begins with, or a German one has right after its verb."""
     said = (search.unit.text if _LACKS_SUBJECT.match(search.clause) else search.clause).lstrip(" -–—•*(\"'")
+    if (label := _LABEL.match(said)) and not _is_person(search, label["names"]) and ":" in label[0]:
+        said = said[label.end() :]
     match = _NAMED.match(said)
     if match is None or not _is_person(search, match[0]):
         return
@@ -203,6 +232,8 @@ def _people_beside(search: OwnerSearch) -> Iterator[str]:
 def _defined(search: OwnerSearch) -> Iterator[str]:
     """Groups, offices and the parties of a contract: "The Circle shall", "Teamleitungen haben"."""
     subject = _GERMAN_SUBJECT if search.german else _ENGLISH_SUBJECT
+    if search.german and _NO_DOER.search(search.clause):
+        return
     duties = _DUTIES.search(search.unit.heading)
     own = None if _LACKS_SUBJECT.match(search.clause) else subject.match(search.clause)
     for match in (own, subject.match(search.unit.text), duties):

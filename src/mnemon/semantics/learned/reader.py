@@ -47,7 +47,7 @@ class LearnedReader:
         if not ids:
             return 0.0
         states = encoder.hidden((START, *ids, END))[1 : len(ids) + 1]
-        return _likely(float(weight[-1] @ _pooled(states, weight) + bias[-1]))
+        return _likely(float(weight[-1] @ _pooled(states, weight) + bias[-1]) - _table()["actionable_from"])
 
     def _loaded(self) -> AdaptedEncoder:
         with self._loading:

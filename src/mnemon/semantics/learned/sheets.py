@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from mnemon.documents.structure.sections import Section
 from mnemon.semantics.rules.layout import Unit
 
 SheetValue = Literal["owner", "due"]
@@ -20,6 +21,8 @@ _LABELS: dict[SheetValue, re.Pattern[str]] = {
     ),
 }
 _TASK = re.compile(r"\W*(?:action|task|to-?do|what|aufgabe|maßnahme|was|auftrag)\s*(?:\d+\s*)?:", re.IGNORECASE)
+_LABELLED = re.compile(r"\W*[\w ]{2,24}:")
+_ACTIONS = Section.ACTIONS
 _REACH = 3
 
 
@@ -29,8 +32,23 @@ def value_beside(units: Sequence[Unit], place: int, kind: SheetValue) -> str | N
     if match := pattern.match(units[place].text):
         return match["value"]
     for unit in units[place + 1 : place + 1 + _REACH]:
-        if _TASK.match(unit.text) or not re.match(r"\W*[\w ]{2,24}:", unit.text):
+        if _TASK.match(unit.text) or not _LABELLED.match(unit.text):
             break
         if match := pattern.match(unit.text):
             return match["value"]
+    return _above(units, place, pattern) if _comes_first(units, pattern) else None
+
+
+def _above(units: Sequence[Unit], place: int, pattern: re.Pattern[str]) -> str | None:
+    for unit in reversed(units[max(0, place - _REACH) : place]):
+        if match := pattern.match(unit.text):
+            return match["value"]
+        if _TASK.match(unit.text) or not _LABELLED.match(unit.text):
+            return None
     return None
+
+
+def _comes_first(units: Sequence[Unit], pattern: re.Pattern[str]) -> bool:
+    """Sheets that name whose it is before what it is: nothing of the kind stands right below the first task."""
+    first = next((at for at, unit in enumerate(units) if _TASK.match(unit.text) or unit.section is _ACTIONS), None)
+    return first is not None and any(pattern.match(unit.text) for unit in units[max(0, first - _REACH) : first])

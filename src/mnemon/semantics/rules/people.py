@@ -76,10 +76,14 @@ class People:
 
     @cached_property
     def _by_part(self) -> dict[str, str | None]:
-        """First and last names to full names; None where two people share one."""
+        """First and last names to full names; None where two people share one. Those who are told come first."""
         parts: dict[str, str | None] = {}
+        told = {word.lower() for name in self.told for word in (name, *name.split())}
         for name in self.names:
+            known = name in self.told
             for part in {name.lower(), *(word.lower() for word in name.split() if len(word) > 1)}:
+                if part in told and not known and part != name.lower():
+                    continue
                 held = parts.get(part, name)
                 longer = held and _extends(name, held)
                 parts[part] = name if longer else held if held and _extends(held, name) else None
@@ -126,12 +130,15 @@ class People:
 
     def by_initials(self, letters: str) -> str | None:
         """ "D" or "DH" in somebody's notes, where only one of the people fits."""
-        fits = [
-            name
-            for name in self.told
-            if letters in (name[:1], "".join(word[:1] for word in name.split())) and name[:1].isupper()
-        ]
-        return fits[0] if len(fits) == 1 else None
+        for known in (self.told, self.names if len(letters) > 1 else ()):
+            fits = {
+                self.full_name(name)
+                for name in known
+                if letters in (name[:1], "".join(word[:1] for word in name.split())) and name[:1].isupper()
+            }
+            if fits:
+                return fits.pop() if len(fits) == 1 else None
+        return None
 
     def is_known(self, name: str) -> bool:
         return self._by_part.get(_tidy(name).lower()) is not None
@@ -167,7 +174,12 @@ def _without_titled(names: dict[str, None]) -> dict[str, None]:
 
 
 def _extends(longer: str, shorter: str) -> bool:
-    return longer == shorter or set(shorter.lower().split()) <= set(longer.lower().split())
+    """ "Ben Okafor" extends "Okafor" and "B. Okafor"."""
+    whole = longer.lower().split()
+    return longer == shorter or all(
+        word in whole or (word.endswith(".") and any(one.startswith(word[:-1]) for one in whole))
+        for word in shorter.lower().split()
+    )
 
 
 def _could_be_person(name: str, common_words: frozenset[str]) -> bool:

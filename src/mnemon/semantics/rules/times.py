@@ -17,7 +17,14 @@ _NO_DEADLINE = frozenset({"from", "since", "after", "as of", "with effect from",
 _REPEATED = re.compile(
     r"\b(?:(?:each|every)\s+(?:other\s+|second\s+)?(?:day|week|month|quarter|year|time|invoice|order|delivery|request|case"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|evening|spring|summer|autumn|winter)"
-    r"|on\s+(?:mon|tues|wednes|thurs|fri|satur|sun)days|monthly|weekly|daily|annually|quarterly)\b",
+    r"|on\s+(?:mon|tues|wednes|thurs|fri|satur|sun)days|monthly|weekly|daily|annually|quarterly"
+    r"|jede[nrs]?\s+(?:zweiten\s+)?(?:\w+tag|mittwoch|tag|woche|monat|quartal|jahr|morgen|abend)"
+    r"|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s|(?:monat|wöchent|täg|jähr)lich)\b",
+    re.IGNORECASE,
+)
+_HOUR = re.compile(
+    r"\W*(?:(?:by|before|at|until|um|vor|bis)\s+)?(?:\d{1,2}:\d\d|\d{1,2}(?=\s*(?:[ap]\.?m|uhr|h)))\s*"
+    r"(?:[ap]\.?m\.?|uhr|h)?\W*",
     re.IGNORECASE,
 )
 _NOW = re.compile(r"\b(?:now|instead|moved to|new date)\b", re.IGNORECASE)
@@ -36,7 +43,9 @@ def due_of(clause: str, today: date | None) -> date | None:
     if (moved := _NOW.search(clause)) and (later := [each for each in mentions if each.start >= moved.end()]):
         # "Was planned for 14 November, now 21 November": the day that holds is the one told last.
         return later[0].period.last
-    best = next((each for each in mentions if each.lead in _DEADLINE), mentions[-1])
+    # "Before 6 pm 26/6": an hour by itself is of today only where no day is named.
+    named = [each for each in mentions if not _HOUR.fullmatch(clause[each.start : each.end])] or mentions
+    best = next((each for each in named if each.lead in _DEADLINE), named[-1])
     return best.period.last
 
 

@@ -1,0 +1,82 @@
+"""Names that are known by their place alone: before a colon, at the end of a task, whoever is spoken to."""
+
+import re
+from collections.abc import Iterator
+
+from mnemon.documents.structure.names import CAPITALISED, NAME, TITLE
+from mnemon.semantics.extract.revision import Revision
+from mnemon.semantics.learned.gloss import english
+from mnemon.semantics.rules.word_lists import words
+
+_NAMES = rf"{NAME}(?:\s*(?:,|/|&|\+|and|und)\s*{NAME})*"
+_WHEN = (
+    r"(?:by|until|till|before|due|on|this|next|end of|today|tonight|tomorrow|tmrw|asap|eod|eow|bis|am|ab|vor|diese"
+    r"|nächste|heute|morgen|sofort|ende|anfang|mitte|mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|kw|q[1-4]|\d+"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mär|apr|jun|jul"
+    r"|aug|sep|okt|oct|nov|dez|dec|januar|februar|märz|mai|juni|juli|oktober|dezember)"
+)
+# "Booth filters, Esteban, this week", "labels proofread (Nayra, 9/17)", "freight - Aroha", "lock: Solveig, 3 May".
+_AT_END = re.compile(
+    rf"(?P<before>\s[-–—]|[:,(])\s*(?P<names>{_NAMES})\s*"
+    rf"(?P<when>(?:[,–—(-]\s*|\s)(?i:{_WHEN})\b[^,;:]{{0,40}})?\s*[.)]*\s*\Z"
+)
+_LINE_LABEL = re.compile(r"[\s\W]*(?P<names>[^:\n–—]{1,60}?)\s*:\s+(?=\S)")
+_TITLE = re.compile(TITLE)
+_PART = re.compile(rf"(?:{TITLE}|[A-Z]\.|de|da|van|von|der|bin|al|{CAPITALISED})")
+# Capitalised at the head of a line or a sentence, and nobody.
+_NOBODY = words(
+    """action actions agenda answer date deadline decision decisions done due issue location next note notes open owner
+    place present priority question reason result risk risks room subject state status task tasks team title todo topic
+    update version when where who why alert booth lux return pit part lock budget offer price report plan result review
+    test tests stock order orders both each all everybody everyone nobody none night day early late shift yes no please
+    aufgabe aufgaben beschluss bitte datum frage grund hinweis nachtrag ort punkt rest status stand termin thema top wer
+    wann was wo weil wenn früh spät nacht alle beide jeder keiner niemand gib gebt schick schickt setzt macht"""
+)
+
+
+def could_be_name(revision: Revision, name: str, german: bool) -> bool:
+    """Somebody who is known; else written like a name, and no word that the language or the text uses otherwise."""
+    people = revision.people
+    if people.is_told(name):
+        return True
+    parts = name.split()
+    if not parts or len(parts) > 4 or not all(_PART.fullmatch(part) for part in parts):
+        return False
+    small = [part.lower().strip(".") for part in parts if not _TITLE.fullmatch(part)]
+    if not small:
+        return False
+    if any(part in _NOBODY or part in people.common_words for part in small):
+        return False
+    if german:
+        return english(small[-1]) is None and len(small[-1]) > 1
+    return people.is_person(name)
+
+
+def names_at_end(revision: Revision, clause: str, german: bool) -> list[str]:
+    """Of a task that ends with whose it is. After a mere comma only before a day, or of somebody known."""
+    match = _AT_END.search(clause)
+    if match is None:
+        return []
+    names = list(split_list(match["names"]))
+    known = [name for name in names if could_be_name(revision, name, german)]
+    if match["before"] == "," and not match["when"] and not all(map(revision.people.is_told, known)):
+        return []
+    return known
+
+
+def names_before_line(revision: Revision, start: int, german: bool) -> list[str]:
+    """ "Marek: finished the parser. Today: metrics.": all of the line is Marek's."""
+    text = revision.text
+    begin = text.rfind("\n", 0, start) + 1
+    end = text.find("\n", start)
+    match = _LINE_LABEL.match(text, begin, end if end >= 0 else len(text))
+    if match is None:
+        return []
+    names = list(split_list(match["names"]))
+    return names if names and all(could_be_name(revision, name, german) for name in names) else []
+
+
+def split_list(names: str) -> Iterator[str]:
+    for name in re.split(r"\s*(?:,|/|&|\+|\band\b|\bund\b)\s*", names):
+        if plain := name.strip(" -–—•*()[]\"'"):
+            yield plain
