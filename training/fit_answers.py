@@ -18,6 +18,7 @@ from asked_library import GoldQuestion, Library, is_quoted, load_questions, open
 from numpy.typing import NDArray
 
 from mnemon.ask.filters import EVERYTHING
+from mnemon.ask.learned.pairs import ReadStatement
 from mnemon.ask.quoting import weighed
 from mnemon.ask.quoting.judgement import FILE
 from mnemon.cli.context import OPERATOR
@@ -26,7 +27,7 @@ from mnemon.telemetry import configure_logging
 
 Floats = NDArray[np.float64]
 # More are measured for learning than an answer compares.
-MEASURED = 16
+MEASURED = 24
 # Below this chance a question is refused: chosen on the curve of `tune`.
 ENOUGH = 0.15
 # What says nothing of one candidate beside the others of its question.
@@ -50,6 +51,7 @@ class Example:
     values: list[dict[str, float]]
     gold: list[bool]
     words: list[int]
+    texts: list[ReadStatement]
 
 
 async def collect(home: Path) -> list[Example]:
@@ -78,8 +80,9 @@ async def _measure(library: Library, question: GoldQuestion) -> Example:
         for one in found
     ]
     return Example(
-        question, [dict(one.values) for one in found], gold, [len(one.statement.text.split()) for one in found]
-    )
+        question, [dict(one.values) for one in found], gold, [len(one.statement.text.split()) for one in found],
+        [weighed.as_read(one) for one in found],
+    )  # fmt: skip
 
 
 def _is_gold(question: GoldQuestion, quote: str, document: Any, revision: Any, start: int, end: int) -> bool:
@@ -97,7 +100,7 @@ def without_meaning(example: Example) -> Example:
     values = [
         {name: value for name, value in one.items() if name not in ("similarity", "dense")} for one in example.values
     ]
-    return Example(example.question, values, example.gold, example.words)
+    return Example(example.question, values, example.gold, example.words, example.texts)
 
 
 def fit_rank(examples: list[Example], names: list[str], penalty: float = 2.0, steps: int = 250) -> Floats:

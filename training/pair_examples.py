@@ -27,7 +27,7 @@ from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.embedded_text import text_to_embed
 from mnemon.documents.ingest.structured import with_structure
 from mnemon.models.tokens import ModelTokenizer, count_tokens
-from mnemon.models.weights import find_weights
+from mnemon.models.weights import Weights, find_weights
 
 WORDS = "embeddings.word_embeddings.weight"
 LONGEST = 160
@@ -36,15 +36,11 @@ _WORD = re.compile(r"\w+")
 _ENDING = re.compile(r"(?:ing|ed|es|s|en|er)$")
 
 
-class Shelf:
-    """The passages of one group of files, found by BM25."""
+class Finder:
+    """Texts that stand one after another, found by BM25."""
 
-    def __init__(self, files: list[TalkFile], tokenizer: ModelTokenizer) -> None:
-        self.texts: list[str] = []
-        self.before: list[int | None] = []
-        self.gold_of: dict[str, set[int]] = defaultdict(set)
-        for file in files:
-            self._add(file, tokenizer)
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
         self.stems = [Counter(_stems(text)) for text in self.texts]
         self.length = [sum(one.values()) for one in self.stems]
         self.average = sum(self.length) / max(len(self.length), 1)
@@ -52,17 +48,6 @@ class Shelf:
         for number, one in enumerate(self.stems):
             for stem in one:
                 self.places[stem].append(number)
-
-    def _add(self, file: TalkFile, tokenizer: ModelTokenizer) -> None:
-        extraction = with_structure(extract_plain(file.text.encode(), DEFAULT_LIMITS))
-        first = len(self.texts)
-        for one in chunk(extraction, lambda words: count_tokens(tokenizer, words)):
-            number = len(self.texts)
-            self.before.append(number - 1 if number > first else None)
-            self.texts.append(text_to_embed(one.headings, one.text, one.speaker))
-            for span in file.spans:
-                if span.start < one.end and span.end > one.start:
-                    self.gold_of[span.name].add(number)
 
     def best(self, question: str) -> list[int]:
         score: dict[int, float] = defaultdict(float)
@@ -78,6 +63,29 @@ class Shelf:
                 if 0 <= beside < len(self.texts):
                     score[beside] += 0.5 * value
         return sorted(score, key=lambda place: (-score[place], place))
+
+
+class Shelf(Finder):
+    """The passages of one group of files."""
+
+    def __init__(self, files: list[TalkFile], tokenizer: ModelTokenizer) -> None:
+        self.texts: list[str] = []
+        self.before: list[int | None] = []
+        self.gold_of: dict[str, set[int]] = defaultdict(set)
+        for file in files:
+            self._add(file, tokenizer)
+        super().__init__(self.texts)
+
+    def _add(self, file: TalkFile, tokenizer: ModelTokenizer) -> None:
+        extraction = with_structure(extract_plain(file.text.encode(), DEFAULT_LIMITS))
+        first = len(self.texts)
+        for one in chunk(extraction, lambda words: count_tokens(tokenizer, words)):
+            number = len(self.texts)
+            self.before.append(number - 1 if number > first else None)
+            self.texts.append(text_to_embed(one.headings, one.text, one.speaker))
+            for span in file.spans:
+                if span.start < one.end and span.end > one.start:
+                    self.gold_of[span.name].add(number)
 
 
 def _stems(text: str) -> Iterator[str]:
@@ -128,16 +136,25 @@ class Pairs:
         asked = [tokenizer.ids(one)[:LONGEST] for one in self.asked]
         np.savez_compressed(
             out / "pairs.npz", rows=np.array(self.rows, np.int32), about=np.array(json.dumps(self.about)),
-            **_ragged("texts", texts), **_ragged("asked", asked),
+            **ragged("texts", texts), **ragged("asked", asked),
         )  # fmt: skip
         return {token for some in (*texts, *asked) for token in some}
 
 
-def _ragged(name: str, rows: list[list[int]]) -> dict[str, Any]:
+def ragged(name: str, rows: list[list[int]]) -> dict[str, Any]:
     return {
         f"{name}_ids": np.array([token for row in rows for token in row], np.uint16),
         f"{name}_ends": np.cumsum([len(row) for row in rows]).astype(np.int32),
     }
+
+
+def packed_weights(weights: Weights, used: set[int]) -> dict[str, Any]:
+    """In half precision, without the rows of words that do not occur."""
+    tensors = {name: value.astype(np.float16) for name, value in weights.tensors().items() if "pooler" not in name}
+    rows = np.zeros((len(tensors[WORDS]), 1), bool)
+    rows[[0, 101, 102, 103, *used]] = True
+    tensors[WORDS] = np.where(rows, tensors[WORDS], np.float16(0))
+    return tensors
 
 
 def main() -> int:
@@ -155,11 +172,7 @@ def main() -> int:
             shelf = Shelf(files, tokenizer)
             pairs.add("meetings", "train", group, shelf, [one for one in queries if one.group == group])
     used = pairs.write(out, tokenizer)
-    tensors = {name: value.astype(np.float16) for name, value in weights.tensors().items() if "pooler" not in name}
-    rows = np.zeros((len(tensors[WORDS]), 1), bool)
-    rows[[0, 101, 102, 103, *used]] = True
-    tensors[WORDS] = np.where(rows, tensors[WORDS], np.float16(0))
-    np.savez_compressed(out / "minilm.npz", **tensors)
+    np.savez_compressed(out / "minilm.npz", **packed_weights(weights, used))
     print(f"{len(pairs.rows)} pairs, {sum(row[3] for row in pairs.rows)} gold, every {EVERY_CLAIM}rd claim")
     return 0
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property
 
 from mnemon.ask.occasions import asked_for
@@ -46,6 +46,8 @@ class CandidateStatement:
     covers: frozenset[int] = frozenset()
     said: frozenset[int] = frozenset()
     score: float = 0.0
+    # Of a turn of a talk, where the text tells: the day on which it was said.
+    said_on: date | None = None
 
     @property
     def key(self) -> tuple[object, int, int]:
@@ -57,6 +59,8 @@ class CandidateStatement:
 
     @property
     def day(self) -> datetime | None:
+        if self.said_on is not None:
+            return datetime(self.said_on.year, self.said_on.month, self.said_on.day, tzinfo=UTC)
         return self.origin.written_at
 
     def known(self, **more: float) -> "CandidateStatement":
@@ -95,7 +99,9 @@ class Weighing:
             for one in stretch.statements:
                 if not one.text.strip() or things.GREETING.fullmatch(one.text):
                     continue
-                found.append(self.measured(one, stretch.origin, *_standing(stretch, one), rank, title, told))
+                said_on = _said_on(stretch, one)
+                measured = self.measured(one, stretch.origin, *_standing(stretch, one), rank, title, told, said_on)
+                found.append(measured)
         return self._compared(found)
 
     def measured(
@@ -107,6 +113,7 @@ class Weighing:
         rank: int,
         title: frozenset[int],
         told: ToldEvents,
+        said_on: date | None = None,
     ) -> CandidateStatement:
         need = self.need
         events = told.of(origin.doc_version_id, one.start, one.end)
@@ -137,9 +144,9 @@ class Weighing:
             "replies": float(bool(one.asked)),
             "section": self.share(first_heading) if one.place == 0 else 0.6 * self.share(first_heading),
         }
-        values["in_time"] = self._in_time(one, origin, events)
+        values["in_time"] = self._in_time(one, said_on or (origin.written_at and origin.written_at.date()), events)
         values |= self._kind(one) | self._shape(one) | self._people(one, people) | self._events(events)
-        return CandidateStatement(one, origin, score, values, events, own | alike | heads, own)
+        return CandidateStatement(one, origin, score, values, events, own | alike | heads, own, said_on=said_on)
 
     def _told_by(self, events: Sequence[ToldEvent]) -> str:
         """What a statement says by telling of an event of the kind that is asked for: that it is one, and when."""
@@ -148,13 +155,13 @@ class Weighing:
             return ""
         return " ".join((self.asked_event[1], *(f"{one.happened_at:%d %B %Y}".lstrip("0") for one in wanted)))
 
-    def _in_time(self, one: Statement, origin: StatementSource, events: Sequence[ToldEvent]) -> float:
+    def _in_time(self, one: Statement, day: date | None, events: Sequence[ToldEvent]) -> float:
         """1 where it was at the time that the question names, or the text names that; -1 where it was not."""
         if self.period is None:
             return 0.0
         days = [event.happened_at.date() for event in events]
-        if not days and origin.written_at:
-            days = [origin.written_at.date()]
+        if not days and day:
+            days = [day]
         if any(map(self.period.holds, days)) or self.period.words.lower() in f"{one.text} {one.before}".lower():
             return 1.0
         return -1.0 if days else 0.0
@@ -252,6 +259,12 @@ def _standing(stretch: Stretch, one: Statement) -> tuple[float, bool]:
     if inside:
         return max(inside), True
     return 0.9 * max(hit.score for hit in stretch.hits), False
+
+
+def _said_on(stretch: Stretch, one: Statement) -> date | None:
+    """The day of the passage that holds it, or else of the last one before it."""
+    before = [hit for hit in stretch.hits if hit.start < one.end]
+    return max(before, key=lambda hit: hit.start).said_on if before else None
 
 
 def _numbers_missing(need: Need, one: Statement, origin: StatementSource) -> float:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mnemon.ask.learned.pairs import ReadStatement
 from mnemon.ask.quoting import things
 from mnemon.ask.quoting.choosing import Choice, choose
 from mnemon.ask.quoting.clean import clean_words
@@ -90,6 +91,17 @@ def meaning_of(one: CandidateStatement) -> str:
     words = clean_words(statement.text, statement.columns)
     lead = statement.asked or statement.lead or (statement.headings[-1] if statement.headings else "")
     return f"{clean_words(lead)} {words}" if lead else words
+
+
+def as_read(one: CandidateStatement) -> ReadStatement:
+    """With what it leans on: who says it, the question or words before it, the day and the headings over it."""
+    statement = one.statement
+    words = clean_words(statement.text, statement.columns)
+    speaker = f"{statement.speaker}: " if statement.speaker else ""
+    before = clean_words(statement.asked or statement.lead or statement.before)
+    day = f"{one.day.day} {one.day:%B %Y}. " if one.day else ""
+    head = ". ".join(clean_words(heading) for heading in reversed(statement.headings[-2:]))
+    return ReadStatement(speaker + words, before, f"{day}{head}. {one.origin.title}")
 
 
 def _people(stretches: Sequence[Stretch], told: ToldEvents) -> list[str]:

@@ -1,0 +1,225 @@
+"""Trains the adapter that reads a statement together with the question; needs PyTorch and a GPU.
+
+`python training/train_statements.py DATA OUT [NAME=VALUE ...]`: DATA has `statements.npz` and `minilm.npz`. Settings
+are the fields of `Settings`. With `fold=0` … `fold=3` every fourth document is not trained on, and OUT/NAME-held.npz
+has the logits of its pairs: what the judgement of answers learns to weigh.
+"""
+
+import json
+import os
+import random
+import sys
+import time
+import zlib
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+
+import numpy as np
+import torch
+from adapted_minilm import load_weights
+from torch import Tensor, nn
+from torch.nn import functional
+from train_ranker import Judge, _parts
+
+START, END = 101, 102
+# As `mnemon.ask.learned.pairs` lays them out.
+MOST_ASKED, MOST_STATEMENT, MOST_LED, MOST_HEAD = 36, 56, 24, 20
+FOLDS = 4
+
+
+@dataclass
+class Settings:
+    name: str = "statements"
+    fold: int = -1
+    seed: int = 0
+    rank: int = 8
+    rate: float = 1e-3
+    epochs: int = 6
+    # Questions in a batch, and statements of each.
+    batch: int = 16
+    statements: int = 12
+    dropout: float = 0.1
+    decay: float = 0.01
+    # How much it counts that each pair is judged right by itself, beside the choice within a question.
+    alone: float = 0.3
+    # Of the questions that were made of others, and of those of meetings, each epoch sees these shares.
+    others: float = 0.3
+    meetings: float = 0.4
+    # A running mean of the weights is what is kept.
+    average: float = 0.995
+
+
+class Pairs:
+    """All rows as tokens on the device, and the rows of each question."""
+
+    def __init__(self, path: Path, device: str) -> None:
+        with np.load(path) as file:
+            rows, self.about = file["rows"], json.loads(str(file["about"]))
+            texts = _parts(file["texts_ids"], file["texts_ends"])
+            asked = _parts(file["asked_ids"], file["asked_ends"])
+        ids = [
+            [START, *asked[question][:MOST_ASKED], END, *texts[words][:MOST_STATEMENT], END,
+             *texts[before][-MOST_LED:], END, *texts[head][:MOST_HEAD], END]
+            for question, words, before, head, _ in rows.tolist()
+        ]  # fmt: skip
+        self.length = [len(one) for one in ids]
+        filled = np.zeros((len(ids), max(self.length)), np.int32)
+        for number, one in enumerate(ids):
+            filled[number, : len(one)] = one
+        self.ids = torch.tensor(filled, device=device)
+        self.gold = rows[:, 4].tolist()
+        self.of: dict[int, list[int]] = {}
+        for number, row in enumerate(rows):
+            self.of.setdefault(int(row[0]), []).append(number)
+
+    def is_held(self, question: int, fold: int) -> bool:
+        return fold >= 0 and zlib.crc32(self.about[question][2].encode()) % FOLDS == fold
+
+    def batch(self, rows: list[int]) -> Tensor:
+        return self.ids[rows, : max(self.length[row] for row in rows)].long()
+
+
+def main() -> int:
+    settings = _settings(sys.argv[3:])
+    data, out = Path(sys.argv[1]), Path(sys.argv[2])
+    torch.manual_seed(settings.seed)
+    torch.backends.cuda.enable_mem_efficient_sdp(False)
+    torch.set_float32_matmul_precision("high")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    began = time.perf_counter()
+    pairs = Pairs(data / "statements.npz", device)
+    model = Judge(load_weights(data / "minilm.npz", device), settings).to(device)
+    for dense in model.encoder.dense.values() if _has_cuda() else ():
+        # They are not trained: in half precision they need not be cast at every step.
+        dense.weight, dense.bias = dense.weight.bfloat16(), dense.bias.bfloat16()
+    kept = [one for one in pairs.of if not pairs.is_held(one, settings.fold)]
+    held = [one for one in pairs.of if pairs.is_held(one, settings.fold) and pairs.about[one][0] == "own"]
+    loaded = time.perf_counter()
+    _train(model, pairs, kept, settings)
+    parts = dict(model.encoder.changes())
+    parts["head.weight"] = model.head.weight.detach().cpu().numpy().astype(np.float32)
+    parts["head.bias"] = model.head.bias.detach().cpu().numpy().astype(np.float32)
+    np.savez(out / f"{settings.name}.npz", **parts)
+    logits = _judged(model, pairs, [row for one in held for row in pairs.of[one]])
+    np.savez_compressed(out / f"{settings.name}-held.npz", logits=logits)
+    seconds = (round(loaded - began), round(time.perf_counter() - loaded))
+    print(f"{settings} {len(kept)} questions, {seconds} s  {_report(pairs, held, logits)}", flush=True)
+    return 0
+
+
+def _settings(given: list[str]) -> Settings:
+    settings = Settings()
+    kinds = {field.name: type(getattr(settings, field.name)) for field in fields(Settings)}
+    for one in given:
+        name, _, value = one.partition("=")
+        setattr(settings, name, kinds[name](value))
+    return settings
+
+
+def _train(model: Judge, pairs: Pairs, kept: list[int], settings: Settings) -> None:
+    dice = random.Random(settings.seed)
+    of = {name: [one for one in kept if pairs.about[one][0] == name] for name in ("own", "other", "meetings")}
+    share = {"own": 1.0, "other": settings.others, "meetings": settings.meetings}
+    some = {name: int(len(of[name]) * share[name]) for name in of}
+    steps = settings.epochs * -(-sum(some.values()) // settings.batch)
+    parameters = [one for one in model.parameters() if one.requires_grad]
+    averages = [one.detach().clone() for one in parameters]
+    optimiser = torch.optim.AdamW(parameters, settings.rate, weight_decay=settings.decay, fused=_has_cuda())
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, settings.rate, steps, pct_start=0.1)
+    model.train()
+    for _ in range(settings.epochs):
+        order = [one for name in of for one in dice.sample(of[name], some[name])]
+        dice.shuffle(order)
+        for at in range(0, len(order), settings.batch):
+            chosen = [_some_of(pairs, one, settings.statements, dice) for one in order[at : at + settings.batch]]
+            loss = _loss(model, pairs, chosen, settings)
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(parameters, 1.0)
+            optimiser.step()
+            schedule.step()
+            with torch.no_grad():
+                torch._foreach_lerp_(averages, [one.detach() for one in parameters], 1 - settings.average)
+    with torch.no_grad():
+        for one, average in zip(parameters, averages, strict=True):
+            one.copy_(average)
+    model.eval()
+
+
+def _has_cuda() -> bool:
+    return torch.cuda.is_available()
+
+
+def _half(pairs: Pairs) -> torch.autocast:
+    """Half precision where it is quick: a processor has none."""
+    return torch.autocast(pairs.ids.device.type, torch.bfloat16, enabled=_has_cuda())
+
+
+def _some_of(pairs: Pairs, question: int, most: int, dice: random.Random) -> list[int]:
+    """Gold statements, up to a third, and others: the first ones rather, which come nearest."""
+    rows = pairs.of[question]
+    gold = [row for row in rows if pairs.gold[row]]
+    others = [row for row in rows if not pairs.gold[row]]
+    gold = dice.sample(gold, min(len(gold), max(1, most // 3)))
+    near, far = others[: most // 2], others[most // 2 :]
+    more = dice.sample(far, min(len(far), max(0, most - len(gold) - len(near))))
+    return [*gold, *near, *more]
+
+
+def _loss(model: Judge, pairs: Pairs, chosen: list[list[int]], settings: Settings) -> Tensor:
+    """The choice is among a question's statements and none of them, which stands at 0."""
+    flat = [row for rows in chosen for row in rows]
+    with _half(pairs):
+        logits = model(pairs.batch(flat))
+    logits = logits.float()
+    widest = max(map(len, chosen))
+    place = torch.full((len(chosen), widest), len(flat))
+    gold = torch.zeros(len(chosen), widest + 1, dtype=torch.bool)
+    at = 0
+    for number, rows in enumerate(chosen):
+        place[number, : len(rows)] = torch.arange(at, at + len(rows))
+        right = [bool(pairs.gold[row]) for row in rows]
+        gold[number, 1 : 1 + len(rows)] = torch.tensor(right)
+        gold[number, 0] = not any(right)
+        at += len(rows)
+    place, gold = place.to(logits.device), gold.to(logits.device)
+    padded = torch.cat([logits, logits.new_full((1,), -1e4)])[place]
+    table = torch.cat([padded.new_zeros(len(chosen), 1), padded], 1)
+    choice = torch.logsumexp(table, 1) - torch.logsumexp(table.masked_fill(~gold, -1e4), 1)
+    wanted = torch.tensor([float(pairs.gold[row]) for row in flat], device=logits.device)
+    alone = functional.binary_cross_entropy_with_logits(logits, wanted)
+    return choice.mean() + settings.alone * alone
+
+
+@torch.no_grad()
+def _judged(model: Judge, pairs: Pairs, rows: list[int]) -> np.ndarray:
+    """By row of the pairs; nothing for those that were trained on."""
+    logits = np.full(len(pairs.gold), np.nan, np.float32)
+    for at in range(0, len(rows), 512):
+        part = rows[at : at + 512]
+        with _half(pairs):
+            logits[part] = model(pairs.batch(part)).float().cpu().numpy()
+    return logits
+
+
+def _report(pairs: Pairs, held: list[int], logits: np.ndarray) -> str:
+    """How often the best by the logits alone is gold, and how well the best logit tells answerable questions."""
+    first, best, none = [], [], []
+    for one in held:
+        rows = np.array(pairs.of[one])
+        gold = np.array([pairs.gold[row] for row in rows])
+        if gold.any():
+            first.append(bool(gold[int(np.argmax(logits[rows]))]))
+        best.append(float(logits[rows].max()))
+        none.append(bool(pairs.about[one][4]))
+    if not held:
+        return ""
+    high, low = np.array(best)[~np.array(none)], np.array(best)[np.array(none)]
+    area = float((high[:, None] > low[None, :]).mean())
+    return f"first {np.mean(first):.3f} of {len(first)}, area {area:.3f} of {len(low)} unanswerable"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
