@@ -4,13 +4,16 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
 
 from mnemon.ask.citations import Citation, purged_among
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.hits import PassageHit
-from mnemon.ask.inputs import PassageFilters
+from mnemon.ask.inputs import PassageFilters, Question
+from mnemon.ask.listing.reading import ListedEvents, list_events
+from mnemon.ask.listing.wanted import wanted_events
 from mnemon.ask.query_log import record_question
 from mnemon.ask.quoting.composing import compose
 from mnemon.ask.quoting.judgement import shipped
@@ -28,6 +31,7 @@ from mnemon.ids import new_uuid
 from mnemon.log.events import Actor
 from mnemon.log.store import EventLog
 from mnemon.models.language import LanguageModel
+from mnemon.search.questions import checked_question
 from mnemon.telemetry import counter, logger
 
 SHOWN = 10
@@ -55,6 +59,8 @@ class Answer:
     model: str | None
     dropped: int
     filters: dict[str, str]
+    # What was read from the question as limits.
+    understood: dict[str, str]
     seconds: float
 
     @property
@@ -110,6 +116,8 @@ class Asking:
     async def ask(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters = EVERYTHING) -> Answer:
         """Search, weigh, answer or refuse, record."""
         began = time.perf_counter()
+        if listed := await self._listed(tenant, actor, question, filters):
+            return await self._tell_list(tenant, actor, question, listed, began)
         findings = await self.find(tenant, actor, question, filters)
         return await self._conclude(tenant, actor, findings, began)
 
@@ -121,12 +129,18 @@ class Asking:
         A model's words are shown only after their quotes were found, so they come sentence by sentence.
         """
         began = time.perf_counter()
-        findings = await self.find(tenant, actor, question, filters)
-        concluding = asyncio.create_task(self._conclude(tenant, actor, findings, began))
+        if listed := await self._listed(tenant, actor, question, filters):
+            concluding = asyncio.create_task(self._tell_list(tenant, actor, question, listed, began))
+            evidence: dict[str, Any] = {"passages": [], "mode": "lexical"}
+        else:
+            findings = await self.find(tenant, actor, question, filters)
+            concluding = asyncio.create_task(self._conclude(tenant, actor, findings, began))
+            ranked = findings.ranked
+            passages = [_brief(hit) for hit in findings.hits if ranked.order]
+            evidence = {"passages": passages, "mode": _mode(ranked)}
         self._unfinished.add(concluding)
         concluding.add_done_callback(self._finished)
-        ranked = findings.ranked
-        yield "evidence", {"passages": [_brief(hit) for hit in findings.hits if ranked.order], "mode": _mode(ranked)}
+        yield "evidence", evidence
         answer = await asyncio.shield(concluding)
         for sentence in answer.sentences:
             yield "sentence", sentence_as_json(sentence)
@@ -149,6 +163,27 @@ class Asking:
         found, remembered = await asyncio.gather(searching, self.recall(tenant, question, RECALLED))
         return Findings(*found, remembered)
 
+    async def _listed(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters) -> ListedEvents | None:
+        """The events that a question lists, where it does. Filters are of documents: with one set, none are listed."""
+        if filters.applied() or (isinstance(filters, Question) and filters.as_words):
+            return None
+        wanted = wanted_events(checked_question(question), datetime.now(UTC).date())
+        return await list_events(self._searcher.database, tenant, Reader.of(actor), wanted) if wanted else None
+
+    async def _tell_list(
+        self, tenant: UUID, actor: Actor, question: str, listed: ListedEvents, began: float
+    ) -> Answer:  # fmt: skip
+        async with self._searcher.database.transaction(tenant) as tx:
+            await read_as(tx, Reader.of(actor))
+            sentences = await compose(tx, listed.choices, ())
+        answer = Answer(
+            query_id=new_uuid(), question=question, outcome="answered", sentences=sentences, refusal=None,
+            strength=listed.strength, mode="lexical", lexical_only=None, model=None, dropped=0, filters={},
+            understood=listed.understood(), seconds=time.perf_counter() - began,
+        )  # fmt: skip
+        await record_question(self._events, tenant, actor, answer)
+        return answer
+
     async def _conclude(self, tenant: UUID, actor: Actor, findings: Findings, began: float) -> Answer:
         reader = Reader.of(actor)
         ranked, hits = findings.ranked, findings.hits
@@ -169,7 +204,7 @@ class Asking:
             query_id=new_uuid(), question=ranked.asked.question, outcome="refused" if refusal else "answered",
             sentences=written.sentences, refusal=refusal, strength=weighed.chance, mode=_mode(ranked),
             lexical_only=ranked.lexical_only, model=written.model or None, dropped=written.dropped,
-            filters=ranked.filters.applied(), seconds=time.perf_counter() - began,
+            filters=ranked.filters.applied(), understood={}, seconds=time.perf_counter() - began,
         )  # fmt: skip
         await record_question(self._events, tenant, actor, answer)
         return answer

@@ -57,6 +57,11 @@ class Question(PassageFilters):
     """A question."""
 
     question: str = Field(min_length=1, max_length=2000, description="Plain words, as a person would say them.")
+    as_words: bool = Field(
+        False,
+        title="Time and people as words",
+        description="Take the kind of event, the time and the person that a question names as words, not as limits.",
+    )
     stream: bool = Field(
         False, description="The answer as events while it comes; so it is also if `text/event-stream` is accepted."
     )

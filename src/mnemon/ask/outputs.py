@@ -46,6 +46,10 @@ class Answered(Output):
     model: str | None = Field(description="The language model that wrote it; null when it is made of quotes.")
     dropped: int = Field(description="Sentences of the model that no source proved.")
     filters: dict[str, str]
+    understood: dict[str, str] = Field(
+        description="The kind of event, time, person and state that were read from the question as limits of a list; "
+        "`as_words` takes them as words."
+    )
     seconds: float
 
     @property

@@ -87,7 +87,7 @@ async def record_question(events: EventLog, tenant: UUID, actor: Actor, answer: 
     data: dict[str, Any] = {
         "subject": actor.id,
         "question": answer.question,
-        "filters": answer.filters,
+        "filters": answer.filters | answer.understood,
         "outcome": answer.outcome,
         "reason": answer.refusal.code if answer.refusal else None,
         "mode": answer.mode,

@@ -34,6 +34,8 @@ def print_answer(answer: Answered) -> None:
         )
         say(f"[{place}] {one.title}, version {one.version_number}{where}: “{one_line(one.quote)}”")
         say(f"    {one.link}", "dim")
+    if answer.understood:
+        say(f"Read from the question: {', '.join(answer.understood.values())}. As words: --as-words", "dim")
     say("The source of a number, with the words marked: mnemon open 1", "dim")
     remember_shown((one.doc_version_id, one.start, one.end) for one in answer.citations)
     if answer.lexical_only:

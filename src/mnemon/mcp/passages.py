@@ -14,6 +14,7 @@ from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageSearch, Question
 from mnemon.ask.outputs import PassagesFound
 from mnemon.ask.refusal import Refusal
+from mnemon.ask.written import SentenceRole
 from mnemon.mcp.artifact_names import Named, names_of
 from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.links import Linked, link
@@ -68,6 +69,8 @@ class Proof(BaseModel):
 
 class ToldSentence(BaseModel):
     text: str
+    role: SentenceRole = Field(description="`answer`, or what it is beside the answer: replaced, denied, earlier …")
+    note: str = Field(description="What is to be said of it, such as when it was replaced; often empty.")
     proofs: list[Proof]
 
 
@@ -90,6 +93,7 @@ class AnswerOut(Linked):
     sentences: list[ToldSentence]
     refusal: NoAnswer | None
     strength: float
+    understood: dict[str, str] = Field(description="Read from the question as limits; `as_words` turns that off.")
     mode: Literal["hybrid", "lexical"]
     model: str | None = Field(description="The language model that wrote it; null when it is made of quotes.")
 
@@ -151,12 +155,16 @@ async def ask(caller: AgentCaller, asked: Question) -> AnswerOut:
         text=answer.text,
         sentences=[
             ToldSentence(
-                text=one.text, proofs=[proof_of(cited, names[cited.doc_version_id]) for cited in one.citations]
+                text=one.text,
+                role=one.role,
+                note=one.note,
+                proofs=[proof_of(cited, names[cited.doc_version_id]) for cited in one.citations],
             )
             for one in answer.sentences
         ],
         refusal=_no_answer(answer.refusal) if answer.refusal else None,
         strength=answer.strength,
+        understood=answer.understood,
         mode=answer.mode,
         model=answer.model,
     )

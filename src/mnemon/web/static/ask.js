@@ -3,6 +3,7 @@ import { call, element, placeOf, reasonOf } from "./page.js";
 
 const form = document.getElementById("ask");
 const progress = document.getElementById("progress");
+const understood = document.getElementById("understood");
 const shown = document.getElementById("answer");
 let asking = null;
 
@@ -20,6 +21,7 @@ async function ask(wanted) {
   asking?.abort();
   asking = new AbortController();
   shown.replaceChildren();
+  understood.replaceChildren();
   progress.textContent = "Searching …";
   try {
     const answer = await call("/v1/ask", {
@@ -56,6 +58,7 @@ class AnswerPage {
     if (name === "refusal") shown.append(refusalOf(data));
     if (name === "done") {
       progress.textContent = summaryOf(data);
+      understood.replaceChildren(...limitsOf(data));
       if (this.cited.length) shown.append(this.copy());
     }
     if (name === "error") fail(data.error);
@@ -126,6 +129,13 @@ function summaryOf(answer) {
   const dropped = answer.dropped ? `; ${answer.dropped} unproven sentences left out` : "";
   const search = answer.lexical_only ? "; searched by words only" : "";
   return `${answer.outcome === "answered" ? words + dropped : "Refused"}${search} · ${answer.seconds.toFixed(2)} s`;
+}
+
+function limitsOf({ question, understood: limits }) {
+  const told = Object.values(limits).join(", ");
+  if (!told) return [];
+  const plain = `/?${new URLSearchParams({ question, as_words: "true" })}`;
+  return [`Read from the question: ${told} · `, element("a", { href: plain }, "take them as words")];
 }
 
 const oneLine = (text) => text.replace(/\s+/g, " ").trim();

@@ -1,0 +1,154 @@
+"""Finds the events that a question lists, each with the words that tell of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time
+from typing import Any
+from uuid import UUID
+
+from mnemon.ask.listing.wanted import WantedEvents
+from mnemon.ask.quoting.choosing import Choice
+from mnemon.ask.quoting.features import CandidateStatement
+from mnemon.ask.quoting.periods import AskedPeriod
+from mnemon.ask.quoting.statements import Statement
+from mnemon.ask.quoting.surroundings import StatementSource
+from mnemon.ask.quoting.told import ToldEvent
+from mnemon.db.database import Connection, Database
+from mnemon.documents.access import Reader, read_as
+from mnemon.semantics.inputs import EventFilters
+from mnemon.semantics.search.query import event_search
+from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Category
+
+# Looked at of each kind, and shown.
+LOOKED_AT, LISTED = 200, 20
+EVIDENCE = """
+SELECT DISTINCT ON (e.event_id) e.event_id, e.category, e.status, e.happened_at, e.confidence, v.doc_version_id,
+    v.start_char, v.end_char, v.quote, r.doc_id, r.version_number, r.is_active, r.media_type, r.written_at, d.title,
+    split_part(d.source_uri, '#of=', 1) AS source_uri
+FROM mnemon.semantic_events AS e
+JOIN mnemon.event_evidence AS v ON v.tenant_id = e.tenant_id AND v.event_id = e.event_id
+JOIN mnemon.document_revisions AS r ON r.tenant_id = e.tenant_id AND r.doc_version_id = v.doc_version_id
+JOIN mnemon.documents AS d ON d.tenant_id = r.tenant_id AND d.doc_id = r.doc_id
+WHERE e.tenant_id = mnemon.current_tenant() AND e.event_id = ANY(%s) AND e.confidence >= %s AND e.status <> 'dismissed'
+  AND r.purged_at IS NULL AND mnemon.may_read(e.readers)
+ORDER BY e.event_id, v.start_char
+"""
+# What calls itself one in its title or first lines, or says who was there; looked for among the latest documents.
+LAST_MEETING = """
+WITH latest AS (
+    SELECT r.doc_version_id, r.written_at, d.document_type, d.title FROM mnemon.document_revisions AS r
+    JOIN mnemon.documents AS d ON d.tenant_id = r.tenant_id AND d.doc_id = r.doc_id
+    WHERE r.tenant_id = mnemon.current_tenant() AND r.is_active AND r.purged_at IS NULL AND mnemon.may_read(r.readers)
+      AND r.written_at <= now()
+    ORDER BY r.written_at DESC LIMIT 200
+)
+SELECT max(latest.written_at) AS day FROM latest
+JOIN mnemon.revision_texts AS t
+  ON t.tenant_id = mnemon.current_tenant() AND t.doc_version_id = latest.doc_version_id
+WHERE latest.document_type = 'transcript'
+   OR concat_ws(E'\\n', latest.title, substr(t.text, 1, 200))
+      ~* '\\y(meeting|minutes|stand-?up|sitzung|protokoll|besprechung|versammlung)\\y'
+   OR substr(t.text, 1, 500) ~* '\\y(present|attendees|participants|anwesend|teilnehmer(innen)?):'
+"""
+
+
+@dataclass(frozen=True)
+class ListedEvents:
+    """What was found, the earliest first, within the limits that held in the end."""
+
+    wanted: WantedEvents
+    choices: Sequence[Choice]
+    # How sure the reading of the least sure one is.
+    strength: float
+    # How many earlier ones there are.
+    left_out: int
+
+    def understood(self) -> dict[str, str]:
+        more = {"left_out": f"{self.left_out} earlier ones"} if self.left_out else {}
+        return self.wanted.understood() | more
+
+
+async def list_events(database: Database, tenant: UUID, reader: Reader, wanted: WantedEvents) -> ListedEvents | None:
+    """None where there is no such event: then the question is answered like any other."""
+    if wanted.since_meeting:
+        async with database.transaction(tenant) as tx:
+            await read_as(tx, reader)
+            wanted = replace(wanted, period=await _since_last_meeting(tx))
+        if wanted.period is None:
+            return None
+    found = [
+        event["event_id"]
+        for category in wanted.categories
+        for event in (
+            await event_search(
+                database, tenant, reader, _filters(wanted, category), limit=LOOKED_AT, include_evidence=False
+            )
+        )["events"]
+    ]
+    async with database.transaction(tenant) as tx:
+        await read_as(tx, reader)
+        rows = await (await tx.execute(EVIDENCE, (found, FACT_CONFIDENCE))).fetchall()
+    rows = _in_one_year(rows, wanted.period)
+    if not rows:
+        return None
+    rows.sort(key=lambda row: (row["happened_at"], row["doc_version_id"], row["start_char"]))
+    if wanted.period and wanted.period.any_year:
+        wanted = replace(wanted, period=_dated(wanted.period, rows[0]["happened_at"].year))
+    # Of more than can be shown, the latest.
+    shown = rows[-LISTED:]
+    strength = min(float(row["confidence"]) for row in shown)
+    return ListedEvents(wanted, [_choice(row) for row in shown], strength, len(rows) - len(shown))
+
+
+async def _since_last_meeting(tx: Connection) -> AskedPeriod | None:
+    row = await (await tx.execute(LAST_MEETING)).fetchone()
+    return AskedPeriod(row["day"].date(), None, "") if row and row["day"] else None
+
+
+def _filters(wanted: WantedEvents, category: Category) -> EventFilters:
+    period = wanted.period if wanted.period and not wanted.period.any_year else None
+    return EventFilters(
+        category=category.value, status=wanted.status, actor=wanted.person,
+        time_from=_moment(period.first, time.min) if period and period.first else None,
+        time_to=_moment(period.last, time.max) if period and period.last else None,
+    )  # fmt: skip
+
+
+def _moment(day: date, at: time) -> datetime:
+    return datetime.combine(day, at, UTC)
+
+
+def _in_one_year(rows: Sequence[dict[str, Any]], period: AskedPeriod | None) -> list[dict[str, Any]]:
+    """Where no year was said, the latest that has such events is meant."""
+    if period is None or not period.any_year:
+        return list(rows)
+    held = [row for row in rows if period.holds(row["happened_at"].date())]
+    latest = max((row["happened_at"].year for row in held), default=0)
+    return [row for row in held if row["happened_at"].year == latest]
+
+
+def _dated(period: AskedPeriod, year: int) -> AskedPeriod:
+    assert period.first is not None and period.last is not None
+    later = year - period.first.year
+    return replace(period, first=_moved(period.first, later), last=_moved(period.last, later))
+
+
+def _moved(day: date, years: int) -> date:
+    """29 February has no place in most years."""
+    return day.replace(year=day.year + years, day=28 if (day.month, day.day) == (2, 29) else day.day)
+
+
+def _choice(row: dict[str, Any]) -> Choice:
+    event = ToldEvent(
+        row["event_id"], row["doc_version_id"], row["start_char"], row["end_char"], row["category"], row["status"],
+        row["happened_at"], "",
+    )  # fmt: skip
+    origin = StatementSource(
+        row["doc_id"], row["doc_version_id"], row["version_number"], row["is_active"], row["title"], row["source_uri"],
+        row["media_type"], row["written_at"],
+    )  # fmt: skip
+    statement = Statement(event.start, event.end, row["quote"], "event")
+    candidate = CandidateStatement(statement, origin, 0.0, {}, (event,))
+    if event.status == "superseded":
+        return Choice(candidate, "replaced", "Replaced since:")
+    return Choice(candidate)
