@@ -66,6 +66,9 @@ from mnemon.work.kinds import JobKind, declared_kinds, use_default_attempts
 from mnemon.work.log_jobs import log_schedules
 from mnemon.work.model_jobs import model_schedules
 from mnemon.work.schedule import Schedule
+from mnemon.work.transports.announcing import Announcer, announcing
+from mnemon.work.transports.choose import announcing_transport, taking_transport
+from mnemon.work.transports.transport import Transport
 from mnemon.work.upkeep import upkeep_schedules
 from mnemon.work.worker import Worker
 
@@ -348,9 +351,13 @@ def schedules_of(settings: Settings) -> list[Schedule]:
 
 
 def worker_of(
-    mnemon: Mnemon, kinds: Sequence[JobKind[Any]] | None = None, on_stuck: Callable[[], None] | None = None
+    mnemon: Mnemon,
+    kinds: Sequence[JobKind[Any]] | None = None,
+    on_stuck: Callable[[], None] | None = None,
+    transport: Transport | None = None,
 ) -> Worker:
-    """A worker for all declared kinds, or for these. Every worker keeps the schedules of the system."""
+    """A worker for all declared kinds, or for these. Every worker keeps the schedules of the system. Without a
+    transport it claims from the table, whatever the settings say: the row is the truth either way."""
     settings = mnemon.settings
     return Worker(
         mnemon.database,
@@ -362,23 +369,45 @@ def worker_of(
         context=mnemon,
         name=settings.worker_id,
         on_stuck=on_stuck,
+        transport=transport,
     )
 
 
 @asynccontextmanager
 async def working_inside(mnemon: Mnemon, on_stuck: Callable[[], None] | None = None) -> AsyncIterator[None]:
-    """A worker in this process, unless the settings leave the jobs to others."""
-    if not mnemon.settings.worker_inside:
-        yield
+    """A worker in this process, unless the settings leave the jobs to others; those are told of them."""
+    if not mnemon.settings.worker_inside or mnemon.settings.transport == "http":
+        async with announcing_jobs(mnemon):
+            yield
         return
-    worker = worker_of(mnemon, on_stuck=on_stuck)
-    async with mnemon.projector, mnemon.memory.follower():
+    worker = worker_of(mnemon, on_stuck=on_stuck, transport=taking_transport(mnemon.settings))
+    async with announcing_jobs(mnemon), mnemon.projector, mnemon.memory.follower():
         task = asyncio.create_task(worker.run())
         try:
             yield
         finally:
             worker.stop()
             await task
+
+
+@asynccontextmanager
+async def announcing_jobs(mnemon: Mnemon) -> AsyncIterator[None]:
+    """Beside a server or worker: tells the transport, where the settings name one, of jobs that are due."""
+    settings = mnemon.settings
+    transport = announcing_transport(settings)
+    if transport is None:
+        yield
+        return
+    announcer = Announcer(
+        mnemon.database.server, transport, [kind.name for kind in declared_kinds()],
+        outstanding=settings.transport_window, again=settings.transport_again_seconds,
+        poll=settings.worker_poll_ms / 1000,
+    )  # fmt: skip
+    try:
+        async with announcing(announcer):
+            yield
+    finally:
+        await transport.close()
 
 
 @asynccontextmanager

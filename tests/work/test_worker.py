@@ -532,7 +532,7 @@ async def test_a_job_that_is_cancelled_before_its_first_step_does_not_cost_the_s
             asyncio.get_running_loop().call_soon(worker._cancelled, first.job_id)
         return rows
 
-    monkeypatch.setattr("mnemon.work.worker.claim_jobs", cancelled_at_once)
+    monkeypatch.setattr("mnemon.work.transports.table_intake.claim_jobs", cancelled_at_once)
     async with database.transaction(tenant) as tx:
         first = await enqueue(tx, kind, note(text="cancelled"), priority=1)
         after = await enqueue(tx, kind, note(text="after"))

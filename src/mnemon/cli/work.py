@@ -1,15 +1,20 @@
 """`mnemon work`: a worker process."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated
 
 import typer
 
-from mnemon.app import open_mnemon, sealing_log, worker_of
+from mnemon.app import announcing_jobs, open_mnemon, sealing_log, worker_of
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.process import start_over, stop_on_signals
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
 from mnemon.work.kinds import kinds_named
+from mnemon.work.transports.choose import internal_token, taking_transport
+from mnemon.work.transports.http_transport import HttpReceiver
 
 
 @on_its_own("It is a worker: a process of this machine.")
@@ -23,7 +28,8 @@ def work(
 ) -> None:
     """Run jobs until Ctrl-C; a second Ctrl-C stops hard.
 
-    The first signal gives running jobs back at once, so that another worker can start them.
+    The first signal gives running jobs back at once, so that another worker can start them. With --kinds it claims from
+    the table, whatever MNEMON_TRANSPORT says: messages are for workers that do everything.
 
     Example: mnemon work --slots 8 --kinds work.clean_up
     """
@@ -36,7 +42,32 @@ def work(
 async def _work(settings: Settings, kinds: list[str] | None) -> None:
     async with open_mnemon(settings) as mnemon:
         chosen = kinds_named(kinds) if kinds else None
-        worker = worker_of(mnemon, chosen, on_stuck=start_over)
+        transport = None if chosen else taking_transport(settings)
+        worker = worker_of(mnemon, chosen, on_stuck=start_over, transport=transport)
         stop_on_signals(worker.stop)
-        async with sealing_log(mnemon), mnemon.projector, mnemon.memory.follower():
-            await worker.run()
+        async with sealing_log(mnemon), mnemon.projector, mnemon.memory.follower(), announcing_jobs(mnemon):
+            if isinstance(transport, HttpReceiver):
+                async with _listening(settings, transport):
+                    await worker.run()
+            else:
+                await worker.run()
+            if transport is not None:
+                await transport.close()
+
+
+@asynccontextmanager
+async def _listening(settings: Settings, receiver: HttpReceiver) -> AsyncIterator[None]:
+    """For jobs that come by HTTP."""
+    # The web framework takes a while to load, which only such a worker should pay for.
+    from mnemon.api.internal import create_internal_api
+    from mnemon.web.site import internal_server, listening_socket
+
+    place = settings.model_copy(update={"host": settings.internal_host, "port": settings.internal_port})
+    with listening_socket(place) as listener:
+        server = internal_server(create_internal_api(receiver, internal_token(settings)))
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            yield
+        finally:
+            server.stop()
+            await serving

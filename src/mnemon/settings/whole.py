@@ -3,6 +3,7 @@
 from pydantic import BaseModel
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from mnemon.settings.beyond import BeyondSettings
 from mnemon.settings.database import DatabaseSettings
 from mnemon.settings.documents import DocumentSettings
 from mnemon.settings.log import LogSettings
@@ -18,11 +19,19 @@ PARTS: tuple[type[BaseModel], ...] = (
     DocumentSettings,
     ModelSettings,
     WorkSettings,
+    BeyondSettings,
 )
 
 
 class Settings(
-    DatabaseSettings, ServerSettings, LogSettings, DocumentSettings, ModelSettings, WorkSettings, BaseSettings
+    DatabaseSettings,
+    ServerSettings,
+    LogSettings,
+    DocumentSettings,
+    ModelSettings,
+    WorkSettings,
+    BeyondSettings,
+    BaseSettings,
 ):
     """What Mnemon reads from the environment, or from a `.env` file in the working directory."""
 

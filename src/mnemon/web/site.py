@@ -51,6 +51,11 @@ def site_server(mnemon: Mnemon) -> SiteServer:
     )
 
 
+def internal_server(api: FastAPI) -> SiteServer:
+    """For a worker that takes jobs by HTTP."""
+    return SiteServer(uvicorn.Config(api, log_config=None, access_log=False, server_header=False, lifespan="off"))
+
+
 def listening_socket(settings: Settings) -> socket.socket:
     """Bound before anything starts, so that a port in use is the first thing one hears of."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET

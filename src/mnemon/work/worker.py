@@ -25,8 +25,11 @@ from mnemon.work.kinds import JobKind
 from mnemon.work.line import WorkerLine
 from mnemon.work.listener import listen
 from mnemon.work.outage import OUTAGE, RETRY_SECONDS, Outage
-from mnemon.work.queue import Turns, claim_jobs, fail_job, give_back_jobs
+from mnemon.work.queue import fail_job, give_back_jobs
 from mnemon.work.schedule import Schedule, Scheduler
+from mnemon.work.transports.table_intake import JobIntake, TableIntake
+from mnemon.work.transports.transport import Transport
+from mnemon.work.transports.transport_intake import TransportIntake
 
 REGISTER = "SELECT mnemon.register_worker(%s, %s, %s, %s, %s)"
 UNREGISTER = "SELECT mnemon.unregister_worker(%s)"
@@ -41,7 +44,8 @@ class Worker:
     """Runs jobs of the given kinds until stopped: `await Worker(database, kinds, slots=3).run()`.
 
     `context` is handed to the handlers as `job.context`. `on_stuck` is called, from another thread, when a job
-    past its time limit blocks the event loop, so that only the process's end can stop it.
+    past its time limit blocks the event loop, so that only the process's end can stop it. With a `transport` it takes
+    jobs whose messages come that way; without one, from the table.
     """
 
     def __init__(
@@ -56,12 +60,12 @@ class Worker:
         context: Any = None,
         name: str | None = None,
         on_stuck: Callable[[], None] | None = None,
+        transport: Transport | None = None,
     ) -> None:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
         self._database = database
         # A kind whose handler is not imported here is left to the workers that have it.
         self._kinds = {kind.name: kind for kind in kinds if kind.run is not None}
-        self._turns = Turns(self._kinds.values())
         self._slots = slots
         self._lease = timedelta(seconds=lease)
         self._poll = poll
@@ -72,6 +76,12 @@ class Worker:
         # cannot write. Whatever is acknowledged, the finish above all, waits, and takes earlier claims with it.
         self._claims = WorkerLine(database.server, wait_for_disk=False)
         self._outcomes = WorkerLine(database.server)
+        offered = list(self._kinds.values())
+        self._intake: JobIntake = (
+            TransportIntake(transport, self._claims, self.name, offered, self._lease, self._work_came)
+            if transport
+            else TableIntake(self._claims, self.name, offered, self._lease)
+        )
         self._finisher = Finisher(self._outcomes, self._settled)
         self._finishing: dict[str, Attempt] = {}
         self._abandoned: set[asyncio.Task[None]] = set()
@@ -93,6 +103,7 @@ class Worker:
         aides = [
             asyncio.create_task(listen(self._database.server, kinds, self._work_came, self._cancelled)),
             asyncio.create_task(self._finisher.run()),
+            asyncio.create_task(self._intake.run()),
         ]
         log.info("worker_started", worker=self.name, slots=self._slots, kinds=sorted(kinds))
         try:
@@ -136,7 +147,7 @@ class Worker:
             return
         self._full_since = None
         self._more = False
-        rows = await claim_jobs(self._claims, self.name, self._turns, free, self._lease)
+        rows = await self._intake.claim(free)
         for row in rows:
             self._start(row)
         self._more = self._more or len(rows) == free
@@ -150,7 +161,7 @@ class Worker:
         if len(self._attempts) != self._slots or now - self._full_since < GUEST_SECONDS:
             return
         served = {attempt.job.tenant_id for attempt in self._attempts.values()}
-        for row in await claim_jobs(self._claims, self.name, self._turns, 1, self._lease, served):
+        for row in await self._intake.claim(1, served):
             self._start(row)
 
     def _start(self, row: dict[str, Any]) -> None:
@@ -215,6 +226,7 @@ class Worker:
 
     def _close(self, attempt: Attempt, ending: str, failure: JobFailure | None = None) -> None:
         self._heartbeat.forget(attempt.job.token)
+        self._intake.settled(attempt.job.token)
         if attempt.job.kind.at_once is not None:
             # The kind was at its limit; a job that the last claim had to leave may now be taken.
             self._more = True

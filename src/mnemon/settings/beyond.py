@@ -1,0 +1,64 @@
+"""Settings of what is beyond one machine: transports of jobs."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, SecretStr, field_validator
+from pydantic_settings import NoDecode
+
+from mnemon.settings.part import setting, split_list
+
+
+class BeyondSettings(BaseModel):
+    """Transports."""
+
+    transport: Literal["postgres", "http", "nats", "sqs"] = setting(
+        "postgres",
+        "How workers hear of jobs: they look into the table themselves, a gateway asks them by HTTP, or a broker "
+        "brings the ids of jobs.",
+    )
+    transport_window: int = setting(
+        1_000, "Most jobs that are announced to a transport and not yet taken.", ge=1, le=1_000_000
+    )
+    transport_again_seconds: int = setting(
+        60, "A job that waits this long after it was announced is announced again.", ge=1, le=86_400
+    )
+    worker_urls: Annotated[tuple[str, ...], NoDecode] = setting(
+        (),
+        "For MNEMON_TRANSPORT=http, at the gateway: addresses of workers, separated by commas.",
+        "WORKER_URLS",
+        "INGEST_WORKER_URL",
+    )
+    internal_auth_token: SecretStr | None = setting(
+        None,
+        "For MNEMON_TRANSPORT=http: the secret that gateway and workers share, at least 32 characters.",
+        "INTERNAL_AUTH_TOKEN",
+        min_length=32,
+    )
+    internal_host: str = setting(
+        "127.0.0.1", "For MNEMON_TRANSPORT=http: address that `mnemon work` listens on; keep it inside the network."
+    )
+    internal_port: int = setting(
+        8002, "For MNEMON_TRANSPORT=http: port that `mnemon work` listens on.", ge=0, le=65_535
+    )
+    nats_url: str = setting(
+        "nats://127.0.0.1:4222", "Addresses of NATS servers, separated by commas; for jobs and for the bus."
+    )
+    nats_replicas: int = setting(1, "On how many servers of a NATS cluster each message is kept.", ge=1, le=5)
+    sqs_queue_url: str | None = setting(None, "For MNEMON_TRANSPORT=sqs: the queue.", "SQS_QUEUE_URL")
+    sqs_dlq_url: str | None = setting(
+        None, "The queue for messages that nobody could answer for. Unset: as the queue itself says.", "SQS_DLQ_URL"
+    )
+    sqs_region: str = setting("us-east-1", "Region of the queue.", "SQS_REGION")
+    sqs_endpoint: str | None = setting(None, "Address of SQS, if it is not Amazon's own.")
+    sqs_max_receive_count: int = setting(
+        3,
+        "Receipts of a message without an answer before it is a dead letter.",
+        "SQS_MAX_RECEIVE_COUNT",
+        ge=1,
+        le=1_000,
+    )
+
+    @field_validator("worker_urls", mode="before")
+    @classmethod
+    def _split_urls(cls, value: Any) -> Any:
+        return split_list(value)
