@@ -24,6 +24,7 @@ PAGES = {
     "api-group": "/docs/search-and-ask", "unknown": "/nowhere", "people": "/events/people", "lists": "/lists",
     "report": "/lists/report", "sources": "/lists/sources", "imports": "/lists/imports", "graph": "/memory/graph",
     "approvals": "/approvals", "messages": "/lists/messages", "then": "/events?as_of=2026-04-01",
+    "timeline": "/events?time_to=2026-07-01",
 }  # fmt: skip
 SIZES = {"wide": (1280, 900), "narrow": (390, 844)}
 

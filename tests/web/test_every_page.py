@@ -235,8 +235,10 @@ async def test_a_newcomer_takes_the_sample_in_one_click(client: httpx.AsyncClien
     page = (await client.get("/", headers=user.headers)).text
     assert 'action="/sample"' in page
     assert (await client.post("/sample", headers=user.headers | OWN)).headers["location"] == "/runs"
-    runs = (await client.get("/v1/ingestion-runs", headers=user.headers)).json()
+    runs = (await client.get("/v1/ingestion-runs?limit=100", headers=user.headers)).json()
     assert runs["total"] > 5
+    named = [one["config"]["original_filename"] for one in runs["items"]]
+    assert len({one["doc_id"] for one in runs["items"]}) == len(named) - 1
 
 
 def test_the_scripts_are_small() -> None:

@@ -1,6 +1,8 @@
 """The pages about what is stored: documents, uploads, runs."""
 
 import asyncio
+import re
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
@@ -21,6 +23,7 @@ from mnemon.web.rendering import as_page, has_worker, render, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 20
+VERSION = re.compile(r"-v\d+(?=\.\w+$)")
 EVERY = "all"
 FIXED = Differs("A page of the web has a fixed length.")
 BY_WORDS = Differs("The words of a search find it too.")
@@ -70,9 +73,16 @@ async def take_sample(request: Request, mnemon: MnemonPart) -> Response:
     """The sample corpus, in one click."""
     visitor = await visit(request, upload.action)
     caller = Caller.of(visitor.principal)
-    for path in sample_files():
+    # What replaces an earlier version comes last, when the earlier one was read.
+    for path in sorted(sample_files(), key=lambda one: "-v2." in one.name):
         received = await asyncio.to_thread(mnemon.files.take_copy, visitor.tenant_id, path)
-        about = {"source_uri": f"sample:///{path.relative_to(sample_corpus())}", "tags": ["sample"]}
+        # The policy comes in two versions of one document: the second takes the place of the first.
+        place = VERSION.sub("", str(path.relative_to(sample_corpus())))
+        about: dict[str, Any] = {"source_uri": f"sample:///{place}", "tags": ["sample"]}
+        if VERSION.search(path.name):
+            about["title"] = f"{VERSION.sub('', path.name).split('.')[0]} {path.parent.name}".replace(
+                "-", " "
+            ).capitalize()
         await upload(mnemon, caller, read_input(upload, {"file": received, **about}))
     return RedirectResponse("/runs", 303)
 

@@ -25,6 +25,7 @@ FILES = {"markdown": ("md", "text/markdown"), "html": ("html", "text/html"), "pr
 FOOTNOTE = re.compile(r"\[\^(\d{1,5})\]")
 # What a report's text has below it: the page shows the places as links.
 PLACES = re.compile(r"^\[\^\d+\]:.*\n?", re.MULTILINE)
+BELOW_THE_TITLE = re.compile(r"^#(#+ )", re.MULTILINE)
 LABELS = {"kind": {"draft-focused": "on a draft", "thread": "one thread"}, "consensus": {"none": "nothing settled"}}
 
 
@@ -71,6 +72,7 @@ def with_places(content: str, citations: Sequence[CitationShown]) -> Markup:
         label = f"Source {number}"
         return Markup('<a class="cite" href="%s" title="%s" aria-label="%s">[%d]</a>') % (place, says, label, number)
 
-    # The title stands above the page already.
+    # The title stands above the page already; what it has below it is of the next level.
     body = PLACES.sub("", content).partition("\n")[2] if content.startswith("# ") else PLACES.sub("", content)
+    body = BELOW_THE_TITLE.sub(r"\1", body)
     return Markup(FOOTNOTE.sub(linked, str(render_markdown(body))))  # noqa: S704  escaped piece by piece

@@ -6,9 +6,11 @@ from math import cos, pi, sin
 
 from mnemon.memory.operations.graph import GraphOut
 
-WIDTH, HEIGHT = 760.0, 520.0
+WIDTH, HEIGHT = 760.0, 440.0
 MOST_DRAWN = 60
 LONGEST_LABEL = 24
+# Why each version came to be would hide what is tied: the table and the history tell it.
+NOT_DRAWN = ("EXPLAINED_BY",)
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ def graph_picture(graph: GraphOut, words: Mapping[str, str]) -> GraphPicture | N
     """None where nothing is tied to anything: a list says that better."""
     kinds = {str(one.emo_id): one.emo_type for one in graph.nodes}
     ties: dict[str, set[str]] = {}
-    for edge in graph.edges:
+    drawn = [one for one in graph.edges if one.kind not in NOT_DRAWN]
+    for edge in drawn:
         ties.setdefault(edge.source, set()).add(edge.target)
         ties.setdefault(edge.target, set()).add(edge.source)
     if not ties:
@@ -61,7 +64,7 @@ def graph_picture(graph: GraphOut, words: Mapping[str, str]) -> GraphPicture | N
     ]  # fmt: skip
     edges = [
         DrawnEdge(*places[one.source], *places[one.target], one.kind)
-        for one in graph.edges
+        for one in drawn
         if one.source in places and one.target in places
     ]
     return GraphPicture(nodes, edges, len(ties) - len(places))
@@ -84,7 +87,7 @@ def _rings(ties: Mapping[str, set[str]]) -> list[list[str]]:
 
 def _around(names: Sequence[str], ring: int, rings: int) -> list[tuple[str, tuple[float, float]]]:
     reach = ring / max(rings - 1, 1)
-    wide, high = (WIDTH / 2 - 150) * reach, (HEIGHT / 2 - 24) * reach
+    wide, high = (WIDTH / 2 - 180) * reach, (HEIGHT / 2 - 24) * reach
     turn = [pi / 7 * ring + 2 * pi * at / len(names) for at in range(len(names))]
     return [
         (name, (round(WIDTH / 2 + wide * cos(angle), 1), round(HEIGHT / 2 + high * sin(angle), 1)))

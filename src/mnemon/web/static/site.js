@@ -44,7 +44,8 @@ document.addEventListener("keydown", (event) => {
 
 // From one item of the page's list to the next.
 function step(by) {
-  const items = [...document.querySelectorAll("main .events > li, main .hits > li, main .list tbody tr, main .sources > li")];
+  const lists = "main .events > li, main .hits > li, main .list tbody tr, main .sources > li, main .tree > li";
+  const items = [...document.querySelectorAll(lists)].filter((one) => one.checkVisibility());
   if (!items.length) return;
   const here = items.findIndex((one) => one.contains(document.activeElement));
   const next = items[Math.min(items.length - 1, Math.max(0, here + by))];
