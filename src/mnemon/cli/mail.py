@@ -7,7 +7,7 @@ from uuid import UUID
 import typer
 
 from mnemon.cli.bind import acting, command
-from mnemon.cli.context import run_async
+from mnemon.cli.context import OPERATOR, run_async
 from mnemon.cli.mail_consensus import print_consensus, print_report
 from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.mail import inputs, operations, outputs
@@ -182,9 +182,11 @@ async def _followed(
 async def _state(
     mnemon: "Mnemon", tenant: UUID, begun: outputs.ImportBegun
 ) -> tuple[str, list[outputs.MailImportShown]]:
+    from mnemon.documents.access import Reader, read_as
     from mnemon.work.jobs import job_by_id
 
     async with mnemon.database.transaction(tenant) as tx:
+        await read_as(tx, Reader.of(OPERATOR))
         job = await job_by_id(tx, begun.job_id, reader=None)
         rows = await (await tx.execute(operations.IMPORTS, (200,))).fetchall()
     names = (job.result or {}).get("imports", ())

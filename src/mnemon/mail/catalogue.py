@@ -67,7 +67,7 @@ ARCHIVE_INGESTED = _type(
         "ingestion_completed_at": "2023-10-15T14:30:00Z", "file_path": "quic/2023-10.mbox", **_FROM,
     },
     {**_SOURCE, "file_path": TEXT},
-    {"continues": {"type": ["string", "null"]}},
+    {"continues": {"type": ["string", "null"]}, "readers": {"type": ["array", "null"], "items": TEXT}},
 )  # fmt: skip
 ARCHIVE_FAILED = _type(
     "archive.ingestion.failed", "an archive could not be fetched, often as it was tried.",

@@ -80,6 +80,13 @@ class ImportAsked(Input):
         None, description="Look again after this many minutes, and so on. Default: only now."
     )
 
+    visibility_scope: Maybe[Literal["org", "me", "custom"]] = Field(
+        None, description="Who may read it: org (everyone, the default), me, or custom (me and the readers)."
+    )
+    readers: list[Name] = Field(
+        default_factory=list, max_length=200, description="Addresses or ids of who else may read it, for custom."
+    )
+
 
 class SourceAsked(Input):
     name: Name = Field(description="The source.")

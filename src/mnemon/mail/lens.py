@@ -26,29 +26,30 @@ ADD_MESSAGES = """
 INSERT INTO {mail_messages} AS m
        (tenant_id, message_key, doc_id, doc_version_id, message_id, in_reply_to, refs, list_name, subject, subject_key,
         sender_name, sender_email, sender_key, recipients, date, date_source, spans, draft_mentions, attachments,
-        headers, defects, choice, created_at)
+        headers, defects, choice, readers, created_at)
 SELECT tenant, message_key, doc, revision, message_id, in_reply_to, refs, list_name, subject, subject_key, sender_name,
        sender_email, sender_key, recipients, date, date_source, spans, draft_mentions, attachments, headers, defects,
-       choice, at
+       choice, readers, at
   FROM json_to_recordset(%s::json) AS given (
        tenant uuid, message_key text, doc uuid, revision uuid, message_id text, in_reply_to text, refs text[],
        list_name text, subject text, subject_key text, sender_name text, sender_email text, sender_key text,
        recipients jsonb, date timestamptz, date_source text, spans text, draft_mentions text[], attachments jsonb,
-       headers jsonb, defects text[], choice text, at timestamptz)
+       headers jsonb, defects text[], choice text, readers text[], at timestamptz)
 ON CONFLICT (tenant_id, message_key) DO UPDATE
    SET doc_version_id = excluded.doc_version_id, in_reply_to = excluded.in_reply_to, refs = excluded.refs,
        list_name = excluded.list_name, sender_name = excluded.sender_name, sender_key = excluded.sender_key,
        recipients = excluded.recipients, date = excluded.date, date_source = excluded.date_source,
        spans = excluded.spans, draft_mentions = excluded.draft_mentions, attachments = excluded.attachments,
-       headers = excluded.headers, defects = excluded.defects, choice = excluded.choice
+       headers = excluded.headers, defects = excluded.defects, choice = excluded.choice,
+       readers = excluded.readers
  WHERE m.purged_at IS NULL
 """
 ADD_ARCHIVE = """
 INSERT INTO {mail_archives}
        (tenant_id, archive_id, file_hash, file_size_bytes, source, source_type, source_url, format, start_offset,
-        continues, status, ingestion_date)
+        continues, readers, status, ingestion_date)
 VALUES (%(tenant)s, %(archive_id)s, %(file_hash_sha256)s, %(file_size_bytes)s, %(source_name)s, %(source_type)s,
-        %(source_url)s, %(format)s, %(start_offset)s, %(continues)s, 'pending', %(at)s)
+        %(source_url)s, %(format)s, %(start_offset)s, %(continues)s, %(readers)s::text[], 'pending', %(at)s)
 ON CONFLICT (tenant_id, archive_id) DO UPDATE SET status = 'pending'
 """
 ADD_COPIES = """
@@ -81,10 +82,14 @@ UPDATE {mail_messages}
    SET doc_version_id = NULL, message_id = NULL, in_reply_to = NULL, refs = '{{}}', list_name = '', subject = '',
        subject_key = '', sender_name = '', sender_email = '', sender_key = '', recipients = '{{}}', date = NULL,
        date_source = 'none', spans = '', draft_mentions = '{{}}', attachments = '[]', headers = '{{}}',
-       defects = '{{}}', choice = '', thread_key = NULL, parent_id = NULL, result_of = NULL, purged_at = %(at)s
+       defects = '{{}}', choice = '', thread_key = NULL, parent_id = NULL, result_of = NULL, readers = NULL,
+       purged_at = %(at)s
  WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
 """
 OF_DOCUMENT = "SELECT message_key, thread_key FROM {mail_messages} WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s"
+READERS = """
+UPDATE {mail_messages} SET readers = %(readers)s::text[] WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
+"""
 NO_DIGEST = "UPDATE {mail_copies} SET digest = '' WHERE tenant_id = %(tenant)s AND message_key = %(key)s"
 
 
@@ -124,6 +129,7 @@ def _message_row(event: Event) -> dict[str, Any]:
     name, address = kept["from"]
     return row | {
         "message_key": data["filed_as"],
+        "readers": data["readers"],
         "revision": data["doc_version_id"],
         "refs": kept["references"],
         "subject_key": parse_subject(kept["subject"]).base[:200],
@@ -144,12 +150,12 @@ AS_KEPT = (
 def _nothing(key: str) -> dict[str, Any]:
     empty: dict[str, Any] = dict.fromkeys((*AS_KEPT, "subject_key", "sender_name", "sender_email", "sender_key"), "")
     lists: dict[str, Any] = {"refs": [], "draft_mentions": [], "attachments": [], "defects": []}
-    none = dict.fromkeys(("message_id", "in_reply_to", "date", "revision"))
+    none = dict.fromkeys(("message_id", "in_reply_to", "date", "revision", "readers"))
     return empty | lists | none | {"headers": {}, "recipients": {}, "date_source": "none", "message_key": key}
 
 
 async def _ingested(connection: Connection, event: Event, tables: Tables) -> None:
-    told = {"source_name": REDACTED, "source_url": REDACTED, "continues": None} | dict(event.data)
+    told = {"source_name": REDACTED, "source_url": REDACTED, "continues": None, "readers": None} | dict(event.data)
     values = told | {"tenant": event.tenant_id, "at": event.recorded_at}
     await connection.execute(ADD_ARCHIVE.format(**tables), values)
 
@@ -185,7 +191,19 @@ async def _purged(connection: Connection, event: Event, tables: Tables) -> None:
         await tie_threads(connection, event, (), (row["thread_key"],), tables)
 
 
+async def _described(connection: Connection, event: Event, tables: Tables) -> None:
+    """Its owner says who may read a message: it goes to the thread of those."""
+    doc_id = event.data["subject"].removeprefix(f"{documents.ENTITY}:")
+    values: dict[str, Any] = {"tenant": event.tenant_id, "doc": doc_id, "readers": event.data["readers"]}
+    row = await (await connection.execute(OF_DOCUMENT.format(**tables), values)).fetchone()
+    if row is None or row["thread_key"] is None:
+        return
+    await connection.execute(READERS.format(**tables), values)
+    await tie_threads(connection, event, (row["message_key"],), (row["thread_key"],), tables)
+
+
 STEPS = {
+    documents.DESCRIBED.type: _described,
     happened.ARCHIVE_INGESTED.type: _ingested,
     happened.PARSED.type: _parsed,
     happened.PARSING_FAILED.type: _failed,

@@ -1,13 +1,16 @@
 """What a user may do with mail, declared once for REST, agents, the command line and the web."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import PurePosixPath
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from mnemon.db.database import Database
+from mnemon.db.database import Connection, Database
+from mnemon.documents.access import Reader, read_as, reader_ids
 from mnemon.documents.intake.files import Files
-from mnemon.errors import Conflict, NotAllowed, NotFound
+from mnemon.documents.intake.terms import person_behind
+from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
 from mnemon.identity.roles import Action
 from mnemon.ids import new_uuid
 from mnemon.mail import inputs, outputs, reading
@@ -19,25 +22,29 @@ from mnemon.operations import Caller, Door, operation
 
 ADD_SOURCE = """
 INSERT INTO mnemon.mail_sources AS s
-       (tenant_id, source_id, name, source_type, location, every_minutes, next_check_at, created_by)
+       (tenant_id, source_id, name, source_type, location, every_minutes, next_check_at, created_by, visibility_scope,
+        readers)
 VALUES (mnemon.current_tenant(), %(id)s, %(name)s, %(type)s, %(location)s, %(every)s,
-        CASE WHEN %(every)s::int IS NOT NULL THEN now() + make_interval(mins => %(every)s) END, %(by)s)
+        CASE WHEN %(every)s::int IS NOT NULL THEN now() + make_interval(mins => %(every)s) END, %(by)s,
+        %(scope)s, %(readers)s)
 ON CONFLICT (tenant_id, name) DO UPDATE
    SET every_minutes = coalesce(excluded.every_minutes, s.every_minutes),
        next_check_at = coalesce(excluded.next_check_at, s.next_check_at)
- WHERE s.location = excluded.location
+ WHERE s.location = excluded.location AND s.readers IS NOT DISTINCT FROM excluded.readers
 RETURNING source_id
 """
 SOURCES = """
 SELECT source_id, name, source_type, location, every_minutes, paused, status, failures, last_error, last_checked_at,
-       next_check_at
-  FROM mnemon.mail_sources WHERE tenant_id = mnemon.current_tenant() ORDER BY name
+       next_check_at, visibility_scope, readers
+  FROM mnemon.mail_sources
+ WHERE tenant_id = mnemon.current_tenant() AND mnemon.may_read(readers) ORDER BY name
 """
 REMOVE = "DELETE FROM mnemon.mail_sources WHERE tenant_id = mnemon.current_tenant() AND name = %s"
 IMPORTS = """
 SELECT import_id, source, source_url, archive_id, status, stage, position, total, counts, attempts, error_code, error,
        created_at, started_at, finished_at
-  FROM mnemon.mail_imports WHERE tenant_id = mnemon.current_tenant() ORDER BY created_at DESC, import_id LIMIT %s
+  FROM mnemon.mail_imports
+ WHERE tenant_id = mnemon.current_tenant() AND mnemon.may_read(readers) ORDER BY created_at DESC, import_id LIMIT %s
 """
 KEY = "a1b2c3d4e5f60718"
 THREAD = "<20231015120000.XYZ789@example.com>"
@@ -55,13 +62,21 @@ class Parts(Protocol):
     def files(self) -> Files: ...
 
 
+@asynccontextmanager
+async def _reading(mnemon: Parts, caller: Caller) -> AsyncIterator[Connection]:
+    """A transaction that shows what the caller may read: some lists are for some people alone."""
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
+        await read_as(tx, Reader.of(caller.actor))
+        yield tx
+
+
 @operation(
     "mail.threads", Action.VIEW_DOCUMENTS, read_only=True, errors=(),
     example={"list_name": "quic.ietf.org", "draft": "draft-ietf-quic-transport"},
 )  # fmt: skip
 async def threads(mnemon: Parts, caller: Caller, asked: inputs.ThreadsAsked) -> outputs.ThreadPage:
     """List threads of mailing lists, those with the newest messages first."""
-    async with mnemon.database.transaction(caller.tenant_id) as tx:
+    async with _reading(mnemon, caller) as tx:
         return await reading.find_threads(tx, asked)
 
 
@@ -70,7 +85,7 @@ async def threads(mnemon: Parts, caller: Caller, asked: inputs.ThreadsAsked) -> 
 )  # fmt: skip
 async def thread(mnemon: Parts, caller: Caller, asked: inputs.ThreadAsked) -> outputs.ThreadShown:
     """One thread with its messages, each below the one that it answers."""
-    async with mnemon.database.transaction(caller.tenant_id) as tx:
+    async with _reading(mnemon, caller) as tx:
         return await reading.one_thread(tx, asked.thread)
 
 
@@ -80,7 +95,7 @@ async def thread(mnemon: Parts, caller: Caller, asked: inputs.ThreadAsked) -> ou
 )  # fmt: skip
 async def messages(mnemon: Parts, caller: Caller, asked: inputs.MessagesAsked) -> outputs.MailPage:
     """List messages of mailing lists, newest first."""
-    async with mnemon.database.transaction(caller.tenant_id) as tx:
+    async with _reading(mnemon, caller) as tx:
         return await reading.find_messages(tx, asked)
 
 
@@ -90,7 +105,7 @@ async def messages(mnemon: Parts, caller: Caller, asked: inputs.MessagesAsked) -
 )  # fmt: skip
 async def message(mnemon: Parts, caller: Caller, asked: inputs.MessageAsked) -> outputs.MailShown:
     """One message: its text, what in it is new, whom it answers and where its copies stand."""
-    async with mnemon.database.transaction(caller.tenant_id) as tx:
+    async with _reading(mnemon, caller) as tx:
         return await reading.one_message(tx, asked.message)
 
 
@@ -99,7 +114,7 @@ async def message(mnemon: Parts, caller: Caller, asked: inputs.MessageAsked) -> 
 )
 async def archives(mnemon: Parts, caller: Caller, asked: inputs.MailArchivesAsked) -> outputs.ArchivePage:
     """List the archives that mail was read from, newest first."""
-    async with mnemon.database.transaction(caller.tenant_id) as tx:
+    async with _reading(mnemon, caller) as tx:
         return await reading.find_archives(tx, asked)
 
 
@@ -109,12 +124,13 @@ async def archives(mnemon: Parts, caller: Caller, asked: inputs.MailArchivesAske
 )  # fmt: skip
 async def archive(mnemon: Parts, caller: Caller, asked: inputs.MailArchiveAsked) -> outputs.ArchiveWhole:
     """One archive, with the bytes in it that are no messages."""
-    async with mnemon.database.transaction(caller.tenant_id) as tx:
+    async with _reading(mnemon, caller) as tx:
         return await reading.one_archive(tx, asked.archive_id)
 
 
 @operation(
-    "mail.import", Action.MANAGE_SOURCES, errors=(SourceRefused, Conflict, NotAllowed), absent=FOR_OPERATORS,
+    "mail.import", Action.MANAGE_SOURCES, errors=(SourceRefused, Conflict, NotAllowed, InvalidRequest),
+    absent=FOR_OPERATORS,
     example={"location": "https://lists.example.org/quic/2023-10.mbox.gz", "name": "ietf-quic"},
 )  # fmt: skip
 async def import_mail(mnemon: Parts, caller: Caller, asked: inputs.ImportAsked) -> outputs.ImportBegun:
@@ -131,11 +147,24 @@ async def import_mail(mnemon: Parts, caller: Caller, asked: inputs.ImportAsked) 
         "by": caller.actor.id,
     }  # fmt: skip
     async with mnemon.database.transaction(caller.tenant_id) as tx:
+        values |= await _audience(tx, caller, asked)
         row = await (await tx.execute(ADD_SOURCE, values)).fetchone()
         if row is None:
-            raise Conflict(f"{name} is the name of a source at another place: give another name.", name=name)
+            words = f"{name} is the name of a source at another place, or for other readers: give another name."
+            raise Conflict(words, name=name)
         job_id = await enqueue_look(tx, row["source_id"])
     return outputs.ImportBegun(source_id=row["source_id"], name=name, source_type=kind, job_id=job_id)
+
+
+async def _audience(tx: Connection, caller: Caller, asked: inputs.ImportAsked) -> dict[str, Any]:
+    """Who may read what comes from a source: everyone of the tenant, or whoever asks and those whom they name."""
+    scope = asked.visibility_scope or ("custom" if asked.readers else "org")
+    if (scope == "custom") != bool(asked.readers):
+        raise InvalidRequest("visibility_scope custom and readers go together: name who may read it.", field="readers")
+    if scope == "org":
+        return {"scope": scope, "readers": None}
+    named = await reader_ids(tx, asked.readers)
+    return {"scope": scope, "readers": sorted({person_behind(caller.actor), *named})}
 
 
 def _name_of(location: str) -> str:
@@ -149,7 +178,7 @@ def _name_of(location: str) -> str:
 @operation("mail.sources", Action.MANAGE_SOURCES, read_only=True, example={}, absent=FOR_OPERATORS)
 async def sources(mnemon: Parts, caller: Caller, asked: inputs.SourcesAsked) -> outputs.SourceList:
     """The sources of mail: where they are, when they are looked at, and what went wrong."""
-    async with mnemon.database.transaction(caller.tenant_id) as tx:
+    async with _reading(mnemon, caller) as tx:
         rows = await (await tx.execute(SOURCES)).fetchall()
     return outputs.SourceList(items=[outputs.SourceShown(**row) for row in rows])
 
@@ -170,7 +199,7 @@ async def remove_source(mnemon: Parts, caller: Caller, asked: inputs.SourceAsked
 @operation("mail.imports", Action.VIEW_RUNS, read_only=True, example={"limit": 10}, absent=FOR_OPERATORS)
 async def imports(mnemon: Parts, caller: Caller, asked: inputs.MailImportsAsked) -> outputs.MailImportList:
     """Imports of archives, newest first: how far each is, and what it found."""
-    async with mnemon.database.transaction(caller.tenant_id) as tx:
+    async with _reading(mnemon, caller) as tx:
         rows = await (await tx.execute(IMPORTS, (asked.limit,))).fetchall()
     return outputs.MailImportList(items=[outputs.MailImportShown(**row) for row in rows])
 

@@ -169,6 +169,8 @@ class SourceShown(Output):
     last_error: str | None
     last_checked_at: datetime | None
     next_check_at: datetime | None
+    visibility_scope: str = Field(description="Who may read what comes from it: org, me or custom.")
+    readers: list[str] | None = Field(description="null: everyone.")
 
 
 class SourceList(Output):

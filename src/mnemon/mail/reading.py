@@ -31,7 +31,7 @@ SELECT {COLUMNS}, coalesce(m.date, '-infinity')::text AS place
    AND (%(people)s::text[] IS NULL OR m.sender_email = ANY(%(people)s) OR m.sender_key = ANY(%(people)s))
    AND (%(since)s::timestamptz IS NULL OR m.date >= %(since)s)
    AND (%(until)s::timestamptz IS NULL OR m.date <= %(until)s)
-   AND (%(thread)s::text IS NULL OR m.thread_key = %(thread)s)
+   AND (%(thread)s::text IS NULL OR m.thread_key = %(thread)s) AND mnemon.may_read(m.readers)
    AND (%(at)s::text IS NULL OR (coalesce(m.date, '-infinity'), m.message_key) < (%(at)s::timestamptz, %(key)s))
  ORDER BY coalesce(m.date, '-infinity') DESC, m.message_key DESC LIMIT %(limit)s
 """
@@ -39,7 +39,7 @@ _CONSENSUS = """(SELECT c.consensus_type FROM mnemon.mail_consensus c
          WHERE c.tenant_id = t.tenant_id AND c.thread_key = t.thread_key) AS consensus"""
 THREADS = f"""
 SELECT *, {_CONSENSUS}, coalesce(last_message_date, '-infinity')::text AS place FROM mnemon.mail_threads t
- WHERE tenant_id = mnemon.current_tenant() AND {_LIST} AND {_DRAFT}
+ WHERE tenant_id = mnemon.current_tenant() AND mnemon.may_read(readers) AND {_LIST} AND {_DRAFT}
    AND (%(people)s::text[] IS NULL OR participant_keys && %(people)s)
    AND (%(consensus)s::text IS NULL OR EXISTS (
         SELECT FROM mnemon.mail_consensus c
@@ -53,11 +53,14 @@ SELECT *, {_CONSENSUS}, coalesce(last_message_date, '-infinity')::text AS place 
 ARCHIVES = """
 SELECT *, ingestion_date::text AS place FROM mnemon.mail_archives
  WHERE tenant_id = mnemon.current_tenant() AND (%(source)s::text IS NULL OR source = %(source)s)
-   AND (%(status)s::text IS NULL OR status = %(status)s)
+   AND (%(status)s::text IS NULL OR status = %(status)s) AND mnemon.may_read(readers)
    AND (%(at)s::text IS NULL OR (ingestion_date, archive_id) < (%(at)s::timestamptz, %(key)s))
  ORDER BY ingestion_date DESC, archive_id DESC LIMIT %(limit)s
 """
-ARCHIVE = "SELECT * FROM mnemon.mail_archives WHERE tenant_id = mnemon.current_tenant() AND archive_id = %s"
+ARCHIVE = """
+SELECT * FROM mnemon.mail_archives
+ WHERE tenant_id = mnemon.current_tenant() AND archive_id = %s AND mnemon.may_read(readers)
+"""
 DEFECTS = """
 SELECT byte_offset AS "offset", byte_length AS length, reason FROM mnemon.mail_defects
  WHERE tenant_id = mnemon.current_tenant() AND archive_id = %s ORDER BY byte_offset LIMIT 1000
@@ -70,27 +73,34 @@ SELECT {COLUMNS}, m.doc_version_id, m.refs, m.recipients, m.date_source, m.spans
    AND (m.message_id = %(named)s OR m.message_key = %(named)s OR m.message_key IN (
         SELECT c.message_key FROM mnemon.mail_copies c
          WHERE c.tenant_id = mnemon.current_tenant() AND c.copy_key = %(named)s))
+   AND mnemon.may_read(m.readers)
  ORDER BY m.date NULLS LAST, m.message_key LIMIT 1
 """
 COPIES = """
 SELECT archive_id, byte_offset AS "offset", byte_length AS length, digest FROM mnemon.mail_copies
  WHERE tenant_id = mnemon.current_tenant() AND message_key = %s ORDER BY archive_id, byte_offset
 """
-THREAD = f"""
-SELECT t.*, {_CONSENSUS} FROM mnemon.mail_threads t
- WHERE t.tenant_id = mnemon.current_tenant() AND t.thread_key IN (
+# A private thread is found by the messages in it, since its ids are named for its audience.
+NAMED_THREAD = """
+       t.tenant_id = mnemon.current_tenant() AND mnemon.may_read(t.readers) AND t.thread_key IN (
        SELECT %(named)s UNION ALL SELECT i.thread_key FROM mnemon.mail_thread_ids i
-        WHERE i.tenant_id = mnemon.current_tenant() AND i.id_key IN (%(id_key)s, %(named)s))
- LIMIT 1
+        WHERE i.tenant_id = mnemon.current_tenant() AND i.id_key IN (%(id_key)s, %(named)s)
+       UNION ALL SELECT m.thread_key FROM mnemon.mail_messages m
+        WHERE m.tenant_id = mnemon.current_tenant() AND m.message_id = %(named)s AND mnemon.may_read(m.readers))
+"""
+THREAD = f"""
+SELECT t.*, {_CONSENSUS} FROM mnemon.mail_threads t WHERE {NAMED_THREAD} ORDER BY t.readers NULLS FIRST LIMIT 1
 """
 OF_THREAD = f"""
 SELECT {COLUMNS}, m.parent_id, m.result_of
   {_FROM}
- WHERE m.tenant_id = mnemon.current_tenant() AND m.thread_key = %s ORDER BY m.date NULLS LAST, m.message_key
+ WHERE m.tenant_id = mnemon.current_tenant() AND m.thread_key = %s AND mnemon.may_read(m.readers)
+ ORDER BY m.date NULLS LAST, m.message_key
 """
 SPELLINGS = """
 SELECT DISTINCT sender_email, sender_key FROM mnemon.mail_messages
  WHERE tenant_id = mnemon.current_tenant() AND (sender_email = ANY(%(keys)s) OR sender_key = ANY(%(keys)s))
+   AND mnemon.may_read(readers)
 """
 ThreadFields = tuple(outputs.ThreadListed.model_fields)
 

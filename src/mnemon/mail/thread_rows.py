@@ -1,6 +1,7 @@
 """The rows of threads: those that new messages touch are made anew from all messages that may belong to them."""
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -8,12 +9,12 @@ import orjson
 from mnemon.db.database import Connection
 from mnemon.log.events import Event
 from mnemon.log.project.lens import Tables
-from mnemon.mail.message.ids import thread_key
-from mnemon.mail.threads.linking import LinkedThread, ThreadMember, threads_of
+from mnemon.mail.message.ids import audience_of, thread_key
+from mnemon.mail.threads.linking import SUBJECT_WINDOW, LinkedThread, ThreadMember, threads_of
 from mnemon.mail.threads.results import votes_of_results
 
 _COLUMNS = """message_key, message_id, in_reply_to, refs, subject, subject_key, list_name, date, thread_key, parent_id,
-       result_of, sender_name, sender_email, sender_key, draft_mentions"""
+       result_of, sender_name, sender_email, sender_key, draft_mentions, readers"""
 BY_KEY = f"""
 SELECT {_COLUMNS} FROM {{mail_messages}}
  WHERE tenant_id = %(tenant)s AND message_key = ANY(%(keys)s) AND message_id IS NOT NULL
@@ -27,25 +28,31 @@ SELECT thread_key FROM {mail_thread_ids} WHERE tenant_id = %(tenant)s AND id_key
 UNION
 SELECT thread_key FROM {mail_messages}
  WHERE tenant_id = %(tenant)s AND subject_key = ANY(%(subjects)s) AND thread_key IS NOT NULL
+   AND date BETWEEN %(first)s AND %(last)s
 """
-DROP_IDS = "DELETE FROM {mail_thread_ids} WHERE tenant_id = %(tenant)s AND thread_key = ANY(%(threads)s)"
+# Most ids of a thread stay: only what changes is written.
+DROP_IDS = """
+DELETE FROM {mail_thread_ids}
+ WHERE tenant_id = %(tenant)s AND thread_key = ANY(%(threads)s) AND NOT id_key = ANY(%(kept)s)
+"""
 DROP_THREADS = "DELETE FROM {mail_threads} WHERE tenant_id = %(tenant)s AND thread_key = ANY(%(threads)s)"
 ADD_IDS = """
-INSERT INTO {mail_thread_ids} (tenant_id, id_key, thread_key)
+INSERT INTO {mail_thread_ids} AS i (tenant_id, id_key, thread_key)
 SELECT %(tenant)s, id_key, thread_key
   FROM json_to_recordset(%(rows)s::json) AS given (id_key text, thread_key text)
 ON CONFLICT (tenant_id, id_key) DO UPDATE SET thread_key = excluded.thread_key
+ WHERE i.thread_key <> excluded.thread_key
 """
 ADD_THREADS = """
 INSERT INTO {mail_threads}
        (tenant_id, thread_key, thread_id, list_name, subject, participants, participant_keys, message_count,
-        ghost_count, first_message_date, last_message_date, draft_mentions)
+        ghost_count, first_message_date, last_message_date, draft_mentions, readers)
 SELECT %(tenant)s, thread_key, thread_id, list_name, subject, participants, participant_keys, message_count,
-       ghost_count, first_message_date, last_message_date, draft_mentions
+       ghost_count, first_message_date, last_message_date, draft_mentions, readers
   FROM json_to_recordset(%(rows)s::json) AS given (
        thread_key text, thread_id text, list_name text, subject text, participants jsonb, participant_keys text[],
        message_count integer, ghost_count integer, first_message_date timestamptz, last_message_date timestamptz,
-       draft_mentions text[])
+       draft_mentions text[], readers text[])
 """
 PLACE_MESSAGES = """
 UPDATE {mail_messages} m
@@ -55,6 +62,7 @@ UPDATE {mail_messages} m
  WHERE m.tenant_id = %(tenant)s AND m.message_key = given.message_key
 """
 MOST_PARTICIPANTS = 500
+NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
 ThreadRow = dict[str, Any]
 
 
@@ -66,18 +74,20 @@ async def tie_threads(
     new = await _fetch(connection, BY_KEY, values, tables) if keys else []
     if not new and not threads:
         return
-    ids = {thread_key(one) for row in new for one in _ids_of(row)}
+    ids = {thread_key(one, audience_of(row["readers"])) for row in new for one in _ids_of(row)}
     subjects = {row["subject_key"] for row in new if row["subject_key"]}
     touched = {row["thread_key"] for row in new if row["thread_key"]} | set(threads)
-    values |= {"ids": list(ids), "subjects": list(subjects)}
+    dated = [row["date"] for row in new if row["date"]] or [NO_DATE]
+    # By subject, nothing is tied to what is further away in time.
+    values |= {"ids": list(ids), "subjects": list(subjects), "first": min(dated) - SUBJECT_WINDOW,
+               "last": max(dated) + SUBJECT_WINDOW}  # fmt: skip
     touched |= {row["thread_key"] for row in await _fetch(connection, TOUCHED, values, tables)}
     values["threads"] = list(touched)
     rows = {row["message_key"]: row for row in new}
     if touched:
         rows |= {row["message_key"]: row for row in await _fetch(connection, BY_THREAD, values, tables)}
-        await connection.execute(DROP_IDS.format(**tables), values)
         await connection.execute(DROP_THREADS.format(**tables), values)
-    await _store(connection, event, rows, tables)
+    await _store(connection, event, rows, list(touched), tables)
 
 
 async def _fetch(connection: Connection, statement: str, values: ThreadRow, tables: Tables) -> list[ThreadRow]:
@@ -88,49 +98,67 @@ def _ids_of(row: ThreadRow) -> Iterable[str]:
     return (row["message_id"], *row["refs"], *([row["in_reply_to"]] if row["in_reply_to"] else ()))
 
 
-async def _store(connection: Connection, event: Event, rows: dict[str, ThreadRow], tables: Tables) -> None:
-    members = [
-        ThreadMember(
-            key, row["message_id"], row["in_reply_to"], row["refs"], row["subject"], row["date"], row["list_name"]
-        )
-        for key, row in rows.items()
-    ]
-    linked = threads_of(members)
-    votes = votes_of_results(members)
-    placed, ids = [], []
-    for thread in linked:
-        key = thread_key(thread.root)
-        ids += [{"id_key": one, "thread_key": key} for one in _known_ids(thread)]
-        for one in thread.members:
-            place = (key, thread.parents.get(one.message_id), votes.get(one.message_id))
-            row = rows[one.key]
-            if place != (row["thread_key"], row["parent_id"], row["result_of"]):
-                names = ("thread_key", "parent_id", "result_of")
-                placed.append({"message_key": one.key, **dict(zip(names, place, strict=True))})
-    threads = [_thread_row(thread, rows) for thread in linked]
+async def _store(
+    connection: Connection, event: Event, rows: dict[str, ThreadRow], touched: list[str], tables: Tables
+) -> None:
+    placed: list[ThreadRow] = []
+    ids: list[ThreadRow] = []
+    threads: list[ThreadRow] = []
+    audiences: dict[str, dict[str, ThreadRow]] = {}
+    for key, row in rows.items():
+        audiences.setdefault(audience_of(row["readers"]), {})[key] = row
+    for audience, own in audiences.items():
+        _link(audience, own, placed, ids, threads)
+    if touched:
+        kept = {"tenant": event.tenant_id, "threads": touched, "kept": [one["id_key"] for one in ids]}
+        await connection.execute(DROP_IDS.format(**tables), kept)
     for statement, given in ((ADD_IDS, ids), (ADD_THREADS, threads), (PLACE_MESSAGES, placed)):
         if given:
             values = {"tenant": event.tenant_id, "rows": orjson.dumps(given).decode()}
             await connection.execute(statement.format(**tables), values)
 
 
-def _known_ids(thread: LinkedThread) -> set[str]:
+def _link(
+    audience: str, rows: dict[str, ThreadRow], placed: list[ThreadRow], ids: list[ThreadRow], threads: list[ThreadRow]
+) -> None:
+    """The threads of those whom the same people may read, added to what will be written."""
+    members = [
+        ThreadMember(
+            key, row["message_id"], row["in_reply_to"], row["refs"], row["subject"], row["date"], row["list_name"]
+        )
+        for key, row in rows.items()
+    ]
+    votes = votes_of_results(members)
+    for thread in threads_of(members):
+        key = thread_key(thread.root, audience)
+        ids += [{"id_key": one, "thread_key": key} for one in _known_ids(thread, audience)]
+        for one in thread.members:
+            place = (key, thread.parents.get(one.message_id), votes.get(one.message_id))
+            row = rows[one.key]
+            if place != (row["thread_key"], row["parent_id"], row["result_of"]):
+                names = ("thread_key", "parent_id", "result_of")
+                placed.append({"message_key": one.key, **dict(zip(names, place, strict=True))})
+        threads.append(_thread_row(key, thread, rows))
+
+
+def _known_ids(thread: LinkedThread, audience: str) -> set[str]:
     named = {thread.root, *thread.ghosts}
     for one in thread.members:
         named |= {one.message_id, *one.references}
         if one.in_reply_to:
             named.add(one.in_reply_to)
-    return {thread_key(one) for one in named}
+    return {thread_key(one, audience) for one in named}
 
 
-def _thread_row(thread: LinkedThread, rows: dict[str, ThreadRow]) -> ThreadRow:
+def _thread_row(key: str, thread: LinkedThread, rows: dict[str, ThreadRow]) -> ThreadRow:
     own = [rows[one.key] for one in thread.members]
     dated = [row["date"] for row in own if row["date"]]
     people = dict.fromkeys((row["sender_name"], row["sender_email"]) for row in own)
     keys = {key for row in own for key in (row["sender_email"], row["sender_key"]) if key}
     root = next((row for row in own if row["message_id"] == thread.root), own[0])
     return {
-        "thread_key": thread_key(thread.root),
+        "thread_key": key,
+        "readers": own[0]["readers"],
         "thread_id": thread.root,
         "list_name": root["list_name"],
         "subject": root["subject"],

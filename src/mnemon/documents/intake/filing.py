@@ -83,9 +83,15 @@ def _stored(block: Block) -> dict[str, Any]:
 
 
 def filed_event(
-    text: FiledText, actor: Actor, run_id: UUID, source_type: str, source_system: str, caused_by: str | None = None
-) -> NewEvent:
-    """Everyone of the tenant may read it, as long as it is not purged."""
+    text: FiledText, actor: Actor, run_id: UUID, source_type: str, source_system: str, caused_by: str | None = None,
+    readers: Sequence[str] | None = None,
+) -> NewEvent:  # fmt: skip
+    """Everyone of the tenant may read it as long as it is not purged, or these alone."""
+    owner = person_behind(actor)
+    terms = DEFAULTS if readers is None else DEFAULTS | {"visibility_scope": "custom", "readers": list(readers)}
+    if readers is not None and owner not in readers:
+        # The system files for others, and what is for few has an owner who may read it.
+        owner = readers[0]
     about = {
         "source_uri": text.source_uri,
         "title": cut(text.title) or text.source_uri,
@@ -112,12 +118,12 @@ def filed_event(
         "char_count": len(text.text),
         "document_type": "email",
         "source_system": source_system,
-        "owner": person_behind(actor),
+        "owner": owner,
         "about": about,
     }
     return NewEvent(
         type=happened.FILED.type,
-        data=data | DEFAULTS,
+        data=data | terms,
         actor=actor,
         entities=[EntityReference(happened.ENTITY, str(text.doc_id))],
         correlation_id=str(run_id),

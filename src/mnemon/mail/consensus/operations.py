@@ -5,6 +5,7 @@ from typing import Annotated, Protocol
 from pydantic import Field
 
 from mnemon.db.database import Database
+from mnemon.documents.access import Reader, read_as
 from mnemon.errors import NotFound
 from mnemon.identity.roles import Action
 from mnemon.mail.consensus.outputs import ConsensusShown
@@ -34,4 +35,5 @@ class ConsensusParts(Protocol):
 async def consensus(mnemon: ConsensusParts, caller: Caller, asked: ConsensusAsked) -> ConsensusShown:
     """What a thread agreed or disputed: votes, stances and objections, each with the words that say so."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:
+        await read_as(tx, Reader.of(caller.actor))
         return await show_consensus(tx, asked.thread)

@@ -7,8 +7,10 @@ from mnemon.errors import NotFound
 from mnemon.mail.consensus import outputs
 from mnemon.mail.consensus.objections import UNRESOLVED
 from mnemon.mail.message.ids import thread_key
+from mnemon.mail.reading import NAMED_THREAD
 
-CONSENSUS = """
+CONSENSUS = (
+    """
 SELECT t.thread_id, t.thread_key, t.list_name, t.subject, c.consensus_type, c.confidence, c.read_by, c.read_at, c.found,
        c.digest = (SELECT md5(string_agg(m.message_key || ':' || m.doc_version_id, ',' ORDER BY m.message_key))
                      FROM mnemon.mail_messages m
@@ -16,16 +18,18 @@ SELECT t.thread_id, t.thread_key, t.list_name, t.subject, c.consensus_type, c.co
        AS is_current
   FROM mnemon.mail_threads t
   LEFT JOIN mnemon.mail_consensus c ON c.tenant_id = t.tenant_id AND c.thread_key = t.thread_key
- WHERE t.tenant_id = mnemon.current_tenant() AND t.thread_key IN (
-       SELECT %(named)s UNION ALL SELECT i.thread_key FROM mnemon.mail_thread_ids i
-        WHERE i.tenant_id = mnemon.current_tenant() AND i.id_key IN (%(id_key)s, %(named)s))
- LIMIT 1
+ WHERE """
+    + NAMED_THREAD
+    + """
+ ORDER BY t.readers NULLS FIRST LIMIT 1
 """
+)
 WORDS = """
 SELECT m.message_key, m.message_id, m.doc_version_id, m.sender_name AS name, m.sender_email AS email, m.date, t.text
   FROM mnemon.mail_messages m
   JOIN mnemon.revision_texts t ON t.tenant_id = m.tenant_id AND t.doc_version_id = m.doc_version_id
  WHERE m.tenant_id = mnemon.current_tenant() AND m.message_key = ANY(%s) AND m.purged_at IS NULL
+   AND mnemon.may_read(m.readers)
 """
 FoundPlace = dict[str, Any]
 
@@ -52,7 +56,7 @@ class _Words:
 
 
 async def show_consensus(tx: Connection, named: str) -> outputs.ConsensusShown:
-    """By the thread's id, its key, or the id of any message in it."""
+    """By the thread's id, its key, or the id of any message in it; as the reader of the transaction may see it."""
     row = await (await tx.execute(CONSENSUS, {"named": named, "id_key": thread_key(named)})).fetchone()
     if row is None:
         raise NotFound(f"There is no thread {named}.", thread=named)

@@ -28,7 +28,8 @@ SELECT m.message_key, m.message_id, m.sender_name, m.sender_email, m.subject, m.
  WHERE m.tenant_id = mnemon.current_tenant() AND m.purged_at IS NULL
    AND (m.thread_key = %(thread)s OR m.result_of IN (
         SELECT v.message_id FROM mnemon.mail_messages v
-         WHERE v.tenant_id = mnemon.current_tenant() AND v.thread_key = %(thread)s))
+         WHERE v.tenant_id = mnemon.current_tenant() AND v.thread_key = %(thread)s
+           AND v.readers IS NOT DISTINCT FROM m.readers))
  ORDER BY m.date NULLS LAST, m.message_key LIMIT %(most)s
 """
 READING = """

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
 LONGEST_ID = 500
@@ -10,9 +11,22 @@ WITHIN_BRACKETS = re.compile(r"<([^<>\s]{1,500})>")
 MOST_REFERENCES = 200
 
 
-def archive_id(file_hash: str) -> str:
+def audience_of(readers: Sequence[str] | None) -> str:
+    """Whom an archive is for, as a part of names: empty for everyone of the tenant.
+
+    What is for few has names of its own, so that nothing of it meets what others read: no copy, no thread.
+    """
+    return "" if readers is None else hashlib.sha256("|".join(sorted(readers)).encode()).hexdigest()[:16]
+
+
+def named_for(audience: str, name: str) -> str:
+    """A name of a message, thread or archive as this audience has it."""
+    return hashlib.sha256(f"{audience}|{name}".encode("utf-8", "replace")).hexdigest()[:16] if audience else name
+
+
+def archive_id(file_hash: str, audience: str = "") -> str:
     """Of the archive whose file has this SHA-256."""
-    return file_hash.removeprefix("sha256:")[:16]
+    return named_for(audience, file_hash.removeprefix("sha256:")[:16])
 
 
 def message_key(message_id: str, date: datetime | None, sender: str, subject: str) -> str:
@@ -31,9 +45,9 @@ def chunk_key(message: str, index: int) -> str:
     return hashlib.sha256(f"{message}|{index}".encode()).hexdigest()[:16]
 
 
-def thread_key(root_message_id: str) -> str:
+def thread_key(root_message_id: str, audience: str = "") -> str:
     """Of a thread, where its root's id would be too long or tell too much."""
-    return hashlib.sha256(root_message_id.encode("utf-8", "replace")).hexdigest()[:16]
+    return named_for(audience, hashlib.sha256(root_message_id.encode("utf-8", "replace")).hexdigest()[:16])
 
 
 def made_up_id(date: datetime | None, sender: str, subject: str, text: str) -> str:

@@ -13,6 +13,7 @@ from mnemon.errors import MnemonError, NotFound
 from mnemon.ids import new_uuid
 from mnemon.mail import catalogue as happened
 from mnemon.mail.errors import SourceRefused
+from mnemon.mail.message.ids import audience_of
 from mnemon.mail.sources import files, remote
 from mnemon.mail.sources.kinds import Brought, BroughtArchive, local_path
 from mnemon.mail.storing.failures import NO_ARCHIVE
@@ -47,9 +48,9 @@ SELECT status FROM mnemon.mail_archives WHERE tenant_id = mnemon.current_tenant(
 ADD_KEPT = """
 INSERT INTO mnemon.mail_imports
        (tenant_id, import_id, source, source_type, source_url, source_id, initiated_by, archive_id, ingested_as,
-        position, total)
+        position, total, readers)
 VALUES (mnemon.current_tenant(), %(import_id)s, %(source)s, %(source_type)s, %(url)s, %(source_id)s, %(by)s,
-        %(archive)s, %(event)s, %(start)s, %(total)s)
+        %(archive)s, %(event)s, %(start)s, %(total)s, %(readers)s)
 """
 
 
@@ -109,7 +110,8 @@ async def look(job: Job[SourceToLookAt]) -> dict[str, Any]:
 
 
 def _bring(context: ImportContext, tenant: UUID, source: dict[str, Any]) -> Brought:
-    packs, place, cursor = Packs(context.files), source["location"], source["cursor"]
+    packs = Packs(context.files, audience_of(source["readers"]))
+    place, cursor = source["location"], source["cursor"]
     beside = context.settings.home / "mail" / str(tenant) / str(source["source_id"])
     match source["source_type"]:
         case "file":
@@ -137,10 +139,10 @@ async def _begin(
     values = {
         "import_id": import_id, "source": source["name"], "source_type": source["source_type"], "url": archive.url,
         "source_id": source["source_id"], "by": source["created_by"], "archive": kept.archive_id, "event": event_id,
-        "start": kept.start, "total": kept.start + kept.kept,
+        "start": kept.start, "total": kept.start + kept.kept, "readers": source["readers"],
     }  # fmt: skip
     await tx.execute(ADD_KEPT, values)
-    await enqueue(tx, IMPORT_JOB, ImportToDo(import_id=import_id))
+    await enqueue(tx, IMPORT_JOB, ImportToDo(import_id=import_id), readers=source["readers"])
 
 
 def _ingested(source: dict[str, Any], archive: BroughtArchive, import_id: UUID) -> Any:
@@ -150,7 +152,7 @@ def _ingested(source: dict[str, Any], archive: BroughtArchive, import_id: UUID) 
         archive_id=kept.archive_id, source_type=source["source_type"], file_hash_sha256=kept.file_hash,
         file_size_bytes=kept.size, format=kept.format, start_offset=kept.start, continues=archive.continues,
         ingestion_started_at=now, ingestion_completed_at=now, source_name=source["name"], source_url=archive.url,
-        file_path=f"packs/{kept.archive_id}",
+        file_path=f"packs/{kept.archive_id}", readers=source["readers"],
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from mnemon.documents.intake.filing import FiledText, document_id
 from mnemon.documents.structure.structure import Block, BlockKind
 from mnemon.mail.archives.ranges import ArchivedMessage, ArchiveRange
-from mnemon.mail.message.ids import copy_key
+from mnemon.mail.message.ids import copy_key, named_for
 from mnemon.mail.message.message import MailAddress, MailMessage
 from mnemon.mail.message.reading import read_archived
 from mnemon.mail.spans.labels import SpanLabel
@@ -59,13 +59,13 @@ class MailBatch:
     def is_full(self) -> bool:
         return len(self.copies) + len(self.defects) >= MOST_MESSAGES or self.letters >= MOST_LETTERS
 
-    def add(self, ranged: ArchiveRange, archive: str) -> None:
+    def add(self, ranged: ArchiveRange, archive: str, audience: str) -> None:
         self.position = ranged.offset + ranged.length
         if not isinstance(ranged, ArchivedMessage):
             self.defects.append((ranged.offset, ranged.length, ranged.reason))
             return
         message = read_archived(ranged)
-        key = message.key
+        key = named_for(audience, message.key)
         choice = choice_of(message, ranged)
         named = copy_key(archive, message.message_id, message.own_date, message.sender.email, message.subject)
         digest = hashlib.sha256(ranged.content).hexdigest()
@@ -83,12 +83,12 @@ def choice_of(message: MailMessage, ranged: ArchivedMessage) -> str:
     return f"{int(hides)}{hashlib.sha256('|'.join(told).encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
-def read_batch(ranges: Iterator[ArchiveRange], archive: str, position: int) -> MailBatch:
+def read_batch(ranges: Iterator[ArchiveRange], archive: str, position: int, audience: str = "") -> MailBatch:
     """The next part of an archive, as large as is stored at once."""
     started = time.perf_counter()
     batch = MailBatch(position)
     for ranged in ranges:
-        batch.add(ranged, archive)
+        batch.add(ranged, archive, audience)
         if batch.is_full:
             break
     else:
@@ -97,9 +97,10 @@ def read_batch(ranges: Iterator[ArchiveRange], archive: str, position: int) -> M
     return batch
 
 
-def filed_text(tenant: UUID, message: MailMessage, choice: str, size: int, list_name: str, number: int) -> FiledText:
+def filed_text(
+    tenant: UUID, key: str, message: MailMessage, choice: str, size: int, list_name: str, number: int
+) -> FiledText:
     """The message as a document: its text, labelled, and in `kept` all that the lens of mail wants to know."""
-    key = message.key
     address = f"mail:{key}"
     sender = message.sender.name or message.sender.email
     people = [message.sender, *message.to, *message.cc]

@@ -20,6 +20,7 @@ from mnemon.log.store import EventLog
 from mnemon.mail import catalogue as happened
 from mnemon.mail.archives.ranges import ArchiveRange
 from mnemon.mail.errors import ImportGone
+from mnemon.mail.message.ids import audience_of
 from mnemon.mail.storing.batch import MailBatch, read_batch
 from mnemon.mail.storing.packs import KeptArchive, Packs
 from mnemon.mail.storing.recording import ImportOrder, record_batch
@@ -35,8 +36,9 @@ SELECT i.*, a.status AS archive_status, a.start_offset FROM mnemon.mail_imports 
  WHERE i.tenant_id = mnemon.current_tenant() AND i.import_id = %s
 """
 ADD_IMPORT = """
-INSERT INTO mnemon.mail_imports (tenant_id, import_id, source, source_type, source_url, source_id, initiated_by)
-VALUES (mnemon.current_tenant(), %s, %s, %s, %s, %s, %s)
+INSERT INTO mnemon.mail_imports
+       (tenant_id, import_id, source, source_type, source_url, source_id, initiated_by, readers)
+VALUES (mnemon.current_tenant(), %s, %s, %s, %s, %s, %s, %s)
 """
 KNOWN_ARCHIVE = """
 SELECT status, start_offset FROM mnemon.mail_archives
@@ -78,19 +80,19 @@ IMPORT_JOB = JobKind("mail.import", ImportToDo, attempts=5, time_limit=6 * 3600,
 
 async def add_import(
     tx: Connection, import_id: UUID, source: str, source_type: str, source_url: str, actor: Actor,
-    source_id: UUID | None = None,
+    source_id: UUID | None = None, readers: list[str] | None = None,
 ) -> UUID:  # fmt: skip
     """The import and its job, in the caller's transaction. Its bytes wait in the upload of the same id."""
-    await tx.execute(ADD_IMPORT, (import_id, source, source_type, source_url, source_id, actor.id))
-    queued = await enqueue(tx, IMPORT_JOB, ImportToDo(import_id=import_id))
+    await tx.execute(ADD_IMPORT, (import_id, source, source_type, source_url, source_id, actor.id, readers))
+    queued = await enqueue(tx, IMPORT_JOB, ImportToDo(import_id=import_id), readers=readers)
     return queued.job_id
 
 
 @IMPORT_JOB.handler
 async def import_archive(job: Job[ImportToDo]) -> dict[str, Any]:
     context = cast(ImportContext, job.context)
-    packs = Packs(context.files)
     row = await _row(job)
+    packs = Packs(context.files, audience_of(row["readers"]))
     if row["archive_id"] is None:
         kept = await asyncio.to_thread(_keep, packs, context.files, job.tenant_id, row["import_id"])
         if await _settle(job, context, row, kept):
@@ -144,23 +146,24 @@ def _ingested(row: dict[str, Any], kept: KeptArchive) -> NewEvent:
         file_size_bytes=kept.size, format=kept.format, start_offset=kept.start,
         ingestion_started_at=(row["started_at"] or row["created_at"]).isoformat(), ingestion_completed_at=now,
         source_name=row["source"], source_url=row["source_url"], file_path=f"packs/{kept.archive_id}",
+        readers=row["readers"],
     )  # fmt: skip
 
 
 async def _store(job: Job[ImportToDo], context: ImportContext, packs: Packs, row: dict[str, Any]) -> dict[str, int]:
     order = ImportOrder(
         job.tenant_id, row["import_id"], row["archive_id"], row["source"], initiator(row["initiated_by"]),
-        row["ingested_as"],
+        row["ingested_as"], row["readers"],
     )  # fmt: skip
     counts: dict[str, int] = dict(row["counts"])
     position = row["position"]
     ranges = packs.ranges(job.tenant_id, order.archive_id, position, row["start_offset"] or 0)
-    following = _next(ranges, order.archive_id, position)
+    following = _next(ranges, order, position)
     while True:
         batch = await following
         if not batch.is_last:
             # The next part is read while this one is written.
-            following = _next(ranges, order.archive_id, batch.position)
+            following = _next(ranges, order, batch.position)
         try:
             async with context.log.transaction(job.tenant_id) as transaction:
                 counts = await record_batch(transaction, order, batch, counts)
@@ -184,5 +187,5 @@ def initiator(actor_id: str) -> Actor:
     return Actor("human", actor_id) if actor_id.startswith("user:") else SYSTEM
 
 
-def _next(ranges: Iterator[ArchiveRange], archive: str, position: int) -> "asyncio.Task[MailBatch]":
-    return asyncio.create_task(asyncio.to_thread(read_batch, ranges, archive, position))
+def _next(ranges: Iterator[ArchiveRange], order: ImportOrder, position: int) -> "asyncio.Task[MailBatch]":
+    return asyncio.create_task(asyncio.to_thread(read_batch, ranges, order.archive_id, position, order.audience))

@@ -40,9 +40,10 @@ class KeptArchive:
 
 @dataclass(frozen=True)
 class Packs:
-    """The packs of a Mnemon. Its methods touch the disk: call them in a thread."""
+    """The packs of a Mnemon. Its methods touch the disk: call them in a thread. What is kept is for the audience."""
 
     files: Files
+    audience: str = ""
 
     def path(self, tenant: UUID, archive: str) -> Path:
         return self.files.blobs / str(tenant) / "packs" / archive
@@ -62,7 +63,7 @@ class Packs:
                 kept += len(block)
             _settle(writing)
         kind = _format_of(opening, stream.is_packed)
-        archive = archive_id(file_hash)
+        archive = archive_id(file_hash, self.audience)
         self._name(tenant, part, archive)
         return KeptArchive(archive, file_hash, source.stat().st_size, kept, kind, skipped, stream.damage)
 
@@ -83,7 +84,7 @@ class Packs:
         if not ranges:
             part.unlink()
             return None
-        archive = archive_id(digest.hexdigest())
+        archive = archive_id(digest.hexdigest(), self.audience)
         index = self._part(tenant)
         index.write_text("\n".join(ranges), encoding="utf-8")
         index.replace(self._index(tenant, archive))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.events import Actor, NewEvent
 from mnemon.mail import catalogue as happened
 from mnemon.mail.consensus.job import enqueue_consensus
-from mnemon.mail.message.ids import thread_key
+from mnemon.mail.message.ids import audience_of, thread_key
 from mnemon.mail.storing.batch import SOURCE_TYPE, MailBatch, filed_text
 from mnemon.mail.storing.passages import enqueue_passages
 
@@ -42,7 +43,7 @@ UPDATE mnemon.mail_imports
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ImportOrder:
     """What a batch belongs to."""
 
@@ -53,6 +54,12 @@ class ImportOrder:
     source: str
     actor: Actor
     ingested_as: str
+    # Who may read it; None for everyone of the tenant.
+    readers: list[str] | None = None
+
+    @cached_property
+    def audience(self) -> str:
+        return audience_of(self.readers)
 
 
 async def record_batch(
@@ -72,20 +79,21 @@ async def record_batch(
     }  # fmt: skip
     await tx.execute(PROGRESS, values)
     filed = [
-        filed_event(text, order.actor, order.import_id, SOURCE_TYPE, order.source, order.ingested_as) for text in texts
+        filed_event(text, order.actor, order.import_id, SOURCE_TYPE, order.source, order.ingested_as, order.readers)
+        for text in texts
     ]
-    before = await _threads_of(tx, texts)
+    before = await _threads_of(tx, order, texts)
     await transaction.append([*filed, _parsed(order, batch, texts)])
     if before and (change := await _thread_change(tx, order, before)):
         await transaction.append([change])
     return counts
 
 
-async def _threads_of(tx: Connection, texts: Sequence[FiledText]) -> dict[str, int]:
+async def _threads_of(tx: Connection, order: ImportOrder, texts: Sequence[FiledText]) -> dict[str, int]:
     """The threads that these messages may change, with how many messages each has."""
     named = {one for text in texts for one in (text.kept["message_id"], *text.kept["references"])}
     named |= {text.kept["in_reply_to"] for text in texts if text.kept["in_reply_to"]}
-    rows = await (await tx.execute(THREADS_BEFORE, ([thread_key(one) for one in named],))).fetchall()
+    rows = await (await tx.execute(THREADS_BEFORE, ([thread_key(one, order.audience) for one in named],))).fetchall()
     return {row["thread_key"]: row["message_count"] for row in rows}
 
 
@@ -113,7 +121,7 @@ async def _to_file(tx: Connection, order: ImportOrder, batch: MailBatch) -> list
         if found is not None and (found["purged_at"] is not None or found["choice"] <= choice):
             continue
         number = found["last_number"] + 1 if found else 1
-        texts.append(filed_text(order.tenant, message, choice, size, message.list_id or order.source, number))
+        texts.append(filed_text(order.tenant, key, message, choice, size, message.list_id or order.source, number))
     return texts
 
 
