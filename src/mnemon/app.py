@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from mnemon.ask.answer import Asking
     from mnemon.ask.recall import Remembered
     from mnemon.ask.search import Searcher
+    from mnemon.documents.access import Reader
     from mnemon.models.calls import DatabaseRecorder
     from mnemon.models.embedder import Embedder
     from mnemon.models.language import LanguageModel
@@ -257,11 +258,11 @@ class Mnemon:
 
         return Asking(self.searcher, self.log, self.language_model, self._recall)
 
-    async def _recall(self, tenant: UUID, question: str, limit: int) -> "Sequence[Remembered]":
+    async def _recall(self, tenant: UUID, question: str, limit: int, reader: "Reader") -> "Sequence[Remembered]":
         """Memory for the answers: the trunk of the tenant's own world."""
         from mnemon.ask.recall import Remembered
 
-        found = await self.memory.search.search(tenant, self.memory.place(tenant), question, limit=limit)
+        found = await self.memory.search.search(tenant, self.memory.place(tenant), question, limit=limit, reader=reader)
         return [
             Remembered(
                 hit.object.emo_id, hit.object.emo_version, hit.object.emo_type, hit.object.place.branch,

@@ -160,7 +160,7 @@ class Asking:
         )
         if filters.applied():
             return Findings(*await searching, ())
-        found, remembered = await asyncio.gather(searching, self.recall(tenant, question, RECALLED))
+        found, remembered = await asyncio.gather(searching, self.recall(tenant, question, RECALLED, Reader.of(actor)))
         return Findings(*found, remembered)
 
     async def _listed(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters) -> ListedEvents | None:

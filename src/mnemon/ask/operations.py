@@ -41,10 +41,11 @@ class Parts(Protocol):
 async def search(mnemon: Parts, caller: Caller, asked: PassageSearch) -> PassagesFound:
     """Find passages of documents by words and meaning, best first; and what memory says, beside them."""
     first = asked.offset == 0 and not asked.applied()
-    remembered = await mnemon.asking.recall(caller.tenant_id, asked.query, RECALLED) if first else ()
+    reader = Reader.of(caller.actor)
+    remembered = await mnemon.asking.recall(caller.tenant_id, asked.query, RECALLED, reader) if first else ()
     found = await mnemon.searcher.search(
         caller.tenant_id, asked.query, asked, limit=asked.limit, offset=asked.offset, explain=asked.explain,
-        reader=Reader.of(caller.actor),
+        reader=reader,
     )  # fmt: skip
     return PassagesFound(
         items=found.hits, remembered=list(remembered), total=found.total, next_offset=found.next_offset,

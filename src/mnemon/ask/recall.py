@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from mnemon.documents.access import Reader
+
 
 @dataclass(frozen=True)
 class Remembered:
@@ -21,11 +23,11 @@ class Remembered:
 
 
 class Recall(Protocol):
-    """Finds memory objects for a question, best first."""
+    """Finds memory objects for a question that are for the reader, best first."""
 
-    async def __call__(self, tenant: UUID, question: str, limit: int) -> Sequence[Remembered]: ...
+    async def __call__(self, tenant: UUID, question: str, limit: int, reader: Reader) -> Sequence[Remembered]: ...
 
 
-async def remember_nothing(tenant: UUID, question: str, limit: int) -> Sequence[Remembered]:
+async def remember_nothing(tenant: UUID, question: str, limit: int, reader: Reader) -> Sequence[Remembered]:
     """Where there is no memory."""
     return ()

@@ -29,8 +29,16 @@ from mnemon.log_operations import delivery, events, integrity, subscriptions
 from mnemon.log_operations.event_inputs import EventsSent
 from mnemon.log_operations.event_outputs import AppendedOut, LogEventOut
 from mnemon.memory.errors import DuplicateChange
-from mnemon.memory.operations import objects
-from mnemon.memory.operations.object_inputs import Deletion, NewObject, ObjectsAsked, ObjectViewAsked
+from mnemon.memory.operations import many, objects
+from mnemon.memory.operations.many import Forgotten, KeptOfMany
+from mnemon.memory.operations.object_inputs import (
+    Deletion,
+    NewObject,
+    NewObjects,
+    ObjectsAsked,
+    ObjectsOf,
+    ObjectViewAsked,
+)
 from mnemon.memory.operations.object_outputs import FoundObject, ObjectOut
 from mnemon.operations import Input, Operation
 from mnemon.semantics import operations as semantics
@@ -162,6 +170,16 @@ class AsyncMnemonClient:
     async def forget(self, emo_id: UUID | str, *, reason: str = "") -> None:
         """No search and no list shows it any more; its history stays in the log."""
         await self.call(objects.delete, Deletion(emo_id=UUID(str(emo_id)), deletion_reason=reason))
+
+    async def remember_all(self, texts: Sequence[str | Mapping[str, Any]]) -> list[KeptOfMany]:
+        """Keep many short texts at once, all or none: a text each, or its fields. What has a key is kept once."""
+        given = [{"content": one} if isinstance(one, str) else dict(one) for one in texts]
+        asked = NewObjects.model_validate({"objects": given})
+        return (await self.call(many.create_many, asked)).objects
+
+    async def forget_all(self, *, reason: str = "", **whose: Any) -> Forgotten:
+        """Hide all about a person (`subject_id`), or of an `owner`, an `agent_id` or a `session_id`."""
+        return await self.call(many.forget, ObjectsOf(deletion_reason=reason, **whose))
 
     async def events(self, query: str | None = None, *, limit: int = 20, **filters: Any) -> list[EventOut]:
         """Semantic events: decisions, commitments, risks, each with the words that prove it."""

@@ -15,6 +15,7 @@ from mnemon.client.roots import KeptRoot
 from mnemon.documents.intake.upload import FileTaken
 from mnemon.log.events import MAIN
 from mnemon.log_operations.event_outputs import AppendedOut, LogEventOut
+from mnemon.memory.operations.many import Forgotten, KeptOfMany
 from mnemon.memory.operations.object_outputs import FoundObject, ObjectOut
 from mnemon.operations import Input, Operation
 from mnemon.semantics.outputs import EventOut
@@ -137,6 +138,14 @@ class MnemonClient:
     def forget(self, emo_id: UUID | str, *, reason: str = "") -> None:
         """No search and no list shows it any more; its history stays in the log."""
         self._run(self._opened.forget(emo_id, reason=reason))
+
+    def remember_all(self, texts: Sequence[str | Mapping[str, Any]]) -> list[KeptOfMany]:
+        """Keep many short texts at once, all or none: a text each, or its fields. What has a key is kept once."""
+        return self._run(self._opened.remember_all(texts))
+
+    def forget_all(self, *, reason: str = "", **whose: Any) -> Forgotten:
+        """Hide all about a person (`subject_id`), or of an `owner`, an `agent_id` or a `session_id`."""
+        return self._run(self._opened.forget_all(reason=reason, **whose))
 
     def events(self, query: str | None = None, *, limit: int = 20, **filters: Any) -> list[EventOut]:
         """Semantic events: decisions, commitments, risks, each with the words that prove it."""

@@ -1,16 +1,17 @@
-"""Events of the log as a caller may see them: what came from a document that is not for them is withheld, and what
-others asked."""
+"""Events of the log as a caller may see them: what came from a document or memory object that is not for them is
+withheld, and what others asked."""
 
 from collections.abc import Sequence
 from typing import Any, cast
 from uuid import UUID
 
 from mnemon.ask.query_log import ASKED
-from mnemon.documents.access import Reader, hidden_documents
+from mnemon.documents.access import Reader, hidden_documents, read_as
 from mnemon.documents.events import document_of
 from mnemon.log.events import Event
 from mnemon.log_operations.event_outputs import LogEventOut
 from mnemon.log_operations.fields import Parts
+from mnemon.memory.sharing.hidden import hidden_objects
 from mnemon.operations import Caller
 
 WITHHELD = "not for this reader"
@@ -32,6 +33,7 @@ async def shown_events(mnemon: Parts, caller: Caller, events: Sequence[Event]) -
 async def _withhold(mnemon: Parts, caller: Caller, shapes: list[dict[str, Any]]) -> None:
     reader = Reader.of(caller.actor)
     shapes[:] = [_without_questions_of_others(shape, reader) for shape in shapes]
+    await _withhold_memory(mnemon, caller, reader, shapes)
     documents = {place: doc for place, shape in enumerate(shapes) if (doc := _document(shape)) is not None}
     if not documents:
         return
@@ -40,6 +42,24 @@ async def _withhold(mnemon: Parts, caller: Caller, shapes: list[dict[str, Any]])
     for place, doc_id in documents.items():
         if doc_id in hidden:
             shapes[place]["data"] = {"subject": shapes[place]["data"]["subject"], "withheld": WITHHELD}
+
+
+async def _withhold_memory(mnemon: Parts, caller: Caller, reader: Reader, shapes: list[dict[str, Any]]) -> None:
+    found: dict[UUID, dict[int, UUID]] = {}
+    for place, shape in enumerate(shapes):
+        data = shape["data"]
+        if shape["type"].startswith("emo.") and isinstance(data, dict) and "emo_id" in data:
+            found.setdefault(UUID(data["world_id"]), {})[place] = UUID(data["emo_id"])
+    if not found:
+        return
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
+        await read_as(tx, reader)
+        for world, objects in found.items():
+            hidden = await hidden_objects(tx, world, set(objects.values()))
+            for place, emo_id in objects.items():
+                if emo_id in hidden:
+                    kept = {name: shapes[place]["data"].get(name) for name in ("world_id", "emo_id", "emo_version")}
+                    shapes[place]["data"] = kept | {"withheld": WITHHELD}
 
 
 def _without_questions_of_others(shape: dict[str, Any], reader: Reader) -> dict[str, Any]:

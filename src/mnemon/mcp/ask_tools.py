@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from mnemon.app import Mnemon
 from mnemon.ask import operations
 from mnemon.ask.inputs import PassageSearch
+from mnemon.documents.access import Reader
 from mnemon.identity.roles import Action
 from mnemon.mcp.bind import tool
 from mnemon.mcp.caller import AgentCaller
@@ -95,7 +96,9 @@ def add(door: AgentDoor) -> None:
 
 
 async def _remembered(caller: AgentCaller, place: Place, kind: Kind, query: str, limit: int) -> list[FoundAnywhere]:
-    page = await caller.mnemon.memory.search.search(caller.tenant_id, place, query, limit=limit)
+    page = await caller.mnemon.memory.search.search(
+        caller.tenant_id, place, query, limit=limit, reader=Reader.of(caller.actor)
+    )
     return [
         FoundAnywhere(kind=kind, score=_ranked(rank), memory=memory_out(hit.object))
         for rank, hit in enumerate(page.hits)

@@ -32,11 +32,13 @@ STORE: Differences = {
     "content": Differs(LONGER_ELSEWHERE, takes=Thought),
     "emo_type": Differs(MEMORY, name="type"),
     "source": Differs("An agent is the source; it names the address.", name="source_uri", takes=SourceAddress | None),
-    **dict.fromkeys(("emo_id", "tenant_id", "mime_type", "parents", "links"), Differs("Programs set it over REST.")),
+    **dict.fromkeys(
+        ("emo_id", "tenant_id", "mime_type", "parents", "links", "writers"), Differs("Programs set it over REST.")
+    ),
 }
 REMEMBER: Differences = {
     **STORE,
-    **dict.fromkeys(("emo_type", "facets", "source", "subject_id", "rationale"), SHORT),
+    **dict.fromkeys(("emo_type", "facets", "source", "subject_id", "rationale", "agent_id", "session_id"), SHORT),
 }
 SEARCH: Differences = {
     **HERE,
@@ -46,7 +48,10 @@ SEARCH: Differences = {
     "cursor": Differs("A search has one page."),
     "updated_since": Differs("memory_list tells what is new."),
 }
-RECALL: Differences = {**SEARCH, "type": SHORT, "mode": SHORT}
+RECALL: Differences = {
+    **SEARCH,
+    **dict.fromkeys(("type", "mode", "subject_id", "owner", "agent_id", "session_id"), SHORT),
+}
 LIST: Differences = {
     **HERE,
     "query": Differs("With words it is memory_search."),

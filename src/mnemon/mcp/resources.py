@@ -7,6 +7,7 @@ from uuid import UUID
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
+from mnemon.documents.access import Reader
 from mnemon.errors import MnemonError, NotFound
 from mnemon.identity.roles import Action
 from mnemon.mcp.artifact_names import open_span
@@ -78,11 +79,11 @@ async def open_artifact(caller: AgentCaller, artifact: str, revision: str, span:
 
 async def open_memory(caller: AgentCaller, memory_id: str) -> str:
     """A memory, or a turn of a conversation: their ids are of one kind, whichever world holds them."""
-    reading, known = caller.mnemon.memory.reading, _id(memory_id)
+    reading, known, reader = caller.mnemon.memory.reading, _id(memory_id), Reader.of(caller.actor)
     try:
-        found = await reading.get(caller.tenant_id, place_of(caller), known)
+        found = await reading.get(caller.tenant_id, place_of(caller), known, reader=reader)
     except MemoryNotFound:
-        found = await reading.get(caller.tenant_id, history_place(caller), known)
+        found = await reading.get(caller.tenant_id, history_place(caller), known, reader=reader)
     return found.object.content
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from mnemon.documents.access import Reader
+from mnemon.errors import NotAllowed
 from mnemon.log.events import Actor, EntityReference, NewEvent, Source
 from mnemon.memory.errors import DuplicateChange, MemoryConflict, MemoryDeleted
 from mnemon.memory.events import OBJECT
@@ -22,6 +24,12 @@ class Author:
     key: str | None = None
     caused_by: str | None = None
     correlation_id: str | None = None
+    # Owns the machine, or looks after the tenant: changes what others own, of what is for them to read.
+    in_charge: bool = False
+
+    @property
+    def reader(self) -> Reader:
+        return Reader.of(self.actor)
 
 
 def event_of(
@@ -69,6 +77,17 @@ def refuse_if_gone(view: View, seen: MemoryObject, expected: int | None, *, dele
         raise MemoryDeleted(f"{seen.emo_id} is deleted: restore it first.", emo_id=str(seen.emo_id))
     if expected is not None and expected != seen.emo_version:
         raise version_conflict(seen.emo_id, expected, seen.emo_version)
+
+
+def refuse_if_not_theirs(author: Author, seen: MemoryObject) -> None:
+    """Others may read what its owner alone changes."""
+    if not (author.in_charge or seen.scope.is_changed_by(author.reader.name)):
+        raise NotAllowed(
+            f"{seen.emo_id} belongs to {seen.scope.owner}, who alone may change it: ask them, or write one of your own "
+            "that supersedes it.",
+            emo_id=str(seen.emo_id),
+            owner=seen.scope.owner,
+        )
 
 
 def version_conflict(emo_id: UUID, expected: int, current: int) -> MemoryConflict:

@@ -1,8 +1,8 @@
 """Changing objects: each change is one event, one version, one idempotency key."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Required, TypedDict, Unpack
 from uuid import UUID
 
 from mnemon.errors import Conflict, InvalidRequest
@@ -18,6 +18,7 @@ from mnemon.memory.change_events import (
     duplicate,
     event_of,
     refuse_if_gone,
+    refuse_if_not_theirs,
     relations_as_data,
     version_conflict,
 )
@@ -33,9 +34,20 @@ from mnemon.memory.drafts import (
 )
 from mnemon.memory.errors import MemoryConflict
 from mnemon.memory.fold import Change, OutOfOrder, fold
-from mnemon.memory.objects import EmoType, Link, MemoryObject, Parent, Place, SourceKind, clean_tags, name_of
+from mnemon.memory.objects import (
+    MARKDOWN,
+    EmoType,
+    Link,
+    MemoryObject,
+    Parent,
+    Place,
+    SourceKind,
+    clean_tags,
+    name_of,
+)
 from mnemon.memory.personal import disclose
 from mnemon.memory.reading import Reading, not_found
+from mnemon.memory.sharing.scope import OF_NOBODY, MemoryScope, MemoryWriters
 
 CHANGE_MADE = """
 SELECT emo_id, emo_version FROM mnemon.emo_history
@@ -56,6 +68,24 @@ class Changed:
     appended: Appended | None
 
 
+class Beginning(TypedDict, total=False):
+    """What a new object may begin with."""
+
+    content: Required[str]
+    emo_type: EmoType
+    emo_id: UUID | None
+    mime_type: str
+    tags: Sequence[str]
+    facets: Mapping[str, str] | None
+    parents: Sequence[Parent]
+    links: Sequence[Link]
+    source_kind: SourceKind | None
+    source_uri: str | None
+    subject_id: str | None
+    rationale: str | None
+    scope: MemoryScope
+
+
 class Changes:
     """The only way to change memory: through events."""
 
@@ -66,46 +96,55 @@ class Changes:
         self._reading = reading
         self._vector_meta = vector_meta
 
-    async def create(
-        self,
-        tenant: UUID,
-        place: Place,
-        author: Author,
-        *,
-        content: str,
-        emo_type: EmoType = "note",
-        emo_id: UUID | None = None,
-        mime_type: str = "text/markdown",
-        tags: Sequence[str] = (),
-        facets: Mapping[str, str] | None = None,
-        parents: Sequence[Parent] = (),
-        links: Sequence[Link] = (),
-        source_kind: SourceKind | None = None,
-        source_uri: str | None = None,
-        subject_id: str | None = None,
-        rationale: str | None = None,
-    ) -> Changed:
+    async def create(self, tenant: UUID, place: Place, author: Author, **given: Unpack[Beginning]) -> Changed:
         """A new object at version 1. An id or a key that was used before is a `DuplicateChange`."""
+        identity, data = await self._begin(tenant, place, author, **given)
+        return await self._append(tenant, place, author, identity, None, "created", data, given.get("subject_id"))
+
+    async def create_all(
+        self, tenant: UUID, place: Place, given: Sequence[tuple[Author, Beginning]]
+    ) -> list[MemoryObject]:
+        """New objects, all or none, in one append."""
+        events = []
+        for author, one in given:
+            identity, data = await self._begin(tenant, place, author, **one)
+            check_characters("created", data)
+            events.append(event_of(tenant, place, author, identity, None, "created", data, one.get("subject_id")))
+        await self._reading.prepare(tenant)
+        appended = await self._log.append(tenant, events)
+        return [
+            fold(None, Change("created", disclose(event.data), made.recorded_at, event.actor.id, made.sequence))
+            for event, made in zip(events, appended, strict=True)
+        ]
+
+    async def _begin(
+        self, tenant: UUID, place: Place, author: Author, **given: Unpack[Beginning]
+    ) -> tuple[UUID, dict[str, Any]]:
+        """The id and the data of a new object, once nothing speaks against it."""
+        content, facets, emo_id = given["content"], given.get("facets") or {}, given.get("emo_id")
+        parents, links = given.get("parents", ()), canonical_links(given.get("links", ()))
         check_text("content", content)
-        links = canonical_links(links)
-        for name, value in (facets or {}).items():
+        for name, value in facets.items():
             check_facet(name, value)
         identity = emo_id or (
             name_of(tenant, place.world_id, place.branch, author.key) if author.key else new_time_ordered_uuid()
         )
-        check_amount_of_facets(identity, len(facets or ()))
-        await self._refuse_repeat(tenant, place, author)
+        check_amount_of_facets(identity, len(facets))
+        await self.refuse_repeat(tenant, place, author)
         if emo_id is not None or author.key is not None:
             # An id of our own making is nobody else's, and the projector knows whether the branch is open.
             await self._refuse_taken(tenant, place, identity)
-        await self._check_targets(tenant, place, identity, parents, links)
-        data = Draft(emo_type=emo_type, content=content, mime_type=mime_type, tags=clean_tags(tags)).as_data()
-        data |= {"tenant_id": str(tenant), "source": {"kind": source_kind or source_kind_of(author.actor)}}
+        await self._check_targets(tenant, place, author, identity, parents, links)
+        data = Draft(
+            emo_type=given.get("emo_type", "note"), content=content, mime_type=given.get("mime_type", MARKDOWN),
+            tags=clean_tags(given.get("tags", ())),
+        ).as_data()  # fmt: skip
+        source_kind = given.get("source_kind") or source_kind_of(author.actor)
+        data |= {"tenant_id": str(tenant), "source": {"kind": source_kind}}
         data |= {"facets": dict(facets)} if facets else {}
-        data |= {"source_uri": source_uri} if source_uri else {}
-        data |= {"rationale": rationale} if rationale else {}
-        data |= relations_as_data(parents, links) | self._vectors()
-        return await self._append(tenant, place, author, identity, None, "created", data, subject_id)
+        data |= {"source_uri": given["source_uri"]} if given.get("source_uri") else {}
+        data |= because(given.get("rationale")) | given.get("scope", OF_NOBODY).as_data()
+        return identity, data | relations_as_data(parents, links) | self._vectors()
 
     async def update(
         self,
@@ -152,7 +191,7 @@ class Changes:
         if not (parents or links or removed_parents or removed_links):
             raise InvalidRequest("Name at least one parent or link.")
         links, removed_links = canonical_links(links), canonical_links(removed_links)
-        await self._check_targets(tenant, place, emo_id, parents, links)
+        await self._check_targets(tenant, place, author, emo_id, parents, links)
 
         def decide(seen: MemoryObject) -> tuple[str, dict[str, Any]] | None:
             added = [one for one in parents if one not in seen.parents], [one for one in links if one not in seen.links]
@@ -239,6 +278,29 @@ class Changes:
 
         return await self._change(tenant, place, author, emo_id, decide, expected_version, deleted=True)
 
+    async def share(
+        self,
+        tenant: UUID,
+        place: Place,
+        author: Author,
+        emo_id: UUID,
+        *,
+        readers: Sequence[str] | None,
+        writers: MemoryWriters,
+        rationale: str | None = None,
+        expected_version: int | None = None,
+    ) -> Changed:
+        """Say who reads it (None: everyone) and who changes it: all its versions, in every branch."""
+
+        def decide(seen: MemoryObject) -> tuple[str, dict[str, Any]] | None:
+            now = replace(seen.scope, readers=None if readers is None else tuple(readers), writers=writers)
+            if now == seen.scope:
+                return None
+            said = now.as_json()
+            return "shared", {"scope": {name: said[name] for name in ("readers", "writers")}} | because(rationale)
+
+        return await self._change(tenant, place, author, emo_id, decide, expected_version)
+
     async def _change(
         self,
         tenant: UUID,
@@ -253,10 +315,11 @@ class Changes:
         """Read, decide, append. Without an expected version, whoever comes in between only makes us do it again."""
 
         async def attempt() -> Changed:
-            await self._refuse_repeat(tenant, place, author)
+            await self.refuse_repeat(tenant, place, author)
             view, seen = await self._reading.find(tenant, place, emo_id)
-            if seen is None:
+            if seen is None or not seen.scope.is_for(author.reader.name):
                 raise not_found(place, emo_id)
+            refuse_if_not_theirs(author, seen)
             refuse_if_gone(view, seen, expected, deleted=deleted)
             decided = decide(seen)
             if decided is None:
@@ -285,7 +348,7 @@ class Changes:
             raise await self._conflict(tenant, place, emo_id, seen, refusal) from None
         except Conflict:
             # Another call with the same key may have come first, for another object.
-            await self._refuse_repeat(tenant, place, author)
+            await self.refuse_repeat(tenant, place, author)
             raise
         change_id = UUID(event.data["change_id"])
         if appended.duplicate:
@@ -303,7 +366,8 @@ class Changes:
         current = now.emo_version if now else 0
         return version_conflict(emo_id, seen.emo_version, current)
 
-    async def _refuse_repeat(self, tenant: UUID, place: Place, author: Author) -> None:
+    async def refuse_repeat(self, tenant: UUID, place: Place, author: Author) -> None:
+        """A key that was used before stands for what it made."""
         if author.key is None:
             return
         change_id = change_id_of(tenant, place, author.key)
@@ -321,7 +385,7 @@ class Changes:
             raise duplicate(emo_id, there.emo_version)
 
     async def _check_targets(
-        self, tenant: UUID, place: Place, emo_id: UUID, parents: Sequence[Parent], links: Sequence[Link]
+        self, tenant: UUID, place: Place, author: Author, emo_id: UUID, parents: Sequence[Parent], links: Sequence[Link]
     ) -> None:
         """Relations lead to objects that the branch shows, and never to the object itself."""
         targets = [one.emo_id for one in parents] + [UUID(one.ref) for one in links if one.kind == "emo"]
@@ -329,7 +393,7 @@ class Changes:
             raise InvalidRequest(f"{emo_id} cannot be related to itself.", emo_id=str(emo_id))
         for target in targets:
             _, found = await self._reading.find(tenant, place, target)
-            if found is None or found.deleted:
+            if found is None or found.deleted or not found.scope.is_for(author.reader.name):
                 raise InvalidRequest(
                     f"{target} is no object of the branch {place.branch}: relate to one that is.", emo_id=str(target)
                 )

@@ -44,6 +44,18 @@ VECTOR_META = {
     },
 }
 FACET = {"type": "object", "required": ["name"], "properties": {"name": TEXT, "value": TEXT}}
+READERS = {"type": ["array", "null"], "items": {"type": "string", "minLength": 1, "maxLength": 200}, "maxItems": 200}
+NAMED = {"type": "string", "minLength": 1, "maxLength": 200}
+SCOPE = {
+    "type": "object",
+    "properties": {
+        "owner": NAMED,
+        "agent_id": NAMED,
+        "session_id": NAMED,
+        "readers": READERS,
+        "writers": {"enum": ["owner", "readers"]},
+    },
+}
 SUBJECT_ID = {"type": "string", "minLength": 1, "maxLength": 200}
 ABOUT = {
     "type": "object",
@@ -97,6 +109,7 @@ CREATED = _object_event(
     outside_links=LINKS,
     facets={"type": "object", "additionalProperties": TEXT},
     vector_meta=VECTOR_META,
+    scope=SCOPE,
 )
 UPDATED = _object_event(
     "updated",
@@ -119,6 +132,7 @@ LINKED = _object_event(
 )
 DELETED = _object_event("deleted", "It was hidden from every view; its history stays.", deletion_reason=TEXT)
 RESTORED = _object_event("restored", "It came back as it was before it was deleted.")
+SHARED = _object_event("shared", "Others may read or change it than before, in every branch.", scope=SCOPE)
 FACET_ADDED = _object_event("facet.added", "A named facet was added beside the content.", "facet", facet=FACET)
 FACET_REPLACED = _object_event("facet.replaced", "A facet has another value.", "facet", facet=FACET)
 FACET_REMOVED = _object_event("facet.removed", "A facet was taken away.", "facet", facet=FACET)
@@ -189,7 +203,7 @@ BRANCH_MERGED = _branch_event(
 )
 BRANCH_ABANDONED = _branch_event("abandoned", "A branch was given up; it is closed.", reason=TEXT)
 
-OBJECT_TYPES = (CREATED, UPDATED, LINKED, DELETED, RESTORED, FACET_ADDED, FACET_REPLACED, FACET_REMOVED)
+OBJECT_TYPES = (CREATED, UPDATED, LINKED, DELETED, RESTORED, SHARED, FACET_ADDED, FACET_REPLACED, FACET_REMOVED)
 LENS_TYPES = tuple(
     one.type for one in (*OBJECT_TYPES, SNAPSHOT_COMPACTED, BRANCH_CREATED, BRANCH_MERGED, BRANCH_ABANDONED)
 )

@@ -13,6 +13,7 @@ from mnemon.log.moments import read_moment, written
 from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.memory.objects import MARKDOWN, Link, MemoryObject, Parent, Place
 from mnemon.memory.personal import disclose
+from mnemon.memory.sharing.scope import scope_of
 
 # World, branch and object as texts, which are hashed and written much quicker than UUIDs.
 Key = tuple[str, str, str]
@@ -120,6 +121,7 @@ def _created(change: Change) -> MemoryObject:
         updated_at=change.recorded_at,
         updated_by=change.actor_id,
         sequence=change.sequence,
+        scope=scope_of(data.get("scope", {})),
     )
 
 
@@ -155,6 +157,11 @@ def _restored(state: MemoryObject, change: Change) -> MemoryObject:
     return replace(state, deleted=False, deleted_at=None, deletion_reason=None)
 
 
+def _shared(state: MemoryObject, change: Change) -> MemoryObject:
+    said = change.data["scope"]
+    return replace(state, scope=scope_of(state.scope.as_json() | said))
+
+
 def _facet_set(state: MemoryObject, change: Change) -> MemoryObject:
     facet = change.data.get("facet")
     if facet is None:
@@ -174,6 +181,7 @@ _OPERATIONS = {
     "linked": _linked,
     "deleted": _deleted,
     "restored": _restored,
+    "shared": _shared,
     "facet.added": _facet_set,
     "facet.replaced": _facet_set,
     "facet.removed": _facet_removed,
@@ -224,6 +232,7 @@ def as_json(one: MemoryObject) -> dict[str, Any]:
         "deleted_at": written(one.deleted_at) if one.deleted_at else None,
         "deletion_reason": one.deletion_reason,
         "sequence": one.sequence,
+        **one.scope.as_json(),
     }
 
 
@@ -239,6 +248,7 @@ def from_json(given: Mapping[str, Any]) -> MemoryObject:
         created_at=_moment(given["created_at"]),
         updated_at=_moment(given["updated_at"]),
         deleted_at=_moment(given["deleted_at"]) if given["deleted_at"] else None,
+        scope=scope_of(given),
         **{name: given[name] for name in _PLAIN},
     )
 

@@ -10,10 +10,12 @@ from typing import Any, Literal
 from uuid import UUID
 
 from mnemon.db.database import Connection
+from mnemon.documents.access import ANYONE, Reader
 from mnemon.memory.cycles import cycles_among
 from mnemon.memory.objects import Place
 from mnemon.memory.reading import AsOf, Reading, not_found
 from mnemon.memory.relations import EdgeKind
+from mnemon.memory.sharing.hidden import hidden_objects
 from mnemon.memory.views import View
 
 EdgeDirection = Literal["out", "in", "both"]
@@ -85,10 +87,11 @@ class Graphs:
         self._reading = reading
 
     async def lineage(
-        self, tenant: UUID, place: Place, emo_id: UUID, *, depth: int = DEEPEST, as_of: AsOf = None
-    ) -> Graph:
+        self, tenant: UUID, place: Place, emo_id: UUID, *, depth: int = DEEPEST, as_of: AsOf = None,
+        reader: Reader = ANYONE,
+    ) -> Graph:  # fmt: skip
         """What the object came from and what came of it, through any number of supersessions and derivations."""
-        return await self.neighbourhood(tenant, place, emo_id, kinds=LINEAGE, depth=depth, as_of=as_of)
+        return await self.neighbourhood(tenant, place, emo_id, kinds=LINEAGE, depth=depth, as_of=as_of, reader=reader)
 
     async def neighbourhood(
         self,
@@ -100,8 +103,9 @@ class Graphs:
         direction: EdgeDirection = "both",
         kinds: Sequence[EdgeKind] | None = None,
         as_of: AsOf = None,
+        reader: Reader = ANYONE,
     ) -> Graph:
-        async with self._reading.transaction(tenant) as connection:
+        async with self._reading.transaction(tenant, reader) as connection:
             view = await self._reading.view_of_all(connection, tenant, place, as_of)
             nodes = await _nodes_in(connection, view, [emo_id])
             if emo_id not in nodes:
@@ -131,9 +135,10 @@ class Graphs:
         kinds: Sequence[EdgeKind] | None = None,
         as_of: AsOf = None,
         depth: int = DEEPEST,
+        reader: Reader = ANYONE,
     ) -> Graph | None:
         """One of the shortest ways between two objects, whichever way its edges point; None if there is none."""
-        around = await self.neighbourhood(tenant, place, start, depth=depth, kinds=kinds, as_of=as_of)
+        around = await self.neighbourhood(tenant, place, start, depth=depth, kinds=kinds, as_of=as_of, reader=reader)
         if goal not in around.nodes:
             return None
         beside: dict[UUID, list[tuple[UUID, GraphEdge]]] = {}
@@ -157,26 +162,28 @@ class Graphs:
             {emo_id: number for number, emo_id in enumerate(steps)},
         )
 
-    async def whole(self, tenant: UUID, place: Place, *, as_of: AsOf = None) -> Graph:
+    async def whole(self, tenant: UUID, place: Place, *, as_of: AsOf = None, reader: Reader = ANYONE) -> Graph:
         """Everything that the branch shows."""
-        async with self._reading.transaction(tenant) as connection:
+        async with self._reading.transaction(tenant, reader) as connection:
             view = await self._reading.view_of_all(connection, tenant, place, as_of)
             nodes = await _nodes_in(connection, view, None)
             edges = await _edges_in(connection, view, None, "both", None)
         return Graph(place.graph, nodes, [edge for edge in edges if _is_shown(edge, nodes)])
 
-    async def integrity(self, tenant: UUID, place: Place) -> list[GraphEdge]:
+    async def integrity(self, tenant: UUID, place: Place, reader: Reader = ANYONE) -> list[GraphEdge]:
         """Lineage edges that lead to something deleted, or to nothing that the branch shows."""
-        async with self._reading.transaction(tenant) as connection:
+        async with self._reading.transaction(tenant, reader) as connection:
             view, _ = await self._reading.view_in(connection, tenant, place)
-            nodes = await _nodes_in(connection, view, None)
+            nodes = await _all_nodes_in(connection, view, None)
+            hidden = await hidden_objects(connection, place.world_id)
             rows = await _edge_rows_in(connection, view, None, "both", LINEAGE)
         owned = {_edge(row): row["owner_id"] for row in rows}
-        return [edge for edge, owner in owned.items() if owner in nodes and not _is_shown(edge, nodes)]
+        broken = [edge for edge, owner in owned.items() if owner in nodes and not _is_shown(edge, nodes)]
+        return [edge for edge in broken if not hidden & {edge.source_id, edge.target_id}]
 
-    async def cycles(self, tenant: UUID, place: Place) -> list[list[UUID]]:
+    async def cycles(self, tenant: UUID, place: Place, reader: Reader = ANYONE) -> list[list[UUID]]:
         """Groups of objects that came from each other in a circle."""
-        graph = await self.whole(tenant, place)
+        graph = await self.whole(tenant, place, reader=reader)
         lineage: dict[UUID, list[UUID]] = {}
         for edge in graph.edges:
             if edge.kind in LINEAGE and edge.target_id is not None:
@@ -191,6 +198,13 @@ class Graphs:
 
 
 async def _nodes_in(connection: Connection, view: View, ids: Iterable[UUID] | None) -> dict[UUID, GraphNode]:
+    """Those of them that are for the reader of the transaction."""
+    nodes = await _all_nodes_in(connection, view, ids)
+    hidden = await hidden_objects(connection, view.place.world_id, nodes) if nodes else set()
+    return {emo_id: node for emo_id, node in nodes.items() if emo_id not in hidden}
+
+
+async def _all_nodes_in(connection: Connection, view: View, ids: Iterable[UUID] | None) -> dict[UUID, GraphNode]:
     """Those that the view shows and that are not deleted."""
     wanted = None if ids is None else list(ids)
     if wanted == []:

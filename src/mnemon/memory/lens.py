@@ -22,7 +22,7 @@ from mnemon.memory.views import REAL, find_in, object_of, view_in
 
 NAME = "memory"
 # Each of these is a step of its own, since what follows reads what it wrote.
-ALONE = frozenset({"branch.created", "branch.merged", "branch.abandoned", "restored", "snapshot.compacted"})
+ALONE = frozenset({"branch.created", "branch.merged", "branch.abandoned", "restored", "shared", "snapshot.compacted"})
 
 # Changes that are written together: few enough that their rows fit into the socket, and the thread is free at once.
 PART = 50

@@ -6,6 +6,8 @@ from typing import Any, Literal
 from uuid import UUID
 
 from mnemon.db.database import Connection
+from mnemon.documents.access import ANYONE, Reader
+from mnemon.errors import NotAllowed
 from mnemon.log.errors import VersionConflict
 from mnemon.log.events import Actor, NewEvent
 from mnemon.log.moments import now
@@ -68,11 +70,12 @@ class Merging:
         self._log = log
         self._reading = reading
 
-    async def compare(self, tenant: UUID, place: Place) -> list[Compared]:
-        """Every object that differs, with what clashes in it."""
+    async def compare(self, tenant: UUID, place: Place, reader: Reader = ANYONE) -> list[Compared]:
+        """Every object that differs and is for the reader, with what clashes in it."""
         async with self._reading.transaction(tenant) as connection:
             branch = await branch_in(connection, tenant, place)
-            return await _compared(connection, tenant, place, branch)
+            compared = await _compared(connection, tenant, place, branch)
+        return [one for one in compared if one.theirs.scope.is_for(reader.name)]
 
     async def merge(
         self,
@@ -89,6 +92,7 @@ class Merging:
             refuse_if_closed(branch)
             _refuse_agents(branch, author.actor)
             compared = await _compared(connection, tenant, place, branch)
+        _refuse_hidden(branch, compared, author)
         settled = _settled(compared, resolutions or {})
         parent = Place(place.world_id, branch.parent)
         because = rationale or f"Merged from the branch {place.branch}."
@@ -147,6 +151,17 @@ def _settled(compared: Sequence[Compared], resolutions: Mapping[UUID, Resolution
         check_text("merged content", one.outcome.object.content)
         check_amount_of_facets(one.emo_id, len(one.outcome.object.facets))
     return settled
+
+
+def _refuse_hidden(branch: Branch, compared: Sequence[Compared], author: Author) -> None:
+    """Nobody accepts what they may not read."""
+    hidden = [one for one in compared if not one.theirs.scope.is_for(author.reader.name)]
+    if hidden:
+        raise NotAllowed(
+            f"The branch {branch.branch} changes {len(hidden)} objects that are not for you: "
+            "let someone merge it who may read them.",
+            branch=branch.branch,
+        )
 
 
 def _refuse_agents(branch: Branch, actor: Actor) -> None:
@@ -223,4 +238,4 @@ def _whole(one: MemoryObject) -> dict[str, Any]:
     }
     data |= {"source_uri": one.source_uri} if one.source_uri else {}
     data |= {"vector_meta": dict(one.vector_meta)} if one.vector_meta else {}
-    return data | _relations(None, one)
+    return data | one.scope.as_data() | _relations(None, one)

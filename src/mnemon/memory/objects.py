@@ -10,6 +10,7 @@ from uuid import UUID, uuid5
 
 from mnemon.errors import InvalidRequest
 from mnemon.log.events import MAIN
+from mnemon.memory.sharing.scope import OF_NOBODY, MemoryScope
 
 EmoType = Literal["note", "fact", "doc", "artifact", "profile"]
 SourceKind = Literal["user", "agent", "ingest"]
@@ -98,6 +99,8 @@ class MemoryObject:
     deleted: bool = False
     deleted_at: datetime | None = None
     deletion_reason: str | None = None
+    # Not of one version: who may read it is said of the whole object, in every branch at once.
+    scope: MemoryScope = field(default=OF_NOBODY, compare=False)
 
     @property
     def relations(self) -> list[dict[str, str]]:

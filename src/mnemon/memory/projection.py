@@ -44,6 +44,9 @@ class Projection:
         self._write_links(change, own, after)
         self._write_texts(change, own, after)
         self._write_graph(change, own, after)
+        if change.operation == "shared":
+            scope = {"readers": row["readers"], "writers": row["writers"]}
+            self._rows["shared"].append({"world_id": key[0], "emo_id": key[2]} | scope)
         if change.operation == "restored" and own is not None:
             row = _key(key) | {"closed_at": own.sequence, "since": change.sequence}
             self._rows["reopened"].append(row)

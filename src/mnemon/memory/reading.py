@@ -1,6 +1,6 @@
 """Reading: one object, its history, and lists; in a branch, now or as of a version, a time or a sequence."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection
+from mnemon.documents.access import ANYONE, Reader, read_as
 from mnemon.errors import InvalidRequest
 from mnemon.log.read.query import read_position
 from mnemon.log.read.streams import Filter, Stream
@@ -16,6 +17,7 @@ from mnemon.memory.errors import MemoryNotFound
 from mnemon.memory.events import OBJECT
 from mnemon.memory.fold import Change, fold
 from mnemon.memory.objects import MemoryObject, Place
+from mnemon.memory.sharing.scope import scope_of
 from mnemon.memory.views import COLUMNS, View, find_in, object_of, sequence_at, view_in
 
 VERSIONS = f"""
@@ -25,22 +27,26 @@ SELECT {COLUMNS}
    AND h.emo_id = %(emo_id)s AND h.since <= line.bound
  ORDER BY h.emo_version, line.level
 """
+# Which objects, and of those the ones that the reader of the transaction may see.
+WANTED = """   AND (%(type)s::text IS NULL OR h.emo_type = %(type)s)
+   AND (%(tags)s::text[] IS NULL OR h.tags @> %(tags)s)
+   AND (%(updated_since)s::timestamptz IS NULL OR h.updated_at >= %(updated_since)s)
+   AND (%(subject_id)s::text IS NULL OR h.subject_id = %(subject_id)s)
+   AND (%(owner)s::text IS NULL OR h.owner = %(owner)s)
+   AND (%(agent_id)s::text IS NULL OR h.agent_id = %(agent_id)s)
+   AND (%(session_id)s::text IS NULL OR h.session_id = %(session_id)s)
+   AND (h.readers IS NULL OR mnemon.may_read(h.readers))
+"""
 LIST = """
 SELECT {columns} FROM mnemon.emo_history h
  WHERE h.tenant_id = %(tenant)s AND h.world_id = %(world)s AND NOT h.deleted AND {shown}
-   AND (%(type)s::text IS NULL OR h.emo_type = %(type)s)
-   AND (%(tags)s::text[] IS NULL OR h.tags @> %(tags)s)
-   AND (%(updated_since)s::timestamptz IS NULL OR h.updated_at >= %(updated_since)s)
-   AND (%(before)s::timestamptz IS NULL OR (h.updated_at, h.emo_id) < (%(before)s, %(before_id)s::uuid))
+{wanted}   AND (%(before)s::timestamptz IS NULL OR (h.updated_at, h.emo_id) < (%(before)s, %(before_id)s::uuid))
  ORDER BY h.updated_at DESC, h.emo_id DESC LIMIT %(limit)s
 """
 COUNT = """
 SELECT count(*) AS n FROM mnemon.emo_history h
  WHERE h.tenant_id = %(tenant)s AND h.world_id = %(world)s AND NOT h.deleted AND {shown}
-   AND (%(type)s::text IS NULL OR h.emo_type = %(type)s)
-   AND (%(tags)s::text[] IS NULL OR h.tags @> %(tags)s)
-   AND (%(updated_since)s::timestamptz IS NULL OR h.updated_at >= %(updated_since)s)
-"""
+{wanted}"""
 
 AsOf = int | datetime | str | None
 
@@ -67,10 +73,17 @@ class Wanted:
     emo_type: str | None = None
     tags: Sequence[str] = ()
     updated_since: datetime | None = None
+    subject_id: str | None = None
+    owner: str | None = None
+    agent_id: str | None = None
+    session_id: str | None = None
 
     @property
     def values(self) -> dict[str, Any]:
-        return {"type": self.emo_type, "tags": list(self.tags) or None, "updated_since": self.updated_since}
+        narrowed = {name: getattr(self, name) for name in ("subject_id", "owner", "agent_id", "session_id")}
+        return narrowed | {
+            "type": self.emo_type, "tags": list(self.tags) or None, "updated_since": self.updated_since,
+        }  # fmt: skip
 
 
 EVERY_OBJECT = Wanted()
@@ -84,13 +97,17 @@ class Reading:
         self.prepare = prepare
 
     @asynccontextmanager
-    async def transaction(self, tenant: UUID) -> AsyncIterator[Connection]:
-        """A tenant's transaction in which the lens is as this program writes it."""
+    async def transaction(self, tenant: UUID, reader: Reader = ANYONE) -> AsyncIterator[Connection]:
+        """A tenant's transaction in which the lens is as this program writes it, and shows what is for the reader."""
         await self.prepare(tenant)
         async with self._log.database.transaction(tenant) as connection:
+            if reader.name is not None:
+                await read_as(connection, reader)
             yield connection
 
-    async def get(self, tenant: UUID, place: Place, emo_id: UUID, as_of: AsOf = None) -> Version:
+    async def get(
+        self, tenant: UUID, place: Place, emo_id: UUID, as_of: AsOf = None, reader: Reader = ANYONE
+    ) -> Version:
         """The object as the branch shows it. `as_of`: `v3` is a version, a number a sequence, else a moment."""
         async with self.transaction(tenant) as connection:
             view, version = await self.view_in(connection, tenant, place, as_of)
@@ -98,7 +115,7 @@ class Reading:
             if row is not None and version is not None:
                 rows = await _versions(connection, view, emo_id)
                 row = next((one for one in rows if one["emo_version"] == version), None)
-        if row is None or row["deleted"]:
+        if row is None or row["deleted"] or not is_for(reader, row):
             raise not_found(place, emo_id, as_of)
         return (await self._filled([row]))[0]
 
@@ -109,12 +126,14 @@ class Reading:
             row = (await find_in(connection, view, [emo_id])).get(emo_id)
         return view, object_of(row) if row else None
 
-    async def history(self, tenant: UUID, place: Place, emo_id: UUID, *, contents: bool = False) -> list[Version]:
+    async def history(
+        self, tenant: UUID, place: Place, emo_id: UUID, *, contents: bool = False, reader: Reader = ANYONE
+    ) -> list[Version]:
         """Every version that led to what the branch has, oldest first; of deleted objects too."""
         async with self.transaction(tenant) as connection:
             view = await view_in(connection, tenant, place)
             rows = await _versions(connection, view, emo_id)
-        if not rows:
+        if not rows or not is_for(reader, rows[-1]):
             raise not_found(place, emo_id)
         return await self._filled(rows) if contents else [version_of(row) for row in rows]
 
@@ -127,21 +146,26 @@ class Reading:
         as_of: AsOf = None,
         limit: int = 100,
         before: tuple[datetime, UUID] | None = None,
+        reader: Reader = ANYONE,
     ) -> list[Version]:
         """Newest first, beyond the place of the last one of the page before."""
-        async with self.transaction(tenant) as connection:
+        async with self.transaction(tenant, reader) as connection:
             view = await self.view_of_all(connection, tenant, place, as_of)
             values = view.values | wanted.values | {"limit": limit}
             values |= {"before": before[0] if before else None, "before_id": before[1] if before else None}
             rows = await (
-                await connection.execute(LIST.format(columns=COLUMNS, shown=view.shows("h")), values)
+                await connection.execute(LIST.format(columns=COLUMNS, shown=view.shows("h"), wanted=WANTED), values)
             ).fetchall()
         return await self._filled(rows)
 
-    async def count(self, tenant: UUID, place: Place, wanted: Wanted = EVERY_OBJECT, *, as_of: AsOf = None) -> int:
-        async with self.transaction(tenant) as connection:
+    async def count(
+        self, tenant: UUID, place: Place, wanted: Wanted = EVERY_OBJECT, *, as_of: AsOf = None, reader: Reader = ANYONE
+    ) -> int:
+        async with self.transaction(tenant, reader) as connection:
             view = await self.view_of_all(connection, tenant, place, as_of)
-            rows = await connection.execute(COUNT.format(shown=view.shows("h")), view.values | wanted.values)
+            rows = await connection.execute(
+                COUNT.format(shown=view.shows("h"), wanted=WANTED), view.values | wanted.values
+            )
             row = await rows.fetchone()
         assert row is not None
         return int(row["n"])
@@ -215,6 +239,11 @@ async def _versions(connection: Connection, view: View, emo_id: UUID) -> list[di
         if own:
             limit = begun[branch]
     return [row for row in nearest if row["emo_version"] >= 1]
+
+
+def is_for(reader: Reader, row: Mapping[str, Any]) -> bool:
+    """Whether an object is for a reader; its row says so, whichever version it is of."""
+    return scope_of(row).is_for(reader.name)
 
 
 def read_version(as_of: AsOf) -> int | None:

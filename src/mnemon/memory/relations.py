@@ -92,6 +92,11 @@ def difference(before: MemoryObject | None, after: MemoryObject, content_diff: A
         }
     if before.links != after.links:
         found["links"] = {"old": [one.as_json() for one in before.links], "new": [one.as_json() for one in after.links]}
+    if (before.scope.readers, before.scope.writers) != (after.scope.readers, after.scope.writers):
+        old, new = before.scope.as_json(), after.scope.as_json()
+        found["scope"] = {
+            name: {"old": old[name], "new": new[name]} for name in ("readers", "writers") if old[name] != new[name]
+        }
     if before.deleted != after.deleted:
         found["deleted"] = {"old": before.deleted, "new": after.deleted}
     return found

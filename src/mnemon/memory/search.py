@@ -10,6 +10,7 @@ import numpy as np
 from psycopg.rows import tuple_row
 
 from mnemon.db.database import Connection
+from mnemon.documents.access import ANYONE, Reader
 from mnemon.memory.errors import InvalidMemory
 from mnemon.memory.objects import MemoryObject, Place
 from mnemon.memory.reading import EVERY_OBJECT, Reading, Wanted
@@ -38,7 +39,8 @@ SELECT emo_id, length, similarity, occurrences FROM mnemon.find_memories(
     %(k1)s::float8, %(b)s::float8, %(average)s::float8,
     (SELECT string_agg('(' || phraseto_tsquery('english', piece)::text || ')', ' | ')::tsquery
        FROM unnest(%(unwanted)s::text[]) AS piece WHERE phraseto_tsquery('english', piece)::text <> ''),
-    %(vector)s::vector, %(model)s, %(world)s, %(branches)s, %(bounds)s, %(type)s, %(tags)s, %(updated_since)s, %(most)s)
+    %(vector)s::vector, %(model)s, %(world)s, %(branches)s, %(bounds)s, %(type)s, %(tags)s, %(updated_since)s,
+    %(subject_id)s, %(owner)s, %(agent_id)s, %(session_id)s, %(most)s)
 """
 # -word or -"some words": what the objects must not say.
 _UNWANTED = re.compile(r'(?:^|\s)-("[^"]*"?|[^\s"]+)')
@@ -91,6 +93,7 @@ class Search:
         mode: MemorySearchMode = "hybrid",
         wanted: Wanted = EVERY_OBJECT,
         limit: int = 10,
+        reader: Reader = ANYONE,
     ) -> FoundObjects:
         """The best objects, each with its relevance. `-word` or `-"some words"` leaves out those that say it."""
         if "\0" in text:
@@ -101,15 +104,16 @@ class Search:
             if mode == "semantic" and asked.lexical_only:
                 raise EmbedderUnavailable(asked.lexical_only)
             asks = {"unwanted": unwanted, "most": max(limit, self._ranking.candidates)} | wanted.values
-            return await self._find(tenant, place, asked, mode, asks, limit)
+            return await self._find(tenant, place, asked, mode, asks, limit, reader)
 
         text = _UNWANTED.sub(" ", text).strip() or text
         return await self._questions.ask(tenant, MEMORY, text, find, by_meaning=mode != "text")
 
     async def _find(
-        self, tenant: UUID, place: Place, asked: Asked, mode: MemorySearchMode, asks: dict[str, Any], limit: int
-    ) -> FoundObjects:
-        async with self._reading.transaction(tenant) as connection:
+        self, tenant: UUID, place: Place, asked: Asked, mode: MemorySearchMode, asks: dict[str, Any], limit: int,
+        reader: Reader,
+    ) -> FoundObjects:  # fmt: skip
+        async with self._reading.transaction(tenant, reader) as connection:
             view, _ = await self._reading.view_in(connection, tenant, place)
             found = await self._candidates(connection, asked, mode, asks | view.values)
             standing = self._rank(found, mode)

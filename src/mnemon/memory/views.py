@@ -28,7 +28,8 @@ REAL: Tables = {
 OBJECT = """
     h.world_id, h.branch, h.emo_id, h.emo_version, h.since AS sequence, h.emo_type, h.base_version, h.mime_type,
     h.content, h.tags, h.facets, h.parents, h.links, h.subject_id, h.source_kind, h.source_uri, h.vector_meta,
-    h.created_at, h.updated_at, h.updated_by, h.deleted, h.deleted_at, h.deletion_reason
+    h.created_at, h.updated_at, h.updated_by, h.deleted, h.deleted_at, h.deletion_reason,
+    h.owner, h.agent_id, h.session_id, h.readers, h.writers
 """
 # And what tells of the change: all but what the database made of the row for searching.
 COLUMNS = f"""{OBJECT},

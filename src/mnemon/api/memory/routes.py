@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 
 from mnemon.api.bind import route
 from mnemon.api.memory.requests import HEADERS, MemoryRoute, named_place
-from mnemon.memory.operations import branches, graph, meaning, objects, upkeep
+from mnemon.memory.operations import branches, graph, many, meaning, objects, upkeep
 from mnemon.memory.operations.object_outputs import ObjectOut
 from mnemon.operations import Differs, Operation, as_json
 
@@ -45,10 +45,13 @@ def bind(method: str, path: str, operation: Operation[Any, Any], **how: Any) -> 
 
 bind("POST", "/memory/objects", objects.create, status=201, in_header=KEY, told=_location)
 bind("GET", "/memory/objects", objects.find)
+bind("POST", "/memory/objects/bulk", many.create_many, status=201)
+bind("POST", "/memory/objects/forget", many.forget)
 bind("GET", OBJECT, objects.get)
 bind("DELETE", OBJECT, objects.delete, status=204, in_body=True, in_header=KEY)
 bind("GET", f"{OBJECT}/history", objects.history)
 bind("PUT", f"{OBJECT}/content", objects.update, in_header=KEY)
+bind("PUT", f"{OBJECT}/readers", objects.share, in_header=KEY)
 bind("POST", f"{OBJECT}/links", objects.link, in_header=KEY)
 bind("PUT", OBJECT + "/facets/{name:path}", objects.set_facet, in_header=KEY)
 bind("DELETE", OBJECT + "/facets/{name:path}", objects.remove_facet, in_body=True, in_header=KEY)

@@ -10,7 +10,7 @@ import typer
 
 from mnemon.cli.bind import call, command
 from mnemon.cli.context import run_async
-from mnemon.cli.memory import branches
+from mnemon.cli.memory import branches, many
 from mnemon.cli.memory.views import lines_of_diff, print_object, print_objects, print_versions
 from mnemon.cli.output import say
 from mnemon.errors import InvalidRequest
@@ -23,7 +23,12 @@ app = typer.Typer(help="Memory objects: versioned, branched, replayable.", no_ar
 File = Annotated[Path | None, typer.Option("--file", "-f", help="Read the content from here; - is the input.")]
 PLACE = {"world_id": "--world", "branch": "-b"}
 CHANGE = {**PLACE, "rationale": "--why", "expected_version": "--expect"}
-NEW = {**PLACE, "content": "-c", "emo_type": "--type", "tags": "--tag", "subject_id": "--subject", "rationale": "--why"}
+SCOPE = {"readers": "--reader", "agent_id": "--agent", "session_id": "--session"}
+NEW = {
+    **PLACE, **SCOPE, "content": "-c", "emo_type": "--type", "tags": "--tag", "subject_id": "--subject",
+    "rationale": "--why",
+}  # fmt: skip
+FILTERS = {**PLACE, "tags": "--tag", "subject_id": "--subject", "agent_id": "--agent", "session_id": "--session"}
 NESTED = Differs("A line has no room for it: `memory link` relates objects, REST takes the rest.")
 WRITTEN = {
     **dict.fromkeys(("facets", "parents", "links", "source"), NESTED),
@@ -125,7 +130,7 @@ command(
     example='mnemon memory create --content "The archive moves to Frankfurt." --type fact --tag hosting',
 )  # fmt: skip
 command(
-    app, "list", objects.find, print_objects, words="query", short={**PLACE, "tags": "--tag"}, differences=ONE_SCREEN,
+    app, "list", objects.find, print_objects, words="query", short=FILTERS, differences=ONE_SCREEN,
     written=lambda page: page["objects"], example='mnemon memory list "where is the archive" --type fact',
 )  # fmt: skip
 command(
@@ -161,4 +166,10 @@ command(
     app, "restore", objects.restore, lambda one: say(f"{one.emo_id} is back, at version {one.emo_version}."),
     arguments=["emo_id"], short=CHANGE, example="mnemon memory restore 018f4d1e-…",
 )  # fmt: skip
+command(
+    app, "share", objects.share, lambda one: say(f"{one.emo_id} is for {', '.join(one.readers or ['everyone'])}."),
+    arguments=["emo_id"], short={**CHANGE, "readers": "--reader"},
+    example="mnemon memory share 018f4d1e-… --reader me --reader bo@example.org",
+)  # fmt: skip
+many.add(app)
 branches.add(app)

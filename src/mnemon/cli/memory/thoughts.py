@@ -1,7 +1,7 @@
 """`mnemon remember`, `recall` and `forget`: a thought kept, found and deleted, by the names that agents use."""
 
 from mnemon.cli.bind import bound_command
-from mnemon.cli.memory.objects import PLACE
+from mnemon.cli.memory.objects import FILTERS, PLACE, SCOPE
 from mnemon.cli.output import one_line, say
 from mnemon.memory.operations import objects
 from mnemon.memory.operations.object_outputs import ObjectPage
@@ -10,11 +10,24 @@ from mnemon.operations import Differs
 LONGER = Differs("`mnemon memory create` takes the rest.")
 A_THOUGHT = {
     **dict.fromkeys(
-        ("facets", "parents", "links", "source", "emo_id", "mime_type", "rationale", "key", "world_id", "branch"),
+        (
+            "facets",
+            "parents",
+            "links",
+            "source",
+            "emo_id",
+            "mime_type",
+            "rationale",
+            "key",
+            "world_id",
+            "branch",
+            "writers",
+        ),
         LONGER,
     ),
     "tenant_id": Differs("--tenant names it."),
 }
+NARROWED = {name: FILTERS[name] for name in FILTERS if name not in PLACE}
 FEW = {
     **dict.fromkeys(
         ("world_id", "branch", "as_of", "updated_since", "cursor"), Differs("`mnemon memory list` has it.")
@@ -35,12 +48,12 @@ def print_recalled(page: ObjectPage) -> None:
 
 remember = bound_command(
     objects.create, lambda one: say(f"Remembered as {one.emo_id}."), words="content",
-    short={"tags": "--tag", "emo_type": "--type", "subject_id": "--subject"}, differences=A_THOUGHT,
+    short={**SCOPE, "tags": "--tag", "emo_type": "--type", "subject_id": "--subject"}, differences=A_THOUGHT,
     says="Keep a short text for later: a fact, a preference, a note.",
     example='mnemon remember "Refunds over 500 EUR need the CFO\'s approval" --tag finance',
 )  # fmt: skip
 recall = bound_command(
-    objects.find, print_recalled, words="query", short={"tags": "--tag"}, differences=FEW,
+    objects.find, print_recalled, words="query", short=NARROWED, differences=FEW,
     written=lambda page: page["objects"], says="Find what was remembered, by words and by meaning, best first.",
     example="mnemon recall who approves refunds",
 )  # fmt: skip

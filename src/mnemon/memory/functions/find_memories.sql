@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION mnemon.find_memories(
     one_of text[], every text[], bars float8[], queries tsquery[], weights float8[],
     k1 float8, b float8, average float8, unwanted tsquery,
     question vector, model text, world uuid, branches text[], bounds bigint[], kind text, with_tags text[],
-    changed_since timestamptz, most integer)
+    changed_since timestamptz, about text, owned_by text, of_agent text, of_session text, most integer)
     RETURNS TABLE (emo_id uuid, length integer, similarity float8, occurrences text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path = mnemon, public, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
@@ -31,12 +31,17 @@ BEGIN
                            AND h.emo_id <> ALL (found) AND mnemon.is_in_view(world, branches, bounds, h)
                            AND (kind IS NULL OR h.emo_type = kind) AND (with_tags IS NULL OR h.tags @> with_tags)
                            AND (changed_since IS NULL OR h.updated_at >= changed_since)
+                           AND (about IS NULL OR h.subject_id = about) AND (owned_by IS NULL OR h.owner = owned_by)
+                           AND (of_agent IS NULL OR h.agent_id = of_agent)
+                           AND (of_session IS NULL OR h.session_id = of_session)
+                           AND (h.readers IS NULL OR mnemon.may_read(h.readers))
                            AND (unwanted IS NULL OR NOT h.words @@ unwanted)) AS h
                  ORDER BY score DESC, emo_id LIMIT most) AS best;
     END LOOP;
     IF question IS NOT NULL THEN
         near := ARRAY(SELECT n.emo_id FROM search_memory_vectors(
-            question, model, world, branches, bounds, ARRAY['content'], kind, with_tags, changed_since, most) AS n);
+            question, model, world, branches, bounds, ARRAY['content'], kind, with_tags, changed_since,
+            about, owned_by, of_agent, of_session, most) AS n);
     END IF;
     RETURN QUERY
     SELECT one.emo_id, length(h.words), coalesce(1 - (v.embedding <=> question), 0),

@@ -68,7 +68,8 @@ BEGIN
                 vector_meta = excluded.vector_meta, content_hash = excluded.content_hash,
                 determinism_hash = excluded.determinism_hash, updated_at = excluded.updated_at,
                 updated_by = excluded.updated_by, deleted = excluded.deleted, deleted_at = excluded.deleted_at,
-                deletion_reason = excluded.deletion_reason, sequence = excluded.sequence;
+                deletion_reason = excluded.deletion_reason, sequence = excluded.sequence,
+                readers = excluded.readers, writers = excluded.writers;
     END IF;
     IF rows ? 'emo_branches' THEN
         INSERT INTO emo_branches SELECT r.* FROM jsonb_populate_recordset(
@@ -81,13 +82,26 @@ BEGIN
          diff, rationale,
          emo_type, base_version, mime_type, content, tags, facets, parents, links, subject_id, source_kind, source_uri,
          vector_meta, content_hash, determinism_hash, created_at, updated_at, updated_by, deleted, deleted_at,
-         deletion_reason, compacted_by)
+         deletion_reason, compacted_by, owner, agent_id, session_id, readers, writers)
         SELECT tenant, world_id, branch, emo_id, emo_version, since, until, change_id, operation_type, idempotency_key,
          diff, rationale,
          emo_type, base_version, mime_type, content, tags, facets, parents, links, subject_id, source_kind, source_uri,
          vector_meta, content_hash, determinism_hash, created_at, updated_at, updated_by, deleted, deleted_at,
-         deletion_reason, compacted_by
+         deletion_reason, compacted_by, owner, agent_id, session_id, readers, writers
           FROM jsonb_populate_recordset(NULL::emo_history, rows->'emo_history');
+    END IF;
+    -- Who may read an object is said of all its versions, in every branch.
+    IF rows ? 'shared' THEN
+        UPDATE emo_current t SET readers = c.readers, writers = c.writers FROM jsonb_to_recordset(rows->'shared')
+            AS c (world_id uuid, emo_id uuid, readers text[], writers text)
+            WHERE t.tenant_id = tenant AND t.world_id = c.world_id AND t.emo_id = c.emo_id
+              AND t.branch = ANY (ARRAY['main'] || ARRAY(SELECT b.branch FROM emo_branches b
+                                                  WHERE b.tenant_id = tenant AND b.world_id = c.world_id));
+        UPDATE emo_history t SET readers = c.readers, writers = c.writers FROM jsonb_to_recordset(rows->'shared')
+            AS c (world_id uuid, emo_id uuid, readers text[], writers text)
+            WHERE t.tenant_id = tenant AND t.world_id = c.world_id AND t.emo_id = c.emo_id
+              AND t.branch = ANY (ARRAY['main'] || ARRAY(SELECT b.branch FROM emo_branches b
+                                                  WHERE b.tenant_id = tenant AND b.world_id = c.world_id));
     END IF;
     IF rows ? 'emo_links' THEN
         INSERT INTO emo_links SELECT r.* FROM jsonb_populate_recordset(

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
+from mnemon.documents.access import Reader
 from mnemon.identity.roles import Action
 from mnemon.log.events import MAIN
 from mnemon.memory.diffs import diff_texts
@@ -147,7 +148,7 @@ async def get(mnemon: Parts, caller: Caller, asked: BranchAsked) -> BranchOut:
 async def compare(mnemon: Parts, caller: Caller, asked: BranchAsked) -> Comparison:
     """What a branch has changed, beside its parent."""
     branch = await get(mnemon, caller, asked)
-    compared = await mnemon.memory.merging.compare(caller.tenant_id, asked.place(caller))
+    compared = await mnemon.memory.merging.compare(caller.tenant_id, asked.place(caller), Reader.of(caller.actor))
     objects = [_compared(one) for one in compared]
     return Comparison(branch=branch, objects=objects, conflicts=sum(bool(one.conflicts) for one in objects))
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from mnemon.documents.access import Reader
 from mnemon.identity.roles import Action
 from mnemon.inputs import Cursor
 from mnemon.memory.errors import DuplicateChange
@@ -88,7 +89,10 @@ async def append(mnemon: Parts, caller: Caller, asked: NewTurn) -> TurnAppended:
         kept = made.object
     except DuplicateChange as repeat:
         known = UUID(str(repeat.details["emo_id"]))
-        kept, stored = (await mnemon.memory.reading.get(caller.tenant_id, place, known)).object, False
+        kept, stored = (
+            (await mnemon.memory.reading.get(caller.tenant_id, place, known, reader=Reader.of(caller.actor))).object,
+            False,
+        )
     return TurnAppended(conversation_id=asked.conversation_id, turn=_turn(kept), stored=stored)
 
 

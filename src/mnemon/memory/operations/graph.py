@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
+from mnemon.documents.access import Reader
 from mnemon.identity.roles import Action
 from mnemon.inputs import Maybe
 from mnemon.memory.errors import BranchNotFound, MemoryNotFound
@@ -102,7 +103,11 @@ async def lineage(mnemon: Parts, caller: Caller, asked: LineageAsked) -> GraphOu
     """What an object came from, and what came of it."""
     graph = mnemon.memory.graph
     place = asked.place(caller)
-    return _out(await graph.lineage(caller.tenant_id, place, asked.emo_id, depth=asked.depth, as_of=asked.as_of))
+    return _out(
+        await graph.lineage(
+            caller.tenant_id, place, asked.emo_id, depth=asked.depth, as_of=asked.as_of, reader=_eyes(caller)
+        )
+    )
 
 
 @operation(
@@ -113,7 +118,7 @@ async def neighbours(mnemon: Parts, caller: Caller, asked: NeighboursAsked) -> G
     """What an object is related to."""
     found = await mnemon.memory.graph.neighbourhood(
         caller.tenant_id, asked.place(caller), asked.emo_id,
-        depth=asked.depth, direction=asked.direction, kinds=asked.kinds, as_of=asked.as_of,
+        depth=asked.depth, direction=asked.direction, kinds=asked.kinds, as_of=asked.as_of, reader=_eyes(caller),
     )  # fmt: skip
     return _out(found)
 
@@ -125,7 +130,9 @@ async def neighbours(mnemon: Parts, caller: Caller, asked: NeighboursAsked) -> G
 async def path(mnemon: Parts, caller: Caller, asked: PathAsked) -> GraphOut:
     """A shortest way from one object to another."""
     place = asked.place(caller)
-    found = await mnemon.memory.graph.path(caller.tenant_id, place, asked.emo_id, asked.to, kinds=asked.kinds)
+    found = await mnemon.memory.graph.path(
+        caller.tenant_id, place, asked.emo_id, asked.to, kinds=asked.kinds, reader=_eyes(caller)
+    )
     if found is None:
         raise MemoryNotFound(
             f"No way of up to {DEEPEST} steps leads from {asked.emo_id} to {asked.to}.", emo_id=str(asked.to)
@@ -141,9 +148,11 @@ async def whole(mnemon: Parts, caller: Caller, asked: GraphAsked) -> GraphOut:
     """The graph of a branch, or of what is around one object, as JSON, GraphML or Mermaid."""
     graphs, here = mnemon.memory.graph, (caller.tenant_id, asked.place(caller))
     if asked.emo_id is None:
-        found = await graphs.whole(*here, as_of=asked.as_of)
+        found = await graphs.whole(*here, as_of=asked.as_of, reader=_eyes(caller))
     else:
-        found = await graphs.neighbourhood(*here, asked.emo_id, depth=asked.depth, as_of=asked.as_of)
+        found = await graphs.neighbourhood(
+            *here, asked.emo_id, depth=asked.depth, as_of=asked.as_of, reader=_eyes(caller)
+        )
     if asked.format == "json":
         return _out(found)
     return _out(found).model_copy(update={"format": asked.format, "text": WRITERS[asked.format](found)})
@@ -159,12 +168,16 @@ async def whole(mnemon: Parts, caller: Caller, asked: GraphAsked) -> GraphOut:
 )
 async def integrity(mnemon: Parts, caller: Caller, asked: PlaceAsked) -> IntegrityOut:
     """Look for broken relations, and for objects that came from each other in a circle."""
-    graphs, here = mnemon.memory.graph, (caller.tenant_id, asked.place(caller))
+    graphs, here = mnemon.memory.graph, (caller.tenant_id, asked.place(caller), _eyes(caller))
     broken, circles = await graphs.integrity(*here), await graphs.cycles(*here)
     return IntegrityOut(
         invalid_relationships=len(broken), invalid_edges=[_edge(one) for one in broken],
         circular_count=len(circles), circular=circles,
     )  # fmt: skip
+
+
+def _eyes(caller: Caller) -> Reader:
+    return Reader.of(caller.actor)
 
 
 def _out(graph: Graph) -> GraphOut:

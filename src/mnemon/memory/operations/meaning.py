@@ -5,6 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from mnemon.documents.access import Reader
 from mnemon.identity.roles import Action
 from mnemon.memory.errors import BranchNotFound
 from mnemon.memory.operations.object_inputs import PlaceAsked, Words
@@ -74,7 +75,11 @@ class StatusOut(Output):
 async def similar(mnemon: Parts, caller: Caller, asked: SimilarAsked) -> Similar:
     """Objects of similar content."""
     here = caller.tenant_id, asked.place(caller)
-    return _out(await mnemon.memory.semantic.similar_objects(*here, asked.emo_id, asked.k, asked.threshold))
+    return _out(
+        await mnemon.memory.semantic.similar_objects(
+            *here, asked.emo_id, asked.k, asked.threshold, reader=Reader.of(caller.actor)
+        )
+    )
 
 
 @operation(
@@ -84,7 +89,11 @@ async def similar(mnemon: Parts, caller: Caller, asked: SimilarAsked) -> Similar
 async def similar_facets(mnemon: Parts, caller: Caller, asked: SimilarAsked) -> Similar:
     """Facets near the content of an object."""
     here = caller.tenant_id, asked.place(caller)
-    return _out(await mnemon.memory.semantic.similar_facets(*here, asked.emo_id, asked.k, asked.threshold))
+    return _out(
+        await mnemon.memory.semantic.similar_facets(
+            *here, asked.emo_id, asked.k, asked.threshold, reader=Reader.of(caller.actor)
+        )
+    )
 
 
 @operation(
@@ -94,7 +103,11 @@ async def similar_facets(mnemon: Parts, caller: Caller, asked: SimilarAsked) -> 
 async def similar_rationales(mnemon: Parts, caller: Caller, asked: RationalesAsked) -> Similar:
     """Changes that were made for a reason like this one."""
     here = caller.tenant_id, asked.place(caller)
-    return _out(await mnemon.memory.semantic.similar_rationales(*here, asked.query, asked.k, asked.threshold))
+    return _out(
+        await mnemon.memory.semantic.similar_rationales(
+            *here, asked.query, asked.k, asked.threshold, reader=Reader.of(caller.actor)
+        )
+    )
 
 
 @operation("memory.status", Action.READ_MEMORY, read_only=True, example={"hashes": True}, absent=BY_PROGRAMS)

@@ -12,6 +12,7 @@ from mnemon.memory.drafts import MOST_CHARACTERS, MOST_FACETS
 from mnemon.memory.objects import MARKDOWN, EmoType, Link, LinkKind, Parent, Place, Relation, SourceKind
 from mnemon.memory.reading import Wanted
 from mnemon.memory.search import MemorySearchMode
+from mnemon.memory.sharing.scope import MemoryWriters
 from mnemon.operations import Caller, Input
 
 Tag = Annotated[str, Field(min_length=1, max_length=200)]
@@ -21,7 +22,12 @@ Words = Annotated[str, Field(min_length=1, max_length=2000)]
 FacetName = Annotated[str, Field(min_length=1, max_length=100)]
 BranchName = Annotated[str, Field(max_length=100)]
 AsOf = Annotated[str, Field(max_length=40)]
+MOST_AT_ONCE = 500
 ObjectView = Literal["current", "changelog", "diff", "rationale"]
+
+# An e-mail address, an id like user:…, `me`, or `everyone`.
+PersonNamed = Annotated[str, Field(min_length=1, max_length=200)]
+ScopeName = Annotated[str, Field(min_length=1, max_length=200)]
 
 KEY = Field(None, min_length=1, max_length=150, description="Your own name for this call: a repeat changes nothing.")
 RATIONALE = Field(None, description="The reason, kept with the change.")
@@ -83,8 +89,8 @@ class ObjectChange(ObjectAsked):
     key: str | None = KEY
 
 
-class NewObject(PlaceAsked):
-    """An object as someone writes it."""
+class ObjectWritten(Input):
+    """An object as someone writes it. It is theirs; what a token writes is its owner's."""
 
     content: Text = Field(description="The text itself.")
     emo_type: EmoType = Field("note", description="What kind of object it is.")
@@ -102,7 +108,25 @@ class NewObject(PlaceAsked):
         None, min_length=1, max_length=200, description="Pseudonym of the person it is about: sealed with their key."
     )
     rationale: Reason | None = RATIONALE
+    readers: list[PersonNamed] | None = Field(
+        None, max_length=100, description="Who may read it beside its owner: addresses, ids, `me`; unset: everyone."
+    )
+    writers: MemoryWriters = Field("owner", description="Who may change it: its owner alone, or whoever reads it.")
+    agent_id: ScopeName | None = Field(None, description="Your name for the agent whose memory it is.")
+    session_id: ScopeName | None = Field(None, description="Your name for the session that it belongs to.")
     key: str | None = KEY
+
+
+class NewObject(PlaceAsked, ObjectWritten):
+    """An object, and where it is to be."""
+
+
+class NewObjects(PlaceAsked):
+    """Objects, and where they are to be."""
+
+    objects: list[ObjectWritten] = Field(
+        min_length=1, max_length=MOST_AT_ONCE, description="Each as one object is written; all are kept, or none."
+    )
 
 
 class Wanting(PlaceAsked):
@@ -112,9 +136,16 @@ class Wanting(PlaceAsked):
     tags: list[Tag] | None = Field(None, max_length=50, description="Only objects with all of these tags.")
     updated_since: Maybe[FirstMoment] = Field(None, description="Only what changed at or after this day or moment.")
 
-    @property
-    def wanted(self) -> Wanted:
-        return Wanted(emo_type=self.type, tags=self.tags or (), updated_since=self.updated_since)
+    subject_id: Maybe[ScopeName] = Field(None, description="Only what is about this person, by pseudonym.")
+    owner: Maybe[PersonNamed] = Field(None, description="Only what this person owns: an address, an id, or `me`.")
+    agent_id: Maybe[ScopeName] = Field(None, description="Only what belongs to this agent.")
+    session_id: Maybe[ScopeName] = Field(None, description="Only what belongs to this session.")
+
+    def wanted(self, owner: str | None) -> Wanted:
+        return Wanted(
+            emo_type=self.type, tags=self.tags or (), updated_since=self.updated_since, subject_id=self.subject_id,
+            owner=owner, agent_id=self.agent_id, session_id=self.session_id,
+        )  # fmt: skip
 
 
 class ObjectsAsked(Wanting):
@@ -164,12 +195,32 @@ class NewFacet(FacetAsked):
     value: Text = Field(description="What it says.")
 
 
+class Sharing(ObjectChange):
+    """Who reads an object, and who changes it."""
+
+    readers: list[PersonNamed] | None = Field(
+        None, max_length=100,
+        description="Beside its owner: addresses, ids, `me`, or `everyone`; unset: as they are.",
+    )  # fmt: skip
+    writers: MemoryWriters | None = Field(None, description="Its owner alone, or whoever reads it; unset: as it is.")
+
+
 class Deletion(ObjectAsked):
     """Which object is hidden, and why."""
 
     deletion_reason: Reason = Field("", description="Why; kept in the history.")
     expected_version: int | None = EXPECTED
     key: str | None = KEY
+
+
+class ObjectsOf(PlaceAsked):
+    """Which objects are hidden at once: every filter that is set must hold, and at least one is."""
+
+    subject_id: Maybe[ScopeName] = Field(None, description="What is about this person, by pseudonym.")
+    owner: Maybe[PersonNamed] = Field(None, description="What this person owns: an address, an id, or `me`.")
+    agent_id: Maybe[ScopeName] = Field(None, description="What belongs to this agent.")
+    session_id: Maybe[ScopeName] = Field(None, description="What belongs to this session.")
+    deletion_reason: Reason = Field("", description="Why; kept in the history.")
 
 
 def parents_in(given: Sequence[RelatedObject] | None) -> tuple[Parent, ...]:

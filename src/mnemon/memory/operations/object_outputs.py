@@ -9,6 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from mnemon.memory.objects import EmoType, MemoryObject
 from mnemon.memory.reading import Version
+from mnemon.memory.sharing.scope import SCOPE_FIELDS, MemoryWriters
 from mnemon.operations import Output
 
 
@@ -48,6 +49,11 @@ class ObjectOut(Output):
     links: list[RelationOut]
     source: SourceOut
     subject_id: str | None
+    owner: str | None = Field(None, description="Whose it is.")
+    agent_id: str | None = None
+    session_id: str | None = None
+    readers: list[str] | None = Field(None, description="Who may read it; null: everyone of the tenant.")
+    writers: MemoryWriters = Field("readers", description="Who may change it: its owner alone, or whoever reads it.")
     created_at: datetime
     updated_at: datetime
     updated_by: str
@@ -144,7 +150,14 @@ class DeletedObject(Told):
     emo_version: int
 
 
-SAME_IN_OBJECTS = frozenset(ObjectOut.model_fields) - {"world_id", "branch", "links", "source", "sequence"}
+SAME_IN_OBJECTS = frozenset(ObjectOut.model_fields) - {
+    "world_id",
+    "branch",
+    "links",
+    "source",
+    "sequence",
+    *SCOPE_FIELDS,
+}
 
 
 def fields_of(one: MemoryObject) -> dict[str, Any]:
@@ -156,6 +169,7 @@ def fields_of(one: MemoryObject) -> dict[str, Any]:
         "links": one.relations,
         "source": {"kind": one.source_kind, "uri": one.source_uri},
         "sequence": str(one.sequence),
+        **one.scope.as_json(),
     }
 
 

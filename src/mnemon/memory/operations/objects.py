@@ -4,12 +4,14 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
+from mnemon.documents.access import Reader
+from mnemon.errors import NotAllowed
 from mnemon.identity.recording import refuse_other_tenant
-from mnemon.identity.roles import Action
+from mnemon.identity.roles import Action, Role
 from mnemon.inputs import from_cursor, to_cursor
 from mnemon.log.moments import read_moment, written
 from mnemon.memory.change_events import Author
-from mnemon.memory.changes import Changed
+from mnemon.memory.changes import Beginning, Changed
 from mnemon.memory.errors import (
     BranchClosed,
     BranchNotFound,
@@ -23,6 +25,7 @@ from mnemon.memory.gateway import Memory
 from mnemon.memory.objects import Place
 from mnemon.memory.operations import object_inputs as inputs
 from mnemon.memory.operations import object_outputs as outputs
+from mnemon.memory.operations.people import owner_asked, readers_asked, scope_asked
 from mnemon.memory.reading import Version, Wanted, not_found
 from mnemon.memory.relations import difference
 from mnemon.operations import Caller, Door, operation
@@ -30,7 +33,7 @@ from mnemon.operations import Caller, Door, operation
 ONE = {"emo_id": "018f4d1e-0000-7000-8000-000000000001"}
 MOST_HITS = 100
 NOT_THERE = (MemoryNotFound, BranchNotFound)
-NOT_CHANGED = (*NOT_THERE, MemoryDeleted, MemoryConflict, DuplicateChange, BranchClosed)
+NOT_CHANGED = (*NOT_THERE, NotAllowed, MemoryDeleted, MemoryConflict, DuplicateChange, BranchClosed)
 FEW_TOOLS: dict[Door, str] = {
     "mcp": "Every tool costs every agent a part of its attention: programs and people do this.",
 }  # fmt: skip
@@ -48,7 +51,8 @@ class Parts(Protocol):
 
 
 def author_of(caller: Caller, key: str | None = None) -> Author:
-    return Author(caller.actor, caller.channel, key)
+    in_charge = caller.principal is None or caller.principal.role is Role.ADMIN
+    return Author(caller.actor, caller.channel, key, in_charge=in_charge)
 
 
 @operation(
@@ -62,14 +66,10 @@ async def create(mnemon: Parts, caller: Caller, asked: inputs.NewObject) -> outp
     """
     if caller.principal is not None:
         refuse_other_tenant(caller.principal, asked.tenant_id)
-    source = asked.source or inputs.SourceNamed()
+    given = await beginning_of(mnemon.memory, caller, asked)
     made = await mnemon.memory.changes.create(
-        caller.tenant_id, asked.place(caller), author_of(caller, asked.key),
-        content=asked.content, emo_type=asked.emo_type, emo_id=asked.emo_id, mime_type=asked.mime_type,
-        tags=asked.tags or (), facets=asked.facets, parents=inputs.parents_in(asked.parents),
-        links=inputs.links_in(asked.links), source_kind=source.kind, source_uri=source.uri,
-        subject_id=asked.subject_id, rationale=asked.rationale,
-    )  # fmt: skip
+        caller.tenant_id, asked.place(caller), author_of(caller, asked.key), **given
+    )
     return _kept(made)
 
 
@@ -80,17 +80,17 @@ async def create(mnemon: Parts, caller: Caller, asked: inputs.NewObject) -> outp
 async def find(mnemon: Parts, caller: Caller, asked: inputs.ObjectsAsked) -> outputs.ObjectPage:
     """List memory objects, newest first; with `query`, search them by words and meaning, best first."""
     memory, place = mnemon.memory, asked.place(caller)
+    wanted = asked.wanted(await owner_asked(memory, caller, asked.owner))
     if asked.query is None:
-        found, total, following = await page_of(
-            memory, caller, place, asked.wanted, asked.limit, asked.cursor, asked.as_of
-        )
+        found, total, following = await page_of(memory, caller, place, wanted, asked.limit, asked.cursor, asked.as_of)
         objects = [outputs.FoundObject(**outputs.fields_of(one.object)) for one in found]
         return outputs.ObjectPage(objects=objects, total=total, next_cursor=following)
     if asked.as_of is not None or asked.cursor is not None:
         raise InvalidMemory("A search is of the present and has one page: leave out as_of and cursor.")
     sought = await memory.search.search(
-        caller.tenant_id, place, asked.query, mode=asked.mode, wanted=asked.wanted, limit=min(asked.limit, MOST_HITS)
-    )
+        caller.tenant_id, place, asked.query, mode=asked.mode, wanted=wanted, limit=min(asked.limit, MOST_HITS),
+        reader=Reader.of(caller.actor),
+    )  # fmt: skip
     hits = [outputs.FoundObject(**outputs.fields_of(one.object), score=round(one.score, 6)) for one in sought.hits]
     return outputs.ObjectPage(objects=hits, total=len(hits), next_cursor=None, mode=sought.mode)
 
@@ -102,12 +102,13 @@ async def find(mnemon: Parts, caller: Caller, asked: inputs.ObjectsAsked) -> out
 async def get(mnemon: Parts, caller: Caller, asked: inputs.ObjectViewAsked) -> outputs.ViewedObject:
     """One object: as it is or was, its changelog, its diffs or its rationales."""
     reading, place = mnemon.memory.reading, asked.place(caller)
-    found = await reading.get(caller.tenant_id, place, asked.emo_id, asked.as_of)
+    reader = Reader.of(caller.actor)
+    found = await reading.get(caller.tenant_id, place, asked.emo_id, asked.as_of, reader)
     shown = outputs.fields_of(found.object)
     if asked.view == "current":
         return outputs.ViewedObject(**shown, view_data=_line(found))
     between = asked.view == "diff" and bool(asked.from_version or asked.to_version)
-    versions = await reading.history(caller.tenant_id, place, asked.emo_id, contents=between)
+    versions = await reading.history(caller.tenant_id, place, asked.emo_id, contents=between, reader=reader)
     # The changes that led to the version that was asked for.
     led = [one for one in versions if one.object.emo_version <= found.object.emo_version]
     return outputs.ViewedObject(**shown, view_data=_view(asked, place, led))
@@ -116,7 +117,9 @@ async def get(mnemon: Parts, caller: Caller, asked: inputs.ObjectViewAsked) -> o
 @operation("memory.history", Action.READ_MEMORY, read_only=True, errors=NOT_THERE, example=ONE, absent=FEW_TOOLS)
 async def history(mnemon: Parts, caller: Caller, asked: inputs.ObjectAsked) -> outputs.HistoryOut:
     """Every version of an object, also of a deleted one."""
-    versions = await mnemon.memory.reading.history(caller.tenant_id, asked.place(caller), asked.emo_id)
+    versions = await mnemon.memory.reading.history(
+        caller.tenant_id, asked.place(caller), asked.emo_id, reader=Reader.of(caller.actor)
+    )
     lines = [outputs.VersionWithDiff(**outputs.version_fields(one), diff=one.diff) for one in versions]
     return outputs.HistoryOut(emo_id=asked.emo_id, deleted=versions[-1].object.deleted, versions=lines)
 
@@ -190,14 +193,44 @@ async def restore(mnemon: Parts, caller: Caller, asked: inputs.ObjectChange) -> 
     return _kept(await mnemon.memory.changes.restore(*_target(caller, asked), **_why(asked)))
 
 
+@operation(
+    "memory.share", Action.WRITE_MEMORY, errors=NOT_CHANGED, absent=NO_TOOLS_NO_PAGES, idempotent=True,
+    example={**ONE, "readers": ["me", "bo@example.org"], "writers": "readers"},
+)  # fmt: skip
+async def share(mnemon: Parts, caller: Caller, asked: inputs.Sharing) -> outputs.KeptObject:
+    """Say who may read an object, and who may change it.
+
+    It holds for all its versions, in every branch. Only its owner or an administrator can.
+    """
+    known = await mnemon.memory.reading.get(
+        caller.tenant_id, asked.place(caller), asked.emo_id, reader=Reader.of(caller.actor)
+    )
+    readers = await readers_asked(mnemon.memory, caller, asked.readers, known.object.scope)
+    writers = asked.writers or known.object.scope.writers
+    return _kept(
+        await mnemon.memory.changes.share(*_target(caller, asked), readers=readers, writers=writers, **_why(asked))
+    )
+
+
+async def beginning_of(memory: Memory, caller: Caller, asked: inputs.ObjectWritten) -> Beginning:
+    """What a new object begins with, as it was asked for."""
+    source = asked.source or inputs.SourceNamed()
+    return Beginning(
+        content=asked.content, emo_type=asked.emo_type, emo_id=asked.emo_id, mime_type=asked.mime_type,
+        tags=asked.tags or (), facets=asked.facets, parents=inputs.parents_in(asked.parents),
+        links=inputs.links_in(asked.links), source_kind=source.kind, source_uri=source.uri,
+        subject_id=asked.subject_id, rationale=asked.rationale, scope=await scope_asked(memory, caller, asked),
+    )  # fmt: skip
+
+
 async def page_of(
     memory: Memory, caller: Caller, place: Place, wanted: Wanted, limit: int, cursor: str | None,
     as_of: str | None = None,
 ) -> tuple[list[Version], int, str | None]:  # fmt: skip
     """Newest first, how many there are in all, and the cursor of what follows."""
-    here = caller.tenant_id, place, wanted
-    found = await memory.reading.page(*here, as_of=as_of, limit=limit + 1, before=_position(cursor))
-    total = await memory.reading.count(*here, as_of=as_of)
+    here, reader = (caller.tenant_id, place, wanted), Reader.of(caller.actor)
+    found = await memory.reading.page(*here, as_of=as_of, limit=limit + 1, before=_position(cursor), reader=reader)
+    total = await memory.reading.count(*here, as_of=as_of, reader=reader)
     last = found[limit - 1].object if len(found) > limit else None
     return found[:limit], total, to_cursor(f"{written(last.updated_at)} {last.emo_id}") if last else None
 

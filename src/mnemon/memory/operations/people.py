@@ -1,0 +1,49 @@
+"""Whom a caller names as owner and readers of memory, and what scope an object of theirs has."""
+
+from collections.abc import Sequence
+
+from mnemon.documents.access import Reader, reader_ids
+from mnemon.errors import InvalidRequest
+from mnemon.memory.gateway import Memory
+from mnemon.memory.operations.object_inputs import ObjectWritten
+from mnemon.memory.sharing.scope import MemoryScope
+from mnemon.operations import Caller
+
+ME = "me"
+ALL = "everyone"
+
+
+async def scope_asked(memory: Memory, caller: Caller, asked: ObjectWritten) -> MemoryScope:
+    """The scope of a new object: it belongs to the person behind the call."""
+    own = MemoryScope(
+        owner=Reader.of(caller.actor).name, agent_id=asked.agent_id, session_id=asked.session_id,
+        writers=asked.writers,
+    )  # fmt: skip
+    readers = await readers_asked(memory, caller, asked.readers, own)
+    return MemoryScope(
+        owner=own.owner, agent_id=own.agent_id, session_id=own.session_id, readers=readers, writers=own.writers
+    )
+
+
+async def readers_asked(
+    memory: Memory, caller: Caller, named: Sequence[str] | None, scope: MemoryScope
+) -> tuple[str, ...] | None:
+    """The ids of who was named, with the owner, who always reads; None for everyone."""
+    if named is None:
+        return scope.readers
+    if ALL in named:
+        if len(named) > 1:
+            raise InvalidRequest(f"`{ALL}` needs no other names beside it.", field="readers")
+        return None
+    me = Reader.of(caller.actor).name or ""
+    async with memory.log.database.transaction(caller.tenant_id) as tx:
+        known = await reader_ids(tx, [me if one == ME else one for one in named])
+    return tuple(dict.fromkeys([*([scope.owner] if scope.owner else []), *known]))
+
+
+async def owner_asked(memory: Memory, caller: Caller, named: str | None) -> str | None:
+    if named is None or named == ME:
+        return named and Reader.of(caller.actor).name
+    async with memory.log.database.transaction(caller.tenant_id) as tx:
+        [known] = await reader_ids(tx, [named])
+    return known

@@ -1,0 +1,1 @@
+"""Whose memory objects are, and who may read and change them."""
