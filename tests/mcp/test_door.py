@@ -33,7 +33,7 @@ from tests.conftest import MakeHome
 from tests.mcp.conftest import refusal
 from tests.patience import PATIENCE
 
-CORE = {"remember", "recall", "forget", "ask", "search", "event_search", "status"}
+CORE = {"remember", "recall", "forget", "ask", "search", "event_search", "status", "add", "open"}
 FULL = {
     "memory_store", "memory_search", "memory_list", "memory_delete", "history_append", "history_get", "hybrid_search",
     "artifact_ingest", "artifact_search", "artifact_get", "artifact_delete", "embedding_health", "event_get",

@@ -16,7 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from mcp import Client
 from mnemon.app import open_mnemon
-from mnemon.cli.mcp import _token
+from mnemon.cli.agents.mcp import _token
 from mnemon.cli.reference import commands
 from mnemon.errors import InvalidRequest
 from mnemon.identity.bootstrap import administrator_without_login

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from mnemon.ask.replaced import ReplacedStatement
 from mnemon.ask.snippets import Snippet, snippet_of
 from mnemon.ask.wording import Listener
 from mnemon.db.database import Connection
@@ -74,6 +75,8 @@ class PassageHit:
     score: float
     relevance: float | None
     explanation: Explanation | None
+    # What of it a later statement replaced.
+    replaced: Sequence[ReplacedStatement] = ()
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

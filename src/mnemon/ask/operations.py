@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Protocol
 from mnemon.ask.citations import OpenedEvidence, open_evidence
 from mnemon.ask.inputs import EvidenceAsked, PassageSearch, Question
 from mnemon.ask.outputs import Answered, PassagesFound, answered
+from mnemon.ask.replaced import with_replaced
 from mnemon.db.database import Database
-from mnemon.documents.access import Reader, open_revision_as
+from mnemon.documents.access import Reader, open_revision_as, read_as
 from mnemon.documents.errors import ArtifactNotFound
 from mnemon.errors import NotFound
 from mnemon.identity.roles import Action
@@ -47,8 +48,11 @@ async def search(mnemon: Parts, caller: Caller, asked: PassageSearch) -> Passage
         caller.tenant_id, asked.query, asked, limit=asked.limit, offset=asked.offset, explain=asked.explain,
         reader=reader,
     )  # fmt: skip
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
+        await read_as(tx, reader)
+        hits = await with_replaced(tx, found.hits)
     return PassagesFound(
-        items=found.hits, remembered=list(remembered), total=found.total, next_offset=found.next_offset,
+        items=hits, remembered=list(remembered), total=found.total, next_offset=found.next_offset,
         mode=found.mode, lexical_only=found.lexical_only, reranked=found.reranked, filters=found.filters.applied(),
     )  # fmt: skip
 

@@ -58,6 +58,9 @@ def _print_found(found: PassagesFound) -> None:
         page = f", page {hit.first_page}" if hit.first_page else ""
         say(f"{place}. {' > '.join([hit.title, *hit.headings])}{page}", "bold")
         say(f"   {one_line(hit.snippet.text)}")
+        for one in hit.replaced:
+            day = f" on {one.on:%d %b %Y}" if one.on else ""
+            say(f"   replaced{day}: “{one_line(one.quote)}” by “{one_line(one.by)}”")
         say(f"   /v1/evidence/{hit.doc_version_id}/{hit.snippet.start}-{hit.snippet.end}  score {hit.score:.2f}", "dim")
         if hit.explanation:
             say(f"   {_parts(hit)}", "dim")

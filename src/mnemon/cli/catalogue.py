@@ -45,7 +45,7 @@ CATALOGUE = {
     "status": Entry("status", "status", "Say whether Mnemon works, where it is, and what it holds."),
     "login": Entry("login", "login", "Log in to a server, so that commands work there with --server or MNEMON_SERVER."),
     "logout": Entry("login", "logout", "Forget the token that `mnemon login` kept for a server."),
-    "mcp": Entry("mcp", "mcp", "Serve agents over standard input and output."),
+    "mcp": Entry("agents.group", "app", "Serve agents over standard input and output."),
     "demo": Entry(
         "demonstration.demo", "demo", "Show what Mnemon does, on an embedded database that is removed afterwards."
     ),

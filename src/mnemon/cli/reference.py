@@ -36,6 +36,8 @@ def commands() -> Iterator[CommandLine]:
 def _walk(command: Any, words: str) -> Iterator[CommandLine]:
     members = getattr(command, "commands", None)
     if members is not None:
+        if command.invoke_without_command:
+            yield CommandLine(words, (command.help or "").strip().split("\n", 1)[0], command)
         for name, member in members.items():
             yield from _walk(member, f"{words} {name}")
     else:

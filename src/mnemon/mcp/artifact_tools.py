@@ -1,18 +1,20 @@
 """Tools on artifacts: take a text in, find it, read it, destroy it."""
 
 import asyncio
+import re
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from mnemon.documents.access import read_as
 from mnemon.documents.ingest.revision_texts import read_span
 from mnemon.mcp.artifact_names import open_revision, reader_of
-from mnemon.mcp.artifacts import ArtifactIngested, ArtifactOut, artifact_out
+from mnemon.mcp.artifacts import ArtifactIngested, ArtifactOut, OpenedText, TextAdded, artifact_out
 from mnemon.mcp.bind import tool
 from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import AgentDoor
+from mnemon.mcp.refusals import InvalidArguments
 from mnemon.operations import Differs
 from mnemon.semantics import artifact_operations as operations
 from mnemon.semantics.artifact_reading import revisions_of
@@ -32,6 +34,34 @@ A_PART = {
 }
 
 
+# What stands around the words that are opened.
+AROUND = 400
+SOURCE = re.compile(r"^(uid_[A-Za-z0-9]{1,64})(?:@(rev_[A-Za-z0-9]{1,64}))?(?:#([0-9]{1,9})-([0-9]{1,9}))?$")
+SourceName = Annotated[str, Field(pattern=SOURCE.pattern, max_length=200)]
+FEW = Differs("The short form takes a text and what it is called; artifact_ingest takes the rest.")
+A_TEXT = {
+    **dict.fromkeys(operations.ArtifactToAdd.model_fields, FEW),
+    "content": Differs(
+        "An agent hands over what it has read.", takes=Annotated[str, Field(min_length=1, max_length=200_000)]
+    ),
+    "title": Differs("A text without a name is hard to find.", takes=Annotated[str | None, Field(max_length=500)]),
+    "source_id": Differs(
+        "The same name again is a new version.", name="name", takes=Annotated[str | None, Field(max_length=500)]
+    ),
+    "artifact_type": Differs("Most texts are notes.", default="note"),
+    "source_system": Differs("An agent brings it.", default="agent"),
+    "visibility_scope": Differs("What an agent adds is for those who work with it.", default="org"),
+}
+A_SOURCE = {
+    **A_PART,
+    "artifact_uid": Differs("Results name a source so.", name="source", takes=SourceName),
+    "revision_id": Differs("The source names it."),
+    "max_chars": Differs(
+        "An agent reads a long text in parts.", default=8_000, takes=Annotated[int, Field(ge=1, le=MOST_AT_ONCE)]
+    ),
+}
+
+
 def add(door: AgentDoor) -> None:
     tool(
         door, "artifact_ingest", operations.add, title="Take an artifact in", perform=_ingest,
@@ -40,6 +70,15 @@ def add(door: AgentDoor) -> None:
     tool(
         door, "artifact_get", operations.get, title="Read an artifact", perform=_read, differences=A_PART,
         says="The text of an artifact, a part at a time, with its revisions and what is known of it.",
+    )  # fmt: skip
+    tool(
+        door, "add", operations.add, title="Add a text", core=True, perform=_add_text, differences=A_TEXT,
+        says="Keep a document, mail or chat as text, so that it can be searched, asked and cited. A `name` of your own "
+        "makes a changed text a new version.",
+    )  # fmt: skip
+    tool(
+        door, "open", operations.get, title="Open a source", core=True, perform=_open, differences=A_SOURCE,
+        prepare=_placed, says="The words that a result rests on, with what stands around them; or a whole text.",
     )  # fmt: skip
     tool(door, "artifact_delete", operations.delete, title="Destroy an artifact", question=_destroy)
 
@@ -53,6 +92,32 @@ async def _ingest(caller: AgentCaller, asked: operations.ArtifactToAdd) -> Artif
         shape["job_status"] = await _waited(caller, taken.artifact_uid, taken.revision_id, asked.wait_seconds)
     await caller.progress(2, 2, f"Events: {shape['job_status']}")
     return ArtifactIngested.model_validate(shape)
+
+
+async def _add_text(caller: AgentCaller, asked: operations.ArtifactToAdd) -> TextAdded:
+    taken = await operations.take_in(caller.mnemon, caller, asked)
+    return TextAdded(source=taken.artifact_uid, status=taken.status)
+
+
+def _placed(given: dict[str, Any]) -> dict[str, Any]:
+    """`uid_…@rev_…#391-452` as fields: with a span, the words and what stands around them."""
+    named = SOURCE.fullmatch(given["artifact_uid"])
+    if named is None:
+        raise InvalidArguments(f"{given['artifact_uid'][:80]!r} is no source: give it as a result names it.")
+    uid, revision, first, last = named.groups()
+    placed = given | {"artifact_uid": uid} | ({"revision_id": revision} if revision else {})
+    if first is None:
+        return placed
+    start = max(int(first) - AROUND, 0)
+    return placed | {"start_char": start, "max_chars": min(max(int(last) + AROUND - start, 1), MOST_AT_ONCE)}
+
+
+async def _open(caller: AgentCaller, asked: operations.ArtifactAsked) -> OpenedText:
+    whole = await _read(caller, asked)
+    return OpenedText(
+        source=f"{whole.artifact_uid}#{whole.start_char}-{whole.end_char}", title=whole.title,
+        is_latest=whole.is_latest, text=whole.content, next_start_char=whole.next_start_char,
+    )  # fmt: skip
 
 
 async def _waited(caller: AgentCaller, artifact_uid: str, revision_id: str, seconds: int) -> str:

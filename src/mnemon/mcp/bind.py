@@ -28,16 +28,19 @@ def tool(
     perform: Callable[[AgentCaller, Any], Awaitable[BaseModel]] | None = None,
     question: Callable[[AgentCaller, Any], Awaitable[str]] | None = None,
     present: Callable[[Any], BaseModel] | None = None,
+    prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> None:
     """A tool for an operation. `present` adds to the answer what agents need beside it, such as addresses; `perform`
     answers where an agent is answered otherwise than others; `question` is what the person behind it is asked first.
-    `says` tells agents what it is for where the operation is known to others by other words."""
+    `prepare` makes fields of what was given. `says` tells agents what it is for where the operation is known to others
+    by other words."""
     fields = offered(operation, differences)
     beside = {"confirm": FieldInfo.from_annotated_attribute(bool, CONFIRM)} if question else {}
 
     async def call(caller: AgentCaller, **arguments: Any) -> BaseModel:
         confirmed = arguments.pop("confirm", False) if question else True
-        asked = read_input(operation, as_declared(differences, arguments))
+        given = as_declared(differences, arguments)
+        asked = read_input(operation, prepare(given) if prepare else given)
         if question:
             await caller.confirm(await question(caller, asked), confirmed)
         if perform:

@@ -127,20 +127,22 @@ class AgentDoor:
                 calls_total.labels(name, known.code).inc()
                 return failed(known)
             calls_total.labels(name, "ok").inc()
-            return _shown(answer, context.protocol_version)
+            return self._shown(answer, context.protocol_version)
 
         return _with_context_for_caller(guarded, function)
 
-
-def _shown(answer: Any, version: str | None) -> Any:
-    """The structured answer, its text for older clients, and links to what it quotes for those that know of links."""
-    if not isinstance(answer, BaseModel):
-        return answer
-    structured = as_json(answer) if isinstance(answer, Output) else answer.model_dump(mode="json", by_alias=True)
-    content: list[ContentBlock] = [TextContent(type="text", text=orjson.dumps(structured).decode())]
-    if isinstance(answer, Linked) and (version is None or is_version_at_least(version, LINKS_SINCE)):
-        content += answer.link_blocks()
-    return CallToolResult(content=content, structured_content=structured)
+    def _shown(self, answer: Any, version: str | None) -> Any:
+        """The structured answer, its text for older clients, and links to what it quotes for those that know of links.
+        The short list of tools answers in few words, each source named once."""
+        if not isinstance(answer, BaseModel):
+            return answer
+        if self.profile == "core" and isinstance(answer, Linked) and (brief := answer.brief()) is not None:
+            return CallToolResult(content=[TextContent(type="text", text=brief)])
+        structured = as_json(answer) if isinstance(answer, Output) else answer.model_dump(mode="json", by_alias=True)
+        content: list[ContentBlock] = [TextContent(type="text", text=orjson.dumps(structured).decode())]
+        if isinstance(answer, Linked) and (version is None or is_version_at_least(version, LINKS_SINCE)):
+            content += answer.link_blocks()
+        return CallToolResult(content=content, structured_content=structured)
 
 
 def _with_context_for_caller(guarded: Tool, function: Tool) -> Tool:

@@ -34,6 +34,10 @@ class Linked(BaseModel):
     def places(self) -> Sequence[ResourceLink]:
         return ()
 
+    def brief(self) -> str | None:
+        """The same in few words, for the short list of tools; None where there is no shorter form."""
+        return None
+
     def link_blocks(self) -> list[ContentBlock]:
         """Each place once, in the order of the answer."""
         first = {link.uri: link for link in reversed(self.places())}

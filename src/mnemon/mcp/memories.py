@@ -7,6 +7,7 @@ from uuid import UUID
 from mcp_types import ResourceLink
 from pydantic import Field
 
+from mnemon.mcp import briefly
 from mnemon.mcp.links import Linked, link, memory_uri
 from mnemon.memory.objects import EmoType, MemoryObject
 from mnemon.memory.operations.conversations import ConversationTurns, TurnAppended, TurnOut
@@ -46,6 +47,9 @@ class Memories(Linked, Output):
     def places(self) -> Sequence[ResourceLink]:
         return [memory_link(one) for one in self.memories]
 
+    def brief(self) -> str:
+        return briefly.memories(self.memories, self.next_cursor)
+
 
 class Found(Memories):
     """Memories, best first. `mode` is `text` where no embedding model is at hand, so that only words counted."""
@@ -62,6 +66,9 @@ class Stored(Linked, Output):
 
     def places(self) -> Sequence[ResourceLink]:
         return [memory_link(self.memory)]
+
+    def brief(self) -> str:
+        return f"{'Kept' if self.stored else 'Known already'}: [{self.memory.memory_id}]"
 
 
 class Deleted(Output):

@@ -15,9 +15,18 @@ from mnemon.ask.inputs import PassageSearch, Question
 from mnemon.ask.outputs import PassagesFound
 from mnemon.ask.refusal import Refusal
 from mnemon.ask.written import SentenceRole
+from mnemon.mcp import briefly
 from mnemon.mcp.artifact_names import Named, names_of
 from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.links import Linked, link
+
+
+class ReplacedPart(BaseModel):
+    """Words that no longer hold, and what holds in their place."""
+
+    quote: str
+    by: str
+    on: datetime | None
 
 
 class Passage(BaseModel):
@@ -39,6 +48,8 @@ class Passage(BaseModel):
     text: str
     score: float
     uri: str = Field(description="Opens exactly this passage.")
+    is_latest: bool = Field(True, description="Whether it stands in the latest version of its document.")
+    replaced: list[ReplacedPart] = Field([], description="What of it a later statement replaced.")
 
 
 class Passages(Linked):
@@ -51,6 +62,9 @@ class Passages(Linked):
 
     def places(self) -> Sequence[ResourceLink]:
         return [link(one.uri, one.title) for one in self.passages]
+
+    def brief(self) -> str:
+        return briefly.passages(self.passages, self.next_offset)
 
 
 class Proof(BaseModel):
@@ -100,6 +114,9 @@ class AnswerOut(Linked):
     def places(self) -> Sequence[ResourceLink]:
         return [link(one.uri, one.title, one.quote) for sentence in self.sentences for one in sentence.proofs]
 
+    def brief(self) -> str:
+        return briefly.answer(self)
+
 
 def passage_of(hit: PassageHit, named: Named) -> Passage:
     return Passage(
@@ -119,6 +136,8 @@ def passage_of(hit: PassageHit, named: Named) -> Passage:
         text=hit.text,
         score=round(hit.score, 6),
         uri=named.uri(hit.start, hit.end),
+        is_latest=hit.active,
+        replaced=[ReplacedPart(quote=one.quote, by=one.by, on=one.on) for one in hit.replaced],
     )
 
 

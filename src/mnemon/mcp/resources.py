@@ -6,11 +6,15 @@ from uuid import UUID
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, ListResourcesResult, Resource
 
+from mnemon.documents import operations as documents
 from mnemon.documents.access import Reader
 from mnemon.errors import MnemonError, NotFound
 from mnemon.identity.roles import Action
-from mnemon.mcp.artifact_names import open_span
+from mnemon.inputs import from_cursor, to_cursor
+from mnemon.mcp.artifact_names import names_of, open_span
 from mnemon.mcp.caller import AgentCaller
 from mnemon.mcp.door import AgentDoor
 from mnemon.mcp.event_tools import whole_event
@@ -23,6 +27,8 @@ from mnemon.memory.operations.conversations import history_place
 Opened = TypeVar("Opened")
 # A client that opens a whole revision gets its beginning; a span says which part of the rest.
 LONGEST = 100_000
+# Of a list that a person picks from.
+LISTED = 50
 
 
 def add(door: AgentDoor) -> None:
@@ -66,6 +72,26 @@ def add(door: AgentDoor) -> None:
     async def memory(memory_id: str, context: Context[Any, Any]) -> str:
         caller = await _caller(door, context, Action.READ_MEMORY)
         return await _opened(open_memory(caller, memory_id))
+
+
+async def listed_documents(door: AgentDoor, context: Context[Any, Any], cursor: str | None) -> ListResourcesResult:
+    """What exists, newest first: each document in its present version."""
+    try:
+        caller = await door.caller(context, Action.VIEW_DOCUMENTS)
+        page = int(from_cursor(cursor) or 1)
+        asked = documents.list_documents.input(page=page, limit=LISTED)
+        found = await documents.list_documents(door.mnemon, caller, asked)
+    except (MnemonError, ValueError) as refusal:
+        raise MCPError(INVALID_PARAMS, str(refusal)) from None
+    versions = {one.doc_version_id: one for one in found.items if one.doc_version_id is not None}
+    names = await names_of(caller, versions)
+    shown = [
+        Resource(uri=names[version].uri(), name=one.title, title=one.title, mime_type="text/plain")
+        for version, one in versions.items()
+        if version in names
+    ]
+    more = to_cursor(str(page + 1)) if page * LISTED < found.total else None
+    return ListResourcesResult(resources=shown, next_cursor=more)
 
 
 async def open_artifact(caller: AgentCaller, artifact: str, revision: str, span: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from mcp_types import ResourceLink
 from pydantic import Field
 
+from mnemon.mcp import briefly
 from mnemon.mcp.links import Linked, artifact_uri, event_uri, link
 from mnemon.operations import as_json
 from mnemon.semantics import outputs
@@ -37,6 +38,9 @@ class EventsShown(Linked, outputs.EventsFound):
 
     def places(self) -> Sequence[ResourceLink]:
         return _places(self.events)
+
+    def brief(self) -> str:
+        return briefly.events(self.events, self.next_cursor)
 
 
 class RevisionEventsShown(Linked, outputs.EventsOfRevision):

@@ -4,10 +4,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    ListResourcesResult,
+    PaginatedRequestParams,
+)
 from pydantic import ValidationError
 
 from mnemon import __version__
@@ -24,6 +32,7 @@ from mnemon.mcp import (
 )
 from mnemon.mcp.door import AgentDoor, Local, Profile, calls_total
 from mnemon.mcp.refusals import InvalidArguments, failed, invalid_arguments, unknown_arguments, unknown_tool
+from mnemon.mcp.resources import listed_documents
 
 INSTRUCTIONS = """\
 Mnemon is the memory of a team. It holds documents, conversations and what was decided in them, and it proves what it
@@ -35,7 +44,7 @@ LISTS = CacheHint(ttl_ms=300_000, scope="public")
 CACHING: dict[Any, CacheHint] = {
     "tools/list": LISTS,
     "prompts/list": LISTS,
-    "resources/list": LISTS,
+    "resources/list": CacheHint(ttl_ms=5_000, scope="private"),
     "resources/templates/list": LISTS,
 }
 
@@ -56,8 +65,20 @@ ROOMS: Sequence[Callable[[AgentDoor], None]] = (
 class AgentServer(MCPServer[Any]):
     """The SDK's server, whose refusal of arguments has our shape, and which refuses arguments it does not know."""
 
+    # Set when it is furnished: who calls decides which documents there are.
+    door: AgentDoor | None = None
+
     def __init__(self, **about: Any) -> None:
         super().__init__("mnemon", title="Mnemon", version=__version__, log_level="WARNING", **about)
+
+    async def _handle_list_resources(
+        self, ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        """The documents that are there for this caller, a page at a time."""
+        if self.door is None:
+            return await super()._handle_list_resources(ctx, params)
+        context: Context[Any, Any] = Context(request_context=ctx, mcp_server=self)
+        return await listed_documents(self.door, context, params.cursor if params else None)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -108,6 +129,8 @@ def create_server(mnemon: Mnemon, local: Local | None = None) -> MCPServer[Any]:
 
 def furnish(door: AgentDoor) -> None:
     """Put everything of the door's profile on its server."""
+    if isinstance(door.server, AgentServer):
+        door.server.door = door
     for add in ROOMS:
         add(door)
 

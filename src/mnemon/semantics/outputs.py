@@ -60,8 +60,18 @@ class EventFields(Output):
     merged_into: str | None = Field(None, description="The event that it is one with.")
 
 
+class ReplacedBy(Output):
+    """The event that stands in the place of another."""
+
+    event_id: str
+    narrative: str
+    happened_at: datetime | None
+
+
 class EventOut(EventFields):
     """One semantic event."""
+
+    replaced_by: ReplacedBy | None = Field(None, description="Of a superseded one: what stands in its place.")
 
     score: float | None = Field(None, description="Of a search by words: how relevant it is, from 0 to 1.")
     evidence: Sequence[EvidenceOut] = Field((), description="Only where it was asked for.")

@@ -33,6 +33,16 @@ SELECT DISTINCT ON (l.later, l.earlier, l.kind) l.later, l.earlier, l.kind, l.re
  ORDER BY l.later, l.earlier, l.kind, l.by_person, l.reason
 """
 
+# The latest of what stands in the place of each.
+REPLACED = """
+SELECT DISTINCT ON (l.earlier) l.earlier, e.event_id, e.narrative, e.happened_at
+  FROM mnemon.event_links l
+  JOIN mnemon.semantic_events e ON e.tenant_id = l.tenant_id AND e.event_id = l.later
+ WHERE l.tenant_id = mnemon.current_tenant() AND l.earlier = ANY(%s) AND l.kind = 'supersedes' AND NOT l.dismissed
+   AND e.status <> 'dismissed' AND mnemon.may_read(e.readers)
+ ORDER BY l.earlier, e.happened_at DESC, e.event_id
+"""
+
 Shape = dict[str, Any]
 
 
@@ -41,6 +51,19 @@ async def read_events(tx: Connection, ids: Sequence[str]) -> list[dict[str, Any]
     rows = await (await tx.execute(EVENTS, (list(ids),))).fetchall()
     found = {row["event_id"]: row for row in rows}
     return [found[one] for one in ids if one in found]
+
+
+async def with_replacements(tx: Connection, shapes: Sequence[Shape]) -> list[Shape]:
+    """What was replaced says by what, as far as the reader may see that."""
+    replaced = [shape["event_id"] for shape in shapes if shape["status"] == "superseded"]
+    rows = await (await tx.execute(REPLACED, (replaced,))).fetchall() if replaced else []
+    by = {
+        row["earlier"]: {
+            "event_id": row["event_id"], "narrative": row["narrative"], "happened_at": moment(row["happened_at"])
+        }
+        for row in rows
+    }  # fmt: skip
+    return [shape | ({"replaced_by": by[shape["event_id"]]} if shape["event_id"] in by else {}) for shape in shapes]
 
 
 async def read_evidence(

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
 
-from mnemon.ask.occasions import asked_for
 from mnemon.ask.quoting import things
 from mnemon.ask.quoting.hearing import Hearing, folded, words_in
 from mnemon.ask.quoting.needs import Need
@@ -16,6 +15,7 @@ from mnemon.ask.quoting.surroundings import StatementSource, Stretch
 from mnemon.ask.quoting.told import ToldEvent, ToldEvents
 from mnemon.ask.wording import says
 from mnemon.search.terms import Term, rarity
+from mnemon.semantics.search.occasions import asked_for
 from mnemon.semantics.semantic_event import Category
 
 # A word of like meaning counts so much of the word itself.

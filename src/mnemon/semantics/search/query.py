@@ -16,7 +16,8 @@ from mnemon.semantics.corrections.correct import shown
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.search.cursor import CursorFields, from_cursor, moment, offset, to_cursor
 from mnemon.semantics.search.event_vectors import VECTORS
-from mnemon.semantics.shapes import Shape, event_shape, read_events, read_evidence
+from mnemon.semantics.search.occasions import asked_for, without_kind
+from mnemon.semantics.shapes import Shape, event_shape, read_events, read_evidence, with_replacements
 from mnemon.telemetry import histogram
 
 # Counted, ranked and paged through up to here; a search that finds more says so instead of reading them all.
@@ -52,6 +53,7 @@ async def event_search(
             if wanted is not None and "query" in wanted:
                 relevance = {row["event_id"]: round(row["score"], 6) for row in rows}
                 shapes = [shape | {"score": relevance[shape["event_id"]]} for shape in shapes]
+            shapes = await with_replacements(tx, shapes)
             if include_evidence:
                 evidence = await read_evidence(tx, found)
                 shapes = [shape | {"evidence": evidence[shape["event_id"]]} for shape in shapes]
@@ -106,7 +108,7 @@ SELECT event_id FROM mnemon.semantic_events
 
 async def wanted_events(tx: Connection, filters: EventFilters, limit: int, cursor: str | None) -> dict[str, Any] | None:
     """What the database is asked; None where the artifact is not there, or not for this reader."""
-    wanted = filters.applied() | {"limit": limit + 1}
+    wanted = _heard(filters.applied()) | {"limit": limit + 1}
     if "artifact_uid" in wanted:
         try:
             wanted["doc_id"] = str((await find_artifact(tx, wanted["artifact_uid"])).doc_id)
@@ -115,6 +117,17 @@ async def wanted_events(tx: Connection, filters: EventFilters, limit: int, curso
     # What was superseded often stands in a revision that is no longer served.
     wanted["past"] = filters.all_revisions or filters.status == "superseded"
     return wanted | from_cursor(cursor, BY_RANK, BY_TIME)
+
+
+def _heard(wanted: dict[str, Any]) -> dict[str, Any]:
+    """A question for decisions, promises or risks puts these first, by what it is about; else it lists them."""
+    asked = asked_for(wanted.get("query") or "")
+    if asked is None or "category" in wanted:
+        return wanted
+    category, about = asked[0].value, without_kind(wanted["query"])
+    if not about:
+        return {name: value for name, value in wanted.items() if name != "query"} | {"category": category}
+    return wanted | {"query": about, "favoured": category}
 
 
 async def embedded_query(embedder: Embedder | None, query: str | None) -> str | None:

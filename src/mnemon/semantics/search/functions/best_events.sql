@@ -87,11 +87,17 @@ BEGIN
     RETURN QUERY
     WITH whole AS MATERIALIZED (
         SELECT one.event_id, one.happened_at, max(one.rank) AS rank,
-               coalesce((near ->> one.event_id)::float8, 0) AS near
+               coalesce((near ->> one.event_id)::float8, 0) AS near,
+               -- A question that names a kind of event puts those that are certain and stand first.
+               CASE WHEN wanted ? 'favoured' THEN (
+                   SELECT e.confidence * CASE WHEN e.category = wanted ->> 'favoured' THEN 3 ELSE 1 END
+                                       * CASE WHEN e.status = 'open' THEN 1 ELSE 0.8 END
+                     FROM semantic_events e WHERE e.tenant_id = tenant AND e.event_id = one.event_id)
+               ELSE 1 END AS favour
           FROM unnest(ids, times, ranks) AS one (event_id, happened_at, rank) GROUP BY one.event_id, one.happened_at
     ), page AS MATERIALIZED (
         SELECT w.*, row_number() OVER place AS place FROM whole w
-        WINDOW place AS (ORDER BY w.rank + 0.6 * w.near DESC, w.happened_at DESC, w.event_id DESC)
+        WINDOW place AS (ORDER BY (w.rank + 0.6 * w.near) * w.favour DESC, w.happened_at DESC, w.event_id DESC)
          ORDER BY place LIMIT (wanted ->> 'limit')::integer OFFSET coalesce((wanted ->> 'offset')::integer, 0)
     ), asked_for AS MATERIALIZED (
         SELECT t.lexeme, t.term_key, t.texts FROM question_terms(wanted ->> 'query', 'passage') AS t

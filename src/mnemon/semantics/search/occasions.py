@@ -16,6 +16,20 @@ _NAMED = [(category, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for categor
 # Who asks like this wants the events themselves; "why" and "how" want what is said about them.
 _ASKS_FOR = re.compile(r"^\W*(?:what|which|who|whom|when|list|show|name|tell|is there|are there)\b", re.IGNORECASE)
 
+# And those that only ask; what is left says what it is about.
+_ASKING = re.compile(
+    r"\b(?:what|which|who|whom|when|list|show|name|tell|me|is|are|was|were|there|did|do|does|has|have|had|been|we|they|"
+    r"about|on|any|all|the)\b",
+    re.IGNORECASE,
+)
+
+
+def without_kind(question: str) -> str:
+    """The question without the words that name a kind: an event of that kind seldom says them itself."""
+    for _, named in _NAMED:
+        question = named.sub(" ", question)
+    return _ASKING.sub(" ", question).strip(" ?!.")
+
 
 def asked_for(question: str) -> tuple[Category, str] | None:
     """The kind of event that a question asks for, with the words that say so."""

@@ -8,9 +8,9 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.inputs import PassageFilters
-from mnemon.ask.occasions import asked_for
 from mnemon.log.events import Actor
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
+from mnemon.semantics.search.occasions import asked_for
 from mnemon.semantics.semantic_event import Category
 from tests.semantics.conftest import ADA, BEN, Added, added, all_done, settings, work
 from tests.work.conftest import eventually

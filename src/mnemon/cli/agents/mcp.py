@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from mnemon.app import Mnemon, open_mnemon, working_inside
-from mnemon.cli.context import on_its_own, run_async
+from mnemon.cli.context import run_async
 from mnemon.cli.process import stop_on_signals
 from mnemon.errors import InvalidRequest
 from mnemon.identity.bootstrap import administrator_without_login
@@ -27,22 +27,18 @@ class Profile(StrEnum):
     FULL = "full"
 
 
-@on_its_own("It is the door of agents itself.")
-def mcp(
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="File with an access token, whose tenant and scope hold, instead of MNEMON_TOKEN. Unset: the first "
-            "admin.",
-            metavar="FILE",
-        ),
-    ] = None,
-    tools: Annotated[Profile | None, typer.Option(help="Which tools to offer, instead of MNEMON_MCP_TOOLS.")] = None,
-) -> None:
-    """Serve agents over standard input and output.
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="File with an access token, whose tenant and scope hold, instead of MNEMON_TOKEN. Unset: the first admin.",
+        metavar="FILE",
+    ),
+]
+Tools = Annotated[Profile | None, typer.Option(help="Which tools to offer, instead of MNEMON_MCP_TOOLS.")]
 
-    Example, in the settings of an MCP client: {"command": "mnemon", "args": ["mcp"]}
-    """
+
+def mcp(token_file: Path | None, tools: Profile | None) -> None:
+    """Serve agents over standard input and output."""
     settings = load_settings(**({"mcp_tools": tools.value} if tools else {}))
     # The log goes to standard error: standard output belongs to the protocol.
     configure_logging("WARNING" if settings.log_level == "INFO" else settings.log_level, settings.log_format)

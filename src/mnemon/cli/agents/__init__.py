@@ -1,0 +1,1 @@
+"""Agents on this machine: serving them, and telling their programs where Mnemon is."""
