@@ -44,7 +44,6 @@ LISTS = CacheHint(ttl_ms=300_000, scope="public")
 CACHING: dict[Any, CacheHint] = {
     "tools/list": LISTS,
     "prompts/list": LISTS,
-    "resources/list": CacheHint(ttl_ms=5_000, scope="private"),
     "resources/templates/list": LISTS,
 }
 
