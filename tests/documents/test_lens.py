@@ -48,3 +48,16 @@ async def test_a_rebuild_gives_the_same_rows_whatever_happened(
 async def _everything(mnemon: Mnemon, tenant: UUID) -> list[dict[str, object]]:
     documents = await rows(mnemon, tenant, "SELECT * FROM mnemon.documents ORDER BY doc_id")
     return documents + await rows(mnemon, tenant, "SELECT * FROM mnemon.document_revisions ORDER BY doc_version_id")
+
+
+async def test_front_matter_names_and_tags_a_document_that_nobody_named(
+    ingested: Ingested, client: httpx.AsyncClient, user: Person
+) -> None:
+    note = "---\ntitle: Launch plan\ntags: [board, '#kestrel']\n---\nWe launch in May with [[Ada|her]].\n"
+    plain = await ingested(note, "launch.md")
+    named = await ingested(note.replace("May", "June"), "june.md", title="June", tags="own")
+    found = {
+        one["doc_id"]: (one["title"], one["tags"])
+        for one in (await client.get("/v1/documents", headers=user.headers)).json()["items"]
+    }
+    assert found == {plain["doc_id"]: ("Launch plan", ["board", "kestrel"]), named["doc_id"]: ("June", ["own"])}

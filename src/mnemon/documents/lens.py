@@ -15,6 +15,9 @@ from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.project.lens import Lens, Tables
 from mnemon.log.read.pattern import Pattern
 
+# What front matter says, among the details of a revision.
+FRONT_TITLE, FRONT_TAGS = "front_title", "front_tags"
+
 ACCEPT = """
 INSERT INTO {documents} AS d
        (tenant_id, doc_id, source_type, source_uri, title, tags, document_type, source_system, source_id, source_url,
@@ -84,6 +87,13 @@ UPDATE {documents}
        readers = NULL, updated_at = %(at)s, purged_at = %(at)s
  WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
 """
+# Front matter names the document and tags it, unless a person did.
+NAME = """
+UPDATE {documents}
+   SET title = CASE WHEN title = %(original_filename)s THEN coalesce(%(front_title)s::text, title) ELSE title END,
+       tags = CASE WHEN tags = '{{}}' THEN %(front_tags)s::text[] ELSE tags END
+ WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s AND (%(front_title)s::text IS NOT NULL OR %(front_tags)s::text[] <> '{{}}')
+"""
 FORGET_REVISIONS = """
 UPDATE {document_revisions}
    SET content_hash = '[REDACTED]', text_hash = '[REDACTED]', original_filename = '[REDACTED]',
@@ -96,7 +106,7 @@ UPDATE {document_revisions}
 STEPS: dict[str, Sequence[str]] = {
     happened.ACCEPTED.type: (ACCEPT, READERS_OF_REVISIONS),
     happened.DESCRIBED.type: (DESCRIBE, READERS_OF_REVISIONS),
-    happened.INGESTED.type: (STOP_SERVING, INGEST, TOUCH),
+    happened.INGESTED.type: (STOP_SERVING, INGEST, TOUCH, NAME),
     happened.DEACTIVATED.type: (STOP_SERVING, TOUCH),
     happened.REACTIVATED.type: (STOP_SERVING, SERVE_AGAIN, TOUCH),
     happened.REBUILT.type: (COUNT,),
@@ -127,6 +137,7 @@ async def forget(connection: Connection, subject_id: str, tables: Tables) -> Non
 
 def _values(event: Event) -> dict[str, Any]:
     data = event.data
+    details = data["details"] if isinstance(data.get("details"), dict) else {}
     doc_id = data["subject"].removeprefix(f"{happened.ENTITY}:")
     # Replay of what was purged later: each of them needs an address of its own, and nothing else may be shown.
     purged = data.get("source_uri") in (None, REDACTED)
@@ -145,10 +156,18 @@ def _values(event: Event) -> dict[str, Any]:
         "tags": _list(data.get("tags")),
         "authors": _list(data.get("authors")),
         "participants": _list(data.get("participants")),
-        "details": Jsonb(data["details"] if isinstance(data.get("details"), dict) else {}),
+        "details": Jsonb(details),
+        "front_title": details.get(FRONT_TITLE),
+        "front_tags": tags_in(details.get(FRONT_TAGS)),
         "written_at": recorded_moment(data.get("written_at")),
         "retain_until": recorded_moment(data.get("retain_until")),
     }
+
+
+def tags_in(said: str | None) -> list[str]:
+    """`[board, #kestrel]` or `board, kestrel`, each once."""
+    parts = (part.strip().strip("\"'").lstrip("#") for part in (said or "").strip("[] ").split(","))
+    return list(dict.fromkeys(part[:100] for part in parts if part))[:50]
 
 
 def _list(value: Any) -> list[str]:
@@ -162,6 +181,6 @@ DOCUMENTS = Lens(
     apply=apply,
     lifecycle="inline",
     pattern=Pattern(types=(*STEPS, happened.FILED.type)),
-    version=4,
+    version=5,
     forget=forget,
 )

@@ -137,6 +137,7 @@ def _front_matter(lines: list[Line]) -> int:
 
 def _details(text: str, front: list[Line], blocks: list[Block]) -> Details:
     fields, preamble = _fields(front), read_preamble(text)
+    named = {"front_title": one_line(fields.get("title")), "front_tags": fields.get("tags") or fields.get("tag")}
     people = next((said for name in PEOPLE if (said := fields.pop(name, ""))), "")
     heading = next((text[block.start : block.end] for block in blocks if block.kind == "heading"), None)
     return Details(
@@ -145,7 +146,7 @@ def _details(text: str, front: list[Line], blocks: list[Block]) -> Details:
         participants=_names(people) or list(preamble.present),
         written_at=moment(fields.get("date")) or midnight(preamble.written_on),
         language=one_line(fields.pop("lang", None) or fields.pop("language", None)),
-        more=fields,
+        more=fields | {name: value for name, value in named.items() if value},
     )
 
 
