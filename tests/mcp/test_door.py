@@ -15,6 +15,7 @@ import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.mcpserver import MCPServer
+from mcp_types import ResourceLink
 
 from mcp import Client
 from mnemon.app import Mnemon, open_mnemon
@@ -25,7 +26,8 @@ from mnemon.log.events import SYSTEM
 from mnemon.mcp import http
 from mnemon.mcp.door import AgentCaller, AgentDoor
 from mnemon.mcp.http import LARGEST_CALL
-from mnemon.mcp.server import create_server
+from mnemon.mcp.links import Linked, link
+from mnemon.mcp.server import AgentServer, create_server
 from mnemon.settings import Settings
 from mnemon.telemetry import REGISTRY
 from mnemon.web.site import listening_socket, site_server
@@ -120,6 +122,22 @@ async def test_a_session_belongs_to_the_credential_that_opened_it(site: Mnemon) 
     assert [answer.status_code for answer in answers] == [200, 404]
 
 
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25"])
+async def test_a_client_of_any_revision_is_answered(site: Mnemon, revision: str) -> None:
+    hello = {**HELLO, "params": {**HELLO["params"], "protocolVersion": revision}}
+    call = {"name": "remember", "arguments": {"content": "Older clients remember too."}}
+    headers = JSON | {"Authorization": f"Bearer {await token_of(site, CredentialScope.WRITE)}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as client:
+        opened = await client.post(f"{site.url}/mcp", json=hello)
+        client.headers |= {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": revision}
+        await client.post(f"{site.url}/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
+        said = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+        answer = (await client.post(f"{site.url}/mcp", json=said)).text
+    result = json.loads(answer.partition("data: ")[2])["result"]
+    [block] = result["content"]
+    assert (block["type"], block["text"].startswith("Kept: [")) == ("text", True)
+
+
 @pytest.mark.parametrize(
     ("revision", "kinds"),
     [
@@ -132,18 +150,15 @@ async def test_a_session_belongs_to_the_credential_that_opened_it(site: Mnemon) 
 async def test_a_client_gets_no_kind_of_content_that_its_revision_lacks(
     site: Mnemon, revision: str, kinds: list[str]
 ) -> None:
-    hello = {**HELLO, "params": {**HELLO["params"], "protocolVersion": revision}}
-    call = {"name": "remember", "arguments": {"content": "Older clients remember too."}}
-    headers = JSON | {"Authorization": f"Bearer {await token_of(site, CredentialScope.WRITE)}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as client:
-        opened = await client.post(f"{site.url}/mcp", json=hello)
-        client.headers |= {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": revision}
-        await client.post(f"{site.url}/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
-        said = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
-        answer = (await client.post(f"{site.url}/mcp", json=said)).text
-    result = json.loads(answer.partition("data: ")[2])["result"]
-    assert [one["type"] for one in result["content"]] == kinds
-    assert json.loads(result["content"][0]["text"])["memory"]["uri"].startswith("mnemon://memory/")
+    class Pointing(Linked):
+        said: str = "here"
+
+        def places(self) -> list[ResourceLink]:
+            return [link("mnemon://memory/1", "a memory")]
+
+    result = AgentDoor(site, AgentServer(), "full", None)._shown(Pointing(), revision)
+    assert [one.type for one in result.content] == kinds
+    assert result.structured_content == {"said": "here"}
 
 
 async def test_one_credential_does_not_use_up_the_sessions_of_all(

@@ -92,7 +92,8 @@ NAME = """
 UPDATE {documents}
    SET title = CASE WHEN title = %(original_filename)s THEN coalesce(%(front_title)s::text, title) ELSE title END,
        tags = CASE WHEN tags = '{{}}' THEN %(front_tags)s::text[] ELSE tags END
- WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s AND (%(front_title)s::text IS NOT NULL OR %(front_tags)s::text[] <> '{{}}')
+ WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
+   AND (%(front_title)s::text IS NOT NULL OR %(front_tags)s::text[] <> '{{}}')
 """
 FORGET_REVISIONS = """
 UPDATE {document_revisions}
