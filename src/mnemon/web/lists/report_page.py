@@ -54,7 +54,7 @@ async def report_file(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, operations.report.action)
     form = form_of(operations.report, request.query_params)
     made = await operations.report(mnemon, Caller.of(visitor.principal), form.asked())
-    ending, media_type = FILES[made.form]
+    ending, media_type = FILES.get(made.form, ("txt", "text/plain"))
     headers = {"Content-Disposition": f'attachment; filename="report.{ending}"', "Cache-Control": "no-store"}
     return Response(made.content, media_type=f"{media_type}; charset=utf-8", headers=headers)
 
