@@ -39,6 +39,7 @@ from mnemon.log.store import EventLog
 from mnemon.mail.consensus.lens import MAIL_CONSENSUS
 from mnemon.mail.jobs import mail_schedules
 from mnemon.mail.lens import MAIL
+from mnemon.mail.storing.attachments import attached_documents
 from mnemon.mail.storing.purging import blank_copies
 from mnemon.mail.storing.purging import on_purge as let_go_of_copies
 from mnemon.memory import backups as memory_backups
@@ -160,6 +161,10 @@ class Mnemon:
         purged = await purge(self.log, self.files, tenant, actor, doc_id, self.on_purge, listed)
         self.privacy.keys.forget(tenant, [subject_of(doc_id)])
         await blank_copies(self.database, self.files, tenant, doc_id)
+        async with self.database.transaction(tenant) as tx:
+            attached = await attached_documents(tx, doc_id)
+        for one in attached:
+            await self.purge_document(tenant, actor, one)
         return purged
 
     async def _purge_erased(

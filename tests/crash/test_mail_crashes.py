@@ -84,7 +84,7 @@ async def ended(mnemon: Mnemon, tenant: UUID) -> dict[str, Any]:
     gone = {"doc_id", "doc_version_id"}
     state = await mail_state(mnemon, tenant)
     kept = {name: [{key: row[key] for key in row if key not in gone} for row in rows] for name, rows in state.items()}
-    kept["texts"].sort(key=lambda row: str(row["text"]))
+    kept["texts"].sort(key=str)
     return kept | more
 
 

@@ -49,6 +49,8 @@ class MailContent:
     attachments: list[MailAttachment] = field(default_factory=list)
     defects: list[str] = field(default_factory=list)
     parts: int = 0
+    # What is attached, byte for byte, where somebody wants it: an import only lists it.
+    attached: list[bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,13 @@ def read_content(headers: MailHeaders, body: bytes) -> MailContent:
     content = MailContent()
     _read(_part(headers, body), content, 0)
     return content
+
+
+def attachments_in(headers: MailHeaders, body: bytes) -> list[tuple[MailAttachment, bytes]]:
+    """What is attached, in the order in which it is listed, with its bytes."""
+    content = MailContent(attached=[])
+    _read(_part(headers, body), content, 0)
+    return list(zip(content.attachments, content.attached or (), strict=True))
 
 
 def _part(headers: MailHeaders, body: bytes, default: str = "text/plain") -> _Part:
@@ -175,7 +184,7 @@ def _is_stand_in(plain: _Part, rich: _Part) -> bool:
 def _read_forwarded(part: _Part, content: MailContent, depth: int) -> None:
     """A mail within a mail is told with the headers that say whose it is."""
     headers, body = _split_head(part.decoded())
-    inner = MailContent(parts=content.parts)
+    inner = MailContent(parts=content.parts, attached=content.attached)
     _read(_part(headers, body), inner, depth + 1)
     content.parts = inner.parts
     shown = [f"{name}: {words}" for name in ("From", "Date", "Subject") if (words := headers.text(name.lower()))]
@@ -194,6 +203,8 @@ def _read_leaf(part: _Part, content: MailContent) -> None:
     if part.disposition.startswith("attachment") or (name and part.media_type != "text/plain") or not is_text:
         if len(content.attachments) < MOST_ATTACHMENTS:
             content.attachments.append(_attachment(part, name))
+            if content.attached is not None:
+                content.attached.append(part.decoded())
         return
     content.pieces.append(_html(part.text()) if part.media_type == "text/html" else MailText(part.text()))
 

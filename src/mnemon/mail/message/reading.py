@@ -28,9 +28,13 @@ def read_archived(ranged: ArchivedMessage) -> MailMessage:
     return read_message(ranged.content, ranged.separator, ranged.escaping)
 
 
+def unescaped(content: bytes, escaping: Escaping) -> bytes:
+    """As it was sent: without the marks before lines that look like the next message."""
+    return ESCAPED[escaping].sub(rb"\1", content) if escaping != "none" and b">From " in content else content
+
+
 def read_message(content: bytes, separator: bytes = b"", escaping: Escaping = "none") -> MailMessage:
-    if escaping != "none" and b">From " in content:
-        content = ESCAPED[escaping].sub(rb"\1", content)
+    content = unescaped(content, escaping)
     headers, body = read_headers(content)
     found = read_content(headers, content[body:])
     text, marked = _joined(found)

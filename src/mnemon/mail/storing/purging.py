@@ -3,13 +3,15 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import cast
+from typing import Protocol, cast
 from uuid import UUID
 
 from pydantic import BaseModel
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents.intake.files import Files
+from mnemon.log.events import SYSTEM, Actor
+from mnemon.mail.storing.attachments import attached_documents
 from mnemon.mail.storing.importing import ImportContext
 from mnemon.mail.storing.packs import Packs
 from mnemon.work.enqueue import enqueue
@@ -23,6 +25,12 @@ SELECT c.archive_id, c.byte_offset - a.start_offset AS place, c.byte_length
   JOIN mnemon.mail_archives a ON a.tenant_id = c.tenant_id AND a.archive_id = c.archive_id
  WHERE m.tenant_id = mnemon.current_tenant() AND m.doc_id = %s
 """
+
+
+class PurgeContext(ImportContext, Protocol):
+    """What the worker hands to the handler, as far as it needs it."""
+
+    async def purge_document(self, tenant: UUID, actor: Actor, doc_id: UUID) -> object: ...
 
 
 class PurgedMessage(BaseModel):
@@ -55,5 +63,11 @@ async def blank_copies(database: Database, files: Files, tenant: UUID, doc_id: U
 
 @BLANK.handler
 async def finish_blanking(job: Job[PurgedMessage]) -> dict[str, int]:
-    files = cast(ImportContext, job.context).files
-    return {"copies": await blank_copies(job.database, files, job.tenant_id, job.payload.doc_id)}
+    """The copies, and what was attached: whoever purged the message may have died before it."""
+    context, doc_id = cast(PurgeContext, job.context), job.payload.doc_id
+    copies = await blank_copies(job.database, context.files, job.tenant_id, doc_id)
+    async with job.transaction() as tx:
+        attached = await attached_documents(tx, doc_id)
+    for one in attached:
+        await context.purge_document(job.tenant_id, SYSTEM, one)
+    return {"copies": copies, "attachments": len(attached)}

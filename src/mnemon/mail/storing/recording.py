@@ -15,6 +15,7 @@ from mnemon.log.events import Actor, NewEvent
 from mnemon.mail import catalogue as happened
 from mnemon.mail.consensus.job import enqueue_consensus
 from mnemon.mail.message.ids import audience_of, thread_key
+from mnemon.mail.storing.attachments import enqueue_attachments
 from mnemon.mail.storing.batch import SOURCE_TYPE, MailBatch, filed_text
 from mnemon.mail.storing.passages import enqueue_passages
 
@@ -71,6 +72,7 @@ async def record_batch(
     texts = await _to_file(tx, order, batch)
     await store_filed_texts(tx, texts)
     await enqueue_passages(tx, order.archive_id, order.import_id, texts)
+    await enqueue_attachments(tx, order.import_id, texts)
     if batch.is_last:
         await enqueue_consensus(tx, order.import_id)
     counts = _added(counts, batch, texts)
