@@ -56,6 +56,9 @@ from mnemon.readiness import (
     check_migrations,
     check_queue,
 )
+from mnemon.reports.failures import RECORD_STAGE_FAILURE as _RECORD_STAGE_FAILURE  # noqa: F401  a kind of jobs
+from mnemon.reports.jobs import report_schedules
+from mnemon.reports.lens import MAIL_SUMMARIES
 from mnemon.semantics.jobs import semantic_schedules
 from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.search.event_vectors import drop_strays
@@ -126,6 +129,7 @@ class Mnemon:
         projector.add(SEMANTICS)
         projector.add(MAIL)
         projector.add(MAIL_CONSENSUS)
+        projector.add(MAIL_SUMMARIES)
         projector.add(memory_lens.LENS)
         return projector
 
@@ -353,6 +357,7 @@ def schedules_of(settings: Settings) -> list[Schedule]:
         *semantic_schedules(settings),
         *verification_schedules(settings),
         *mail_schedules(settings),
+        *report_schedules(settings),
     ]
 
 

@@ -46,9 +46,9 @@ async def test_the_sample_list_from_its_archive_to_its_reports(
         "Tomás Ferreira", "Mei Tanaka", "Ana Kovač",
     }  # fmt: skip
 
-    report = (await client.get("/v1/reports", params={"kind": "consensus", "list_name": LIST})).json()
+    report = (await client.get("/v1/reports/preview", params={"kind": "consensus", "list_name": LIST})).json()
     assert report["dropped"] == 0
-    assert "Unresolved objection" in report["content"] or "answered and not withdrawn" in report["content"]
+    assert "Objection by Mei Tanaka, 8 March 2026, answered, and not withdrawn:" in report["content"]
     async with mnemon.database.transaction(tenant) as tx:
         for one in report["citations"]:
             statement = "SELECT text FROM mnemon.revision_texts WHERE doc_version_id = %s"
@@ -57,9 +57,9 @@ async def test_the_sample_list_from_its_archive_to_its_reports(
             assert row["text"][one["start"] : one["end"]] == one["quote"]
 
     of_draft = (
-        await client.get("/v1/reports", params={"kind": "draft-focused", "draft": "draft-tern-wire-format"})
+        await client.get("/v1/reports/preview", params={"kind": "draft-focused", "draft": "draft-tern-wire-format"})
     ).json()
     assert of_draft["threads"] == 1
-    assert (await client.get("/v1/reports", params={"kind": "thread"})).status_code == 422
+    assert (await client.get("/v1/reports/preview", params={"kind": "thread"})).status_code == 422
     weekly = {"kind": "weekly", "until": "2026-03-06", "form": "print"}
-    assert "<!doctype html>" in (await client.get("/v1/reports", params=weekly)).json()["content"]
+    assert "<!doctype html>" in (await client.get("/v1/reports/preview", params=weekly)).json()["content"]

@@ -6,6 +6,7 @@ from mnemon.api.bind import route
 from mnemon.mail import operations
 from mnemon.mail.consensus import operations as consensus_operations
 from mnemon.reports import operations as report_operations
+from mnemon.reports import stored_operations as stored
 
 # `/v1/archives` are the log's own.
 router = APIRouter(tags=["mail"])
@@ -22,4 +23,9 @@ route(router, "GET", "/messages/{message}", operations.message)
 route(router, "GET", "/threads", operations.threads)
 route(router, "GET", "/threads/{thread}", operations.thread)
 route(router, "GET", "/threads/{thread}/consensus", consensus_operations.consensus)
-route(router, "GET", "/reports", report_operations.report)
+route(router, "GET", "/reports/preview", report_operations.report)
+route(router, "GET", "/reports", stored.reports)
+route(router, "POST", "/reports", stored.publish, status=202)
+route(router, "GET", "/reports/{report_id}", stored.show)
+route(router, "GET", "/summaries", stored.summaries)
+route(router, "GET", "/summaries/{summary_id}", stored.summary)

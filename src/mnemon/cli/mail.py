@@ -8,13 +8,14 @@ import typer
 
 from mnemon.cli.bind import acting, command
 from mnemon.cli.context import OPERATOR, run_async
-from mnemon.cli.mail_consensus import print_consensus, print_report
+from mnemon.cli.mail_consensus import print_consensus, print_report, print_requested, print_stored, print_whole
 from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.mail import inputs, operations, outputs
 from mnemon.mail.consensus import operations as consensus_operations
 from mnemon.mail.consensus.threads import is_reading
 from mnemon.operations import as_json
 from mnemon.reports import operations as report_operations
+from mnemon.reports import stored_operations as stored
 
 if TYPE_CHECKING:
     from mnemon.app import Mnemon
@@ -252,4 +253,23 @@ command(
 command(
     app, "report", report_operations.report, print_report, short=FILTERS | {"form": "--format"},
     example="mnemon mail report --kind weekly --list quic.ietf.org --format html > week.html",
+)  # fmt: skip
+command(
+    app, "publish", stored.publish, print_requested, short=FILTERS,
+    example="mnemon mail publish --kind consensus --list quic.ietf.org",
+)  # fmt: skip
+command(
+    app, "reports", stored.reports, print_stored, short=FILTERS, example="mnemon mail reports --kind weekly",
+)  # fmt: skip
+command(
+    app, "show-report", stored.show, print_whole, arguments=["report_id"], short={"form": "--format"},
+    example="mnemon mail show-report rpt-01JD0000000000000000000000 --format print > report.html",
+)  # fmt: skip
+command(
+    app, "summaries", stored.summaries, print_stored, short=FILTERS,
+    example="mnemon mail summaries --consensus mixed --person \"Anna Berg\"",
+)  # fmt: skip
+command(
+    app, "summary", stored.summary, print_whole, arguments=["summary_id"], short={"form": "--format"},
+    example="mnemon mail summary 3f2b8a4e-6c1d-4e0f-9a7b-1c2d3e4f5a6b",
 )  # fmt: skip

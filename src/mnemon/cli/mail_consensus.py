@@ -2,9 +2,17 @@
 
 import typer
 
-from mnemon.cli.output import say
+from mnemon.cli.output import say, table
 from mnemon.mail.consensus.outputs import ConsensusShown, Said
 from mnemon.reports.operations import ReportShown
+from mnemon.reports.stored_operations import (
+    ReportListed,
+    ReportPage,
+    ReportRequested,
+    ReportWhole,
+    SummaryPage,
+    SummaryWhole,
+)
 
 LABELS = {"agreement": "Agreement", "dissent": "Dissent", "mixed": "Mixed", "none": "None"}
 
@@ -32,6 +40,30 @@ def print_consensus(found: ConsensusShown) -> None:
 def _quote(label: str, said: Said) -> None:
     words = " ".join(said.quote.split())
     say(f"{label}: {said.name or said.email}: “{words}”  {said.message_key}:{said.start}-{said.end}")
+
+
+def print_stored(page: SummaryPage | ReportPage) -> None:
+    if not page.items:
+        say("There is none. `mnemon mail publish` has one made; threads that were imported get theirs by themselves.")
+        return
+    rows = [
+        (
+            one.report_id if isinstance(one, ReportListed) else str(one.summary_id), one.summary_type,
+            one.list_name or one.draft or "", ", ".join(one.consensus_types), one.line_count,
+            one.generated_at.date().isoformat(),
+        )
+        for one in page.items
+    ]  # fmt: skip
+    table(["Id", "Kind", "Of", "Came to", "Lines", "Made"], rows, "")
+
+
+def print_whole(found: SummaryWhole | ReportWhole) -> None:
+    print_report(found.report)
+
+
+def print_requested(found: ReportRequested) -> None:
+    say(f"{found.report_id} is being made (job {found.job_id}).")
+    say(f"mnemon mail show-report {found.report_id}", "dim")
 
 
 def print_report(found: ReportShown) -> None:

@@ -10,6 +10,13 @@ def sample_corpus() -> Path:
     return installed if installed.is_dir() else package.parents[1] / "examples" / "kestrel"
 
 
+def sample_list() -> Path:
+    """The archive of a mailing list, in the same places."""
+    package = Path(__file__).parents[1]
+    installed = package / "samples" / "list" / "tern-dev.mbox"
+    return installed if installed.is_file() else package.parents[1] / "examples" / "list" / "tern-dev.mbox"
+
+
 def sample_files() -> list[Path]:
     """In order; none where the package came without them."""
     folder = sample_corpus()

@@ -2,88 +2,70 @@
 
 from collections.abc import Iterable, Sequence
 
-from mnemon.mail.consensus.outputs import ConsensusShown, ObjectionShown, Said
+from mnemon.mail.consensus.outputs import ConsensusShown, ObjectionShown, Said, VoteShown
 from mnemon.reports.report import MailReport, ReportCitation, ReportKind, ReportLine, ReportSection
 
-OUTCOMES = {
-    "agreement": "Agreement",
-    "dissent": "No agreement: the objections prevailed",
-    "mixed": "Mixed: views stand against each other",
-    "none": "Nothing was settled",
-}
-CONCLUDED = {"passed": "passed", "failed": "failed", "cancelled": "cancelled", "no_consensus": "no consensus"}
-STATES = {
-    "open": "Unresolved objection", "answered": "Objection, answered and not withdrawn", "met": "Objection, met",
-    "withdrawn": "Objection, withdrawn",
-}  # fmt: skip
 # Of those who said the same, so many are quoted.
 MOST_QUOTED = 3
 MOST_CITED = 5
+URGENCY = ("mixed", "dissent", "agreement", "none")
 
 
 def draft_report(kind: ReportKind, title: str, threads: Iterable[ConsensusShown]) -> MailReport:
-    """Threads in which nobody took a stance are left out of reports about several."""
+    """What is disputed comes first, then what was concluded. Threads in which nobody took a stance are left out of
+    reports about several."""
     told = [one for one in threads if kind == "thread" or one.statements or one.votes]
+    told.sort(key=lambda one: (not one.unresolved, one.conclusion is None, URGENCY.index(one.consensus_type)))
     return MailReport(kind, title, tuple(_section(one, kind) for one in told))
 
 
 def _section(thread: ConsensusShown, kind: ReportKind) -> ReportSection:
     lines = [_outcome(thread)]
     if thread.conclusion is not None:
-        what = CONCLUDED[thread.conclusion.concluded]
-        lines.append(_quoted(f"Concluded by {_who(thread.conclusion)}: {what}.", thread.conclusion))
-    if thread.votes:
-        lines.append(_votes(thread))
+        lines.append(_line("concluded", thread.conclusion, concluded=thread.conclusion.concluded))
+    if votes := [vote for vote in thread.votes if not vote.changed and vote.value]:
+        lines.append(_votes(votes))
     lines += [line for one in thread.objections for line in _objection(one)]
     if kind in ("thread", "draft-focused"):
         lines += _support(thread)
-    return ReportSection(thread.subject, thread.thread_id, thread.consensus_type, tuple(lines))
+    return ReportSection(
+        thread.subject, thread.thread_id, thread.thread_key, thread.consensus_type, tuple(lines)
+    )  # fmt: skip
 
 
 def _outcome(thread: ConsensusShown) -> ReportLine:
     proof: list[Said] = [thread.conclusion] if thread.conclusion else []
     proof += [vote for vote in thread.votes if not vote.changed]
     proof += [one for one in thread.statements if one.stance in ("support", "support_conditional", "object")]
-    open_ones = f" {thread.unresolved} unresolved." if thread.unresolved else ""
-    told = f"{OUTCOMES[thread.consensus_type]} (confidence {thread.confidence:.2f}).{open_ones}"
-    return ReportLine(told, _cited(proof))
+    # A question that nobody answered with a stance: what was said is all that shows that nothing was settled.
+    proof += thread.statements if not proof else []
+    details = {
+        "type": thread.consensus_type, "confidence": round(thread.confidence, 2), "unresolved": thread.unresolved,
+        "concluded": thread.conclusion is not None,
+    }  # fmt: skip
+    return ReportLine("outcome", _cited(proof), details)
 
 
-def _votes(thread: ConsensusShown) -> ReportLine:
-    standing = [vote for vote in thread.votes if not vote.changed and vote.value]
-    parts = []
-    for value in thread.tally:
-        names = [_voter(vote.name or vote.email, vote.binding, vote.kind) for vote in standing if vote.value == value]
-        parts.append(f"{value}: {', '.join(names)}")
-    return ReportLine(f"Votes. {'; '.join(parts)}.", tuple(_citation(vote) for vote in standing))
-
-
-def _voter(name: str, binding: bool | None, kind: str) -> str:
-    marks = [{True: "binding", False: "non-binding", None: ""}[binding], "implicit" if kind == "implicit" else ""]
-    told = ", ".join(mark for mark in marks if mark)
-    return f"{name} ({told})" if told else name
+def _votes(votes: Sequence[VoteShown]) -> ReportLine:
+    details = [{"value": one.value, "binding": one.binding, "kind": one.kind} for one in votes]
+    return ReportLine("votes", tuple(_citation(vote) for vote in votes), {"votes": details})
 
 
 def _objection(one: ObjectionShown) -> list[ReportLine]:
-    lines = [_quoted(f"{STATES[one.state]}, by {_who(one)}:", one)]
+    lines = [_line("objection", one, state=one.state)]
     if one.settled_by is not None:
-        lines.append(_quoted(f"Settled by {_who(one.settled_by)}:", one.settled_by))
+        lines.append(_line("settled", one.settled_by))
     return lines
 
 
 def _support(thread: ConsensusShown) -> list[ReportLine]:
     spoken = [one for one in thread.statements if one.found_by != "vote" and one.stance.startswith("support")]
     best = sorted(spoken, key=lambda one: -one.confidence)[:MOST_QUOTED]
-    return [_quoted(f"In favour, {_who(one)}:", one) for one in best]
+    return [_line("support", one, stance=one.stance) for one in best]
 
 
-def _quoted(told: str, said: Said) -> ReportLine:
-    return ReportLine(told, (_citation(said),), said.quote)
-
-
-def _who(said: Said) -> str:
-    name = said.name or said.email
-    return f"{name}, {said.date.date().isoformat()}" if said.date else name
+def _line(says: str, said: Said, **details: str) -> ReportLine:
+    return ReportLine(says, (_citation(said),), details)  # type: ignore[arg-type]
 
 
 def _cited(proof: Sequence[Said]) -> tuple[ReportCitation, ...]:
@@ -92,5 +74,6 @@ def _cited(proof: Sequence[Said]) -> tuple[ReportCitation, ...]:
 
 def _citation(said: Said) -> ReportCitation:
     return ReportCitation(
-        said.message_id, said.doc_version_id, said.start, said.end, said.quote, said.name or said.email, said.date
-    )
+        said.message_id, said.message_key, said.doc_version_id, said.start, said.end, said.quote,
+        said.name or said.email, said.date,
+    )  # fmt: skip

@@ -1,12 +1,14 @@
-"""A report: lines, each with the places that prove it."""
+"""A report: lines, each of a kind that says what is told, with the places that prove it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 ReportKind = Literal["thread", "weekly", "consensus", "draft-focused"]
 ReportFormat = Literal["markdown", "html", "print"]
+LineKind = Literal["outcome", "concluded", "votes", "objection", "settled", "support", "sentence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +16,7 @@ class ReportCitation:
     """`text[start:end] == quote` of a revision, said by somebody in a message."""
 
     message_id: str
+    message_key: str
     doc_version_id: UUID
     start: int
     end: int
@@ -24,11 +27,15 @@ class ReportCitation:
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """What is told, what is quoted below it, and its proof. Without proof it is dropped."""
+    """What kind of line it is, what it needs to be told beside the words, and its proof. Without proof it is dropped.
 
-    told: str
+    `details` has no words and no names: those come from the messages. A model's own `sentence` is the exception.
+    """
+
+    says: LineKind
     citations: tuple[ReportCitation, ...]
-    quoted: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    sentence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,7 @@ class ReportSection:
 
     heading: str
     thread_id: str
+    thread_key: str
     consensus_type: str
     lines: tuple[ReportLine, ...]
 
@@ -49,6 +57,7 @@ class MailReport:
     title: str
     sections: tuple[ReportSection, ...]
     dropped: int = 0
+    generated_by: str = "extract"
 
     @property
     def citations(self) -> list[ReportCitation]:

@@ -9,6 +9,7 @@ from mnemon.settings.documents import DocumentSettings
 from mnemon.settings.log import LogSettings
 from mnemon.settings.models import ModelSettings
 from mnemon.settings.part import PREFIX
+from mnemon.settings.reports import ReportSettings
 from mnemon.settings.server import ServerSettings
 from mnemon.settings.work import WorkSettings
 
@@ -17,6 +18,7 @@ PARTS: tuple[type[BaseModel], ...] = (
     ServerSettings,
     LogSettings,
     DocumentSettings,
+    ReportSettings,
     ModelSettings,
     WorkSettings,
     BeyondSettings,
@@ -28,6 +30,7 @@ class Settings(
     ServerSettings,
     LogSettings,
     DocumentSettings,
+    ReportSettings,
     ModelSettings,
     WorkSettings,
     BeyondSettings,

@@ -15,6 +15,7 @@ from mnemon.cli.context import OPERATOR, on_its_own, run_async, settings_for_com
 from mnemon.cli.demonstration.demo_documents import DECIDED, QUESTIONS, UNANSWERABLE, ask, open_old_version, take_in
 from mnemon.cli.demonstration.demo_events import read_events
 from mnemon.cli.demonstration.demo_log import record_a_decision, tamper
+from mnemon.cli.demonstration.demo_mail import read_a_list
 from mnemon.cli.demonstration.demo_stage import DemoClient, result, step, told
 from mnemon.cli.output import Json, console, say, show
 from mnemon.documents.samples import sample_corpus
@@ -61,6 +62,7 @@ async def _tour(home: Path) -> dict[str, Any]:
         await open_old_version(caller, policy)
         await read_events(caller)
         await ask(caller, DECIDED)
+        await read_a_list(mnemon, caller)
         await _keep_tenants_apart(mnemon)
         await record_a_decision(caller)
         await tamper(mnemon)

@@ -38,6 +38,12 @@ READ_CONSENSUS = JobKind(
 )
 
 
+# For whoever tells of threads: the room above declares what is done then.
+THREADS_WERE_READ = JobKind(
+    "reports.orchestrate", NoPayload, attempts=5, time_limit=1800, backoff=Backoff(10, 300), at_once=1
+)
+
+
 async def enqueue_consensus(tx: Connection, import_id: UUID) -> None:
     """After an import: whatever threads it changed."""
     await enqueue(tx, READ_CONSENSUS, NoPayload(), dedupe_key=str(import_id), priority=-2)
@@ -66,11 +72,19 @@ async def read_consensus(job: Job[NoPayload]) -> dict[str, int]:
         async with job.transaction() as tx:
             waiting = await stale_threads(tx, reader.name, AT_ONCE)
         if not waiting:
-            return {"threads": read}
+            return await _tell(job, read)
         for thread, digest in waiting:
             await _read_thread(job, context, thread, digest, reader)
             read += 1
         await job.report({"threads": read})
+
+
+async def _tell(job: Job[NoPayload], read: int) -> dict[str, int]:
+    async with job.transaction() as tx:
+        if read:
+            await enqueue(tx, THREADS_WERE_READ, NoPayload(), dedupe_key=str(job.job_id), priority=-2)
+        await job.finish(tx, {"threads": read})
+    return {"threads": read}
 
 
 async def _read_thread(
