@@ -137,6 +137,17 @@ async def test_threads_that_were_read_get_a_summary_and_reports_are_kept_and_fou
     await settled()
     assert await count() == 6, "nothing was read anew"
 
+    async with mnemon.database.transaction(tenant) as tx:
+        hide = "UPDATE mnemon.mail_threads SET readers = '{user:other}' WHERE subject LIKE %s RETURNING thread_key"
+        row = await (await tx.execute(hide, ("%telemetry%",))).fetchone()
+    assert row is not None
+    assert await count() == 4, "what tells of a thread that is for others is for others"
+    assert (await client.get(f"/v1/reports/{name}")).status_code == 404
+    now = (await client.get("/v1/reports/preview", params={"list_name": LIST})).json()
+    assert len(now["sections"]) == 4
+    private = await client.post("/v1/reports", json={"kind": "thread", "thread": row["thread_key"]})
+    assert private.status_code == 404
+
 
 async def test_a_purged_message_takes_what_cites_it_out_of_stored_reports(
     worker: Worker, imported: Imported, settled: Any, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon,

@@ -28,9 +28,10 @@ from mnemon.work.job import Job
 from mnemon.work.kinds import Backoff, JobKind, NoPayload
 from mnemon.work.schedule import Schedule
 
-# Threads in which somebody took a stance, and of which there is no summary of the last reading.
+# Threads for everybody in which somebody took a stance, and of which there is no summary of the last reading.
 UNTOLD = """
 SELECT c.thread_key, c.event_id FROM mnemon.mail_consensus c
+  JOIN mnemon.mail_threads t ON t.tenant_id = c.tenant_id AND t.thread_key = c.thread_key AND t.readers IS NULL
  WHERE c.tenant_id = mnemon.current_tenant()
    AND (jsonb_array_length(c.found -> 'statements') > 0 OR jsonb_array_length(c.found -> 'votes') > 0)
    AND NOT EXISTS (SELECT FROM mnemon.mail_summaries s

@@ -59,7 +59,8 @@ SELECT {_COLUMNS}, r.report_id, r.delivery_channels, r.published_at,
  ORDER BY r.published_at DESC, r.report_id DESC LIMIT %(limit)s
 """
 ONE_SUMMARY = f"""
-SELECT {_COLUMNS} FROM mnemon.mail_summaries s WHERE s.tenant_id = mnemon.current_tenant() AND s.summary_id = %s {_MAY_READ}
+SELECT {_COLUMNS} FROM mnemon.mail_summaries s
+ WHERE s.tenant_id = mnemon.current_tenant() AND s.summary_id = %s {_MAY_READ}
 """
 ONE_REPORT = f"""
 SELECT {_COLUMNS}, r.report_id, r.delivery_channels, r.published_at FROM mnemon.mail_reports r

@@ -23,6 +23,10 @@ from mnemon.reports.operations import Name, ReportShown, ReportWanted, shown_rep
 from mnemon.reports.report import ReportFormat, ReportKind
 from mnemon.settings import Settings
 
+FOR_ALL = """
+SELECT FROM mnemon.mail_threads
+ WHERE tenant_id = mnemon.current_tenant() AND thread_key = %s AND readers IS NULL
+"""
 REPORT_ID = Annotated[str, Field(pattern="^rpt-[0-9A-HJKMNP-TV-Z]{26}$", description="The report.")]
 REPORT = "rpt-01JD0000000000000000000000"
 SUMMARY = "3f2b8a4e-6c1d-4e0f-9a7b-1c2d3e4f5a6b"
@@ -146,6 +150,11 @@ async def publish(mnemon: StoredParts, caller: Caller, asked: ReportWanted) -> R
         async with mnemon.database.transaction(caller.tenant_id) as tx:
             await read_as(tx, Reader.of(caller.actor))
             scope = replace(scope, thread=(await one_thread(tx, asked.thread)).thread_key)
+            row = await (await tx.execute(FOR_ALL, (scope.thread,))).fetchone()
+        if row is None:
+            raise InvalidRequest(
+                "A report that is kept is for everybody, and this thread is for few: `mnemon mail report` shows it now."
+            )
     async with mnemon.log.transaction(caller.tenant_id) as transaction:
         wanted, job_id = await request_summary(transaction, mnemon.settings, scope, actor=caller.actor)
     return ReportRequested(report_id=wanted.report_id, summary_id=wanted.summary_id, job_id=job_id)

@@ -1,0 +1,162 @@
+"""Reports that leave by mail: a job for each address, that waits, gives up and can be done again."""
+
+import asyncio
+import email
+import email.policy
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from mnemon.app import Mnemon
+from mnemon.mail.jobs import KINDS
+from mnemon.reports import digest
+from mnemon.reports.digest import DIGEST
+from mnemon.reports.failures import RECORD_STAGE_FAILURE
+from mnemon.reports.jobs import SUMMARIZE
+from mnemon.work.kinds import Backoff
+from mnemon.work.worker import Worker
+from tests.api.conftest import Person
+from tests.mail.conftest import Imported
+from tests.work.conftest import Eventually, running
+
+SAMPLE = Path(__file__).parents[2] / "examples" / "list" / "tern-dev.mbox"
+OURS = (*KINDS, SUMMARIZE, DIGEST, RECORD_STAGE_FAILURE)
+WEEK = {"kind": "weekly", "until": "2026-03-08"}
+Settle = Callable[[], Any]
+
+
+@pytest.fixture
+async def worker(mnemon: Mnemon, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Worker]:
+    monkeypatch.setattr(DIGEST, "backoff", Backoff(0, 0))
+    async with AsyncExitStack() as stack:
+        yield await stack.enter_async_context(running(Worker(mnemon.database, OURS, context=mnemon, poll=0.1)))
+
+
+@pytest.fixture
+def settled(mnemon: Mnemon, tenant: UUID, eventually: Eventually) -> Settle:
+    async def wait() -> None:
+        async def idle() -> bool:
+            async with mnemon.database.transaction(tenant) as tx:
+                statement = "SELECT FROM mnemon.jobs WHERE kind = ANY(%s) AND status IN ('PENDING', 'PROCESSING')"
+                names = [kind.name for kind in OURS]
+                return await (await tx.execute(statement, (names,))).fetchone() is None
+
+        await eventually(idle)
+
+    return wait
+
+
+def use(mnemon: Mnemon, monkeypatch: pytest.MonkeyPatch, **changed: Any) -> None:
+    monkeypatch.setattr(mnemon, "settings", mnemon.settings.model_copy(update=changed))
+
+
+@dataclass
+class MailServer:
+    """Speaks as much SMTP as a sender needs, refuses whom it is told to, and keeps what it got."""
+
+    refuse: str = "\0"
+    answer: bytes = b"550 no such person"
+    mails: list[tuple[str, EmailMessage]] = field(default_factory=list)
+    tries: int = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        address = ""
+        writer.write(b"220 here\r\n")
+        while line := await reader.readline():
+            word = line[:4].upper()
+            if word == b"RCPT":
+                self.tries += 1
+                address = line.decode().partition("<")[2].partition(">")[0]
+                writer.write(self.answer + b"\r\n" if self.refuse in address else b"250 ok\r\n")
+            elif word == b"DATA":
+                writer.write(b"354 go on\r\n")
+                body = (await reader.readuntil(b"\r\n.\r\n"))[:-5].replace(b"\r\n..", b"\r\n.")
+                mail = email.message_from_bytes(body, policy=email.policy.default)
+                self.mails.append((address, mail))
+                writer.write(b"250 taken\r\n")
+            elif word == b"QUIT":
+                writer.write(b"221 bye\r\n")
+                break
+            else:
+                writer.write(b"250 ok\r\n")
+        writer.close()
+
+
+@asynccontextmanager
+async def listening(served: MailServer) -> AsyncIterator[int]:
+    server = await asyncio.start_server(served.serve, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+async def types_in(mnemon: Mnemon, tenant: UUID, kind: str) -> list[Any]:
+    return [one async for one in mnemon.log.scan(tenant) if one.type == kind]
+
+
+async def test_a_weekly_report_goes_to_each_address_and_one_that_is_refused_holds_up_no_other(
+    worker: Worker, imported: Imported, settled: Settle, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon,
+    tenant: UUID, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    client.headers.update(admin.headers)
+    await imported(SAMPLE)
+    await settled()
+    served = MailServer(refuse="nobody")
+    async with listening(served) as port:
+        use(
+            mnemon, monkeypatch, smtp_url=SecretStr(f"smtp://127.0.0.1:{port}"), smtp_from="mnemon@example.org",
+            digest_to="ana@example.org, nobody@example.org", digest_tenant=admin.tenant_slug,
+        )  # fmt: skip
+        asked = (await client.post("/v1/reports", json=WEEK)).json()
+        await settled()
+        await client.post("/v1/reports", json={"kind": "consensus"})
+        await settled()
+    [(address, mail)] = served.mails
+    assert (address, mail["Subject"], mail["To"]) == ("ana@example.org", "Weekly report", "ana@example.org")
+    assert mail["List-Unsubscribe"] == "<mailto:mnemon@example.org?subject=unsubscribe>"
+    plain, html = mail.get_body(("plain",)), mail.get_body(("html",))
+    assert plain is not None and html is not None
+    assert "Objection by Priya Iyer, 5 March 2026, withdrawn:" in plain.get_content()
+    assert "To get no more, write to mnemon@example.org." in plain.get_content()
+    assert "<blockquote>I object to section 4.2" in html.get_content()
+    stored = (await client.get(f"/v1/reports/{asked['report_id']}")).json()
+    assert stored["delivery_channels"] == ["e-mail"]
+    [failed] = await types_in(mnemon, tenant, "report.delivery_failed")
+    assert (failed.data["report_id"], failed.data["delivery_channel"]) == (asked["report_id"], "e-mail")
+    assert failed.data["retry_count"] == 1, "a refusal for good is not tried again"
+    assert "nobody@" not in str(failed.payload)
+
+
+async def test_a_server_that_asks_to_come_again_is_asked_again_until_the_attempts_are_used_up(
+    worker: Worker, imported: Imported, settled: Settle, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon,
+    tenant: UUID, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    client.headers.update(admin.headers)
+    await imported(SAMPLE)
+    served = MailServer(refuse="ana", answer=b"450 later")
+    async with listening(served) as port:
+        use(
+            mnemon, monkeypatch, smtp_url=SecretStr(f"smtp://127.0.0.1:{port}"), digest_to="ana@example.org",
+            digest_tenant=admin.tenant_slug,
+        )  # fmt: skip
+        await client.post("/v1/reports", json=WEEK)
+        await settled()
+    assert served.tries == DIGEST.max_attempts
+    [failed] = await types_in(mnemon, tenant, "report.delivery_failed")
+    assert failed.data["retry_count"] == DIGEST.max_attempts
+
+
+def test_nobody_is_written_to_without_a_server_or_addresses(mnemon: Mnemon) -> None:
+    plain = mnemon.settings
+    assert digest.digest_addresses(plain.model_copy(update={"digest_to": "ana@example.org"})) == []
+    both = plain.model_copy(update={"digest_to": "a@x.org,, b ,a@x.org", "smtp_url": SecretStr("smtp://h")})
+    assert digest.digest_addresses(both) == ["a@x.org"]
