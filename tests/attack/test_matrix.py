@@ -13,6 +13,7 @@ from mnemon.identity.roles import CredentialScope, Role, may
 from mnemon.ids import new_uuid
 from tests.api.conftest import Person, person, token_for
 from tests.documents.conftest import Ingested, rows
+from tests.documents.sample_chunks import put
 
 IN_PATH = re.compile(r"{(\w+)(?::\w+)?}")
 TEXT = "Decision: We will buy the zeppelin factory in Friedrichshafen.\n\nBen will sign the contract by 9 March 2026."
@@ -89,3 +90,48 @@ async def test_its_owner_sees_it_on_every_route_that_only_looks(
             looked += answer.status_code == 200
             assert not missing, (route.path, answer.text)
     assert looked >= 8
+
+
+SECRET = "The zeppelin is painted at night."
+
+
+@pytest.fixture
+async def of_tenant(client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, admin: Person) -> dict[str, str]:
+    """What a tenant's administrator has made, by the names that paths have for it."""
+
+    async def made(path: str, **body: object) -> dict[str, str]:
+        answer = await client.post(f"/v1/{path}", json=body, headers=admin.headers)
+        assert answer.is_success, (path, answer.text)
+        return dict(answer.json())
+
+    await put(mnemon.database, tenant, [SECRET])
+    kept = await made("memory/objects", content=SECRET)
+    await made("subscriptions", subscription_id="zeppelins")
+    await made("event-types", type="zeppelin.hull.painted", data_schema={"type": "object"}, description=SECRET)
+    newest = (await client.get("/v1/events?direction=backward&limit=1", headers=admin.headers)).json()["events"][0]
+    asked = await made("ask", question="When is the zeppelin painted?")
+    return {
+        "emo_id": kept["emo_id"],
+        "subscription_id": "zeppelins",
+        "type_name": "zeppelin.hull.painted",
+        "event_id": newest["id"],
+        "query_id": asked["query_id"],
+        "user_id": str(admin.user_id),
+    }
+
+
+async def test_what_a_tenant_has_is_absent_for_every_other(
+    client: httpx.AsyncClient, mnemon: Mnemon, of_tenant: dict[str, str], admin: Person, other_tenant: UUID
+) -> None:
+    stranger = await person(mnemon, other_tenant, Role.ADMIN, "stranger@example.org")
+    nothing = {name: str(new_uuid()) for name in of_tenant} | {"type_name": "zeppelin.hull.sold"}
+    tried = 0
+    for route in routes_of(of_tenant):
+        seen = await client.request(route.method, path_of(route, of_tenant), json={}, headers=stranger.headers)
+        absent = await client.request(route.method, path_of(route, nothing), json={}, headers=stranger.headers)
+        assert seen.status_code == absent.status_code, (route.method, route.path, seen.text[:300])
+        assert "painted at night" not in seen.text
+        tried += 1
+    assert tried >= 30
+    kept = await client.get(f"/v1/memory/objects/{of_tenant['emo_id']}", headers=admin.headers)
+    assert SECRET in kept.text, "and whatever the stranger asked for changed nothing"
