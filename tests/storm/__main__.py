@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.storm.clients import Client, Ledger
-from tests.storm.hostile import Hostile
+from tests.storm.hostile import MANY, Hostile
 from tests.storm.reckoning import Reckoning, reckon
-from tests.storm.stage import Stage
+from tests.storm.stage import PATIENCE, Stage
 from tests.storm.weather import Weather
 
-# Of a machine ten times slower than ours.
-PATIENCE = 900.0
 LEAST_ACKED = 5
 
 
@@ -34,34 +32,40 @@ class Outcome:
 
 
 async def storm(
-    minutes: float, *, seed: int = 1, writers: int = 3, pause: float = 3.0, first: Sequence[str] = ()
+    minutes: float,
+    *,
+    seed: int = 1,
+    writers: int = 3,
+    pause: float = 3.0,
+    only: Sequence[str] = (),
+    many: int = MANY,
 ) -> Outcome:
-    """For so long, and until every fault of `first` has happened and enough was acknowledged to judge."""
+    """For so long, and until enough was acknowledged to judge; with `only`, until these faults have happened."""
     folder = Path(tempfile.mkdtemp(prefix="mnemon-storm-"))
     folder.chmod(0o755)
     stage = Stage(folder)
     try:
-        return await _storm(stage, minutes, writers, Weather(stage, seed, pause, first))
+        return await _storm(stage, minutes, writers, many, Weather(stage, seed, pause, only))
     finally:
         stage.stop()
         stage.clear()
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def _storm(stage: Stage, minutes: float, writers: int, weather: Weather) -> Outcome:
+async def _storm(stage: Stage, minutes: float, writers: int, many: int, weather: Weather) -> Outcome:
     victim, attacker = await stage.people("victim", "hostile")
     stage.restart_dead()
     await stage.up()
     ledger = Ledger()
     client = Client(stage.url, victim.headers, ledger)
-    hostile = Hostile(stage.url, attacker.headers, ledger)
+    hostile = Hostile(stage.url, attacker.headers, ledger, many)
     await client.register()
     work = [client.write_on(f"w{number}") for number in range(writers)] + [client.upload_on("u")]
     tasks = [asyncio.create_task(one) for one in [*work, *(attack() for attack in hostile.attacks()), weather.rage()]]
     await asyncio.wait(tasks, timeout=minutes * 60, return_when=asyncio.FIRST_COMPLETED)
     # A slow machine gets longer, for a while, before there is nothing to judge.
     late = time.monotonic() + PATIENCE
-    while not (ledger.acked >= LEAST_ACKED and ledger.waits and not weather.first):
+    while not (ledger.acked >= LEAST_ACKED and ledger.waits and not weather.left):
         if time.monotonic() > late or any(task.done() for task in tasks):
             break
         await asyncio.wait(tasks, timeout=0.5, return_when=asyncio.FIRST_COMPLETED)

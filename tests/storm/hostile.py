@@ -11,7 +11,8 @@ from tests.log.test_schema_work import DOUBLED
 from tests.storm.clients import Ledger
 
 COSTLY = "".join(f"# Heading {number}\n\nLine {number}.\n\n" for number in range(4_000)).encode()
-CONNECTIONS = 150
+# What is sent at the same time, and half-sent for each of these.
+MANY, HALF_SENT = 20, 7
 # As many as the small disk holds; from then on the same come again.
 FILES = 20
 # Its own: what one address may ask for is bounded, and another tenant is elsewhere.
@@ -22,7 +23,8 @@ HOLD_SECONDS = 8
 class Hostile:
     """What came back that should not have is in `leaks`."""
 
-    def __init__(self, url: str, headers: dict[str, str], victims: Ledger) -> None:
+    def __init__(self, url: str, headers: dict[str, str], victims: Ledger, many: int = MANY) -> None:
+        self._many = many
         transport = httpx.AsyncHTTPTransport(local_address=ADDRESS)
         self.http = httpx.AsyncClient(base_url=url, headers=headers, timeout=5, transport=transport)
         self.victims = victims
@@ -46,7 +48,7 @@ class Hostile:
             await self._ask("GET", "/v1/search", params={"query": "the " * 200})
 
         while not self.ending:
-            await asyncio.gather(*(one() for _ in range(20)))
+            await asyncio.gather(*(one() for _ in range(self._many)))
             await asyncio.sleep(0.5)
 
     async def hold(self) -> None:
@@ -54,7 +56,7 @@ class Hostile:
         host, port = self.http.base_url.host, self.http.base_url.port
         while not self.ending:
             writers = []
-            for _ in range(CONNECTIONS):
+            for _ in range(self._many * HALF_SENT):
                 with contextlib.suppress(OSError):
                     _, writer = await asyncio.open_connection(host, port, local_addr=(ADDRESS, 0))
                     writer.write(b"GET /v1/search HTTP/1.1\r\nHost: x\r\nX-Slow: ")

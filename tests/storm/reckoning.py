@@ -62,7 +62,9 @@ async def reckon(stage: Stage, victim: Somebody, others: Sequence[UUID], ledger:
         await _check_texts(mnemon, tenant, ledger, result)
         for one in (tenant, *others):
             report = await verify_everything(mnemon, one, record=False)
-            result.broken += [f"verify: {finding.as_json()}" for finding in report.findings[:5]]
+            # Nobody fires schedules any more: the workers are stopped.
+            changed = [one for one in report.findings if not one.where.startswith("schedule ")]
+            result.broken += [f"verify: {one.as_json()}" for one in changed[:5]]
         await _tamper(mnemon, stage.home, tenant, result)
     return result
 

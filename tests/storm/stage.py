@@ -28,6 +28,8 @@ FAKETIME = (
     Path("/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1"),
 )
 DISK_MB = 700
+# Of a machine ten times slower than ours.
+PATIENCE = 900.0
 LEASE_SECONDS = "6"
 
 
@@ -85,7 +87,7 @@ class Stage:
                 [sys.executable, "-m", "mnemon", *words], env=self.environment(), stdout=out, stderr=out
             )
 
-    async def up(self, patience: float = 900) -> None:
+    async def up(self, patience: float = PATIENCE) -> None:
         """Until the server answers that it is ready."""
         deadline = time.monotonic() + patience
         async with httpx.AsyncClient(base_url=self.url, timeout=5) as client:

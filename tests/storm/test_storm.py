@@ -13,7 +13,7 @@ def check(outcome: Outcome) -> None:
 
 async def test_a_short_storm_loses_doubles_and_leaks_nothing() -> None:
     """As long as it takes to see each of these faults, and a file that was taken in meanwhile."""
-    outcome = await storm(0, seed=7, writers=1, pause=0.5, first=["worker", "slow disk", "server", "postgres"])
+    outcome = await storm(0, seed=7, writers=1, pause=0.5, only=["worker", "slow disk", "server", "postgres"], many=3)
     check(outcome)
     assert outcome.figures["kills"] >= 3
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import httpx
 
-from tests.storm.stage import Stage, pick, stopped_for
+from tests.storm.stage import PATIENCE, Stage, pick, stopped_for
 
 FULL_SECONDS = 2.0
 SLOW_SECONDS = 1.5
@@ -23,10 +23,12 @@ WRITERS = ("checkpointer", "walwriter", "background writer")
 class Weather:
     """One fault after the other, chosen by a seed."""
 
-    def __init__(self, stage: Stage, seed: int, pause: float, first: Sequence[str] = ()) -> None:
+    def __init__(self, stage: Stage, seed: int, pause: float, only: Sequence[str] = ()) -> None:
         self.stage = stage
-        # These before any that are chosen by chance.
-        self.first = list(first)
+        # These one after the other, each once the server is up again, instead of what chance chooses.
+        self.left = list(only)
+        self._breath = PATIENCE if only else BREATH_SECONDS
+        self._by_chance = not only
         self.choice = random.Random(seed)
         self.pause = pause
         self.done: Counter[str] = Counter()
@@ -46,15 +48,21 @@ class Weather:
         while not self.ending:
             await asyncio.sleep(self.pause * self.choice.uniform(0.5, 1.5))
             if not self.ending:
-                await self._strike(self.first[0] if self.first else self.choice.choice(self.faults()))
-                self.first = self.first[1:]
+                await self._strike_next()
             self.stage.restart_dead()
             await self._breathe()
 
+    async def _strike_next(self) -> None:
+        if self._by_chance:
+            await self._strike(self.choice.choice(self.faults()))
+        elif self.left:
+            await self._strike(self.left[0])
+            del self.left[0]
+
     async def _breathe(self) -> None:
         """Until the server answers again, within a bound: who is never up acknowledges nothing that could be lost."""
-        async with httpx.AsyncClient(base_url=self.stage.url, timeout=5) as client:
-            until = time.monotonic() + BREATH_SECONDS
+        async with httpx.AsyncClient(base_url=self.stage.url, timeout=60) as client:
+            until = time.monotonic() + self._breath
             while time.monotonic() < until and not self.ending:
                 with contextlib.suppress(httpx.HTTPError):
                     if (await client.get("/ready")).status_code == 200:
