@@ -106,7 +106,7 @@ async def of_tenant(client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, adm
 
     await put(mnemon.database, tenant, [SECRET])
     kept = await made("memory/objects", content=SECRET)
-    await made("subscriptions", subscription_id="zeppelins")
+    await made("subscriptions", id="zeppelins")
     await made("event-types", type="zeppelin.hull.painted", data_schema={"type": "object"}, description=SECRET)
     newest = (await client.get("/v1/events?direction=backward&limit=1", headers=admin.headers)).json()["events"][0]
     asked = await made("ask", question="When is the zeppelin painted?")
