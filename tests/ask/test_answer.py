@@ -8,7 +8,7 @@ import pytest
 
 from mnemon.ask.answer import Answer, Asking
 from mnemon.ask.citations import open_evidence
-from mnemon.ask.inputs import PassageFilters
+from mnemon.ask.inputs import PassageFilters, Question
 from mnemon.ask.query_log import ASKED
 from mnemon.ask.search import Searcher
 from mnemon.ask.written import Quote, WrittenAnswer, WrittenSentence
@@ -69,6 +69,19 @@ async def test_a_heading_is_no_answer(database: Database, tenant: UUID, searcher
     )
     answer = await asking(searcher, log).ask(tenant, ADA, "What is the budget for the concert?")
     assert [citation.quote for citation in answer.citations] == ["It was set at 900 euros for the concert."]
+
+
+async def test_an_answer_is_explained_where_that_is_asked(
+    database: Database, tenant: UUID, searcher: Searcher, log: EventLog
+) -> None:
+    await put_minutes(database, tenant)
+    asked = Question(question="How large is the budget that the board approved?", explain=True)
+    answer = await asking(searcher, log).ask(tenant, ADA, asked.question, asked)
+    why = answer.explanation
+    assert why is not None and why.kind == "how_much" and why.chance == round(answer.strength, 4) >= why.enough
+    assert "approved the budget" in why.best[0].text and why.best[0].adds["own"] > 0
+    assert sum(why.best[0].adds.values()) == pytest.approx(why.best[0].score, abs=0.1)
+    assert (await asking(searcher, log).ask(tenant, ADA, asked.question)).explanation is None
 
 
 async def test_what_stands_below_a_heading_need_not_repeat_it(database: Database, tenant: UUID, log: EventLog) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from mnemon.ask.citations import Citation, purged_among
+from mnemon.ask.explained import WeighedExplanation, explain
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageFilters, Question
@@ -61,6 +62,7 @@ class Answer:
     filters: dict[str, str]
     # What was read from the question as limits.
     understood: dict[str, str]
+    explanation: WeighedExplanation | None
     seconds: float
 
     @property
@@ -165,7 +167,7 @@ class Asking:
 
     async def _listed(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters) -> ListedEvents | None:
         """The events that a question lists, where it does. Filters are of documents: with one set, none are listed."""
-        if filters.applied() or (isinstance(filters, Question) and filters.as_words):
+        if filters.applied() or _wants(filters, "as_words"):
             return None
         wanted = wanted_events(checked_question(question), datetime.now(UTC).date())
         return await list_events(self._searcher.database, tenant, Reader.of(actor), wanted) if wanted else None
@@ -179,7 +181,7 @@ class Asking:
         answer = Answer(
             query_id=new_uuid(), question=question, outcome="answered", sentences=sentences, refusal=None,
             strength=listed.strength, mode="lexical", lexical_only=None, model=None, dropped=0, filters={},
-            understood=listed.understood(), seconds=time.perf_counter() - began,
+            understood=listed.understood(), explanation=None, seconds=time.perf_counter() - began,
         )  # fmt: skip
         await record_question(self._events, tenant, actor, answer)
         return answer
@@ -204,7 +206,9 @@ class Asking:
             query_id=new_uuid(), question=ranked.asked.question, outcome="refused" if refusal else "answered",
             sentences=written.sentences, refusal=refusal, strength=weighed.chance, mode=_mode(ranked),
             lexical_only=ranked.lexical_only, model=written.model or None, dropped=written.dropped,
-            filters=ranked.filters.applied(), understood={}, seconds=time.perf_counter() - began,
+            filters=ranked.filters.applied(), understood={},
+            explanation=explain(weighed, shipped()) if _wants(ranked.filters, "explain") else None,
+            seconds=time.perf_counter() - began,
         )  # fmt: skip
         await record_question(self._events, tenant, actor, answer)
         return answer
@@ -250,6 +254,11 @@ class Asking:
             gone = await purged_among(tx, cited)
         kept = [one for one in written.sentences if gone.isdisjoint(proof.doc_version_id for proof in one.citations)]
         return replace(written, sentences=kept, dropped=written.dropped + len(written.sentences) - len(kept))
+
+
+def _wants(filters: PassageFilters, what: Literal["as_words", "explain"]) -> bool:
+    """Of a question that came through a door."""
+    return isinstance(filters, Question) and bool(getattr(filters, what))
 
 
 def _mode(ranked: Ranked) -> str:

@@ -62,6 +62,9 @@ class Question(PassageFilters):
         title="Time and people as words",
         description="Take the kind of event, the time and the person that a question names as words, not as limits.",
     )
+    explain: bool = Field(
+        False, description="Show what spoke for each statement that was weighed, and from which chance on one is told."
+    )
     stream: bool = Field(
         False, description="The answer as events while it comes; so it is also if `text/event-stream` is accepted."
     )

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from mnemon.ask.citations import Citation
+from mnemon.ask.explained import WeighedExplanation
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.recall import Remembered
 from mnemon.ask.refusal import Refusal
@@ -50,6 +51,7 @@ class Answered(Output):
         description="The kind of event, time, person and state that were read from the question as limits of a list; "
         "`as_words` takes them as words."
     )
+    explanation: WeighedExplanation | None = Field(description="Why, if `explain` was set and statements were weighed.")
     seconds: float
 
     @property

@@ -1,6 +1,7 @@
 """`mnemon search` and `mnemon ask`: passages and answers on a terminal."""
 
 from mnemon.ask import operations
+from mnemon.ask.explained import WeighedExplanation
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.outputs import Answered, PassagesFound
 from mnemon.cli.bind import bound_command
@@ -16,10 +17,26 @@ WHOLE = {"stream": Differs("A terminal shows the answer when it is there.")}
 
 
 def print_answer(answer: Answered) -> None:
-    """Sentences with numbers, and below them what each number opens; or the refusal."""
+    """Sentences with numbers, and below them what each number opens; or the refusal. And why, if that was asked."""
     if answer.refusal:
         _print_refusal(answer)
-        return
+    else:
+        _print_sentences(answer)
+    if answer.explanation:
+        _print_explanation(answer.explanation)
+
+
+def _print_explanation(why: WeighedExplanation) -> None:
+    say(
+        f"Taken as a question for {why.kind} about {', '.join(why.words) or 'nothing'}. Chance of the best of "
+        f"{counted(why.weighed, 'statement')}: {why.chance:.2f}; told from {why.enough:.2f} on."
+    )
+    for one in why.best:
+        say(f"  {one.score:.2f} {one.title}: “{one_line(one.text)}”")
+        say(f"       {'  '.join(f'{name} {value:+.2f}' for name, value in one.adds.items())}", "dim")
+
+
+def _print_sentences(answer: Answered) -> None:
     number = 0
     for sentence in answer.sentences:
         marks = "".join(f"[{number + place}]" for place in range(1, len(sentence.citations) + 1))

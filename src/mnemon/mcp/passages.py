@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from mnemon.ask import operations
 from mnemon.ask.citations import Citation
+from mnemon.ask.explained import WeighedExplanation
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageSearch, Question
 from mnemon.ask.outputs import PassagesFound
@@ -108,6 +109,7 @@ class AnswerOut(Linked):
     refusal: NoAnswer | None
     strength: float
     understood: dict[str, str] = Field(description="Read from the question as limits; `as_words` turns that off.")
+    explanation: WeighedExplanation | None = Field(description="Why, if `explain` was set.")
     mode: Literal["hybrid", "lexical"]
     model: str | None = Field(description="The language model that wrote it; null when it is made of quotes.")
 
@@ -184,6 +186,7 @@ async def ask(caller: AgentCaller, asked: Question) -> AnswerOut:
         refusal=_no_answer(answer.refusal) if answer.refusal else None,
         strength=answer.strength,
         understood=answer.understood,
+        explanation=answer.explanation,
         mode=answer.mode,
         model=answer.model,
     )

@@ -31,7 +31,10 @@ ONE_PAGE = {
     "limit": Differs("A page of the web has a fixed length."),
     "explain": Differs("The parts of a score are for those who tune the search."),
 }
-ANSWERED_HERE = {"stream": Differs("The page's script asks REST for the answer as it comes.")}
+ANSWERED_HERE = {
+    "stream": Differs("The page's script asks REST for the answer as it comes."),
+    "explain": Differs("What spoke for each statement is for those who tune the judgement."),
+}
 REMEMBERED = 15
 
 
