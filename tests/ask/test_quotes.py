@@ -46,6 +46,15 @@ async def test_a_revised_decision_is_shown_before_the_one_it_revises(
     assert await quotes(lexical, log, tenant, asked) == [NEW, OLD]
 
 
+async def test_the_end_of_a_month_is_no_end_of_a_contract(
+    database: Database, tenant: UUID, lexical: Searcher, log: EventLog
+) -> None:
+    runs = "The agreement runs until 31 December 2026 unless either party ends it in writing."
+    await put(database, tenant, ["We aim at a signed contract before the end of February."], written_at=day(1, 12))
+    await put(database, tenant, [runs], written_at=day(2, 2))
+    assert (await quotes(lexical, log, tenant, "When does the contract end?"))[0] == runs
+
+
 async def test_a_newer_document_about_another_matter_is_left_out(
     database: Database, tenant: UUID, lexical: Searcher, log: EventLog
 ) -> None:

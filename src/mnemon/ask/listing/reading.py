@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.ask.listing.wanted import WantedEvents
-from mnemon.ask.quoting.choosing import Choice
+from mnemon.ask.quoting.choosing import Choice, day_of
 from mnemon.ask.quoting.features import CandidateStatement
 from mnemon.ask.quoting.periods import AskedPeriod
 from mnemon.ask.quoting.statements import Statement
 from mnemon.ask.quoting.surroundings import StatementSource
-from mnemon.ask.quoting.told import ToldEvent
+from mnemon.ask.quoting.told import Successor, ToldEvent, read_successors
 from mnemon.db.database import Connection, Database
 from mnemon.documents.access import Reader, read_as
 from mnemon.semantics.inputs import EventFilters
@@ -88,6 +88,7 @@ async def list_events(database: Database, tenant: UUID, reader: Reader, wanted: 
     async with database.transaction(tenant) as tx:
         await read_as(tx, reader)
         rows = await (await tx.execute(EVIDENCE, (found, FACT_CONFIDENCE))).fetchall()
+        standing = await read_successors(tx, [row["event_id"] for row in rows if row["status"] == "superseded"])
     rows = _in_one_year(rows, wanted.period)
     if not rows:
         return None
@@ -97,7 +98,8 @@ async def list_events(database: Database, tenant: UUID, reader: Reader, wanted: 
     # Of more than can be shown, the latest.
     shown = rows[-LISTED:]
     strength = min(float(row["confidence"]) for row in shown)
-    return ListedEvents(wanted, [_choice(row) for row in shown], strength, len(rows) - len(shown))
+    choices = [choice for row in shown for choice in _choices(row, standing.get(row["event_id"]))]
+    return ListedEvents(wanted, choices, strength, len(rows) - len(shown))
 
 
 async def _since_last_meeting(tx: Connection) -> AskedPeriod | None:
@@ -138,7 +140,8 @@ def _moved(day: date, years: int) -> date:
     return day.replace(year=day.year + years, day=28 if (day.month, day.day) == (2, 29) else day.day)
 
 
-def _choice(row: dict[str, Any]) -> Choice:
+def _choices(row: dict[str, Any], standing: Successor | None) -> list[Choice]:
+    """What was replaced says so, with what stands in its place."""
     event = ToldEvent(
         row["event_id"], row["doc_version_id"], row["start_char"], row["end_char"], row["category"], row["status"],
         row["happened_at"], "",
@@ -149,6 +152,10 @@ def _choice(row: dict[str, Any]) -> Choice:
     )  # fmt: skip
     statement = Statement(event.start, event.end, row["quote"], "event")
     candidate = CandidateStatement(statement, origin, 0.0, {}, (event,))
-    if event.status == "superseded":
-        return Choice(candidate, "replaced", "Replaced since:")
-    return Choice(candidate)
+    if event.status != "superseded":
+        return [Choice(candidate)]
+    if standing is None:
+        return [Choice(candidate, "replaced", "Replaced since:")]
+    now, when = standing.event, day_of(standing.event.happened_at)
+    since = CandidateStatement(Statement(now.start, now.end, standing.quote, "event"), standing.origin, 0.0, {}, (now,))
+    return [Choice(candidate, "replaced", f"Until {when}:"), Choice(since, "since", f"Since {when}:")]

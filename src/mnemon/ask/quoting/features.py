@@ -118,7 +118,8 @@ class Weighing:
         need = self.need
         events = told.of(origin.doc_version_id, one.start, one.end)
         people = " ".join(event.people for event in events)
-        own, alike = self.hearing.heard_in(f"{one.text} {one.speaker or ''} {people} {self._told_by(events)}")
+        text = one.text if things.END_OF.search(need.question) else things.END_OF.sub(" ", one.text)
+        own, alike = self.hearing.heard_in(f"{text} {one.speaker or ''} {people} {self._told_by(events)}")
         heads = self._heard(" ".join((*one.headings, one.lead, *one.columns)))
         near = self._heard(f"{one.asked} {one.before}")
         asked = self._heard(one.asked) if one.asked else frozenset[int]()

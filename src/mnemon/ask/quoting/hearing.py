@@ -24,6 +24,7 @@ _ALIKE = (
     "delete remove erase löschen entfernen",
     "start begin launch starten beginnen anfangen",
     "end finish expire stop enden ablaufen auslaufen",
+    "contract agreement vertrag vereinbarung",
     "approve sign confirm genehmigen freigeben",
     "decide agree choose resolve entscheiden beschließen vereinbaren",
     "meeting call session sitzung besprechung treffen",

@@ -125,6 +125,14 @@ ONCE = re.compile(
     r"vielleicht|könnte|würde|gerücht|angeblich)\b",
     _I,
 )
+# A time, and no word of anything that ends.
+END_OF = re.compile(
+    r"\bend of (?:the |this |next |last )?(?:day|week|month|quarter|year|season|summer|winter|january|february|march|"
+    r"april|may|june|july|august|september|october|november|december|\d{4})\b|"
+    r"\bende (?:des |der |dieser |dieses |nächster |nächsten )?(?:tag\w*|woche|monats?|quartals?|jahres?|januar|"
+    r"februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|\d{4})\b",
+    _I,
+)
 DENIAL = re.compile(
     r"\b(?:(?:is|was|are|were) (?:not|simply not|plainly not) (?:true|right|correct|so|the case)|isn['’]t true|"
     r"not true|untrue|den(?:y|ied|ies)|no truth|false|wrong|"

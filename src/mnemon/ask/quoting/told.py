@@ -98,8 +98,13 @@ async def read_told(tx: Connection, stretches: Sequence[Stretch]) -> ToldEvents:
     replaced = [one.event_id for one in events if one.status == "superseded"]
     if not replaced:
         return ToldEvents(events)
-    found = await (await tx.execute(STANDING, (replaced,))).fetchall()
-    return ToldEvents(events, {row["first"]: _successor(row) for row in found})
+    return ToldEvents(events, await read_successors(tx, replaced))
+
+
+async def read_successors(tx: Connection, replaced: Sequence[str]) -> dict[str, Successor]:
+    """What stands now in the place of each of these events."""
+    found = await (await tx.execute(STANDING, (list(replaced),))).fetchall()
+    return {row["first"]: _successor(row) for row in found}
 
 
 def _event(row: dict[str, Any]) -> ToldEvent:
