@@ -6,8 +6,14 @@ from uuid import UUID
 import pytest
 
 from mnemon.ask.answer import Asking
+from mnemon.ask.quoting.features import Weighing
+from mnemon.ask.quoting.needs import need_of
+from mnemon.ask.quoting.statements import Statement
+from mnemon.ask.quoting.surroundings import StatementSource
+from mnemon.ask.quoting.told import NOTHING_TOLD
 from mnemon.ask.search import Searcher
 from mnemon.db.database import Database
+from mnemon.ids import new_uuid
 from mnemon.log.store import EventLog
 from mnemon.models.language import NoLanguageModel
 from tests.documents.sample_chunks import put
@@ -46,13 +52,16 @@ async def test_a_revised_decision_is_shown_before_the_one_it_revises(
     assert await quotes(lexical, log, tenant, asked) == [NEW, OLD]
 
 
-async def test_the_end_of_a_month_is_no_end_of_a_contract(
-    database: Database, tenant: UUID, lexical: Searcher, log: EventLog
-) -> None:
-    runs = "The agreement runs until 31 December 2026 unless either party ends it in writing."
-    await put(database, tenant, ["We aim at a signed contract before the end of February."], written_at=day(1, 12))
-    await put(database, tenant, [runs], written_at=day(2, 2))
-    assert (await quotes(lexical, log, tenant, "When does the contract end?"))[0] == runs
+def test_the_end_of_a_month_is_no_end_of_a_contract() -> None:
+    weighing = Weighing(need_of("When does the contract end?"), (), 10)
+    origin = StatementSource(new_uuid(), new_uuid(), 1, True, "Note", "note", "text/plain", None)
+
+    def said(words: str) -> float:
+        statement = Statement(0, len(words), words)
+        return weighing.measured(statement, origin, 1.0, True, 0, frozenset(), NOTHING_TOLD).values["own"]
+
+    aim, ends = "We aim at a signed contract before the end of February.", "The agreement ends in June."
+    assert said(aim) < said(ends)
 
 
 async def test_a_newer_document_about_another_matter_is_left_out(
