@@ -152,11 +152,22 @@ class World:
             "subject": chance.choice(WORDS),
             "status": chance.choice(["open", "superseded", "done"]),
             "due_before": day(chance.randrange(SPAN)).date(),
+            "due_from": day(chance.randrange(SPAN)).date(),
+            "due_to": day(chance.randrange(SPAN)).date(),
             "as_of": day(chance.randrange(-5, SPAN + 5)),
             "known_at": day(chance.randrange(SPAN + 5)),
             "all_revisions": True,
         }  # fmt: skip
-        likely = {"status": 0.5, "as_of": 0.4, "known_at": 0.4, "due_before": 0.1, "time_from": 0.1, "time_to": 0.1}
+        likely = {
+            "status": 0.5,
+            "as_of": 0.4,
+            "known_at": 0.4,
+            "due_before": 0.1,
+            "time_from": 0.1,
+            "time_to": 0.1,
+            "due_from": 0.05,
+            "due_to": 0.05,
+        }
         return EventFilters(**{name: value for name, value in drawn.items() if chance.random() < likely.get(name, 0.2)})
 
     async def store(self, owner: Connection) -> None:
@@ -239,6 +250,8 @@ class Expected:
             and (asked.actor is None or asked.actor.lower() in names)
             and (asked.subject is None or event.subject == asked.subject)
             and (asked.due_before is None or (event.due is not None and event.due < asked.due_before))
+            and (asked.due_from is None or (event.due is not None and event.due >= asked.due_from))
+            and (asked.due_to is None or (event.due is not None and event.due <= asked.due_to))
             and (asked.status is None or self.status(event) == asked.status)
         )
 

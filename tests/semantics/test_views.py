@@ -49,6 +49,9 @@ async def test_open_commitments_are_those_of_their_owner_by_date_and_of_today(
     assert await promised(overdue=True) == [], "what is due today is not late"
     assert await promised(due_before=date(2026, 3, 10)) == now[2:]
     assert await promised(due_before=date(2026, 3, 9)) == []
+    assert await promised(due_from=date(2026, 3, 9), due_to=date(2026, 3, 9)) == now[2:]
+    assert await promised(due_from=date(2026, 3, 10)) == now[1:2], "what has no day is due on none"
+    assert await promised(due_to=date(2026, 3, 8)) == []
     [own] = (await open_commitments(mnemon.database, tenant, reader, owner="ada"))["commitments"]
     assert own["owners"] == ["Ada Byron"], "to whom it was promised does not owe it"
     [shared] = (await event_search(mnemon.database, tenant, reader, EventFilters(query="map")))["events"]

@@ -61,6 +61,8 @@ class EventFilters(Input):
         None, title="Kind of commitment", description="Of commitments, how they came about."
     )
     due_before: Maybe[Day] = Field(None, description="Commitments due before this day.")
+    due_from: Maybe[Day] = Field(None, description="Commitments due on this day or later.")
+    due_to: Maybe[Day] = Field(None, description="Commitments due on this day or earlier.")
     as_of: Maybe[LastMoment] = Field(
         None,
         title="As things stood on",
@@ -108,6 +110,8 @@ class CommitmentsAsked(Input):
 
     owner: Maybe[Name] = Field(None, description="Who promised it.")
     due_before: Maybe[Day] = Field(None, description="Due before this day.")
+    due_from: Maybe[Day] = Field(None, description="Due on this day or later.")
+    due_to: Maybe[Day] = Field(None, description="Due on this day or earlier.")
     overdue: bool = Field(False, title="Only what is late", description="Only what is late.")
     today: Maybe[Day] = Field(None, description="Count days from this day.")
     limit: int = Field(100, ge=1, le=MOST_ROWS, description="Most commitments on this page.")

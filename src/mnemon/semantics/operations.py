@@ -78,7 +78,8 @@ async def commitments(mnemon: Parts, caller: Caller, asked: CommitmentsAsked) ->
     """What was promised and is still open, the most urgent first."""
     found = await views.open_commitments(
         mnemon.database, caller.tenant_id, Reader.of(caller.actor), owner=asked.owner, due_before=asked.due_before,
-        overdue=asked.overdue, today=asked.today, limit=asked.limit, cursor=asked.cursor,
+        due_from=asked.due_from, due_to=asked.due_to, overdue=asked.overdue, today=asked.today,
+        limit=asked.limit, cursor=asked.cursor,
     )  # fmt: skip
     return outputs.Commitments.model_validate(found)
 

@@ -37,7 +37,9 @@ REVERSES = re.compile(
     r"|moving|postpone\w*|push(?:ed)?|shift(?:ed)?|replac\w*|rather than|not going|stays?|keep(?:ing)?|down from"
     r"|up from|changed?|now|doesn'?t need|wieder|doch|statt\w*|nicht mehr|sondern|aufgehoben|zurück\w*|abgesagt"
     r"|fällt aus|entfällt|verschoben|rutscht|verlegt|gestrichen|vom tisch|gestorben|kassiert|nun|jetzt|bisher|bleibt"
-    r"|neu\w*|anders|widerrufen|storniert|ersetzt)\b",
+    r"|neu\w*|anders|widerrufen|storniert|ersetzt|is out|are out|goes|is back|are back|delet\w*|substitut\w*"
+    r"|lift(?:s|ed)?|clear(?:s|ed)|stay(?:s|ed|ing)|suspend\w*|annul\w*|forget|leave it|vertagt|verschiebt"
+    r"|ausgesetzt|behalten|freigegeben|frei|lassen|kein\w*|raus|heraus|außer kraft)\b",
     re.IGNORECASE,
 )
 _DONE = re.compile(
@@ -52,6 +54,14 @@ _MONTHS = content_words(" ".join(MONTHS))
 _SLIGHT = content_words(
     "only now also still just very more most less much many new again all every always never each other another same"
     " both here there then later soon today already yet even once well good next last first nur noch auch jetzt neu"
+)
+# German words that every sentence has; the English ones are left out by `content_words`.
+_GERMAN_STOP = content_words(
+    "der die das den dem des ein eine einen einem einer und oder aber auch noch nur schon doch wieder nicht kein keine"
+    " ich du er sie es wir ihr uns euch mir mich dir dich sich ihm ihn ihnen ist sind war waren wird werden wurde hat"
+    " haben hatte habe hab kann können soll sollen muss müssen bis ab am an auf aus bei für im in mit nach seit über um"
+    " unter vom von vor zu zum zur so dann da dass weil wenn als wie erst jetzt nun heute heut morgen gestern bitte mal"
+    " ja nein alle alles mehr sehr get gets got go goes going done make makes take takes week month year day"
 )
 _WORD = re.compile(r"[^\W_][\w’'-]*")
 _WEEK = 7 * 86_400.0
@@ -145,7 +155,7 @@ def may_pair(kind: PairKind, later: "Placed", earlier: "Placed") -> bool:
     """
     if (later.event.category, earlier.event.category) not in MAY_END[kind]:
         return False
-    if not meanings(later.words) & meanings(earlier.words) - _SLIGHT:
+    if not meanings(later.words) & meanings(earlier.words) - _SLIGHT - _GERMAN_STOP:
         return False
     if kind == "fulfils":
         return _one_piece_of_work(later, earlier)
@@ -157,7 +167,7 @@ def _one_piece_of_work(later: "Placed", earlier: "Placed") -> bool:
     """More than a name and a verb in common, no other month, and not another verb: "book" is not kept by "visited"."""
     verb = promised_verb(earlier.words)
     names = content_words(" ".join(actor.ref for one in (later, earlier) for actor in one.event.actors))
-    shared = meanings(later.words) & meanings(earlier.words) - names
+    shared = meanings(later.words) & meanings(earlier.words) - names - _GERMAN_STOP
     if not any(base_of(word) != verb and word not in _MONTHS for word in shared):
         return False
     months = (content_words(later.words) & _MONTHS, content_words(earlier.words) & _MONTHS)

@@ -1,5 +1,6 @@
 """Search among semantic events: by words and meaning, category, time, people, subject and state, then and now."""
 
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -109,6 +110,8 @@ SELECT event_id FROM mnemon.semantic_events
 async def wanted_events(tx: Connection, filters: EventFilters, limit: int, cursor: str | None) -> dict[str, Any] | None:
     """What the database is asked; None where the artifact is not there, or not for this reader."""
     wanted = _heard(filters.applied()) | {"limit": limit + 1}
+    if wanted.pop("due_to", None):
+        wanted["due_before"] = first_day_after(filters.due_to, filters.due_before).isoformat()
     if "artifact_uid" in wanted:
         try:
             wanted["doc_id"] = str((await find_artifact(tx, wanted["artifact_uid"])).doc_id)
@@ -128,6 +131,14 @@ def _heard(wanted: dict[str, Any]) -> dict[str, Any]:
     if not about:
         return {name: value for name, value in wanted.items() if name != "query"} | {"category": category}
     return wanted | {"query": about, "favoured": category}
+
+
+def first_day_after(due_to: date | None, due_before: date | None) -> date:
+    """The day before which something has to be due, whichever way it was asked."""
+    ends = [due_before] if due_before else []
+    if due_to and due_to < date.max:
+        ends.append(due_to + timedelta(days=1))
+    return min(ends, default=date.max)
 
 
 async def embedded_query(embedder: Embedder | None, query: str | None) -> str | None:

@@ -10,7 +10,7 @@ from mnemon.db.database import Database
 from mnemon.documents.access import Reader, read_as
 from mnemon.semantics.search import cursor as places
 from mnemon.semantics.search.cursor import CursorFields, from_cursor, to_cursor
-from mnemon.semantics.search.query import COUNTED
+from mnemon.semantics.search.query import COUNTED, first_day_after
 from mnemon.semantics.shapes import Shape, event_shape, moment, read_events, read_evidence
 
 BY_DUE: CursorFields = {"after_due": places.day, "after_time": places.moment, "after_id": str}
@@ -21,19 +21,22 @@ PEOPLE = "SELECT * FROM mnemon.find_people_topics(%s)"
 
 async def open_commitments(
     database: Database, tenant: UUID, reader: Reader, *, owner: str | None = None, due_before: date | None = None,
-    overdue: bool = False, today: date | None = None, limit: int = 100, cursor: str | None = None,
+    due_from: date | None = None, due_to: date | None = None, overdue: bool = False, today: date | None = None,
+    limit: int = 100, cursor: str | None = None,
 ) -> Shape:  # fmt: skip
     """What was promised and is neither done nor replaced, the most urgent first, then what has no date.
 
     With days left, negative when it is overdue. `total` counts as a search does.
     """
     day = today or datetime.now(UTC).date()
-    before = min(one for one in (due_before, day if overdue else None, date.max) if one)
+    before = min(first_day_after(due_to, due_before), day if overdue else date.max)
     wanted: dict[str, Any] = {"limit": limit + 1, **from_cursor(cursor, BY_DUE)}
     if owner and owner.strip():
         wanted["owner"] = owner
     if before < date.max:
         wanted["due_before"] = before.isoformat()
+    if due_from:
+        wanted["due_from"] = due_from.isoformat()
     async with database.transaction(tenant) as tx:
         await read_as(tx, reader)
         found = await (await tx.execute(COMMITMENTS, (Jsonb(wanted), COUNTED + 1))).fetchall()

@@ -16,6 +16,7 @@ CREATE OR REPLACE FUNCTION mnemon.events_that_fit(
        AND (as_of IS NULL OR e.happened_at <= as_of)
        AND (NOT wanted ? 'doc_id' OR e.doc_id = (wanted ->> 'doc_id')::uuid)
        AND (NOT wanted ? 'due_before' OR e.due < (wanted ->> 'due_before')::date)
+       AND (NOT wanted ? 'due_from' OR e.due >= (wanted ->> 'due_from')::date)
        AND (NOT wanted ? 'kind' OR e.kind = wanted ->> 'kind')
        -- What had ended at any time has a link.
        AND (NOT wanted ? 'status' OR wanted ->> 'status' = 'open' OR e.linked)

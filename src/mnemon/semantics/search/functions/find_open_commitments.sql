@@ -11,6 +11,7 @@ CREATE OR REPLACE FUNCTION mnemon.find_open_commitments(wanted jsonb, bound inte
 DECLARE
     tenant     uuid := current_tenant();
     due_before date := wanted ->> 'due_before';
+    due_from   date := wanted ->> 'due_from';
     owner      text := wanted ->> 'owner';
     owned      bigint[] := ARRAY[term_key(tenant, 'actor ' || lower(owner)), term_key(tenant, 'category Commitment'),
                                  term_key(tenant, 'status open')];
@@ -24,7 +25,8 @@ BEGIN
             WITH open AS NOT MATERIALIZED (
                 SELECT e.event_id, e.due, e.happened_at FROM semantic_events e
                  WHERE e.tenant_id = tenant AND e.active AND e.category = 'Commitment' AND e.status = 'open'
-                   AND e.confidence >= 0.5 AND may_read(e.readers) AND (due_before IS NULL OR e.due < due_before))
+                   AND e.confidence >= 0.5 AND may_read(e.readers) AND (due_before IS NULL OR e.due < due_before)
+                   AND (due_from IS NULL OR e.due >= due_from))
             SELECT c.event_id, c.due, c.happened_at,
                    (SELECT count(*) FROM (SELECT FROM open LIMIT bound) AS bounded)
               FROM open AS c
@@ -40,6 +42,7 @@ BEGIN
             SELECT e.event_id, e.due, e.happened_at FROM semantic_events e
              WHERE e.tenant_id = tenant AND e.active AND e.category = 'Commitment' AND e.status = 'open'
                AND e.confidence >= 0.5 AND may_read(e.readers) AND (due_before IS NULL OR e.due < due_before)
+               AND (due_from IS NULL OR e.due >= due_from)
                AND event_search_keys(e.tenant_id, e.lookup, e.category, e.status) @> owned
                AND EXISTS (SELECT FROM jsonb_array_elements(e.actors) AS one
                             WHERE one ->> 'role' = 'owner' AND is_named(one ->> 'ref', owner)))
