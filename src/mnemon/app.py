@@ -6,18 +6,22 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 # Declares its event type, which must be known before the log is opened; the rest of ask loads on first use.
 from mnemon.ask import query_log as _query_log  # noqa: F401
+from mnemon.bus.choose import bus_carrier
+from mnemon.bus.publishing import BusPublisher
+from mnemon.bus.receiving import receive_for_ever
 from mnemon.db.backup import Extent
 from mnemon.db.database import Database, connect, open_database
 from mnemon.db.migrate import migrate
 from mnemon.db.suitability import check_used_role
 from mnemon.documents.events import document_of, subject_of
 from mnemon.documents.guard import guarding
+from mnemon.documents.intake.choose_files import files_for
 from mnemon.documents.intake.files import Files
 from mnemon.documents.jobs import document_schedules
 from mnemon.documents.lens import DOCUMENTS
@@ -26,6 +30,7 @@ from mnemon.documents.sources.known_objects import forget_names
 from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
+from mnemon.identity.tenants import all_tenants, tenant_by_slug
 from mnemon.log.events import SYSTEM, Actor
 from mnemon.log.privacy.privacy import Privacy, open_privacy
 from mnemon.log.project.entity_states import EntityStates
@@ -65,6 +70,7 @@ from mnemon.semantics.search.event_vectors import drop_strays
 from mnemon.semantics.search.event_vectors import on_purge as drop_event_vectors
 from mnemon.serving import served_address
 from mnemon.settings import Settings
+from mnemon.tasks import end
 from mnemon.verification.jobs import verification_schedules
 from mnemon.work.kinds import JobKind, declared_kinds, use_default_attempts
 from mnemon.work.log_jobs import log_schedules
@@ -136,7 +142,7 @@ class Mnemon:
     @cached_property
     def files(self) -> Files:
         """Uploads and blobs."""
-        return Files.of(self.settings)
+        return files_for(self.settings)
 
     @cached_property
     def memory(self) -> Memory:
@@ -419,6 +425,30 @@ async def announcing_jobs(mnemon: Mnemon) -> AsyncIterator[None]:
             yield
     finally:
         await transport.close()
+
+
+@asynccontextmanager
+async def on_the_bus(mnemon: Mnemon) -> AsyncIterator[None]:
+    """Beside a server or worker: the log goes to the broker that the settings name, and envelopes come from it."""
+    carrier = bus_carrier(mnemon.settings)
+    if carrier is None:
+        yield
+        return
+    publisher = BusPublisher(mnemon.log, carrier, partial(_tenants, mnemon), personal=mnemon.settings.bus_personal)
+    tasks = [asyncio.create_task(publisher.run())]
+    if queue := mnemon.settings.bus_inbound_queue:
+        tenant = await tenant_by_slug(mnemon.database, mnemon.settings.bus_inbound_tenant)
+        tasks.append(asyncio.create_task(receive_for_ever(mnemon.log, carrier, queue, tenant.tenant_id)))
+    try:
+        yield
+    finally:
+        for task in tasks:
+            await end(task)
+        await carrier.close()
+
+
+async def _tenants(mnemon: Mnemon) -> list[UUID]:
+    return [one.tenant_id for one in await all_tenants(mnemon.database)]
 
 
 @asynccontextmanager

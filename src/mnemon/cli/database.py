@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mnemon.cli.bucket_backups import SCHEME, backup_from, backup_to
 from mnemon.cli.context import on_its_own, opened, run_async, settings_for_command
 from mnemon.cli.output import Json, counted, say, show, table
 from mnemon.db.backup import backup, restore
@@ -71,7 +72,10 @@ def migrate_(as_json: Json = False) -> None:
 @app.command("backup")
 @on_its_own("A backup has all tenants and their keys.")
 def backup_(
-    file: Annotated[Path | None, typer.Argument(help="New file; by default mnemon-DATE.backup here.")] = None,
+    file: Annotated[
+        str | None,
+        typer.Argument(help="New file, or s3://bucket/name.backup; by default mnemon-DATE.backup here."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write the whole database and the files of its documents to one file, while they are in use.
@@ -81,9 +85,9 @@ def backup_(
 
     Example: mnemon db backup /backups/monday.backup
     """
-    target = (file or Path(f"mnemon-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.backup")).absolute()
+    place = file or f"mnemon-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.backup"
 
-    async def work() -> Manifest:
+    async def work(target: Path) -> Manifest:
         from mnemon.app import BACKED_UP
 
         settings = settings_for_command()
@@ -91,19 +95,21 @@ def backup_(
             keys, folders = BackupKeys(settings.home), Files.of(settings).folders
             return await backup(database.server, target, keys, folders, BACKED_UP)
 
-    manifest = run_async(work())
-    size = target.stat().st_size
+    with backup_to(place) as target:
+        manifest = run_async(work(target))
+        size = target.stat().st_size
+    written = place if place.startswith(SCHEME) else target
     show(
-        _result(target, manifest),
+        _result(written, manifest),
         as_json,
-        lambda: say(f"Wrote {target} ({size:,} bytes, {len(manifest.tables)} tables, {manifest.files} files)."),
+        lambda: say(f"Wrote {written} ({size:,} bytes, {len(manifest.tables)} tables, {manifest.files} files)."),
     )
 
 
 @app.command("restore")
 @on_its_own("A backup has all tenants and their keys.")
 def restore_(
-    file: Annotated[Path, typer.Argument(help="A file that `mnemon db backup` wrote.")],
+    file: Annotated[str, typer.Argument(help="A file that `mnemon db backup` wrote, or s3://bucket/name.backup.")],
     replace: Annotated[bool, typer.Option("--replace", help="Give up what the database holds now.")] = False,
     unsigned: Annotated[
         bool, typer.Option("--unsigned", help="Take a backup that is plain, or not signed by this home, on trust.")
@@ -120,9 +126,8 @@ def restore_(
 
     Example: mnemon db restore /backups/monday.backup --replace
     """
-    target = file.absolute()
 
-    async def work() -> tuple[Manifest, int]:
+    async def work(target: Path) -> tuple[Manifest, int]:
         settings = settings_for_command()
         listed = ErasureList(settings.home)
         async with open_database(settings) as database:
@@ -139,10 +144,11 @@ def restore_(
             await mnemon.projector.renew()
             return manifest, mnemon.erasures_repeated
 
-    manifest, repeated = run_async(work())
+    with backup_from(file) as target:
+        manifest, repeated = run_async(work(target))
     again = f" {counted(repeated, 'erasure')} since then done again." if repeated else ""
     show(
-        _result(target, manifest) | {"erasures_repeated": repeated},
+        _result(file if file.startswith(SCHEME) else target, manifest) | {"erasures_repeated": repeated},
         as_json,
         lambda: say(
             f"Restored {len(manifest.tables)} tables and {manifest.files} files as of {manifest.taken_at}; "
@@ -151,5 +157,5 @@ def restore_(
     )
 
 
-def _result(file: Path, manifest: Manifest) -> dict[str, Any]:
+def _result(file: Path | str, manifest: Manifest) -> dict[str, Any]:
     return {"file": str(file), **asdict(manifest)}

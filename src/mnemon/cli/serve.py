@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mnemon.app import Mnemon, guarding_runs, open_mnemon, sealing_log, working_inside
+from mnemon.app import Mnemon, guarding_runs, on_the_bus, open_mnemon, sealing_log, working_inside
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.output import Json, console, show
 from mnemon.cli.process import start_over, stop_on_signals
@@ -56,6 +56,7 @@ async def _serve(settings: Settings, listener: socket.socket, as_json: bool) -> 
         sealing_log(mnemon),
         working_inside(mnemon, on_stuck=start_over),
         guarding_runs(mnemon),
+        on_the_bus(mnemon),
     ):
         server = site_server(mnemon)
         stop_on_signals(server.stop)

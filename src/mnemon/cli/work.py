@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mnemon.app import announcing_jobs, open_mnemon, sealing_log, worker_of
+from mnemon.app import announcing_jobs, on_the_bus, open_mnemon, sealing_log, worker_of
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.process import start_over, stop_on_signals
 from mnemon.settings import Settings, load_settings
@@ -45,7 +45,13 @@ async def _work(settings: Settings, kinds: list[str] | None) -> None:
         transport = None if chosen else taking_transport(settings)
         worker = worker_of(mnemon, chosen, on_stuck=start_over, transport=transport)
         stop_on_signals(worker.stop)
-        async with sealing_log(mnemon), mnemon.projector, mnemon.memory.follower(), announcing_jobs(mnemon):
+        async with (
+            sealing_log(mnemon),
+            mnemon.projector,
+            mnemon.memory.follower(),
+            announcing_jobs(mnemon),
+            on_the_bus(mnemon),
+        ):
             if isinstance(transport, HttpReceiver):
                 async with _listening(settings, transport):
                     await worker.run()

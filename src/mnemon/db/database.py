@@ -15,7 +15,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from mnemon.db.driver import Result, VectorDumper, eagerly
 from mnemon.db.embedded import EmbeddedServer
-from mnemon.db.external import external_server
+from mnemon.db.external import ExternalServer, external_server
 from mnemon.errors import DatabaseUnavailable
 from mnemon.settings import Settings
 from mnemon.telemetry import logger
@@ -46,7 +46,12 @@ def server_for(settings: Settings) -> Server:
     if settings.database_url is None:
         return EmbeddedServer(settings.home, settings.database_linger_seconds)
     app_url = settings.database_app_url
-    return external_server(settings.database_url.get_secret_value(), app_url.get_secret_value() if app_url else None)
+    pooler_url = settings.database_pooler_url
+    return external_server(
+        settings.database_url.get_secret_value(),
+        app_url.get_secret_value() if app_url else None,
+        pooler_url.get_secret_value() if pooler_url else None,
+    )
 
 
 class Database:
@@ -54,10 +59,14 @@ class Database:
 
     def __init__(self, server: Server, pool_size: int = 10) -> None:
         self.server = server
+        pooler = server.pooler_conninfo if isinstance(server, ExternalServer) else None
+        # Behind a pooler the next transaction may be on another connection of the server, which knows no statement
+        # that was prepared on the last.
+        kept = {"prepare_threshold": None} if pooler else {}
         self._pool = AsyncConnectionPool(
-            server.app_conninfo,
+            pooler or server.app_conninfo,
             connection_class=_connection_class(server),
-            kwargs={"row_factory": dict_row, "application_name": "mnemon"},
+            kwargs={"row_factory": dict_row, "application_name": "mnemon", **kept},
             min_size=1,
             max_size=pool_size,
             timeout=CHECKOUT_PATIENCE,
@@ -153,8 +162,10 @@ def _connection_class(server: Server) -> type[Connection]:
 
 
 def _may_pass(server: Server, failure: psycopg.OperationalError) -> bool:
-    """An embedded server that starts, recovers or was just killed will answer soon; anyone else's error is final."""
-    return isinstance(server, EmbeddedServer) and failure.sqlstate in (None, "57P03")
+    """An embedded server that starts, recovers or was just killed will answer soon, and so will the next primary where
+    there are several hosts; anyone else's error is final."""
+    comes_back = isinstance(server, EmbeddedServer) or (isinstance(server, ExternalServer) and server.fails_over)
+    return comes_back and failure.sqlstate in (None, "57P03")
 
 
 @asynccontextmanager

@@ -15,6 +15,13 @@ class ExternalServer:
 
     owner_conninfo: str
     app_conninfo: str
+    # Where transactions of requests go, if not to the same place: a pooler that gives a connection for each of them.
+    pooler_conninfo: str | None = None
+
+    @property
+    def fails_over(self) -> bool:
+        """Several hosts: while one takes over from another, none may answer for a moment."""
+        return "," in str(conninfo_to_dict(self.owner_conninfo).get("host") or "")
 
     def ensure_running(self) -> None:
         """Not ours to start."""
@@ -23,13 +30,22 @@ class ExternalServer:
         """Not ours to stop."""
 
 
-def external_server(owner_url: str, app_url: str | None) -> ExternalServer:
+def external_server(owner_url: str, app_url: str | None, pooler_url: str | None = None) -> ExternalServer:
     """Without a login of its own, the application role is assumed at connect time; RESET ROLE cannot leave it."""
-    owner = _checked(owner_url, "MNEMON_DATABASE_URL")
+    owner = _to_primary(_checked(owner_url, "MNEMON_DATABASE_URL"))
+    pooler = _checked(pooler_url, "MNEMON_DATABASE_POOLER_URL") if pooler_url else None
     if app_url:
-        return ExternalServer(owner, _checked(app_url, "MNEMON_DATABASE_APP_URL"))
+        return ExternalServer(owner, _to_primary(_checked(app_url, "MNEMON_DATABASE_APP_URL")), pooler)
     options = f"{conninfo_to_dict(owner).get('options') or ''} -c role={APP_ROLE}".strip()
-    return ExternalServer(owner, make_conninfo(owner, options=options))
+    return ExternalServer(owner, make_conninfo(owner, options=options), pooler)
+
+
+def _to_primary(url: str) -> str:
+    """Of several hosts the one that takes writes, whichever that is now."""
+    told = conninfo_to_dict(url)
+    if "," not in str(told.get("host") or "") or told.get("target_session_attrs"):
+        return url
+    return make_conninfo(url, target_session_attrs="read-write")
 
 
 def _checked(url: str, variable: str) -> str:

@@ -167,7 +167,7 @@ async def _check_retriable(files: Files, tenant: UUID, run: Run, content_hash: s
     if content_hash is None:
         raise DocumentPurged("The document was purged: upload the file again.", doc_id=str(run.doc_id))
     upload = await asyncio.to_thread(files.upload, tenant, run.run_id)
-    blob = files.blob(tenant, content_hash)
+    blob = await asyncio.to_thread(files.fetched_blob, tenant, content_hash)
     if upload is None and not await asyncio.to_thread(blob.exists):
         raise FileGone(f"The file of run {run.run_id} is no longer kept: upload it again.", run_id=str(run.run_id))
 

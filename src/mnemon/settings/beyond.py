@@ -1,4 +1,4 @@
-"""Settings of what is beyond one machine: transports of jobs."""
+"""Settings of what is beyond one machine: transports of jobs, the bus, and stores in buckets."""
 
 from typing import Annotated, Any, Literal
 
@@ -9,7 +9,7 @@ from mnemon.settings.part import setting, split_list
 
 
 class BeyondSettings(BaseModel):
-    """Transports."""
+    """Transports, the bus, stores."""
 
     transport: Literal["postgres", "http", "nats", "sqs"] = setting(
         "postgres",
@@ -56,6 +56,35 @@ class BeyondSettings(BaseModel):
         "SQS_MAX_RECEIVE_COUNT",
         ge=1,
         le=1_000,
+    )
+
+    bus: Literal["none", "rabbitmq", "nats"] = setting(
+        "none", "The broker that every event of the log is published to, in its envelope. `none`: it stays here."
+    )
+    bus_exchange: str = setting(
+        "copilot.events", "The topic exchange of RabbitMQ, or what subjects of NATS begin with.", pattern="^[\\w.-]+$"
+    )
+    bus_queues: str = setting(
+        "",
+        "Queues that are declared for consumers on RabbitMQ, separated by semicolons, each with the routing keys that "
+        "it wants: `reports=report.*,summary.#;all=#`.",
+    )
+    bus_personal: bool = setting(
+        False, "Whether personal fields leave too. What has left cannot be forgotten by Mnemon any more."
+    )
+    bus_inbound_queue: str | None = setting(
+        None, "Queue from which envelopes of others are taken into the log. Unset: none.", pattern="^[\\w.-]+$"
+    )
+    bus_inbound_tenant: str = setting("default", "The tenant whose log takes them.")
+    amqp_url: SecretStr | None = setting(None, "Address of RabbitMQ: amqp://user:password@host:5672/.", "AMQP_URL")
+
+    blob_store: str | None = setting(
+        None,
+        "Bucket for uploads and files of documents: s3://bucket/prefix, with ?endpoint= and &region= where it is not "
+        "Amazon's own. Keys are those of the environment or the instance. Unset: folders in the home.",
+    )
+    archive_store: str | None = setting(
+        None, "Bucket for archived payloads, in the same form. Unset: MNEMON_ARCHIVE_FOLDER."
     )
 
     @field_validator("worker_urls", mode="before")

@@ -24,13 +24,19 @@ class DatabaseSettings(BaseModel):
     home: Path = setting(default_home, "Folder for the embedded database, keys and files.")
     database_url: SecretStr | None = setting(
         None,
-        "PostgreSQL 15 or newer with pgvector, as its owner. Unset: the embedded server in the home folder.",
+        "PostgreSQL 15 or newer with pgvector, as its owner. Several hosts may be given, separated by commas: the one "
+        "that takes writes is used. Unset: the embedded server in the home folder.",
         "DATABASE_URL",
         "DATABASE_URL",
         "EVENTS_DB_DSN",
     )
     database_app_url: SecretStr | None = setting(
         None, "The same database as the application role `mnemon_app`. Unset: the owner's URL, switched to that role."
+    )
+    database_pooler_url: SecretStr | None = setting(
+        None,
+        "PgBouncer in transaction mode before the same database, as the role `mnemon_app`: requests go through it. "
+        "What needs a session (notifications, workers, migrations) goes to the database itself. Unset: no pooler.",
     )
     database_pool_size: int = setting(10, "Most connections one process keeps open.", ge=1, le=200)
     database_linger_seconds: int = setting(

@@ -54,7 +54,7 @@ async def check_content(task: VerifyTask, report: CheckReport) -> None:
 
 async def _check_file(task: VerifyTask, report: CheckReport, content_hash: str, revision: str) -> None:
     files = task.parts.files
-    blob = files.blob(task.tenant, content_hash)
+    blob = await asyncio.to_thread(files.fetched_blob, task.tenant, content_hash)
     if not await asyncio.to_thread(blob.exists):
         report.find(f"file {content_hash}", f"The file of revision {revision} is missing.")
     elif not await asyncio.to_thread(files.is_intact, blob):

@@ -108,7 +108,10 @@ class Files:
         name = plain_name(filename)
         extension = Path(name).suffix.lower()
         file = f"file{extension}" if EXTENSION.fullmatch(extension) else "file"
-        return Incoming(self.upload_folder(tenant, run_id) / file, run_id, name, self.largest)
+        return self.incoming(tenant, self.upload_folder(tenant, run_id) / file, run_id, name)
+
+    def incoming(self, tenant: UUID, path: Path, run_id: UUID, name: str) -> Incoming:
+        return Incoming(path, run_id, name, self.largest)
 
     def take_copy(self, tenant: UUID, source: Path) -> Received:
         """Receive a file of this machine."""
@@ -139,6 +142,10 @@ class Files:
             raise FileGone("The document's file is gone: its content was purged.")
         return self.blobs / str(tenant) / match[1][:2] / match[1]
 
+    def fetched_blob(self, tenant: UUID, content_hash: str) -> Path:
+        """Where it is to be read; brought here first where files are kept elsewhere."""
+        return self.blob(tenant, content_hash)
+
     def keep(self, tenant: UUID, upload: Path, content_hash: str) -> Path:
         """Make the upload a blob. Safe to repeat, and for many at once: the content is the same."""
         blob = self.blob(tenant, content_hash)
@@ -163,7 +170,7 @@ class Files:
         """The blob to serve or read; one that is gone or was changed is refused, with these words for the former."""
         if content_hash.startswith("text:"):
             raise FileGone("It was filed as a text and has no file of its own: read its text, or its message.")
-        blob = self.blob(tenant, content_hash)
+        blob = self.fetched_blob(tenant, content_hash)
         if not blob.exists():
             raise FileGone(missing, **details)
         if not self.is_intact(blob):

@@ -15,7 +15,7 @@ why one seal brings back what can be brought back. To read in this order:
 10. `retention`         what has outlived the term of its event type, forgotten on schedule
 11. `epochs`, `invalidation`  what was read before an erasure is not written after it; other processes forget at once
 12. `redaction`, `redaction_requests`  values taken out of payloads that were stored in plain text, in two steps
-13. `archive`, `archive_objects`, `archive_store`  old payloads to a store and back
+13. `archive`, `archive_objects`, `archive_store`, `bucket_archive`  old payloads to a store and back
 14. `scan`              looks for given words everywhere that Mnemon keeps anything
 15. `privacy_events`    what the log records about all this: ids and code words, never prose
 

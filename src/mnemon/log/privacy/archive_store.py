@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Protocol
 
+from mnemon.buckets import BucketAddress, ObjectBucket
 from mnemon.errors import InvalidRequest
 from mnemon.keyfile import sync_folder
 from mnemon.log.errors import ArchiveDamaged
+from mnemon.log.privacy.bucket_archive import BucketArchive
 from mnemon.settings import Settings
 
 KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
@@ -84,5 +86,7 @@ class DirectoryStore:
             sync_folder(file.parent)
 
 
-def archive_store_for(settings: Settings) -> DirectoryStore:
+def archive_store_for(settings: Settings) -> ArchiveStore:
+    if settings.archive_store is not None:
+        return BucketArchive(ObjectBucket(BucketAddress.parse(settings.archive_store, "MNEMON_ARCHIVE_STORE")))
     return DirectoryStore(settings.archive_folder or settings.home / "archive")

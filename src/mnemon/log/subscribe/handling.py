@@ -30,11 +30,12 @@ DELAY = histogram(
 # Whoever reads metrics sees no tenant, and no name that a tenant chose: those of lenses are ours.
 OURS = "lens:"
 OTHERS = "others"
+BUSES = frozenset({"bus:rabbitmq", "bus:nats"})
 _behind: dict[str, dict[tuple[UUID, str], int]] = {}
 
 
 def label_of(subscription_id: str) -> str:
-    return subscription_id if subscription_id.startswith(OURS) else OTHERS
+    return subscription_id if subscription_id.startswith(OURS) or subscription_id in BUSES else OTHERS
 
 
 def note_lag(tenant: UUID, subscription_id: str, lag: int) -> None:

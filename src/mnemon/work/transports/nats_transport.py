@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from mnemon.errors import BadSettings
+from mnemon.brokers import nats_connected, stream_declared
 from mnemon.work.transports.transport import JobDelivery, JobMessage, TransportUnavailable
 
 STREAM, SUBJECT, CONSUMER = "MNEMON_JOBS", "mnemon.jobs", "mnemon-workers"
@@ -60,7 +60,7 @@ class NatsTransport:
     async def _opened(self) -> Any:
         async with self._turn:
             if self._client is None or self._client.is_closed:
-                self._client = await _connected(self._servers)
+                self._client = await nats_connected(self._servers)
                 self._subscription = None
                 await self._declare()
             return self._client.jetstream()
@@ -71,10 +71,10 @@ class NatsTransport:
 
         streams = self._client.jetstream()
         kept = {"storage": api.StorageType.FILE, "num_replicas": self._replicas}
-        await _declared(
+        await stream_declared(
             streams, name=self._stream, subjects=[self._subject], retention=api.RetentionPolicy.WORK_QUEUE, **kept
         )
-        await _declared(streams, name=self._dead_stream, subjects=[self._dead_subject], max_msgs=100_000, **kept)
+        await stream_declared(streams, name=self._dead_stream, subjects=[self._dead_subject], max_msgs=100_000, **kept)
         consumer = api.ConsumerConfig(
             durable_name=CONSUMER, ack_policy=api.AckPolicy.EXPLICIT, ack_wait=ACKNOWLEDGED_WITHIN,
             max_ack_pending=10_000, filter_subject=self._subject,
@@ -108,34 +108,3 @@ class _NatsDelivery:
     async def reject(self) -> None:
         await self._transport.bury(self._raw.data)
         await self._raw.term()
-
-
-async def _declared(streams: Any, **config: Any) -> None:
-    from nats.js import api
-    from nats.js.errors import BadRequestError
-
-    try:
-        await streams.add_stream(api.StreamConfig(**config))
-    except BadRequestError:
-        await streams.update_stream(api.StreamConfig(**config))
-
-
-async def _connected(servers: list[str]) -> Any:
-    nats = nats_library()
-
-    async def said(failure: Exception) -> None:
-        """What goes wrong is told by whoever asks for something."""
-
-    return await nats.connect(
-        servers, connect_timeout=2, max_reconnect_attempts=-1, reconnect_time_wait=0.2, allow_reconnect=True,
-        error_cb=said,
-    )  # fmt: skip
-
-
-def nats_library() -> Any:
-    """The client of NATS, or a sentence that says how to get it."""
-    try:
-        import nats
-    except ModuleNotFoundError:
-        raise BadSettings("NATS needs nats-py: pip install 'mnemon[brokers]'.") from None
-    return nats

@@ -1,0 +1,42 @@
+"""What a broker does for the bus: it takes envelopes for good, and brings those of others."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from mnemon.errors import MnemonError
+
+
+class BusUnavailable(MnemonError):
+    """The broker does not take envelopes: they stay in the log, in order, until it does."""
+
+    code = "BUS_UNAVAILABLE"
+    status = 503
+    retry = True
+
+
+class EnvelopeRefused(MnemonError):
+    """What came from a queue is no envelope that the log can take; it goes to the dead letters."""
+
+    code = "ENVELOPE_REFUSED"
+    status = 422
+
+
+OnEnvelope = Callable[[bytes], Awaitable[None]]
+
+
+class BusCarrier(Protocol):
+    """One broker."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def publish(self, routing_key: str, event_id: str, body: bytes) -> None:
+        """Return once the broker has confirmed that it has the envelope for good, or raise BusUnavailable."""
+        ...
+
+    async def receive(self, queue: str, handler: OnEnvelope) -> None:
+        """For ever: one envelope after the other; acknowledged when the handler returns, a dead letter when it raises
+        EnvelopeRefused, brought again when it raises anything else. Raises BusUnavailable when the broker goes away."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,115 @@
+"""Uploads and blobs in a bucket, so that no machine owns them; the folders here are a copy that may be lost."""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from mnemon.buckets import ObjectBucket, ObjectGone
+from mnemon.documents.intake.files import HASH, Files, Incoming, Received
+from mnemon.ids import new_uuid
+
+UPLOAD = re.compile(r"uploads/([0-9a-f-]{36})/([0-9a-f-]{36})/.+")
+BLOB = re.compile(r"blobs/([0-9a-f-]{36})/[0-9a-f]{2}/([0-9a-f]{64})")
+
+
+class BucketIncoming(Incoming):
+    """Complete once the bucket has it: a worker on another machine reads it from there."""
+
+    def __init__(self, path: Path, run_id: UUID, filename: str, limit: int, bucket: ObjectBucket, key: str) -> None:
+        super().__init__(path, run_id, filename, limit)
+        self._place = path
+        self._bucket = bucket
+        self._key = key
+
+    def complete(self, last: bytes = b"") -> Received:
+        received = super().complete(last)
+        self._bucket.write_file(self._key, self._place)
+        return received
+
+
+@dataclass(frozen=True)
+class BucketFiles(Files):
+    """The same files, kept in a bucket under the same names."""
+
+    bucket: ObjectBucket
+
+    def incoming(self, tenant: UUID, path: Path, run_id: UUID, name: str) -> Incoming:
+        key = f"uploads/{tenant}/{run_id}/{path.name}"
+        return BucketIncoming(path, run_id, name, self.largest, self.bucket, key)
+
+    def upload(self, tenant: UUID, run_id: UUID) -> Path | None:
+        here = super().upload(tenant, run_id)
+        if here is not None:
+            return here
+        for page in self.bucket.pages(f"uploads/{tenant}/{run_id}/"):
+            for one in page:
+                return self._fetch(one.key, self.upload_folder(tenant, run_id) / one.key.rpartition("/")[2])
+        return None
+
+    def discard_upload(self, tenant: UUID, run_id: UUID) -> None:
+        super().discard_upload(tenant, run_id)
+        for page in self.bucket.pages(f"uploads/{tenant}/{run_id}/"):
+            for one in page:
+                self.bucket.remove(one.key)
+
+    def keep(self, tenant: UUID, upload: Path, content_hash: str) -> Path:
+        blob = super().keep(tenant, upload, content_hash)
+        known = self.bucket.state(_key(tenant, blob))
+        if known is None or known.size != blob.stat().st_size:
+            self.bucket.write_file(_key(tenant, blob), blob)
+        return blob
+
+    def fetched_blob(self, tenant: UUID, content_hash: str) -> Path:
+        blob = self.blob(tenant, content_hash)
+        if not blob.exists():
+            with contextlib.suppress(ObjectGone):
+                self._fetch(_key(tenant, blob), blob)
+        return blob
+
+    def discard_blob(self, tenant: UUID, content_hash: str) -> None:
+        super().discard_blob(tenant, content_hash)
+        self.bucket.remove(_key(tenant, self.blob(tenant, content_hash)))
+
+    def uploads_of_tenants(self) -> Iterator[tuple[UUID, UUID, float]]:
+        for page in self.bucket.pages("uploads/"):
+            for one in page:
+                if found := UPLOAD.fullmatch(one.key):
+                    yield UUID(found[1]), UUID(found[2]), one.modified.timestamp()
+
+    def blobs_of_tenants(self) -> Iterator[tuple[UUID, str, float]]:
+        yield from self._blobs("blobs/")
+
+    def blobs_of(self, tenant: UUID) -> Iterator[tuple[UUID, str, float]]:
+        yield from self._blobs(f"blobs/{tenant}/")
+
+    def _blobs(self, below: str) -> Iterator[tuple[UUID, str, float]]:
+        for page in self.bucket.pages(below):
+            for one in page:
+                if found := BLOB.fullmatch(one.key):
+                    yield UUID(found[1]), f"sha256:{found[2]}", one.modified.timestamp()
+
+    def discard_parts(self, before: float) -> None:
+        """Copies that were not asked for in a while go too: the bucket has them."""
+        super().discard_parts(before)
+        for copy in self.blobs.glob("*/??/*") if self.blobs.is_dir() else ():
+            if HASH.fullmatch(f"sha256:{copy.name}") and copy.stat().st_ctime < before:
+                copy.unlink(missing_ok=True)
+
+    def _fetch(self, key: str, target: Path) -> Path:
+        """Complete under a name of its own, then renamed. What it holds is checked by whoever reads it."""
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = target.with_name(f".{target.name}.{new_uuid().hex}")
+        try:
+            with part.open("xb") as writing:
+                self.bucket.read(key, writing.write)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+        return target
+
+
+def _key(tenant: UUID, blob: Path) -> str:
+    return f"blobs/{tenant}/{blob.name[:2]}/{blob.name}"

@@ -1,0 +1,106 @@
+"""The bus on real brokers: confirmed, through a restart, with dead letters for what is no envelope."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+
+from mnemon.bus.carrier import BusCarrier, BusUnavailable
+from mnemon.bus.nats_carrier import NatsCarrier
+from mnemon.bus.rabbitmq import RabbitCarrier
+from mnemon.bus.receiving import receive_for_ever
+from mnemon.log.store import EventLog
+from tests.brokers import NatsServer, RabbitServer, nats_server, rabbit_server
+from tests.bus.test_publishing import TYPE, events
+from tests.work.conftest import Eventually, eventually
+
+__all__ = ["events", "eventually"]
+
+pytestmark = pytest.mark.slow
+EXCHANGE = "copilot.events"
+
+
+class Side:
+    """One broker, and what a consumer of it sees."""
+
+    def __init__(self, server: RabbitServer | NatsServer, carrier: BusCarrier) -> None:
+        self.server, self.carrier = server, carrier
+
+    async def consumed(self, wanted: int) -> list[dict[str, Any]]:
+        if isinstance(self.server, RabbitServer):
+            return await self.server.messages("all", wanted)
+        return [orjson.loads(one) for one in await self.server.messages("MNEMON_EVENTS", wanted)]
+
+    async def send(self, queue: str, body: bytes) -> None:
+        if isinstance(self.server, RabbitServer):
+            await self.server.send(queue, body)
+        else:
+            await self.server.send(f"{EXCHANGE}-inbound.{queue}", body)
+
+    async def dead(self) -> int:
+        if isinstance(self.server, RabbitServer):
+            return await self.server.count(f"{EXCHANGE}.dead")
+        return await self.server.count("MNEMON_EVENTS_DEAD")
+
+
+@pytest.fixture(params=["rabbitmq", "nats"])
+async def side(request: pytest.FixtureRequest, tmp_path: Path, open_folder: Path) -> AsyncIterator[Side]:
+    if request.param == "nats":
+        with nats_server(tmp_path) as server:
+            carrier = NatsCarrier(server.url, EXCHANGE)
+            yield Side(server, carrier)
+            await carrier.close()
+    else:
+        with rabbit_server(open_folder / "rabbit") as rabbit:
+            quorum = RabbitCarrier(rabbit.url, EXCHANGE, {"all": ["#"], "orders": ["order.*"]})
+            yield Side(rabbit, quorum)
+            await quorum.close()
+
+
+async def test_what_was_confirmed_outlives_the_broker(side: Side) -> None:
+    for number in range(5):
+        await side.carrier.publish("order.placed", f"id-{number}", orjson.dumps({"number": number}))
+    await asyncio.to_thread(side.server.stop)
+    with pytest.raises(BusUnavailable):
+        await asyncio.wait_for(side.carrier.publish("order.placed", "id-5", b"{}"), 120)
+    await asyncio.to_thread(side.server.start)
+    async with asyncio.timeout(300):
+        while True:
+            try:
+                await side.carrier.publish("order.placed", "id-5", orjson.dumps({"number": 5}))
+                break
+            except BusUnavailable:
+                await asyncio.sleep(0.2)
+    assert [one["number"] for one in await side.consumed(6)] == list(range(6))
+
+
+async def test_envelopes_come_into_the_log_and_nonsense_to_the_dead_letters(
+    side: Side, events: EventLog, tenant: UUID, eventually: Eventually
+) -> None:
+    receiving = asyncio.create_task(receive_for_ever(events, side.carrier, "inbound", tenant))
+    envelope = {"event_id": "E1", "routing_key": TYPE.type, "data": {"number": 7}}
+
+    async def sendable() -> bool:
+        try:
+            await side.send("inbound", b"nonsense")
+        except Exception:
+            return False
+        return True
+
+    await eventually(sendable)
+    for _ in range(3):
+        await side.send("inbound", orjson.dumps(envelope))
+
+    async def taken() -> bool:
+        page = await events.read_page(tenant, limit=100)
+        return TYPE.type in [one.type for one in page.events] and await side.dead() == 1
+
+    await eventually(taken)
+    receiving.cancel()
+    await asyncio.wait([receiving])
+    found = [one for one in (await events.read_page(tenant, limit=100)).events if one.type == TYPE.type]
+    assert len(found) == 1

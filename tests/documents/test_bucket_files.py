@@ -1,0 +1,93 @@
+"""A bucket has uploads, blobs, archived payloads and backups, and no machine owns them."""
+
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from mnemon.app import Mnemon
+from mnemon.buckets import BucketAddress, ObjectBucket
+from mnemon.cli.bucket_backups import backup_from, backup_to
+from mnemon.documents.intake.choose_files import files_for
+from mnemon.documents.intake.files import Files
+from mnemon.errors import BackupFailed
+from mnemon.log.errors import ArchiveDamaged
+from mnemon.log.privacy.archive_store import archive_store_for
+from mnemon.settings import Settings
+from tests.documents.conftest import Ingested, files_below
+from tests.object_store import ObjectStore, store, store_address
+from tests.work.conftest import Eventually
+
+__all__ = ["store", "store_address"]
+
+
+def files_of(home: Path, store: ObjectStore) -> Files:
+    return files_for(Settings(home=home, blob_store=store.place))
+
+
+async def test_another_machine_reads_what_this_one_took_in(store: ObjectStore, tenant: UUID, tmp_path: Path) -> None:
+    here, there = files_of(tmp_path / "here", store), files_of(tmp_path / "there", store)
+    incoming = here.receive(tenant, "policy.txt")
+    incoming.write(b"Travel is ")
+    received = incoming.complete(b"booked.")
+    found = there.upload(tenant, received.run_id)
+    assert found is not None and found.read_bytes() == b"Travel is booked."
+
+    there.keep(tenant, found, received.content_hash)
+    there.discard_upload(tenant, received.run_id)
+    assert files_of(tmp_path / "third", store).upload(tenant, received.run_id) is None
+    blob = files_of(tmp_path / "fourth", store).intact_blob(tenant, received.content_hash, "missing")
+    assert blob.read_bytes() == b"Travel is booked."
+    assert [content for _, content, _ in here.blobs_of(tenant)] == [received.content_hash]
+
+    there.discard_blob(tenant, received.content_hash)
+    assert not files_of(tmp_path / "fifth", store).fetched_blob(tenant, received.content_hash).exists()
+    assert list(here.blobs_of_tenants()) == []
+
+
+async def test_a_document_goes_through_a_bucket(
+    store: ObjectStore, mnemon: Mnemon, ingested: Ingested, tenant: UUID, eventually: Eventually
+) -> None:
+    mnemon.files = files_for(mnemon.settings.model_copy(update={"blob_store": store.place}))
+    run = await ingested("Everyone books travel on their own.")
+    assert run["status"] == "succeeded"
+
+    async def only_the_blob() -> bool:
+        keys = [one["Key"] for one in store.client().list_objects_v2(Bucket=store.bucket)["Contents"]]
+        return [key.split("/")[:3] for key in keys] == [["here", "blobs", str(tenant)]]
+
+    await eventually(only_the_blob)
+    [(_, content, _)] = mnemon.files.blobs_of(tenant)
+    for copy in files_below(mnemon.files.blobs):
+        copy.unlink()
+    assert mnemon.files.intact_blob(tenant, content, "missing").read_text().startswith("Everyone")
+
+
+async def test_archived_payloads_are_in_a_bucket(store: ObjectStore, tmp_path: Path) -> None:
+    archive = archive_store_for(Settings(home=tmp_path, archive_store=store.place))
+    await archive.put("a/one", b"payloads")
+    assert await archive.get("a/one") == b"payloads"
+    assert [key async for key in archive.keys()] == ["a/one"]  # noqa: SIM118  a store is no dict
+    await archive.delete("a/one")
+    await archive.delete("a/one")
+    with pytest.raises(ArchiveDamaged):
+        await archive.get("a/one")
+
+
+def test_a_bucket_that_is_not_there_says_so(store: ObjectStore) -> None:
+    from mnemon.buckets import BucketRefused
+
+    with pytest.raises(BucketRefused, match="NoSuchBucket"):
+        list(ObjectBucket(BucketAddress("no-such-bucket", "", store.endpoint)).pages())
+
+
+def test_a_backup_goes_to_a_bucket_and_comes_back(store: ObjectStore) -> None:
+    place = store.place.replace("/here", "/monday.backup")
+    with backup_to(place) as file:
+        file.write_bytes(b"rows and files")
+    with backup_from(place) as file:
+        assert file.read_bytes() == b"rows and files"
+    with pytest.raises(BackupFailed, match="already"), backup_to(place):
+        pass
+    with backup_to("monday.backup") as here:
+        assert here == Path("monday.backup").absolute()
