@@ -1,6 +1,7 @@
 """The bus on NATS JetStream: one stream for what leaves, one for what comes, one for dead letters."""
 
 import asyncio
+import contextlib
 from typing import Any
 
 from mnemon.brokers import nats_connected, stream_declared
@@ -66,7 +67,9 @@ class NatsCarrier:
     async def close(self) -> None:
         client, self._client = self._client, None
         if client is not None:
-            await client.close()
+            # A broker that is gone cannot be taken leave of.
+            with contextlib.suppress(Exception):
+                await client.close()
 
     async def _opened(self) -> Any:
         async with self._turn:

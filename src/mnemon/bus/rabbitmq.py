@@ -1,6 +1,7 @@
 """The bus on RabbitMQ: a topic exchange, publisher confirms, quorum queues, an exchange for dead letters."""
 
 import asyncio
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -56,7 +57,9 @@ class RabbitCarrier:
     async def close(self) -> None:
         connection, self._connection, self._exchange = self._connection, None, None
         if connection is not None:
-            await connection.close()
+            # A broker that is gone cannot be taken leave of.
+            with contextlib.suppress(Exception):
+                await connection.close()
 
     @property
     def _dead(self) -> str:

@@ -1,6 +1,7 @@
 """Jobs by NATS JetStream: one stream, one durable consumer that all workers share, a stream for what is unreadable."""
 
 import asyncio
+import contextlib
 from typing import Any
 
 from mnemon.brokers import nats_connected, stream_declared
@@ -55,7 +56,9 @@ class NatsTransport:
     async def close(self) -> None:
         client, self._client = self._client, None
         if client is not None:
-            await client.close()
+            # A broker that is gone cannot be taken leave of.
+            with contextlib.suppress(Exception):
+                await client.close()
 
     async def _opened(self) -> Any:
         async with self._turn:
@@ -90,7 +93,9 @@ class NatsTransport:
             async with self._turn:
                 client, self._client = self._client, None
             if client is not None:
-                await client.close()
+                # A broker that is gone cannot be taken leave of.
+                with contextlib.suppress(Exception):
+                    await client.close()
 
 
 class _NatsDelivery:
