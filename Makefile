@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := .make/ready
 BROWSER := .make/browser
+SERVICES := .make/services
 # How long the storm lasts, and how many seconds lie between two faults, about.
 MINUTES ?= 5
 PAUSE ?= 3
@@ -37,7 +38,7 @@ test: $(READY) $(BROWSER) lint ## lint, then all tests but the long suites
 	  && echo "Once more what failed, alone: what passes now failed for want of patience or by what another test left; mend it." \
 	  && $(BIN)/pytest -m "not slow" --last-failed --last-failed-no-failures none; }
 
-test-all: $(READY) $(BROWSER) lint ## everything, the long suites included
+test-all: $(READY) $(BROWSER) $(SERVICES) lint ## everything, the long suites included
 	@$(BIN)/pytest
 
 storm: $(READY) ## kills, full disk, clock jumps and a hostile tenant at once: make storm MINUTES=60
@@ -88,4 +89,13 @@ $(BROWSER):
 	@command -v chromium > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
 	  && echo "Installing chromium for the browser tests" && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
 	  || echo "No chromium: the browser tests will be skipped."
+	@touch $@
+
+# RabbitMQ and PgBouncer for the long suites, which skip, and say so, where they cannot be installed.
+$(SERVICES):
+	@mkdir -p .make
+	@{ test -x /usr/sbin/rabbitmq-server && test -x /usr/sbin/pgbouncer; } || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+	  && echo "Installing RabbitMQ and PgBouncer for the long suites" && apt-get update -qq \
+	  && apt-get install -y -qq --no-install-recommends rabbitmq-server pgbouncer > /dev/null; } \
+	  || echo "No RabbitMQ or PgBouncer: their suites will be skipped."
 	@touch $@
