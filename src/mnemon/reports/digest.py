@@ -75,13 +75,17 @@ def digest_addresses(settings: Settings) -> list[str]:
     return list(dict.fromkeys(one.strip() for one in (given or "").split(",") if "@" in one))
 
 
+async def tenant_has_slug(tx: Connection, slug: str) -> bool:
+    row = await (await tx.execute(SLUG)).fetchone()
+    return row is not None and row["slug"] == slug
+
+
 async def enqueue_digests(tx: Connection, settings: Settings, report_id: str, summary_id: UUID) -> bool:
     """Whether anybody gets it."""
     addresses = digest_addresses(settings)
     if not addresses:
         return False
-    row = await (await tx.execute(SLUG)).fetchone()
-    if row is None or row["slug"] != settings.digest_tenant:
+    if not await tenant_has_slug(tx, settings.digest_tenant):
         return False
     payloads = [
         DigestToSend(report_id=report_id, summary_id=str(summary_id), address_hash=hash_of_address(one))

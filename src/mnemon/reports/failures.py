@@ -14,6 +14,7 @@ from mnemon.mail.storing.passages import PASSAGES
 from mnemon.reports import catalogue as happened
 from mnemon.reports.digest import DIGEST
 from mnemon.reports.jobs import SUMMARIZE, ReportContext
+from mnemon.reports.webhook import WEBHOOK
 from mnemon.work.job import Job
 from mnemon.work.kinds import JobKind
 
@@ -25,6 +26,8 @@ KEYS_OF = """
 SELECT message_key FROM mnemon.mail_messages
  WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = ANY(%s) AND purged_at IS NULL ORDER BY message_key
 """
+
+CHANNELS = {DIGEST.name: "e-mail", WEBHOOK.name: "webhook"}
 
 
 class FailedStage(BaseModel):
@@ -68,10 +71,10 @@ async def _event(tx: Connection, row: dict[str, Any]) -> NewEvent:
         return happened.summary_happening(
             happened.SUMMARY_FAILED, about["summary_id"], data, caused_by=about["requested_as"]
         )
-    if row["kind"] == DIGEST.name:
+    if row["kind"] in CHANNELS:
         data = {
             "report_id": about["report_id"], "summary_id": about["summary_id"], "thread_keys": [],
-            "delivery_channel": "e-mail", **why,
+            "delivery_channel": CHANNELS[row["kind"]], **why,
         }  # fmt: skip
         return happened.summary_happening(happened.DELIVERY_FAILED, about["summary_id"], data)
     data = {"thread_keys": [], **why}

@@ -21,6 +21,7 @@ from mnemon.reports.composing import ReportScope, draft_in
 from mnemon.reports.digest import enqueue_digests
 from mnemon.reports.report import MailReport, ReportKind
 from mnemon.reports.stored import recorded_lines
+from mnemon.reports.webhook import enqueue_webhook
 from mnemon.settings import Settings
 from mnemon.telemetry import counter
 from mnemon.work.enqueue import enqueue
@@ -181,15 +182,21 @@ async def _record(
     }  # fmt: skip
     complete = happened.summary_happening(happened.COMPLETE, summary, data, caused_by=wanted.requested_as)
     [recorded] = await transaction.append([complete])
-    by_mail = made.kind == "weekly" and await enqueue_digests(
-        transaction.connection, settings, wanted.report_id, wanted.summary_id
-    )
+    channels = await _channels(transaction.connection, settings, wanted)
     report = {
         "report_id": wanted.report_id, "summary_id": summary, "thread_keys": keys, "format": "markdown",
-        "notified": by_mail, "delivery_channels": ["e-mail"] if by_mail else [],
+        "notified": bool(channels), "delivery_channels": channels,
         "summary_url": f"/v1/reports/{wanted.report_id}",
     }  # fmt: skip
     await transaction.append([happened.summary_happening(happened.PUBLISHED, summary, report, caused_by=recorded.id)])
+
+
+async def _channels(tx: Connection, settings: Settings, wanted: SummaryToMake) -> list[str]:
+    """Those who are told: by mail of what is weekly, by webhook of whatever is published."""
+    named = (tx, settings, wanted.report_id, wanted.summary_id)
+    by_mail = wanted.kind == "weekly" and await enqueue_digests(*named)
+    by_webhook = await enqueue_webhook(*named)
+    return [*(["e-mail"] if by_mail else []), *(["webhook"] if by_webhook else [])]
 
 
 @WEEKLY.handler
