@@ -1,5 +1,7 @@
 """An object is its owner's: others read it, find it and change it only as far as it says."""
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,6 +11,7 @@ from mnemon.app import Mnemon
 from mnemon.identity.roles import Role
 from tests.api.conftest import Person, person
 from tests.api.test_memory import OBJECTS, created
+from tests.log import offline
 
 
 @pytest.fixture
@@ -48,6 +51,64 @@ async def test_what_is_for_its_owner_is_nowhere_for_others(
         assert "secret" not in log.text
         assert "not for this reader" in log.text
     assert "secret" in (await client.get("/v1/events", headers=user.headers)).text
+
+
+async def test_exports_and_receipts_hold_the_digest_of_what_is_not_for_their_reader(
+    client: httpx.AsyncClient, user: Person, bo: Person, admin: Person, tmp_path: Path
+) -> None:
+    made = await created(client, user, content="The marmot budget is secret", readers=["me"])
+    assert (await client.post("/v1/integrity/checkpoints", json={}, headers=admin.headers)).status_code == 201
+    page = (await client.get("/v1/events", params={"type": "emo.created"}, headers=user.headers)).json()
+    receipt = f"/v1/events/{page['events'][0]['id']}/receipt"
+    for other in (bo, admin):
+        for path in ("/v1/integrity/export", receipt):
+            answer = await client.get(path, headers=other.headers)
+            assert (answer.status_code, "secret" in answer.text) == (200, False)
+            assert made["emo_id"] in answer.text
+        proof = (await client.get(receipt, headers=other.headers)).json()
+        assert proof["event"]["payload"] is None
+        assert proof["event"]["payload_digest"]
+    for path in ("/v1/integrity/export", receipt):
+        assert "secret" in (await client.get(path, headers=user.headers)).text
+    file = tmp_path / "export.jsonl"
+    file.write_bytes((await client.get("/v1/integrity/export", headers=bo.headers)).content)
+    status, said = await asyncio.to_thread(offline.run, "export", file)
+    assert status == 0, said
+
+
+async def test_a_persons_file_has_no_notes_that_are_not_for_whoever_asks(
+    client: httpx.AsyncClient, user: Person, admin: Person
+) -> None:
+    await created(client, user, content="Eve is unwell", subject_id="customer-17", readers=["me"])
+    await created(client, user, content="Eve has a contract", subject_id="customer-17")
+    for path in ("/v1/privacy/data?subject_id=customer-17", "/v1/privacy/file?subject_id=customer-17"):
+        answer = await client.get(path, headers=admin.headers)
+        assert answer.status_code == 200, answer.text
+        assert ("unwell" in answer.text, "contract" in answer.text) == (False, True)
+
+
+async def test_who_may_change_an_object_does_not_say_who_reads_it(
+    client: httpx.AsyncClient, user: Person, bo: Person, admin: Person
+) -> None:
+    made = await created(client, user, content="for two", readers=["me", bo.email], writers="readers")
+    own = f"{OBJECTS}/{made['emo_id']}"
+    refused = await client.put(f"{own}/readers", json={"readers": ["everyone"]}, headers=bo.headers)
+    assert (refused.status_code, "its owner or an administrator" in refused.text) == (403, True)
+    assert (await client.put(f"{own}/content", json={"content": "by bo"}, headers=bo.headers)).status_code == 200
+    assert await found_by(client, admin) == set()
+
+
+async def test_nobody_takes_the_id_of_anothers_object_in_a_branch(
+    client: httpx.AsyncClient, user: Person, bo: Person
+) -> None:
+    begun = await client.post("/v1/memory/branches", json={"branch": "side"}, headers=bo.headers)
+    assert begun.status_code == 201, begun.text
+    made = await created(client, user, content="The marmot budget is secret", readers=["me"])
+    taken = await client.post(
+        OBJECTS, params={"branch": "side"}, json={"content": "mine", "emo_id": made["emo_id"]}, headers=bo.headers
+    )
+    assert taken.status_code == 409, taken.text
+    assert await found_by(client, bo) == set()
 
 
 async def test_readers_are_named_later_and_lose_the_past_with_the_present(

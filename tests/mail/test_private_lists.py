@@ -66,6 +66,8 @@ async def test_nothing_of_a_private_list_is_shown_to_others(
         assert (await asked_for(client, user, path)).status_code == 200, path
         assert (await asked_for(client, other, path)).status_code == 404, path
     for who, found in ((user, True), (other, False)):
+        log = await asked_for(client, who, "/events", type="archive.ingested")
+        assert log.status_code == 200 and ("board" in log.text) == found, log.text
         searched = await asked_for(client, who, "/search", query="Harbour merger")
         assert searched.status_code == 200 and ("quartz" in searched.text) == found, searched.text
         answered = await client.post("/v1/ask", json={"question": "What is agreed with Harbour?"}, headers=who.headers)

@@ -14,6 +14,7 @@ from mnemon.log.errors import TransactionConflict
 from mnemon.log.privacy.affected import Person
 from mnemon.log.privacy.erasure import Erasure
 from mnemon.log_operations.fields import NO_PAGES, NO_TOOLS, Parts, person_of
+from mnemon.log_operations.shown import shown_data
 from mnemon.operations import Caller, Door, Input, Output, operation
 
 SubjectId = Annotated[str, Field(min_length=1, max_length=200, description="The person's id in the log.")]
@@ -108,7 +109,7 @@ async def data(mnemon: Parts, caller: Caller, asked: SubjectAsked) -> PersonalDa
             await open_as(tx, Reader.of(caller.actor), doc_id)
     found = [
         PersonalDataOut(legal_entity=one.legal_entity, sequence=str(one.sequence), field=one.field, value=one.value)
-        async for one in mnemon.privacy.data_of(caller.tenant_id, asked.subject_id)
+        async for one in shown_data(mnemon, caller, asked.subject_id)
     ]
     return PersonalDataList(found)
 

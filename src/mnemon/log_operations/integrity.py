@@ -24,6 +24,7 @@ from mnemon.log_operations.fields import (
     SequenceNumber,
     Where,
 )
+from mnemon.log_operations.shown import shown_lines, withhold_payloads
 from mnemon.operations import Caller, Door, Input, Output, operation
 from mnemon.work.enqueue import enqueue
 from mnemon.work.jobs import JobDetail, JobStatus, job_by_id
@@ -225,7 +226,9 @@ async def checkpoints(mnemon: Parts, caller: Caller, asked: PartitionAsked) -> C
 )  # fmt: skip
 async def receipt(mnemon: Parts, caller: Caller, asked: ReceiptAsked) -> ReceiptOut:
     """Proof that an event is in the log, for `verify/mnemon_verify.py` or anyone's own check."""
-    return ReceiptOut(**(await mnemon.integrity.receipt(caller.tenant_id, asked.event_id)).as_json())
+    made = (await mnemon.integrity.receipt(caller.tenant_id, asked.event_id)).as_json()
+    await withhold_payloads(mnemon, caller, [made["event"]])
+    return ReceiptOut(**made)
 
 
 @operation(
@@ -253,7 +256,8 @@ async def consistency(mnemon: Parts, caller: Caller, asked: ConsistencyAsked) ->
 @operation("integrity.export", Action.READ_LOG, read_only=True, example=MAIN_LOG, absent=NO_PAGES)
 async def export(mnemon: Parts, caller: Caller, asked: PartitionAsked) -> PartitionExport:
     """A partition as lines of JSON that can be checked without Mnemon; personal fields stay encrypted."""
-    return PartitionExport(lines=mnemon.integrity.export(caller.tenant_id, asked.legal_entity))
+    lines = mnemon.integrity.export(caller.tenant_id, asked.legal_entity)
+    return PartitionExport(lines=shown_lines(mnemon, caller, lines))
 
 
 def _described(job: JobDetail) -> VerificationOut:

@@ -18,6 +18,7 @@ from mnemon.log.read.merged import ALL_LEGAL_ENTITIES
 from mnemon.log.read.streams import Stream
 from mnemon.log_operations.erasures import SubjectId
 from mnemon.log_operations.fields import NO_TOOLS, Parts, person_of
+from mnemon.log_operations.shown import shown_data
 from mnemon.operations import Caller, Input, Output, operation
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.outputs import EventOut
@@ -83,8 +84,8 @@ class PersonFile(Output):
 async def person_file(mnemon: Parts, caller: Caller, asked: PersonFileAsked) -> PersonFile:
     """All that is held about a person, as one file.
 
-    Everyone may have their own; another's is for administrators. What was erased is not in it, nor documents that
-    whoever asks may not read.
+    Everyone may have their own; another's is for administrators. What was erased is not in it, nor documents and
+    memory objects that whoever asks may not read: whoever runs `mnemon privacy file` at the machine has those too.
     """
     subject = _whose(caller, asked.subject_id)
     account, tokens = await _account(mnemon, caller.tenant_id, subject)
@@ -95,7 +96,7 @@ async def person_file(mnemon: Parts, caller: Caller, asked: PersonFileAsked) -> 
             legal_entity=one.legal_entity, sequence=str(one.sequence), event_id=one.event_id, type=one.event_type,
             recorded_at=one.recorded_at, field=one.field, value=one.value,
         )
-        async for one in mnemon.privacy.data_of(caller.tenant_id, subject)
+        async for one in shown_data(mnemon, caller, subject)
     ]  # fmt: skip
     if account is None and not acts and not values and not await _was_known(mnemon, caller.tenant_id, subject):
         raise NotFound(f"Nothing is held about {subject!r}: see `mnemon privacy subjects`.", subject_id=subject)

@@ -1,20 +1,26 @@
 """Events of the log as a caller may see them: what came from a document or memory object that is not for them is
 withheld, and what others asked."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any, cast
 from uuid import UUID
+
+import orjson
 
 from mnemon.ask.query_log import ASKED
 from mnemon.documents.access import Reader, hidden_documents, read_as
 from mnemon.documents.events import document_of
 from mnemon.log.events import Event
+from mnemon.log.privacy.privacy import PersonalData
 from mnemon.log_operations.event_outputs import LogEventOut
 from mnemon.log_operations.fields import Parts
-from mnemon.memory.sharing.hidden import hidden_objects
+from mnemon.mail.catalogue import ARCHIVE_INGESTED
+from mnemon.memory.sharing.hidden import hidden_about, hidden_objects
 from mnemon.operations import Caller
 
 WITHHELD = "not for this reader"
+# How the types of a memory object's events begin.
+MEMORY = "emo."
 # A question often holds the very words that the asker alone may read.
 ASKED_WORDS = frozenset({"question", "filters"})
 
@@ -32,8 +38,8 @@ async def shown_events(mnemon: Parts, caller: Caller, events: Sequence[Event]) -
 
 async def _withhold(mnemon: Parts, caller: Caller, shapes: list[dict[str, Any]]) -> None:
     reader = Reader.of(caller.actor)
-    shapes[:] = [_without_questions_of_others(shape, reader) for shape in shapes]
-    await _withhold_memory(mnemon, caller, reader, shapes)
+    shapes[:] = [_without_lists_of_others(_without_questions_of_others(shape, reader), reader) for shape in shapes]
+    await _withhold_memory(mnemon, caller, shapes)
     documents = {place: doc for place, shape in enumerate(shapes) if (doc := _document(shape)) is not None}
     if not documents:
         return
@@ -44,22 +50,63 @@ async def _withhold(mnemon: Parts, caller: Caller, shapes: list[dict[str, Any]])
             shapes[place]["data"] = {"subject": shapes[place]["data"]["subject"], "withheld": WITHHELD}
 
 
-async def _withhold_memory(mnemon: Parts, caller: Caller, reader: Reader, shapes: list[dict[str, Any]]) -> None:
+async def _withhold_memory(mnemon: Parts, caller: Caller, shapes: list[dict[str, Any]]) -> None:
+    for place in await _hidden_memory(mnemon, caller, [(shape["type"], shape["data"]) for shape in shapes]):
+        kept = {name: shapes[place]["data"].get(name) for name in ("world_id", "emo_id", "emo_version")}
+        shapes[place]["data"] = kept | {"withheld": WITHHELD}
+
+
+async def _hidden_memory(mnemon: Parts, caller: Caller, events: Iterable[tuple[str, Any]]) -> set[int]:
+    """Which of these events, by type and data, are of memory objects that are not for the caller."""
     found: dict[UUID, dict[int, UUID]] = {}
-    for place, shape in enumerate(shapes):
-        data = shape["data"]
-        if shape["type"].startswith("emo.") and isinstance(data, dict) and "emo_id" in data:
+    for place, (kind, data) in enumerate(events):
+        if kind.startswith(MEMORY) and isinstance(data, dict) and "emo_id" in data:
             found.setdefault(UUID(data["world_id"]), {})[place] = UUID(data["emo_id"])
     if not found:
-        return
+        return set()
+    places: set[int] = set()
     async with mnemon.database.transaction(caller.tenant_id) as tx:
-        await read_as(tx, reader)
+        await read_as(tx, Reader.of(caller.actor))
         for world, objects in found.items():
             hidden = await hidden_objects(tx, world, set(objects.values()))
-            for place, emo_id in objects.items():
-                if emo_id in hidden:
-                    kept = {name: shapes[place]["data"].get(name) for name in ("world_id", "emo_id", "emo_version")}
-                    shapes[place]["data"] = kept | {"withheld": WITHHELD}
+            places |= {place for place, emo_id in objects.items() if emo_id in hidden}
+    return places
+
+
+async def withhold_payloads(mnemon: Parts, caller: Caller, events: Sequence[dict[str, Any]]) -> None:
+    """Of exported events; the digest of a payload stands for it, and every check of the chain still holds."""
+    if caller.principal is None:
+        return
+    with_text = [event for event in events if event.get("payload") is not None]
+    said = [(orjson.loads(one["envelope"])["type"], orjson.loads(one["payload"]).get("data")) for one in with_text]
+    for place in await _hidden_memory(mnemon, caller, said):
+        with_text[place]["payload"] = None
+
+
+async def shown_lines(mnemon: Parts, caller: Caller, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """An export, some lines at a time, without the payloads that are not for the caller."""
+    async for part in parts:
+        if caller.principal is None or MEMORY.encode() not in part:
+            yield part
+            continue
+        events = [orjson.loads(line) for line in part.split(b"\n") if line]
+        await withhold_payloads(mnemon, caller, events)
+        yield b"".join(orjson.dumps(event) + b"\n" for event in events)
+
+
+async def shown_data(mnemon: Parts, caller: Caller, subject_id: str) -> AsyncIterator[PersonalData]:
+    """What the log holds about a person, without what stands in memory objects that are not for the caller."""
+    hidden: set[UUID] = set()
+    if caller.principal is not None:
+        async with mnemon.database.transaction(caller.tenant_id) as tx:
+            await read_as(tx, Reader.of(caller.actor))
+            hidden = await hidden_about(tx, subject_id)
+    async for one in mnemon.privacy.data_of(caller.tenant_id, subject_id):
+        if hidden and one.event_type.startswith(MEMORY):
+            event = await mnemon.log.read_event(caller.tenant_id, one.event_id)
+            if UUID(event.data["emo_id"]) in hidden:
+                continue
+        yield one
 
 
 def _without_questions_of_others(shape: dict[str, Any], reader: Reader) -> dict[str, Any]:
@@ -67,6 +114,16 @@ def _without_questions_of_others(shape: dict[str, Any], reader: Reader) -> dict[
         return shape
     kept = {name: value for name, value in shape["data"].items() if name not in ASKED_WORDS}
     return shape | {"data": kept | {"withheld": WITHHELD}}
+
+
+def _without_lists_of_others(shape: dict[str, Any], reader: Reader) -> dict[str, Any]:
+    """Where the archive of a list for few came from is named for those few."""
+    data = shape["data"]
+    if shape["type"] != ARCHIVE_INGESTED.type or not isinstance(data, dict) or not data.get("readers"):
+        return shape
+    if reader.name in data["readers"]:
+        return shape
+    return shape | {"data": {"subject": data["subject"], "archive_id": data["archive_id"], "withheld": WITHHELD}}
 
 
 def _asker(shape: dict[str, Any]) -> str:

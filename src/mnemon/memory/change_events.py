@@ -90,6 +90,17 @@ def refuse_if_not_theirs(author: Author, seen: MemoryObject) -> None:
         )
 
 
+def refuse_if_not_owner(author: Author, seen: MemoryObject) -> None:
+    """Whoever may change an object does not thereby say who else may read it."""
+    if not author.in_charge and (seen.scope.owner is None or seen.scope.owner != author.reader.name):
+        raise NotAllowed(
+            f"{seen.emo_id} belongs to {seen.scope.owner or 'everyone'}: its owner or an administrator says who may "
+            "read it.",
+            emo_id=str(seen.emo_id),
+            owner=seen.scope.owner,
+        )
+
+
 def version_conflict(emo_id: UUID, expected: int, current: int) -> MemoryConflict:
     return MemoryConflict(
         f"{emo_id} was expected at version {expected} but is at {current}: read it again and retry.",

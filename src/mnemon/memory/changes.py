@@ -18,6 +18,7 @@ from mnemon.memory.change_events import (
     duplicate,
     event_of,
     refuse_if_gone,
+    refuse_if_not_owner,
     refuse_if_not_theirs,
     relations_as_data,
     version_conflict,
@@ -47,6 +48,7 @@ from mnemon.memory.objects import (
 )
 from mnemon.memory.personal import disclose
 from mnemon.memory.reading import Reading, not_found
+from mnemon.memory.sharing.hidden import version_of_others
 from mnemon.memory.sharing.scope import OF_NOBODY, MemoryScope, MemoryWriters
 
 CHANGE_MADE = """
@@ -133,7 +135,7 @@ class Changes:
         await self.refuse_repeat(tenant, place, author)
         if emo_id is not None or author.key is not None:
             # An id of our own making is nobody else's, and the projector knows whether the branch is open.
-            await self._refuse_taken(tenant, place, identity)
+            await self._refuse_taken(tenant, place, identity, given.get("scope", OF_NOBODY).owner)
         await self._check_targets(tenant, place, author, identity, parents, links)
         data = Draft(
             emo_type=given.get("emo_type", "note"), content=content, mime_type=given.get("mime_type", MARKDOWN),
@@ -299,7 +301,9 @@ class Changes:
             said = now.as_json()
             return "shared", {"scope": {name: said[name] for name in ("readers", "writers")}} | because(rationale)
 
-        return await self._change(tenant, place, author, emo_id, decide, expected_version)
+        return await self._change(
+            tenant, place, author, emo_id, decide, expected_version, refuse_strangers=refuse_if_not_owner
+        )
 
     async def _change(
         self,
@@ -311,6 +315,7 @@ class Changes:
         expected: int | None,
         *,
         deleted: bool = False,
+        refuse_strangers: Callable[[Author, MemoryObject], None] = refuse_if_not_theirs,
     ) -> Changed:
         """Read, decide, append. Without an expected version, whoever comes in between only makes us do it again."""
 
@@ -319,7 +324,7 @@ class Changes:
             view, seen = await self._reading.find(tenant, place, emo_id)
             if seen is None or not seen.scope.is_for(author.reader.name):
                 raise not_found(place, emo_id)
-            refuse_if_not_theirs(author, seen)
+            refuse_strangers(author, seen)
             refuse_if_gone(view, seen, expected, deleted=deleted)
             decided = decide(seen)
             if decided is None:
@@ -378,11 +383,16 @@ class Changes:
         if row is not None:
             raise duplicate(row["emo_id"], row["emo_version"])
 
-    async def _refuse_taken(self, tenant: UUID, place: Place, emo_id: UUID) -> None:
+    async def _refuse_taken(self, tenant: UUID, place: Place, emo_id: UUID, owner: str | None) -> None:
         view, there = await self._reading.find(tenant, place, emo_id)
         view.refuse_changes_if_closed()
         if there is not None:
             raise duplicate(emo_id, there.emo_version)
+        # Whom it is shared with holds in every branch: whoever took the id of another's object could share that.
+        async with self._log.database.transaction(tenant) as connection:
+            taken = await version_of_others(connection, place.world_id, emo_id, owner)
+        if taken is not None:
+            raise duplicate(emo_id, taken)
 
     async def _check_targets(
         self, tenant: UUID, place: Place, author: Author, emo_id: UUID, parents: Sequence[Parent], links: Sequence[Link]
