@@ -110,6 +110,9 @@ async def test_a_server_reads_no_files_for_a_stranger(
     refused = await client.post("/v1/mail/archives", json=body, headers=admin.headers)
     assert refused.status_code == 403, refused.text
     assert (await client.post("/v1/mail/archives", json=body, headers=user.headers)).status_code == 403
+    box = {"location": "imap://list@mail.example.org/INBOX"}
+    password = await client.post("/v1/mail/archives", json=box, headers=admin.headers)
+    assert (password.status_code, "password" in password.text) == (403, True)
     odd = await client.post("/v1/mail/archives", json={"location": "gopher://x/y"}, headers=admin.headers)
     assert odd.status_code == 422
 

@@ -68,6 +68,8 @@ async def test_nothing_of_a_private_list_is_shown_to_others(
     for who, found in ((user, True), (other, False)):
         log = await asked_for(client, who, "/events", type="archive.ingested")
         assert log.status_code == 200 and ("board" in log.text) == found, log.text
+        looks = await asked_for(client, who, "/jobs", kind="mail.look")
+        assert looks.status_code == 200 and bool(looks.json()["items"]) == found, looks.text
         searched = await asked_for(client, who, "/search", query="Harbour merger")
         assert searched.status_code == 200 and ("quartz" in searched.text) == found, searched.text
         answered = await client.post("/v1/ask", json={"question": "What is agreed with Harbour?"}, headers=who.headers)

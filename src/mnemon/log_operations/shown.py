@@ -14,11 +14,12 @@ from mnemon.log.events import Event
 from mnemon.log.privacy.privacy import PersonalData
 from mnemon.log_operations.event_outputs import LogEventOut
 from mnemon.log_operations.fields import Parts
-from mnemon.mail.catalogue import ARCHIVE_INGESTED
+from mnemon.mail.catalogue import ARCHIVE_FAILED, ARCHIVE_INGESTED
 from mnemon.memory.sharing.hidden import hidden_about, hidden_objects
 from mnemon.operations import Caller
 
 WITHHELD = "not for this reader"
+OF_ARCHIVES = (ARCHIVE_INGESTED.type, ARCHIVE_FAILED.type)
 # How the types of a memory object's events begin.
 MEMORY = "emo."
 # A question often holds the very words that the asker alone may read.
@@ -119,11 +120,11 @@ def _without_questions_of_others(shape: dict[str, Any], reader: Reader) -> dict[
 def _without_lists_of_others(shape: dict[str, Any], reader: Reader) -> dict[str, Any]:
     """Where the archive of a list for few came from is named for those few."""
     data = shape["data"]
-    if shape["type"] != ARCHIVE_INGESTED.type or not isinstance(data, dict) or not data.get("readers"):
+    if shape["type"] not in OF_ARCHIVES or not isinstance(data, dict) or not data.get("readers"):
         return shape
     if reader.name in data["readers"]:
         return shape
-    return shape | {"data": {"subject": data["subject"], "archive_id": data["archive_id"], "withheld": WITHHELD}}
+    return shape | {"data": {"subject": data["subject"], "withheld": WITHHELD}}
 
 
 def _asker(shape: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ TEXT = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
 NUMBER = {"type": "number", "minimum": 0}
 MOMENT = {"type": "string", "format": "date-time"}
+READERS = {"type": ["array", "null"], "items": TEXT}
 KEYS = {"type": "array", "items": {"type": "string", "pattern": "^[0-9a-f]{16}$"}}
 _ARCHIVE = "b9c8d7e6f5a4b3c2"
 _SUBJECT = {"subject": f"{ARCHIVE}:{_ARCHIVE}"}
@@ -67,13 +68,14 @@ ARCHIVE_INGESTED = _type(
         "ingestion_completed_at": "2023-10-15T14:30:00Z", "file_path": "quic/2023-10.mbox", **_FROM,
     },
     {**_SOURCE, "file_path": TEXT},
-    {"continues": {"type": ["string", "null"]}, "readers": {"type": ["array", "null"], "items": TEXT}},
+    {"continues": {"type": ["string", "null"]}, "readers": READERS},
 )  # fmt: skip
 ARCHIVE_FAILED = _type(
     "archive.ingestion.failed", "an archive could not be fetched, often as it was tried.",
     {"source_type": TEXT, "failed_at": MOMENT, **_WHY},
     {"source_type": "rsync", "failed_at": "2023-10-15T14:35:00Z", **_FAILED, **_FROM},
     {**_SOURCE, "error_message": TEXT},
+    {"readers": READERS},
 )  # fmt: skip
 PARSED = _type(
     "json.parsed", "a part of an archive was read, and its messages are stored.",

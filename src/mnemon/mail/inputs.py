@@ -73,7 +73,7 @@ class ImportAsked(Input):
     """Where an archive is, and what its list is called."""
 
     location: Annotated[str, Field(min_length=1, max_length=1000)] = Field(
-        description="http(s)://…, rsync://…, imap(s)://user@host/folder; at the machine itself a file or folder too."
+        description="http(s)://…, rsync://…; at the machine itself a file, a folder or imap(s)://user@host/folder too."
     )
     name: Maybe[Name] = Field(None, description="What the source is called. Default: the last part of its place.")
     every_minutes: Maybe[Annotated[int, Field(ge=5, le=525_600)]] = Field(

@@ -141,8 +141,11 @@ async def import_mail(mnemon: Parts, caller: Caller, asked: inputs.ImportAsked) 
     kind = source_type_of(asked.location)
     if kind in ("file", "folder") and caller.principal is not None:
         raise NotAllowed("Files of this machine are read by `mnemon mail import` at the machine: give an address.")
+    if kind == "imap" and caller.principal is not None:
+        # The password is the server's: whoever names another host would be told it.
+        raise NotAllowed("With the server's password a mailbox is read by `mnemon mail import` at the machine alone.")
     name = asked.name or _name_of(asked.location)
-    values = {
+    values: dict[str, Any] = {
         "id": new_uuid(), "name": name, "type": kind, "location": asked.location, "every": asked.every_minutes,
         "by": caller.actor.id,
     }  # fmt: skip
@@ -152,7 +155,7 @@ async def import_mail(mnemon: Parts, caller: Caller, asked: inputs.ImportAsked) 
         if row is None:
             words = f"{name} is the name of a source at another place, or for other readers: give another name."
             raise Conflict(words, name=name)
-        job_id = await enqueue_look(tx, row["source_id"])
+        job_id = await enqueue_look(tx, row["source_id"], values["readers"])
     return outputs.ImportBegun(source_id=row["source_id"], name=name, source_type=kind, job_id=job_id)
 
 

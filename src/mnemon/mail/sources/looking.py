@@ -27,7 +27,7 @@ from mnemon.work.schedule import Schedule
 
 SOURCE = "SELECT * FROM mnemon.mail_sources WHERE tenant_id = mnemon.current_tenant() AND source_id = %s"
 DUE = """
-SELECT source_id FROM mnemon.mail_sources
+SELECT source_id, readers FROM mnemon.mail_sources
  WHERE tenant_id = mnemon.current_tenant() AND NOT paused AND next_check_at <= now() ORDER BY next_check_at LIMIT 100
 """
 LOOKED = """
@@ -64,9 +64,10 @@ LOOK = JobKind("mail.look", SourceToLookAt, attempts=4, time_limit=4 * 3600, bac
 LOOK_DUE = JobKind("mail.look_due", NoPayload, attempts=3)
 
 
-async def enqueue_look(tx: Connection, source_id: UUID) -> UUID:
-    """One look at a time: whoever asks meanwhile shares it."""
-    queued = await enqueue(tx, LOOK, SourceToLookAt(source_id=source_id), dedupe_key=str(source_id))
+async def enqueue_look(tx: Connection, source_id: UUID, readers: list[str] | None) -> UUID:
+    """One look at a time: whoever asks meanwhile shares it. What goes wrong names the place, for its readers alone."""
+    wanted = SourceToLookAt(source_id=source_id)
+    queued = await enqueue(tx, LOOK, wanted, dedupe_key=str(source_id), readers=readers)
     return queued.job_id
 
 
@@ -76,7 +77,7 @@ async def look_at_due(job: Job[NoPayload]) -> dict[str, int]:
     async with job.transaction() as tx:
         rows = await (await tx.execute(DUE)).fetchall()
         for row in rows:
-            await enqueue_look(tx, row["source_id"])
+            await enqueue_look(tx, row["source_id"], row["readers"])
     return {"sources": len(rows)}
 
 
@@ -169,7 +170,7 @@ async def _note_failure(
                 happened.ARCHIVE_FAILED, NO_ARCHIVE, str(job.job_id), initiator(source["created_by"]),
                 source_name=source["name"], source_type=source["source_type"], source_url=source["location"],
                 error_type=getattr(failure, "code", type(failure).__name__), error_message=words,
-                retry_count=job.attempt, failed_at=datetime.now(UTC).isoformat(),
+                retry_count=job.attempt, failed_at=datetime.now(UTC).isoformat(), readers=source["readers"],
             )  # fmt: skip
             await transaction.append([event])
 

@@ -13,7 +13,7 @@ from mnemon.work.job import Job
 from mnemon.work.kinds import JobKind
 
 FAILED = """
-SELECT import_id, source, source_type, source_url, archive_id, counts, error_code, error, attempts, finished_at
+SELECT import_id, source, source_type, source_url, archive_id, counts, error_code, error, attempts, finished_at, readers
   FROM mnemon.mail_imports
  WHERE tenant_id = mnemon.current_tenant() AND import_id = %s AND status = 'failed'
 """
@@ -51,7 +51,9 @@ def _event(row: dict[str, Any]) -> NewEvent:
     archive, correlation = row["archive_id"], str(row["import_id"])
     if archive is None:
         origin = {"source_name": row["source"], "source_type": row["source_type"], "source_url": row["source_url"]}
-        return happened.mail_event(happened.ARCHIVE_FAILED, NO_ARCHIVE, correlation, **origin, **why)
+        return happened.mail_event(
+            happened.ARCHIVE_FAILED, NO_ARCHIVE, correlation, **origin, **why, readers=row["readers"]
+        )
     read = row["counts"].get("messages", 0)
     return happened.mail_event(
         happened.PARSING_FAILED, str(archive), correlation, archive_id=archive,
