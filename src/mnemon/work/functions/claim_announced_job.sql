@@ -1,6 +1,6 @@
 -- Takes the one job that a message names, if it waits and is due: the row decides, whatever was delivered how often.
--- No row comes back for a job that another worker has, that has ended, or whose time has not come; the last is announced
--- again when it has.
+-- No row comes back for a job that another worker has, that has ended, or whose time has not come; that one is
+-- announced again when it has.
 CREATE OR REPLACE FUNCTION mnemon.claim_announced_job(
     tenant uuid, job uuid, worker text, kinds text[], at_once integer[], lease interval)
     RETURNS TABLE (tenant_id uuid, job_id uuid, kind text, payload text, attempt integer, max_attempts integer,
