@@ -38,8 +38,9 @@ def test_the_wheel_holds_every_file_of_the_package(built: Path) -> None:
     inside = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("mnemon/")}
     source = ROOT / "src"
     ours = {str(file.relative_to(source)) for file in (source / "mnemon").rglob("*") if file.is_file()}
-    corpus = ROOT / "examples" / "kestrel"
-    samples = {f"mnemon/samples/kestrel/{file.relative_to(corpus)}" for file in corpus.rglob("*") if file.is_file()}
+    examples = ROOT / "examples"
+    shown = [file for folder in ("kestrel", "list") for file in (examples / folder).rglob("*") if file.is_file()]
+    samples = {f"mnemon/samples/{file.relative_to(examples)}" for file in shown}
     assert {name for name in ours if "__pycache__" not in name} | samples == inside
     assert any(name.endswith(".sql") for name in inside)
     assert any(name.endswith(".html") for name in inside)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+MOST_FILES = 30
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 
 
@@ -51,6 +52,12 @@ def test_every_module_opens_with_its_duty() -> None:
     for file in (ROOT / "src").rglob("*.py"):
         first = file.read_text(encoding="utf-8").lstrip().split("\n", 1)[0]
         assert first.startswith('"""'), file
+
+
+def test_a_room_of_more_than_thirty_files_gets_rooms() -> None:
+    packages = {file.parent for file in (ROOT / "src" / "mnemon").rglob("*.py")}
+    crowded = {str(one.relative_to(ROOT)): len(list(one.glob("*.py"))) for one in packages}
+    assert {name: files for name, files in crowded.items() if files > MOST_FILES} == {}
 
 
 def test_every_test_module_mirrors_a_room() -> None:

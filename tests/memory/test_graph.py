@@ -5,10 +5,10 @@ from uuid import UUID
 
 import pytest
 
-from mnemon.memory.cycles import cycles_among
 from mnemon.memory.errors import MemoryNotFound
 from mnemon.memory.gateway import Memory
-from mnemon.memory.graph_export import as_graphml, as_mermaid
+from mnemon.memory.graphs.cycles import cycles_among
+from mnemon.memory.graphs.graph_export import as_graphml, as_mermaid
 from mnemon.memory.objects import Link, Parent, Place
 from tests.memory.conftest import ADA
 

@@ -27,13 +27,13 @@ from mnemon.errors import Conflict
 from mnemon.log.events import MAIN
 from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
-from mnemon.memory.branches import Branches
+from mnemon.memory.branching.branches import Branches
+from mnemon.memory.branching.merging import Merging
 from mnemon.memory.changes import Changes
 from mnemon.memory.compaction import Compaction
 from mnemon.memory.following import MemoryFollower
-from mnemon.memory.graph import Graphs
+from mnemon.memory.graphs.graph import Graphs
 from mnemon.memory.lens import LENS
-from mnemon.memory.merging import Merging
 from mnemon.memory.objects import Place
 from mnemon.memory.reading import Reading
 from mnemon.memory.replay import Replay

@@ -7,9 +7,9 @@ from mnemon.log.moments import written
 from mnemon.memory.determinism import content_hash, object_hash, text_hash
 from mnemon.memory.errors import CompactionRefused
 from mnemon.memory.fold import Change, Key, as_json, fold
+from mnemon.memory.graphs.relations import Edge, difference, edges_of, links_of_row, texts_of
 from mnemon.memory.objects import STILL, MemoryObject
 from mnemon.memory.personal import is_erased
-from mnemon.memory.relations import Edge, difference, edges_of, links_of_row, texts_of
 
 ObjectRow = dict[str, Any]
 

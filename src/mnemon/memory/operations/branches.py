@@ -10,9 +10,9 @@ from pydantic import ConfigDict, Field
 from mnemon.documents.access import Reader
 from mnemon.identity.roles import Action
 from mnemon.log.events import MAIN
+from mnemon.memory.branching.merging import Compared
 from mnemon.memory.diffs import diff_texts
 from mnemon.memory.errors import BranchClosed, BranchNotFound, MemoryConflict, MergeConflicts, PersonNeeded
-from mnemon.memory.merging import Compared
 from mnemon.memory.operations.object_inputs import RATIONALE, AsOf, BranchName, PlaceAsked, Reason, WorldAsked
 from mnemon.memory.operations.object_outputs import Told
 from mnemon.memory.operations.objects import FEW_TOOLS, Parts, author_of

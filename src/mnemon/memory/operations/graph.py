@@ -10,12 +10,12 @@ from mnemon.documents.access import Reader
 from mnemon.identity.roles import Action
 from mnemon.inputs import Maybe
 from mnemon.memory.errors import BranchNotFound, MemoryNotFound
-from mnemon.memory.graph import DEEPEST, EdgeDirection, Graph, GraphEdge
-from mnemon.memory.graph_export import as_graphml, as_mermaid
+from mnemon.memory.graphs.graph import DEEPEST, EdgeDirection, Graph, GraphEdge
+from mnemon.memory.graphs.graph_export import as_graphml, as_mermaid
+from mnemon.memory.graphs.relations import EdgeKind
 from mnemon.memory.operations.object_inputs import AS_OF, AsOf, ObjectAsked, PlaceAsked
 from mnemon.memory.operations.object_outputs import Told
 from mnemon.memory.operations.objects import BY_PROGRAMS, FEW_TOOLS, NO_TOOLS_NO_PAGES, NOT_THERE, ONE, Parts
-from mnemon.memory.relations import EdgeKind
 from mnemon.operations import Caller, Output, operation
 
 GraphFormat = Literal["json", "graphml", "mermaid"]

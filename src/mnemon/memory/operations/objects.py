@@ -22,12 +22,12 @@ from mnemon.memory.errors import (
     MemoryNotFound,
 )
 from mnemon.memory.gateway import Memory
+from mnemon.memory.graphs.relations import difference
 from mnemon.memory.objects import Place
 from mnemon.memory.operations import object_inputs as inputs
 from mnemon.memory.operations import object_outputs as outputs
 from mnemon.memory.operations.people import owner_asked, readers_asked, scope_asked
 from mnemon.memory.reading import Version, Wanted, not_found
-from mnemon.memory.relations import difference
 from mnemon.operations import Caller, Door, operation
 
 ONE = {"emo_id": "018f4d1e-0000-7000-8000-000000000001"}

@@ -12,7 +12,8 @@ from mnemon.log.errors import VersionConflict
 from mnemon.log.events import Actor, NewEvent
 from mnemon.log.moments import now
 from mnemon.log.store import EventLog
-from mnemon.memory.branches import Branch, branch_event, branch_in, refuse_if_closed
+from mnemon.memory.branching.branches import Branch, branch_event, branch_in, refuse_if_closed
+from mnemon.memory.branching.three_way import MergeOutcome, Resolution, merge_objects, resolve
 from mnemon.memory.change_events import Author, event_of
 from mnemon.memory.diffs import diff_texts
 from mnemon.memory.drafts import check_amount_of_facets, check_text
@@ -22,7 +23,6 @@ from mnemon.memory.fold import Change, fold, from_json
 from mnemon.memory.objects import Link, MemoryObject, Place
 from mnemon.memory.personal import disclose
 from mnemon.memory.reading import Reading
-from mnemon.memory.three_way import MergeOutcome, Resolution, merge_objects, resolve
 from mnemon.memory.views import find_in, object_of, view_in
 
 OWN = """

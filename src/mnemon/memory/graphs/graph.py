@@ -11,10 +11,10 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.documents.access import ANYONE, Reader
-from mnemon.memory.cycles import cycles_among
+from mnemon.memory.graphs.cycles import cycles_among
+from mnemon.memory.graphs.relations import EdgeKind
 from mnemon.memory.objects import Place
 from mnemon.memory.reading import AsOf, Reading, not_found
-from mnemon.memory.relations import EdgeKind
 from mnemon.memory.sharing.hidden import hidden_objects
 from mnemon.memory.views import View
 

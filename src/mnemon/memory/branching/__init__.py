@@ -1,0 +1,1 @@
+"""Branches of memory: begun, compared and merged."""

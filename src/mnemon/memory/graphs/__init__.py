@@ -1,0 +1,1 @@
+"""The graph of memory objects: read, checked and exported."""
