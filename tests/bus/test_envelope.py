@@ -59,6 +59,20 @@ def test_what_is_personal_stays_inside_unless_it_is_allowed_out() -> None:
     assert outward(event, declaration, personal=True)["data"]["source_url"].startswith("rsync://")
 
 
+def test_the_words_of_memory_objects_stay_inside_as_a_broker_knows_no_readers() -> None:
+    declaration = TYPES["emo.created 1"]
+    data = {
+        "emo_id": str(UUID(int=2)), "emo_version": 1, "world_id": str(UUID(int=1)), "branch": "main",
+        "idempotency_key": "k", "change_id": str(UUID(int=3)), "content": "The marmot budget is secret",
+        "rationale": "marmots", "facets": {"animal": "marmot"}, "scope": {"readers": ["user:1"]},
+    }  # fmt: skip
+    sent = outward(event_of(declaration, data), declaration)
+    assert "marmot" not in orjson.dumps(sent).decode()
+    assert sent["data"]["emo_id"] == data["emo_id"]
+    for one in (sent, outward(event_of(declaration, data), declaration, personal=True)):
+        assert jsonschema_rs.validator_for(envelope_schema(declaration)).is_valid(one)
+
+
 def test_personal_fields_in_lists_and_below_others_stay_inside_too() -> None:
     fields = tuple(PersonalField(path, "free_text", subject_role="subject") for path in ("$.lines[*].name", "a.b"))
     declaration = replace(TYPES["archive.ingested 1"], type="shop.order.placed", personal_fields=fields)

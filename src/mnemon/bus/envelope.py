@@ -25,6 +25,12 @@ CATALOGUE: Mapping[str, str] = {
     "report.published": "ReportPublished",
     "report.delivery_failed": "ReportDeliveryFailed",
 }
+# What people and agents wrote into memory objects. Each object has its readers, whom a broker does not know.
+MEMORY = "emo."
+WRITTEN_TO_MEMORY = (
+    "content", "content_diff", "rationale", "tags", "facet", "facets", "deletion_reason", "source_uri",
+    "outside_links", "removed_outside_links", "state",
+)  # fmt: skip
 # It names whose key seals the personal fields, and tells a consumer nothing.
 OWNER = "subject"
 
@@ -63,7 +69,9 @@ def outward(event: Event, declaration: EventType, *, personal: bool = False) -> 
 
 
 def personal_paths(declaration: EventType) -> tuple[str, ...]:
-    return tuple(one.path for one in declaration.personal_fields)
+    """What stays inside unless it is allowed out: personal fields, and the words of memory objects."""
+    declared = tuple(one.path for one in declaration.personal_fields)
+    return declared + WRITTEN_TO_MEMORY if declaration.type.startswith(MEMORY) else declared
 
 
 def without_owner(routing_key: str, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,7 +49,10 @@ def data_schema(declaration: EventType) -> dict[str, Any]:
         schema["properties"] = without_owner(declaration.type, schema["properties"])
     if "required" in schema:
         schema["required"] = [name for name in schema["required"] if name in schema.get("properties", {})]
-    for path in personal_paths(declaration):
+    paths = personal_paths(declaration)
+    if any(name in paths for one in schema.get("anyOf", ()) for name in one.get("required", ())):
+        del schema["anyOf"]
+    for path in paths:
         schema = _optional(schema, steps_of(path))
     return schema
 
