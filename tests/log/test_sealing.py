@@ -155,7 +155,7 @@ def test_any_json_value_survives_sealing_and_opening(value: object, beside: obje
     data = {"who": "p-1", "v": value, "beside": beside}
     made = make_draft(NewEvent(type="t.x", data=data), CompiledType(declaration))
     tenant = uuid4()
-    sealed = _sealed(tenant, made, personal_values(made), {"p-1": KEY})
+    sealed = _sealed(tenant, made, personal_values(made), None, {"p-1": KEY})
     assert _opened(tenant, made.id, json.loads(sealed.payload), {"p-1": KEY})["data"] == data
     assert (len(sealed.subjects) == 0) == (value is None)
 
@@ -165,7 +165,7 @@ def sealed_note(event_id: str, tenant: UUID) -> dict[str, object]:
     declaration = EventType(type="t.x", data_schema={}, personal_fields=fields)
     event = NewEvent(type="t.x", data={"who": "p-1", "a": "secret a", "b": "secret b"}, id=event_id)
     made = make_draft(event, CompiledType(declaration))
-    text = _sealed(tenant, made, personal_values(made), {"p-1": KEY}).payload
+    text = _sealed(tenant, made, personal_values(made), None, {"p-1": KEY}).payload
     payload: dict[str, object] = json.loads(text)
     return payload
 
@@ -204,7 +204,7 @@ def test_a_field_within_a_sealed_field_belongs_to_its_own_person() -> None:
     made = make_draft(NewEvent(type="t.x", data=data), CompiledType(declaration))
     tenant = uuid4()
     guest = Keys({1: DataKey("p-2", 1, AESGCM(AESGCM.generate_key(256)))})
-    text = _sealed(tenant, made, personal_values(made), {"p-1": KEY, "p-2": guest}).payload
+    text = _sealed(tenant, made, personal_values(made), None, {"p-1": KEY, "p-2": guest}).payload
     gone = Keys({1: None})
 
     def read(owner: Keys, visitor: Keys) -> object:

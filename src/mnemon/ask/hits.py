@@ -76,7 +76,7 @@ class PassageHit:
     relevance: float | None
     explanation: Explanation | None
     # What of it a later statement replaced.
-    replaced: Sequence[ReplacedStatement] = ()
+    replaced: Sequence[ReplacedStatement]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -118,6 +118,7 @@ def _hit(ranked: "Ranked", row: int, detail: dict[str, Any], explain: bool, list
         score=float(ranked.score[row]),
         relevance=None,
         explanation=_explanation(ranked, row) if explain else None,
+        replaced=(),
     )
 
 
