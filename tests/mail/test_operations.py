@@ -2,8 +2,11 @@
 
 import functools
 import http.server
+import io
 import threading
+import urllib.request
 from collections.abc import Awaitable, Callable, Iterator
+from http.client import HTTPMessage
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -14,7 +17,9 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.log.read.streams import Stream
 from mnemon.mail import inputs, operations, outputs
+from mnemon.mail.errors import SourceRefused
 from mnemon.mail.sources.looking import LOOK
+from mnemon.mail.sources.reach import SameHost
 from mnemon.operations import Caller
 from mnemon.work.kinds import Backoff
 from tests.api.conftest import TESTER, Person
@@ -113,6 +118,14 @@ async def test_a_server_reads_no_files_for_a_stranger(
     box = {"location": "imap://list@mail.example.org/INBOX"}
     password = await client.post("/v1/mail/archives", json=box, headers=admin.headers)
     assert (password.status_code, "password" in password.text) == (403, True)
+    for near in (
+        "http://127.0.0.1:9/a.mbox",
+        "http://[::1]/a.mbox",
+        "rsync://10.0.0.7/lists/",
+        "me@192.168.1.4::lists/",
+    ):
+        inner = await client.post("/v1/mail/archives", json={"location": near}, headers=admin.headers)
+        assert (inner.status_code, "network" in inner.text) == (403, True), near
     odd = await client.post("/v1/mail/archives", json={"location": "gopher://x/y"}, headers=admin.headers)
     assert odd.status_code == 422
 
@@ -185,6 +198,15 @@ async def test_an_archive_on_the_web(looked: Looked, state: State, web: tuple[st
     assert len((await state())["mail_archives"]) == 1
     source = await looked(f"{address}/none.mbox", "zz")
     assert source.name == "here"
+
+
+def test_a_server_leads_only_to_its_own_pages() -> None:
+    asked = urllib.request.Request("http://lists.example.org/a.mbox")
+    follow = functools.partial(SameHost().redirect_request, asked, io.BytesIO(), 302, "Found", HTTPMessage())
+    followed = follow("https://lists.example.org/b.mbox")
+    assert followed is not None and followed.full_url == "https://lists.example.org/b.mbox"
+    with pytest.raises(SourceRefused, match="leads to"):
+        follow("http://169.254.169.254/latest/meta-data")
 
 
 async def test_sources_whose_time_has_come_are_looked_at(

@@ -1,5 +1,6 @@
 """What a user may do with mail, declared once for REST, agents, the command line and the web."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import PurePosixPath
@@ -18,6 +19,7 @@ from mnemon.mail.check import check_mail
 from mnemon.mail.errors import SourceRefused
 from mnemon.mail.sources.kinds import source_type_of
 from mnemon.mail.sources.looking import enqueue_look
+from mnemon.mail.sources.reach import host_of, inner_address
 from mnemon.operations import Caller, Door, operation
 
 ADD_SOURCE = """
@@ -144,6 +146,11 @@ async def import_mail(mnemon: Parts, caller: Caller, asked: inputs.ImportAsked) 
     if kind == "imap" and caller.principal is not None:
         # The password is the server's: whoever names another host would be told it.
         raise NotAllowed("With the server's password a mailbox is read by `mnemon mail import` at the machine alone.")
+    if caller.principal is not None and (inner := await asyncio.to_thread(inner_address, asked.location)):
+        raise NotAllowed(
+            f"{host_of(asked.location)} is {inner}, in a network of the server's own: such a place is read by "
+            "`mnemon mail import` at the machine alone."
+        )
     name = asked.name or _name_of(asked.location)
     values: dict[str, Any] = {
         "id": new_uuid(), "name": name, "type": kind, "location": asked.location, "every": asked.every_minutes,

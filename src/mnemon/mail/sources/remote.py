@@ -17,6 +17,7 @@ from mnemon.mail.archives.ranges import ArchivedMessage, ArchiveRange
 from mnemon.mail.errors import SourceRefused, SourceUnreachable
 from mnemon.mail.sources.files import look_at_folder
 from mnemon.mail.sources.kinds import Brought, BroughtArchive, SourceCursor
+from mnemon.mail.sources.reach import SameHost
 from mnemon.mail.storing.packs import Packs
 
 SECONDS = 60
@@ -36,7 +37,7 @@ def look_at_web(packs: Packs, tenant: UUID, url: str, cursor: SourceCursor, fold
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder) as file:
         try:
-            with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
+            with urllib.request.build_opener(SameHost).open(request, timeout=SECONDS) as answer:
                 told = {"etag": answer.headers.get("ETag"), "modified": answer.headers.get("Last-Modified")}
                 size = 0
                 while block := answer.read(BLOCK):

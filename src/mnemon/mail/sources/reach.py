@@ -1,0 +1,45 @@
+"""How far a source may reach: a server fetches for whoever is logged in only what they could fetch themselves."""
+
+import ipaddress
+import socket
+import urllib.request
+from http.client import HTTPMessage
+from typing import IO
+from urllib.parse import urlsplit
+
+from mnemon.mail.errors import SourceRefused
+
+
+def inner_address(location: str) -> str | None:
+    """An address of this machine or of a network around it that the place's name leads to, if there is one."""
+    try:
+        found = socket.getaddrinfo(host_of(location), None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        # A name that leads nowhere reaches nothing; looking at the source tells that.
+        return None
+    addresses = [str(one[4][0]).partition("%")[0] for one in found]
+    return next((one for one in addresses if not ipaddress.ip_address(one).is_global), None)
+
+
+def host_of(location: str) -> str:
+    """`host` of `http://host/x`, of `rsync://user@host/x` and of `user@host::module/x`."""
+    if "://" in location:
+        return urlsplit(location).hostname or ""
+    return location.partition(":")[0].rpartition("@")[2]
+
+
+class SameHost(urllib.request.HTTPRedirectHandler):
+    """Follows a server to another page of its own, and nobody elsewhere: that host was never looked at."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        if host_of(newurl) != host_of(req.full_url):
+            raise SourceRefused(f"{req.full_url} leads to {newurl}: give that address, if it is meant.")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
