@@ -23,7 +23,8 @@ BEGIN
     IF most IS NOT NULL THEN
         -- As claim_jobs does: count and claim are one step.
         IF NOT pg_try_advisory_xact_lock(hashtextextended('mnemon.jobs/' || found_job.kind, 0))
-           OR most <= (SELECT count(*) FROM mnemon.jobs j WHERE j.kind = found_job.kind AND j.status = 'PROCESSING') THEN
+           OR most <= (SELECT count(*) FROM mnemon.jobs j
+                        WHERE j.kind = found_job.kind AND j.status = 'PROCESSING') THEN
             RETURN;
         END IF;
     END IF;
