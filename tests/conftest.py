@@ -41,6 +41,13 @@ def open_folder() -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def new_folder(parent: Path, name: str) -> Path:
+    """One that no earlier set-up has used: a process may come back to a module that it had left half-way."""
+    folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=parent))
+    folder.chmod(0o755)
+    return folder
+
+
 @pytest.fixture
 def home(open_folder: Path) -> Iterator[Path]:
     """An empty MNEMON_HOME of the test's own."""

@@ -15,15 +15,13 @@ import pytest
 
 from tests.patience import PATIENCE
 
-from ..conftest import SETTING_NAMES, MakeHome
+from ..conftest import SETTING_NAMES, MakeHome, new_folder
 from .conftest import mnemon, mnemon_process
 
 
 @pytest.fixture(scope="module")
 def folder(open_folder: Path) -> Iterator[Path]:
-    place = open_folder / "cli"
-    place.mkdir()
-    yield place
+    yield new_folder(open_folder, "cli")
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from mnemon.errors import Conflict, InvalidRequest, NotFound
 from mnemon.settings import Settings
 from tests.patience import PATIENCE
 
-from ..conftest import SETTING_NAMES, MakeHome
+from ..conftest import SETTING_NAMES, MakeHome, new_folder
 
 QUEUED = (
     "SELECT job_id FROM mnemon.jobs WHERE kind = 'documents.ingest' AND status IN ('PENDING', 'PROCESSING') LIMIT 1"
@@ -31,7 +31,7 @@ QUEUED = (
 @pytest.fixture(scope="module")
 def folder(open_folder: Path) -> Path:
     """A home, and beside it a folder of papers as people have them."""
-    place = open_folder / "documents-cli"
+    place = new_folder(open_folder, "documents-cli")
     papers = place / "papers"
     (papers / "2026" / ".git").mkdir(parents=True)
     (papers / "policy.md").write_text("# Travel\n\nWe take the train.\n")

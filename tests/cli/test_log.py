@@ -16,7 +16,7 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.log.append.incoming import DECISION, DECISION_TYPE
 from tests.patience import PATIENCE
 
-from ..conftest import SETTING_NAMES, MakeHome
+from ..conftest import SETTING_NAMES, MakeHome, new_folder
 from .conftest import mnemon
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -25,9 +25,7 @@ VERIFIER = Path(__file__).parents[2] / "verify" / "mnemon_verify.py"
 
 @pytest.fixture(scope="module")
 def folder(open_folder: Path) -> Path:
-    place = open_folder / "log-cli"
-    place.mkdir()
-    return place
+    return new_folder(open_folder, "log-cli")
 
 
 @pytest.fixture(scope="module")

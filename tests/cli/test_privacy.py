@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ..conftest import MakeHome
+from ..conftest import MakeHome, new_folder
 from .conftest import mnemon
 
 DECLARATION = {
@@ -23,7 +23,7 @@ PASSWORD = "correct horse battery"
 @pytest.fixture(scope="module")
 def environment(open_folder: Path, make_home: MakeHome) -> dict[str, str]:
     plain = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
-    home = make_home(open_folder / "privacy-cli")
+    home = make_home(new_folder(open_folder, "privacy-cli"))
     return plain | {"MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "5", "COLUMNS": "200"}
 
 

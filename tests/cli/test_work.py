@@ -19,7 +19,7 @@ from mnemon.work.enqueue import enqueue
 from mnemon.work.upkeep import CRASH_GUARD, Patience
 from tests.patience import PATIENCE
 
-from ..conftest import SETTING_NAMES, MakeHome
+from ..conftest import SETTING_NAMES, MakeHome, new_folder
 from .conftest import mnemon
 
 KINDS = (
@@ -33,7 +33,7 @@ KINDS = (
 @pytest.fixture(scope="module")
 def environment(open_folder: Path, make_home: MakeHome) -> dict[str, str]:
     plain = {name: value for name, value in os.environ.items() if name not in SETTING_NAMES}
-    home = {"MNEMON_HOME": str(make_home(open_folder / "work-cli")), "MNEMON_DATABASE_LINGER_SECONDS": "2"}
+    home = {"MNEMON_HOME": str(make_home(new_folder(open_folder, "work-cli"))), "MNEMON_DATABASE_LINGER_SECONDS": "2"}
     return plain | home | {"COLUMNS": "200", "MNEMON_WORKER_POLL_MS": "100", "MNEMON_LOG_FORMAT": "json"}
 
 

@@ -13,7 +13,7 @@ import httpx
 import orjson
 import pytest
 
-from tests.conftest import MakeHome
+from tests.conftest import MakeHome, new_folder
 from tests.patience import PATIENCE
 
 BOUNDARY = b"frontier"
@@ -30,6 +30,7 @@ class Serving:
     process: subprocess.Popen[bytes]
     url: str
     headers: dict[str, str]
+    home: Path
 
     def memory(self, what: str) -> int:
         """In bytes; VmRSS is now, VmHWM the most since it was reset."""
@@ -42,7 +43,7 @@ class Serving:
 
 @pytest.fixture(scope="module")
 def serving(open_folder: Path, make_home: MakeHome) -> Iterator[Serving]:
-    home = make_home(open_folder / f"serving-uploads-{os.getpid()}")
+    home = make_home(new_folder(open_folder, "serving-uploads"))
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
     environment |= {"MNEMON_HOME": str(home), "MNEMON_LOG_LEVEL": "WARNING", "MNEMON_EMBEDDER": "none"}
     # Five hundred senders from one address are one test's, not one person's.
@@ -57,7 +58,7 @@ def serving(open_folder: Path, make_home: MakeHome) -> Iterator[Serving]:
         greeting = orjson.loads(_document(process))
         link = greeting["login_url"].partition("#")[2]
         session = httpx.post(f"{greeting['url']}/v1/auth/link", json={"link": link}, timeout=PATIENCE).json()
-        yield Serving(process, greeting["url"], {"Authorization": f"Bearer {session['access_token']}"})
+        yield Serving(process, greeting["url"], {"Authorization": f"Bearer {session['access_token']}"}, home)
     finally:
         process.terminate()
         process.wait(30)
@@ -154,8 +155,9 @@ async def test_senders_of_a_byte_at_a_time_hold_nobody_up(serving: Serving) -> N
     assert {answer.status_code for answer in answers} == {202}
 
 
-async def test_a_sender_who_leaves_leaves_nothing_behind(serving: Serving, open_folder: Path) -> None:
-    uploads = open_folder / "serving-uploads" / "uploads"
+async def test_a_sender_who_leaves_leaves_nothing_behind(serving: Serving) -> None:
+    uploads = serving.home / "uploads"
+    assert uploads.is_dir()
     before = len(list(uploads.glob("*/*")))
 
     async def broken() -> AsyncIterator[bytes]:

@@ -31,7 +31,7 @@ from mnemon.mcp.server import AgentServer, create_server
 from mnemon.settings import Settings
 from mnemon.telemetry import REGISTRY
 from mnemon.web.site import listening_socket, site_server
-from tests.conftest import MakeHome
+from tests.conftest import MakeHome, new_folder
 from tests.mcp.conftest import refusal
 from tests.patience import PATIENCE
 
@@ -54,7 +54,7 @@ HELLO: dict[str, Any] = {
 @pytest.fixture(scope="module")
 async def site(open_folder: Path, make_home: MakeHome) -> AsyncIterator[Mnemon]:
     """The server on a real port, on a home of its own, as `mnemon serve` runs it."""
-    home = make_home(open_folder / "mcp")
+    home = make_home(new_folder(open_folder, "mcp"))
     settings = Settings(home=home, port=0, database_linger_seconds=0)
     with listening_socket(settings) as listener:
         chosen = settings.model_copy(update={"port": listener.getsockname()[1]})

@@ -44,7 +44,7 @@ async def test_a_result_is_an_event_a_line_in_ready_and_a_page(copied: Copy) -> 
         assert "1 findings" in changed.detail
         shown = await page_of(world)
         assert "main period 2025-01" in shown
-        assert "Changed" in shown
+        assert "Something was changed" in shown
 
 
 async def test_what_is_new_is_looked_at_and_what_is_old_only_in_part(copied: Copy) -> None:
