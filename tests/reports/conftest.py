@@ -1,5 +1,19 @@
-"""A running Mnemon with mail, as the tests of mail have it."""
+"""A running Mnemon with mail, as the tests of mail have it, and a worker that sends what is published."""
 
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mnemon.app import Mnemon
+from mnemon.mail.jobs import KINDS
+from mnemon.reports.digest import DIGEST
+from mnemon.reports.failures import RECORD_STAGE_FAILURE
+from mnemon.reports.jobs import SUMMARIZE
+from mnemon.reports.webhook import WEBHOOK
+from mnemon.work.kinds import Backoff
+from mnemon.work.worker import Worker
 from tests.mail.conftest import (
     admin,
     caller_address,
@@ -12,8 +26,38 @@ from tests.mail.conftest import (
     settings,
     user,
 )  # fmt: skip
+from tests.work.conftest import Eventually, running
+
+SENDING = (*KINDS, SUMMARIZE, DIGEST, WEBHOOK, RECORD_STAGE_FAILURE)
+Settle = Callable[[], Any]
 
 __all__ = [
     "admin", "caller_address", "client", "eventually", "imported", "mail_worker", "mnemon", "quick_retries",
     "settings", "user",
 ]  # fmt: skip
+
+
+@pytest.fixture
+async def worker(mnemon: Mnemon, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Worker]:
+    for kind in (DIGEST, WEBHOOK):
+        monkeypatch.setattr(kind, "backoff", Backoff(0, 0))
+    async with running(Worker(mnemon.database, SENDING, context=mnemon, poll=0.1)) as one:
+        yield one
+
+
+@pytest.fixture
+def settled(mnemon: Mnemon, tenant: UUID, eventually: Eventually) -> Settle:
+    async def wait() -> None:
+        async def idle() -> bool:
+            async with mnemon.database.transaction(tenant) as tx:
+                statement = "SELECT FROM mnemon.jobs WHERE kind = ANY(%s) AND status IN ('PENDING', 'PROCESSING')"
+                names = [kind.name for kind in SENDING]
+                return await (await tx.execute(statement, (names,))).fetchone() is None
+
+        await eventually(idle)
+
+    return wait
+
+
+def use(mnemon: Mnemon, monkeypatch: pytest.MonkeyPatch, **changed: Any) -> None:
+    monkeypatch.setattr(mnemon, "settings", mnemon.settings.model_copy(update=changed))

@@ -3,8 +3,8 @@
 import asyncio
 import email
 import email.policy
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from pathlib import Path
@@ -16,46 +16,15 @@ import pytest
 from pydantic import SecretStr
 
 from mnemon.app import Mnemon
-from mnemon.mail.jobs import KINDS
 from mnemon.reports import digest
 from mnemon.reports.digest import DIGEST
-from mnemon.reports.failures import RECORD_STAGE_FAILURE
-from mnemon.reports.jobs import SUMMARIZE
-from mnemon.work.kinds import Backoff
 from mnemon.work.worker import Worker
 from tests.api.conftest import Person
 from tests.mail.conftest import Imported
-from tests.work.conftest import Eventually, running
+from tests.reports.conftest import Settle, use
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "list" / "tern-dev.mbox"
-OURS = (*KINDS, SUMMARIZE, DIGEST, RECORD_STAGE_FAILURE)
 WEEK = {"kind": "weekly", "until": "2026-03-08"}
-Settle = Callable[[], Any]
-
-
-@pytest.fixture
-async def worker(mnemon: Mnemon, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Worker]:
-    monkeypatch.setattr(DIGEST, "backoff", Backoff(0, 0))
-    async with AsyncExitStack() as stack:
-        yield await stack.enter_async_context(running(Worker(mnemon.database, OURS, context=mnemon, poll=0.1)))
-
-
-@pytest.fixture
-def settled(mnemon: Mnemon, tenant: UUID, eventually: Eventually) -> Settle:
-    async def wait() -> None:
-        async def idle() -> bool:
-            async with mnemon.database.transaction(tenant) as tx:
-                statement = "SELECT FROM mnemon.jobs WHERE kind = ANY(%s) AND status IN ('PENDING', 'PROCESSING')"
-                names = [kind.name for kind in OURS]
-                return await (await tx.execute(statement, (names,))).fetchone() is None
-
-        await eventually(idle)
-
-    return wait
-
-
-def use(mnemon: Mnemon, monkeypatch: pytest.MonkeyPatch, **changed: Any) -> None:
-    monkeypatch.setattr(mnemon, "settings", mnemon.settings.model_copy(update=changed))
 
 
 @dataclass

@@ -4,17 +4,19 @@ from pathlib import Path
 
 
 def sample_corpus() -> Path:
-    """Inside the installed package, or beside it where the package is used from its repository."""
-    package = Path(__file__).parents[1]
-    installed = package / "samples" / "kestrel"
-    return installed if installed.is_dir() else package.parents[1] / "examples" / "kestrel"
+    return _sample("kestrel")
 
 
 def sample_list() -> Path:
-    """The archive of a mailing list, in the same places."""
+    """The archive of a mailing list."""
+    return _sample("list") / "tern-dev.mbox"
+
+
+def _sample(name: str) -> Path:
+    """Inside the installed package, or beside it where the package is used from its repository."""
     package = Path(__file__).parents[1]
-    installed = package / "samples" / "list" / "tern-dev.mbox"
-    return installed if installed.is_file() else package.parents[1] / "examples" / "list" / "tern-dev.mbox"
+    installed = package / "samples" / name
+    return installed if installed.is_dir() else package.parents[1] / "examples" / name
 
 
 def sample_files() -> list[Path]:

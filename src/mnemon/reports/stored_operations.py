@@ -20,7 +20,7 @@ from mnemon.reports import library
 from mnemon.reports.composing import ReportScope
 from mnemon.reports.jobs import request_summary
 from mnemon.reports.operations import Name, ReportShown, ReportWanted, shown_report
-from mnemon.reports.report import ReportFormat, ReportKind
+from mnemon.reports.report import MailReport, ReportFormat, ReportKind
 from mnemon.settings import Settings
 
 FOR_ALL = """
@@ -166,10 +166,7 @@ async def publish(mnemon: StoredParts, caller: Caller, asked: ReportWanted) -> R
 )  # fmt: skip
 async def summaries(mnemon: StoredParts, caller: Caller, asked: StoredAsked) -> SummaryPage:
     """List the stored summaries of mailing lists, newest first."""
-    async with mnemon.database.transaction(caller.tenant_id) as tx:
-        await read_as(tx, Reader.of(caller.actor))
-        thread = (await one_thread(tx, asked.thread)).thread_key if asked.thread else None
-        rows, following = await library.page_of_rows(tx, library.FIND_SUMMARIES, asked, "summary_id", thread)
+    rows, following = await _page(mnemon, caller, asked, library.FIND_SUMMARIES, "summary_id")
     return SummaryPage(items=[_listed(row) for row in rows], next_cursor=following)
 
 
@@ -179,10 +176,7 @@ async def summaries(mnemon: StoredParts, caller: Caller, asked: StoredAsked) -> 
 )  # fmt: skip
 async def summary(mnemon: StoredParts, caller: Caller, asked: SummaryAsked) -> SummaryWhole:
     """One stored summary. What cites a message that is gone is left out."""
-    async with mnemon.database.transaction(caller.tenant_id) as tx:
-        await read_as(tx, Reader.of(caller.actor))
-        row = await library.find_stored(tx, library.ONE_SUMMARY, asked.summary_id)
-        made = await library.read_stored(mnemon.log, tx, caller.tenant_id, row)
+    row, made = await _one(mnemon, caller, library.ONE_SUMMARY, asked.summary_id)
     return SummaryWhole(**_listed(row).model_dump(), report=shown_report(made, asked.form))
 
 
@@ -192,10 +186,7 @@ async def summary(mnemon: StoredParts, caller: Caller, asked: SummaryAsked) -> S
 )  # fmt: skip
 async def reports(mnemon: StoredParts, caller: Caller, asked: StoredAsked) -> ReportPage:
     """List the published reports on mailing lists, newest first."""
-    async with mnemon.database.transaction(caller.tenant_id) as tx:
-        await read_as(tx, Reader.of(caller.actor))
-        thread = (await one_thread(tx, asked.thread)).thread_key if asked.thread else None
-        rows, following = await library.page_of_rows(tx, library.FIND_REPORTS, asked, "report_id", thread)
+    rows, following = await _page(mnemon, caller, asked, library.FIND_REPORTS, "report_id")
     return ReportPage(items=[_reported(row) for row in rows], next_cursor=following)
 
 
@@ -205,11 +196,26 @@ async def reports(mnemon: StoredParts, caller: Caller, asked: StoredAsked) -> Re
 )  # fmt: skip
 async def show(mnemon: StoredParts, caller: Caller, asked: StoredReportAsked) -> ReportWhole:
     """One published report. What cites a message that is gone is left out."""
+    row, made = await _one(mnemon, caller, library.ONE_REPORT, asked.report_id)
+    return ReportWhole(**_reported(row).model_dump(), report=shown_report(made, asked.form))
+
+
+async def _page(
+    mnemon: StoredParts, caller: Caller, asked: StoredAsked, statement: str, key: str
+) -> tuple[list[library.StoredRow], str | None]:
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         await read_as(tx, Reader.of(caller.actor))
-        row = await library.find_stored(tx, library.ONE_REPORT, asked.report_id)
-        made = await library.read_stored(mnemon.log, tx, caller.tenant_id, row)
-    return ReportWhole(**_reported(row).model_dump(), report=shown_report(made, asked.form))
+        thread = (await one_thread(tx, asked.thread)).thread_key if asked.thread else None
+        return await library.page_of_rows(tx, statement, asked, key, thread)
+
+
+async def _one(
+    mnemon: StoredParts, caller: Caller, statement: str, named: object
+) -> tuple[library.StoredRow, MailReport]:
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
+        await read_as(tx, Reader.of(caller.actor))
+        row = await library.find_stored(tx, statement, named)
+        return row, await library.read_stored(mnemon.log, tx, caller.tenant_id, row)
 
 
 def _listed(row: library.StoredRow) -> SummaryListed:
