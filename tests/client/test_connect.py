@@ -24,6 +24,19 @@ def home(served_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return served_home
 
 
+def test_the_python_of_the_readme_runs_as_printed(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    _, _, rest = page.partition("```python\n")
+    (tmp_path / "minutes.md").write_text("The board approved the budget on 3 March 2026.\n")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(rest.partition("```")[0], "README.md", "exec"), {})
+    said = capsys.readouterr().out
+    assert "The board approved the budget on 3 March 2026." in said
+    assert "Refunds over 500 EUR need the CFO's approval" in said
+
+
 def test_ten_lines_on_a_home_of_this_machine(home: Path, tmp_path: Path) -> None:
     note = tmp_path / "minutes.md"
     note.write_text("# Weekly\n\nThe board approved the budget of 40,000 euros on 3 May.\n")

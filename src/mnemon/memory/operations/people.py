@@ -35,10 +35,11 @@ async def readers_asked(
         if len(named) > 1:
             raise InvalidRequest(f"`{ALL}` needs no other names beside it.", field="readers")
         return None
-    me = Reader.of(caller.actor).name or ""
+    # Whoever calls is known, be it a program at the machine that is no user; others have to be somebody.
+    me = Reader.of(caller.actor).name if ME in named else None
     async with memory.log.database.transaction(caller.tenant_id) as tx:
-        known = await reader_ids(tx, [me if one == ME else one for one in named])
-    return tuple(dict.fromkeys([*([scope.owner] if scope.owner else []), *known]))
+        others = await reader_ids(tx, [one for one in named if one != ME])
+    return tuple(dict.fromkeys(one for one in (scope.owner, me, *others) if one))
 
 
 async def owner_asked(memory: Memory, caller: Caller, named: str | None) -> str | None:
