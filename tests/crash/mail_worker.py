@@ -21,9 +21,6 @@ from mnemon.settings import Settings
 from mnemon.work.job import Job
 from mnemon.work.worker import Worker
 
-# Small parts, so that a short archive has many.
-batch.MOST_MESSAGES = 5
-
 
 def die(*_: Any, **__: Any) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
@@ -71,5 +68,7 @@ async def main(home: Path, lease: float) -> None:
 
 if __name__ == "__main__":
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    # Small parts, so that a short archive has many.
+    batch.MOST_MESSAGES = 5
     MOMENTS[sys.argv[2]]()
     asyncio.run(main(Path(sys.argv[1]), float(sys.argv[3])))

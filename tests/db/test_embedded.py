@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ from tests.patience import PATIENCE, until
 from mnemon.db import cluster as files
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
+from mnemon.db.keeper import KEEPER_LOCK
 from mnemon.db.migrate import migrate
 from mnemon.errors import DatabaseUnavailable
 
@@ -44,6 +46,16 @@ def keeper_of(server: EmbeddedServer) -> int | None:
         if b"mnemon.db.keeper" in words and os.fsencode(server._home) in words:
             return int(process.parent.name)
     return None
+
+
+def keeps(server: EmbeddedServer) -> bool:
+    """Whether a keeper is at work: one that is killed holds its lock for a moment longer than it can be seen."""
+    with (server.cluster.folder / KEEPER_LOCK).open("rb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 @pytest.fixture
@@ -84,6 +96,7 @@ async def test_killing_the_keeper_disturbs_nobody_and_the_next_process_adopts_th
         os.kill(keeper, signal.SIGKILL)
         async with database.session() as session:
             await session.execute("SELECT 1")
+        until(lambda: not keeps(private), "the end of the killed keeper")
         newcomer = EmbeddedServer(private._home, linger_seconds=0)
         with contextlib.ExitStack() as leaving:
             leaving.callback(newcomer.release)

@@ -42,6 +42,8 @@ class Partitions:
         self._database = database
         self._most = most
         self._numbers: dict[tuple[UUID, str], int] = {}
+        # Those that a reader came upon: a writer asks for them once more, since their tables may be a moment behind.
+        self._seen: dict[tuple[UUID, str], int] = {}
         self._listed: dict[UUID, tuple[float, frozenset[int]]] = {}
 
     async def number(self, tenant: UUID, legal_entity: str) -> int:
@@ -65,10 +67,10 @@ class Partitions:
 
     async def names_in(self, connection: Connection, tenant: UUID, legal_entity: str | None) -> dict[int, str]:
         """The partitions to look in: that of a legal entity if it exists, or all of the tenant's."""
-        if legal_entity is not None and (known := self._numbers.get((tenant, legal_entity))):
+        if legal_entity is not None and (known := self._seen.get((tenant, legal_entity))):
             return {known: legal_entity}
         found = await list_partitions(connection, tenant)
-        self._numbers |= {(tenant, one.legal_entity): one.partition_id for one in found if one.committed}
+        self._seen |= {(tenant, one.legal_entity): one.partition_id for one in found if one.committed}
         return {one.partition_id: one.legal_entity for one in found if legal_entity in (None, one.legal_entity)}
 
     async def others(self, tenant: UUID, partition_id: int) -> frozenset[int]:

@@ -5,6 +5,7 @@ CREATE OR REPLACE FUNCTION mnemon.open_partition(
 #variable_conflict use_column
 DECLARE
     tenant uuid := mnemon.current_tenant();
+    made   bigint := hashtextextended(format('partition of %s %s', tenant, wanted), 0);
 BEGIN
     IF tenant IS NULL THEN
         RAISE EXCEPTION 'no tenant is set' USING ERRCODE = 'insufficient_privilege';
@@ -12,9 +13,12 @@ BEGIN
     SELECT p.partition_id INTO open_partition.partition_id
       FROM mnemon.partitions p WHERE p.tenant_id = tenant AND p.legal_entity = wanted;
     created := NOT FOUND;
-    IF created THEN
+    -- A transaction can be seen a moment before its new tables are known to all: whoever made it holds this until then.
+    IF NOT created THEN
+        PERFORM pg_advisory_lock_shared(made), pg_advisory_unlock_shared(made);
+    ELSE
         -- One after the other, so that many at once do not each find room for one.
-        PERFORM pg_advisory_xact_lock(hashtextextended('partitions of ' || tenant, 0));
+        PERFORM pg_advisory_xact_lock(hashtextextended('partitions of ' || tenant, 0)), pg_advisory_xact_lock(made);
         IF (SELECT count(*) FROM mnemon.partitions p WHERE p.tenant_id = tenant) >= most THEN
             RAISE EXCEPTION '% legal entities', most USING ERRCODE = 'configuration_limit_exceeded';
         END IF;
