@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from mcp import Client
-from mnemon.app import open_mnemon, working_inside
+from mnemon.app import open_mnemon
+from mnemon.beside import working_inside
 from mnemon.client.connect import connect_async
 from mnemon.identity.bootstrap import administrator_without_login
 from mnemon.mcp.server import create_server

@@ -11,7 +11,8 @@ from typing import Any
 
 from public_door import running_mnemon
 
-from mnemon.app import Mnemon, worker_of
+from mnemon.app import Mnemon
+from mnemon.beside import worker_of
 from mnemon.log.events import Actor
 from mnemon.mail import inputs, operations, outputs
 from mnemon.mail.consensus.job import READ_CONSENSUS

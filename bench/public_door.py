@@ -11,7 +11,8 @@ from uuid import UUID
 from passages import add_tenant
 from vector_cache import CachedEmbedder
 
-from mnemon.app import Mnemon, open_mnemon, worker_of
+from mnemon.app import Mnemon, open_mnemon
+from mnemon.beside import worker_of
 from mnemon.documents.intake.receive import accept
 from mnemon.documents.jobs import KINDS
 from mnemon.log.events import Actor

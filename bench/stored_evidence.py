@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from uuid import UUID
 
-from mnemon.app import Mnemon, open_mnemon, worker_of
+from mnemon.app import Mnemon, open_mnemon
+from mnemon.beside import worker_of
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
 from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
 from mnemon.log.events import Actor

@@ -13,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 from vector_cache import CachedEmbedder
 
-from mnemon.app import Mnemon, open_mnemon, working_inside
+from mnemon.app import Mnemon, open_mnemon
+from mnemon.beside import working_inside
 from mnemon.cli.context import OPERATOR
 from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.documents.intake.origin_fields import UploadFields

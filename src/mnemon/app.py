@@ -1,48 +1,39 @@
 """The composition root: puts settings, database and capabilities together for a door to use."""
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 # Declares its event type, which must be known before the log is opened; the rest of ask loads on first use.
 from mnemon.ask import query_log as _query_log  # noqa: F401
-from mnemon.bus.choose import bus_carrier
-from mnemon.bus.publishing import BusPublisher
-from mnemon.bus.receiving import receive_for_ever
 from mnemon.db.backup import Extent
 from mnemon.db.database import Database, connect, open_database
 from mnemon.db.migrate import migrate
 from mnemon.db.suitability import check_used_role
 from mnemon.documents.events import document_of, subject_of
-from mnemon.documents.guard import guarding
 from mnemon.documents.intake.choose_files import files_for
 from mnemon.documents.intake.files import Files
-from mnemon.documents.jobs import document_schedules
 from mnemon.documents.lens import DOCUMENTS
 from mnemon.documents.purge import OnPurge, Purged, purge
 from mnemon.documents.sources.known_objects import forget_names
 from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
-from mnemon.identity.tenants import all_tenants, tenant_by_slug
 from mnemon.log.events import SYSTEM, Actor
 from mnemon.log.privacy.privacy import Privacy, open_privacy
 from mnemon.log.project.entity_states import EntityStates
 from mnemon.log.project.projector import Projector
 from mnemon.log.project.snapshots import SNAPSHOT_TABLES
 from mnemon.log.proof.integrity import Integrity
-from mnemon.log.proof.sealing import sealing
 from mnemon.log.proof.witness_places import witness_at
-from mnemon.log.proof.witnesses import Witnesses, witnessed
+from mnemon.log.proof.witnesses import Witnesses
 from mnemon.log.store import EventLog
 from mnemon.mail.consensus.lens import MAIL_CONSENSUS
-from mnemon.mail.jobs import mail_schedules
 from mnemon.mail.lens import MAIL
 from mnemon.mail.storing.attachments import attached_documents
 from mnemon.mail.storing.purging import blank_copies
@@ -62,25 +53,15 @@ from mnemon.readiness import (
     check_queue,
 )
 from mnemon.reports.failures import RECORD_STAGE_FAILURE as _RECORD_STAGE_FAILURE  # noqa: F401  a kind of jobs
-from mnemon.reports.jobs import report_schedules
 from mnemon.reports.lens import MAIL_SUMMARIES
-from mnemon.semantics.jobs import semantic_schedules
+from mnemon.schedules import schedules_of
 from mnemon.semantics.lens import SEMANTICS
 from mnemon.semantics.search.event_vectors import drop_strays
 from mnemon.semantics.search.event_vectors import on_purge as drop_event_vectors
 from mnemon.serving import served_address
 from mnemon.settings import Settings
-from mnemon.tasks import end
-from mnemon.verification.jobs import verification_schedules
-from mnemon.work.kinds import JobKind, declared_kinds, use_default_attempts
-from mnemon.work.log_jobs import log_schedules
-from mnemon.work.model_jobs import model_schedules
+from mnemon.work.kinds import use_default_attempts
 from mnemon.work.schedule import Schedule
-from mnemon.work.transports.announcing import Announcer, announcing
-from mnemon.work.transports.choose import announcing_transport, taking_transport
-from mnemon.work.transports.transport import Transport
-from mnemon.work.upkeep import upkeep_schedules
-from mnemon.work.worker import Worker
 
 if TYPE_CHECKING:
     from mnemon.ask.answer import Asking
@@ -351,117 +332,3 @@ def _sessions(settings: Settings, database: Database) -> Sessions:
     given = settings.jwt_secret
     key = given.get_secret_value() if given else kept_key(settings.home, "session.key")
     return Sessions(database, key, timedelta(hours=settings.jwt_expiry_hours))
-
-
-def schedules_of(settings: Settings) -> list[Schedule]:
-    """What comes again by the clock, whichever worker sees to it."""
-    return [
-        *upkeep_schedules(settings),
-        *log_schedules(settings),
-        *model_schedules(settings),
-        *document_schedules(settings),
-        *semantic_schedules(settings),
-        *verification_schedules(settings),
-        *mail_schedules(settings),
-        *report_schedules(settings),
-    ]
-
-
-def worker_of(
-    mnemon: Mnemon,
-    kinds: Sequence[JobKind[Any]] | None = None,
-    on_stuck: Callable[[], None] | None = None,
-    transport: Transport | None = None,
-) -> Worker:
-    """A worker for all declared kinds, or for these. Every worker keeps the schedules of the system. Without a
-    transport it claims from the table, whatever the settings say: the row is the truth either way."""
-    settings = mnemon.settings
-    return Worker(
-        mnemon.database,
-        declared_kinds() if kinds is None else kinds,
-        settings.worker_slots,
-        schedules=schedules_of(settings),
-        lease=settings.worker_lease_seconds,
-        poll=settings.worker_poll_ms / 1000,
-        context=mnemon,
-        name=settings.worker_id,
-        on_stuck=on_stuck,
-        transport=transport,
-    )
-
-
-@asynccontextmanager
-async def working_inside(mnemon: Mnemon, on_stuck: Callable[[], None] | None = None) -> AsyncIterator[None]:
-    """A worker in this process, unless the settings leave the jobs to others; those are told of them."""
-    if not mnemon.settings.worker_inside or mnemon.settings.transport == "http":
-        async with announcing_jobs(mnemon):
-            yield
-        return
-    worker = worker_of(mnemon, on_stuck=on_stuck, transport=taking_transport(mnemon.settings))
-    async with announcing_jobs(mnemon), mnemon.projector, mnemon.memory.follower():
-        task = asyncio.create_task(worker.run())
-        try:
-            yield
-        finally:
-            worker.stop()
-            await task
-
-
-@asynccontextmanager
-async def announcing_jobs(mnemon: Mnemon) -> AsyncIterator[None]:
-    """Beside a server or worker: tells the transport, where the settings name one, of jobs that are due."""
-    settings = mnemon.settings
-    transport = announcing_transport(settings)
-    if transport is None:
-        yield
-        return
-    announcer = Announcer(
-        mnemon.database.server, transport, [kind.name for kind in declared_kinds()],
-        outstanding=settings.transport_window, again=settings.transport_again_seconds,
-        poll=settings.worker_poll_ms / 1000,
-    )  # fmt: skip
-    try:
-        async with announcing(announcer):
-            yield
-    finally:
-        await transport.close()
-
-
-@asynccontextmanager
-async def on_the_bus(mnemon: Mnemon) -> AsyncIterator[None]:
-    """Beside a server or worker: the log goes to the broker that the settings name, and envelopes come from it."""
-    carrier = bus_carrier(mnemon.settings)
-    if carrier is None:
-        yield
-        return
-    publisher = BusPublisher(mnemon.log, carrier, partial(_tenants, mnemon), personal=mnemon.settings.bus_personal)
-    tasks = [asyncio.create_task(publisher.run())]
-    if queue := mnemon.settings.bus_inbound_queue:
-        tenant = await tenant_by_slug(mnemon.database, mnemon.settings.bus_inbound_tenant)
-        tasks.append(asyncio.create_task(receive_for_ever(mnemon.log, carrier, queue, tenant.tenant_id)))
-    try:
-        yield
-    finally:
-        for task in tasks:
-            await end(task)
-        await carrier.close()
-
-
-async def _tenants(mnemon: Mnemon) -> list[UUID]:
-    return [one.tenant_id for one in await all_tenants(mnemon.database)]
-
-
-@asynccontextmanager
-async def sealing_log(mnemon: Mnemon) -> AsyncIterator[None]:
-    """Beside a server or worker: signs the newest events every few seconds of activity, and tells the witnesses."""
-    settings = mnemon.settings
-    async with (
-        witnessed(mnemon.witnesses, settings.log_witness_seconds),
-        sealing(mnemon.integrity, settings.log_seal_seconds),
-    ):
-        yield
-
-
-def guarding_runs(mnemon: Mnemon) -> AbstractAsyncContextManager[None]:
-    """Beside the server: ends runs that say running though no worker is left."""
-    return guarding(mnemon.database, timedelta(minutes=mnemon.settings.crash_guard_running_stale_min))

@@ -9,7 +9,8 @@ import pytest
 from tests.api.conftest import mnemon
 from tests.work.conftest import Eventually, eventually, running
 
-from mnemon.app import Mnemon, worker_of
+from mnemon.app import Mnemon
+from mnemon.beside import worker_of
 from mnemon.documents.access import Reader
 from mnemon.documents.intake.origin import Origin
 from mnemon.documents.intake.receive import accept

@@ -14,7 +14,8 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from mnemon.app import open_mnemon, worker_of
+from mnemon.app import open_mnemon
+from mnemon.beside import worker_of
 from mnemon.cli.main import app
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
 from mnemon.errors import Conflict, InvalidRequest, NotFound

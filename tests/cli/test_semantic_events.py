@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from mnemon.app import open_mnemon, worker_of
+from mnemon.app import open_mnemon
+from mnemon.beside import worker_of
 from mnemon.cli.main import app
 from mnemon.settings import load_settings
 from tests.work.conftest import Eventually, eventually, running

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mnemon.app import schedules_of
 from mnemon.reference import PAGES, addresses_file
+from mnemon.schedules import schedules_of
 from mnemon.settings import Settings
 
 ROOT = Path(__file__).parents[2]

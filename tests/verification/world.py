@@ -14,7 +14,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 from pydantic import SecretStr
 
-from mnemon.app import Mnemon, open_mnemon, schedules_of
+from mnemon.app import Mnemon, open_mnemon
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer
 from mnemon.documents.ingest.job import INGEST
@@ -30,6 +30,7 @@ from mnemon.log.types.event_type import BusinessKey, EventType, PersonalField
 from mnemon.log.types.state_rules import StateRule
 from mnemon.memory.change_events import Author
 from mnemon.memory.gateway import Memory
+from mnemon.schedules import schedules_of
 from mnemon.settings import Settings
 from mnemon.work.worker import Worker
 from tests.work.conftest import running

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from playwright.async_api import Page
 
-from mnemon.app import Mnemon, working_inside
+from mnemon.app import Mnemon
+from mnemon.beside import working_inside
 from mnemon.log.events import SYSTEM
 from mnemon.mail.consensus.threads import is_reading
 from mnemon.mail.storing.importing import add_import

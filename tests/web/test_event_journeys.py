@@ -8,7 +8,8 @@ from uuid import UUID
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from mnemon.app import Mnemon, working_inside
+from mnemon.app import Mnemon
+from mnemon.beside import working_inside
 from mnemon.identity.roles import Role
 from mnemon.identity.users import add_user
 from mnemon.log.events import SYSTEM

@@ -6,7 +6,8 @@ from uuid import UUID
 import pytest
 from playwright.async_api import Page, expect
 
-from mnemon.app import Mnemon, working_inside
+from mnemon.app import Mnemon
+from mnemon.beside import working_inside
 from mnemon.documents.intake.locks import lock_document
 from mnemon.identity.roles import Role
 from mnemon.identity.users import add_user

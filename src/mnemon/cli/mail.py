@@ -141,7 +141,7 @@ async def _imported(tenant: str, asked: inputs.ImportAsked, wait: bool, quiet: b
             if not quiet:
                 say(f"{begun.name} is looked at by the next worker: `mnemon mail imports` shows what came of it.")
             return as_json(begun)
-        from mnemon.app import worker_of
+        from mnemon.beside import worker_of
         from mnemon.mail.jobs import KINDS
 
         worker = worker_of(mnemon, KINDS)

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mnemon.app import Mnemon, guarding_runs, on_the_bus, open_mnemon, sealing_log, working_inside
+from mnemon.app import Mnemon, open_mnemon
+from mnemon.beside import guarding_runs, on_the_bus, sealing_log, working_inside
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.output import Json, console, show
 from mnemon.cli.process import start_over, stop_on_signals

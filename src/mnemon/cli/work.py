@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mnemon.app import announcing_jobs, on_the_bus, open_mnemon, sealing_log, worker_of
+from mnemon.app import open_mnemon
+from mnemon.beside import announcing_jobs, on_the_bus, sealing_log, worker_of
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.process import start_over, stop_on_signals
 from mnemon.settings import Settings, load_settings

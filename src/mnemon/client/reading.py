@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from uuid import UUID
 
-from mnemon.app import Mnemon, worker_of
+from mnemon.app import Mnemon
+from mnemon.beside import worker_of
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
 from mnemon.semantics.extract.status import unread
 from mnemon.semantics.jobs import KINDS as SEMANTIC_KINDS

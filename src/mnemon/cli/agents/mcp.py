@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from mnemon.app import Mnemon, open_mnemon, working_inside
+from mnemon.app import Mnemon, open_mnemon
+from mnemon.beside import working_inside
 from mnemon.cli.context import run_async
 from mnemon.cli.process import stop_on_signals
 from mnemon.errors import InvalidRequest

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from mnemon import __version__
-from mnemon.app import Mnemon, open_mnemon, working_inside
+from mnemon.app import Mnemon, open_mnemon
+from mnemon.beside import working_inside
 from mnemon.cli.context import OPERATOR, on_its_own, run_async, settings_for_command
 from mnemon.cli.demonstration.demo_documents import DECIDED, QUESTIONS, UNANSWERABLE, ask, open_old_version, take_in
 from mnemon.cli.demonstration.demo_events import read_events
