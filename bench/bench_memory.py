@@ -37,7 +37,7 @@ from mnemon.ids import new_time_ordered_uuid, new_uuid
 from mnemon.log.events import Actor
 from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
-from mnemon.memory.change_events import Author, event_of
+from mnemon.memory.changing.change_events import Author, event_of
 from mnemon.memory.determinism import text_hash
 from mnemon.memory.gateway import Memory
 from mnemon.memory.lens import LENS

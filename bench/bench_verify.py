@@ -17,7 +17,7 @@ from mnemon.app import Mnemon, open_mnemon
 from mnemon.identity.tenants import tenant_by_slug
 from mnemon.log.events import Actor, EntityReference, NewEvent
 from mnemon.log.types.event_type import EventType, PersonalField
-from mnemon.memory.change_events import Author
+from mnemon.memory.changing.change_events import Author
 from mnemon.memory.gateway import Memory
 from mnemon.settings import Settings
 from mnemon.telemetry import configure_logging

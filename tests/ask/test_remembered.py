@@ -6,7 +6,7 @@ from mnemon.app import Mnemon
 from mnemon.ask.inputs import PassageFilters, PassageSearch, Question
 from mnemon.ask.operations import ask, search
 from mnemon.log.events import Actor
-from mnemon.memory.change_events import Author
+from mnemon.memory.changing.change_events import Author
 from mnemon.operations import Caller
 from tests.semantics.conftest import settings
 

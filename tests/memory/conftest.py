@@ -12,7 +12,7 @@ from mnemon.log.privacy.archive_store import DirectoryStore
 from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.log.project.projector import Projector
-from mnemon.memory.change_events import Author
+from mnemon.memory.changing.change_events import Author
 from mnemon.memory.gateway import Memory
 from mnemon.memory.lens import LENS
 from mnemon.memory.objects import Place

@@ -7,7 +7,7 @@ import pytest
 
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.log.events import MAIN, NewEvent
-from mnemon.memory.drafts import MOST_FACETS
+from mnemon.memory.changing.drafts import MOST_FACETS
 from mnemon.memory.errors import (
     BranchClosed,
     BranchNotFound,

@@ -10,8 +10,8 @@ import pytest
 
 from mnemon.errors import InvalidRequest
 from mnemon.ids import new_uuid
-from mnemon.memory.change_events import Author
-from mnemon.memory.drafts import MOST_FACETS
+from mnemon.memory.changing.change_events import Author
+from mnemon.memory.changing.drafts import MOST_FACETS
 from mnemon.memory.errors import DuplicateChange, MemoryConflict, MemoryDeleted, MemoryNotFound
 from mnemon.memory.gateway import Memory
 from mnemon.memory.objects import Link, Parent, Place

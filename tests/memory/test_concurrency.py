@@ -6,7 +6,7 @@ from uuid import UUID
 from mnemon.db.database import Database
 from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
-from mnemon.memory.changes import Changed
+from mnemon.memory.changing.changes import Changed
 from mnemon.memory.errors import MemoryConflict
 from mnemon.memory.gateway import Memory
 from mnemon.memory.lens import LENS

@@ -10,7 +10,7 @@ from mnemon.db.database import Database
 from mnemon.ids import new_time_ordered_uuid
 from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
-from mnemon.memory.change_events import event_of
+from mnemon.memory.changing.change_events import event_of
 from mnemon.memory.determinism import text_hash
 from mnemon.memory.gateway import Memory
 from mnemon.memory.lens import LENS

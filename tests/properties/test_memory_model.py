@@ -17,7 +17,7 @@ from mnemon.db.database import Database
 from mnemon.log.events import MAIN
 from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
-from mnemon.memory.changes import Changed
+from mnemon.memory.changing.changes import Changed
 from mnemon.memory.errors import CompactionRefused, MemoryDeleted
 from mnemon.memory.gateway import Memory
 from mnemon.memory.lens import LENS

@@ -13,7 +13,7 @@ from mnemon.app import Mnemon
 from mnemon.db.database import Connection
 from mnemon.errors import MnemonError
 from mnemon.memory import vectors as memory_vectors
-from mnemon.memory.change_events import Author
+from mnemon.memory.changing.change_events import Author
 from mnemon.memory.gateway import Memory
 from mnemon.models import missing_vectors, vector_tables
 from mnemon.models.embedder import Embedder, NoEmbedder, Purpose, Vectors

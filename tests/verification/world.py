@@ -28,7 +28,7 @@ from mnemon.log.events import Actor, EntityReference, NewEvent, Scope
 from mnemon.log.project.entity_states import EntityStates
 from mnemon.log.types.event_type import BusinessKey, EventType, PersonalField
 from mnemon.log.types.state_rules import StateRule
-from mnemon.memory.change_events import Author
+from mnemon.memory.changing.change_events import Author
 from mnemon.memory.gateway import Memory
 from mnemon.schedules import schedules_of
 from mnemon.settings import Settings

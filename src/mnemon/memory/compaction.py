@@ -13,7 +13,7 @@ from mnemon.db.database import Connection
 from mnemon.log.events import EntityReference, NewEvent, Source
 from mnemon.log.privacy.seal import canonical
 from mnemon.log.store import EventLog
-from mnemon.memory.change_events import Author
+from mnemon.memory.changing.change_events import Author
 from mnemon.memory.determinism import content_hash, object_hash
 from mnemon.memory.errors import CompactionRefused
 from mnemon.memory.events import HISTORY, SNAPSHOT_COMPACTED

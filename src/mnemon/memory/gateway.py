@@ -29,7 +29,7 @@ from mnemon.log.project.projector import Projector
 from mnemon.log.store import EventLog
 from mnemon.memory.branching.branches import Branches
 from mnemon.memory.branching.merging import Merging
-from mnemon.memory.changes import Changes
+from mnemon.memory.changing.changes import Changes
 from mnemon.memory.compaction import Compaction
 from mnemon.memory.following import MemoryFollower
 from mnemon.memory.graphs.graph import Graphs

@@ -14,8 +14,8 @@ from mnemon.log.read.streams import Filter
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.delivery import Delivery
 from mnemon.log.subscribe.subscriptions import Subscription
-from mnemon.memory.change_events import Author
-from mnemon.memory.changes import Changed, Changes
+from mnemon.memory.changing.change_events import Author
+from mnemon.memory.changing.changes import Changed, Changes
 from mnemon.memory.errors import DuplicateChange, SubjectDiffers
 from mnemon.memory.events import ITEM_DELETED, ITEM_UPSERTED
 from mnemon.memory.objects import MARKDOWN, MemoryObject, Place, name_of

@@ -10,8 +10,8 @@ from mnemon.db.database import Connection
 from mnemon.errors import InvalidRequest
 from mnemon.log.events import MAIN, EntityReference, NewEvent, Source
 from mnemon.log.store import EventLog
-from mnemon.memory.change_events import Author
-from mnemon.memory.drafts import check_characters
+from mnemon.memory.changing.change_events import Author
+from mnemon.memory.changing.drafts import check_characters
 from mnemon.memory.errors import BranchClosed, BranchNotFound
 from mnemon.memory.events import BRANCH_ABANDONED, BRANCH_CREATED, BRANCH_ENTITY
 from mnemon.memory.objects import Place

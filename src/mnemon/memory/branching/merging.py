@@ -14,9 +14,9 @@ from mnemon.log.moments import now
 from mnemon.log.store import EventLog
 from mnemon.memory.branching.branches import Branch, branch_event, branch_in, refuse_if_closed
 from mnemon.memory.branching.three_way import MergeOutcome, Resolution, merge_objects, resolve
-from mnemon.memory.change_events import Author, event_of
+from mnemon.memory.changing.change_events import Author, event_of
+from mnemon.memory.changing.drafts import check_amount_of_facets, check_text
 from mnemon.memory.diffs import diff_texts
-from mnemon.memory.drafts import check_amount_of_facets, check_text
 from mnemon.memory.errors import MemoryConflict, MergeConflicts, PersonNeeded
 from mnemon.memory.events import BRANCH_MERGED
 from mnemon.memory.fold import Change, fold, from_json

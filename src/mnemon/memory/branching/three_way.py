@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from mnemon.errors import InvalidRequest
+from mnemon.memory.changing.drafts import check_text
 from mnemon.memory.diffs import merge_texts
-from mnemon.memory.drafts import check_text
 from mnemon.memory.objects import MemoryObject, clean_tags
 
 Item = TypeVar("Item")

@@ -6,8 +6,8 @@ from mnemon.documents.access import Reader
 from mnemon.errors import InvalidRequest, NotAllowed
 from mnemon.identity.recording import refuse_other_tenant
 from mnemon.identity.roles import Action
-from mnemon.memory.change_events import Author
-from mnemon.memory.changes import Beginning
+from mnemon.memory.changing.beginning import Beginning
+from mnemon.memory.changing.change_events import Author
 from mnemon.memory.errors import BranchClosed, BranchNotFound, DuplicateChange, MemoryDeleted
 from mnemon.memory.objects import MemoryObject
 from mnemon.memory.operations import object_inputs as inputs
@@ -57,7 +57,7 @@ async def create_many(mnemon: Parts, caller: Caller, asked: inputs.NewObjects) -
             refuse_other_tenant(caller.principal, one.tenant_id)
         author = author_of(caller, one.key)
         try:
-            await changes.refuse_repeat(caller.tenant_id, place, author)
+            await changes.checks.refuse_repeat(caller.tenant_id, place, author)
             new.append((author, await beginning_of(mnemon.memory, caller, one)))
             kept.append(None)
         except DuplicateChange as repeat:

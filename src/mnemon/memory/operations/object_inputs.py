@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from mnemon.inputs import Cursor, FirstMoment, Maybe
 from mnemon.log.events import MAIN
-from mnemon.memory.drafts import MOST_CHARACTERS, MOST_FACETS
+from mnemon.memory.changing.drafts import MOST_CHARACTERS, MOST_FACETS
 from mnemon.memory.objects import MARKDOWN, EmoType, Link, LinkKind, Parent, Place, Relation, SourceKind
 from mnemon.memory.reading import Wanted
 from mnemon.memory.search import MemorySearchMode

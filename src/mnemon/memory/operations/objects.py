@@ -10,8 +10,9 @@ from mnemon.identity.recording import refuse_other_tenant
 from mnemon.identity.roles import Action, Role
 from mnemon.inputs import from_cursor, to_cursor
 from mnemon.log.moments import read_moment, written
-from mnemon.memory.change_events import Author
-from mnemon.memory.changes import Beginning, Changed
+from mnemon.memory.changing.beginning import Beginning
+from mnemon.memory.changing.change_events import Author
+from mnemon.memory.changing.changes import Changed
 from mnemon.memory.errors import (
     BranchClosed,
     BranchNotFound,

@@ -2,19 +2,18 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Required, TypedDict, Unpack
+from typing import Any, Unpack
 from uuid import UUID
 
 from mnemon.errors import Conflict, InvalidRequest
-from mnemon.ids import new_time_ordered_uuid
 from mnemon.log.append.transaction import retry_on_conflict
 from mnemon.log.errors import KeyConflict, TransactionConflict, VersionConflict
 from mnemon.log.events import Appended
 from mnemon.log.store import EventLog
-from mnemon.memory.change_events import (
+from mnemon.memory.changing.beginning import Beginning, begin
+from mnemon.memory.changing.change_events import (
     Author,
     because,
-    change_id_of,
     duplicate,
     event_of,
     refuse_if_gone,
@@ -23,40 +22,27 @@ from mnemon.memory.change_events import (
     relations_as_data,
     version_conflict,
 )
-from mnemon.memory.diffs import diff_texts
-from mnemon.memory.drafts import (
-    Draft,
+from mnemon.memory.changing.checks import ChangeChecks
+from mnemon.memory.changing.drafts import (
     canonical_links,
     check_amount_of_facets,
     check_characters,
     check_facet,
     check_text,
-    source_kind_of,
 )
+from mnemon.memory.diffs import diff_texts
 from mnemon.memory.errors import MemoryConflict
 from mnemon.memory.fold import Change, OutOfOrder, fold
 from mnemon.memory.objects import (
-    MARKDOWN,
-    EmoType,
     Link,
     MemoryObject,
     Parent,
     Place,
-    SourceKind,
     clean_tags,
-    name_of,
 )
 from mnemon.memory.personal import disclose
 from mnemon.memory.reading import Reading, not_found
-from mnemon.memory.sharing.hidden import version_of_others
-from mnemon.memory.sharing.scope import OF_NOBODY, MemoryScope, MemoryWriters
-
-CHANGE_MADE = """
-SELECT emo_id, emo_version FROM mnemon.emo_history
- WHERE tenant_id = %(tenant)s AND world_id = %(world)s AND branch = %(branch)s
-   AND (change_id = %(change_id)s OR idempotency_key = %(key)s)
- LIMIT 1
-"""
+from mnemon.memory.sharing.scope import MemoryWriters
 
 Decide = Callable[[MemoryObject], tuple[str, dict[str, Any]] | None]
 
@@ -70,24 +56,6 @@ class Changed:
     appended: Appended | None
 
 
-class Beginning(TypedDict, total=False):
-    """What a new object may begin with."""
-
-    content: Required[str]
-    emo_type: EmoType
-    emo_id: UUID | None
-    mime_type: str
-    tags: Sequence[str]
-    facets: Mapping[str, str] | None
-    parents: Sequence[Parent]
-    links: Sequence[Link]
-    source_kind: SourceKind | None
-    source_uri: str | None
-    subject_id: str | None
-    rationale: str | None
-    scope: MemoryScope
-
-
 class Changes:
     """The only way to change memory: through events."""
 
@@ -96,11 +64,12 @@ class Changes:
     ) -> None:
         self._log = log
         self._reading = reading
+        self.checks = ChangeChecks(log, reading)
         self._vector_meta = vector_meta
 
     async def create(self, tenant: UUID, place: Place, author: Author, **given: Unpack[Beginning]) -> Changed:
         """A new object at version 1. An id or a key that was used before is a `DuplicateChange`."""
-        identity, data = await self._begin(tenant, place, author, **given)
+        identity, data = await self._begun(tenant, place, author, **given)
         return await self._append(tenant, place, author, identity, None, "created", data, given.get("subject_id"))
 
     async def create_all(
@@ -109,7 +78,7 @@ class Changes:
         """New objects, all or none, in one append."""
         events = []
         for author, one in given:
-            identity, data = await self._begin(tenant, place, author, **one)
+            identity, data = await self._begun(tenant, place, author, **one)
             check_characters("created", data)
             events.append(event_of(tenant, place, author, identity, None, "created", data, one.get("subject_id")))
         await self._reading.prepare(tenant)
@@ -119,34 +88,11 @@ class Changes:
             for event, made in zip(events, appended, strict=True)
         ]
 
-    async def _begin(
+    async def _begun(
         self, tenant: UUID, place: Place, author: Author, **given: Unpack[Beginning]
     ) -> tuple[UUID, dict[str, Any]]:
-        """The id and the data of a new object, once nothing speaks against it."""
-        content, facets, emo_id = given["content"], given.get("facets") or {}, given.get("emo_id")
-        parents, links = given.get("parents", ()), canonical_links(given.get("links", ()))
-        check_text("content", content)
-        for name, value in facets.items():
-            check_facet(name, value)
-        identity = emo_id or (
-            name_of(tenant, place.world_id, place.branch, author.key) if author.key else new_time_ordered_uuid()
-        )
-        check_amount_of_facets(identity, len(facets))
-        await self.refuse_repeat(tenant, place, author)
-        if emo_id is not None or author.key is not None:
-            # An id of our own making is nobody else's, and the projector knows whether the branch is open.
-            await self._refuse_taken(tenant, place, identity, given.get("scope", OF_NOBODY).owner)
-        await self._check_targets(tenant, place, author, identity, parents, links)
-        data = Draft(
-            emo_type=given.get("emo_type", "note"), content=content, mime_type=given.get("mime_type", MARKDOWN),
-            tags=clean_tags(given.get("tags", ())),
-        ).as_data()  # fmt: skip
-        source_kind = given.get("source_kind") or source_kind_of(author.actor)
-        data |= {"tenant_id": str(tenant), "source": {"kind": source_kind}}
-        data |= {"facets": dict(facets)} if facets else {}
-        data |= {"source_uri": given["source_uri"]} if given.get("source_uri") else {}
-        data |= because(given.get("rationale")) | given.get("scope", OF_NOBODY).as_data()
-        return identity, data | relations_as_data(parents, links) | self._vectors()
+        identity, data = await begin(self.checks, tenant, place, author, **given)
+        return identity, data | self._vectors()
 
     async def update(
         self,
@@ -193,7 +139,7 @@ class Changes:
         if not (parents or links or removed_parents or removed_links):
             raise InvalidRequest("Name at least one parent or link.")
         links, removed_links = canonical_links(links), canonical_links(removed_links)
-        await self._check_targets(tenant, place, author, emo_id, parents, links)
+        await self.checks.refuse_targets(tenant, place, author, emo_id, parents, links)
 
         def decide(seen: MemoryObject) -> tuple[str, dict[str, Any]] | None:
             added = [one for one in parents if one not in seen.parents], [one for one in links if one not in seen.links]
@@ -320,7 +266,7 @@ class Changes:
         """Read, decide, append. Without an expected version, whoever comes in between only makes us do it again."""
 
         async def attempt() -> Changed:
-            await self.refuse_repeat(tenant, place, author)
+            await self.checks.refuse_repeat(tenant, place, author)
             view, seen = await self._reading.find(tenant, place, emo_id)
             if seen is None or not seen.scope.is_for(author.reader.name):
                 raise not_found(place, emo_id)
@@ -353,7 +299,7 @@ class Changes:
             raise await self._conflict(tenant, place, emo_id, seen, refusal) from None
         except Conflict:
             # Another call with the same key may have come first, for another object.
-            await self.refuse_repeat(tenant, place, author)
+            await self.checks.refuse_repeat(tenant, place, author)
             raise
         change_id = UUID(event.data["change_id"])
         if appended.duplicate:
@@ -370,43 +316,6 @@ class Changes:
             return duplicate(emo_id, now.emo_version if now else 0)
         current = now.emo_version if now else 0
         return version_conflict(emo_id, seen.emo_version, current)
-
-    async def refuse_repeat(self, tenant: UUID, place: Place, author: Author) -> None:
-        """A key that was used before stands for what it made."""
-        if author.key is None:
-            return
-        change_id = change_id_of(tenant, place, author.key)
-        async with self._log.database.transaction(tenant) as connection:
-            values = {"tenant": tenant, "world": place.world_id, "branch": place.branch}
-            values |= {"change_id": change_id, "key": author.key}
-            row = await (await connection.execute(CHANGE_MADE, values)).fetchone()
-        if row is not None:
-            raise duplicate(row["emo_id"], row["emo_version"])
-
-    async def _refuse_taken(self, tenant: UUID, place: Place, emo_id: UUID, owner: str | None) -> None:
-        view, there = await self._reading.find(tenant, place, emo_id)
-        view.refuse_changes_if_closed()
-        if there is not None:
-            raise duplicate(emo_id, there.emo_version)
-        # Whom it is shared with holds in every branch: whoever took the id of another's object could share that.
-        async with self._log.database.transaction(tenant) as connection:
-            taken = await version_of_others(connection, place.world_id, emo_id, owner)
-        if taken is not None:
-            raise duplicate(emo_id, taken)
-
-    async def _check_targets(
-        self, tenant: UUID, place: Place, author: Author, emo_id: UUID, parents: Sequence[Parent], links: Sequence[Link]
-    ) -> None:
-        """Relations lead to objects that the branch shows, and never to the object itself."""
-        targets = [one.emo_id for one in parents] + [UUID(one.ref) for one in links if one.kind == "emo"]
-        if emo_id in targets:
-            raise InvalidRequest(f"{emo_id} cannot be related to itself.", emo_id=str(emo_id))
-        for target in targets:
-            _, found = await self._reading.find(tenant, place, target)
-            if found is None or found.deleted or not found.scope.is_for(author.reader.name):
-                raise InvalidRequest(
-                    f"{target} is no object of the branch {place.branch}: relate to one that is.", emo_id=str(target)
-                )
 
     def _vectors(self) -> dict[str, Any]:
         meta = self._vector_meta()
