@@ -16,6 +16,7 @@ from mnemon.documents.guard import guarding
 from mnemon.identity.tenants import all_tenants, tenant_by_slug
 from mnemon.log.proof.sealing import sealing
 from mnemon.log.proof.witnesses import witnessed
+from mnemon.reports.delivery.following import RecipientFollower
 from mnemon.schedules import schedules_of
 from mnemon.tasks import end
 from mnemon.work.kinds import JobKind, declared_kinds
@@ -56,7 +57,7 @@ async def working_inside(mnemon: Mnemon, on_stuck: Callable[[], None] | None = N
             yield
         return
     worker = worker_of(mnemon, on_stuck=on_stuck, transport=taking_transport(mnemon.settings))
-    async with announcing_jobs(mnemon), mnemon.projector, mnemon.memory.follower():
+    async with announcing_jobs(mnemon), mnemon.projector, mnemon.memory.follower(), RecipientFollower(mnemon.log):
         task = asyncio.create_task(worker.run())
         try:
             yield

@@ -143,6 +143,25 @@ async def test_sources_are_for_administrators_and_archives_for_everyone(
     assert "far" not in re.findall(r"<strong>(.*?)</strong>", await see(client, admin, "/lists/sources"))
 
 
+async def test_administrators_say_who_is_told_and_see_how_it_fares(
+    client: httpx.AsyncClient, user: Person, admin: Person, read_list: Imported
+) -> None:
+    await see(client, user, "/lists/recipients", 403)
+    own = admin.headers | OWN
+    refused = await client.post("/lists/webhooks", data={"url": "http://127.0.0.1:9/"}, headers=own)
+    assert refused.status_code == 422 and "MNEMON_WEBHOOK_PRIVATE" in refused.text
+    given = {"url": "http://192.0.2.1/hook", "name": "chat", "event_types": "report.* archive.#"}
+    assert "in a network of your own" in (await client.post("/lists/webhooks", data=given, headers=own)).text
+    added = await client.post("/lists/webhooks", data=given | {"url": "http://93.184.215.14/hook"}, headers=own)
+    assert re.search(r"shown this once: <code>[\w-]{30,}</code>", added.text)
+    assert "report.*, archive.#" in added.text
+    assert "Nothing was sent there yet." in await see(client, admin, "/lists/webhooks/chat")
+    without = await client.post("/lists/digests", data={"address": "ana@example.org"}, headers=own)
+    assert without.status_code == 422 and "MNEMON_SMTP_URL" in without.text
+    gone = await client.post("/lists/webhooks/remove", data={"webhook": "chat"}, headers=own)
+    assert "chat is told no more." in gone.text and "No address is called yet." in gone.text
+
+
 async def test_hostile_mail_is_shown_as_words(
     client: httpx.AsyncClient, admin: Person, read_list: Imported, tmp_path: Path
 ) -> None:

@@ -27,7 +27,7 @@ PAGES = (
     "/memory/branches", "/memory/graph",
     "/log", "/integrity", "/subscriptions", "/work", "/privacy", "/privacy/person?subject_id=customer-17",
     "/approvals", "/users", "/users/changes", "/server", "/account", "/help", "/docs", "/docs/search-and-ask",
-    "/lists", "/lists/messages", "/lists/report", "/lists/sources", "/lists/imports", "/login",
+    "/lists", "/lists/messages", "/lists/report", "/lists/sources", "/lists/recipients", "/lists/imports", "/login",
 )  # fmt: skip
 PASSWORD = "correct horse battery"
 

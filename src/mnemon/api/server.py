@@ -13,6 +13,7 @@ from mnemon.api import (
     ingest,
     jobs,
     mail,
+    recipients,
     semantic_events,
     sources,
     users,
@@ -51,6 +52,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     semantic_events.router,
     mail.router,
     sources.router,
+    recipients.router,
     memory_routes.router,
 )
 

@@ -65,6 +65,8 @@ CATALOGUE = {
     "artifact": Entry("artifact", "app", "Artifacts: texts with an origin, readers and a history."),
     "events": Entry("semantic_events", "app", "Semantic events: decisions, commitments, risks, each with its proof."),
     "mail": Entry("mail", "app", "Mailing lists: archives, messages, threads."),
+    "webhooks": Entry("recipients", "webhooks", "Webhooks: addresses that are called when something happens."),
+    "digests": Entry("recipients", "digests", "Digests: addresses that reports are mailed to."),
     "log": Entry("log.group", "app", "The event log: append, read, follow, prove."),
     "lens": Entry("log.lens", "app", "Lenses: tables derived from the log, made anew from it, compared with it."),
     "memory": Entry("memory.objects", "app", "Memory objects: versioned, branched, replayable."),

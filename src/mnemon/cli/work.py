@@ -11,6 +11,7 @@ from mnemon.app import open_mnemon
 from mnemon.beside import announcing_jobs, on_the_bus, sealing_log, worker_of
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.process import start_over, stop_on_signals
+from mnemon.reports.delivery.following import RecipientFollower
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
 from mnemon.work.kinds import kinds_named
@@ -50,6 +51,7 @@ async def _work(settings: Settings, kinds: list[str] | None) -> None:
             sealing_log(mnemon),
             mnemon.projector,
             mnemon.memory.follower(),
+            RecipientFollower(mnemon.log),
             announcing_jobs(mnemon),
             on_the_bus(mnemon),
         ):

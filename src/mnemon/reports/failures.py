@@ -12,9 +12,8 @@ from mnemon.log.moments import now, written
 from mnemon.mail import catalogue as mail_happened
 from mnemon.mail.storing.passages import PASSAGES
 from mnemon.reports import catalogue as happened
-from mnemon.reports.digest import DIGEST
+from mnemon.reports.delivery.delivering import DELIVER
 from mnemon.reports.jobs import SUMMARIZE, ReportContext
-from mnemon.reports.webhook import WEBHOOK
 from mnemon.work.job import Job
 from mnemon.work.kinds import JobKind
 
@@ -26,8 +25,6 @@ KEYS_OF = """
 SELECT message_key FROM mnemon.mail_messages
  WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = ANY(%s) AND purged_at IS NULL ORDER BY message_key
 """
-
-CHANNELS = {DIGEST.name: "e-mail", WEBHOOK.name: "webhook"}
 
 
 class FailedStage(BaseModel):
@@ -48,17 +45,35 @@ async def record_stage_failure(job: Job[FailedStage]) -> None:
         tx = transaction.connection
         row = await (await tx.execute(FAILED, (job.payload.job_id,))).fetchone()
         if row is not None:
-            await transaction.append([await _event(tx, row)])
+            told = await _delivery(context, job, row) if row["kind"] == DELIVER.name else await _event(tx, row)
+            if told is not None:
+                await transaction.append([told])
         await job.finish(tx)
 
 
-async def _event(tx: Connection, row: dict[str, Any]) -> NewEvent:
-    why = {
+async def _delivery(context: ReportContext, job: Job[FailedStage], row: dict[str, Any]) -> NewEvent | None:
+    """That a report did not arrive is a fact; of other events the dead job tells, or each failure would be told of."""
+    about = row["payload"]
+    if about["event_type"] != happened.PUBLISHED.type:
+        return None
+    report = (await context.log.read_event(job.tenant_id, about["event_id"])).data
+    data = {
+        "report_id": report["report_id"], "summary_id": report["summary_id"], "thread_keys": [],
+        "delivery_channel": about["way"], **_why(row),
+    }  # fmt: skip
+    return happened.summary_happening(happened.DELIVERY_FAILED, report["summary_id"], data)
+
+
+def _why(row: dict[str, Any]) -> dict[str, Any]:
+    return {
         "error_type": row["last_error_code"] or MnemonError.code,
         "error_message": (row["last_error_message"] or "No reason was given.")[:2_000],
         "retry_count": row["attempts"],
     }
-    about = row["payload"]
+
+
+async def _event(tx: Connection, row: dict[str, Any]) -> NewEvent:
+    why, about = _why(row), row["payload"]
     if row["kind"] == PASSAGES.name:
         keys = await (await tx.execute(KEYS_OF, ([UUID(one) for one in about["revisions"]],))).fetchall()
         failed_at = written(row["finished_at"] or now())
@@ -71,12 +86,6 @@ async def _event(tx: Connection, row: dict[str, Any]) -> NewEvent:
         return happened.summary_happening(
             happened.SUMMARY_FAILED, about["summary_id"], data, caused_by=about["requested_as"]
         )
-    if row["kind"] in CHANNELS:
-        data = {
-            "report_id": about["report_id"], "summary_id": about["summary_id"], "thread_keys": [],
-            "delivery_channel": CHANNELS[row["kind"]], **why,
-        }  # fmt: skip
-        return happened.summary_happening(happened.DELIVERY_FAILED, about["summary_id"], data)
     data = {"thread_keys": [], **why}
     return happened.summary_happening(happened.ORCHESTRATION_FAILED, str(row["job_id"]), data)
 

@@ -18,10 +18,9 @@ from mnemon.reports import catalogue as happened
 from mnemon.reports.abstracting import TEMPLATE, VERSION, abstracted
 from mnemon.reports.checking import proven
 from mnemon.reports.composing import ReportScope, draft_in
-from mnemon.reports.digest import enqueue_digests
+from mnemon.reports.delivery.delivering import ways_of_report
 from mnemon.reports.report import MailReport, ReportKind
 from mnemon.reports.stored import recorded_lines
-from mnemon.reports.webhook import enqueue_webhook
 from mnemon.settings import Settings
 from mnemon.telemetry import counter
 from mnemon.work.enqueue import enqueue
@@ -182,21 +181,13 @@ async def _record(
     }  # fmt: skip
     complete = happened.summary_happening(happened.COMPLETE, summary, data, caused_by=wanted.requested_as)
     [recorded] = await transaction.append([complete])
-    channels = await _channels(transaction.connection, settings, wanted)
+    channels = await ways_of_report(transaction.connection, made.kind)
     report = {
         "report_id": wanted.report_id, "summary_id": summary, "thread_keys": keys, "format": "markdown",
         "notified": bool(channels), "delivery_channels": channels,
         "summary_url": f"/v1/reports/{wanted.report_id}",
     }  # fmt: skip
     await transaction.append([happened.summary_happening(happened.PUBLISHED, summary, report, caused_by=recorded.id)])
-
-
-async def _channels(tx: Connection, settings: Settings, wanted: SummaryToMake) -> list[str]:
-    """Those who are told: by mail of what is weekly, by webhook of whatever is published."""
-    named = (tx, settings, wanted.report_id, wanted.summary_id)
-    by_mail = wanted.kind == "weekly" and await enqueue_digests(*named)
-    by_webhook = await enqueue_webhook(*named)
-    return [*(["e-mail"] if by_mail else []), *(["webhook"] if by_webhook else [])]
 
 
 @WEEKLY.handler

@@ -28,17 +28,6 @@ class ReportSettings(BaseModel):
     smtp_from: str = setting(
         "mnemon@localhost", "Whom digests are from, and who is asked to stop them.", max_length=254
     )
-    digest_to: str | None = setting(
-        None, "Addresses that get each weekly report by mail, with commas between them. Unset: nobody does."
-    )
-    webhook_url: str | None = setting(
-        None, "An http(s) address that each published report is sent to. Unset: nobody is called.", max_length=2_000
-    )
-    webhook_secret: SecretStr | None = setting(
-        None, "What deliveries to it are signed with (HMAC-SHA-256). Unset: they are not signed."
-    )
     webhook_private: bool = setting(
-        False, "Whether that address may be in a network of your own: this machine, 10.0.0.0/8 and their like."
+        False, "Whether webhooks may be in a network of your own: this machine, 10.0.0.0/8 and their like."
     )
-    webhook_tenant: str = setting("default", "The tenant whose reports are sent to it, by its slug.")
-    digest_tenant: str = setting("default", "The tenant whose weekly reports are sent to them, by its slug.")

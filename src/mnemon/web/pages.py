@@ -32,7 +32,7 @@ from mnemon.web import (
     revision_page,
     work_pages,
 )
-from mnemon.web.lists import report_page, source_pages, thread_pages
+from mnemon.web.lists import recipient_pages, report_page, source_pages, thread_pages
 from mnemon.web.rendering import KNOWN_PAGES, as_page, render, visit
 
 router = APIRouter(include_in_schema=False)
@@ -41,7 +41,8 @@ PARTS = (
     involvement_page.router, revision_page.router, correction_pages.router, library_pages.router,
     document_page.router, api_page.router, help_pages.router, memory_graph_page.router, memory_pages.router,
     log_pages.router, integrity_pages.router, privacy_pages.router, approval_pages.router, people_pages.router,
-    work_pages.router, thread_pages.router, source_pages.router, report_page.router,
+    work_pages.router, thread_pages.router, source_pages.router, recipient_pages.router,
+    report_page.router,
 )  # fmt: skip
 
 

@@ -146,7 +146,7 @@ class Subscriptions:
         refuse_lens(subscription_id)
         async with self._database.transaction(tenant) as connection:
             await find_in(connection, tenant, subscription_id)
-            await connection.execute(REMOVE, (tenant, subscription_id))
+            await remove_in(connection, tenant, subscription_id)
 
     async def _change(self, tenant: UUID, subscription_id: str, status: SubscriptionStatus) -> Subscription:
         async with self._database.transaction(tenant) as connection:
@@ -183,6 +183,10 @@ async def add_in(
             id=wanted.subscription_id,
         )
     return there
+
+
+async def remove_in(connection: Connection, tenant: UUID, subscription_id: str) -> None:
+    await connection.execute(REMOVE, (tenant, subscription_id))
 
 
 async def find_in(connection: Connection, tenant: UUID, subscription_id: str) -> Subscription:

@@ -1,24 +1,20 @@
 """How far a source may reach: a server fetches for whoever is logged in only what they could fetch themselves."""
 
-import ipaddress
-import socket
 import urllib.request
 from http.client import HTTPMessage
 from typing import IO
 from urllib.parse import urlsplit
 
 from mnemon.mail.errors import SourceRefused
+from mnemon.reach import addresses_of_host, inner_of
 
 
 def inner_address(location: str) -> str | None:
-    """An address of this machine or of a network around it that the place's name leads to, if there is one."""
-    try:
-        found = socket.getaddrinfo(host_of(location), None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        # A name that leads nowhere reaches nothing; looking at the source tells that.
-        return None
-    addresses = [str(one[4][0]).partition("%")[0] for one in found]
-    return next((one for one in addresses if not ipaddress.ip_address(one).is_global), None)
+    """An address of this machine or of a network around it that the place's name leads to, if there is one.
+
+    A name that leads nowhere reaches nothing; looking at the source tells that.
+    """
+    return inner_of(addresses_of_host(host_of(location)))
 
 
 def host_of(location: str) -> str:

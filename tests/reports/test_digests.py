@@ -16,8 +16,7 @@ import pytest
 from pydantic import SecretStr
 
 from mnemon.app import Mnemon
-from mnemon.reports import digest
-from mnemon.reports.digest import DIGEST
+from mnemon.reports.delivery.delivering import DELIVER
 from mnemon.work.worker import Worker
 from tests.api.conftest import Person
 from tests.mail.conftest import Imported
@@ -81,10 +80,10 @@ async def test_a_weekly_report_goes_to_each_address_and_one_that_is_refused_hold
     await settled()
     served = MailServer(refuse="nobody")
     async with listening(served) as port:
-        use(
-            mnemon, monkeypatch, smtp_url=SecretStr(f"smtp://127.0.0.1:{port}"), smtp_from="mnemon@example.org",
-            digest_to="ana@example.org, nobody@example.org", digest_tenant=admin.tenant_slug,
-        )  # fmt: skip
+        url = SecretStr(f"smtp://127.0.0.1:{port}")
+        use(mnemon, monkeypatch, smtp_url=url, smtp_from="mnemon@example.org")
+        for address in ("ana@example.org", "nobody@example.org"):
+            assert (await client.post("/v1/digests", json={"address": address})).status_code == 201
         asked = (await client.post("/v1/reports", json=WEEK)).json()
         await settled()
         await client.post("/v1/reports", json={"kind": "consensus"})
@@ -113,19 +112,30 @@ async def test_a_server_that_asks_to_come_again_is_asked_again_until_the_attempt
     await imported(SAMPLE)
     served = MailServer(refuse="ana", answer=b"450 later")
     async with listening(served) as port:
-        use(
-            mnemon, monkeypatch, smtp_url=SecretStr(f"smtp://127.0.0.1:{port}"), digest_to="ana@example.org",
-            digest_tenant=admin.tenant_slug,
-        )  # fmt: skip
+        use(mnemon, monkeypatch, smtp_url=SecretStr(f"smtp://127.0.0.1:{port}"))
+        await client.post("/v1/digests", json={"address": "ana@example.org"})
         await client.post("/v1/reports", json=WEEK)
         await settled()
-    assert served.tries == DIGEST.max_attempts
+    assert served.tries == DELIVER.max_attempts
     [failed] = await types_in(mnemon, tenant, "report.delivery_failed")
-    assert failed.data["retry_count"] == DIGEST.max_attempts
+    assert failed.data["retry_count"] == DELIVER.max_attempts
 
 
-def test_nobody_is_written_to_without_a_server_or_addresses(mnemon: Mnemon) -> None:
-    plain = mnemon.settings
-    assert digest.digest_addresses(plain.model_copy(update={"digest_to": "ana@example.org"})) == []
-    both = plain.model_copy(update={"digest_to": "a@x.org,, b ,a@x.org", "smtp_url": SecretStr("smtp://h")})
-    assert digest.digest_addresses(both) == ["a@x.org"]
+async def test_an_address_is_tried_refused_twice_and_removed(
+    client: httpx.AsyncClient, admin: Person, mnemon: Mnemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.headers.update(admin.headers)
+    ana = {"address": "ana@example.org"}
+    without = await client.post("/v1/digests", json=ana)
+    assert without.status_code == 422 and "MNEMON_SMTP_URL" in without.json()["error"]
+    served = MailServer()
+    async with listening(served) as port:
+        use(mnemon, monkeypatch, smtp_url=SecretStr(f"smtp://127.0.0.1:{port}"))
+        assert (await client.post("/v1/digests", json=ana)).json()["report_kinds"] == ["weekly"]
+        assert (await client.post("/v1/digests", json={"address": "Ana@Example.org"})).status_code == 409
+        assert (await client.post("/v1/digests/ana@example.org/test")).status_code == 200
+        assert [one["address"] for one in (await client.get("/v1/digests")).json()["items"]] == ["ana@example.org"]
+        assert (await client.delete("/v1/digests/ana@example.org")).json()["removed"]
+        assert (await client.post("/v1/digests/ana@example.org/test")).status_code == 404
+    [(address, mail)] = served.mails
+    assert (address, mail["Subject"]) == ("ana@example.org", "Mnemon can write to you")
