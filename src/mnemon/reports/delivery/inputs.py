@@ -52,7 +52,7 @@ class DeliveriesAsked(WebhookAsked):
     cursor: Cursor = None
 
 
-class ReplayAsked(WebhookAsked):
+class RedeliveryAsked(WebhookAsked):
     """What was given up, again."""
 
     job_id: Maybe[UUID] = Field(None, description="This delivery alone. Default: all that were given up.")

@@ -113,7 +113,7 @@ async def deliveries(mnemon: DeliveryParts, caller: Caller, asked: inputs.Delive
 @operation(
     "webhooks.replay", Action.MANAGE_SOURCES, errors=(NotFound,), example=CHAT, absent=NOT_FOR_AGENTS,
 )  # fmt: skip
-async def replay_webhook(mnemon: DeliveryParts, caller: Caller, asked: inputs.ReplayAsked) -> outputs.ReplayBegun:
+async def replay_webhook(mnemon: DeliveryParts, caller: Caller, asked: inputs.RedeliveryAsked) -> outputs.ReplayBegun:
     """Make deliveries again that were given up, with the same keys, each with all its attempts."""
     return await replayed(mnemon, caller, "webhook", asked.webhook, asked.webhook, asked.job_id)
 
