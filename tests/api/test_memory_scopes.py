@@ -111,6 +111,22 @@ async def test_nobody_takes_the_id_of_anothers_object_in_a_branch(
     assert await found_by(client, bo) == set()
 
 
+async def test_a_clash_is_settled_by_whoever_may_change_the_object(
+    client: httpx.AsyncClient, user: Person, bo: Person, admin: Person
+) -> None:
+    made = await created(client, user, content="base")
+    own = f"{OBJECTS}/{made['emo_id']}/content"
+    assert (await client.post("/v1/memory/branches", json={"branch": "side"}, headers=user.headers)).status_code == 201
+    for params, content in (({}, "ours"), ({"branch": "side"}, "theirs")):
+        changed = await client.put(own, params=params, json={"content": content}, headers=user.headers)
+        assert changed.status_code == 200, changed.text
+    merge, settled = "/v1/memory/branches/side/merge", {"resolutions": {made["emo_id"]: {"content": "what Bo says"}}}
+    refused = await client.post(merge, json=settled, headers=bo.headers)
+    assert (refused.status_code, "who alone may change it" in refused.text) == (403, True)
+    assert await found_by(client, bo) == {"ours"}
+    assert (await client.post(merge, json=settled, headers=user.headers)).status_code == 200
+
+
 async def test_readers_are_named_later_and_lose_the_past_with_the_present(
     client: httpx.AsyncClient, user: Person, bo: Person
 ) -> None:

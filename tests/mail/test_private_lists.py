@@ -9,7 +9,9 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Role, user_actor_id
+from mnemon.ids import new_uuid
 from mnemon.mail import inputs, operations
+from mnemon.mail.sources.looking import enqueue_look
 from mnemon.operations import Caller
 from mnemon.work.worker import Worker
 from tests.api.conftest import TESTER, Person, person
@@ -86,6 +88,43 @@ async def test_lists_of_different_readers_do_not_mix(client: httpx.AsyncClient, 
     assert mine["thread_key"] != shown["thread_key"]
     voted = (await asked_for(client, user, "/threads/<42@example.org>/consensus")).json()
     assert voted["tally"] == {"+1": 1}
+
+
+@pytest.mark.usefixtures("lists")
+async def test_an_administrator_removes_no_private_source_and_puts_its_name_in_no_event(
+    client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, admin: Person
+) -> None:
+    hidden = await client.delete("/v1/mail/sources/board", headers=admin.headers)
+    absent = await client.delete("/v1/mail/sources/nothing", headers=admin.headers)
+    assert (hidden.status_code, absent.status_code) == (404, 404)
+    assert hidden.text.replace("board", "nothing") == absent.text, "as if it were not there"
+    async with mnemon.database.transaction(tenant) as tx:
+        found = await tx.execute("UPDATE mnemon.mail_threads SET list_name = 'board' WHERE readers IS NOT NULL")
+    assert found.rowcount
+    asked = await client.post("/v1/reports", json={"kind": "consensus", "list_name": "board"}, headers=admin.headers)
+    assert asked.status_code == 404, asked.text
+    assert "board" not in (await client.get("/v1/events", headers=admin.headers)).text
+    done = await operations.remove_source(mnemon, Caller(tenant, TESTER), inputs.SourceAsked(name="board"))
+    assert done.removed, "whoever sits at the machine may"
+
+
+async def test_a_source_that_is_refused_by_now_is_not_looked_at(
+    client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, admin: Person, mail_worker: Worker, eventually: Eventually
+) -> None:
+    """Added over REST before mailboxes and inner hosts were refused there; at the machine both may be added."""
+    places = {"box": ("imap", "imap://ann@127.0.0.1:1/INBOX"), "inner": ("http", "http://127.0.0.1:1/x.mbox")}
+    for name, (kind, location) in places.items():
+        values = {"id": new_uuid(), "name": name, "type": kind, "location": location, "every": None, "scope": "org"}
+        async with mnemon.database.transaction(tenant) as tx:
+            values |= {"by": user_actor_id(admin.user_id), "readers": None}
+            await tx.execute(operations.ADD_SOURCE, values)
+            await enqueue_look(tx, values["id"], None)
+
+    async def refused() -> bool:
+        found = (await client.get("/v1/mail/sources", headers=admin.headers)).json()["items"]
+        return all("at the machine alone" in (one["last_error"] or "") for one in found)
+
+    await eventually(refused)
 
 
 async def test_who_may_read_is_told_clearly(mnemon: Mnemon, tenant: UUID, user: Person, small_list: Path) -> None:

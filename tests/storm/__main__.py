@@ -39,8 +39,10 @@ async def storm(
     pause: float = 3.0,
     only: Sequence[str] = (),
     many: int = MANY,
+    keep: Path | None = None,
 ) -> Outcome:
-    """For so long, and until enough was acknowledged to judge; with `only`, until these faults have happened."""
+    """For so long, and until enough was acknowledged to judge; with `only`, until these faults have happened. What the
+    processes said is copied to the folder `keep`."""
     folder = Path(tempfile.mkdtemp(prefix="mnemon-storm-"))
     folder.chmod(0o755)
     stage = Stage(folder)
@@ -49,6 +51,10 @@ async def storm(
     finally:
         stage.stop()
         stage.clear()
+        if keep is not None:
+            keep.mkdir(parents=True, exist_ok=True)
+            for said in folder.glob("*.out"):
+                shutil.copy(said, keep)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -102,6 +108,7 @@ def _outcome(
         *result.stuck,
         *hostile.leaks,
         *ledger.unread,
+        *ledger.surprises,
         *result.broken,
         *map(repr, failures),
     ]
@@ -116,9 +123,10 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--pause", type=float, default=3.0, help="Seconds between two faults, about.")
+    parser.add_argument("--keep", type=Path, help="A folder for what the processes said.")
     asked = parser.parse_args()
     print(f"Seed {asked.seed}, {asked.minutes:g} minutes")
-    outcome = asyncio.run(storm(asked.minutes, seed=asked.seed, pause=asked.pause))
+    outcome = asyncio.run(storm(asked.minutes, seed=asked.seed, pause=asked.pause, keep=asked.keep))
     for name, number in sorted(outcome.faults.items()):
         print(f"  {name:32}{number:>8}")
     for name, number in outcome.figures.items():

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from mnemon.documents.errors import UploadNotStored
 from mnemon.ids import new_uuid
 from tests.storm.history import History, Read, Write
 
@@ -26,6 +27,8 @@ class Ledger:
     waits: list[float] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
+    # What nobody foresaw: a fault of ours, whatever was killed.
+    surprises: list[str] = field(default_factory=list)
 
     @property
     def acked(self) -> int:
@@ -116,8 +119,15 @@ class Client:
             answer = await self.http.request(method, path, **given)
             if answer.status_code not in (429, 500, 502, 503, 507):
                 return answer
-            self.ledger.refused[f"victim was told {answer.status_code}"] += 1
+            self._note_refusal(f"{method} {path}", answer)
         except httpx.HTTPError as failure:
             self.ledger.refused[f"victim had {type(failure).__name__}"] += 1
         await asyncio.sleep(0.1)
         return None
+
+    def _note_refusal(self, asked: str, answer: httpx.Response) -> None:
+        code = answer.json()["error_code"] if answer.headers.get("content-type") == "application/json" else ""
+        self.ledger.refused[f"victim was told {answer.status_code} {code}".rstrip()] += 1
+        # A full disk is told as UPLOAD_NOT_STORED. What has no code of its own nobody foresaw.
+        if answer.status_code == 500 and code != UploadNotStored.code:
+            self.ledger.surprises.append(f"{asked} was answered {answer.text[:500]}")

@@ -116,6 +116,11 @@ def user_actor_id(user_id: UUID) -> str:
     return f"user:{user_id}"
 
 
+def has_credential(actor_id: str) -> bool:
+    """Whether it names somebody who came through a door, and not whoever sits at the machine."""
+    return actor_id.startswith(("user:", "token:"))
+
+
 def may(role: Role, scope: CredentialScope, action: Action, *, by_token: bool = False) -> bool:
     rule = RULES[action]
     far_enough = scope is CredentialScope.WRITE or rule.scope is CredentialScope.READ

@@ -27,6 +27,10 @@ FOR_ALL = """
 SELECT FROM mnemon.mail_threads
  WHERE tenant_id = mnemon.current_tenant() AND thread_key = %s AND readers IS NULL
 """
+NAMED_FOR_ALL = """
+SELECT FROM mnemon.mail_threads
+ WHERE tenant_id = mnemon.current_tenant() AND list_name = %s AND readers IS NULL LIMIT 1
+"""
 REPORT_ID = Annotated[str, Field(pattern="^rpt-[0-9A-HJKMNP-TV-Z]{26}$", description="The report.")]
 REPORT = "rpt-01JD0000000000000000000000"
 SUMMARY = "3f2b8a4e-6c1d-4e0f-9a7b-1c2d3e4f5a6b"
@@ -146,6 +150,16 @@ async def publish(mnemon: StoredParts, caller: Caller, asked: ReportWanted) -> R
     One about several threads tells of lists alone that everybody may read.
     """
     scope = ReportScope(**{name: getattr(asked, name) for name in ReportWanted.model_fields}).checked()
+    if asked.list_name is not None:
+        async with mnemon.database.transaction(caller.tenant_id) as tx:
+            row = await (await tx.execute(NAMED_FOR_ALL, (asked.list_name,))).fetchone()
+        if row is None:
+            # The request stands in the log, for everybody: the name of a list that is for few must not.
+            raise NotFound(
+                f"A report that is kept is for everybody, and there is no list {asked.list_name} that everybody may "
+                "read: `mnemon mail report` shows one of what you may read now.",
+                list_name=asked.list_name,
+            )
     if asked.thread is not None:
         async with mnemon.database.transaction(caller.tenant_id) as tx:
             await read_as(tx, Reader.of(caller.actor))

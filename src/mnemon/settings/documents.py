@@ -37,8 +37,10 @@ class DocumentSettings(BaseModel):
         ge=1,
         le=3_650,
     )
-    source_folders: Annotated[tuple[Path, ...], NoDecode] = setting(
-        (), "Folders of this machine that sources may be in, separated by commas. Empty: none."
+    source_folders: Annotated[tuple[str, ...], NoDecode] = setting(
+        (),
+        "Folders of this machine that sources may be in, separated by commas. A bare one is for the first tenant, "
+        "`main`; `acme=/srv/acme` is for the tenant acme. Empty: none.",
     )
     source_s3_endpoints: Annotated[tuple[str, ...], NoDecode] = setting(
         (),

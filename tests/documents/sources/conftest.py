@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -33,9 +34,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def settings(tmp_path: Path, folder: Path, store_address: str) -> Settings:
+def settings(tmp_path: Path, folder: Path, store_address: str, tenant: UUID) -> Settings:
+    opened = (f"t-{tenant.hex}={folder.parent}", str(tmp_path / "of-main"))
     return Settings(
-        home=tmp_path / "home", embedder="none", upload_max_size_mb=1, source_folders=(folder.parent,),
+        home=tmp_path / "home", embedder="none", upload_max_size_mb=1, source_folders=opened,
         source_s3_endpoints=(store_address,),
     )  # fmt: skip
 

@@ -1,5 +1,6 @@
 """A source is followed: what changes there changes here, and nothing else does."""
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,13 @@ import httpx
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.buckets import ObjectBucket
-from tests.api.conftest import TESTER, Person
+from mnemon.buckets import ObjectBucket, ObjectGone
+from mnemon.documents.sources import operations
+from mnemon.documents.sources.folder_place import FolderPlace
+from mnemon.documents.sources.inputs import NewSource
+from mnemon.identity.roles import Role
+from mnemon.operations import Caller
+from tests.api.conftest import TESTER, Person, person
 from tests.documents.conftest import rows
 from tests.documents.sources.conftest import Listed, Look
 from tests.object_store import KEYS, REGION, ObjectStore
@@ -200,6 +206,51 @@ async def test_only_places_that_the_settings_open_are_followed(
 ) -> None:
     answer = await add(client, admin, **told)
     assert answer.json()["error_code"] == code, answer.text
+
+
+async def test_a_folder_is_followed_for_the_tenant_that_the_setting_names(
+    folder: Path, tmp_path: Path, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon, tenant: UUID,
+    other_tenant: UUID, look: Look, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    stranger = await person(mnemon, other_tenant, Role.ADMIN, "stranger@example.org")
+    of_main = tmp_path / "of-main"
+    of_main.mkdir()
+    for who, place in ((stranger, folder), (stranger, of_main), (admin, of_main)):
+        refused = await add(client, who, location=str(place))
+        assert (refused.status_code, refused.json()["error_code"]) == (422, "PLACE_REFUSED"), refused.text
+    assert "none" in (await add(client, stranger, location=str(folder))).text, "nobody is told of others' folders"
+    assert (await add(client, admin, location=str(folder))).status_code == 201
+    told = NewSource(name="by-hand", location=str(of_main))
+    await operations.add(mnemon, Caller(tenant, TESTER), told)
+    assert (await look("by-hand", begin=False))["status"] == "succeeded", "whoever sits at the machine may"
+    assert (await look())["status"] == "succeeded"
+    monkeypatch.setattr(mnemon, "settings", mnemon.settings.model_copy(update={"source_folders": ()}))
+    closed = await look()
+    assert closed["status"] == "failed" and "MNEMON_SOURCE_FOLDERS" in closed["error"]
+
+
+def test_a_link_put_there_at_the_last_moment_leads_nowhere(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = folder.with_name("outside")
+    for place in (outside, folder / "inner"):
+        place.mkdir()
+        (place / "notes.txt").write_text(f"in {place.name}")
+    opened, read = os.open, list[bytes]()
+
+    def swap_first(*given: Any, **more: Any) -> int:
+        monkeypatch.setattr(os, "open", opened)
+        shutil.rmtree(folder / "inner")
+        (folder / "inner").symlink_to(outside)
+        return opened(*given, **more)
+
+    place = FolderPlace(folder)
+    [page] = place.pages("")
+    assert [one.key for one in page] == ["inner/notes.txt"]
+    place.read("inner/notes.txt", read.append)
+    assert read == [b"in inner"]
+    monkeypatch.setattr(os, "open", swap_first)
+    with pytest.raises(ObjectGone):
+        place.read("inner/notes.txt", read.append)
+    assert read == [b"in inner"] and list(place.pages("")) == [[]]
 
 
 async def test_sources_are_the_administrators(client: httpx.AsyncClient, user: Person, folder: Path) -> None:

@@ -12,7 +12,9 @@ import pytest
 from mnemon.db.database import Database
 from mnemon.work import worker as worker_module
 from mnemon.work.job import Job
+from mnemon.work.transports.sqs_transport import SqsTransport
 from mnemon.work.transports.transport import JobMessage
+from tests.object_store import REGION, ObjectStore
 from tests.work.conftest import Eventually, MakeKind, Note
 from tests.work.transports.conftest import Carrier, StartWorkers, add_jobs
 
@@ -217,3 +219,18 @@ async def _told(carrier: Carrier, message: JobMessage) -> None:
         except TransportUnavailable:
             await asyncio.sleep(0.02)
     raise AssertionError("no worker ever took it")
+
+
+@pytest.mark.slow
+async def test_without_dead_letters_a_message_that_nobody_can_read_comes_once(store: ObjectStore) -> None:
+    client = store.client("sqs")
+    queue = client.create_queue(QueueName=f"{store.bucket}-alone")["QueueUrl"]
+    client.send_message(QueueUrl=queue, MessageBody="no message of ours")
+    transport = SqsTransport(queue, region=REGION, endpoint=store.endpoint)
+    [delivery] = await transport.take(5)
+    assert delivery.message is None
+    await delivery.reject()
+    counts = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    told = client.get_queue_attributes(QueueUrl=queue, AttributeNames=counts)["Attributes"]
+    assert [told[one] for one in counts] == ["0", "0"]
+    await transport.close()

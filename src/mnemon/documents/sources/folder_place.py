@@ -1,20 +1,29 @@
-"""A folder of this machine as a source; only below folders that a setting opens."""
+"""A folder of this machine as a source; only below folders that a setting opens to the tenant."""
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from mnemon.buckets import ObjectGone
 from mnemon.documents.sources.errors import PlaceRefused, PlaceUnavailable
 from mnemon.documents.sources.places import SeenObject
+from mnemon.identity.tenants import DEFAULT_SLUG
 
 PAGE = 1_000
 BLOCK = 1 << 20
+# A folder on the way needs no right to be listed, where the system can open it so.
+ON_THE_WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class FolderPlace:
-    """Plain files, by their path below the folder. Hidden ones and links are left alone."""
+    """Plain files, by their path below the folder. Hidden ones and links are left alone.
+
+    Whoever may write in the folder must not make us read what is outside it: each name on the way is opened in the
+    folder before it, and none may be a link, so that one put there at the last moment leads nowhere.
+    """
 
     requests = 0
 
@@ -37,7 +46,7 @@ class FolderPlace:
     def _walk(self, below: str, after: str) -> Iterator[SeenObject]:
         """In the order of the whole path's bytes: a folder stands where its name with a slash would."""
         try:
-            with os.scandir(self._folder / below) as found:
+            with self._opened(below, os.O_RDONLY | os.O_DIRECTORY) as descriptor, os.scandir(descriptor) as found:
                 entries = [(one.name + "/" if one.is_dir(follow_symlinks=False) else one.name) for one in found]
         except OSError as failure:
             raise PlaceUnavailable(f"{self._folder / below} cannot be read: {failure.strerror}.") from failure
@@ -53,30 +62,40 @@ class FolderPlace:
                 yield from self._seen(key)
 
     def _seen(self, key: str) -> Iterator[SeenObject]:
-        file = self._folder / key
         try:
-            state = file.lstat()
+            state = (self._folder / key).lstat()
         except FileNotFoundError:
             return
-        if file.is_file() and not file.is_symlink():
+        if stat.S_ISREG(state.st_mode):
             modified = datetime.fromtimestamp(state.st_mtime, UTC)
             yield SeenObject(key, f"{state.st_mtime_ns} {state.st_size}", state.st_size, modified)
 
     def read(self, key: str, write: Callable[[bytes], object]) -> None:
         try:
-            # Whoever may write in the folder must not make us read what is outside it.
-            descriptor = os.open(self._inside(key), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with self._opened(key, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    raise ObjectGone(f"{self._folder / key} is no plain file.")
+                source = os.dup(descriptor)
         except OSError as failure:
             raise ObjectGone(f"{self._folder / key} cannot be read: {failure.strerror}.") from None
-        with os.fdopen(descriptor, "rb") as file:
+        with os.fdopen(source, "rb") as file:
             while block := file.read(BLOCK):
                 write(block)
 
-    def _inside(self, key: str) -> Path:
-        file = self._folder / key
-        if not file.parent.resolve().is_relative_to(self._folder):
-            raise ObjectGone(f"{file} leads out of the folder.")
-        return file
+    @contextmanager
+    def _opened(self, key: str, how: int) -> Iterator[int]:
+        """A descriptor of what the key names below the folder, come to without following any link."""
+        root, *steps = (self._folder / key).parts
+        descriptor = os.open(root, ON_THE_WAY)
+        try:
+            for number, step in enumerate(steps, 1):
+                manner = ON_THE_WAY if number < len(steps) else how | os.O_NOFOLLOW
+                inner = os.open(step, manner, dir_fd=descriptor)
+                os.close(descriptor)
+                descriptor = inner
+            yield descriptor
+        finally:
+            os.close(descriptor)
 
     def address_of(self, key: str) -> str:
         return (self._folder / key).as_uri()
@@ -86,14 +105,21 @@ def _is_text(name: str) -> bool:
     return name.isprintable() and not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
-def allowed_folder(place: str, allowed: Sequence[Path]) -> Path:
-    """The folder itself, links followed, if it is one of those that the settings open or below one."""
+def opened_folders(setting: Sequence[str], slug: str | None) -> list[Path]:
+    """Those that the setting opens to a tenant; without one, to whoever sits at the machine: all of them."""
+    named = [one.partition("=") if "=" in one else (DEFAULT_SLUG, "=", one) for one in setting]
+    return [Path(folder).expanduser() for tenant, _, folder in named if slug in (None, tenant)]
+
+
+def allowed_folder(place: str, opened: Sequence[Path]) -> Path:
+    """The folder itself, links followed, if it is one of those that are opened or below one."""
     folder = Path(place).expanduser().resolve()
-    if not any(folder.is_relative_to(one.resolve()) for one in allowed):
-        opened = ", ".join(map(str, allowed)) or "none"
+    if not any(folder.is_relative_to(one.resolve()) for one in opened):
+        told = ", ".join(map(str, opened)) or "none"
         raise PlaceRefused(
-            f"{folder} is below no folder that MNEMON_SOURCE_FOLDERS opens to sources; those are: {opened}.",
-            folder=str(folder),
+            f"{place} is below no folder that MNEMON_SOURCE_FOLDERS opens to sources of this tenant; those are: "
+            f"{told}.",
+            folder=place,
         )
     if not folder.is_dir():
         raise PlaceRefused(f"{folder} is no folder of this machine.", folder=str(folder))

@@ -10,7 +10,7 @@ from mnemon.db.database import Database
 from mnemon.documents.sources import events as happened
 from mnemon.documents.sources import inputs, outputs
 from mnemon.documents.sources.errors import PlaceRefused
-from mnemon.documents.sources.folder_place import allowed_folder
+from mnemon.documents.sources.folder_place import allowed_folder, opened_folders
 from mnemon.documents.sources.sealed_keys import seal_keys
 from mnemon.documents.sources.stored_sources import (
     ALL,
@@ -25,6 +25,7 @@ from mnemon.documents.sources.stored_sources import (
 from mnemon.documents.sources.syncing import begin_sync
 from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
 from mnemon.identity.roles import Action
+from mnemon.identity.tenants import own_tenant
 from mnemon.ids import new_uuid
 from mnemon.inputs import from_cursor, page_of
 from mnemon.log.privacy.privacy import Privacy
@@ -87,7 +88,9 @@ async def add(mnemon: Parts, caller: Caller, asked: inputs.NewSource) -> outputs
     no longer served, and nothing of it is deleted.
     """
     source_id = new_uuid()
-    row = await asyncio.to_thread(_row, mnemon.settings, caller, asked)
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
+        slug = (await own_tenant(tx, caller.tenant_id)).slug if caller.principal else None
+    row = await asyncio.to_thread(_row, mnemon.settings, caller, asked, slug)
     row |= {"source_id": source_id, "created_by": caller.actor.id, "sealed_keys": None}
     async with mnemon.log.transaction(caller.tenant_id) as transaction:
         tx = transaction.connection
@@ -178,7 +181,7 @@ async def objects(mnemon: Parts, caller: Caller, asked: inputs.SourceObjectsAske
     return outputs.SourceObjectPage(**page_of(items, asked.limit, lambda one: one.key))
 
 
-def _row(settings: Settings, caller: Caller, asked: inputs.NewSource) -> dict[str, Any]:
+def _row(settings: Settings, caller: Caller, asked: inputs.NewSource, slug: str | None) -> dict[str, Any]:
     """Where it is, in plain form; or why it cannot be there."""
     terms = {
         "name": asked.name, "include": asked.include or [], "exclude": asked.exclude or [], "tags": asked.tags or [],
@@ -188,7 +191,7 @@ def _row(settings: Settings, caller: Caller, asked: inputs.NewSource) -> dict[st
     if "://" not in asked.location:
         if keys or asked.server_keys:
             _refuse_keys("folder")
-        folder = allowed_folder(asked.location, settings.source_folders)
+        folder = allowed_folder(asked.location, opened_folders(settings.source_folders, slug))
         return terms | {"kind": "folder", "place": str(folder), "access": "none"}
     if urlsplit(asked.location).scheme != "s3" or "?" in asked.location or not urlsplit(asked.location).netloc:
         raise PlaceRefused(

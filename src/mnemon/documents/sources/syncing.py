@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Protocol, cast
 from uuid import UUID
 
@@ -15,12 +16,14 @@ from mnemon.documents.intake.files import Files
 from mnemon.documents.sources.bucket_place import BucketPlace
 from mnemon.documents.sources.comparing import SourceChange, compare
 from mnemon.documents.sources.filters import KeyFilter
-from mnemon.documents.sources.folder_place import FolderPlace, allowed_folder
+from mnemon.documents.sources.folder_place import FolderPlace, allowed_folder, opened_folders
 from mnemon.documents.sources.known_objects import known_between, purged_among
 from mnemon.documents.sources.places import SeenObject, SourcePlace
 from mnemon.documents.sources.sealed_keys import open_keys
 from mnemon.documents.sources.taking import SourceToFollow, Taking
 from mnemon.errors import NotFound
+from mnemon.identity.roles import has_credential
+from mnemon.identity.tenants import own_tenant
 from mnemon.ids import new_uuid
 from mnemon.log.events import SYSTEM, Actor
 from mnemon.log.privacy.privacy import Privacy
@@ -121,9 +124,10 @@ async def sync(job: Job[SyncToDo]) -> dict[str, Any]:
     async with job.transaction() as tx:
         row = await (await tx.execute(SYNC_ROW, (job.payload.sync_id,))).fetchone()
         source = await (await tx.execute(SOURCE, (row["source_id"],))).fetchone() if row else None
+        slug = (await own_tenant(tx, job.tenant_id)).slug
     if row is None or source is None:
         raise NotFound(f"The source of look {job.payload.sync_id} was removed.")
-    followed = await _followed(context, job.tenant_id, source)
+    followed = await _followed(context, job.tenant_id, slug, source)
     look = _Look(job, source, Taking(followed, job.database, context.log, context.files), row["counts"])
     await look.walk(row["position"])
     return look.told
@@ -193,18 +197,20 @@ def _next(pages: Iterator[list[SeenObject]]) -> list[SeenObject] | None:
     return next(pages, None)
 
 
-async def _followed(context: SyncContext, tenant: UUID, source: dict[str, Any]) -> SourceToFollow:
+async def _followed(context: SyncContext, tenant: UUID, slug: str, source: dict[str, Any]) -> SourceToFollow:
     keys = BucketKeys(source["access"])
     if source["access"] == "keys":
         keys = await open_keys(context.privacy.keys, tenant, source["source_id"], source["sealed_keys"])
-    place = await asyncio.to_thread(open_place, context.settings, source, keys)
     by = source["created_by"]
+    # Asked again at each look: what the setting no longer opens is no longer read.
+    opened = opened_folders(context.settings.source_folders, slug if has_credential(by) else None)
+    place = await asyncio.to_thread(open_place, source, keys, opened)
     actor = Actor("human", by) if by.startswith("user:") else SYSTEM
     return SourceToFollow(tenant, source["source_id"], source["kind"], place, actor, tuple(source["tags"]))
 
 
-def open_place(settings: Settings, source: dict[str, Any], keys: BucketKeys) -> SourcePlace:
+def open_place(source: dict[str, Any], keys: BucketKeys, opened: Sequence[Path]) -> SourcePlace:
     if source["kind"] == "folder":
-        return FolderPlace(allowed_folder(source["place"], settings.source_folders), source["prefix"])
+        return FolderPlace(allowed_folder(source["place"], opened), source["prefix"])
     address = BucketAddress(source["place"], "", source["endpoint"], source["region"] or "us-east-1")
     return BucketPlace(ObjectBucket(address, keys), source["prefix"])

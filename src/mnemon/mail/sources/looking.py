@@ -10,12 +10,14 @@ from pydantic import BaseModel
 
 from mnemon.db.database import Connection
 from mnemon.errors import MnemonError, NotFound
+from mnemon.identity.roles import has_credential
 from mnemon.ids import new_uuid
 from mnemon.mail import catalogue as happened
 from mnemon.mail.errors import SourceRefused
 from mnemon.mail.message.ids import audience_of
 from mnemon.mail.sources import files, remote
 from mnemon.mail.sources.kinds import Brought, BroughtArchive, local_path
+from mnemon.mail.sources.reach import refuse_from_afar
 from mnemon.mail.storing.failures import NO_ARCHIVE
 from mnemon.mail.storing.importing import IMPORT_JOB, ImportContext, ImportToDo, initiator
 from mnemon.mail.storing.packs import Packs
@@ -90,6 +92,9 @@ async def look(job: Job[SourceToLookAt]) -> dict[str, Any]:
     if source is None:
         raise NotFound(f"There is no source {job.payload.source_id}.")
     try:
+        if has_credential(source["created_by"]):
+            # Asked again at each look: a name may lead elsewhere by now, and sources outlive the rules of their time.
+            await asyncio.to_thread(refuse_from_afar, source["source_type"], source["location"])
         brought = await asyncio.to_thread(_bring, context, job.tenant_id, source)
     except (MnemonError, OSError) as failure:
         await _note_failure(job, context, source, failure)

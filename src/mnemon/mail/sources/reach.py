@@ -5,8 +5,25 @@ from http.client import HTTPMessage
 from typing import IO
 from urllib.parse import urlsplit
 
+from mnemon.errors import NotAllowed
 from mnemon.mail.errors import SourceRefused
+from mnemon.mail.sources.kinds import SourceType
 from mnemon.reach import addresses_of_host, inner_of
+
+
+def refuse_from_afar(kind: SourceType, location: str) -> None:
+    """Raise for what is read only for whoever sits at the machine; it asks a name server, so call it in a thread."""
+    at_the_machine = "`mnemon mail import` at the machine alone"
+    if kind in ("file", "folder"):
+        raise NotAllowed(f"Files of this machine are read by {at_the_machine}: give an address.")
+    if kind == "imap":
+        # The password is the server's: whoever names another host would be told it.
+        raise NotAllowed(f"With the server's password a mailbox is read by {at_the_machine}.")
+    if inner := inner_address(location):
+        raise NotAllowed(
+            f"{host_of(location)} is {inner}, in a network of the server's own: such a place is read by "
+            f"{at_the_machine}."
+        )
 
 
 def inner_address(location: str) -> str | None:

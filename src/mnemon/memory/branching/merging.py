@@ -14,7 +14,7 @@ from mnemon.log.moments import now
 from mnemon.log.store import EventLog
 from mnemon.memory.branching.branches import Branch, branch_event, branch_in, refuse_if_closed
 from mnemon.memory.branching.three_way import MergeOutcome, Resolution, merge_objects, resolve
-from mnemon.memory.changing.change_events import Author, event_of
+from mnemon.memory.changing.change_events import Author, event_of, refuse_if_not_theirs
 from mnemon.memory.changing.drafts import check_amount_of_facets, check_text
 from mnemon.memory.diffs import diff_texts
 from mnemon.memory.errors import MemoryConflict, MergeConflicts, PersonNeeded
@@ -93,6 +93,10 @@ class Merging:
             _refuse_agents(branch, author.actor)
             compared = await _compared(connection, tenant, place, branch)
         _refuse_hidden(branch, compared, author)
+        for one in compared:
+            if one.ours is not None and one.outcome.clashes and one.emo_id in (resolutions or {}):
+                # Whoever settles a clash says what the object is from now on, which neither side may have said.
+                refuse_if_not_theirs(author, one.ours)
         settled = _settled(compared, resolutions or {})
         parent = Place(place.world_id, branch.parent)
         because = rationale or f"Merged from the branch {place.branch}."

@@ -7,12 +7,15 @@ from typing import Any
 import orjson
 
 from mnemon.buckets import client_library
+from mnemon.telemetry import logger
 from mnemon.work.transports.transport import JobDelivery, JobMessage, TransportUnavailable
 
 HIDDEN_SECONDS = 30
 PATIENCE = 1
 # What one request may bring.
 AT_ONCE = 10
+
+log = logger(__name__)
 
 
 class SqsTransport:
@@ -56,6 +59,11 @@ class SqsTransport:
         except (BotoCoreError, ClientError) as failure:
             raise TransportUnavailable(f"SQS refuses {what}, or does not answer: {failure}") from failure
 
+    async def moves_dead_letters(self) -> bool:
+        """Whether the queue itself puts aside what was received too often: by our rule, or by its owner's."""
+        told = await self.ask("get_queue_attributes", AttributeNames=["RedrivePolicy"])
+        return "RedrivePolicy" in told.get("Attributes", {})
+
     async def _ready(self) -> None:
         """Once: what nobody answers goes to the dead letters after so many receipts."""
         if self._checked:
@@ -79,6 +87,7 @@ class _SqsDelivery:
         self.message = JobMessage.read(raw["Body"])
         self._transport = transport
         self._receipt = raw["ReceiptHandle"]
+        self._name = raw.get("MessageId")
 
     async def done(self) -> None:
         await self._transport.ask("delete_message", ReceiptHandle=self._receipt)
@@ -87,8 +96,12 @@ class _SqsDelivery:
         await self._show_again(HIDDEN_SECONDS)
 
     async def reject(self) -> None:
-        """Shown again at once, until the queue itself moves it to the dead letters."""
-        await self._show_again(0)
+        """Shown again at once until the queue itself moves it to the dead letters; for ever, where it has none."""
+        if await self._transport.moves_dead_letters():
+            await self._show_again(0)
+            return
+        log.warning("unreadable_message_deleted", message_id=self._name, remedy="name a queue in MNEMON_SQS_DLQ_URL")
+        await self.done()
 
     async def _show_again(self, seconds: int) -> None:
         await self._transport.ask("change_message_visibility", ReceiptHandle=self._receipt, VisibilityTimeout=seconds)
