@@ -91,11 +91,11 @@ $(BROWSER):
 	  || echo "No chromium: the browser tests will be skipped."
 	@touch $@
 
-# RabbitMQ and PgBouncer for the long suites, which skip, and say so, where they cannot be installed.
+# RabbitMQ, PgBouncer and Tesseract for the long suites, which skip, and say so, where they cannot be installed.
 $(SERVICES):
 	@mkdir -p .make
-	@{ test -x /usr/sbin/rabbitmq-server && test -x /usr/sbin/pgbouncer; } || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
-	  && echo "Installing RabbitMQ and PgBouncer for the long suites" && apt-get update -qq \
-	  && apt-get install -y -qq --no-install-recommends rabbitmq-server pgbouncer > /dev/null; } \
-	  || echo "No RabbitMQ or PgBouncer: their suites will be skipped."
+	@{ test -x /usr/sbin/rabbitmq-server && test -x /usr/sbin/pgbouncer && command -v tesseract > /dev/null; } || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+	  && echo "Installing RabbitMQ, PgBouncer and Tesseract for the long suites" && apt-get update -qq \
+	  && apt-get install -y -qq --no-install-recommends rabbitmq-server pgbouncer tesseract-ocr > /dev/null; } \
+	  || echo "No RabbitMQ, PgBouncer or Tesseract: their suites will be skipped."
 	@touch $@

@@ -38,7 +38,7 @@ def folder(open_folder: Path) -> Path:
     (papers / "policy.md").write_text("# Travel\n\nWe take the train.\n")
     (papers / "2026" / "minutes.txt").write_text("The board decided to open an office in Lyon.\n")
     (papers / "2026" / "blank.txt").write_text(" \n")
-    (papers / "2026" / "photo.png").write_bytes(b"\x89PNG")
+    (papers / "2026" / "photo.heic").write_bytes(b"\x89PNG")
     (papers / "2026" / ".hidden.txt").write_text("hidden")
     (papers / "2026" / ".git" / "config.txt").write_text("hidden too")
     (papers / "2026" / "fake.pdf").write_text("no PDF at all")
@@ -76,7 +76,7 @@ def test_a_folder_is_taken_in_and_read_with_a_reason_for_what_is_not(added: dict
         "policy.md": "succeeded",
         "minutes.txt": "succeeded",
         "blank.txt": "failed",
-        "photo.png": "left_out",
+        "photo.heic": "left_out",
         "fake.pdf": "refused",
     }
     assert "no text" in added["blank.txt"]["reason"]
@@ -119,7 +119,7 @@ def test_people_are_told_the_same(environment: dict[str, str], folder: Path, add
     assert "already ingested, no changes" in done.stdout
     skipped = {Path(line.split()[0]).name for line in done.stdout.splitlines() if "skipped" in line}
     assert skipped == {"minutes.txt", "policy.md"}
-    assert "Left out 1 file (2026/photo.png): not one of .pdf, .docx" in done.stdout
+    assert "Left out 1 file (2026/photo.heic): not one of .pdf, .docx" in done.stdout
     missing = mnemon(environment, "add", folder / "no-such-file.txt")
     assert missing.exit_code == 1 and "there is no such file" in missing.stdout
 

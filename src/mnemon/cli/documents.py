@@ -15,6 +15,7 @@ from mnemon.cli.context import run_async, server_calls
 from mnemon.cli.output import console, counted, say, show, table
 from mnemon.client.remote import filename_of
 from mnemon.documents import operations
+from mnemon.documents.extraction.recognition.tesseract import RECOGNISED
 from mnemon.documents.inputs import DocumentNamed, VersionAsked
 from mnemon.documents.library import Document
 from mnemon.documents.outputs import ChunkList, DocumentList, VersionList
@@ -78,6 +79,9 @@ def print_versions(found: VersionList) -> None:
         for one in found.root
     ]
     table(["Number", "Id", "Active", "File", "Read"], rows, "No version yet.")
+    for one in found.root:
+        if by := one.details.get(RECOGNISED):
+            say(f"The text of version {one.version_number} was recognised, by {by}.")
 
 
 def print_chunks(found: ChunkList) -> None:

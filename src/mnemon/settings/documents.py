@@ -1,7 +1,7 @@
 """Settings of what is taken in: uploads, mail, reading and cutting."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, SecretStr, field_validator
 from pydantic_settings import NoDecode
@@ -84,6 +84,15 @@ class DocumentSettings(BaseModel):
     )
     extract_expanded_mb: int = setting(
         256, "Most that an office file, a book or an archive may unpack to.", ge=1, le=4_096
+    )
+
+    ocr: Literal["auto", "off"] = setting(
+        "auto", "Text in pictures and scanned PDFs: recognised where Tesseract is installed, or never."
+    )
+    ocr_languages: str = setting(
+        "eng",
+        "Languages of text in pictures, as Tesseract names them, joined by +, such as eng+deu; each must be installed.",
+        pattern=r"^[A-Za-z_]{3,20}(\+[A-Za-z_]{3,20}){0,9}$",
     )
 
     @field_validator("upload_store_path", mode="after")

@@ -5,6 +5,7 @@ import io
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,8 @@ from tests.documents.pdf_samples import columns, lines, pdf
 SECONDS = 30
 
 
-def limits(**changes: int) -> Settings:
-    return Settings(**({"extract_seconds": SECONDS, "extract_memory_mb": 1_024} | changes))
+def limits(**changes: Any) -> Settings:
+    return Settings(**({"extract_seconds": SECONDS, "extract_memory_mb": 1_024, "ocr": "off"} | changes))
 
 
 def written(tmp_path: Path, content: bytes) -> Path:
@@ -29,7 +30,7 @@ def written(tmp_path: Path, content: bytes) -> Path:
     return path
 
 
-async def reason(tmp_path: Path, kind: str, content: bytes, **changes: int) -> str:
+async def reason(tmp_path: Path, kind: str, content: bytes, **changes: Any) -> str:
     begun = time.monotonic()
     with pytest.raises(ExtractionFailed) as failure:
         await extract_isolated(written(tmp_path, content), kind, limits(**changes))

@@ -49,7 +49,7 @@ def test_name_and_content_that_agree_give_the_kind(tmp_path, name, content, kind
         ("a.docx", zipped({"a.txt": "b"}), "a Word document", "a zip archive"),
         ("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "a Word document", "password-protected"),
         ("a.pdf", b"<html>", "a PDF", "plain text"),
-        ("a.txt", b"\x89PNG\r\n\x1a\n" + bytes(100), "plain text", "a PNG image"),
+        ("a.txt", b"\x89PNG\r\n\x1a\n" + bytes(100), "plain text", "a PNG picture"),
         ("a.html", PDF, "an HTML page", "a PDF"),
         ("a.md", bytes(range(256)) * 4, "Markdown text", "binary data"),
         ("a.eml", b"Dear all, this is no mail.", "a mail", "plain text"),

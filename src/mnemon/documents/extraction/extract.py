@@ -87,6 +87,8 @@ def extractor_of(kind: FileKind) -> FileExtractor:
             from mnemon.documents.extraction.rtf import extract_rtf as found
         case "zip":
             from mnemon.documents.extraction.archives.zip_files import extract_zip as found
+        case "png" | "jpeg" | "tiff" | "webp":
+            from mnemon.documents.extraction.recognition.extract import extract_picture as found
         case "txt":
             from mnemon.documents.extraction.plain import extract_plain as found
     return found

@@ -10,6 +10,7 @@ from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.extract import ForeignFile, extract_file
 from mnemon.documents.extraction.kinds import FileKind
 from mnemon.documents.extraction.limits import Limits
+from mnemon.documents.extraction.recognition.tesseract import is_installed
 from mnemon.documents.ingest.content import Extraction
 from mnemon.settings import Settings
 from mnemon.work.errors import MemoryLimitExceeded, ProcessorTimeExceeded, SubprocessFailed
@@ -68,4 +69,5 @@ def limits_of(settings: Settings) -> Limits:
         characters=settings.extract_characters,
         expanded_bytes=settings.extract_expanded_mb << 20,
         chunks=settings.extract_chunks,
+        recognise=settings.ocr_languages if settings.ocr == "auto" and is_installed() else "",
     )

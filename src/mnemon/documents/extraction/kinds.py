@@ -4,9 +4,12 @@ from typing import Literal, get_args
 
 FileKind = Literal[
     "pdf", "docx", "html", "md", "txt", "eml", "csv", "srt", "vtt", "json", "xlsx", "pptx", "odt", "ods", "odp", "rtf",
-    "epub", "zip",
+    "epub", "zip", "png", "jpeg", "tiff", "webp",
 ]  # fmt: skip
 KINDS: tuple[FileKind, ...] = get_args(FileKind)
+
+# Without Tesseract they say nothing.
+PICTURES: tuple[FileKind, ...] = ("png", "jpeg", "tiff", "webp")
 
 EXTENSIONS: dict[str, FileKind] = {
     ".pdf": "pdf",
@@ -37,6 +40,12 @@ EXTENSIONS: dict[str, FileKind] = {
     ".rtf": "rtf",
     ".epub": "epub",
     ".zip": "zip",
+    ".png": "png",
+    ".jpg": "jpeg",
+    ".jpeg": "jpeg",
+    ".tif": "tiff",
+    ".tiff": "tiff",
+    ".webp": "webp",
 }
 NAMES: dict[FileKind, str] = {
     "pdf": "a PDF",
@@ -57,6 +66,10 @@ NAMES: dict[FileKind, str] = {
     "rtf": "rich text (RTF)",
     "epub": "an EPUB book",
     "zip": "a zip archive",
+    "png": "a PNG picture",
+    "jpeg": "a JPEG picture",
+    "tiff": "a TIFF picture",
+    "webp": "a WebP picture",
 }
 MEDIA_TYPES: dict[FileKind, str] = {
     "pdf": "application/pdf",
@@ -77,4 +90,8 @@ MEDIA_TYPES: dict[FileKind, str] = {
     "rtf": "application/rtf",
     "epub": "application/epub+zip",
     "zip": "application/zip",
+    "png": "image/png",
+    "jpeg": "image/jpeg",
+    "tiff": "image/tiff",
+    "webp": "image/webp",
 }

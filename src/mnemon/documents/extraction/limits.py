@@ -1,4 +1,4 @@
-"""How much a foreign file may ask for."""
+"""How much a foreign file may ask for, and what may be done for it."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,6 +15,8 @@ class Limits(BaseModel):
     expanded_bytes: int = 256 << 20
     blocks: int = 250_000
     chunks: int = 10_000
+    # The languages in which text of pictures is recognised, as Tesseract names them; none: it is not.
+    recognise: str = ""
 
     def check_characters(self, count: int) -> None:
         if count > self.characters:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from mnemon.documents.extraction.errors import UnsupportedFile
-from mnemon.documents.extraction.kinds import EXTENSIONS, KINDS, NAMES, FileKind
+from mnemon.documents.extraction.kinds import EXTENSIONS, KINDS, NAMES, PICTURES, FileKind
 
 HEAD_BYTES = 64 << 10
 # The list of a zip file's members is at its end; a Word file needs far less than this for it.
@@ -13,8 +13,10 @@ TAIL_BYTES = 1 << 20
 SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or password-protected Office file"),
     (b"{\\rtf", "rich text (RTF)"),
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"\x89PNG", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"II*\x00", "tiff"),
+    (b"MM\x00*", "tiff"),
     (b"GIF8", "a GIF image"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
@@ -74,6 +76,8 @@ def content_of(head: bytes, tail: bytes = b"") -> str:
         return "pdf"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_content(head, tail)
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return "webp"
     if (known := next((name for mark, name in SIGNATURES if head.startswith(mark)), None)) and not _is_text(head):
         return known
     if not _is_text(head):
@@ -112,7 +116,7 @@ def _is_wide(head: bytes) -> bool:
 
 
 def _agree(kind: FileKind, content: str, head: bytes) -> bool:
-    if kind == "pdf" or kind in ZIPPED:
+    if kind == "pdf" or kind in (*ZIPPED, *PICTURES):
         return content == kind
     if content != "txt":
         return False

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mnemon.documents.extraction.kinds import EXTENSIONS
+from mnemon.documents.extraction.kinds import EXTENSIONS, PICTURES
+from mnemon.documents.extraction.recognition.tesseract import HOW_TO_GET_IT, is_installed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ def _checked(found: FoundFile) -> FoundFile:
         return replace(found, reason="not a plain file")
     if path.suffix.lower() not in EXTENSIONS:
         return replace(found, reason=f"not one of {', '.join(EXTENSIONS)}")
+    if EXTENSIONS[path.suffix.lower()] in PICTURES and not found.named and not is_installed():
+        return replace(found, reason=f"a picture; to have its text recognised, {HOW_TO_GET_IT} or name the file")
     if not os.access(path, os.R_OK):
         return replace(found, reason="not readable")
     return found

@@ -70,7 +70,7 @@ def _read(kind: FileKind, extractor: FileExtractor, content: bytes, limits: Limi
     except MemoryError:
         raise
     except ExtractionFailed as failure:
-        if failure.reason in ("damaged", "empty", "encrypted", "no_text_layer"):
+        if failure.reason in ("damaged", "empty", "encrypted", "no_text_layer", "no_recogniser"):
             return None
         raise
     except Exception:

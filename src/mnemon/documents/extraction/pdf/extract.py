@@ -1,6 +1,7 @@
 """PDF through pdfium: one text in reading order, and where each of its characters stands on which page."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pypdfium2 as pdfium
@@ -9,11 +10,12 @@ import pypdfium2.raw as pdfium_c
 from mnemon.documents.extraction.errors import ExtractionFailed
 from mnemon.documents.extraction.hygiene import one_line
 from mnemon.documents.extraction.limits import Limits
-from mnemon.documents.extraction.pdf.blocks import Paragraph, paragraphs_of, sizes_of
-from mnemon.documents.extraction.pdf.lines import PageLines, lines_of, part_margins
+from mnemon.documents.extraction.pdf.lines import PageLines, lines_of
 from mnemon.documents.extraction.pdf.order import in_reading_order
-from mnemon.documents.extraction.pdf.runs import UNREADABLE, runs_of
-from mnemon.documents.extraction.pdf.text import PdfText, goes_on, vocabulary_of
+from mnemon.documents.extraction.pdf.runs import UNREADABLE, TextRun, runs_of
+from mnemon.documents.extraction.pdf.written import text_of_pages
+from mnemon.documents.extraction.recognition.pictures import recognised_page
+from mnemon.documents.extraction.recognition.tesseract import HOW_TO_GET_IT, RECOGNISED, recogniser
 from mnemon.documents.ingest.content import Details, Extraction
 
 VERSION = "pdf/1"
@@ -27,19 +29,29 @@ def extract_pdf(content: bytes, limits: Limits) -> Extraction:
     document = _opened(content)
     try:
         limits.check_pages(len(document))
-        pages = _read_pages(document, limits)
+        pages, recognised = _read_pages(document, limits)
         if not any(page.body for page in pages):
             raise ExtractionFailed(
-                f"The PDF has no text layer: its {len(pages)} pages are pictures. Give it to a text recogniser (OCR) "
-                "first.",
+                f"The PDF has no text layer: its {len(pages)} pages are pictures, {_why_not(limits)}.",
                 reason="no_text_layer",
             )
-        _check_readable(pages)
+        _check_readable(pages, limits)
         details = _details(document)
     finally:
         document.close()
-    written = _written(pages)
-    return Extraction(written.text, written.blocks, details, VERSION, written.pages)
+    written = text_of_pages(pages)
+    if not recognised:
+        return Extraction(written.text, written.blocks, details, VERSION, written.pages)
+    by = recogniser(limits.recognise)
+    which = "" if len(recognised) == len(pages) else f", pages {', '.join(map(str, recognised))}"
+    details = replace(details, more={**details.more, RECOGNISED: by + which})
+    return Extraction(written.text, written.blocks, details, f"{VERSION} {by}", written.pages)
+
+
+def _why_not(limits: Limits) -> str:
+    if limits.recognise:
+        return "and no text is recognised in them"
+    return f"whose text is not recognised here: {HOW_TO_GET_IT}, and leave MNEMON_OCR at auto"
 
 
 def _opened(content: bytes) -> pdfium.PdfDocument:
@@ -53,8 +65,9 @@ def _opened(content: bytes) -> pdfium.PdfDocument:
         raise ExtractionFailed(f"The file is a damaged PDF: {str(error).rstrip('.')}.", reason="damaged") from None
 
 
-def _read_pages(document: pdfium.PdfDocument, limits: Limits) -> list[PageLines]:
-    pages, characters = [], 0
+def _read_pages(document: pdfium.PdfDocument, limits: Limits) -> tuple[list[PageLines], list[int]]:
+    """The pages, and the numbers of those whose text had to be recognised."""
+    pages, recognised, characters = [], [], 0
     for number in range(len(document)):
         try:
             page = document[number]
@@ -62,59 +75,37 @@ def _read_pages(document: pdfium.PdfDocument, limits: Limits) -> list[PageLines]
             raise ExtractionFailed(f"Page {number + 1} of the PDF cannot be read.", reason="damaged") from None
         try:
             runs = runs_of(page)
+            if limits.recognise and _is_picture(page, runs) and (found := recognised_page(page, limits.recognise)):
+                runs = found
+                recognised.append(number + 1)
             width, height = page.get_size()
         finally:
             page.close()
         characters += sum(len(run.text) for run in runs)
         limits.check_characters(characters)
         pages.append(PageLines(width, height, lines_of(in_reading_order(runs)), [], []))
-    return pages
+    return pages, recognised
 
 
-def _check_readable(pages: list[PageLines]) -> None:
+def _is_picture(page: pdfium.PdfPage, runs: list[TextRun]) -> bool:
+    """Nothing to read on it, though something is drawn; or letters of which nobody knows what they mean."""
+    text = "".join(run.text for run in runs)
+    if not text:
+        return next(iter(page.get_objects(max_depth=2)), None) is not None
+    return _is_unreadable(text)
+
+
+def _is_unreadable(text: str) -> bool:
+    return text.count(UNREADABLE) > len(text) // 2
+
+
+def _check_readable(pages: list[PageLines], limits: Limits) -> None:
     text = "".join(line.text for page in pages for line in page.body)
-    if text.count(UNREADABLE) > len(text) // 2:
+    if _is_unreadable(text):
         raise ExtractionFailed(
-            "The PDF draws its text without saying which letters it means. Give it to a text recogniser (OCR) first.",
+            f"The PDF draws its text without saying which letters it means, {_why_not(limits)}.",
             reason="no_text_layer",
         )
-
-
-def _written(pages: list[PageLines]) -> PdfText:
-    part_margins(pages)
-    sizes = sizes_of([page.body for page in pages])
-    bodies = [paragraphs_of(page.body, sizes) for page in pages]
-    written = PdfText(vocabulary_of(pages))
-    joins = _joins(pages, bodies)
-    for number, page in enumerate(pages):
-        _write_page(written, page, bodies[number], joins[number], joins[number + 1])
-    return written
-
-
-def _joins(pages: list[PageLines], bodies: list[list[Paragraph]]) -> list[bool]:
-    """For each border between pages, the outer two included, whether a paragraph goes on across it."""
-    joins = [False]
-    for page, body, following in zip(pages, bodies, [*bodies[1:], []], strict=True):
-        # With nothing but one paragraph on a page, its header and footer would have to stand inside a sentence.
-        is_through = joins[-1] and len(body) == 1 and bool(page.header or page.footer)
-        joins.append(not is_through and goes_on(body[-1] if body else None, following[0] if following else None))
-    return joins
-
-
-def _write_page(written: PdfText, page: PageLines, body: list[Paragraph], continues: bool, continued: bool) -> None:
-    """Headers and footers stand beside the sentence that goes over the end of a page, never in it."""
-    written.begin_page(continues)
-    if not continues:
-        written.write_margin(page.header)
-    for number, paragraph in enumerate(body):
-        if continued and number == len(body) - 1:
-            written.write_margin(page.footer)
-        written.write(paragraph, goes_on=continues and number == 0)
-        if continues and number == 0:
-            written.write_margin(page.header)
-    if not continued:
-        written.write_margin(page.footer)
-    written.end_page(page)
 
 
 def _details(document: pdfium.PdfDocument) -> Details:

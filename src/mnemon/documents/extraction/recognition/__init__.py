@@ -1,0 +1,1 @@
+"""Text in pictures: recognised by Tesseract, where it is installed and allowed."""
