@@ -22,7 +22,8 @@ from event_workload import START, Workload, load
 
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.documents.access import Reader
-from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
+from mnemon.identity.default_tenant import DEFAULT_SLUG
+from mnemon.identity.tenants import tenant_by_slug
 from mnemon.log.events import Actor
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.extract.extractor import extract_revision

@@ -9,7 +9,8 @@ from uuid import UUID
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.beside import worker_of
 from mnemon.documents.jobs import KINDS as DOCUMENT_KINDS
-from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
+from mnemon.identity.default_tenant import DEFAULT_SLUG
+from mnemon.identity.tenants import tenant_by_slug
 from mnemon.log.events import Actor
 from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.jobs import KINDS

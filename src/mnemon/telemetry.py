@@ -72,5 +72,5 @@ def configure_logging(level: str, log_format: LogFormat = "auto") -> None:
     )
     logging.root.handlers = [handler]
     logging.root.setLevel(level)
-    for noisy in ("psycopg.pool", "httpx", "asyncio", "uvicorn.error"):
+    for noisy in ("psycopg.pool", "httpx2", "asyncio", "uvicorn.error"):
         logging.getLogger(noisy).setLevel(max(logging.WARNING, logging.root.level))

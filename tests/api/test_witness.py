@@ -3,7 +3,7 @@
 from uuid import UUID
 
 import httpx
-from httpx import ASGITransport
+from httpx2 import ASGITransport
 
 from mnemon.api.server import create_api
 from mnemon.app import Mnemon

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-import httpx
+import httpx2
 import pytest
 
 from mnemon.ask.reranker import RERANKS, HttpReranker, RerankEndpoint
@@ -21,19 +21,19 @@ NO_NUMBERS = '{"results": [' + ", ".join(f'{{"index": {n}, "relevance_score": Na
 PASSAGES = ["A ferret, a ferret.", "One ferret sleeps.", "This ferret is the one."]
 
 
-def searcher_with(database: Database, answer: Callable[[httpx.Request], httpx.Response]) -> Searcher:
-    client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+def searcher_with(database: Database, answer: Callable[[httpx2.Request], httpx2.Response]) -> Searcher:
+    client = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
     return Searcher(database, lambda _: None, Ranking(), HttpReranker(ENDPOINT, client))
 
 
 async def test_the_order_is_the_rerankers(database: Database, tenant: UUID) -> None:
     asked: list[dict[str, Any]] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         asked.append(json.loads(request.content))
         scores = [1.0 if "the one" in text else 0.1 for text in asked[0]["documents"]]
         results = [{"index": number, "relevance_score": score} for number, score in enumerate(scores)]
-        return httpx.Response(200, json={"results": list(reversed(results))})
+        return httpx2.Response(200, json={"results": list(reversed(results))})
 
     await put(database, tenant, PASSAGES)
     found = await searcher_with(database, answer).search(tenant, "ferret", limit=2)
@@ -47,23 +47,23 @@ async def test_the_order_is_the_rerankers(database: Database, tenant: UUID) -> N
     )
 
 
-def broken(_: httpx.Request) -> httpx.Response:
-    raise httpx.ConnectError("nobody there")
+def broken(_: httpx2.Request) -> httpx2.Response:
+    raise httpx2.ConnectError("nobody there")
 
 
 @pytest.mark.parametrize(
     "answer",
     [
         broken,
-        lambda _: httpx.Response(500),
-        lambda _: httpx.Response(200, text="not JSON"),
-        lambda _: httpx.Response(200, json={"results": [{"index": 0, "relevance_score": 1}]}),
-        lambda _: httpx.Response(200, json=[1, 2]),
-        lambda _: httpx.Response(200, text=NO_NUMBERS),
+        lambda _: httpx2.Response(500),
+        lambda _: httpx2.Response(200, text="not JSON"),
+        lambda _: httpx2.Response(200, json={"results": [{"index": 0, "relevance_score": 1}]}),
+        lambda _: httpx2.Response(200, json=[1, 2]),
+        lambda _: httpx2.Response(200, text=NO_NUMBERS),
     ],
 )
 async def test_when_it_fails_the_order_stays(
-    database: Database, tenant: UUID, answer: Callable[[httpx.Request], httpx.Response]
+    database: Database, tenant: UUID, answer: Callable[[httpx2.Request], httpx2.Response]
 ) -> None:
     await put(database, tenant, PASSAGES)
     plain = await Searcher(database, lambda _: None, Ranking()).search(tenant, "ferret")

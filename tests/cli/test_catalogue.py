@@ -52,6 +52,13 @@ def test_a_command_loads_no_model_and_no_web_framework(words: list[str]) -> None
     assert loaded_by(*words) & without == set()
 
 
+@pytest.mark.parametrize("words", [["ask", "--help"], ["search", "--help"]], ids=" ".join)
+def test_asking_a_server_loads_no_database_and_no_logs(words: list[str]) -> None:
+    """What the question and the answer are made of stands apart from what answers."""
+    without = (HEAVY - {"pydantic"}) | {"cryptography", "prometheus_client", "structlog"}
+    assert loaded_by(*words) & without == set()
+
+
 def test_a_shell_completes_the_names_and_options_of_commands() -> None:
     def completions(*words: str) -> list[str]:
         environment = os.environ | {

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import httpx
+import httpx2
 import pytest
 
 from mnemon.app import Mnemon
@@ -42,7 +42,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def calls(mnemon: Mnemon, token: str | None) -> RemoteCalls:
-    return RemoteCalls("http://127.0.0.1:8787", token, transport=httpx.ASGITransport(create_site(mnemon)))
+    return RemoteCalls("http://127.0.0.1:8787", token, transport=httpx2.ASGITransport(create_site(mnemon)))
 
 
 @pytest.fixture
@@ -111,14 +111,14 @@ async def test_failures_are_the_errors_that_they_are_at_home(
             await stranger.call(asking.ask, Question(question="Who?"))
 
 
-class Shaky(httpx.AsyncBaseTransport):
+class Shaky(httpx2.AsyncBaseTransport):
     """Answers what it is told to, in turn."""
 
-    def __init__(self, *answers: httpx.Response | Exception) -> None:
+    def __init__(self, *answers: httpx2.Response | Exception) -> None:
         self.answers = list(answers)
-        self.requests: list[httpx.Request] = []
+        self.requests: list[httpx2.Request] = []
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         self.requests.append(request)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -126,28 +126,28 @@ class Shaky(httpx.AsyncBaseTransport):
         return answer
 
 
-def shaky(*answers: httpx.Response | Exception) -> tuple[RemoteCalls, Shaky]:
+def shaky(*answers: httpx2.Response | Exception) -> tuple[RemoteCalls, Shaky]:
     transport = Shaky(*answers)
     return RemoteCalls("http://nowhere.test", "t", transport=transport), transport
 
 
 async def test_a_read_is_sent_again_and_a_write_is_not() -> None:
-    good = httpx.Response(200, json={"items": [], "total": 0, "page": 1, "limit": 20})
+    good = httpx2.Response(200, json={"items": [], "total": 0, "page": 1, "limit": 20})
     asked = documents.list_documents.input()
-    reading, sent = shaky(httpx.ReadError("gone"), httpx.Response(503, json={}, headers={"Retry-After": "0"}), good)
+    reading, sent = shaky(httpx2.ReadError("gone"), httpx2.Response(503, json={}, headers={"Retry-After": "0"}), good)
     assert (await reading.call(documents.list_documents, asked)).total == 0
     assert len(sent.requests) == 3
-    writing, sent = shaky(httpx.ReadError("gone"), good)
+    writing, sent = shaky(httpx2.ReadError("gone"), good)
     with pytest.raises(ServerUnreachable, match="broke off"):
         await writing.call(documents.deactivate, DocumentAsked(doc_id=UUID(int=7)))
     assert len(sent.requests) == 1
-    nobody, sent = shaky(*[httpx.ConnectError("refused")] * 3)
+    nobody, sent = shaky(*[httpx2.ConnectError("refused")] * 3)
     with pytest.raises(ServerUnreachable, match="Is the server running there"):
         await nobody.call(documents.list_documents, asked)
 
 
 async def test_what_is_not_mnemon_is_said_so() -> None:
-    other, _ = shaky(httpx.Response(502, text="<html>Bad gateway</html>"))
+    other, _ = shaky(httpx2.Response(502, text="<html>Bad gateway</html>"))
     with pytest.raises(ServerRefused, match="not by Mnemon"):
         await other.call(documents.list_documents, documents.list_documents.input())
 
@@ -173,4 +173,4 @@ def test_every_operation_with_a_route_has_an_address_for_every_field() -> None:
     ],
 )
 def test_a_download_is_named_by_a_name_and_never_by_a_path(told: str, name: str) -> None:
-    assert filename_of(httpx.Response(200, headers={"content-disposition": told})) == name
+    assert filename_of(httpx2.Response(200, headers={"content-disposition": told})) == name

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
-import httpx
+import httpx2
 import pytest
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
@@ -28,20 +28,20 @@ from .conftest import noted
 from .test_integrity import chain_again, superuser
 
 
-class Shelf(httpx.AsyncBaseTransport):
+class Shelf(httpx2.AsyncBaseTransport):
     """A server that keeps what it is sent under its address, and gives it back."""
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
-        self.requests: list[httpx.Request] = []
+        self.requests: list[httpx2.Request] = []
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         self.requests.append(request)
         if request.method in ("PUT", "POST"):
             self.kept[request.url.path] = await request.aread()
-            return httpx.Response(200)
+            return httpx2.Response(200)
         found = self.kept.get(request.url.path)
-        return httpx.Response(200, content=found) if found else httpx.Response(404)
+        return httpx2.Response(200, content=found) if found else httpx2.Response(404)
 
 
 @pytest.fixture
@@ -110,10 +110,10 @@ async def _no_proof(count: int) -> list[str]:
 
 
 async def test_a_silent_witness_holds_up_nobody(log: EventLog, integrity: Integrity, grown: UUID, home: Path) -> None:
-    def broken(request: httpx.Request) -> httpx.Response:
-        raise httpx.ConnectError("nobody there")
+    def broken(request: httpx2.Request) -> httpx2.Response:
+        raise httpx2.ConnectError("nobody there")
 
-    silent = HttpWitness("https://nowhere.example.org", home, httpx.MockTransport(broken))
+    silent = HttpWitness("https://nowhere.example.org", home, httpx2.MockTransport(broken))
     witnesses = Witnesses(integrity, log.reader, [silent, FileWitness(home / "outside")])
     assert await witnesses.send_new() == 1
     assert await contradictions(witnesses, grown) == []

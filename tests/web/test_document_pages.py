@@ -103,3 +103,26 @@ async def test_the_events_that_fit_are_exported(client: httpx.AsyncClient, user:
         assert "Bergen" in file.text
         assert "shed" not in file.text
     assert len(links) == 2
+
+
+async def test_a_file_of_any_name_is_sent_as_the_new_version_of_a_document(
+    client: httpx.AsyncClient, admin: Person, user: Person, store: Store, all_done: Done
+) -> None:
+    doc_id = await store("notes.md", NOTES.encode())
+    link = f"/upload?new_version_of={doc_id}"
+    assert link in (await client.get(f"/documents/{doc_id}", headers=user.headers)).text
+    page = (await client.get(link, headers=user.headers)).text
+    assert "New version of notes.md" in page and f'name="new_version_of" value="{doc_id}"' in page
+    assert 'type="file" accept' in page, "one file, and not several"
+    assert await store("prices, final.txt", b"Berths cost 45 euro a night.", new_version_of=doc_id) == doc_id
+    known = (await client.get(f"/v1/documents/{doc_id}", headers=user.headers)).json()
+    assert (known["title"], known["version_number"], known["original_filename"]) == ("notes.md", 2, "prices, final.txt")
+    # What is not for its sender looks as if it were not there.
+    hidden = await store("diary.txt", b"Only for me: the crane is sold.", visibility_scope="me")
+    told = await client.post(
+        "/v1/ingest", files={"file": ("a.txt", b"Text.")}, data={"new_version_of": hidden}, headers=admin.headers
+    )
+    assert (told.status_code, told.json()["error_code"]) == (404, "NOT_FOUND")
+    both = {"new_version_of": doc_id, "source_uri": "file:///a.txt"}
+    told = await client.post("/v1/ingest", files={"file": ("a.txt", b"T.")}, data=both, headers=user.headers)
+    assert (told.status_code, told.json()["error_code"]) == (400, "UNFIT_FIELD")

@@ -15,6 +15,7 @@ from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageFilters, Question
 from mnemon.ask.listing.reading import ListedEvents, list_events
 from mnemon.ask.listing.wanted import wanted_events
+from mnemon.ask.proven import ProvenSentence
 from mnemon.ask.query_log import record_question
 from mnemon.ask.quoting.composing import compose
 from mnemon.ask.quoting.judgement import shipped
@@ -25,7 +26,7 @@ from mnemon.ask.quoting.weighed import PASSAGES, Weighed, weigh_statements
 from mnemon.ask.recall import Recall, Remembered, remember_nothing
 from mnemon.ask.refusal import MISSES, Refusal, refuse_no_proof, refuse_nothing_found, refuse_weak
 from mnemon.ask.search import Ranked, Searcher
-from mnemon.ask.written import ProvenSentence, Written, write_answer
+from mnemon.ask.written import Written, write_answer
 from mnemon.documents.access import Reader, read_as
 from mnemon.errors import MnemonError
 from mnemon.ids import new_uuid

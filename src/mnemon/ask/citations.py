@@ -3,17 +3,18 @@
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from pydantic import computed_field
 
 from mnemon.ask.hits import PassageHit
-from mnemon.db.database import Connection
-from mnemon.documents.ingest.content import Page
-from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.operations import Output
+
+if TYPE_CHECKING:
+    from mnemon.db.database import Connection
+    from mnemon.documents.ingest.content import Page
 
 AROUND = 300
 LONGEST = 20_000
@@ -139,14 +140,17 @@ def cite(hit: PassageHit, start: int, end: int) -> Citation:
     )
 
 
-async def purged_among(tx: Connection, revisions: Collection[UUID]) -> set[UUID]:
+async def purged_among(tx: "Connection", revisions: Collection[UUID]) -> set[UUID]:
     """Those of these revisions whose words are gone."""
     rows = await (await tx.execute(PURGED, (list(revisions),))).fetchall()
     return {row["doc_version_id"] for row in rows}
 
 
-async def open_evidence(tx: Connection, revision: UUID, start: int, end: int) -> OpenedEvidence:
+async def open_evidence(tx: "Connection", revision: UUID, start: int, end: int) -> OpenedEvidence:
     """The span as it stands in the revision, whichever version is the newest by now."""
+    # Loads all that reads structure, which whoever asks a server does without.
+    from mnemon.documents.ingest.revision_texts import read_text
+
     row = await (await tx.execute(REVISION, (revision,))).fetchone()
     if row is None or row["purged_at"] is not None:
         raise NotFound(f"There is no version {revision}, or it was purged.", doc_version_id=str(revision))
@@ -170,7 +174,7 @@ async def open_evidence(tx: Connection, revision: UUID, start: int, end: int) ->
     )
 
 
-def rectangles_of(pages: Sequence[Page], start: int, end: int) -> list[QuoteRectangle]:
+def rectangles_of(pages: Sequence["Page"], start: int, end: int) -> list[QuoteRectangle]:
     """Where the span's words stand. A run of which only a part is meant is cut in proportion to its letters."""
     found = []
     for page in pages:

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from mnemon.ask.quoting.judgement import Judgement
-from mnemon.ask.quoting.weighed import Weighed
+if TYPE_CHECKING:
+    from mnemon.ask.quoting.judgement import Judgement
+    from mnemon.ask.quoting.weighed import Weighed
 
 # Statements that are shown, best first.
 SHOWN = 8
@@ -34,7 +36,7 @@ class WeighedExplanation:
     best: Sequence[ExplainedStatement]
 
 
-def explain(weighed: Weighed, judgement: Judgement) -> WeighedExplanation:
+def explain(weighed: "Weighed", judgement: "Judgement") -> WeighedExplanation:
     best = [
         ExplainedStatement(
             one.statement.text, one.origin.title, one.statement.start, one.statement.end, round(one.score, 4),

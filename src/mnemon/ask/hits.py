@@ -9,10 +9,10 @@ from uuid import UUID
 from mnemon.ask.replaced import ReplacedStatement
 from mnemon.ask.snippets import Snippet, snippet_of
 from mnemon.ask.wording import Listener
-from mnemon.db.database import Connection
 
 if TYPE_CHECKING:
     from mnemon.ask.search import Ranked
+    from mnemon.db.database import Connection
 
 DETAILS = """
 SELECT c.chunk_id, c.doc_version_id, c.doc_id, c.ordinal, c.start_offset, c.end_offset, c.heading_path, c.first_page,
@@ -82,7 +82,7 @@ class PassageHit:
         return asdict(self)
 
 
-async def read_hits(tx: Connection, ranked: "Ranked", rows: Sequence[int], explain: bool = False) -> list[PassageHit]:
+async def read_hits(tx: "Connection", ranked: "Ranked", rows: Sequence[int], explain: bool = False) -> list[PassageHit]:
     """The hits at these rows of the ranking, in this order."""
     places = [ranked.measures.places[row] for row in rows]
     found = await tx.execute(DETAILS, ([one for one, _ in places], [ordinal for _, ordinal in places]))

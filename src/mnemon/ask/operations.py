@@ -6,8 +6,6 @@ from mnemon.ask.citations import OpenedEvidence, open_evidence
 from mnemon.ask.inputs import EvidenceAsked, PassageSearch, Question
 from mnemon.ask.outputs import Answered, PassagesFound, answered
 from mnemon.ask.replaced import with_replaced
-from mnemon.db.database import Database
-from mnemon.documents.access import Reader, open_revision_as, read_as
 from mnemon.documents.errors import ArtifactNotFound
 from mnemon.errors import NotFound
 from mnemon.identity.roles import Action
@@ -16,6 +14,7 @@ from mnemon.operations import Caller, operation
 if TYPE_CHECKING:
     from mnemon.ask.answer import Asking
     from mnemon.ask.search import Searcher
+    from mnemon.db.database import Database
 
 
 # Memory objects that a search shows.
@@ -26,7 +25,7 @@ class Parts(Protocol):
     """What these operations need of Mnemon."""
 
     @property
-    def database(self) -> Database: ...
+    def database(self) -> "Database": ...
 
     @property
     def searcher(self) -> "Searcher": ...
@@ -41,6 +40,8 @@ class Parts(Protocol):
 )  # fmt: skip
 async def search(mnemon: Parts, caller: Caller, asked: PassageSearch) -> PassagesFound:
     """Find passages of documents by words and meaning, best first; and what memory says, beside them."""
+    from mnemon.documents.access import Reader, read_as
+
     first = asked.offset == 0 and not asked.applied()
     reader = Reader.of(caller.actor)
     remembered = await mnemon.asking.recall(caller.tenant_id, asked.query, RECALLED, reader) if first else ()
@@ -73,6 +74,8 @@ async def ask(mnemon: Parts, caller: Caller, asked: Question) -> Answered:
 )  # fmt: skip
 async def evidence(mnemon: Parts, caller: Caller, asked: EvidenceAsked) -> OpenedEvidence:
     """Open a citation: the exact span of the exact version."""
+    from mnemon.documents.access import Reader, open_revision_as
+
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         await open_revision_as(tx, Reader.of(caller.actor), asked.doc_version_id)
         return await open_evidence(tx, asked.doc_version_id, asked.start, asked.end)

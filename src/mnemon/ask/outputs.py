@@ -9,9 +9,9 @@ from pydantic import Field
 from mnemon.ask.citations import Citation
 from mnemon.ask.explained import WeighedExplanation
 from mnemon.ask.hits import PassageHit
+from mnemon.ask.proven import ProvenSentence
 from mnemon.ask.recall import Remembered
 from mnemon.ask.refusal import Refusal
-from mnemon.ask.written import ProvenSentence
 from mnemon.operations import Output
 
 SearchMode = Literal["hybrid", "lexical"]

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from mnemon.documents.access import Reader
+if TYPE_CHECKING:
+    from mnemon.documents.access import Reader
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,9 @@ class Remembered:
 class Recall(Protocol):
     """Finds memory objects for a question that are for the reader, best first."""
 
-    async def __call__(self, tenant: UUID, question: str, limit: int, reader: Reader) -> Sequence[Remembered]: ...
+    async def __call__(self, tenant: UUID, question: str, limit: int, reader: "Reader") -> Sequence[Remembered]: ...
 
 
-async def remember_nothing(tenant: UUID, question: str, limit: int, reader: Reader) -> Sequence[Remembered]:
+async def remember_nothing(tenant: UUID, question: str, limit: int, reader: "Reader") -> Sequence[Remembered]:
     """Where there is no memory."""
     return ()

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from mnemon.ask.hits import PassageHit
-from mnemon.ask.search import Ranked
 from mnemon.ask.wording import says, words_of
+
+if TYPE_CHECKING:
+    from mnemon.ask.search import Ranked
 
 MISSES = 3
 
@@ -52,7 +54,7 @@ class Refusal:
         return asdict(self)
 
 
-def refuse_nothing_found(ranked: Ranked, nearest: Sequence[PassageHit]) -> Refusal:
+def refuse_nothing_found(ranked: "Ranked", nearest: Sequence[PassageHit]) -> Refusal:
     if ranked.scope.chunks:
         where = "No passage comes near enough to the question"
     else:
@@ -60,7 +62,7 @@ def refuse_nothing_found(ranked: Ranked, nearest: Sequence[PassageHit]) -> Refus
     return _refusal("nothing_found", f"{where}.", ranked, nearest[:MISSES])
 
 
-def refuse_weak(ranked: Ranked, not_by: Sequence[str], hits: Sequence[PassageHit]) -> Refusal:
+def refuse_weak(ranked: "Ranked", not_by: Sequence[str], hits: Sequence[PassageHit]) -> Refusal:
     """`not_by` are those whom the question names, where others were found to say it."""
     if not_by:
         names = " and ".join(not_by)
@@ -70,12 +72,12 @@ def refuse_weak(ranked: Ranked, not_by: Sequence[str], hits: Sequence[PassageHit
     return _refusal("weak_evidence", "The sources do not say enough about this to answer.", ranked, hits[:MISSES])
 
 
-def refuse_no_proof(ranked: Ranked, dropped: int, hits: Sequence[PassageHit]) -> Refusal:
+def refuse_no_proof(ranked: "Ranked", dropped: int, hits: Sequence[PassageHit]) -> Refusal:
     said = f"None of the {dropped} sentences drafted" if dropped else "No sentence"
     return _refusal("no_proof", f"{said} could be proven by the sources.", ranked, hits[:MISSES])
 
 
-def _refusal(code: Code, message: str, ranked: Ranked, hits: Sequence[PassageHit]) -> Refusal:
+def _refusal(code: Code, message: str, ranked: "Ranked", hits: Sequence[PassageHit]) -> Refusal:
     searched = Searched(
         chunks=ranked.scope.chunks,
         words=[_as_asked(ranked, term.lexeme) for term in ranked.terms if term.texts],
@@ -86,7 +88,7 @@ def _refusal(code: Code, message: str, ranked: Ranked, hits: Sequence[PassageHit
     return Refusal(code, message, searched, [_near_miss(hit, bool(ranked.order)) for hit in hits])
 
 
-def _as_asked(ranked: Ranked, lexeme: str) -> str:
+def _as_asked(ranked: "Ranked", lexeme: str) -> str:
     """The word of the question behind a stem, which may be no word at all."""
     return next((word for word in words_of(ranked.asked.question) if says(word, lexeme)), lexeme)
 

@@ -6,10 +6,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from mnemon.db.database import Connection
-
 if TYPE_CHECKING:
     from mnemon.ask.hits import PassageHit
+    from mnemon.db.database import Connection
 
 REPLACED = """
 SELECT DISTINCT ON (wanted.place, v.start_char) wanted.place, v.start_char, v.end_char, v.quote,
@@ -46,7 +45,7 @@ class ReplacedStatement:
     on: datetime | None
 
 
-async def with_replaced(tx: Connection, hits: Sequence["PassageHit"]) -> list["PassageHit"]:
+async def with_replaced(tx: "Connection", hits: Sequence["PassageHit"]) -> list["PassageHit"]:
     """The same passages, each with what of it was replaced. The transaction knows its reader."""
     values = [one.doc_version_id for one in hits], [one.start for one in hits], [one.end for one in hits]
     found: dict[int, list[ReplacedStatement]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import httpx
+import httpx2
 
 from mnemon.settings import Settings
 from mnemon.telemetry import counter, histogram, logger
@@ -37,10 +37,10 @@ class RerankEndpoint:
 class HttpReranker:
     """Speaks the form that Cohere, Jina, Voyage, vLLM and text-embeddings-inference share."""
 
-    def __init__(self, endpoint: RerankEndpoint, client: httpx.AsyncClient | None = None) -> None:
+    def __init__(self, endpoint: RerankEndpoint, client: httpx2.AsyncClient | None = None) -> None:
         headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
         self._endpoint = endpoint
-        self._client = client or httpx.AsyncClient(headers=headers, timeout=endpoint.timeout)
+        self._client = client or httpx2.AsyncClient(headers=headers, timeout=endpoint.timeout)
 
     async def relevance(self, question: str, texts: Sequence[str]) -> list[float] | None:
         body: dict[str, Any] = {"query": question, "documents": list(texts), "top_n": len(texts)}
@@ -53,7 +53,7 @@ class HttpReranker:
                     answer = await self._client.post(self._endpoint.url, json=body)
             answer.raise_for_status()
             scores = _scores(answer.json(), len(texts))
-        except (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, IndexError) as failure:
+        except (httpx2.HTTPError, TimeoutError, ValueError, KeyError, TypeError, IndexError) as failure:
             RERANKS.labels("failed").inc()
             log.warning("rerank_failed", error=type(failure).__name__)
             return None

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from mnemon.ask.wording import Listener
 from mnemon.documents.structure.sentences import Span, sentences
-from mnemon.search.terms import Term
+
+if TYPE_CHECKING:
+    from mnemon.search.terms import Term
 
 LONGEST = 300
 # Less than this, such as a mere heading, tells a reader too little: the sentences after it are shown too.
@@ -21,7 +24,7 @@ class Snippet:
     text: str
 
 
-def snippet_of(passage: str, offset: int, terms: Sequence[Term], listener: Listener | None = None) -> Snippet:
+def snippet_of(passage: str, offset: int, terms: Sequence["Term"], listener: Listener | None = None) -> Snippet:
     """Taken from the passage, which stands at `offset` in its revision. Several passages may share a listener."""
     listener = listener or Listener(term.lexeme for term in terms)
     spans = sentences(passage) or [(0, len(passage))]

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from mnemon.ask.citations import Citation, MemoryCitation, cite
+from mnemon.ask.citations import Citation, cite
 from mnemon.ask.hits import PassageHit
+from mnemon.ask.proven import ProvenSentence
 from mnemon.ask.wording import words_of
 from mnemon.documents.quotes import find_quote
 from mnemon.documents.structure.sentences import sentences
@@ -34,10 +34,6 @@ _NO = re.compile(r"\b(?:not|no|never|nobody|none|nothing|neither|without|cannot)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-# An answer may show beside what stands what it replaced, what was denied, what came since, and the other side.
-SentenceRole = Literal["answer", "replaced", "denied", "since", "earlier", "disagrees"]
-
-
 class Quote(BaseModel):
     passage: int = Field(description="The number of the passage.")
     quote: str = Field(max_length=400, description="Words copied from that passage.")
@@ -50,25 +46,6 @@ class WrittenSentence(BaseModel):
 
 class WrittenAnswer(BaseModel):
     sentences: list[WrittenSentence] = Field(max_length=12)
-
-
-@dataclass(frozen=True)
-class ProvenSentence:
-    """A sentence, and the words of the sources that prove it: of documents, or of memory objects.
-
-    `role` tells what it is to the answer; `note` is what we say of it, such as when it was replaced.
-    """
-
-    text: str
-    citations: Sequence[Citation]
-    remembered: Sequence[MemoryCitation]
-    role: SentenceRole
-    note: str
-
-    @property
-    def told(self) -> str:
-        """With what is to be said of it."""
-        return f"{self.note} {self.text}" if self.note else self.text
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import typer
 from mnemon.cli.context import OPERATOR, opened, run_async, server_calls, tenant_of
 from mnemon.cli.options import argument, option, parameter, unset, words
 from mnemon.cli.output import EveryTenant, Json, JsonLines, TenantOption, show
-from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.operations import (
     EVERY_TENANT,
     Bound,

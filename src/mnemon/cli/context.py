@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from mnemon.errors import InvalidRequest, MnemonError, NotAuthenticated
-from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
+from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.log.events import Actor
 from mnemon.settings import Settings, load_settings
-from mnemon.telemetry import configure_logging
 
 if TYPE_CHECKING:
     from mnemon.app import Mnemon
@@ -47,6 +46,9 @@ def run_async(work: Coroutine[Any, Any, Result]) -> Result:
 
 def settings_for_command(**overrides: Any) -> Settings:
     """Quiet unless something is wrong: a command prints its result, not its log."""
+    # Loads what writes logs, which a command that asks a server does without.
+    from mnemon.telemetry import configure_logging
+
     settings = load_settings(**{name: value for name, value in overrides.items() if value is not None})
     configure_logging("WARNING" if settings.log_level == "INFO" else settings.log_level, settings.log_format)
     return settings
@@ -70,6 +72,8 @@ async def opened() -> AsyncIterator["Mnemon"]:
 @asynccontextmanager
 async def tenant_of(slug: str) -> AsyncIterator[tuple["Mnemon", UUID]]:
     """An open Mnemon, and the id of the tenant of this short name."""
+    from mnemon.identity.tenants import tenant_by_slug
+
     async with opened() as mnemon:
         yield mnemon, (await tenant_by_slug(mnemon.database, slug)).tenant_id
 
@@ -77,7 +81,7 @@ async def tenant_of(slug: str) -> AsyncIterator[tuple["Mnemon", UUID]]:
 @asynccontextmanager
 async def server_calls(tenant: str | None = None) -> AsyncIterator["RemoteCalls | None"]:
     """The server that MNEMON_SERVER names, or None: then the command opens the home of this machine."""
-    settings = settings_for_command()
+    settings = load_settings()
     if not settings.server:
         yield None
         return

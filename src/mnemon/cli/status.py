@@ -10,7 +10,7 @@ from mnemon.cli.bind import acting
 from mnemon.cli.context import on_its_own, run_async, server_calls
 from mnemon.cli.output import Json, TenantOption, say, show, table
 from mnemon.documents.operations import list_documents
-from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.memory.operations.objects import find
 from mnemon.operations import Operation, read_input
 from mnemon.readiness import PartState

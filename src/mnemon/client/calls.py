@@ -20,7 +20,7 @@ from mnemon.client.roots import KeptRoot, Roots, first_root, grown_root, refused
 from mnemon.documents import operations as documents
 from mnemon.documents.inputs import RunAsked
 from mnemon.documents.intake.upload import FileTaken
-from mnemon.documents.runs import RunStatus
+from mnemon.documents.states import RunStatus
 from mnemon.errors import MnemonError
 from mnemon.log.append.incoming import IncomingEvent
 from mnemon.log.errors import CheckpointRefused, NothingToAttest, SubscriptionNotFound

@@ -8,7 +8,7 @@ from mnemon.client.remote import RemoteCalls
 from mnemon.client.roots import Roots
 from mnemon.client.servers import address_of, token_for
 from mnemon.client.waiting import MnemonClient
-from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.settings import load_settings
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from pydantic import BaseModel
 
 from mnemon.documents.intake.upload import upload
-from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
+from mnemon.identity.default_tenant import DEFAULT_SLUG
+from mnemon.identity.tenants import tenant_by_slug
 from mnemon.log.events import Actor
 from mnemon.operations import Caller, Input, Operation, as_json, read_input
 from mnemon.settings import Settings

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import httpx
+import httpx2
 
 from mnemon.errors import MnemonError, error_types
 
@@ -21,7 +21,7 @@ class ServerRefused(MnemonError):
     code = "SERVER_REFUSED"
 
 
-def failure_of(answer: httpx.Response) -> MnemonError:
+def failure_of(answer: httpx2.Response) -> MnemonError:
     """The one error shape, read back; whatever else stands before the server has no such shape."""
     try:
         told: dict[str, Any] = answer.json()

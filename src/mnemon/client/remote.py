@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import quote, unquote
 
-import httpx
+import httpx2
 import orjson
 from pydantic import BaseModel, SecretStr
 
@@ -42,13 +42,20 @@ class RemoteCalls:
     """A server at an address, with a person's token."""
 
     def __init__(
-        self, url: str, token: str | None = None, *, transport: httpx.AsyncBaseTransport | None = None,
+        self, url: str, token: str | None = None, *, transport: httpx2.AsyncBaseTransport | None = None,
         seconds: float = 60,
     ) -> None:  # fmt: skip
         self.url = url.rstrip("/")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        limits = httpx.Timeout(seconds, connect=10)
-        self._http = httpx.AsyncClient(base_url=self.url, headers=headers, timeout=limits, transport=transport)
+        limits = httpx2.Timeout(seconds, connect=10)
+        # Certificates take a while to load, and an address without TLS has none to check.
+        self._http = httpx2.AsyncClient(
+            base_url=self.url,
+            headers=headers,
+            timeout=limits,
+            transport=transport,
+            verify=self.url.startswith("https:"),
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -76,14 +83,14 @@ class RemoteCalls:
 
     async def send(
         self, method: str, path: str, *, again: bool, taken: Collection[int] = (), **how: Any
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         """Sent again where nothing can have come of it, or where a repeat changes nothing."""
         for attempt in range(1, TRIES + 1):
             try:
                 answer = await self._http.request(method, path, **how)
-            except httpx.ConnectError as failure:
+            except httpx2.ConnectError as failure:
                 problem: Exception = failure
-            except httpx.TransportError as failure:
+            except httpx2.TransportError as failure:
                 if not again:
                     raise ServerUnreachable(f"{self.url} broke off: {failure or type(failure).__name__}.") from None
                 problem = failure
@@ -118,7 +125,7 @@ class RemoteCalls:
                     raise failure_of(answer)
                 async for message in messages_of(answer.aiter_lines()):
                     yield message
-        except httpx.TransportError as failure:
+        except httpx2.TransportError as failure:
             raise ServerUnreachable(f"{self.url} broke off: {failure or type(failure).__name__}.") from None
 
 
@@ -154,7 +161,7 @@ def _revealed(value: Any) -> Any:
     return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
 
 
-def as_presented(operation: Operation[Any, Out], answer: httpx.Response) -> Out:
+def as_presented(operation: Operation[Any, Out], answer: httpx2.Response) -> Out:
     """Where a route shows another form than the operation's own: the fields that can be told from it."""
     fields = list(operation.output.model_fields)
     kind = answer.headers.get("content-type", "").partition(";")[0]
@@ -168,7 +175,7 @@ def as_presented(operation: Operation[Any, Out], answer: httpx.Response) -> Out:
     return operation.output.model_validate(shown, extra="ignore")
 
 
-def filename_of(answer: httpx.Response) -> str:
+def filename_of(answer: httpx2.Response) -> str:
     """What a download is called; never a path, whatever the server says."""
     told = Message()
     told["content-disposition"] = answer.headers.get("content-disposition", "attachment")
@@ -193,7 +200,7 @@ def _in_query(value: Any) -> Any:
     return [str(one) for one in value] if isinstance(value, list) else str(value)
 
 
-def _pause(answer: httpx.Response, attempt: int) -> float:
+def _pause(answer: httpx2.Response, attempt: int) -> float:
     told = answer.headers.get("retry-after", "")
     asked = float(told) if told.isdecimal() else FIRST_PAUSE * 2**attempt
     return min(asked, LONGEST_PAUSE)

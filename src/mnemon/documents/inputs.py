@@ -5,8 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from mnemon.documents.library import DocumentStatus
-from mnemon.documents.runs import RunStatus
+from mnemon.documents.states import DocumentStatus, RunStatus
 from mnemon.inputs import Maybe
 from mnemon.operations import Input
 

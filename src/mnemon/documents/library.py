@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -10,18 +9,9 @@ from psycopg.rows import class_row
 from pydantic import Field
 
 from mnemon.db.database import Connection
+from mnemon.documents.states import DocumentStatus
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.operations import Output
-
-
-class DocumentStatus(StrEnum):
-    """Active: a revision is served. Unread: no run has succeeded yet."""
-
-    ACTIVE = "active"
-    INACTIVE = "inactive"
-    UNREAD = "unread"
-    PURGED = "purged"
-
 
 # What a list shows unless asked otherwise: one that was never read would look broken.
 ALL = (DocumentStatus.ACTIVE, DocumentStatus.INACTIVE, DocumentStatus.PURGED)

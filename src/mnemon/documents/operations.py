@@ -22,10 +22,11 @@ from mnemon.documents.inputs import (
     VersionAsked,
 )
 from mnemon.documents.intake.files import Files
-from mnemon.documents.library import ALL, Document, DocumentRevision, DocumentStatus, which_revision
+from mnemon.documents.library import ALL, Document, DocumentRevision, which_revision
 from mnemon.documents.named import document_named
 from mnemon.documents.purge import Purged
 from mnemon.documents.runs import Run
+from mnemon.documents.states import DocumentStatus
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity.roles import Action
 from mnemon.log.events import Actor

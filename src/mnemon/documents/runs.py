@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +15,7 @@ from mnemon.documents.access import Reader, read_as, readers_of_document
 from mnemon.documents.errors import DocumentPurged, FileGone, RunNotRetriable
 from mnemon.documents.ingest.job import INGEST, RunToRead
 from mnemon.documents.intake.files import Files
+from mnemon.documents.states import RunStatus
 from mnemon.errors import NotFound
 from mnemon.operations import Output
 from mnemon.work.enqueue import enqueue
@@ -56,13 +56,6 @@ SELECT config ->> 'content_hash' AS content_hash FROM mnemon.ingestion_runs
  WHERE tenant_id = mnemon.current_tenant() AND run_id = %s
 """
 RETRY = "SELECT mnemon.retry_job(%s) AS done"
-
-
-class RunStatus(StrEnum):
-    QUEUED = "queued"
-    RUNNING = "running"
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
 
 
 class Run(Output):

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from mnemon.db.database import Database
+from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.identity.login import add_login_link
 from mnemon.identity.roles import Principal, Role
-from mnemon.identity.tenants import DEFAULT_SLUG, add_tenant
+from mnemon.identity.tenants import add_tenant
 from mnemon.identity.users import add_user
 from mnemon.log.events import Actor
 from mnemon.log.store import EventLog

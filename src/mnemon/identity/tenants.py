@@ -18,7 +18,6 @@ from mnemon.log.events import Actor
 from mnemon.log.proof.pinned_keys import FIELD, pin_in
 from mnemon.log.store import EventLog
 
-DEFAULT_SLUG = "main"
 SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?")
 
 ADD = """

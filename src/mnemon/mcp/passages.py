@@ -14,8 +14,8 @@ from mnemon.ask.explained import WeighedExplanation
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageSearch, Question
 from mnemon.ask.outputs import PassagesFound
+from mnemon.ask.proven import SentenceRole
 from mnemon.ask.refusal import Refusal
-from mnemon.ask.written import SentenceRole
 from mnemon.mcp import briefly
 from mnemon.mcp.artifact_names import Named, names_of
 from mnemon.mcp.caller import AgentCaller

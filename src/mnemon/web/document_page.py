@@ -13,8 +13,9 @@ from mnemon.documents import operations
 from mnemon.documents.access import open_as
 from mnemon.documents.artifact_names import uid_of
 from mnemon.documents.ingest.revision_texts import read_text
-from mnemon.documents.library import DocumentStatus, document_by_id, revision_of, revisions_of, which_revision
+from mnemon.documents.library import document_by_id, revision_of, revisions_of, which_revision
 from mnemon.documents.pictures import PDF
+from mnemon.documents.states import DocumentStatus
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
 from mnemon.operations import Caller, Operation, read_input

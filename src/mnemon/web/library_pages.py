@@ -13,9 +13,8 @@ from mnemon.documents.extraction.kinds import EXTENSIONS
 from mnemon.documents.ingest.job import INGEST
 from mnemon.documents.intake.origin_fields import UploadFields
 from mnemon.documents.intake.upload import upload
-from mnemon.documents.library import DocumentStatus
-from mnemon.documents.runs import RunStatus
 from mnemon.documents.samples import sample_corpus, sample_files
+from mnemon.documents.states import DocumentStatus, RunStatus
 from mnemon.identity.roles import Action
 from mnemon.operations import Caller, Differs, read_input
 from mnemon.web.forms import binds, form_of
@@ -37,7 +36,7 @@ ONE_PAGE_OF_RUNS = {
 }
 
 FEW_FIELDS = Differs("The page asks little; REST and the command take the rest.")
-ASKED_THERE = ("file", "tags", "visibility_scope", "retention_policy")
+ASKED_THERE = ("file", "tags", "visibility_scope", "retention_policy", "new_version_of")
 ON_A_FORM = {name: FEW_FIELDS for name in UploadFields.model_fields if name not in ASKED_THERE}
 
 
@@ -61,9 +60,15 @@ async def documents_page(request: Request, mnemon: MnemonPart) -> Response:
 @as_page
 @binds(upload, ON_A_FORM)
 async def upload_page(request: Request, mnemon: MnemonPart) -> Response:
+    """With `new_version_of` in its address it takes one file, for that document."""
     visitor = await visit(request, upload.action)
+    document = None
+    if replaced := request.query_params.get("new_version_of"):
+        asked = read_input(operations.get, {"doc_id": replaced})
+        document = await operations.get(mnemon, Caller.of(visitor.principal), asked)
     return render(
         "upload.html", here="upload", visitor=visitor, extensions=EXTENSIONS, largest=mnemon.files.largest,
+        document=document,
     )  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from fastapi.responses import RedirectResponse
 from mnemon.api.access import SESSION_COOKIE, MnemonPart, address_of, refuse_foreign_pages
 from mnemon.app import Mnemon
 from mnemon.errors import MnemonError, NotAuthenticated
+from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.identity.operations import account
-from mnemon.identity.tenants import DEFAULT_SLUG
 from mnemon.operations import Caller, Operation, read_input
 from mnemon.web.forms import binds
 from mnemon.web.rendering import render

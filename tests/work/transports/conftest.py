@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import httpx
+import httpx2
 import pytest
 
 from mnemon.api.internal import create_internal_api
@@ -162,13 +162,13 @@ class HttpCarrier(Carrier):
         self.receivers.append(receiver)
         side = Faulty(receiver)
         self.taken.append(side)
-        routes = [httpx.ASGITransport(app=create_internal_api(one, TOKEN)) for one in self.receivers]
+        routes = [httpx2.ASGITransport(app=create_internal_api(one, TOKEN)) for one in self.receivers]
         carrier = self
 
-        class Routes(httpx.AsyncBaseTransport):
-            async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        class Routes(httpx2.AsyncBaseTransport):
+            async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
                 if carrier.down:
-                    raise httpx.ConnectError("nobody is there")
+                    raise httpx2.ConnectError("nobody is there")
                 answer = await routes[int(request.url.host.removeprefix("worker-"))].handle_async_request(request)
                 carrier.busy += answer.status_code == 503
                 return answer

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
+from mnemon.ask.proven import SentenceRole
 from mnemon.ask.quoting import things
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.hearing import folded, words_in
 from mnemon.ask.quoting.statements import Statement
 from mnemon.ask.quoting.told import Successor, ToldEvents
-from mnemon.ask.written import SentenceRole
 
 MOST_SENTENCES, MOST_ITEMS = 3, 12
 # How far behind the best a further statement may be, by what it is: another of its list or kind, one that adds words,

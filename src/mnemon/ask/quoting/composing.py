@@ -6,12 +6,12 @@ from uuid import UUID
 
 from mnemon.ask.citations import Citation, MemoryCitation
 from mnemon.ask.hits import PassageHit
+from mnemon.ask.proven import ProvenSentence
 from mnemon.ask.quoting.choosing import Choice, day_of
 from mnemon.ask.quoting.clean import clean_words
 from mnemon.ask.quoting.features import CandidateStatement
 from mnemon.ask.quoting.places import QuotePlace, read_places
 from mnemon.ask.recall import Remembered
-from mnemon.ask.written import ProvenSentence
 from mnemon.db.database import Connection
 
 # What is known of revisions that are served no more: since when, and by which number.

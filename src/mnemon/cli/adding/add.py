@@ -24,7 +24,8 @@ from mnemon.documents.intake.folders import FoundFile, find_files
 from mnemon.documents.intake.origin import checked_origin
 from mnemon.documents.intake.origin_fields import UploadFields
 from mnemon.documents.intake.upload import upload
-from mnemon.documents.runs import RunStatus, ended_runs
+from mnemon.documents.runs import ended_runs
+from mnemon.documents.states import RunStatus
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.operations import Caller, Differs
 from mnemon.semantics.extract.status import never_read, unread
@@ -82,8 +83,10 @@ async def _all(
     checked_origin(asked.origin())
     places = [path.expanduser() for path in paths]
     found = list(await asyncio.to_thread(lambda: list(find_files(places))))
-    if (asked.title or asked.source_uri) and len(found) != 1:
-        raise InvalidRequest(f"--title and --source-uri are for a single file, and there are {len(found)}.")
+    if (asked.title or asked.source_uri or asked.new_version_of) and len(found) != 1:
+        raise InvalidRequest(
+            f"--title, --source-uri and --new-version-of are for a single file, and there are {len(found)}."
+        )
     folders = [one for one in places if one.is_dir()]
     if watch and (len(folders) < len(places) or by_content):
         raise InvalidRequest("--watch follows folders, and knows their files by their paths: name folders only.")
@@ -91,7 +94,7 @@ async def _all(
     async with server_calls(slug) as server:
         if server is not None:
             interrupted = Interrupted()
-            by_path = not by_content and asked.source_uri is None
+            by_path = not by_content and asked.source_uri is None and asked.new_version_of is None
 
             async def send(files: Sequence[FoundFile]) -> list[Added]:
                 with _progress(wants_json) as progress:
@@ -103,7 +106,7 @@ async def _all(
             return sent, [], interrupted.wanted
     async with acting(slug) as (mnemon, caller):
         interrupted = Interrupted()
-        by_path = not by_content and asked.source_uri is None
+        by_path = not by_content and asked.source_uri is None and asked.new_version_of is None
 
         async def take(files: Sequence[FoundFile]) -> list[Added]:
             with _progress(wants_json) as progress:

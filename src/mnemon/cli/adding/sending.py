@@ -11,7 +11,7 @@ from mnemon.documents.intake.folders import FoundFile
 from mnemon.documents.intake.origin_fields import UploadFields
 from mnemon.documents.intake.upload import FileTaken
 from mnemon.documents.operations import get_run
-from mnemon.documents.runs import RunStatus
+from mnemon.documents.states import RunStatus
 from mnemon.errors import MnemonError
 
 

@@ -20,11 +20,11 @@ class DemoClient:
     """Talks to the running server over HTTP, as any program would."""
 
     def __init__(self, url: str) -> None:
-        import httpx
+        import httpx2
 
         self.url = url
         # A proxy for the outside world is no way to this machine.
-        self._client = httpx.AsyncClient(base_url=url, timeout=30, trust_env=False)
+        self._client = httpx2.AsyncClient(base_url=url, timeout=30, trust_env=False)
         self._credential: dict[str, str] = {}
 
     def log_in(self, credential: str) -> None:

@@ -15,7 +15,7 @@ from mnemon.cli.context import on_its_own, opened, run_async, tenant_of
 from mnemon.cli.log.verify import ALL_PARTITIONS, partitions_of
 from mnemon.cli.output import Json, TenantOption, say, show, table
 from mnemon.errors import InvalidRequest
-from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.log_operations import integrity as operations
 from mnemon.operations import as_json
 

@@ -14,7 +14,7 @@ from mnemon.cli.context import on_its_own, opened, run_async, tenant_of
 from mnemon.cli.log.approver import administrator, proven_administrator
 from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table
 from mnemon.errors import InvalidRequest, NotAllowed
-from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.log.privacy.erasure import Erasure
 from mnemon.log.privacy.rotation import Rotation
 from mnemon.log.privacy.scan import Scan

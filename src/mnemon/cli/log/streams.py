@@ -14,7 +14,7 @@ from mnemon.cli.context import OPERATOR, on_its_own, run_async, tenant_of
 from mnemon.cli.log.shown import line_of, print_events, print_lines, short
 from mnemon.cli.output import JsonLines, TenantOption, console, counted, say, show
 from mnemon.errors import InvalidRequest
-from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.log.events import MAIN
 from mnemon.log.read.pattern import Pattern
 from mnemon.log_operations import events

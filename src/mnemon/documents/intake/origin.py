@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
+from uuid import UUID
 
 from mnemon.documents.errors import UnfitField
 from mnemon.documents.ingest.dating import in_calendar
@@ -41,6 +42,8 @@ class Origin:
     tags: Sequence[str] | None = None
     # Unset: the content itself is the identity, so that another content is another document.
     source_uri: str | None = None
+    # The document that this is a new version of, wherever it came from.
+    new_version_of: UUID | None = None
     source_type: str = UPLOAD
     run_type: RunType = "manual_upload"
     document_type: str | None = None
@@ -125,6 +128,8 @@ def _check_file(origin: Origin) -> None:
         raise UnfitField(
             f"A source_uri looks like scheme://path and has at most {LONGEST_URI} bytes.", field="source_uri"
         )
+    if uri is not None and origin.new_version_of is not None:
+        raise UnfitField("new_version_of names the document: leave source_uri out.", field="source_uri")
     if uri is not None and uri.startswith(OWN_SCHEMES):
         raise UnfitField("A source_uri of upload:// or artifact:// is made here: leave it out.", field="source_uri")
     if tags is not None and (len(tags) > MOST_TAGS or not all(1 <= len(tag) <= LONGEST_TAG for tag in tags)):

@@ -1,6 +1,7 @@
 """What a sender may say of what they send, as every door takes it."""
 
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
@@ -75,6 +76,9 @@ class UploadFields(OriginFields):
         None,
         description="Where it comes from, like file:///policies/travel.pdf: another content from there is a new "
         "revision of the same document. Default: the content itself.",
+    )
+    new_version_of: Maybe[UUID] = Field(
+        None, description="The document that this file is a new version of, wherever that came from."
     )
     document_type: TextType | None = Field(None, description="What kind it is. Default: email for a mail, else doc.")
     written_at: Maybe[FirstMoment] = Field(

@@ -10,6 +10,7 @@ from mnemon.db.database import Connection
 from mnemon.documents import events as happened
 from mnemon.documents.access import reader_ids
 from mnemon.documents.artifact_names import own_address, shared_address
+from mnemon.documents.errors import UnfitField
 from mnemon.documents.extraction.kinds import MEDIA_TYPES
 from mnemon.documents.ingest.chunk_store import activate_chunks
 from mnemon.documents.ingest.extract_job import enqueue_extraction
@@ -29,6 +30,7 @@ from mnemon.documents.intake.terms import (
     says_otherwise,
     terms_of,
 )
+from mnemon.errors import NotFound
 from mnemon.ids import new_uuid
 from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.events import NewEvent
@@ -52,6 +54,13 @@ SELECT d.doc_id, d.title, d.tags, d.document_type, d.source_system, d.source_id,
 OF_ADDRESS = """
 SELECT source_uri, readers FROM mnemon.documents WHERE tenant_id = mnemon.current_tenant() AND source_uri = ANY(%s)
 """
+OF_DOCUMENT = """
+SELECT source_uri, readers FROM mnemon.documents
+ WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s AND purged_at IS NULL
+"""
+# Whose revisions are texts that were sent as such.
+NOT_FILES = ("artifact://", "mail://")
+NEW_OF = "new_version_of"
 IS_KNOWN = "SELECT FROM mnemon.documents WHERE tenant_id = mnemon.current_tenant() AND source_uri = %s"
 
 
@@ -59,7 +68,10 @@ async def settle(transaction: LogTransaction, files: Files, arrival: Arrival) ->
     """Under the lock of the source two arrivals from it take turns: the second finds what the first has made."""
     tx, actor = transaction.connection, arrival.actor
     origin = replace(arrival.origin, readers=await reader_ids(tx, arrival.origin.readers))
-    arrival = replace(arrival, origin=origin, source_uri=await _address(tx, arrival))
+    address = await _address(tx, arrival)
+    if origin.new_version_of is not None:
+        origin = replace(origin, source_type=address.partition("://")[0])
+    arrival = replace(arrival, origin=origin, source_uri=address)
     known = await _find(tx, arrival)
     refuse_over(origin, known)
     terms = terms_of(origin, actor, known)
@@ -75,6 +87,8 @@ async def settle(transaction: LogTransaction, files: Files, arrival: Arrival) ->
 async def _address(tx: Connection, arrival: Arrival) -> str:
     """A file that comes from nowhere in particular is known by its content; one that not all may read, for its owner
     alone: nobody else learns that it is here, or is kept from adding it."""
+    if arrival.origin.new_version_of is not None:
+        return await _address_of(tx, arrival, arrival.origin.new_version_of)
     given = arrival.text.source_uri if arrival.text is not None else arrival.origin.source_uri
     if given is not None:
         return await _apart_from_hidden(tx, arrival, given)
@@ -85,6 +99,16 @@ async def _address(tx: Connection, arrival: Arrival) -> str:
     if arrival.origin.visibility_scope is None and await (await tx.execute(IS_KNOWN, (own,))).fetchone() is not None:
         return own
     return await _apart_from_hidden(tx, arrival, by_content)
+
+
+async def _address_of(tx: Connection, arrival: Arrival, doc_id: UUID) -> str:
+    """Where the document came from; for whoever may not read it there is none."""
+    found = await (await tx.execute(OF_DOCUMENT, (doc_id,))).fetchone()
+    if found is None or (found["readers"] is not None and person_behind(arrival.actor) not in found["readers"]):
+        raise NotFound(f"There is no document {doc_id}: new_version_of names one of the list.", doc_id=str(doc_id))
+    if found["source_uri"].startswith(NOT_FILES):
+        raise UnfitField("This document was sent as a text or in a mail: no file is its next version.", field=NEW_OF)
+    return str(found["source_uri"])
 
 
 async def _apart_from_hidden(tx: Connection, arrival: Arrival, address: str) -> str:

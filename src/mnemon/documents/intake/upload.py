@@ -9,6 +9,7 @@ from mnemon.documents.errors import BadUpload, EmptyFile, NoFile, UnfitField, Up
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.origin_fields import UploadFields
 from mnemon.documents.intake.receive import accept
+from mnemon.errors import NotFound
 from mnemon.identity.roles import Action
 from mnemon.log.store import EventLog
 from mnemon.operations import Caller, Output, operation
@@ -42,7 +43,7 @@ class FileTaken(Output):
 
 @operation(
     "documents.upload", Action.UPLOAD_DOCUMENTS,
-    errors=(NoFile, BadUpload, EmptyFile, UnfitField, UploadTooLarge, UploadNotStored),
+    errors=(NoFile, BadUpload, EmptyFile, UnfitField, UploadTooLarge, UploadNotStored, NotFound),
     example={"title": "Travel policy", "tags": ["travel"], "document_type": "doc"},
     absent={"mcp": "Agents hand over texts, with artifact_ingest."},
 )  # fmt: skip

@@ -10,7 +10,7 @@ from pathlib import Path
 from mnemon.buckets import ObjectGone
 from mnemon.documents.sources.errors import PlaceRefused, PlaceUnavailable
 from mnemon.documents.sources.places import SeenObject
-from mnemon.identity.tenants import DEFAULT_SLUG
+from mnemon.identity.default_tenant import DEFAULT_SLUG
 
 PAGE = 1_000
 BLOCK = 1 << 20

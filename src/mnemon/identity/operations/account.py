@@ -8,12 +8,13 @@ from pydantic import Field, SecretStr
 
 from mnemon.db.database import Database
 from mnemon.errors import NotAuthenticated
+from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.identity.login import login_with_link, login_with_password
 from mnemon.identity.operations.users import Password
 from mnemon.identity.passwords import verify_password
 from mnemon.identity.roles import Action, CredentialScope, Principal, Role
 from mnemon.identity.sessions import Session, Sessions
-from mnemon.identity.tenants import DEFAULT_SLUG, own_tenant
+from mnemon.identity.tenants import own_tenant
 from mnemon.identity.throttle import Guard
 from mnemon.identity.users import change_user, user_by_id
 from mnemon.log.store import EventLog

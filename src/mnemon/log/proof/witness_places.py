@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import UUID
 
-import httpx
+import httpx2
 import orjson
 
 from mnemon.errors import BadSettings
@@ -56,7 +56,7 @@ class S3Witness:
     """A bucket: an object per checkpoint, and one that is the newest. Give it a lock that outlasts an attacker."""
 
     def __init__(
-        self, bucket: str, prefix: str, endpoint: str, region: str, transport: httpx.AsyncBaseTransport | None = None
+        self, bucket: str, prefix: str, endpoint: str, region: str, transport: httpx2.AsyncBaseTransport | None = None
     ) -> None:
         self._transport = transport
         self.name = f"s3 {bucket}/{prefix}".rstrip("/")
@@ -70,24 +70,24 @@ class S3Witness:
 
     async def last(self, tenant: UUID, legal_entity: str) -> Checkpoint | None:
         answer = await self._send("GET", self._address(tenant, legal_entity, "newest"), b"")
-        if answer.status_code == httpx.codes.NOT_FOUND:
+        if answer.status_code == httpx2.codes.NOT_FOUND:
             return None
         return Checkpoint.from_json(orjson.loads(answer.raise_for_status().content))
 
     def _address(self, tenant: UUID, legal_entity: str, name: str) -> str:
         return f"{self._base}/{tenant}/{legal_entity.encode().hex()}/{name}.json"
 
-    async def _send(self, method: str, address: str, body: bytes) -> httpx.Response:
+    async def _send(self, method: str, address: str, body: bytes) -> httpx2.Response:
         access = os.environ.get("AWS_ACCESS_KEY_ID", ""), os.environ.get("AWS_SECRET_ACCESS_KEY", "")
         headers = signed_headers(method, address, body, self._region, *access)
-        async with httpx.AsyncClient(timeout=PATIENCE, transport=self._transport) as client:
+        async with httpx2.AsyncClient(timeout=PATIENCE, transport=self._transport) as client:
             return await client.request(method, address, content=body, headers=headers)
 
 
 class HttpWitness:
     """Any address that takes a POST of the checkpoint; the body is signed once more with the same key."""
 
-    def __init__(self, address: str, home: Path, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(self, address: str, home: Path, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self._transport = transport
         self.name = f"http {urlsplit(address).hostname}"
         self._address = address
@@ -101,15 +101,15 @@ class HttpWitness:
             "Mnemon-Key": public_hex(key),
             "Mnemon-Signature": key.sign(body).hex(),
         }
-        async with httpx.AsyncClient(timeout=PATIENCE, transport=self._transport) as client:
+        async with httpx2.AsyncClient(timeout=PATIENCE, transport=self._transport) as client:
             (await client.post(self._address, content=body, headers=headers)).raise_for_status()
 
     async def last(self, tenant: UUID, legal_entity: str) -> Checkpoint | None:
         """Where the address answers a GET with what it kept; else nobody can be asked."""
         query = {"tenant_id": str(tenant), "legal_entity": legal_entity}
-        async with httpx.AsyncClient(timeout=PATIENCE, transport=self._transport) as client:
+        async with httpx2.AsyncClient(timeout=PATIENCE, transport=self._transport) as client:
             answer = await client.get(self._address, params=query)
-        if answer.status_code in (httpx.codes.NOT_FOUND, httpx.codes.METHOD_NOT_ALLOWED):
+        if answer.status_code in (httpx2.codes.NOT_FOUND, httpx2.codes.METHOD_NOT_ALLOWED):
             return None
         return Checkpoint.from_json(orjson.loads(answer.raise_for_status().content))
 
@@ -117,7 +117,7 @@ class HttpWitness:
 class MnemonWitness:
     """Another Mnemon: it keeps a root only with a proof that it grew out of the one before."""
 
-    def __init__(self, address: str, token: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(self, address: str, token: str, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self.name = f"mnemon {urlsplit(address).hostname}"
         self._address = f"{address.rstrip('/')}/v1/witness/checkpoints"
         self._headers = {"Authorization": f"Bearer {token}"}
@@ -136,12 +136,12 @@ class MnemonWitness:
         query = {"origin": str(tenant), "legal_entity": legal_entity}
         async with self._client() as client:
             answer = await client.get(f"{self._address}/last", params=query)
-        if answer.status_code == httpx.codes.NOT_FOUND:
+        if answer.status_code == httpx2.codes.NOT_FOUND:
             return None
         return Checkpoint.from_json(answer.raise_for_status().json()["checkpoint"])
 
-    def _client(self) -> httpx.AsyncClient:
-        return httpx.AsyncClient(timeout=PATIENCE, headers=self._headers, transport=self._transport)
+    def _client(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(timeout=PATIENCE, headers=self._headers, transport=self._transport)
 
 
 def witness_at(place: str, home: Path) -> Witness:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from uuid import UUID
 
-import httpx
+import httpx2
 import psycopg
 
 from mnemon.errors import MnemonError
@@ -22,7 +22,7 @@ from mnemon.telemetry import counter, logger
 
 SENT = counter("mnemon_witness_checkpoints_total", "Checkpoints and seals that a witness took.", ["witness"])
 FAILED = counter("mnemon_witness_failures_total", "Checkpoints and seals that a witness did not take.", ["witness"])
-TROUBLE = (httpx.HTTPError, OSError, ValueError, LookupError, MnemonError)
+TROUBLE = (httpx2.HTTPError, OSError, ValueError, LookupError, MnemonError)
 
 log = logger(__name__)
 

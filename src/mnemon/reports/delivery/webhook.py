@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import orjson
 
 from mnemon.reach import find_addresses, inner_of
@@ -76,13 +76,13 @@ async def _post(receiver: Receiver, headers: dict[str, str], body: bytes) -> int
     try:
         async with (
             asyncio.timeout(SECONDS),
-            httpx.AsyncClient(timeout=SECONDS, follow_redirects=False, trust_env=False) as client,
+            httpx2.AsyncClient(timeout=SECONDS, follow_redirects=False, trust_env=False) as client,
             client.stream(
                 "POST", target, content=body, headers={"Host": place.netloc} | headers, extensions=extensions
             ) as answer,
         ):
             return answer.status_code
-    except (httpx.HTTPError, TimeoutError) as failure:
+    except (httpx2.HTTPError, TimeoutError) as failure:
         raise Undelivered(f"{receiver.host} did not answer: {type(failure).__name__}.") from None
 
 

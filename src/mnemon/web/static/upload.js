@@ -59,7 +59,7 @@ class Row {
     this.show("uploading");
     this.item.insertBefore(this.bar, this.reason);
     const body = new FormData();
-    for (const name of ["tags", "visibility_scope", "retention_policy"]) {
+    for (const name of ["tags", "visibility_scope", "retention_policy", "new_version_of"]) {
       if (form.elements[name].value.trim()) body.append(name, form.elements[name].value);
     }
     body.append("file", this.file);

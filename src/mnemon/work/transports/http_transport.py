@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from itertools import cycle
 
-import httpx
+import httpx2
 
 from mnemon.work.transports.transport import JobDelivery, JobMessage, TransportUnavailable, WorkersBusy
 
@@ -17,11 +17,11 @@ class HttpDelegation:
 
     keep_seconds = 3600.0
 
-    def __init__(self, workers: Sequence[str], token: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(self, workers: Sequence[str], token: str, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self._turns = cycle([f"{one.rstrip('/')}{PATH}" for one in workers])
         self._count = len(workers)
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        self._client = httpx.AsyncClient(timeout=PATIENCE, headers=headers, transport=transport)
+        self._client = httpx2.AsyncClient(timeout=PATIENCE, headers=headers, transport=transport)
 
     async def publish(self, message: JobMessage) -> None:
         busy, failures = 0, []
@@ -29,12 +29,12 @@ class HttpDelegation:
             address = next(self._turns)
             try:
                 answer = await self._client.post(address, content=message.as_bytes())
-            except httpx.HTTPError as failure:
+            except httpx2.HTTPError as failure:
                 failures.append(f"{address}: {failure or type(failure).__name__}")
                 continue
-            if answer.status_code == httpx.codes.ACCEPTED:
+            if answer.status_code == httpx2.codes.ACCEPTED:
                 return
-            busy += answer.status_code == httpx.codes.SERVICE_UNAVAILABLE
+            busy += answer.status_code == httpx2.codes.SERVICE_UNAVAILABLE
             failures.append(f"{address} answered {answer.status_code}")
         if busy:
             raise WorkersBusy("Every worker is busy.")

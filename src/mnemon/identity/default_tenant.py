@@ -1,0 +1,3 @@
+"""The tenant that is there from the first start, and meant where none is named."""
+
+DEFAULT_SLUG = "main"
