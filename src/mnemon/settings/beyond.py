@@ -75,7 +75,7 @@ class BeyondSettings(BaseModel):
     bus_inbound_queue: str | None = setting(
         None, "Queue from which envelopes of others are taken into the log. Unset: none.", pattern="^[\\w.-]+$"
     )
-    bus_inbound_tenant: str = setting("default", "The tenant whose log takes them.")
+    bus_inbound_tenant: str = setting("main", "The tenant whose log takes them.")
     amqp_url: SecretStr | None = setting(None, "Address of RabbitMQ: amqp://user:password@host:5672/.", "AMQP_URL")
 
     blob_store: str | None = setting(

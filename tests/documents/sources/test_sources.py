@@ -295,3 +295,43 @@ async def test_a_schedule_begins_a_look_when_its_time_has_come(
 
     await eventually(two)
     assert found(await look(begin=False)) == {"listed": 1, "new": 1}
+
+
+@pytest.mark.slow
+async def test_of_many_objects_exactly_those_that_changed_are_touched(
+    store: ObjectStore, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon, tenant: UUID, look: Look,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The small form of `make bench-sync`, in pages of 20, and with every document read."""
+    monkeypatch.setattr("mnemon.buckets.PAGE", 20)
+    place = Place(Path(), store)
+    names = [f"{number % 7}/{number:03}.md" for number in range(90)]
+    for name in names:
+        place.put(name, f"Rule {name} holds.")
+    await add(client, admin, **place.told)
+    assert found(await look(begin=False)) == {"listed": 90, "new": 90}
+
+    async def state() -> dict[str, Any]:
+        known = await rows(mnemon, tenant, "SELECT object_key, synced_at, doc_id FROM mnemon.source_objects")
+        versions = await rows(mnemon, tenant, "SELECT doc_id, version_number, is_active FROM mnemon.document_revisions")
+        return {
+            one["object_key"].removeprefix("docs/"): (
+                one["synced_at"],
+                sorted((it["version_number"], it["is_active"]) for it in versions if it["doc_id"] == one["doc_id"]),
+            )
+            for one in known
+        }
+
+    before, changed, removed = await state(), set(names[3::10]), set(names[6::18])
+    for name in changed:
+        place.put(name, f"Rule {name} holds no longer.")
+    for name in removed:
+        place.remove(name)
+    expected = {"listed": 85, "changed": 9, "deactivated": 5, "unchanged": 76}
+    assert found(await look()) == expected
+    after = await state()
+    assert {name for name in names if before[name] != after[name]} == changed | removed
+    assert {name for name in names if after[name][1] == [(1, False), (2, True)]} == changed
+    assert {name for name in names if after[name][1] == [(1, False)]} == removed
+    assert found(await look()) == {"listed": 85, "unchanged": 85}
+    assert await state() == after
