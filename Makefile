@@ -91,11 +91,13 @@ $(BROWSER):
 	  || echo "No chromium: the browser tests will be skipped."
 	@touch $@
 
-# RabbitMQ, PgBouncer and Tesseract for the long suites, which skip, and say so, where they cannot be installed.
+# RabbitMQ, PgBouncer and etcd for the long suites, which skip, and say so, where they cannot be installed. Among them:
+# the acceptance suite with two gateways behind PgBouncer (MNEMON_TEST_POOLED=1 pytest tests/acceptance), and
+# the short form of bench-transports.
 $(SERVICES):
 	@mkdir -p .make
-	@{ test -x /usr/sbin/rabbitmq-server && test -x /usr/sbin/pgbouncer && command -v tesseract > /dev/null; } || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
-	  && echo "Installing RabbitMQ, PgBouncer and Tesseract for the long suites" && apt-get update -qq \
-	  && apt-get install -y -qq --no-install-recommends rabbitmq-server pgbouncer tesseract-ocr > /dev/null; } \
-	  || echo "No RabbitMQ, PgBouncer or Tesseract: their suites will be skipped."
+	@{ test -x /usr/sbin/rabbitmq-server && test -x /usr/sbin/pgbouncer && test -x /usr/bin/etcd; } || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+	  && echo "Installing RabbitMQ, PgBouncer and etcd for the long suites" && apt-get update -qq \
+	  && apt-get install -y -qq --no-install-recommends rabbitmq-server pgbouncer etcd-server > /dev/null; } \
+	  || echo "No RabbitMQ, PgBouncer or etcd: their suites will be skipped."
 	@touch $@

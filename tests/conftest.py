@@ -22,6 +22,7 @@ from mnemon.ids import new_uuid
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.settings import Settings, described_settings
 from tests.logs import log_plainly
+from tests.pooler import POOLED, behind, pooler
 
 # What is written need not outlive this machine's next power cut; suites about crashes make servers of their own.
 NO_WAIT_FOR_THE_DISK = "fsync = off\nfull_page_writes = off\n"
@@ -102,9 +103,19 @@ def server(open_folder: Path, make_home: MakeHome) -> Iterator[EmbeddedServer]:
 
 
 @pytest.fixture(scope="session")
-async def database(server: EmbeddedServer) -> AsyncIterator[Database]:
+def pooler_address(server: EmbeddedServer, open_folder: Path) -> Iterator[str | None]:
+    """Where the run goes through PgBouncer."""
+    if not POOLED:
+        yield None
+        return
+    with pooler(server, open_folder, connections=5) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+async def database(server: EmbeddedServer, pooler_address: str | None) -> AsyncIterator[Database]:
     """A migrated database, opened as the application role and shared by the whole run."""
-    async with Database(server) as opened:
+    async with Database(behind(pooler_address, server) if pooler_address else server) as opened:
         async with opened.owner() as owner:
             await migrate(owner)
         yield opened
@@ -159,8 +170,16 @@ async def migrated(server: EmbeddedServer) -> str:
 
 
 @pytest.fixture
-def own_server(server: EmbeddedServer, migrated: str) -> Iterator[ExternalServer]:
+def own_server(server: EmbeddedServer, migrated: str, pooler_address: str | None) -> Iterator[ExternalServer]:
     """A migrated database of the test's own, that nobody is connected to."""
+    with _new_database(server, like=migrated) as name:
+        way = _way_into(server, name)
+        yield behind(pooler_address, way, name) if pooler_address else way
+
+
+@pytest.fixture
+def second_server(server: EmbeddedServer, migrated: str) -> Iterator[ExternalServer]:
+    """Another one, for what goes from one database to another."""
     with _new_database(server, like=migrated) as name:
         yield _way_into(server, name)
 

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -24,6 +25,7 @@ from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.readiness import check_database, check_migrations
 from mnemon.settings import Settings
 from mnemon.web.site import create_site
+from tests.pooler import POOLED, TakingTurns
 
 KEY = "a-key-for-tests-that-is-long-enough-to-sign-with"
 PASSWORD = "correct horse battery"
@@ -49,8 +51,8 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path, login_failures=5)
 
 
-@pytest.fixture
-async def mnemon(settings: Settings, database: Database, ring: KeyRing) -> AsyncIterator[Mnemon]:
+@asynccontextmanager
+async def gateway(settings: Settings, database: Database, ring: KeyRing) -> AsyncIterator[Mnemon]:
     privacy = Privacy(database, ring, DirectoryStore(settings.home / "archive"), limits=AppendLimits.of(settings))
     whole = Mnemon(settings, database, privacy, Sessions(database, KEY, timedelta(hours=1)))
     whole.checks["database"] = lambda: check_database(database)
@@ -60,16 +62,30 @@ async def mnemon(settings: Settings, database: Database, ring: KeyRing) -> Async
 
 
 @pytest.fixture
+async def mnemon(settings: Settings, database: Database, ring: KeyRing) -> AsyncIterator[Mnemon]:
+    async with gateway(settings, database, ring) as made:
+        yield made
+
+
+@pytest.fixture
 def caller_address() -> str:
     """An address of the test's own: failed logins are counted by address, across tests too."""
     return f"198.51.{secrets.randbelow(256)}.{secrets.randbelow(256)}"
 
 
 @pytest.fixture
-async def client(mnemon: Mnemon, caller_address: str) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(create_site(mnemon), raise_app_exceptions=False, client=(caller_address, 40000))
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8787") as opened:
-        yield opened
+async def client(
+    mnemon: Mnemon, database: Database, ring: KeyRing, caller_address: str
+) -> AsyncIterator[httpx.AsyncClient]:
+    def door(of: Mnemon) -> httpx.AsyncBaseTransport:
+        return httpx.ASGITransport(create_site(of), raise_app_exceptions=False, client=(caller_address, 40000))
+
+    async with AsyncExitStack() as stack:
+        transport = door(mnemon)
+        if POOLED:
+            second = await stack.enter_async_context(gateway(mnemon.settings, database, ring))
+            transport = TakingTurns([transport, door(second)])
+        yield await stack.enter_async_context(httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8787"))
 
 
 async def person(mnemon: Mnemon, tenant: UUID, role: Role, email: str | None = None) -> Person:

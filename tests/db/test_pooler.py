@@ -1,9 +1,9 @@
 """A pooler in transaction mode between requests and the database, and a database with several hosts."""
 
 import asyncio
-import getpass
-import shutil
+import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
@@ -11,9 +11,8 @@ from uuid import UUID
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from tests.api.conftest import TESTER
-from tests.brokers import free_port, reachable
 from tests.bus.test_publishing import TYPE
-from tests.patience import until
+from tests.pooler import POOLED, behind, pooler
 
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
@@ -42,32 +41,8 @@ async def test_a_host_that_is_down_is_passed_over(server: EmbeddedServer, databa
 @pytest.fixture
 def pooled(server: EmbeddedServer, database: Database, open_folder: Path) -> Iterator[ExternalServer]:
     """PgBouncer with two connections for everyone."""
-    program = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
-    if not Path(program).exists():
-        pytest.skip("no pgbouncer: install Debian's package pgbouncer")
-    told, port = conninfo_to_dict(server.app_conninfo), free_port()
-    folder = open_folder / f"pooler-{port}"
-    folder.mkdir()
-    (folder / "users.txt").write_text(f'"{told["user"]}" ""\n')
-    (folder / "pgbouncer.ini").write_text(
-        f"[databases]\nmnemon = host={told['host']} port={told.get('port', 5432)} dbname={told['dbname']}\n"
-        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = trust\n"
-        f"auth_file = {folder}/users.txt\npool_mode = transaction\ndefault_pool_size = 2\nmax_client_conn = 200\n"
-        f"logfile = {folder}/log\npidfile = {folder}/pid\n"
-    )
-    # As whoever may use the server's socket: it does not run as root.
-    owner = Path(str(told["host"])).owner()
-    for one in (folder, *folder.iterdir()):
-        shutil.chown(one, owner)
-    as_user = ["-u", owner] if getpass.getuser() == "root" else []
-    process = subprocess.Popen([program, *as_user, "-q", str(folder / "pgbouncer.ini")])
-    try:
-        until(lambda: reachable(port) or process.poll() is not None, "the pooler")
-        pooler = f"postgresql://{told['user']}@127.0.0.1:{port}/mnemon"
-        yield ExternalServer(server.owner_conninfo, server.app_conninfo, pooler)
-    finally:
-        process.terminate()
-        process.wait()
+    with pooler(server, open_folder) as address:
+        yield behind(address, server)
 
 
 @pytest.mark.slow
@@ -87,3 +62,15 @@ async def test_requests_share_few_connections_and_never_a_tenant(
         for one in (tenant, other_tenant):
             found = [event for event in (await events.read_page(one, limit=200)).events if event.type == TYPE.type]
             assert sorted(event.data["number"] for event in found) == list(range(30))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(POOLED, reason="this is it")
+def test_the_acceptance_suite_passes_with_two_gateways_behind_the_pooler(pooled: ExternalServer) -> None:
+    """The same suite in a run of its own: `MNEMON_TEST_POOLED=1 pytest tests/acceptance`."""
+    command = [sys.executable, "-m", "pytest", "-n", "0", "--show-capture=no", "tests/acceptance"]
+    done = subprocess.run(
+        command, env=os.environ | {"MNEMON_TEST_POOLED": "1"}, cwd=Path(__file__).parents[2], capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-8000:]

@@ -1,0 +1,32 @@
+"""The benches that kill processes, in their short form: what they promise holds, whatever the machine's speed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+def results_of(name: str, **environment: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, str(BENCH / f"bench_{name}.py")], env=os.environ | {"QUICK": "1"} | environment,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    if "needs what is not here" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])["results"]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["postgres", "http", "nats", "sqs"])
+def test_workers_and_brokers_die_and_every_job_is_done_once(transport: str) -> None:
+    found = results_of("transports", TRANSPORTS=transport)
+    assert found["doubled"] == found["lost"] == 0
+    assert found[f"{transport}_jobs_per_s"] > 0
