@@ -9,6 +9,7 @@ import typer
 from mnemon.cli.bind import acting, command
 from mnemon.cli.context import OPERATOR, run_async
 from mnemon.cli.mail_consensus import print_consensus, print_report, print_requested, print_stored, print_whole
+from mnemon.cli.mail_passages import print_citations, print_found, print_passages
 from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.mail import inputs, operations, outputs
 from mnemon.mail.consensus import operations as consensus_operations
@@ -16,6 +17,7 @@ from mnemon.mail.consensus.threads import is_reading
 from mnemon.operations import as_json
 from mnemon.reports import operations as report_operations
 from mnemon.reports import stored_operations as stored
+from mnemon.reports.retrieval import operations as retrieval
 
 if TYPE_CHECKING:
     from mnemon.app import Mnemon
@@ -272,4 +274,16 @@ command(
 command(
     app, "summary", stored.summary, print_whole, arguments=["summary_id"], short={"form": "--format"},
     example="mnemon mail summary 3f2b8a4e-6c1d-4e0f-9a7b-1c2d3e4f5a6b",
+)  # fmt: skip
+command(
+    app, "search", retrieval.search, print_found, words="query", short=FILTERS,
+    example="mnemon mail search connection migration --from 2023-10-01 --draft draft-ietf-quic-transport",
+)  # fmt: skip
+command(
+    app, "passages", retrieval.passages, print_passages, arguments=["thread"],
+    example="mnemon mail passages '<20231015120000.XYZ789@example.com>' --json",
+)  # fmt: skip
+command(
+    app, "citations", retrieval.citations, print_citations, arguments=["summary_id"],
+    failed=lambda found: not found.holds, example="mnemon mail citations 3f2b8a4e-6c1d-4e0f-9a7b-1c2d3e4f5a6b",
 )  # fmt: skip

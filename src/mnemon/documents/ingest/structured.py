@@ -31,4 +31,6 @@ def participants_of(extraction: Extraction) -> list[str]:
 
 def cut(text: str, longest: int = LONGEST) -> str:
     """Also without what PostgreSQL cannot keep: zero bytes and halves of characters."""
+    if text.isascii() and "\x00" not in text:
+        return text[:longest]
     return text.replace("\x00", "").encode("utf-8", "replace").decode()[:longest]
