@@ -53,19 +53,29 @@ def stance_f1(units: Sequence[JudgedUnit], mark: float = SURE_ENOUGH) -> tuple[f
     return agreement, f1((one.disagrees, one.disagreement >= mark) for one in units)
 
 
-def cross_validated(units: Sequence[JudgedUnit]) -> tuple[float, float]:
-    """With the threshold of each part chosen on the other parts."""
+@dataclass(frozen=True)
+class CrossValidated:
+    """F1 with the threshold of each part chosen on the other parts, and those thresholds by part."""
+
+    agreement: float
+    disagreement: float
+    marks: dict[str, tuple[float, float]]
+
+
+def cross_validated(units: Sequence[JudgedUnit]) -> CrossValidated:
     found: tuple[list[tuple[bool, bool]], list[tuple[bool, bool]]] = ([], [])
+    marks: dict[str, tuple[float, float]] = {}
     for part in sorted({one.part for one in units}):
         others = [one for one in units if one.part != part] or units
-        for which in (0, 1):
-            mark = max(MARKS, key=lambda mark: stance_f1(others, mark)[which])
+        chosen = [max(MARKS, key=lambda mark: stance_f1(others, mark)[which]) for which in (0, 1)]
+        marks[part] = chosen[0], chosen[1]
+        for which, mark in enumerate(chosen):
             found[which].extend(
                 (one.agrees, one.agreement >= mark) if which == 0 else (one.disagrees, one.disagreement >= mark)
                 for one in units
                 if one.part == part
             )
-    return f1(found[0]), f1(found[1])
+    return CrossValidated(f1(found[0]), f1(found[1]), marks)
 
 
 def _sure(shown: ConsensusShown, message: str, stances: Sequence[str], start: int, end: int) -> float:

@@ -40,8 +40,8 @@ FULL = {
     "memory_store", "memory_search", "memory_list", "memory_delete", "history_append", "history_get", "hybrid_search",
     "artifact_ingest", "artifact_search", "artifact_get", "artifact_delete", "embedding_health", "event_get",
     "event_list_for_revision", "event_reextract", "event_mark", "event_edit", "event_merge", "event_split",
-    "event_link", "event_unlink", "event_undo", "job_status", "mail_threads", "mail_thread", "mail_consensus",
-    "mail_report",
+    "event_link", "event_unlink", "event_undo", "job_status", "mail_search", "mail_threads", "mail_thread",
+    "mail_consensus", "mail_report",
 }  # fmt: skip
 # On a machine that has much else to do.
 JSON = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}

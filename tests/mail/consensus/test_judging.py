@@ -107,13 +107,24 @@ def test_every_statement_stands_where_it_says() -> None:
         assert told.by_id[one.message_id].text[one.start : one.end] == one.quote
 
 
+class Gloomy(FormulaReader):
+    """Takes every sentence for an objection."""
+
+    def judge(self, said: Sequence[SaidSentence], subject: str, is_opener: bool) -> list[JudgedSentence]:
+        return [JudgedSentence(one, "object", 0.9, False, {}) for one in said]
+
+
 def test_a_sentence_that_only_sounds_like_an_objection_beside_a_vote_is_none() -> None:
-    class Gloomy(FormulaReader):
-        """Takes every sentence for an objection."""
-
-        def judge(self, said: Sequence[SaidSentence], subject: str, is_opener: bool) -> list[JudgedSentence]:
-            return [JudgedSentence(one, "object", 0.9, False, {}) for one in said]
-
     ballot = ("Rosa", "[ ] +1 release\n[ ] -1 do not release\n")
     told = discussion("[VOTE] 2.0", ballot, ("Ana", "+1\n\nNo time to test it this week."), ("Ben", "It is late."))
     assert [one.statement.speaker for one in judge_discussion(told, Gloomy()).objections] == ["ben"]
+
+
+def test_who_corrects_somebody_that_asks_for_help_does_not_object() -> None:
+    said = (("Olu", "The manual says a tenth."), ("Sven", "It is a tenth of what is read, not of what is stored."))
+    for asks in ("How do you size the cache?", "Why does the build fail?", "[tern] What is a segment?"):
+        assert judge_discussion(discussion(asks, *said), Gloomy()).objections == ()
+    for proposes in ("Drop Python 3.9?", "What should we call it?", "Which identifier for cells?"):
+        assert judge_discussion(discussion(proposes, *said), Gloomy()).objections
+    plain = discussion("How do you size the cache?", said[0], ("Sven", "I object to that manual."))
+    assert judge_discussion(plain, FormulaReader()).objections, "who says so in plain words does"

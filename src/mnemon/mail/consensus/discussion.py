@@ -15,6 +15,13 @@ CALLS_VOTE = re.compile(
     r"bitte (?:um )?abstimm\w*|wir stimmen ab|umlaufbeschluss)\b",
     re.IGNORECASE,
 )
+# Somebody wants to know something: nothing is proposed that others could object to.
+ASKS_FOR_HELP = re.compile(
+    r"(?:how (?:do|does|can|could|to)|why (?:do|does|did|is|are)|where (?:do|does|is|are|can)|"
+    r"what (?:is|are|does|do you|happens)|(?:has )?any(?:one|body) (?:else )?(?:know|seen|using)|"
+    r"wie (?:mach|kann|geht|bekomm)\w*|warum|wo (?:ist|sind|finde)\w*|weiß jemand)\b",
+    re.IGNORECASE,
+)
 NAMES_VOTE = re.compile(r"\b(?:vote|voting|ballot|poll|abstimmung|umlaufbeschluss)\b", re.IGNORECASE)
 
 
@@ -66,6 +73,12 @@ class Discussion:
             or any(span.label == "ballot" for span in first.spans)
             or CALLS_VOTE.search(own) is not None
         )
+
+    @cached_property
+    def asks_for_help(self) -> bool:
+        """Whether its subject is a question about how things are, not about what to do."""
+        first = self.messages[0] if self.messages else None
+        return first is not None and not self.is_vote and ASKS_FOR_HELP.match(first.parsed_subject.base) is not None
 
     @cached_property
     def by_id(self) -> dict[str, DiscussedMessage]:

@@ -53,7 +53,7 @@ class Consensus:
 def judge_discussion(discussion: Discussion, reader: StanceReader) -> Consensus:
     votes = votes_of(discussion)
     statements = statements_of(discussion, votes, reader)
-    counted = [one for one in statements if one.counts and not _is_overruled(one, votes)]
+    counted = [one for one in statements if one.counts and not _is_overruled(one, discussion, votes)]
     conclusion = conclusion_of(discussion, counted)
     objections = objections_of(discussion, counted)
     people = _people(counted, conclusion)
@@ -76,12 +76,13 @@ def statements_of(discussion: Discussion, votes: Sequence[Vote], reader: StanceR
     return found
 
 
-def _is_overruled(statement: StanceStatement, votes: Sequence[Vote]) -> bool:
-    """Whether its message casts a vote that is not against: what only sounds like an objection beside it is none."""
-    return (
-        statement.stance == "object"
-        and statement.found_by == "learned"
-        and any(vote.message_id == statement.message_id and vote.value and not vote.against for vote in votes)
+def _is_overruled(statement: StanceStatement, discussion: Discussion, votes: Sequence[Vote]) -> bool:
+    """Whether it only sounds like an objection: beside a vote of its own that is not against, or in answer to somebody
+    who asks for help, where a correction is help."""
+    if statement.stance != "object" or statement.found_by != "learned":
+        return False
+    return discussion.asks_for_help or any(
+        vote.message_id == statement.message_id and vote.value and not vote.against for vote in votes
     )
 
 
