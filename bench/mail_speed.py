@@ -98,17 +98,16 @@ async def stored_in(path: Path) -> StoredIn:
 
 
 async def _database_seconds(room: MailRoom) -> float:
-    """Of the server's processes that are there now; those that ended in between are not counted."""
+    """Of all processes of the server, those that have ended among them."""
     async with room.mnemon.database.owner() as owner:
         row = await (await owner.execute("SELECT pg_backend_pid() AS process")).fetchone()
-    assert row is not None
-    server = _stat(row["process"])[1]
-    ticks = 0
+        assert row is not None
+        server = _stat(row["process"])[1]
+    ticks = sum(map(int, _stat(int(server))[11:15]))
     for process in filter(str.isdigit, (one.name for one in Path("/proc").iterdir())):
         with suppress(OSError):
             found = _stat(int(process))
-            if found[1] == server:
-                ticks += int(found[11]) + int(found[12])
+            ticks += sum(map(int, found[11:13])) if found[1] == server else 0
     return ticks / os.sysconf("SC_CLK_TCK")
 
 

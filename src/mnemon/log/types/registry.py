@@ -77,6 +77,7 @@ class Registry:
     def __init__(self, database: Database, built_in: Iterable[EventType] | None = None) -> None:
         self._database = database
         self._built_in = _compile(built_in_types() if built_in is None else built_in, built_in=True)
+        self._built_in_lift = any(version > 1 for _, version in self._built_in)
         self._tenants: dict[UUID, dict[tuple[str, int], CompiledType]] = {}
         # By the text of each declaration, so that one that has not changed is compiled once.
         self._compiled: dict[UUID, dict[str, CompiledType]] = {}
@@ -186,7 +187,7 @@ class Registry:
     def lifter(self, tenant: UUID) -> Lift | None:
         """What lifts data step by step to the newest version that this process knows; None while all are first ones."""
         built_in, own = self._built_in, self._tenants.get(tenant, {})
-        if not any(version > 1 for types in (built_in, own) for _, version in types):
+        if not self._built_in_lift and not any(version > 1 for _, version in own):
             # Then a reader of data need not look into envelopes at all.
             return None
 
