@@ -80,8 +80,10 @@ def test_a_command_at_a_server_says_what_it_lacks(home: Path, monkeypatch: pytes
     nobody = CliRunner().invoke(app, ["documents", "list"])
     assert isinstance(nobody.exception, NotAuthenticated) and "mnemon login" in nobody.exception.message
     monkeypatch.setenv("MNEMON_SERVER_TOKEN", "mnm_x")
-    there = CliRunner().invoke(app, ["privacy", "rotate"])
-    assert getattr(there.exception, "code", "") == "ONLY_AT_HOME"
+    at_home = (["privacy", "rotate"], ["db", "backup"], ["db", "restore", "a.backup", "--replace"], ["db", "migrate"])
+    for words in at_home:
+        there = CliRunner().invoke(app, words)
+        assert getattr(there.exception, "code", "") == "ONLY_AT_HOME", words
     tenant = CliRunner().invoke(app, ["documents", "list", "--tenant", "second"])
     assert isinstance(tenant.exception, InvalidRequest) and "--tenant" in tenant.exception.message
 

@@ -11,6 +11,7 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.ask import operations as asking
 from mnemon.ask.inputs import Question
+from mnemon.cli.adding.gone import find_gone_at
 from mnemon.client import remote
 from mnemon.client.calls import AsyncMnemonClient
 from mnemon.client.failures import ServerRefused, ServerUnreachable
@@ -95,6 +96,24 @@ async def test_an_upload_by_address_is_a_document_with_versions(memory: AsyncMne
     second = await memory.add(file, wait=False)
     assert (first.doc_id, first.status, second.status) == (second.doc_id, "queued", "queued")
     assert first.content_hash != second.content_hash
+
+
+async def test_a_folder_added_again_at_a_server_tells_what_is_gone(
+    mnemon: Mnemon, tenant: UUID, admin: Person, tmp_path: Path
+) -> None:
+    token = await token_for(mnemon, tenant, admin, CredentialScope.WRITE)
+    kept, gone = tmp_path / "kept.txt", tmp_path / "gone before.txt"
+    kept.write_text("The gate is blue.")
+    for file in (kept, gone, Path("/elsewhere/other.txt")):
+        doc_id, _ = await put(mnemon.database, tenant, ["The gate is blue."], title=file.name, source="file")
+        async with mnemon.database.transaction(tenant) as tx:
+            await tx.execute("UPDATE mnemon.documents SET source_uri = %s WHERE doc_id = %s", (file.as_uri(), doc_id))
+    async with calls(mnemon, token) as server:
+        [found] = await find_gone_at(server, [tmp_path], deactivates=False)
+        assert (found.path, found.title, found.deactivated) == (gone, "gone before.txt", False)
+        assert await find_gone_at(server, [], deactivates=True) == []
+        await find_gone_at(server, [tmp_path], deactivates=True)
+        assert await find_gone_at(server, [tmp_path], deactivates=False) == []
 
 
 async def test_failures_are_the_errors_that_they_are_at_home(

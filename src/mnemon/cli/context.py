@@ -54,18 +54,23 @@ def settings_for_command(**overrides: Any) -> Settings:
     return settings
 
 
-@asynccontextmanager
-async def opened() -> AsyncIterator["Mnemon"]:
-    # Loads every capability, which `--help` and `mnemon settings` do without.
-    from mnemon.app import open_mnemon
-
+def settings_at_home() -> Settings:
+    """For what works on a home of this machine: whoever means a server is told so, before anything is touched here."""
     settings = settings_for_command()
     if settings.server:
         raise OnlyAtHome(
             f"This command works on a home of this machine, and MNEMON_SERVER names {settings.server}: run it there, "
             "or unset MNEMON_SERVER."
         )
-    async with open_mnemon(settings) as mnemon:
+    return settings
+
+
+@asynccontextmanager
+async def opened() -> AsyncIterator["Mnemon"]:
+    # Loads every capability, which `--help` and `mnemon settings` do without.
+    from mnemon.app import open_mnemon
+
+    async with open_mnemon(settings_at_home()) as mnemon:
         yield mnemon
 
 

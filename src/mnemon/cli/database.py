@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mnemon.cli.bucket_backups import SCHEME, backup_from, backup_to
-from mnemon.cli.context import on_its_own, opened, run_async, settings_for_command
+from mnemon.cli.context import on_its_own, opened, run_async, settings_at_home
 from mnemon.cli.output import Json, counted, say, show, table
 from mnemon.db.backup import backup, restore
 from mnemon.db.backup_file import Manifest
@@ -35,7 +35,7 @@ def status(as_json: Json = False) -> None:
     """Show where the database is, how large it is, and whether its schema is current."""
 
     async def work() -> dict[str, Any]:
-        settings = settings_for_command()
+        settings = settings_at_home()
         async with open_database(settings) as database, database.owner() as owner:
             state = await schema_state(owner)
             facts = await (await owner.execute(FACTS)).fetchone()
@@ -62,7 +62,7 @@ def migrate_(as_json: Json = False) -> None:
     """Bring the schema up to date. `mnemon serve` does this by itself."""
 
     async def work() -> SchemaState:
-        async with open_database(settings_for_command()) as database, database.owner() as owner:
+        async with open_database(settings_at_home()) as database, database.owner() as owner:
             return await migrate(owner)
 
     state = run_async(work())
@@ -90,7 +90,7 @@ def backup_(
     async def work(target: Path) -> Manifest:
         from mnemon.app import BACKED_UP
 
-        settings = settings_for_command()
+        settings = settings_at_home()
         async with open_database(settings) as database:
             keys, folders = BackupKeys(settings.home), Files.of(settings).folders
             return await backup(database.server, target, keys, folders, BACKED_UP)
@@ -128,7 +128,7 @@ def restore_(
     """
 
     async def work(target: Path) -> tuple[Manifest, int]:
-        settings = settings_for_command()
+        settings = settings_at_home()
         listed = ErasureList(settings.home)
         async with open_database(settings) as database:
             keys, folders = BackupKeys(settings.home), Files.of(settings).folders

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import typer
 
-from mnemon.cli.context import on_its_own, opened, run_async, settings_for_command
+from mnemon.cli.context import on_its_own, opened, run_async, settings_at_home
 from mnemon.cli.output import Json, say, show, table
 from mnemon.settings import Settings
 
@@ -27,7 +27,7 @@ def status(as_json: Json = False) -> None:
 
     Example: mnemon models status --json
     """
-    state = run_async(_state(settings_for_command()))
+    state = run_async(_state(settings_at_home()))
     show(state, as_json, lambda: _print(state))
 
 

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from mnemon.app import Mnemon
 from mnemon.cli.adding.added import Added, Interrupted
-from mnemon.cli.adding.gone import Gone, find_gone, no_more_there, some
+from mnemon.cli.adding.gone import Gone, find_gone, find_gone_at, no_more_there, some
 from mnemon.cli.adding.sending import send_files
 from mnemon.cli.adding.watch import WatchedFiles, follow
 from mnemon.cli.bind import acting, bound_command
@@ -100,10 +100,13 @@ async def _all(
                 with _progress(wants_json) as progress:
                     return await send_files(server, files, asked, by_path, wait is not False, interrupted, progress)
 
-            sent = await send(found)
+            async def missed() -> list[Gone]:
+                return await find_gone_at(server, folders, deactivate_gone)
+
+            sent, lost = await send(found), await missed()
             if watch:
-                sent += await _watch(places, watched, send, _nothing, sent, [], wants_json, interrupted)
-            return sent, [], interrupted.wanted
+                sent += await _watch(places, watched, send, missed, sent, lost, wants_json, interrupted)
+            return sent, lost, interrupted.wanted
     async with acting(slug) as (mnemon, caller):
         interrupted = Interrupted()
         by_path = not by_content and asked.source_uri is None and asked.new_version_of is None
@@ -146,10 +149,6 @@ async def _watch(
         say("Watching for changes. Ctrl-C ends it.")
     await follow(places, watched, take, missing, tell, interrupted)
     return later
-
-
-async def _nothing() -> list[Gone]:
-    return []
 
 
 async def _take_in(

@@ -33,7 +33,13 @@ async def gone_files(tx: Connection, folders: Sequence[Path]) -> list[GoneFile]:
     for folder in folders:
         prefix = folder.resolve().as_uri().rstrip("/") + "/"
         for row in await (await tx.execute(FROM_FOLDER, (prefix,))).fetchall():
-            path = Path(unquote(urlsplit(row["source_uri"]).path))
-            if not path.exists():
+            path = file_at(row["source_uri"])
+            if path and not path.exists():
                 found[row["doc_id"]] = GoneFile(row["doc_id"], row["title"], path)
     return list(found.values())
+
+
+def file_at(source_uri: str) -> Path | None:
+    """Where a document's file was on the machine that added it."""
+    parts = urlsplit(source_uri)
+    return Path(unquote(parts.path)) if parts.scheme == "file" else None
