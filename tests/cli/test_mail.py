@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mnemon.cli.main import app
+from mnemon.mail.errors import SourceRefused
 from tests.mail.conftest import message, write_mbox
 
 
@@ -24,9 +25,10 @@ def result(*words: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_import_then_read(tmp_path: Path) -> None:
+def test_import_then_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = write_mbox(tmp_path / "list.mbox", [message(1, "Shall we?\n"), message(2, "> Shall we?\n\nYes.\n", to=1)])
-    [done] = result("import", str(archive), "--name", "a-list")["imports"]
+    monkeypatch.chdir(tmp_path)
+    [done] = result("import", "list.mbox", "--name", "a-list")["imports"]
     assert (done["status"], done["counts"]["new"]) == ("succeeded", 2)
     assert not result("import", str(archive), "--name", "a-list")["imports"], "nothing is new"
     [thread] = result("threads")["items"]
@@ -34,5 +36,18 @@ def test_import_then_read(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["mail", "thread", thread["thread_id"]])
     assert "Cleo Dahl" in shown.stdout
     assert result("check")["holds"]
+    [hit] = result("search", "shall", "we")["items"]
+    assert hit["passage"]["text"].strip() == "Shall we?", "passages are made before the command ends"
     [source] = result("sources")["items"]
-    assert (source["name"], source["status"]) == ("a-list", "ok")
+    assert (source["name"], source["status"], source["location"]) == ("a-list", "ok", str(archive))
+    gone = CliRunner().invoke(app, ["mail", "import", "none.mbox"])
+    assert isinstance(gone.exception, SourceRefused) and "There is nothing at" in gone.exception.message
+
+
+def test_a_webhook_is_added_with_a_secret_that_is_in_no_argument() -> None:
+    words = ["webhooks", "add", "http://93.184.215.14/hook", "--name", "chat", "--own-secret", "--json"]
+    added = CliRunner().invoke(app, words, input="s3cret" * 4 + "\n")
+    assert added.exit_code == 0, added.output
+    assert json.loads(added.stdout)["secret"] == "s3cret" * 4
+    assert "chat" in CliRunner().invoke(app, ["webhooks", "list"]).stdout
+    assert CliRunner().invoke(app, ["webhooks", "remove", "chat", "--yes"]).exit_code == 0

@@ -14,6 +14,8 @@ from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.mail import inputs, operations, outputs
 from mnemon.mail.consensus import operations as consensus_operations
 from mnemon.mail.consensus.threads import is_reading
+from mnemon.mail.sources.kinds import local_path, source_type_of
+from mnemon.mail.storing.passages import passages_to_make
 from mnemon.operations import as_json
 from mnemon.reports import operations as report_operations
 from mnemon.reports import stored_operations as stored
@@ -137,6 +139,9 @@ def _import(tenant: str, asked: inputs.ImportAsked, wants_json: bool, beside: di
 
 async def _imported(tenant: str, asked: inputs.ImportAsked, wait: bool, quiet: bool) -> dict[str, Any]:
     """Where no worker runs, this command does the work itself."""
+    if source_type_of(asked.location) in ("file", "folder"):
+        # Whoever looks again later may stand in another folder.
+        asked = asked.model_copy(update={"location": str(local_path(asked.location).absolute())})
     async with acting(tenant) as (mnemon, caller):
         begun = await operations.import_mail(mnemon, caller, asked)
         if not wait:
@@ -159,7 +164,7 @@ async def _imported(tenant: str, asked: inputs.ImportAsked, wait: bool, quiet: b
 async def _followed(
     mnemon: "Mnemon", tenant: UUID, begun: outputs.ImportBegun, quiet: bool
 ) -> list[outputs.MailImportShown]:
-    """Until the look at the source has ended, and the imports that it began have too."""
+    """Until the look at the source has ended, and all that came of it: imports, consensus, passages."""
     from rich.progress import BarColumn, Progress, TextColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
@@ -174,8 +179,12 @@ async def _followed(
                 break
             if looked == "DONE" and all(one.status in ENDED for one in imports):
                 bar.update(line, description="Reading what was agreed", total=None)
+                left, all_of_them = await passages_to_make(mnemon.database, tenant, [one.import_id for one in imports])
                 if not await is_reading(mnemon.database, tenant):
-                    break
+                    made = all_of_them - left
+                    bar.update(line, description="Making passages", completed=made, total=all_of_them or None)
+                    if not left:
+                        break
             await asyncio.sleep(POLL_SECONDS)
     if not quiet:
         _tell(looked, begun, imports)

@@ -1,7 +1,7 @@
 """`mnemon webhooks` and `mnemon digests`: who is told of what the log says."""
 
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,16 +14,24 @@ webhooks = typer.Typer(help="Webhooks: addresses that are called when something 
 digests = typer.Typer(help="Digests: addresses that reports are mailed to.", no_args_is_help=True)
 NEVER_WRITTEN = {
     "secret": Differs(
-        "One is made and shown, unless the first line of the input has one: an argument would stand in the shell's "
-        "history."
+        "One is made and shown. With --own-secret it is asked for on a terminal, else the first line of the input: an "
+        "argument would stand in the shell's history."
     )
+}
+OWN = {
+    "own_secret": Annotated[
+        bool, typer.Option("--own-secret", help="Ask for the secret, or read it from the input, instead of making one.")
+    ]
 }
 
 
 def with_secret(values: dict[str, Any], tenant: str) -> dict[str, Any]:
-    """A secret of one's own comes by the input, never as an argument."""
-    given = None if sys.stdin.isatty() else sys.stdin.readline().strip()
-    return values | ({"secret": given} if given else {})
+    """A secret of one's own, never from an argument."""
+    if not values.pop("own_secret"):
+        return values
+    if sys.stdin.isatty():
+        return values | {"secret": typer.prompt("Secret", hide_input=True, err=True)}
+    return values | {"secret": sys.stdin.readline().strip() or None}
 
 
 def print_webhooks(found: outputs.WebhookList) -> None:
@@ -69,7 +77,7 @@ def print_digests(found: outputs.DigestList) -> None:
 command(webhooks, "list", operations.webhooks, print_webhooks, example="mnemon webhooks list")
 command(
     webhooks, "add", operations.add_webhook, print_added, arguments=["url"], differences=NEVER_WRITTEN,
-    prepare=with_secret,
+    beside=OWN, prepare=with_secret,
     example="mnemon webhooks add https://chat.example.org/hooks/7 --name chat --event-types 'report.*'",
 )  # fmt: skip
 command(

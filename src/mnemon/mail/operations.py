@@ -17,7 +17,7 @@ from mnemon.ids import new_uuid
 from mnemon.mail import inputs, outputs, reading
 from mnemon.mail.check import check_mail
 from mnemon.mail.errors import SourceRefused
-from mnemon.mail.sources.kinds import source_type_of
+from mnemon.mail.sources.kinds import local_path, source_type_of
 from mnemon.mail.sources.looking import enqueue_look
 from mnemon.mail.sources.reach import refuse_from_afar
 from mnemon.operations import Caller, Door, operation
@@ -147,6 +147,8 @@ async def import_mail(mnemon: Parts, caller: Caller, asked: inputs.ImportAsked) 
     kind = source_type_of(asked.location)
     if caller.principal is not None:
         await asyncio.to_thread(refuse_from_afar, kind, asked.location)
+    elif kind == "file" and not asked.every_minutes and not await asyncio.to_thread(local_path(asked.location).exists):
+        raise SourceRefused(f"There is nothing at {asked.location}: give a file, a folder or an address.")
     name = asked.name or _name_of(asked.location)
     values: dict[str, Any] = {
         "id": new_uuid(), "name": name, "type": kind, "location": asked.location, "every": asked.every_minutes,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-from mnemon.db.database import Connection
+from mnemon.db.database import Connection, Database
 from mnemon.documents.ingest.filed import PassageBatch, embed_passages, read_passages, store_passages
 from mnemon.documents.ingest.job import IngestContext
 from mnemon.documents.intake.filing import FiledText
@@ -24,6 +24,11 @@ AT_ONCE = 40
 KEYS = """
 SELECT message_key, doc_id FROM mnemon.mail_messages
  WHERE tenant_id = mnemon.current_tenant() AND doc_id = ANY(%s) AND purged_at IS NULL
+"""
+
+WAITING = """
+SELECT count(*) FILTER (WHERE status IN ('PENDING', 'PROCESSING')) AS waiting, count(*) AS jobs FROM mnemon.jobs
+ WHERE tenant_id = mnemon.current_tenant() AND kind = 'mail.passages' AND payload ->> 'import_id' = ANY(%s)
 """
 
 
@@ -45,6 +50,14 @@ async def enqueue_passages(tx: Connection, archive_id: str, import_id: UUID, tex
     payloads = [MessagesToCut(archive_id=archive_id, import_id=import_id, revisions=one) for one in parts]
     if payloads:
         await enqueue_many(tx, PASSAGES, payloads, priority=-1)
+
+
+async def passages_to_make(database: Database, tenant: UUID, imports: Sequence[UUID]) -> tuple[int, int]:
+    """Of the jobs for these imports: how many are left, and how many there are."""
+    async with database.transaction(tenant) as tx:
+        row = await (await tx.execute(WAITING, ([str(one) for one in imports],))).fetchone()
+    assert row is not None
+    return row["waiting"], row["jobs"]
 
 
 @PASSAGES.handler
