@@ -1,25 +1,32 @@
 """How the shipped readers do on the blind third of the labelled corpus, whose misses nobody reads."""
 
 import asyncio
+import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from extraction_gold import CORPUS, Document, Score, compare, load_documents
 
 from mnemon.models.failures import EmbedderUnavailable
+from mnemon.models.local import LocalEmbedder
 from mnemon.models.weights import find_weights
 from mnemon.semantics.extract.extractor import Extractor, extract_revision
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.engine import LearnedExtractor
 from mnemon.semantics.learned.reader import LearnedReader
+from mnemon.semantics.link.linking import unit
 from mnemon.semantics.link.supersession import Placed, link_events
 from mnemon.semantics.rules.engine import RulesExtractor
+from mnemon.semantics.search.event_vectors import text_to_embed
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE, SemanticEvent
 
 BINS = 10
-_UNPREFIXED = frozenset({"links_f1", "links_of_labels_f1", "calibration_error"})
+_UNPREFIXED = frozenset(
+    {"links_f1", "links_of_labels_f1", "links_suggested_right", "links_suggested", "calibration_error"}
+)
 PAGE = 3000
 Found = Sequence[Sequence[SemanticEvent]]
 
@@ -133,19 +140,42 @@ def _links(documents: list[Document], part: Score) -> dict[str, float]:
     Beside it, of the links between two events that were both found: how well linking does by itself.
     """
     names = {id(event): name for name, event in part.matched.items()}
-    wanted = {link for document in documents for link in document.links if link[0] != "depends_on"}
+    wanted = {link for document in documents for link in document.links}
     placed = [
         Placed(event, event.event_time or document.revision.written_at, document.name, document.name)
         for document in documents
         for label in document.labels
         if (event := part.matched.get(label.name)) and (event.event_time or document.revision.written_at)
     ]
+    placed = with_vectors(placed)
     by_event = {each.event.event_id: names[id(each.event)] for each in placed}
-    found = {(link.kind, by_event[link.later], by_event[link.earlier]) for link in link_events(placed)}
+    links = link_events(placed)
+    found, asked = (
+        {(link.kind, by_event[link.later], by_event[link.earlier]) for link in links if link.suggested is suggested}
+        for suggested in (False, True)
+    )
     there = {link for link in wanted if {link[1], link[2]} <= set(by_event.values())}
     right = len(found & wanted)
     print(f"  links: {right} right of {len(found)} found, {len(wanted)} labelled, {len(there)} between events found")
-    return {"links_f1": _f1(right, found, wanted), "links_of_labels_f1": _f1(right, found, there)}
+    print(f"  suggested: {len(asked & wanted)} right of {len(asked)}")
+    for kind in sorted({link[0] for link in wanted}):
+        mine, told = ({link for link in some if link[0] == kind} for some in (found, wanted))
+        hits = len(mine & told)
+        print(f"    {kind:<11} {hits} right of {len(mine)}, {len(told)} labelled, F1 {_f1(hits, mine, told):.3f}")
+    return {
+        "links_f1": _f1(right, found, wanted),
+        "links_of_labels_f1": _f1(right, found, there),
+        "links_suggested_right": len(asked & wanted),
+        "links_suggested": len(asked),
+    }
+
+
+def with_vectors(placed: list[Placed]) -> list[Placed]:
+    """As the job that links events has them, where the embedder is installed."""
+    embedder = LocalEmbedder(Path(tempfile.gettempdir()))
+    texts = [text_to_embed(one.event.narrative, one.event.subject.ref) for one in placed]
+    vectors = asyncio.run(embedder.embed(texts)) if texts else []
+    return [replace(one, vector=unit(vector)) for one, vector in zip(placed, vectors, strict=True)]
 
 
 def _f1(right: int, found: set[tuple[str, str, str]], wanted: set[tuple[str, str, str]]) -> float:

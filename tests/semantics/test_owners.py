@@ -99,3 +99,39 @@ def test_a_party_is_called_by_its_whole_name() -> None:
 def test_then_is_the_day_just_named() -> None:
     text = "I'll pick up the posts on Saturday. Priya, would you call them before then?"
     assert owed(text, "Priya, would you call them before then?") == ({"Priya Raman"}, "2026-03-07")
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "owner"),
+    [
+        ("Dear all,\n\nit leaks. Mateo and I will check the attic.\n", "Mateo and I will check the attic", "Mateo"),
+        ("Actions\n- Check insurance [Fatou, 12 June]\n", "Check insurance [Fatou, 12 June]", "Fatou"),
+        ("Actions\n- Kitchen rota -> Piotr\n", "Kitchen rota -> Piotr", "Piotr"),
+        ("Offene Punkte\n- Kellerschlüssel -> Fatou\n", "Kellerschlüssel -> Fatou", "Fatou"),
+        ("Actions\n- Rotate the keys. Owner: Ifeoma, due 23 October\n", "Rotate the keys", "Ifeoma"),
+        (
+            'Between Halvorsen Tugs AS (the "Owner") and Bay Port (the "Charterer").\n\nFuel is to be supplied by the '
+            "Charterer. Upon redelivery, the Owner shall inspect the hull.\n",
+            "Fuel is to be supplied by the Charterer",
+            "Bay Port",
+        ),
+        (
+            'Between Halvorsen Tugs AS (the "Owner") and Bay Port (the "Charterer").\n\nFuel is to be supplied by the '
+            "Charterer. Upon redelivery, the Owner shall inspect the hull.\n",
+            "Upon redelivery, the Owner shall inspect the hull.",
+            "Halvorsen Tugs AS",
+        ),
+        ("Hamish: and then Pilar, can you proof it?\nOdalys: sure.\n", "and then Pilar, can you proof it?", "Pilar"),
+        ("Soraya: blocked; Ivar gets the key today\n", "Ivar gets the key today", "Ivar"),
+        ("Statusbericht\nVerfasser: Yusuf Thalmann\n\nNächste Woche befrage ich die Fahrer.\n",
+         "Nächste Woche befrage ich die Fahrer.", "Yusuf Thalmann"),
+        ("Das ist gut. Bis Freitag reicht Linnea die Zahlen nach.\n", "Bis Freitag reicht Linnea die Zahlen nach.",
+         "Linnea"),
+        ("Das ist offen. Um den Schlüssel kümmert sich Tomás.\n", "Um den Schlüssel kümmert sich Tomás.", "Tomás"),
+        ("Der Kuchenverkauf wird von Frau Adeyemi organisiert, wie im letzten Jahr.\n",
+         "Der Kuchenverkauf wird von Frau Adeyemi organisiert", "Frau Adeyemi"),
+    ],
+)  # fmt: skip
+def test_owners_wherever_a_clause_names_them(text: str, quote: str, owner: str) -> None:
+    owners, _ = owed(text, quote, "doc")
+    assert owner in owners

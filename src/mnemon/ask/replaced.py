@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 REPLACED = """
 SELECT DISTINCT ON (wanted.place, v.start_char) wanted.place, v.start_char, v.end_char, v.quote,
-       later.event_id, later.narrative, later.happened_at, proof.doc_version_id, proof.start_char AS by_start,
-       proof.end_char AS by_end
+       later.event_id, later.narrative, CASE WHEN NOT later.undated THEN later.happened_at END AS happened_at,
+       proof.doc_version_id, proof.start_char AS by_start, proof.end_char AS by_end
 FROM unnest(%s::uuid[], %s::integer[], %s::integer[]) WITH ORDINALITY AS wanted (revision, first, last, place)
 JOIN mnemon.event_evidence AS v
   ON v.tenant_id = mnemon.current_tenant() AND v.doc_version_id = wanted.revision
@@ -22,6 +22,7 @@ JOIN mnemon.semantic_events AS e
   ON e.tenant_id = v.tenant_id AND e.event_id = v.event_id AND e.status = 'superseded' AND e.confidence >= 0.5
 JOIN mnemon.event_links AS l
   ON l.tenant_id = e.tenant_id AND l.earlier = e.event_id AND l.kind = 'supersedes' AND NOT l.dismissed
+ AND NOT l.suggested
 JOIN mnemon.semantic_events AS later
   ON later.tenant_id = l.tenant_id AND later.event_id = l.later AND later.status <> 'dismissed'
 JOIN mnemon.event_evidence AS proof ON proof.tenant_id = later.tenant_id AND proof.event_id = later.event_id

@@ -33,7 +33,12 @@ def print_found(found: outputs.EventsFound) -> None:
 def print_whole(event: outputs.WholeEvent) -> None:
     print_event(event)
     for link in event.links:
-        say(f"  {link.later} {link.kind} {link.earlier}: {link.reason}")
+        if not link.suggested:
+            say(f"  {link.later} {link.kind} {link.earlier}: {link.reason}")
+    for link in (one for one in event.links if one.suggested):
+        say(f"  Perhaps {link.later} {link.kind} {link.earlier}: {link.reason}", "dim")
+        say(f"    confirm: mnemon events link {link.later} {link.kind} {link.earlier}", "dim")
+        say(f"    refuse: mnemon events unlink {link.later} {link.earlier}", "dim")
     for said in event.corrections:
         changed = ", ".join(f"{name} {value}" for name, value in said.changed.items())
         undone = f", taken back by {said.undone_by}" if said.undone_by else ""
@@ -96,7 +101,10 @@ def print_commitments(view: outputs.Commitments) -> None:
 
 
 def print_people(view: outputs.PeopleOut) -> None:
-    rows = [(row.person, row.topic, row.events, ", ".join(row.roles), row.last_at.date()) for row in view.people]
+    rows = [
+        (row.person, row.topic, row.events, ", ".join(row.roles), row.last_at.date() if row.last_at else "unknown")
+        for row in view.people
+    ]
     table(["Person", "Topic", "Events", "As", "Last"], rows, "Nobody is known yet.")
     _say_how_many(len(rows), view.total)
 
@@ -106,7 +114,7 @@ def print_event(event: outputs.EventOut | outputs.WholeEvent) -> None:
     state = "" if event.status == "open" else f", {event.status}"
     say(f"{event.category}: {event.narrative}", "bold")
     people = ", ".join(one.ref for one in event.actors)
-    day = event.happened_at.date() if event.happened_at else "no day"
+    day = event.happened_at.date() if event.happened_at else "day unknown"
     say(f"  {day}{due}{state}{f'; {people}' if people else ''}; {event.title}")
     for one in event.evidence:
         say(f"  “{' '.join(one.quote.split())}” {one.start_char}-{one.end_char}")

@@ -71,7 +71,7 @@ def _quoted(one: "Proof", sentence: str) -> str:
 def _event(one: "EventShown") -> str:
     state = [one.category, one.status or "", f"due {one.due}" if one.due else ""]
     people = ", ".join(actor.ref for actor in one.actors)
-    said = f"{', '.join(filter(None, state))}{_day(one.happened_at)}: {one.narrative}"
+    said = f"{', '.join(filter(None, state))}{_day(one.happened_at) or ', day unknown'}: {one.narrative}"
     by = [f"By {people}."] if people else []
     quotes = [
         f"> {'' if ' '.join(proof.quote.split()) in one.narrative else f'“{proof.quote}” '}{one.title or ''} "

@@ -23,7 +23,8 @@ SELECT l.earlier FROM {semantic_events} e
  WHERE e.tenant_id = %(tenant)s AND e.doc_id = %(doc)s
 """
 # A person's word stands above all; else what came first ends an event, in whatever order the texts were read. It
-# counts only where everyone who reads the event may read that too: else its status would tell of it.
+# counts only where everyone who reads the event may read that too: else its status would tell of it. What is only
+# suggested ends nothing.
 SETTLE = """
 UPDATE {semantic_events} e SET status = now.status, linked = now.linked
   FROM (SELECT o.event_id, coalesce(o.stood, (
@@ -32,11 +33,13 @@ UPDATE {semantic_events} e SET status = now.status, linked = now.linked
               JOIN {semantic_events} later
                 ON later.tenant_id = l.tenant_id AND later.event_id = l.later AND later.active
                AND mnemon.link_tells(o.readers, later.readers) AND later.stood IS DISTINCT FROM 'dismissed'
-             WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id AND NOT l.dismissed
+             WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id AND NOT l.dismissed AND NOT l.suggested
+               AND l.kind <> 'depends_on'
              ORDER BY l.by_person DESC, later.happened_at, later.event_id, l.kind LIMIT 1), 'open') AS status,
                o.stood IS NOT NULL OR EXISTS (
                    SELECT FROM {event_links} l
-                    WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id AND NOT l.dismissed) AS linked
+                    WHERE l.tenant_id = o.tenant_id AND l.earlier = o.event_id AND NOT l.dismissed
+                      AND NOT l.suggested AND l.kind <> 'depends_on') AS linked
           FROM {semantic_events} o WHERE o.tenant_id = %(tenant)s AND o.event_id = ANY(%(touched)s)) AS now
  WHERE e.tenant_id = %(tenant)s AND e.event_id = now.event_id
    AND (e.status, e.linked) IS DISTINCT FROM (now.status, now.linked)
@@ -57,20 +60,21 @@ SELECT setweight(to_tsvector('english', {narrative} || ' ' || {subject}), 'A')
     || setweight(to_tsvector('english', coalesce({quotes}, '')), 'B')
     || setweight(to_tsvector('english', coalesce((
            SELECT string_agg(one ->> 'ref', ' ') FROM jsonb_array_elements({actors}) AS one), '')), 'C')
-    || setweight(to_tsvector('english', replace({category}, 'yR', 'y R')), 'D') AS terms,
+    || setweight(to_tsvector('english', replace({category}, 'yR', 'y R') || ' ' || coalesce({topic}, '')), 'D')
+       AS terms,
        ARRAY(SELECT DISTINCT name FROM jsonb_array_elements({actors}) AS one,
                     unnest(lower(one ->> 'ref') || regexp_split_to_array(lower(one ->> 'ref'), '\\s+')) AS name
               ORDER BY name) AS names"""
 _READING = WORDS.format(
     narrative="g.narrative", subject="(g.subject ->> 'ref')", quotes="said.quotes", actors="g.actors",
-    category="g.category",
+    category="g.category", topic="g.topic",
 )  # fmt: skip
 ADD_EVENTS = (
     """
 INSERT INTO {semantic_events}
        (tenant_id, event_id, doc_version_id, doc_id, extraction_id, position, category, narrative, subject_type,
         subject_ref, actors, event_time, happened_at, due, kind, origin, confidence, active, readers, known_since,
-        known_until, replaced_at, created_at, terms, lookup, vouched_for)
+        known_until, replaced_at, created_at, terms, lookup, vouched_for, undated, topic)
 SELECT r.tenant_id, g.event_id, r.doc_version_id, r.doc_id, %(extraction_id)s, g.position, g.category, g.narrative,
        g.subject ->> 'type', g.subject ->> 'ref', g.actors, g.event_time, g.happened_at, g.due, g.kind, g.origin,
        g.confidence, r.is_active, r.readers,
@@ -78,12 +82,12 @@ SELECT r.tenant_id, g.event_id, r.doc_version_id, r.doc_id, %(extraction_id)s, g
                   WHERE x.tenant_id = r.tenant_id AND x.doc_version_id = r.doc_version_id), %(at)s),
        CASE WHEN NOT r.is_active THEN upper(r.served) END, r.replaced_at, %(at)s, words.terms,
        mnemon.event_lookup(r.tenant_id, words.terms, words.names, to_tsvector('english', g.subject ->> 'ref')),
-       coalesce(g.vouched_for, false)
+       coalesce(g.vouched_for, false), coalesce(g.undated, false), coalesce(g.topic, '')
   FROM mnemon.document_revisions r,
        jsonb_to_recordset(%(events)s) AS g (
            event_id text, position integer, category text, narrative text, subject jsonb, actors jsonb,
            event_time timestamptz, happened_at timestamptz, due date, kind text, origin text, confidence float8,
-           evidence jsonb, vouched_for boolean),
+           evidence jsonb, vouched_for boolean, undated boolean, topic text),
        LATERAL (SELECT string_agg(one ->> 'quote', ' ') AS quotes FROM jsonb_array_elements(g.evidence) AS one) AS said,
        LATERAL ("""
     + _READING
@@ -101,9 +105,9 @@ SELECT %(tenant)s, g.event_id, e.evidence_id, %(doc_version_id)s, e.start_char, 
 ON CONFLICT DO NOTHING
 """
 ADD_LINKS = """
-INSERT INTO {event_links} (tenant_id, later, earlier, doc_version_id, kind, reason, linked_at)
-SELECT %(tenant)s, g.later, g.earlier, %(doc_version_id)s, g.kind, g.reason, %(at)s
-  FROM jsonb_to_recordset(%(links)s) AS g (later text, earlier text, kind text, reason text)
+INSERT INTO {event_links} (tenant_id, later, earlier, doc_version_id, kind, reason, linked_at, suggested)
+SELECT %(tenant)s, g.later, g.earlier, %(doc_version_id)s, g.kind, g.reason, %(at)s, coalesce(g.suggested, false)
+  FROM jsonb_to_recordset(%(links)s) AS g (later text, earlier text, kind text, reason text, suggested boolean)
 ON CONFLICT DO NOTHING
 """
 # Links that other documents' revisions found stay with those, and lead nowhere: so replay gives them too.

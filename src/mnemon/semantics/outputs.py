@@ -51,7 +51,9 @@ class EventFields(Output):
     due: date | None = None
     kind: str | None = Field(None, description="Of a commitment: promise, assignment or request.")
     origin: str | None = Field(None, description="`stated` by the quote, or `inferred` by a model.")
-    happened_at: datetime | None = Field(None, description="`event_time`, else when it was said or written down.")
+    happened_at: datetime | None = Field(
+        None, description="`event_time`, else when it was said or written down; none where the text tells no day."
+    )
     title: str | None = Field(None, description="Of the document.")
     version: int = Field(0, description="How often a person corrected it; give it as `expected_version`.")
     correction: list[str] = Field([], description="What a person said of it: confirmed, done, dismissed, a field …")
@@ -78,13 +80,14 @@ class EventOut(EventFields):
 
 
 class EventLinkOut(Output):
-    """`later` does something to `earlier`: it supersedes it, or fulfils it."""
+    """`later` does something to `earlier`: it supersedes it, fulfils it, or depends on it."""
 
     kind: str
     later: str
     earlier: str
     reason: str | None = None
     said_by: str | None = Field(None, description="The person who drew or confirmed it; none: it was read.")
+    suggested: bool = Field(False, description="Not sure enough to end anything: to be confirmed by a person.")
 
 
 class SaidOut(Output):
@@ -149,8 +152,8 @@ class PersonTopic(Output):
     events: int
     roles: list[str]
     categories: list[str]
-    first_at: datetime
-    last_at: datetime
+    first_at: datetime | None = Field(None, description="None where no text tells a day.")
+    last_at: datetime | None = None
     event_ids: list[str]
 
 

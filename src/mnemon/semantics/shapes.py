@@ -11,7 +11,7 @@ from mnemon.semantics.semantic_event import FACT_CONFIDENCE
 EVENTS = """
 SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subject_type, e.subject_ref, e.actors,
        e.event_time, e.happened_at, e.due, e.kind, e.origin, e.confidence, e.status, e.extraction_id, e.created_at,
-       e.version, e.correction, e.corrected_by, e.corrected_at, e.merged_into,
+       e.undated, e.topic, e.version, e.correction, e.corrected_by, e.corrected_at, e.merged_into,
        d.source_uri, d.title, r.content_hash, r.is_active AS is_latest
   FROM mnemon.semantic_events e
   JOIN mnemon.documents d ON d.tenant_id = e.tenant_id AND d.doc_id = e.doc_id
@@ -24,7 +24,8 @@ SELECT event_id, evidence_id, doc_version_id, start_char, end_char, quote, chunk
 """
 # Only between events that the reader may both see.
 LINKS = """
-SELECT DISTINCT ON (l.later, l.earlier, l.kind) l.later, l.earlier, l.kind, l.reason, l.said_by
+SELECT DISTINCT ON (l.later, l.earlier, l.kind) l.later, l.earlier, l.kind, l.reason, l.said_by,
+       l.suggested AND l.said_by IS NULL AS suggested
   FROM mnemon.event_links l
   JOIN mnemon.semantic_events later ON later.tenant_id = l.tenant_id AND later.event_id = l.later
   JOIN mnemon.semantic_events earlier ON earlier.tenant_id = l.tenant_id AND earlier.event_id = l.earlier
@@ -35,11 +36,11 @@ SELECT DISTINCT ON (l.later, l.earlier, l.kind) l.later, l.earlier, l.kind, l.re
 
 # The latest of what stands in the place of each.
 REPLACED = """
-SELECT DISTINCT ON (l.earlier) l.earlier, e.event_id, e.narrative, e.happened_at
+SELECT DISTINCT ON (l.earlier) l.earlier, e.event_id, e.narrative, e.happened_at, e.undated
   FROM mnemon.event_links l
   JOIN mnemon.semantic_events e ON e.tenant_id = l.tenant_id AND e.event_id = l.later
  WHERE l.tenant_id = mnemon.current_tenant() AND l.earlier = ANY(%s) AND l.kind = 'supersedes' AND NOT l.dismissed
-   AND e.status <> 'dismissed' AND mnemon.may_read(e.readers)
+   AND NOT l.suggested AND e.status <> 'dismissed' AND mnemon.may_read(e.readers)
  ORDER BY l.earlier, e.happened_at DESC, e.event_id
 """
 
@@ -59,7 +60,7 @@ async def with_replacements(tx: Connection, shapes: Sequence[Shape]) -> list[Sha
     rows = await (await tx.execute(REPLACED, (replaced,))).fetchall() if replaced else []
     by = {
         row["earlier"]: {
-            "event_id": row["event_id"], "narrative": row["narrative"], "happened_at": moment(row["happened_at"])
+            "event_id": row["event_id"], "narrative": row["narrative"], "happened_at": told_moment(row)
         }
         for row in rows
     }  # fmt: skip
@@ -108,7 +109,7 @@ def event_shape(row: dict[str, Any]) -> Shape:
         "due": row["due"].isoformat() if row["due"] else None,
         "kind": row["kind"],
         "origin": row["origin"],
-        "happened_at": moment(row["happened_at"]),
+        "happened_at": told_moment(row),
         "title": row["title"],
         "version": row["version"],
     } | (_corrected(row) if row["correction"] else {})
@@ -132,6 +133,11 @@ def whole_shape(row: dict[str, Any], evidence: list[Shape], links: list[Shape]) 
         "extraction_run_id": job_name(row["extraction_id"]),
         "created_at": moment(row["created_at"]),
     }
+
+
+def told_moment(row: dict[str, Any]) -> str | None:
+    """When it happened or was said; nothing where the text tells no day, though the row is filed under one."""
+    return None if row["undated"] else moment(row["happened_at"])
 
 
 def moment(value: datetime | None) -> str | None:

@@ -58,7 +58,7 @@ async def chain_of(mnemon: Mnemon, visitor: Visitor, event: Shape) -> list[Shape
         known |= {one["event_id"]: one for one in edge}
         if not edge or len(known) > LONGEST_CHAIN:
             break
-    return sorted(known.values(), key=lambda one: (one["happened_at"], one["event_id"]))
+    return sorted(known.values(), key=lambda one: (one["happened_at"] or "", one["event_id"]))
 
 
 async def _said(request: Request, mnemon: Mnemon, operation: Operation[Any, Any]) -> Response:

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.ask.listing.wanted import WantedEvents
-from mnemon.ask.quoting.choosing import Choice, day_of
+from mnemon.ask.quoting.choosing import Choice, day_told
 from mnemon.ask.quoting.features import CandidateStatement
 from mnemon.ask.quoting.periods import AskedPeriod
 from mnemon.ask.quoting.statements import Statement
@@ -156,6 +156,6 @@ def _choices(row: dict[str, Any], standing: Successor | None) -> list[Choice]:
         return [Choice(candidate)]
     if standing is None:
         return [Choice(candidate, "replaced", "Replaced since:")]
-    now, when = standing.event, day_of(standing.event.happened_at)
+    now, when = standing.event, day_told(standing.event)
     since = CandidateStatement(Statement(now.start, now.end, standing.quote, "event"), standing.origin, 0.0, {}, (now,))
     return [Choice(candidate, "replaced", f"Until {when}:"), Choice(since, "since", f"Since {when}:")]

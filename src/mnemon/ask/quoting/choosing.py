@@ -9,7 +9,7 @@ from mnemon.ask.quoting import things
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.hearing import folded, words_in
 from mnemon.ask.quoting.statements import Statement
-from mnemon.ask.quoting.told import Successor, ToldEvents
+from mnemon.ask.quoting.told import Successor, ToldEvent, ToldEvents
 
 MOST_SENTENCES, MOST_ITEMS = 3, 12
 # How far behind the best a further statement may be, by what it is: another of its list or kind, one that adds words,
@@ -99,7 +99,7 @@ def _as_it_stands(
         successor = told.successor(event) if event.status == "superseded" else None
         if successor is None:
             continue
-        standing, when = _candidate_of(successor, found), day_of(successor.event.happened_at)
+        standing, when = _candidate_of(successor, found), day_told(successor.event)
         if standing.key == one.key:
             return [Choice(one)]
         if weighing.need.past or weighing.timed:
@@ -115,7 +115,7 @@ def _what_it_replaced(one: CandidateStatement, found: Sequence[CandidateStatemen
         for event in other.events:
             successor = told.successor(event) if event.status == "superseded" else None
             if successor and successor.event.event_id in own and other.key != one.key:
-                when = day_of(successor.event.happened_at)
+                when = day_told(successor.event)
                 return [Choice(other, "replaced", f"Replaced on {when}:")]
     return []
 
@@ -230,6 +230,10 @@ def _day(one: CandidateStatement) -> date | None:
 def _moment(one: CandidateStatement) -> datetime:
     assert one.day is not None
     return one.day
+
+
+def day_told(event: ToldEvent) -> str:
+    return "an unknown day" if event.undated else day_of(event.happened_at)
 
 
 def day_of(moment: datetime) -> str:

@@ -154,13 +154,15 @@ class Weighing:
         wanted = [one for one in events if self.asked_event and one.category in _TOLD_AS[self.asked_event[0]]]
         if not wanted or self.asked_event is None:
             return ""
-        return " ".join((self.asked_event[1], *(f"{one.happened_at:%d %B %Y}".lstrip("0") for one in wanted)))
+        return " ".join(
+            (self.asked_event[1], *(f"{one.happened_at:%d %B %Y}".lstrip("0") for one in wanted if not one.undated))
+        )
 
     def _in_time(self, one: Statement, day: date | None, events: Sequence[ToldEvent]) -> float:
         """1 where it was at the time that the question names, or the text names that; -1 where it was not."""
         if self.period is None:
             return 0.0
-        days = [event.happened_at.date() for event in events]
+        days = [event.happened_at.date() for event in events if not event.undated]
         if not days and day:
             days = [day]
         if any(map(self.period.holds, days)) or self.period.words.lower() in f"{one.text} {one.before}".lower():

@@ -11,7 +11,7 @@ from mnemon.db.database import Connection
 
 # Not what is more often no such event than one.
 TOLD = """
-SELECT e.event_id, v.doc_version_id, v.start_char, v.end_char, e.category, e.status, e.happened_at,
+SELECT e.event_id, v.doc_version_id, v.start_char, v.end_char, e.category, e.status, e.happened_at, e.undated,
        (SELECT string_agg(one ->> 'ref', ', ') FROM jsonb_array_elements(e.actors) AS one) AS people
 FROM unnest(%(revisions)s::uuid[], %(starts)s::integer[], %(ends)s::integer[]) AS wanted (revision, first, last)
 JOIN mnemon.event_evidence AS v
@@ -24,15 +24,16 @@ WHERE e.confidence >= 0.5 AND e.status <> 'dismissed' AND mnemon.may_read(e.read
 STANDING = """
 WITH RECURSIVE chain (first, event_id, step) AS (
     SELECT earlier, later, 1 FROM mnemon.event_links
-     WHERE tenant_id = mnemon.current_tenant() AND kind = 'supersedes' AND NOT dismissed AND earlier = ANY(%s)
+     WHERE tenant_id = mnemon.current_tenant() AND kind = 'supersedes' AND NOT dismissed AND NOT suggested
+       AND earlier = ANY(%s)
     UNION
     SELECT chain.first, l.later, chain.step + 1 FROM chain
       JOIN mnemon.event_links AS l
         ON l.tenant_id = mnemon.current_tenant() AND l.kind = 'supersedes' AND l.earlier = chain.event_id
-       AND NOT l.dismissed
+       AND NOT l.dismissed AND NOT l.suggested
      WHERE chain.step < 6
 )
-SELECT DISTINCT ON (chain.first) chain.first, e.event_id, e.category, e.status, e.happened_at,
+SELECT DISTINCT ON (chain.first) chain.first, e.event_id, e.category, e.status, e.happened_at, e.undated,
        v.start_char, v.end_char, v.quote,
        (SELECT string_agg(one ->> 'ref', ', ') FROM jsonb_array_elements(e.actors) AS one) AS people,
        r.doc_id, r.doc_version_id, r.version_number, r.is_active, d.title,
@@ -59,6 +60,8 @@ class ToldEvent:
     status: str
     happened_at: datetime
     people: str
+    # Its text tells no day: `happened_at` is when it came to us.
+    undated: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ async def read_successors(tx: Connection, replaced: Sequence[str]) -> dict[str, 
 def _event(row: dict[str, Any]) -> ToldEvent:
     return ToldEvent(
         row["event_id"], row["doc_version_id"], row["start_char"], row["end_char"], row["category"], row["status"],
-        row["happened_at"], row["people"] or "",
+        row["happened_at"], row["people"] or "", row["undated"],
     )  # fmt: skip
 
 

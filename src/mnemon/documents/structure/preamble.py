@@ -20,11 +20,16 @@ _PRESENT = (
 )  # fmt: skip
 _OTHER = (
     "from", "to", "cc", "bcc", "subject", "re", "reply-to", "apologies", "absent", "location", "place", "time",
-    "minutes(?: by| taken by)?", "author", "message-id", "mime-version", "content-type", "next meeting",
+    "minutes(?: by| taken by)?", "message-id", "mime-version", "content-type", "next meeting",
     r"x-[\w-]+", "in-reply-to", "references", "von", "an", "betreff", "kopie", "entschuldigt", "ort", "uhrzeit",
     "protokoll(?:führung|ant|antin)?", "nächste sitzung", "nächster termin",
 )  # fmt: skip
-_NAMES = "|".join((*_DATED, *_PRESENT, *_OTHER))
+# Who wrote it, where no mail says from whom it is.
+_WRITTEN_BY = (
+    "author", "(?:prepared|written|reported|compiled|submitted) by", r"verfasser(?:in)?", r"autor(?:in)?",
+    "(?:erstellt|verfasst|berichtet) von",
+)  # fmt: skip
+_NAMES = "|".join((*_DATED, *_PRESENT, *_OTHER, *_WRITTEN_BY))
 _FIELD = re.compile(
     rf"[ \t>*#_]*(?:-[ \t]+)?{_ONLY_WITH_DATE}(?P<name>{_NAMES})(?:\*\*|__)?[ \t]*:(?:\*\*|__)?"
     r"[ \t]*(?P<value>.*)$",
@@ -85,7 +90,8 @@ def read_preamble(text: str) -> Preamble:
     for line in lines:
         if match := _FIELD.match(line):
             fields.setdefault(match["name"].lower(), match["value"].strip())
-    author = next(iter(_names(fields.get("from") or fields.get("von", ""))), None)
+    written_by = next((value for key, value in fields.items() if _is_one_of(key, _WRITTEN_BY)), "")
+    author = next(iter(_names(fields.get("from") or fields.get("von") or written_by)), None)
     if not author and (match := _AUTHOR.search("\n".join(lines[:6]))):
         author = match["name"].strip()
     present = tuple(one for key, value in fields.items() if _is_one_of(key, _PRESENT) for one in _parts(value))[:100]

@@ -12,6 +12,7 @@ from mnemon.semantics.semantic_event import Category, Evidence, SemanticEvent, e
 # Those that a person speaks of, as they were read, of this revision and of the one that was read before it.
 CORRECTED = """
 SELECT e.event_id, e.doc_version_id = %(revision)s AS within, e.narrative, e.event_time, e.happened_at, e.origin,
+       e.undated, e.topic,
        coalesce(e.as_read ->> 'category', e.category) AS category,
        coalesce(e.as_read ->> 'subject_type', e.subject_type) AS subject_type,
        coalesce(e.as_read ->> 'subject_ref', e.subject_ref) AS subject_ref,
@@ -128,8 +129,9 @@ def _again(source: SourceRevision, one: CorrectedEvent, events: Sequence[Semanti
         "subject": {"type": row["subject_type"], "ref": row["subject_ref"]},
         "event_time": row["event_time"].isoformat() if row["event_time"] else None,
         "happened_at": said_at.isoformat(),
+        "undated": row["event_time"] is None and (row["undated"] if one.within else source.revision.today is None),
         "due": row["due"].isoformat() if row["due"] else None,
-        **{name: row[name] for name in ("narrative", "actors", "kind", "origin", "confidence")},
+        **{name: row[name] for name in ("narrative", "actors", "kind", "origin", "confidence", "topic")},
         "evidence": [evidence_data(name, each, source.passage_at(each.start)) for each in places],
     }
 

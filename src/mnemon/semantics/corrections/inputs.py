@@ -72,7 +72,9 @@ class EventPair(Input):
 class EventTie(EventPair):
     """Two events, and what the later one does to the earlier one."""
 
-    kind: EventLinkKind = Field(description="supersedes: it takes its place; fulfils: it keeps the promise.")
+    kind: EventLinkKind = Field(
+        description="supersedes: it takes its place; fulfils: it keeps the promise; depends_on: it waits for it."
+    )
 
 
 class Undoing(EventCorrection):

@@ -231,6 +231,8 @@ def _part_data(event: dict[str, Any], part: Evidence, passage: int | None) -> di
         "actors": read["actors"],
         "event_time": event["event_time"].isoformat() if event["event_time"] else None,
         "happened_at": event["happened_at"].isoformat(),
+        "undated": event["undated"],
+        "topic": event["topic"],
         "due": read["due"],
         "kind": read["kind"],
         "origin": event["origin"],

@@ -80,6 +80,7 @@ UPDATE {{semantic_events}} e
         quotes="said.quotes",
         actors="g.actors",
         category="g.category",
+        topic="own.topic",
     )
 }) AS words
  WHERE e.tenant_id = %(tenant)s AND e.event_id = g.event_id

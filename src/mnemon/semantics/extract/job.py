@@ -113,7 +113,7 @@ async def _record(
         if await (await tx.execute(STILL_THERE, (source.doc_version_id,))).fetchone() is None:
             raise ArtifactNotFound(f"Revision {source.doc_version_id} was purged while it was read.")
         await lock_linking(tx)
-        links = await links_of(tx, source, found.events)
+        links = await links_of(tx, source, found.events, vectors, context.embedder.model_id)
         kept = await kept_corrections(tx, source, found.events)
         await replace_vectors(tx, source.doc_version_id, found.events, vectors, context.embedder.model_id)
         if ((vectors is None and found.events) or kept) and context.embedder.source != "none":
@@ -154,6 +154,15 @@ def _as_data(event: SemanticEvent, position: int, source: SourceRevision) -> dic
     return event.as_json() | {
         "position": position,
         "happened_at": happened_at.isoformat(),
+        "undated": event.event_time is None and source.revision.today is None,
+        "topic": _topic(event, source),
         "rules": list(event.rules),
         "evidence": [evidence_data(event.event_id, one, source.passage_at(one.start)) for one in event.evidence],
     }
+
+
+def _topic(event: SemanticEvent, source: SourceRevision) -> str:
+    """What the title, the first heading and the one above the quote say, each once."""
+    layout = source.revision.layout
+    said = (source.revision.title, layout.opening, layout.heading_at(event.evidence[0].start))
+    return "; ".join(dict.fromkeys(filter(None, said)))

@@ -29,7 +29,7 @@ SELECT extraction_id AS job_id, extracted_at FROM mnemon.extractions
 UNREAD = """
 SELECT count(DISTINCT r.doc_id) AS documents
   FROM mnemon.document_revisions r
-  JOIN mnemon.jobs j ON j.tenant_id = r.tenant_id AND j.kind = 'semantics.extract'
+  JOIN mnemon.jobs j ON j.tenant_id = r.tenant_id AND j.kind IN ('semantics.extract', 'semantics.refine')
    AND j.dedupe_key IN (r.doc_version_id::text, r.doc_version_id || '+')
  WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_id = ANY(%s)
    AND (j.status = 'PROCESSING' OR (j.status = 'PENDING' AND j.attempts = 0))
@@ -43,7 +43,8 @@ SELECT r.doc_id FROM mnemon.document_revisions r
 
 
 async def unread(database: Database, tenant: UUID, documents: Collection[UUID]) -> int:
-    """How many of these documents still wait for their first attempt to read events from them."""
+    """How many of these documents still wait for their first attempt to read events from them, or for the reader's
+    look at what the rules found: a command that works for itself leaves nobody who would take it."""
     async with database.transaction(tenant) as tx:
         row = await (await tx.execute(UNREAD, (list(documents),))).fetchone()
     return int(row["documents"]) if row else 0

@@ -30,6 +30,8 @@ _ASKS = re.compile(
 )
 _SPEAKS = re.compile(r"\b(?:I|I'll|I'm|me|my|we|we'll|our|ich|wir|mir|mein\w*|unser\w*)\b", re.IGNORECASE)
 _OPENING_WORDS = 6
+# "Kitchen rota", "Check insurance": a capital that begins a line is somebody only with a verb after it.
+_VERB_AFTER = re.compile(r",?\s+(?:will|shall|to|has|is|was|must|can|[a-z]+(?:s|ed))\b|['’](?:ll|s)\b|:")
 _GERMAN_NAME = re.compile(
     r"(?P<title>(?:Frau|Herrn?|Dr\.|Prof\.)\s+(?:Dr\.\s+|Prof\.\s+)?)?"
     r"(?P<name>[^\W\d_a-zäöüß][\w'’-]+)"
@@ -54,7 +56,7 @@ def candidate_of(
         proposal.category,
         _narrative(clause, unit, cast),
         subject_of(clause, (0, 0), "after", proposal.category, revision.people, unit.heading or revision.title),
-        _actors(revision, proposal, cast, clause, kind),
+        actors_of(revision, proposal.unit, proposal.category, cast, clause, kind),
         evidence,
         confidence=0.0,
         event_time=event_time_of(clause, proposal.category, today, revision.zone) or said_on(unit, revision),
@@ -64,20 +66,20 @@ def candidate_of(
     )
 
 
-def _actors(
-    revision: Revision, proposal: Proposal, cast: Cast, clause: str, kind: CommitmentKind | None
+def actors_of(
+    revision: Revision, place: int, category: Category, cast: Cast, clause: str, kind: CommitmentKind | None
 ) -> tuple[InvolvedActor, ...]:
     """Who owes it first, of a commitment; then whomever it names."""
     german = is_german(revision.text)
-    unit = revision.layout.units[proposal.unit]
+    unit = revision.layout.units[place]
     owners: tuple[str, ...] = ()
     if kind:
-        owners = owners_of(OwnerSearch(revision, cast, proposal.unit, clause, kind, german))
+        owners = owners_of(OwnerSearch(revision, cast, place, clause, kind, german))
     if german:
-        others = _actors_in_german(clause, unit, revision, proposal.category, kind)
+        others = _actors_in_german(clause, unit, revision, category, kind)
     else:
-        agent = _agent(clause, unit, proposal, revision.people, kind)
-        found = FoundCategory(proposal.category, "learned", 2.0, 0, 0, agent, "after", kind)
+        agent = _agent(clause, unit, category, revision.people, kind)
+        found = FoundCategory(category, "learned", 2.0, 0, 0, agent, "after", kind)
         others = cast.actors(clause, unit, found)
     if not owners:
         return others
@@ -137,7 +139,7 @@ def _kind(clause: str) -> CommitmentKind:
     return "promise" if _SPEAKS.search(clause) else "assignment"
 
 
-def _agent(clause: str, unit: Unit, proposal: Proposal, people: People, kind: CommitmentKind | None) -> Agent:
+def _agent(clause: str, unit: Unit, category: Category, people: People, kind: CommitmentKind | None) -> Agent:
     """Whom the row's column, the label before the words or the clause's opening names; who speaks, of a promise."""
     if owners := unit.cells.get("owner") or unit.cells.get("name"):
         return Agent("person", tuple(people.full_name(name) for name in split_names(owners)))
@@ -145,9 +147,11 @@ def _agent(clause: str, unit: Unit, proposal: Proposal, people: People, kind: Co
         return Agent("self")
     for match in list(re.finditer(r"\S+", clause))[:_OPENING_WORDS]:
         agent = agent_in(clause[: match.end()].rstrip(".,;:"), people)
+        if agent.kind == "opener" and not _VERB_AFTER.match(clause, match.end()):
+            continue
         if agent.kind not in ("thing", "you"):
             return agent
-    speaks = proposal.category is Category.COMMITMENT and kind != "request" and unit.speaker
+    speaks = category is Category.COMMITMENT and kind != "request" and unit.speaker
     return Agent("self") if speaks or _SPEAKS.search(clause) else NOBODY
 
 

@@ -9,6 +9,7 @@ from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.parties import party_called
 from mnemon.semantics.learned.placed_names import could_be_name, names_at_end, names_before_line
 from mnemon.semantics.learned.sheets import value_beside
+from mnemon.semantics.learned.verb_owners import doer_after_verb, named_beside_me
 from mnemon.semantics.rules.actors import Cast
 from mnemon.semantics.rules.agents import split_names
 from mnemon.semantics.rules.layout import Unit
@@ -31,14 +32,15 @@ _INITIALS = re.compile(r"[A-Z]\.|[A-Z]{2}|[A-Z]\.[A-Z]\.")
 _NAMED = re.compile(rf"(?<![\w@])(?:{NAME}|(?:[A-Z]\. ?){CAPITALISED}|[A-Z]\.(?= [a-z])|[A-Z]{{2}}(?= to | will |:))")
 # Whoever is spoken to stands between commas, or first.
 _SPOKEN_TO = re.compile(
-    rf"(?:^|[,.!?;:–-]\s+)\W*(?:(?i:hi|hey|and|also|ok|okay|und)\s+)?(?P<name>{NAME})\s*(?=,|\s(?:can|could|would|will|please|pls|bitte|kannst|könnte[ns]t?|magst)\b)"
+    rf"(?:^|[,.!?;:–-]\s+)\W*(?:(?i:hi|hey|and|also|then|so|ok|okay|und|dann|hallo|liebe[r]?),?\s+)*(?P<name>{NAME})\s*(?=,|\s(?:can|could|would|will|please|pls|bitte|kannst|könnte[ns]t?|magst)\b)"
 )
 _LABEL = re.compile(r"\W*(?P<names>[^:–—]{1,60}?)\s*(?::|\s[–—-])\s+(?=\S)")
 _LACKS_SUBJECT = re.compile(r"\W*(?:(?:and|und|then|dann)\s+)?(?:to\s|[a-zäöüß]+t\s+(?:d(?:ie|as|en|er)|ein))")
 _TITLE = re.compile(rf"{TITLE}\Z")
 # What the clause is about, before its verb: "The House shall", "Pupils must", "Die Amtsleitungen melden".
 _ENGLISH_SUBJECT = re.compile(
-    r"\W*(?:(?:[Tt]he|[Ee]ach|[Bb]oth|[Aa]ll|[Ee]very|[Aa]n?)\s+)?(?P<noun>(?:[\w'’&.-]+\s+){0,3}?[\w'’&.-]+)\s+"
+    r"\W*(?:(?:Upon|On|After|Before|Within|By|In|If|For|During|At|Until|Unless)\b[^,.]{2,60},\s+)?"
+    r"(?:(?:[Tt]he|[Ee]ach|[Bb]oth|[Aa]ll|[Ee]very|[Aa]n?)\s+)?(?P<noun>(?:[\w'’&.-]+\s+){0,3}?[\w'’&.-]+)\s+"
     r"(?:shall|will|must|may not|is to|are to|has to|have to|agrees?|undertakes?|needs? to"
     r"|(?:were|was) (?:directed|asked|instructed)"
     r"|undertook|agreed|promised|offered|volunteered|to)\b"
@@ -67,7 +69,9 @@ _SAID_OF_SOMEBODY = re.compile(
 )
 _OPEN = re.compile(r"\W*(?:offen|open|tbd|tbc|n/?a|none|nobody|keiner|niemand|unklar|\?)?\W*", re.IGNORECASE)
 _NOBODY = words(
-    "it this that there which what es das dies man wer was wenn falls bitte please nach bei vor in auf im am zum"
+    "bis um ab an am im nach vor für zum zur mit den dem des dann danach dazu heute morgen nächste nächster nächstes"
+    " diese dieser ende anfang mitte upon on by within until unless if when while during at after before since both"
+    " neither it this that there which what es das dies man wer was wenn falls bitte please nach bei vor in auf"
 )
 
 
@@ -90,7 +94,8 @@ class OwnerSearch:
 def owners_of(search: OwnerSearch) -> tuple[str, ...]:
     """Those of the row, the sheet or the label; those addressed or named; else who speaks."""
     for find in (
-        _in_row, _in_sheet, _addressed, _speaking, _at_end, _labelled, _subject, _mentioned, _defined, _fallback,
+        _in_row, _in_sheet, _addressed, _speaking, _at_end, _after_verb, _labelled, _subject, _mentioned, _defined,
+        _fallback,
     ):  # fmt: skip
         if found := [name for name in find(search) if _may_own(name)]:
             return tuple(dict.fromkeys(found))
@@ -105,6 +110,11 @@ def _at_end(search: OwnerSearch) -> Iterator[str]:
     if search.kind == "assignment":
         for name in names_at_end(search.revision, search.clause, search.german):
             yield _full(search, name)
+
+
+def _after_verb(search: OwnerSearch) -> Iterator[str]:
+    if search.kind != "request" and (doer := doer_after_verb(search.revision, search.clause, search.german)):
+        yield doer
 
 
 def _in_row(search: OwnerSearch) -> Iterator[str]:
@@ -156,6 +166,9 @@ def _speaking(search: OwnerSearch) -> Iterator[str]:
     if not _I.search(search.clause) and not _GIVES_YOU.search(search.clause):
         return
     # "Ada and I will", "Ada promised that we": the one who is named first owes it.
+    if beside := named_beside_me(search.revision, search.clause, search.german):
+        yield beside
+        return
     first = next(_people_in(search, search.clause[: _first_person(search.clause)]), None)
     if first and not search.german:
         yield first
@@ -206,13 +219,20 @@ def _subject_people(search: OwnerSearch) -> Iterator[str]:
     if (label := _LABEL.match(said)) and not _is_person(search, label["names"]) and ":" in label[0]:
         said = said[label.end() :]
     match = _NAMED.match(said)
-    if match is None or not _is_person(search, match[0]):
+    if match is None or not (_is_person(search, match[0]) or _acts_within(search, said, match)):
         return
     rest = said[match.end() :]
     # "Ada: …" was looked at; "Ada's list" is not Ada's promise.
     if rest.startswith(":") or (rest[:2] in ("'s", "’s") and not rest[2:].startswith(" going")):
         return
     yield _full(search, match[0])
+
+
+def _acts_within(search: OwnerSearch, said: str, match: re.Match[str]) -> bool:
+    """ "… from ops; Ivar gets it today": a capital within a sentence, and a verb after it."""
+    within = not search.unit.text.lstrip(" -–—•*").startswith(said[:20])
+    verb = re.match(r"\s+(?:will|to|has|is|hat|wird|soll|[a-zäöüß]+(?:s|t))\b", said[match.end() :])
+    return within and verb is not None and could_be_name(search.revision, match[0], search.german)
 
 
 def _mentioned(search: OwnerSearch) -> Iterator[str]:

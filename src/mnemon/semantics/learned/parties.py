@@ -9,7 +9,7 @@ _DEFINED = re.compile(
     r"(?P<term>[A-ZÄÖÜ][\w-]+(?: [A-ZÄÖÜ][\w-]+)?)[\"'”“«]?"
     r"(?:\s+genannt)?\s*\)"
 )
-_BEFORE_NAME = re.compile(r".*\b(?:between|and|zwischen|und|der|dem|den|die|das|the)\s+(?=[^\W\d_a-zäöüß])", re.DOTALL)
+_BEFORE_NAME = re.compile(r".*\b(?i:between|and|zwischen|und|der|dem|den|die|das|the)\s+(?=[^\W\d_a-zäöüß])", re.DOTALL)
 _PLACE_AFTER = re.compile(r",\s.*", re.DOTALL)
 # German sets the article's case on its nouns: "des Leihnehmers".
 _SHORTEST_STEM = 4

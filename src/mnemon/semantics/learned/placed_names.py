@@ -17,8 +17,8 @@ _WHEN = (
 )
 # "Booth filters, Esteban, this week", "labels proofread (Nayra, 9/17)", "freight - Aroha", "lock: Solveig, 3 May".
 _AT_END = re.compile(
-    rf"(?P<before>\s[-–—]|[:,(])\s*(?P<names>{_NAMES})\s*"
-    rf"(?P<when>(?:[,–—(-]\s*|\s)(?i:{_WHEN})\b[^,;:]{{0,40}})?\s*[.)]*\s*\Z"
+    rf"(?P<before>\s(?:[-=]>|→|[-–—])|[:,(\[])\s*(?P<names>{_NAMES})\s*"
+    rf"(?P<when>(?:[,–—(-]\s*|\s)(?i:{_WHEN})\b[^,;:]{{0,40}})?\s*[.)\]]*\s*\Z"
 )
 _LINE_LABEL = re.compile(r"[\s\W]*(?P<names>[^:\n–—]{1,60}?)\s*:\s+(?=\S)")
 _TITLE = re.compile(TITLE)

@@ -22,6 +22,7 @@ _LABELS: dict[SheetValue, re.Pattern[str]] = {
 }
 _TASK = re.compile(r"\W*(?:action|task|to-?do|what|aufgabe|maßnahme|was|auftrag)\s*(?:\d+\s*)?:", re.IGNORECASE)
 _LABELLED = re.compile(r"\W*[\w ]{2,24}:")
+_PART_BORDER = re.compile(r"\n|(?<=[.;])\s+")
 _ACTIONS = Section.ACTIONS
 _REACH = 3
 
@@ -29,14 +30,20 @@ _REACH = 3
 def value_beside(units: Sequence[Unit], place: int, kind: SheetValue) -> str | None:
     """In the unit itself, below it, or above it up to where another task begins."""
     pattern = _LABELS[kind]
-    if match := pattern.match(units[place].text):
-        return match["value"]
+    if own := _inside(units[place].text, pattern):
+        return own
     for unit in units[place + 1 : place + 1 + _REACH]:
         if _TASK.match(unit.text) or not _LABELLED.match(unit.text):
             break
         if match := pattern.match(unit.text):
             return match["value"]
     return _above(units, place, pattern) if _comes_first(units, pattern) else None
+
+
+def _inside(text: str, pattern: re.Pattern[str]) -> str | None:
+    """At the head of the unit, of a line of it, or behind the task: "Rotate the keys. Owner: Ifeoma"."""
+    found = (match for part in _PART_BORDER.split(text) if (match := pattern.match(part)))
+    return next((match["value"] for match in found), None)
 
 
 def _above(units: Sequence[Unit], place: int, pattern: re.Pattern[str]) -> str | None:

@@ -6,12 +6,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+
 from mnemon.db.database import Connection
+from mnemon.models.embedder import Vectors
+from mnemon.models.minilm import Float32s
 from mnemon.semantics.extract.source import SourceRevision
 from mnemon.semantics.link.supersession import EventLink, Placed, links_with
 from mnemon.semantics.link.wording import content_words, overlap
 from mnemon.semantics.semantic_event import (
-    FACT_CONFIDENCE,
     Category,
     Evidence,
     InvolvedActor,
@@ -24,7 +27,7 @@ MOST_CANDIDATES = 1_000
 MOST_COMPARED = 150
 LINKABLE = frozenset(
     {Category.DECISION, Category.COMMITMENT, Category.EXECUTION, Category.CHANGE, Category.COLLABORATION,
-     Category.STAKEHOLDER}
+     Category.STAKEHOLDER, Category.QUALITY_RISK, Category.FEEDBACK}
 )  # fmt: skip
 
 CANDIDATES = "SELECT mnemon.events_to_link(%s, %s, %s, %s, %s::text[], %s) AS event_id"
@@ -37,15 +40,25 @@ SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subjec
   JOIN mnemon.document_revisions r ON r.tenant_id = e.tenant_id AND r.doc_version_id = e.doc_version_id
  WHERE e.tenant_id = mnemon.current_tenant() AND e.event_id = ANY(%s)
 """
+VECTORS = """
+SELECT event_id, embedding::text AS embedding FROM mnemon.semantic_event_vectors
+ WHERE tenant_id = mnemon.current_tenant() AND event_id = ANY(%s) AND model_id = %s
+"""
 
 
-async def links_of(tx: Connection, source: SourceRevision, events: Sequence[SemanticEvent]) -> list[EventLink]:
+async def links_of(
+    tx: Connection, source: SourceRevision, events: Sequence[SemanticEvent], vectors: Vectors | None = None,
+    model_id: str = "",
+) -> list[EventLink]:  # fmt: skip
     """Every link that one of these events is part of, within the revision and across documents."""
-    facts = [event for event in events if event.category in LINKABLE and event.confidence >= FACT_CONFIDENCE]
-    new = [placed_now(source, event) for event in facts]
+    new = [
+        placed_now(source, event, None if vectors is None else unit(vectors[place]))
+        for place, event in enumerate(events)
+        if event.category in LINKABLE
+    ]
     if not new:
         return []
-    candidates = await _candidates(tx, source, new)
+    candidates = await _candidates(tx, source, new, model_id)
     # Long texts keep the processor busy: meanwhile the worker goes on saying that it lives.
     known = await asyncio.to_thread(_likeliest, new, candidates)
     links = await asyncio.to_thread(links_with, new, known)
@@ -53,9 +66,15 @@ async def links_of(tx: Connection, source: SourceRevision, events: Sequence[Sema
     return [_without_words(link) if link.later in elsewhere else link for link in links]
 
 
-def placed_now(source: SourceRevision, event: SemanticEvent) -> Placed:
+def placed_now(source: SourceRevision, event: SemanticEvent, vector: Float32s | None = None) -> Placed:
     said_at = _said(event, source.said_at)
-    return Placed(event, said_at, str(source.doc_id), str(source.doc_version_id), source.ingested_at)
+    return Placed(event, said_at, str(source.doc_id), str(source.doc_version_id), source.ingested_at, vector)
+
+
+def unit(vector: Sequence[float] | Float32s) -> Float32s:
+    """Of length one, so that the product of two tells how near they are."""
+    values = np.asarray(vector, np.float32)
+    return values / (np.linalg.norm(values) or 1.0)
 
 
 def _without_words(link: EventLink) -> EventLink:
@@ -63,16 +82,21 @@ def _without_words(link: EventLink) -> EventLink:
     return replace(link, reason=link.reason.partition(":")[0])
 
 
-async def _candidates(tx: Connection, source: SourceRevision, new: list[Placed]) -> list[Placed]:
+async def _candidates(tx: Connection, source: SourceRevision, new: list[Placed], model_id: str) -> list[Placed]:
     subjects, quotes = " ".join(one.event.subject.ref for one in new), " ".join(one.words for one in new)
     values = (subjects, quotes, source.doc_id, source.doc_version_id, source.readers, MOST_CANDIDATES)
     ids = [row["event_id"] for row in await (await tx.execute(CANDIDATES, values)).fetchall()]
     rows = await (await tx.execute(EVENTS, (ids,))).fetchall()
+    stored = await (await tx.execute(VECTORS, (ids, model_id))).fetchall()
+    vectors = {row["event_id"]: unit(np.fromstring(row["embedding"].strip("[]"), sep=",")) for row in stored}
     return [
-        Placed(event_of(row), row["happened_at"], str(row["doc_id"]), str(row["doc_version_id"]), row["ingested_at"])
+        Placed(
+            event_of(row), row["happened_at"], str(row["doc_id"]), str(row["doc_version_id"]), row["ingested_at"],
+            vectors.get(row["event_id"]),
+        )
         for row in rows
-        if row["evidence"] and row["confidence"] >= FACT_CONFIDENCE
-    ]
+        if row["evidence"]
+    ]  # fmt: skip
 
 
 def _likeliest(new: list[Placed], known: list[Placed]) -> list[Placed]:

@@ -18,9 +18,9 @@ from mnemon.semantics.semantic_event import Category
 if TYPE_CHECKING:
     from mnemon.semantics.link.supersession import Placed
 
-PairKind = Literal["supersedes", "fulfils"]
-# What may end what.
-MAY_END: dict[PairKind, frozenset[tuple[Category, Category]]] = {
+PairKind = Literal["supersedes", "fulfils", "depends_on"]
+# What may end what, or follow from what.
+MAY_TIE: dict[PairKind, frozenset[tuple[Category, Category]]] = {
     "fulfils": frozenset(
         {(Category.EXECUTION, Category.COMMITMENT), (Category.COLLABORATION, Category.COMMITMENT),
          (Category.EXECUTION, Category.DECISION)}
@@ -29,6 +29,12 @@ MAY_END: dict[PairKind, frozenset[tuple[Category, Category]]] = {
         {(Category.DECISION, Category.DECISION), (Category.CHANGE, Category.DECISION),
          (Category.DECISION, Category.COMMITMENT), (Category.DECISION, Category.CHANGE),
          (Category.CHANGE, Category.COMMITMENT), (Category.STAKEHOLDER, Category.STAKEHOLDER)}
+    ),
+    "depends_on": frozenset(
+        (later, earlier)
+        for later in (Category.COMMITMENT, Category.DECISION, Category.CHANGE, Category.EXECUTION)
+        for earlier in (Category.DECISION, Category.QUALITY_RISK, Category.COMMITMENT, Category.CHANGE,
+                        Category.FEEDBACK, Category.EXECUTION)
     ),
 }  # fmt: skip
 REVERSES = re.compile(
@@ -49,6 +55,15 @@ _DONE = re.compile(
     r"|unterschrieben|angerufen|gesprochen|abgegeben|verteilt|eingebaut|repariert|ist ab|gemerged)\b",
     re.IGNORECASE,
 )
+# What follows from something says so, or waits for it.
+_FOLLOWS = re.compile(
+    r"\b(?:so|then|therefore|thus|hence|because|since|until|once|after|before|when|as soon as|depend\w*|wait\w*"
+    r"|block\w*|needs?|first|instead|fix\w*|again|accordingly|result|dann|daher|deshalb|deswegen|dafür|damit|daraufhin"
+    r"|also|weil|bis|sobald|nachdem|wegen|erst|wenn|hängt|wartet|wieder|nun|jetzt)\b",
+    re.IGNORECASE,
+)
+# Further apart in their text two events have little to do with each other.
+_FURTHEST_CHARACTERS = 1200
 _MONTHS = content_words(" ".join(MONTHS))
 # Two sentences that share one of these speak of nothing in common.
 _SLIGHT = content_words(
@@ -70,7 +85,8 @@ FEATURES: tuple[str, ...] = (
     "bias", "shared", "shared_rare", "share_of_shorter", "values_shared", "values_differ", "names_shared",
     "names_differ", "numbers_differ", "owner_agrees", "owner_differs", "same_document", "same_revision", "weeks_apart",
     "reverses", "done", "one_is_negative", "subject", "narrow", "people_shared", "same_pair",
-    "documents_alike", "documents_people",
+    "documents_alike", "documents_people", "nearness", "neighbours", "events_between", "follows", "later_promises",
+    "later_decides", "earlier_risk", "earlier_decides", "earlier_told",
 )  # fmt: skip
 
 
@@ -82,6 +98,9 @@ class PairContext:
         self._counts: Counter[str] = Counter(word for one in placed for word in meanings(one.words))
         self._words: dict[str, set[str]] = {}
         self._people: dict[str, set[str]] = {}
+        self._places: dict[str, int] = {}
+        for place, one in enumerate(sorted(placed, key=lambda each: (each.revision_id, each.event.evidence[0].start))):
+            self._places[one.event.event_id] = place
         for one in placed:
             self._words.setdefault(one.document, set()).update(meanings(one.words))
             self._people.setdefault(one.document, set()).update(actor.ref.casefold() for actor in one.event.actors)
@@ -89,6 +108,12 @@ class PairContext:
     def rarity(self, word: str) -> float:
         """It says little that two events share a word that many have."""
         return math.log((self._all + 20) / (self._counts[word] + 1))
+
+    def steps(self, later: "Placed", earlier: "Placed") -> int:
+        """How many events of one text lie between, the last one counted; 0 of two texts."""
+        if later.revision_id != earlier.revision_id:
+            return 0
+        return max(0, self._places[later.event.event_id] - self._places[earlier.event.event_id])
 
     def likeness(self, first: str, second: str) -> float:
         """Of two documents, by their events' words."""
@@ -120,6 +145,7 @@ def features_of(later: "Placed", earlier: "Placed", context: PairContext) -> tup
     doers = {actor.ref.casefold() for actor in later.event.actors}
     numbers = naming_numbers(new), naming_numbers(old)
     names = marks(new), marks(old)
+    steps = context.steps(later, earlier)
     weeks = max(0.0, (later.said_at - earlier.said_at).total_seconds()) / _WEEK
     return (
         1.0,
@@ -145,7 +171,23 @@ def features_of(later: "Placed", earlier: "Placed", context: PairContext) -> tup
         float(later.event.category is earlier.event.category),
         context.likeness(later.document, earlier.document),
         context.people(later.document, earlier.document),
+        nearness(later, earlier),
+        float(steps == 1),
+        math.log1p(steps),
+        float(_FOLLOWS.search(new) is not None),
+        float(later.event.category is Category.COMMITMENT),
+        float(later.event.category is Category.DECISION),
+        float(earlier.event.category is Category.QUALITY_RISK),
+        float(earlier.event.category is Category.DECISION),
+        float(earlier.event.category in (Category.FEEDBACK, Category.CHANGE)),
     )
+
+
+def nearness(later: "Placed", earlier: "Placed") -> float:
+    """Of what the two say, by the embedder; 0 where it was not asked."""
+    if later.vector is None or earlier.vector is None:
+        return 0.0
+    return float(later.vector @ earlier.vector)
 
 
 def may_pair(kind: PairKind, later: "Placed", earlier: "Placed") -> bool:
@@ -153,14 +195,22 @@ def may_pair(kind: PairKind, later: "Placed", earlier: "Placed") -> bool:
 
     What replaces something has to say so; two that are told apart by a number are two.
     """
-    if (later.event.category, earlier.event.category) not in MAY_END[kind]:
+    if (later.event.category, earlier.event.category) not in MAY_TIE[kind]:
         return False
+    if kind == "depends_on":
+        return _in_reach(later, earlier)
     if not meanings(later.words) & meanings(earlier.words) - _SLIGHT - _GERMAN_STOP:
         return False
     if kind == "fulfils":
         return _one_piece_of_work(later, earlier)
     new, old = naming_numbers(later.words), naming_numbers(earlier.words)
     return (new <= old or old <= new) and REVERSES.search(later.words) is not None
+
+
+def _in_reach(later: "Placed", earlier: "Placed") -> bool:
+    if not later.revision_id or later.revision_id != earlier.revision_id:
+        return False
+    return 0 < later.event.evidence[0].start - earlier.event.evidence[0].start <= _FURTHEST_CHARACTERS
 
 
 def _one_piece_of_work(later: "Placed", earlier: "Placed") -> bool:
@@ -176,6 +226,13 @@ def _one_piece_of_work(later: "Placed", earlier: "Placed") -> bool:
     return verb is None or _DONE.search(later.words) is not None or reports_on(later.words, earlier.words)
 
 
+_WHAT: dict[PairKind, str] = {
+    "fulfils": "probably the same work, reported as done",
+    "supersedes": "probably decided anew",
+    "depends_on": "probably follows from it",
+}
+
+
 def reason_for(kind: PairKind, later: "Placed", earlier: "Placed", likely: float) -> str:
     """What ties the two, for whoever asks; after the colon words of the text."""
     shared = sorted(content_words(later.words) & content_words(earlier.words))[:4]
@@ -185,13 +242,19 @@ def reason_for(kind: PairKind, later: "Placed", earlier: "Placed", likely: float
         told.append("same owner")
     if kind == "supersedes" and (cue := REVERSES.search(later.words)):
         told.append(f'says "{cue[0]}"')
-    what = "probably the same work, reported as done" if kind == "fulfils" else "probably decided anew"
+    if kind == "depends_on" and (cue := _FOLLOWS.search(later.words)):
+        told.append(f'says "{cue[0]}"')
+    if kind == "depends_on":
+        told.append("stands shortly after it")
+    what = _WHAT[kind]
     return f"{what} ({likely:.0%}): {'; '.join(told) or 'by its words'}"
 
 
 def likelihood(kind: PairKind, features: tuple[float, ...]) -> float:
-    weights = _weights()[kind]
-    score = sum(weights[name] * value for name, value in zip(FEATURES, features, strict=True))
+    weights = _weights().get(kind)
+    if weights is None:
+        return 0.0
+    score = sum(weights.get(name, 0.0) * value for name, value in zip(FEATURES, features, strict=True))
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
 
 

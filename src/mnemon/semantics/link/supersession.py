@@ -1,12 +1,13 @@
 """Links semantic events across revisions and documents: what a later one replaces, and what it fulfils."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Literal
 
+from mnemon.models.minilm import Float32s
 from mnemon.semantics.link.kept import bare_report, reports_on
 from mnemon.semantics.link.pairs import PairContext, PairKind, features_of, likelihood, may_pair, reason_for
 from mnemon.semantics.link.wording import (
@@ -20,9 +21,9 @@ from mnemon.semantics.link.wording import (
     values,
     without_measures,
 )
-from mnemon.semantics.semantic_event import Category, SemanticEvent
+from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Category, SemanticEvent
 
-EventLinkKind = Literal["supersedes", "fulfils"]
+EventLinkKind = Literal["supersedes", "fulfils", "depends_on"]
 
 # "Postgres instead of MySQL", "replaces the letter": the later words name what they replace.
 _NAMES_OLD = re.compile(
@@ -65,9 +66,12 @@ _MOST_COMPARED = 200
 _FEW = 20
 # Of those that may be meant so many of the latest are weighed.
 _MOST_WEIGHED = 60
-# Of the links that are so likely seven in ten were right on documents that the weights had not seen.
-_LIKELY: dict[PairKind, float] = {"supersedes": 0.3, "fulfils": 0.4}
-_KINDS = tuple(_LIKELY)
+# Of the links that are so likely seven in ten were right on documents that the weights had not seen; below it, down to
+# the second number, a person is asked.
+_SURE: dict[PairKind, float] = {"supersedes": 0.3, "fulfils": 0.4, "depends_on": 0.5}
+_ASKED: dict[PairKind, float] = {"supersedes": 0.12, "fulfils": 0.15, "depends_on": 0.3}
+_ENDING: tuple[PairKind, ...] = ("supersedes", "fulfils")
+_KINDS: tuple[PairKind, ...] = (*_ENDING, "depends_on")
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -81,6 +85,8 @@ class Placed:
     revision_id: str = ""
     # Settles what was said on the same day, as two revisions of the same minutes were.
     came_at: datetime = _NEVER
+    # Of its narrative and subject, of length one, where an embedder is at hand.
+    vector: Float32s | None = field(default=None, repr=False, compare=False)
 
     @property
     def words(self) -> str:
@@ -95,6 +101,8 @@ class EventLink:
     later: str
     earlier: str
     reason: str
+    # Not sure enough to end anything: a person is asked.
+    suggested: bool = False
 
 
 def links_with(new: Sequence[Placed], known: Sequence[Placed]) -> list[EventLink]:
@@ -130,33 +138,46 @@ def link_events(placed: Sequence[Placed]) -> list[EventLink]:
             link = link_between(later, earlier)
             if link:
                 links.append(link)
-                ended.add(earlier.event.event_id)
+                ended.update(() if link.suggested else (link.earlier,))
                 break
     return [*links, *_likely_links(ordered, links)]
 
 
 def _likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink]) -> list[EventLink]:
-    """What rules of wording leave open, the likeliest first; one link for each event on either side."""
+    """What rules of wording leave open, the likeliest first. What ends another has one link on either side, a
+    suggestion too; what depends on another does so once."""
+    found = sorted(_weighed(ordered), key=lambda one: (-one[0], one[1], one[4].event.event_id))
+    ended = {end for link in certain for end in (link.later, link.earlier)}
+    waits: set[str] = set()
+    tied = {frozenset((link.later, link.earlier)) for link in certain}
+    links = []
+    for likely, _, kind, later, earlier in found:
+        ends = later.event.event_id, earlier.event.event_id
+        free = ends[0] not in waits if kind == "depends_on" else ended.isdisjoint(ends)
+        if not free or frozenset(ends) in tied:
+            continue
+        tied.add(frozenset(ends))
+        if kind == "depends_on":
+            waits.add(ends[0])
+        else:
+            ended.update(ends)
+        doubted = min(one.event.confidence for one in (later, earlier)) < FACT_CONFIDENCE
+        reason = reason_for(kind, later, earlier, likely)
+        links.append(EventLink(kind, *ends, reason, suggested=doubted or likely < _SURE[kind]))
+    return links
+
+
+def _weighed(ordered: Sequence[Placed]) -> Iterator[tuple[float, int, PairKind, Placed, Placed]]:
     context = PairContext(ordered)
-    taken = {link.later for link in certain} | {link.earlier for link in certain}
-    found = []
     for position, later in enumerate(ordered):
         near = (ordered[place] for place in range(position - 1, -1, -1))
         for earlier in islice((one for one in near if any(may_pair(k, later, one) for k in _KINDS)), _MOST_WEIGHED):
-            for kind in _KINDS:
-                if not may_pair(kind, later, earlier):
-                    continue
-                likely = likelihood(kind, features_of(later, earlier, context))
-                if likely >= _LIKELY[kind]:
-                    found.append((-likely, position, kind, later, earlier))
-    links = []
-    for score, _, kind, later, earlier in sorted(found, key=lambda one: (one[0], one[1], one[4].event.event_id)):
-        ends = {later.event.event_id, earlier.event.event_id}
-        if taken.isdisjoint(ends):
-            taken |= ends
-            reason = reason_for(kind, later, earlier, -score)
-            links.append(EventLink(kind, later.event.event_id, earlier.event.event_id, reason))
-    return links
+            kinds = [kind for kind in _KINDS if may_pair(kind, later, earlier)]
+            features = features_of(later, earlier, context)
+            for kind in kinds:
+                likely = likelihood(kind, features)
+                if likely >= _ASKED[kind]:
+                    yield likely, position, kind, later, earlier
 
 
 def _place_in_time(placed: Placed) -> tuple[datetime, datetime, int, str]:
@@ -164,11 +185,14 @@ def _place_in_time(placed: Placed) -> tuple[datetime, datetime, int, str]:
 
 
 def link_between(later: Placed, earlier: Placed) -> EventLink | None:
+    """By rules of wording, which are certain; between events of which one is only a suggestion, one too."""
+    ends = later.event.event_id, earlier.event.event_id
+    doubted = min(later.event.confidence, earlier.event.confidence) < FACT_CONFIDENCE
     reason = _supersedes(later, earlier)
     if reason:
-        return EventLink("supersedes", later.event.event_id, earlier.event.event_id, reason)
+        return EventLink("supersedes", *ends, reason, suggested=doubted)
     if _fulfils(later, earlier):
-        return EventLink("fulfils", later.event.event_id, earlier.event.event_id, "the same work, reported as done")
+        return EventLink("fulfils", *ends, "the same work, reported as done", suggested=doubted)
     return None
 
 

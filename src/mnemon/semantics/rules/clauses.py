@@ -11,6 +11,10 @@ from collections.abc import Iterator, Sequence
 from mnemon.documents.structure.sentences import Span, is_abbreviated, trimmed
 
 _DOUBTFUL = re.compile(r"[.!?…]+[\"'”’)\]]*(?:(?P<note>\[\^?\w{1,3}\])|(?=\s+[\"'“‘(]?[^\W\d_A-Z]))(?=\s)")
+# "Now 21 Nov." at the end of a line: the next one begins another sentence, though a month is often cut short.
+_CUT_MONTH = re.compile(
+    r"\b(?i:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|okt|dez|mär)\.(?=[ \t]*\n[ \t]*[^\W\d_a-zäöü])"
+)
 _CLAUSE_SUBJECT = (
     r"(?:I|we|you|he|she|they|it|there|this|that|please|each|the|our|my|your|his|her|their|nobody|someone"
     r"|[A-Z][\w’'-]+(?:\s+[A-Z][\w’'-]+)?\s+(?:will|shall|is|has|was|to|can)|[a-z]+\s+(?:will|shall))\b"
@@ -38,11 +42,15 @@ def split_facts(text: str, start: int, end: int, sentences: Sequence[Span]) -> l
 
 
 def _at_doubtful_stops(text: str, start: int, end: int) -> Iterator[Span]:
-    for match in _DOUBTFUL.finditer(text, start, end):
-        if match["note"] or match[0] != "." or not is_abbreviated(text, start, match.start()):
+    for match in sorted((*_DOUBTFUL.finditer(text, start, end), *_CUT_MONTH.finditer(text, start, end)), key=_at):
+        if match.re is _CUT_MONTH or match["note"] or match[0] != "." or not is_abbreviated(text, start, match.start()):
             yield start, match.end()
             start = match.end()
     yield start, end
+
+
+def _at(match: re.Match[str]) -> int:
+    return match.start()
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[Span]:

@@ -10,6 +10,8 @@ from mnemon.documents.structure.sections import Section
 from mnemon.semantics.extract.extractor import ChunkExtraction, MergedEvents
 from mnemon.semantics.extract.revision import Revision, RevisionChunk
 from mnemon.semantics.extract.verify import MOST_WORDS, evidence_at
+from mnemon.semantics.learned.fields import actors_of
+from mnemon.semantics.learned.gloss import is_german
 from mnemon.semantics.link.kept import answers, bare_report, promised_verb
 from mnemon.semantics.link.merge import merge_candidates
 from mnemon.semantics.rules.actors import Cast
@@ -179,7 +181,7 @@ def _candidate(
         found.category,
         _narrative(clause, unit, cast),
         subject_of(clause, (found.start, found.end), found.about, found.category, revision.people, fallback),
-        cast.actors(clause, unit, found),
+        _actors(revision, unit, clause, found, cast),
         evidence,
         confidence_of(found.rule, found.category, revision.type),
         event_time=event_time_of(clause, found.category, today, revision.zone) or said_on(unit, revision),
@@ -187,6 +189,14 @@ def _candidate(
         kind=found.kind,
         rule=found.rule,
     )
+
+
+def _actors(revision: Revision, unit: Unit, clause: str, found: FoundCategory, cast: Cast) -> tuple[InvolvedActor, ...]:
+    """The grammar of agents is English; a German clause names its people as the learned reader's fields find them."""
+    if not is_german(revision.text):
+        return cast.actors(clause, unit, found)
+    place = bisect_left(revision.layout.units, unit.start, key=lambda one: one.start)
+    return actors_of(revision, place, found.category, cast, clause, found.kind)
 
 
 def _quote_span(clause: str, found: FoundCategory) -> tuple[int, int]:

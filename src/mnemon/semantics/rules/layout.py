@@ -1,6 +1,7 @@
 """Takes from a revision's structure what rules read: facts, items and rows, each with its heading and speaker."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -10,10 +11,18 @@ from mnemon.documents.structure.calendar_words import in_its_year
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.preamble import Preamble
 from mnemon.documents.structure.sections import Section, section_of
+from mnemon.documents.structure.sentences import Span
 from mnemon.documents.structure.structure import Structure, StructurePart
 from mnemon.semantics.rules.clauses import split_facts
 
 _LABEL = re.compile(r"\W*(?P<label>[^\W\d_][^:\n]{0,60}?)\**:(?=\s)")
+# An owner and perhaps a day, and nothing to do.
+_WHOSE = re.compile(
+    r"[(\[]?(?:owner|responsible|assignee|assigned to|who|due(?: date)?|deadline|wer|verantwortlich\w*|zuständig\w*"
+    r"|frist|fällig(?: am)?|bis wann)\s*:\s*[^.:\n]{2,40}"
+    r"(?:[,;.]\s*(?:due|by|until|deadline|bis|frist)\b[^.\n]{2,30})?[.)\]]*",
+    re.IGNORECASE,
+)
 UnitForm = Literal["sentence", "item", "row"]
 
 
@@ -42,6 +51,13 @@ class Unit:
 class Layout:
     units: tuple[Unit, ...]
     preamble: Preamble
+    # The heading that the text begins with.
+    opening: str = ""
+
+    def heading_at(self, position: int) -> str:
+        """What stands above this character."""
+        place = bisect_right(self.units, position, key=lambda unit: unit.start) - 1
+        return self.units[place].heading if place >= 0 else ""
 
 
 def layout_of(text: str, structure: Structure, today: date | None = None) -> Layout:
@@ -49,8 +65,10 @@ def layout_of(text: str, structure: Structure, today: date | None = None) -> Lay
 
     A day without its year is taken in the year of writing.
     """
+    first = structure.parts[0] if structure.parts else None
+    opening = heading_title(text[first.start : first.end]).strip("#*_ :") if first and first.kind == "heading" else ""
     parts = (replace(part, day=in_its_year(part.day, today) if part.day else None) for part in structure.parts)
-    return Layout(tuple(_units(text, parts)), structure.preamble)
+    return Layout(tuple(_units(text, parts)), structure.preamble, opening)
 
 
 def _units(text: str, parts: Iterable[StructurePart]) -> Iterator[Unit]:
@@ -79,8 +97,22 @@ def _facts(text: str, part: StructurePart, heading: str, section: Section | None
         begin = part.value if announced else begin
         form = "item" if announced and label.endswith(":") else form
     found = _LABEL.match(text, part.start, part.end) if part.kind == "item" else None
-    for count, (start, end) in enumerate(split_facts(text, begin, part.end, part.sentences)):
+    for count, (start, end) in enumerate(_with_labels(text, split_facts(text, begin, part.end, part.sentences))):
         yield Unit(
             start, end, text[start:end], form, section, heading, part.speaker, part.ticked, count == 0, day=part.day,
             label=found["label"].strip() if found else "",
         )  # fmt: skip
+
+
+def _with_labels(text: str, facts: Iterable[Span]) -> Iterator[Span]:
+    """ "Rotate the keys. Owner: Ifeoma, due 23 October": what stands behind a task and only says whose it is."""
+    held: Span | None = None
+    for start, end in facts:
+        if held and _WHOSE.fullmatch(text, start, end):
+            held = held[0], end
+            continue
+        if held:
+            yield held
+        held = start, end
+    if held:
+        yield held

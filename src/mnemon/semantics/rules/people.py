@@ -24,6 +24,8 @@ FIRM_WORDS = words(
     group bank university institute foundation council ministry hospital systems solutions software logistics partners
     associates brothers sons works industries"""
 )
+# "At the Harbour Club", "im Alten Rathaus": nobody's name has an article before it.
+_ARTICLE = re.compile(r"\b(?:the|an?|im|am|ins|zum|zur|vom|beim|das)\s+\Z", re.IGNORECASE)
 # As many letters of a short name as tell whose it is.
 _NICK_STEM = 4
 _SHORTEST_NICK = 3
@@ -48,6 +50,11 @@ NOT_NAMES = words(
     furthermore hence honestly hopefully initially lately later luckily meanwhile moreover nevertheless obviously
     originally otherwise perhaps previously recently sadly therefore thus unfortunately new old
     three four five six seven eight nine ten several most half
+    der die das den dem des ein eine einen einem einer wir ich er sie es ihr du man im am zum zur beim vom bei mit nach
+    für auf aus ab bis als alle beide jede jeder jedes kein keine heute gestern bitte dann dort hier und oder aber wenn
+    falls weil dass nun jetzt statt firma lieferant kunde projekt beschluss punkt nächste nächster nächstes letzte
+    ende anfang mitte januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag
+    samstag sonntag
     security legal sales support product design finance procurement facilities ops qa hr it logistics"""
 )
 
@@ -68,7 +75,12 @@ class People:
     @classmethod
     def known_from(cls, text: str, given: Sequence[str]) -> "People":
         common = frozenset(word for word in _WORD.findall(text) if word.islower())
-        met = (match[0] for match in _FULL_NAME.finditer(text) if _could_be_person(match[0], common))
+        met = (
+            match[0]
+            for match in _FULL_NAME.finditer(text)
+            if _could_be_person(match[0], common)
+            and not _ARTICLE.search(text, max(0, match.start() - 5), match.start())
+        )
         names = _without_titled(dict.fromkeys(_tidy(name) for name in (*given, *met) if name.strip()))
         places = frozenset(match["place"] for match in _PLACE.finditer(text))
         told = tuple(dict.fromkeys(_tidy(name) for name in given if name.strip()))

@@ -3,12 +3,12 @@
 import re
 from datetime import date
 
-from mnemon.documents.structure.dates import read_dates
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.extract.verify import evidence_at
 from mnemon.semantics.rules.agents import split_names
 from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.rules.subjects import subject_of_cell
+from mnemon.semantics.rules.times import dates_in
 from mnemon.semantics.semantic_event import Candidate, Category, InvolvedActor
 
 _DONE = re.compile(r"\b(?:done|completed?|closed|finished|shipped|delivered|yes)\b|[✓✔☑]|\[x\]", re.IGNORECASE)
@@ -75,7 +75,7 @@ def _narrative(words: str, owners: tuple[InvolvedActor, ...], cells: dict[str, s
 
 
 def _due(cell: str | None, revision: Revision) -> date | None:
-    if not cell or revision.today is None:
+    if not cell:
         return None
-    mentions = read_dates(cell, revision.today, "nearest")
+    mentions = dates_in(cell, revision.today, "nearest")
     return mentions[0].period.last if mentions else None

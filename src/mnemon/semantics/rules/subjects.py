@@ -2,8 +2,10 @@
 
 import re
 
+from mnemon.semantics.learned.gloss import is_german
 from mnemon.semantics.link.wording import content_words
 from mnemon.semantics.rules.cues.verbs import DIRECTION, TASK
+from mnemon.semantics.rules.german_subjects import german_subject
 from mnemon.semantics.rules.people import People
 from mnemon.semantics.semantic_event import Category, Subject, SubjectType
 
@@ -80,6 +82,9 @@ def subject_of(
     clause: str, cue: tuple[int, int], about: str, category: Category, people: People, fallback: str
 ) -> Subject:
     """The category's own place first; then after or before the cue; then the heading."""
+    if is_german(clause):
+        ref = german_subject(clause, people, fallback)
+        return Subject(ref, _type(ref, people))
     topic = _TOPIC.get(category)
     places = [match.end() for match in topic.finditer(clause)] if topic else []
     first = _phrase(clause, _end(_IMPERATIVE, clause, _end(_OPENING, clause, 0)))
@@ -95,7 +100,8 @@ def subject_of(
 
 def _says_what(phrase: str) -> bool:
     """ "The", "both" and a weekday name nothing."""
-    return any(len(word) > 1 and not _ORDINAL.fullmatch(word) for word in content_words(phrase) - _NOTHING)
+    told = content_words(phrase) - _NOTHING
+    return any(len(word) > 1 and not word[0].isdigit() and not _ORDINAL.fullmatch(word) for word in told)
 
 
 def subject_of_cell(words: str, people: People, is_task: bool) -> Subject:

@@ -27,17 +27,30 @@ _HOUR = re.compile(
     r"(?:[ap]\.?m\.?|uhr|h)?\W*",
     re.IGNORECASE,
 )
-_NOW = re.compile(r"\b(?:now|instead|moved to|new date)\b", re.IGNORECASE)
+# What is counted from this day has no year of its own.
+_LONG_AGO = date(1000, 1, 1)
+_NOW = re.compile(
+    r"\b(?:now|instead|moved to|pushed to|shifted to|new date|jetzt|nun|neu(?:er Termin)?|verschoben auf"
+    r"|stattdessen)\b",
+    re.IGNORECASE,
+)
 _LOOKS_BACK = frozenset(
     {Category.EXECUTION, Category.COLLABORATION, Category.FEEDBACK, Category.DECISION, Category.QUALITY_RISK}
 )
 
 
+def dates_in(text: str, today: date | None, direction: DateDirection) -> list[Mention]:
+    """What the text dates; where nobody knows when it was written, the days that it names with their year."""
+    if today is not None:
+        return read_dates(text, today, direction)
+    return [each for each in read_dates(text, _LONG_AGO, direction) if each.period.first.year > _LONG_AGO.year + 10]
+
+
 def due_of(clause: str, today: date | None) -> date | None:
     """The last day that keeps the promise. A duty that comes round again has no single one."""
-    if today is None or _REPEATED.search(clause):
+    if _REPEATED.search(clause):
         return None
-    mentions = [each for each in read_dates(clause, today, "future") if each.lead not in _NO_DEADLINE]
+    mentions = [each for each in dates_in(clause, today, "future") if each.lead not in _NO_DEADLINE]
     if not mentions:
         return None
     if (moved := _NOW.search(clause)) and (later := [each for each in mentions if each.start >= moved.end()]):
@@ -51,14 +64,14 @@ def due_of(clause: str, today: date | None) -> date | None:
 
 def event_time_of(clause: str, category: Category, today: date | None, zone: ZoneInfo) -> datetime | None:
     """The beginning of the day or period that the clause names, on the author's clock."""
-    if today is None or category is Category.COMMITMENT or _REPEATED.search(clause):
+    if category is Category.COMMITMENT or _REPEATED.search(clause):
         return None
     direction: DateDirection = "past" if category in _LOOKS_BACK else "nearest"
-    mentions = read_dates(clause, today, direction)
-    if category in _LOOKS_BACK:
+    mentions = dates_in(clause, today, direction)
+    if category in _LOOKS_BACK and today:
         # "We decided to launch on 10 June": what was done is done by the day that tells of it.
         mentions = [each for each in mentions if each.period.first <= today]
-    if category is Category.DECISION:
+    if category is Category.DECISION and today:
         # "Not this year" says for how long.
         mentions = [each for each in mentions if each.period.last <= today]
     chosen = _when(mentions, category)

@@ -44,7 +44,7 @@ def as_markdown(events: Iterable[Shape], *, complete: bool = True) -> str:
 
 def _entry(event: Shape) -> list[str]:
     people = ", ".join(one["ref"] for one in event["actors"])
-    facts = [event["happened_at"][:10], *([people] if people else [])]
+    facts = [(event["happened_at"] or "day unknown")[:11].rstrip("T"), *([people] if people else [])]
     if event["due"]:
         facts.append(f"due {event['due']}")
     if event["status"] != "open":

@@ -25,6 +25,8 @@ from mnemon.telemetry import histogram
 COUNTED = 1_000
 BY_RANK: CursorFields = {"offset": offset, "any_word": bool}
 BY_TIME: CursorFields = {"after_time": moment, "after_id": str}
+# Behind all that has a day.
+UNDATED: CursorFields = {**BY_TIME, "after_undated": bool}
 FIND = "SELECT event_id, happened_at, score, total FROM mnemon.find_semantic_events(%s, %s::vector, %s)"
 STATUS_THEN = "SELECT event_id, status FROM mnemon.statuses_as_of(%s, %s::timestamptz, %s::timestamptz)"
 
@@ -119,7 +121,7 @@ async def wanted_events(tx: Connection, filters: EventFilters, limit: int, curso
             return None
     # What was superseded often stands in a revision that is no longer served.
     wanted["past"] = filters.all_revisions or filters.status == "superseded"
-    return wanted | from_cursor(cursor, BY_RANK, BY_TIME)
+    return wanted | from_cursor(cursor, BY_RANK, BY_TIME, UNDATED)
 
 
 def _heard(wanted: dict[str, Any]) -> dict[str, Any]:
@@ -165,12 +167,33 @@ async def _as_they_stood(tx: Connection, rows: list[dict[str, Any]], filters: Ev
 
 
 async def _find(tx: Connection, wanted: dict[str, Any], vector: str | None, counted: int) -> list[dict[str, Any]]:
-    """Events with all the words; where there are none, those with some of them."""
+    """Events with all the words; where there are none, those with some of them. Without words the latest."""
+    if "query" not in wanted:
+        return await _latest(tx, wanted, counted)
     rows = await (await tx.execute(FIND, (Jsonb(wanted), vector, counted + 1))).fetchall()
-    if rows or "query" not in wanted or wanted.get("offset"):
+    if rows or wanted.get("offset"):
         return rows
     wanted["any_word"] = True
     return await (await tx.execute(FIND, (Jsonb(wanted), vector, counted + 1))).fetchall()
+
+
+async def _latest(tx: Connection, wanted: dict[str, Any], counted: int) -> list[dict[str, Any]]:
+    """What has a day, the latest first; then, apart, that of which no text tells a day. `total` counts both."""
+    place = {name: wanted[name] for name in ("after_time", "after_id") if name in wanted}
+    asked = {name: value for name, value in wanted.items() if name not in (*place, "after_undated")}
+    behind = wanted.get("after_undated", False)
+    found = []
+    for undated in (False, True):
+        part = asked | {"undated": "only" if undated else "none"} | (place if behind is undated else {})
+        rows = await (await tx.execute(FIND, (Jsonb(part), None, counted + 1))).fetchall()
+        found.append([row | {"undated": undated} for row in rows])
+    total = sum(rows[0]["total"] for rows in found if rows)
+    if place and not behind and not found[0]:
+        # The page before ended with the last that has a day: no row is left that tells how many have one.
+        [first] = await (await tx.execute(FIND, (Jsonb(asked | {"limit": 1}), None, counted + 1))).fetchall()
+        total = first["total"]
+    page = found[1] if behind else [*found[0], *found[1]]
+    return [row | {"total": total} for row in page[: wanted["limit"]]]
 
 
 def _next(wanted: dict[str, Any] | None, rows: list[dict[str, Any]], limit: int) -> str | None:
@@ -181,4 +204,6 @@ def _next(wanted: dict[str, Any] | None, rows: list[dict[str, Any]], limit: int)
     else:
         last = rows[limit - 1]
         place = {"after_time": last["happened_at"].isoformat(), "after_id": last["event_id"]}
+        if last["undated"]:
+            place["after_undated"] = True
     return to_cursor(place)

@@ -66,7 +66,11 @@ def _standing(
 
     own = rows[event["event_id"]]
     shown = [link for link in links if link["later"] in tied and link["earlier"] in tied]
-    ended = [other(link, "earlier") for link in shown if link["later"] == event["event_id"]]
+    ended = [
+        other(link, "earlier")
+        for link in shown
+        if link["later"] == event["event_id"] and link["kind"] in ENDS_AS and not link["suggested"]
+    ]
     ended_by = [
         other(link, "later")
         for link in shown
@@ -77,7 +81,7 @@ def _standing(
 
 def _counts(link: Shape, event: Shape, later: StandingRow, as_of: datetime | None) -> bool:
     """Whether this link made the event what its status says: one from a text that was withdrawn did not."""
-    if ENDS_AS[link["kind"]] != event["status"]:
+    if link["suggested"] or ENDS_AS.get(link["kind"]) != event["status"]:
         return False
     return bool(later["happened_at"] <= as_of if as_of else later["is_latest"])
 

@@ -14,13 +14,13 @@ BEGIN
         (SELECT e.event_id FROM semantic_events e
           WHERE e.tenant_id = tenant AND e.active AND e.doc_version_id <> own_revision
             AND event_search_keys(e.tenant_id, e.lookup, e.category, e.status) && keys
-            AND e.category IN ('Decision', 'Commitment', 'Execution', 'Change')
+            AND e.category IN ('Decision', 'Commitment', 'Execution', 'Change', 'Collaboration', 'Stakeholder')
             AND e.readers IS NOT DISTINCT FROM own_readers AND e.status <> 'dismissed'
           LIMIT most)
         UNION
         (SELECT e.event_id FROM semantic_events e
           WHERE e.tenant_id = tenant AND e.doc_id = document AND e.doc_version_id <> own_revision
-            AND e.category IN ('Decision', 'Commitment', 'Execution', 'Change') AND e.status <> 'dismissed'
+            AND e.category IN ('Decision', 'Commitment', 'Execution', 'Change', 'Collaboration', 'Stakeholder') AND e.status <> 'dismissed'
           LIMIT most);
 END $$;
 REVOKE EXECUTE ON FUNCTION mnemon.events_to_link FROM PUBLIC;

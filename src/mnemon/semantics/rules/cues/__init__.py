@@ -7,6 +7,7 @@ from mnemon.semantics.rules.cues.cue import Cue
 from mnemon.semantics.rules.cues.decision import DECISION_CUES
 from mnemon.semantics.rules.cues.execution import EXECUTION_CUES
 from mnemon.semantics.rules.cues.feedback import FEEDBACK_CUES
+from mnemon.semantics.rules.cues.german import GERMAN_CUES
 from mnemon.semantics.rules.cues.quality_risk import QUALITY_RISK_CUES
 from mnemon.semantics.rules.cues.stakeholder import STAKEHOLDER_CUES
 
@@ -20,4 +21,5 @@ CUES: tuple[Cue, ...] = (
     *FEEDBACK_CUES,
     *COLLABORATION_CUES,
     *EXECUTION_CUES,
+    *GERMAN_CUES,
 )

@@ -17,6 +17,10 @@ CREATE OR REPLACE FUNCTION mnemon.events_that_fit(
        AND (NOT wanted ? 'doc_id' OR e.doc_id = (wanted ->> 'doc_id')::uuid)
        AND (NOT wanted ? 'due_before' OR e.due < (wanted ->> 'due_before')::date)
        AND (NOT wanted ? 'due_from' OR e.due >= (wanted ->> 'due_from')::date)
+       AND (coalesce(wanted ->> 'undated', '') <> 'only' OR e.undated)
+       -- Nobody knows whether what has no day was within a time.
+       AND (coalesce(wanted ->> 'undated', '') <> 'none' AND NOT wanted ?| ARRAY['time_from', 'time_to']
+            OR NOT e.undated)
        AND (NOT wanted ? 'kind' OR e.kind = wanted ->> 'kind')
        -- What had ended at any time has a link.
        AND (NOT wanted ? 'status' OR wanted ->> 'status' = 'open' OR e.linked)

@@ -19,7 +19,7 @@ BEGIN
     RETURN QUERY
         WITH involved AS NOT MATERIALIZED (
             SELECT one ->> 'ref' AS person, one ->> 'role' AS role, e.subject_ref AS topic, e.category,
-                   e.happened_at, e.event_id, e.tenant_id, e.lookup, e.status
+                   e.happened_at, e.event_id, e.tenant_id, e.lookup, e.status, e.undated
               FROM semantic_events e, jsonb_array_elements(e.actors) AS one
              WHERE e.tenant_id = tenant AND e.active AND e.status <> 'dismissed' AND may_read(e.readers)
                AND (cardinality(keys) = 0
@@ -30,7 +30,8 @@ BEGIN
                   FROM involved AS i GROUP BY 1, 2 ORDER BY 3 DESC, 5 DESC, 1, 2 LIMIT most OFFSET skip) AS b,
                LATERAL (SELECT array_agg(DISTINCT m.role ORDER BY m.role),
                                array_agg(DISTINCT m.category ORDER BY m.category),
-                               min(m.happened_at), max(m.happened_at),
+                               min(m.happened_at) FILTER (WHERE NOT m.undated),
+                               max(m.happened_at) FILTER (WHERE NOT m.undated),
                                (array_agg(m.event_id ORDER BY m.happened_at DESC, m.event_id))[1:5]
                           FROM involved AS m
                          WHERE m.person = b.person AND m.topic = b.topic

@@ -5,7 +5,8 @@ CREATE OR REPLACE FUNCTION mnemon.how_it_ended(
     RETURNS SETOF text LANGUAGE sql STABLE BEGIN ATOMIC
     SELECT l.kind FROM mnemon.event_links l
       JOIN mnemon.semantic_events later ON later.tenant_id = l.tenant_id AND later.event_id = l.later
-     WHERE l.tenant_id = tenant AND l.earlier = event AND NOT l.dismissed
+     WHERE l.tenant_id = tenant AND l.earlier = event AND NOT l.dismissed AND NOT l.suggested
+       AND l.kind <> 'depends_on'
        AND later.stood IS DISTINCT FROM 'dismissed' AND (as_of IS NULL OR later.happened_at <= as_of)
        AND mnemon.link_tells(event_readers, later.readers)
        AND (CASE WHEN known_at IS NULL THEN later.active
