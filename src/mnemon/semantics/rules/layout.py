@@ -66,7 +66,11 @@ def layout_of(text: str, structure: Structure, today: date | None = None) -> Lay
     A day without its year is taken in the year of writing.
     """
     first = structure.parts[0] if structure.parts else None
-    opening = heading_title(text[first.start : first.end]).strip("#*_ :") if first and first.kind == "heading" else ""
+    opening = (
+        heading_title(text[first.start : first.end]).strip("#*_ :")
+        if first and first.kind in ("heading", "lead")
+        else ""
+    )
     parts = (replace(part, day=in_its_year(part.day, today) if part.day else None) for part in structure.parts)
     return Layout(tuple(_units(text, parts)), structure.preamble, opening)
 
