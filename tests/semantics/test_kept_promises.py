@@ -20,7 +20,8 @@ async def kept_by_the_rules(case: Case) -> bool:
     placed = []
     for day, said in enumerate(case.said):
         for event in await events(said.text, said.type, sender=said.sender, people=PEOPLE):
-            unique = replace(event, event_id=f"{day}:{event.event_id}")
+            # How sure the reading is, is another matter.
+            unique = replace(event, event_id=f"{day}:{event.event_id}", confidence=1.0)
             placed.append(Placed(unique, START + timedelta(days=day), f"doc_{day}", f"rev_{day}"))
     promised = {
         one.event.event_id
@@ -28,7 +29,9 @@ async def kept_by_the_rules(case: Case) -> bool:
         if one.event.category is Category.COMMITMENT and one.event.event_id.startswith("0:")
     }
     assert promised, "the promise itself was not found"
-    return any(link.kind == "fulfils" and link.earlier in promised for link in link_events(placed))
+    return any(
+        link.kind == "fulfils" and not link.suggested and link.earlier in promised for link in link_events(placed)
+    )
 
 
 def name_of(case: Case) -> str:
@@ -54,7 +57,10 @@ async def kept_across_chunks(*parts: str) -> bool:
     borders = [len("".join(parts[: number + 1])) for number in range(len(parts) - 1)]
     found = await in_chunks(whole, borders)
     assert [each.event_id for each in found] == [each.event_id for each in await in_chunks(whole, [])]
-    return any(link.kind == "fulfils" for link in link_events([Placed(each, START, "doc", "rev") for each in found]))
+    return any(
+        link.kind == "fulfils" and not link.suggested
+        for link in link_events([Placed(each, START, "doc", "rev") for each in found])
+    )
 
 
 @pytest.mark.parametrize("report", ["Sent.", "Done!", "done, you should have it"])
