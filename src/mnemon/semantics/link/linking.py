@@ -88,7 +88,9 @@ async def _candidates(tx: Connection, source: SourceRevision, new: list[Placed],
     ids = [row["event_id"] for row in await (await tx.execute(CANDIDATES, values)).fetchall()]
     rows = await (await tx.execute(EVENTS, (ids,))).fetchall()
     stored = await (await tx.execute(VECTORS, (ids, model_id))).fetchall()
-    vectors = {row["event_id"]: unit(np.fromstring(row["embedding"].strip("[]"), sep=",")) for row in stored}
+    vectors = {
+        row["event_id"]: unit(np.fromstring(row["embedding"].strip("[]"), np.float32, sep=",")) for row in stored
+    }
     return [
         Placed(
             event_of(row), row["happened_at"], str(row["doc_id"]), str(row["doc_version_id"]), row["ingested_at"],
