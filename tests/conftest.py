@@ -10,6 +10,8 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as generation
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
@@ -29,6 +31,10 @@ NO_WAIT_FOR_THE_DISK = "fsync = off\nfull_page_writes = off\n"
 MakeHome = Callable[[Path], Path]
 
 log_plainly()
+
+# A generated example may take as long as the machine does.
+generation.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+generation.load_profile("patient")
 
 SETTING_NAMES = frozenset(name for setting in described_settings() for name in setting.names)
 

@@ -17,6 +17,7 @@ from mnemon.app import Mnemon
 from mnemon.errors import TooManyRequests
 from mnemon.settings import Settings
 from tests.api.conftest import Person
+from tests.patience import PATIENCE
 
 
 def test_a_quota_fills_again_as_time_goes_by() -> None:
@@ -141,7 +142,7 @@ async def test_searches_at_once_have_a_number_and_tools_count_as_searches(
             asyncio.create_task(client.get("/mcp", headers=user.headers)),
             asyncio.create_task(client.get("/v1/ask", headers=admin.headers)),
         ]
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while len(waiting) < len(held):  # noqa: ASYNC110
                 await asyncio.sleep(0)
         for refused in (
@@ -174,7 +175,7 @@ async def served(**limits: Any) -> AsyncIterator[int]:
     server = uvicorn.Server(config)
     server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]
     task = asyncio.create_task(server.serve())
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not server.started:  # noqa: ASYNC110  it has no event
             await asyncio.sleep(0.01)
     try:
@@ -189,7 +190,7 @@ async def spoken(port: int, words: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(words)
     try:
-        return await asyncio.wait_for(reader.read(), 120)
+        return await asyncio.wait_for(reader.read(), PATIENCE)
     except ConnectionResetError:
         return b"reset"
     finally:
@@ -219,7 +220,7 @@ async def test_one_address_has_its_share_of_connections_and_gets_them_back() -> 
         for _, writer in held:
             writer.close()
             await writer.wait_closed()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not (await spoken(port, HEAD + b"Connection: close\r\n\r\n")).startswith(b"HTTP/1.1 200"):
                 pass
 
@@ -227,7 +228,7 @@ async def test_one_address_has_its_share_of_connections_and_gets_them_back() -> 
 async def test_slow_clients_do_not_stop_the_server() -> None:
     async with served(most=40, per_address=40, header_seconds=0.3) as port:
         slow = [asyncio.create_task(spoken(port, HEAD)) for _ in range(120)]
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(PATIENCE):
             while not (await spoken(port, HEAD + b"Connection: close\r\n\r\n")).startswith(b"HTTP/1.1 200"):
                 pass
         await asyncio.gather(*slow)

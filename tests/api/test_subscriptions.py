@@ -194,7 +194,7 @@ async def test_server_sent_events_bring_what_is_there_and_what_comes(
     [old] = await decide(client, board)
     async with (
         asyncio.timeout(PATIENCE),
-        httpx.AsyncClient(base_url=address, headers=board.headers, trust_env=False) as caller,
+        httpx.AsyncClient(base_url=address, headers=board.headers, timeout=PATIENCE, trust_env=False) as caller,
         caller.stream("GET", f"{PATH}/events") as stream,
     ):
         assert stream.headers["content-type"].startswith("text/event-stream")
@@ -215,7 +215,7 @@ async def test_a_stream_ends_when_its_credential_is_revoked(
     secret = await token_for(mnemon, tenant, board, CredentialScope.READ)
     async with (
         asyncio.timeout(PATIENCE),
-        httpx.AsyncClient(base_url=address, trust_env=False) as caller,
+        httpx.AsyncClient(base_url=address, timeout=PATIENCE, trust_env=False) as caller,
         caller.stream("GET", f"{PATH}/events", headers={"Authorization": f"Bearer {secret}"}) as stream,
     ):
         lines = stream.aiter_lines()

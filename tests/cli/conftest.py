@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from mnemon.cli.main import run
 from tests.logs import log_plainly
+from tests.patience import PATIENCE
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -47,4 +48,4 @@ def mnemon(environment: Mapping[str, str], *words: object, text: str = "") -> su
 def mnemon_process(environment: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     """The same in a process of its own, for what takes the whole process into use."""
     command = [sys.executable, "-m", "mnemon", *words]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=4 * PATIENCE)

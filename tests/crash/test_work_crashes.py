@@ -31,17 +31,16 @@ from work_process import Task
 
 from tests.patience import PATIENCE
 
+# Short for whoever is to die or to be paused, so that others need not wait long for what it held.
 LEASE = 2.0
+# Long for whoever is to finish: a busy machine costs it nothing.
+LONG_LEASE = 600.0
 TENANTS = (UUID(int=1), UUID(int=2))
 EFFECTS_TABLE = """
 CREATE TABLE mnemon.crash_effects (job_id uuid, worker text);
 GRANT INSERT, SELECT ON mnemon.crash_effects TO mnemon_app
 """
 UNFINISHED = "SELECT count(*) AS left FROM mnemon.jobs WHERE status IN ('PENDING', 'PROCESSING')"
-OVERDUE = """
-SELECT count(*) AS overdue FROM mnemon.jobs
- WHERE status = 'PROCESSING' AND lease_until < clock_timestamp() - interval '10 seconds'
-"""
 
 EventuallyTrue = Callable[[Callable[[], Any]], Awaitable[None]]
 
@@ -56,11 +55,11 @@ class Fleet:
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     born: int = 0
 
-    def start(self, name: str | None = None) -> subprocess.Popen[bytes]:
+    def start(self, name: str | None = None, lease: float = LEASE) -> subprocess.Popen[bytes]:
         """Every second worker's clock is wrong by up to an hour."""
         self.born += 1
         skew = self.chance.uniform(-3600, 3600) if self.born % 2 else 0.0
-        arguments = [str(self.home), name or f"w{self.born}", str(LEASE), str(skew)]
+        arguments = [str(self.home), name or f"w{self.born}", str(lease), str(skew)]
         process = subprocess.Popen(
             [sys.executable, work_process.__file__, *arguments],
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -88,7 +87,7 @@ class Fleet:
 
     def ask(self, question: str) -> list[dict[str, Any]]:
         """As the owner, whatever state the server is in just now."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 with psycopg.connect(self.server.owner_conninfo, autocommit=True, row_factory=dict_row) as owner:
@@ -168,7 +167,6 @@ async def storm(fleet: Fleet, database: Database, size: int, jobs: int, kills: l
             await add_innocent_jobs(database, share)
             (fleet.kill_one if kills.pop() == "worker" else fleet.kill_database)()
         await asyncio.sleep(fleet.chance.uniform(0.3, 1.2))
-        assert fleet.ask(OVERDUE)[0]["overdue"] == 0
 
 
 def check(fleet: Fleet, least: int) -> None:
@@ -195,7 +193,7 @@ def check(fleet: Fleet, least: int) -> None:
 
 async def test_a_short_storm_of_crashes_loses_and_doubles_nothing(crash_database: Database, fleet: Fleet) -> None:
     await add_bad_jobs(crash_database)
-    await storm(fleet, crash_database, 3, jobs=400, kills=["worker"] * 4 + ["database"], patience=60)
+    await storm(fleet, crash_database, 3, jobs=400, kills=["worker"] * 4 + ["database"], patience=PATIENCE)
     check(fleet, least=380)
 
 
@@ -214,7 +212,7 @@ async def test_a_worker_that_was_paused_past_its_lease_cannot_write(
     paused = fleet.start("paused")
     await eventually_true((tmp_path / "paused.began").exists)
     os.kill(paused.pid, signal.SIGSTOP)
-    fleet.start("second")
+    fleet.start("second", LONG_LEASE)
     await eventually_true((tmp_path / "second.began").exists)
     (tmp_path / "gate").touch()
     await eventually_true((tmp_path / "second.verdict").exists)
@@ -231,11 +229,11 @@ async def test_a_terminated_worker_gives_its_job_back_and_ends_well(
     crash_database: Database, fleet: Fleet, eventually_true: EventuallyTrue
 ) -> None:
     async with crash_database.transaction(TENANTS[0]) as tx:
-        await enqueue_many(tx, work_process.EFFECT, [Task(milliseconds=20_000)])
+        await enqueue_many(tx, work_process.EFFECT, [Task(milliseconds=300_000)])
     leaving = fleet.start("leaving")
     await eventually_true(lambda: fleet.ask("SELECT 1 FROM mnemon.jobs WHERE status = 'PROCESSING'"))
     leaving.terminate()
-    assert await asyncio.to_thread(leaving.wait, 10) == 0
+    assert await asyncio.to_thread(leaving.wait, PATIENCE) == 0
     (row,) = fleet.ask("SELECT * FROM mnemon.jobs")
     assert (row["status"], row["attempts"], row["errors"]) == ("PENDING", 0, [])
 
@@ -255,7 +253,7 @@ async def test_a_second_signal_stops_a_worker_hard_and_its_job_goes_on_elsewhere
             await asyncio.sleep(0.1)
     assert stopped.returncode == 128 + signal.SIGTERM
     (tmp_path / "gate").touch()
-    fleet.start("second")
+    fleet.start("second", LONG_LEASE)
     await eventually_true((tmp_path / "second.verdict").exists)
     assert fleet.ask("SELECT worker FROM mnemon.crash_effects") == [{"worker": "second"}]
 

@@ -35,12 +35,12 @@ class Task(BaseModel):
 
 
 # Any number of neighbours may die around an innocent job; only its own failures should be able to end it.
-EFFECT = JobKind("crash.effect", Task, attempts=100, time_limit=30, backoff=SOON)
-PLAIN = JobKind("crash.plain", Task, attempts=100, time_limit=30, backoff=SOON)
-KILLER = JobKind("crash.killer", Task, attempts=3, time_limit=30, backoff=SOON)
+EFFECT = JobKind("crash.effect", Task, attempts=100, time_limit=600, backoff=SOON)
+PLAIN = JobKind("crash.plain", Task, attempts=100, time_limit=600, backoff=SOON)
+KILLER = JobKind("crash.killer", Task, attempts=3, time_limit=600, backoff=SOON)
 HANGER = JobKind("crash.hanger", Task, attempts=1, time_limit=1, backoff=SOON)
-LEAKER = JobKind("crash.leaker", Task, attempts=3, time_limit=30, backoff=SOON, isolation=Isolation(400))
-STUBBORN = JobKind("crash.stubborn", Task, attempts=5, time_limit=60, backoff=SOON)
+LEAKER = JobKind("crash.leaker", Task, attempts=3, time_limit=600, backoff=SOON, isolation=Isolation(400))
+STUBBORN = JobKind("crash.stubborn", Task, attempts=5, time_limit=600, backoff=SOON)
 KINDS = [EFFECT, PLAIN, KILLER, HANGER, LEAKER, STUBBORN]
 
 

@@ -61,7 +61,7 @@ def serving(open_folder: Path, make_home: MakeHome) -> Iterator[Serving]:
         yield Serving(process, greeting["url"], {"Authorization": f"Bearer {session['access_token']}"}, home)
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE)
         process.stdout.close()
 
 
@@ -157,14 +157,15 @@ async def test_senders_of_a_byte_at_a_time_hold_nobody_up(serving: Serving) -> N
 
 async def test_a_sender_who_leaves_leaves_nothing_behind(serving: Serving) -> None:
     uploads = serving.home / "uploads"
-    assert uploads.is_dir()
-    before = len(list(uploads.glob("*/*")))
 
     async def broken() -> AsyncIterator[bytes]:
         yield HEAD % (BOUNDARY, b"half.txt") + b"half of it"
         raise ConnectionResetError
 
     async with httpx.AsyncClient(timeout=PATIENCE) as client:
+        assert (await send(serving, client, form(b"whole.txt", b"all of it"))).status_code == 202
+        before = len(list(uploads.glob("*/*")))
+        assert before > 0, "this is where uploads are kept"
         with pytest.raises(ConnectionResetError):
             await send(serving, client, broken())
         async with asyncio.timeout(PATIENCE):

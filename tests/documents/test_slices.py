@@ -14,6 +14,7 @@ from mnemon.log.events import SYSTEM
 from mnemon.models.embedder import Purpose, Vectors
 from mnemon.models.failures import EmbedderUnavailable
 from tests.documents.conftest import RunReaches, Upload, Work, rows
+from tests.patience import PATIENCE
 from tests.work.conftest import Eventually
 
 SECTIONS = 12
@@ -96,7 +97,7 @@ async def test_a_small_file_comes_in_between(
     embedder = mnemon.__dict__["embedder"] = Counting(waits_at=2)
     long = (await upload(LONG_FILE, "long.md")).json()
     await work(slots=1)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await embedder.reached.wait()
     small = (await upload("A short note.")).json()
     embedder.open.set()
@@ -135,7 +136,7 @@ async def test_a_purge_in_the_middle_leaves_nothing_and_nothing_is_added_after(
     embedder = mnemon.__dict__["embedder"] = Counting(waits_at=3)
     long = (await upload(LONG_FILE, "long.md")).json()
     worker = await work(slots=1)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await embedder.reached.wait()
     assert await rows(mnemon, tenant, LEFT) == [{"readings": 1, "vectors": 2}]
     await mnemon.purge_document(tenant, SYSTEM, UUID(long["doc_id"]))
@@ -154,7 +155,7 @@ async def test_a_reading_of_another_version_is_made_anew(
     embedder = mnemon.__dict__["embedder"] = Counting(waits_at=2)
     long = (await upload(LONG_FILE, "long.md")).json()
     await work(slots=1)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await embedder.reached.wait()
     async with mnemon.database.owner() as owner:
         await owner.execute("UPDATE mnemon.run_readings SET reading = %s", (slices.zlib.compress(b'{"other": 1}'),))

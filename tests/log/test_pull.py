@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -32,6 +33,12 @@ def failures_counted() -> tuple[float, float]:
     names = ("mnemon_subscription_failures_total", "mnemon_subscription_dead_letters_total")
     failures, dead = (REGISTRY.get_sample_value(name, {"subscription": "others"}) or 0.0 for name in names)
     return failures, dead
+
+
+async def make_due(database: Database, tenant: UUID) -> None:
+    """Let what waits to come again come now."""
+    async with database.transaction(tenant) as tx:
+        await tx.execute("UPDATE mnemon.parked_events SET due_at = '-infinity' WHERE state = 'retrying'")
 
 
 def numbers(batch: Batch) -> list[str]:
@@ -227,6 +234,13 @@ class TestRejections:
         async with EventLog(database, registry=Registry(database, SHOP), delivery=QUICK) as opened:
             yield opened
 
+    @pytest.fixture
+    async def patient(self, database: Database) -> AsyncIterator[EventLog]:
+        """A log whose failed events come again after ten minutes, or when a test says so."""
+        limits = replace(QUICK, retry_seconds=600)
+        async with EventLog(database, registry=Registry(database, SHOP), delivery=limits) as opened:
+            yield opened
+
     async def test_an_event_that_is_rejected_five_times_is_a_dead_letter(self, quick: EventLog, tenant: UUID) -> None:
         await quick.subscriptions.add(tenant, S)
         [bad, _] = await quick.append(tenant, [order_placed("bad"), order_placed("good")])
@@ -248,31 +262,40 @@ class TestRejections:
         await quick.dead_letters.replay(tenant, "pull")
         assert numbers(await quick.pull.fetch(tenant, "pull")) == ["bad", "good"]
 
-    async def test_a_rejected_event_waits_before_it_comes_again(self, log: EventLog, tenant: UUID) -> None:
+    async def test_a_rejected_event_waits_before_it_comes_again(
+        self, patient: EventLog, log: EventLog, database: Database, tenant: UUID
+    ) -> None:
         await log.subscriptions.add(tenant, S)
-        [bad] = await log.append(tenant, [order_placed("bad")])
-        await log.pull.reject(tenant, "pull", bad.id, 1, "no")
-        assert numbers(await log.pull.fetch(tenant, "pull")) == []
-        assert numbers(await log.pull.fetch(tenant, "pull", wait_seconds=5)) == ["bad"]
+        [bad, other] = await log.append(tenant, [order_placed("bad"), order_placed("other")])
+        await patient.pull.reject(tenant, "pull", bad.id, 1, "no")
+        assert numbers(await patient.pull.fetch(tenant, "pull")) == ["other"]
+        await patient.pull.acknowledge(tenant, "pull", "main", other.sequence)
+        await make_due(database, tenant)
+        assert numbers(await patient.pull.fetch(tenant, "pull")) == ["bad"]
+        await log.pull.reject(tenant, "pull", bad.id, 1, "no, after a moment")
+        async with asyncio.timeout(PATIENCE):
+            assert numbers(await log.pull.fetch(tenant, "pull", wait_seconds=LONGEST_WAIT)) == ["bad"]
 
     async def test_later_events_of_its_entities_wait_behind_it_and_none_is_lost(
-        self, log: EventLog, tenant: UUID
+        self, patient: EventLog, database: Database, tenant: UUID
     ) -> None:
+        log = patient
         await log.subscriptions.add(tenant, S)
         events = await log.append(tenant, [order_placed(number) for number in ("a", "b", "a", "c", "a")])
         await log.pull.reject(tenant, "pull", events[0].id, 1, "no")
         batch = await log.pull.fetch(tenant, "pull")
         assert [event.sequence for event in batch.events] == [2, 4]
         await log.pull.acknowledge(tenant, "pull", "main", 4)
-        async with asyncio.timeout(PATIENCE):
-            again = await log.pull.fetch(tenant, "pull", wait_seconds=LONGEST_WAIT)
+        await make_due(database, tenant)
+        again = await log.pull.fetch(tenant, "pull")
         assert [event.sequence for event in again.events] == [1, 3, 5]
         for event in again.events:
             await log.pull.acknowledge_event(tenant, "pull", event.id, event.sequence)
         assert numbers(await log.pull.fetch(tenant, "pull")) == []
         assert (await log.subscriptions.positions(tenant, "pull"))[0].parked == 0
 
-    async def test_who_waits_holds_up_its_other_entities_too(self, log: EventLog, tenant: UUID) -> None:
+    async def test_who_waits_holds_up_its_other_entities_too(self, patient: EventLog, tenant: UUID) -> None:
+        log = patient
         await log.subscriptions.add(tenant, S)
         named = [["a"], ["a", "b"], ["b"], ["c"]]
         events = await log.append(
@@ -281,7 +304,10 @@ class TestRejections:
         await log.pull.reject(tenant, "pull", events[0].id, 1, "no")
         assert [event.sequence for event in (await log.pull.fetch(tenant, "pull")).events] == [4]
 
-    async def test_a_rejection_stands_for_all_before_it_and_voids_the_rest(self, log: EventLog, tenant: UUID) -> None:
+    async def test_a_rejection_stands_for_all_before_it_and_voids_the_rest(
+        self, patient: EventLog, tenant: UUID
+    ) -> None:
+        log = patient
         await log.subscriptions.add(tenant, S)
         events = await log.append(tenant, [order_placed(str(n)) for n in range(1, 5)])
         mine = await log.pull.claim(tenant, "pull", "a")

@@ -71,7 +71,7 @@ async def test_a_call_may_wait_for_the_events_and_hears_of_progress(agent: Agent
 
     async with agent() as client:
         taken = content(
-            await client.call_tool("artifact_ingest", {**NEW, "wait_seconds": 60}, progress_callback=listen)
+            await client.call_tool("artifact_ingest", {**NEW, "wait_seconds": 100}, progress_callback=listen)
         )
         assert taken["job_status"] == "DONE"
         job = content(await client.call_tool("job_status", {"artifact_uid": taken["artifact_uid"]}))
@@ -81,17 +81,21 @@ async def test_a_call_may_wait_for_the_events_and_hears_of_progress(agent: Agent
     assert "MySQL" in found["events"][0]["evidence"][0]["quote"]
 
 
-async def test_a_long_wait_gives_signs_of_life(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_wait_gives_signs_of_life(agent: Agent, work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(artifact_tools, "LOOK_AGAIN", 0.05)
     monkeypatch.setattr(artifact_tools, "TELL_AGAIN", 0.0)
     heard: list[float] = []
 
     async def listen(progress: float, total: float | None, message: str | None) -> None:
         heard.append(progress)
+        if len(heard) == 5:
+            await work()
 
     async with agent() as client:
-        waited = await client.call_tool("artifact_ingest", {**NEW, "wait_seconds": 1}, progress_callback=listen)
-    assert content(waited)["job_status"] == "PENDING", "nobody reads events here"
+        unread = await client.call_tool("artifact_ingest", {**NEW, "source_id": "unread", "wait_seconds": 1})
+        assert content(unread)["job_status"] == "PENDING", "nobody reads events here yet"
+        waited = await client.call_tool("artifact_ingest", {**NEW, "wait_seconds": 100}, progress_callback=listen)
+    assert content(waited)["job_status"] == "DONE"
     assert len(heard) > 4 and heard == sorted(set(heard)), "each report says more than the one before"
 
 

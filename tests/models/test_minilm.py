@@ -87,7 +87,9 @@ async def test_the_end_of_a_long_text_counts_up_to_the_last_window(embedder: Loc
     assert np.array_equal(outside, (await embedder.embed([body + "a b c nothing else"]))[0])
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     text=st.text(max_size=300),
     others=st.lists(st.text(max_size=120), max_size=12),

@@ -50,7 +50,9 @@ def a_log(database: Database) -> EventLog:
 
 @pytest.mark.parametrize("lifecycle", ["inline", "async"])
 @given(steps=st.lists(STEPS, max_size=12), interval=st.sampled_from([None, 1, 5]))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 async def test_a_lens_is_the_fold_of_the_log(
     database: Database, lifecycle: str, steps: list[tuple[str, str, int]], interval: int | None
 ) -> None:
@@ -82,7 +84,9 @@ async def test_a_lens_is_the_fold_of_the_log(
 
 
 @given(pattern=PATTERNS, events=EVENTS)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 async def test_a_pattern_means_the_same_in_sql_and_in_python(
     database: Database, pattern: Pattern, events: list[tuple[bool, str, str | None, dict[str, str]]]
 ) -> None:

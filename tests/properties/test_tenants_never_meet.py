@@ -53,7 +53,9 @@ async def make_tenant(database: Database) -> UUID:
 
 
 @given(ours=ROWS, theirs=ROWS, statement=st.sampled_from(READS + WRITES))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 async def test_no_statement_reaches_another_tenant(
     database: Database, ours: list[tuple[str, str]], theirs: list[tuple[str, str]], statement: str
 ) -> None:

@@ -14,7 +14,7 @@ from ..conftest import MakeHome
 from .browser import chromium, problems_of, serving
 
 # A busy machine may take long to read a file.
-PATIENCE = 60_000
+PATIENCE = 300_000
 
 
 @pytest.fixture(scope="module")

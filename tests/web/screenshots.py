@@ -73,7 +73,7 @@ async def opened(mnemon: Mnemon, browser: Browser, cookie: str, scheme: str, siz
     )  # fmt: skip
     await context.add_cookies([{"name": "mnemon_session", "value": cookie, "url": mnemon.url}])
     page = await context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(300_000)
     return page
 
 

@@ -134,7 +134,7 @@ def forge(request: Text) -> Count:
     os._exit(0)
 
 
-ISOLATED = JobKind("test.isolated", Text, attempts=2, time_limit=20, backoff=Backoff(0, 0), isolation=Isolation(512))
+ISOLATED = JobKind("test.isolated", Text, attempts=2, time_limit=600, backoff=Backoff(0, 0), isolation=Isolation(512))
 
 
 @ISOLATED.handler

@@ -68,7 +68,9 @@ async def test_a_cancelled_call_leaves_no_process_behind(tmp_path, eventually) -
 
 async def _all_gone(note: Path, eventually) -> None:
     async def gone() -> bool:
-        return not any(map(alive, map(int, note.read_text().split())))
+        # On a machine that was too slow there is none that could have been left.
+        begun = note.read_text().split() if note.exists() else []
+        return not any(map(alive, map(int, begun)))
 
     await eventually(gone)
 

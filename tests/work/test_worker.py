@@ -327,8 +327,10 @@ async def test_a_kind_with_a_limit_never_runs_more_at_once_in_all_workers(
 
 
 async def test_waiting_behind_a_full_worker_is_not_an_attempt_and_not_a_stall(
-    database, tenant, make_kind, note, run_worker, job_reaches, read_job, eventually
+    database, tenant, make_kind, note, run_worker, job_reaches, read_job, eventually, monkeypatch
 ) -> None:
+    # Beats come often and leases are long: a busy machine costs nobody a lease.
+    monkeypatch.setattr("mnemon.work.heartbeat.BEATS_PER_LEASE", 6000)
     kind = make_kind()
     started, release = asyncio.Event(), asyncio.Event()
 
@@ -337,16 +339,16 @@ async def test_waiting_behind_a_full_worker_is_not_an_attempt_and_not_a_stall(
         started.set()
         await release.wait()
 
-    await run_worker(kind, slots=1, lease=0.3, poll=0.05)
+    await run_worker(kind, slots=1, lease=600, poll=0.05)
     async with database.transaction(tenant) as tx:
         first, *waiting = await enqueue_many(tx, kind, [note() for _ in range(4)])
     await asyncio.wait_for(started.wait(), PATIENCE)
 
-    async def several_leases_passed() -> bool:
+    async def it_looked_for_work_many_times() -> bool:
         row = await read_job(first)
-        return row["lease_until"] - row["locked_at"] > timedelta(seconds=1)
+        return row["lease_until"] - row["locked_at"] > timedelta(seconds=601)
 
-    await eventually(several_leases_passed)
+    await eventually(it_looked_for_work_many_times)
     assert (await read_job(first))["attempts"] == 1
     for job in waiting:
         row = await read_job(job)
@@ -436,7 +438,7 @@ async def test_an_error_message_that_cannot_be_stored_as_it_is_does_not_cost_the
 
 
 async def test_an_outcome_that_cannot_be_recorded_costs_neither_slot_nor_job(
-    database, tenant, make_kind, note, run_worker, job_reaches, monkeypatch
+    database, tenant, make_kind, note, run_worker, job_reaches, eventually, monkeypatch
 ) -> None:
     kind = make_kind()
     faults = [KeyError("a fault of ours")]
@@ -451,9 +453,16 @@ async def test_an_outcome_that_cannot_be_recorded_costs_neither_slot_nor_job(
         return await fail_job(*values)
 
     monkeypatch.setattr("mnemon.work.worker.fail_job", faulty)
-    await run_worker(kind, slots=1, lease=0.3)
+    worker = await run_worker(kind, slots=1)
     async with database.transaction(tenant) as tx:
         job = await enqueue(tx, kind, note())
+
+    async def slot_is_free() -> bool:
+        return not faults and not worker.running
+
+    await eventually(slot_is_free)
+    async with database.owner() as owner:
+        await owner.execute("UPDATE mnemon.jobs SET lease_until = now() WHERE job_id = %s", (job.job_id,))
     row = await job_reaches(job.job_id, "FAILED")
     assert [error["code"] for error in row["errors"]] == ["WORKER_LOST"] + ["UNEXPECTED"] * 4
 

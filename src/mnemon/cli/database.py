@@ -128,6 +128,8 @@ def restore_(
     """
 
     async def work(target: Path) -> tuple[Manifest, int]:
+        if not target.exists():
+            raise BackupFailed(f"There is no file {target}.", file=str(target))
         settings = settings_at_home()
         listed = ErasureList(settings.home)
         async with open_database(settings) as database:

@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ from mnemon.settings import Settings
 from tests.documents.docx_samples import docx, paragraph, part, run, table
 from tests.documents.pdf_samples import columns, lines, pdf
 
-SECONDS = 30
+# Of the processor's time: more than any of these files takes on the slowest machine.
+SECONDS = 300
 
 
 def limits(**changes: Any) -> Settings:
@@ -31,10 +31,8 @@ def written(tmp_path: Path, content: bytes) -> Path:
 
 
 async def reason(tmp_path: Path, kind: str, content: bytes, **changes: Any) -> str:
-    begun = time.monotonic()
     with pytest.raises(ExtractionFailed) as failure:
         await extract_isolated(written(tmp_path, content), kind, limits(**changes))
-    assert time.monotonic() - begun < SECONDS
     return failure.value.reason
 
 
@@ -130,12 +128,10 @@ async def test_ten_thousand_tables_are_read_within_the_limits(tmp_path) -> None:
 )
 async def test_monotonous_text_takes_linear_time(tmp_path, kind, part, times) -> None:
     content = ("From: a@example.org\n\n" if kind == "eml" and part.startswith("On") else "") + part * times
-    begun = time.monotonic()
     try:
-        await extract_isolated(written(tmp_path, content.encode()), kind, limits())
+        await extract_isolated(written(tmp_path, content.encode()), kind, limits(extract_seconds=30))
     except ExtractionFailed as failure:
-        assert failure.reason
-    assert time.monotonic() - begun < SECONDS
+        assert failure.reason != "time"
 
 
 async def test_too_long_a_text_is_refused_with_the_figure(tmp_path) -> None:

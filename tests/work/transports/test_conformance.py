@@ -15,6 +15,7 @@ from mnemon.work.job import Job
 from mnemon.work.transports.sqs_transport import SqsTransport
 from mnemon.work.transports.transport import JobMessage
 from tests.object_store import REGION, ObjectStore
+from tests.patience import PATIENCE
 from tests.work.conftest import Eventually, MakeKind, Note
 from tests.work.transports.conftest import Carrier, StartWorkers, add_jobs
 
@@ -213,12 +214,12 @@ async def _told(carrier: Carrier, message: JobMessage) -> None:
     from mnemon.work.transports.transport import TransportUnavailable
 
     assert carrier.announcing is not None
-    for _ in range(1000):
-        try:
-            return await carrier.announcing.publish(message)
-        except TransportUnavailable:
-            await asyncio.sleep(0.02)
-    raise AssertionError("no worker ever took it")
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            try:
+                return await carrier.announcing.publish(message)
+            except TransportUnavailable:
+                await asyncio.sleep(0.02)
 
 
 @pytest.mark.slow
