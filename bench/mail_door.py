@@ -24,7 +24,7 @@ from mnemon.mail.storing.failures import RECORD_MAIL_FAILURE
 from mnemon.mail.storing.importing import IMPORT_JOB
 from mnemon.operations import Caller
 
-OPERATOR = Actor("human", "user:bench")
+OPERATOR = Actor("system", "operator:bench")
 # Passages and vectors are measured apart.
 STORING = (LOOK, IMPORT_JOB, RECORD_MAIL_FAILURE)
 READING = (*STORING, READ_CONSENSUS)
