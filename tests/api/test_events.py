@@ -334,6 +334,8 @@ async def test_causes_consequences_and_the_whole_process(client: httpx.AsyncClie
     assert ([one["id"] for one in up.json()["lineage"]], up.json()["depth"]) == ([first, second, last], 2)
     near = (await client.get(f"/v1/events/{last}/lineage?depth=1", headers=board.headers)).json()
     assert [one["id"] for one in near["lineage"]] == [second, last]
+    below = (await client.get(f"/v1/events/{first}/descendants?depth=1", headers=board.headers)).json()
+    assert [one["complete"] for one in (up.json(), near, below)] == [True, False, False], "it is said where it is cut"
     down = await client.get(f"/v1/events/{first}/descendants", headers=board.headers)
     DescendantsOut.model_validate_json(down.text)
     assert ([one["id"] for one in down.json()["descendants"]], down.json()["count"]) == ([second, last], 2)

@@ -168,7 +168,9 @@ def test_a_second_ctrl_c_ends_the_server_at_once_with_one_line(environment: dict
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert server.stdout and server.stderr
-    port = int(json.loads("".join(iter(server.stdout.readline, "}\n")) + "}")["url"].rsplit(":", 1)[1])
+    greeting = json.loads("".join(iter(server.stdout.readline, "}\n")) + "}")
+    assert re.fullmatch("[0-9a-f]{64}", greeting["signing_key"]), "the key of checkpoints is told at the start"
+    port = int(greeting["url"].rsplit(":", 1)[1])
     head = "POST /v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\nExpect: 100-continue\r\n\r\n"
     with socket.create_connection(("127.0.0.1", port), PATIENCE) as half_asked:
         half_asked.sendall(head.encode())

@@ -8,8 +8,9 @@ from mnemon.identity.users import add_user
 from mnemon.log.read.streams import Stream
 from mnemon.readiness import check_integrity
 from mnemon.verification.events import VERIFIED
-from mnemon.verification.run import verify_everything
+from mnemon.verification.run import FINDINGS, verify_everything
 from mnemon.web.site import create_site
+from tests.conftest import make_tenant
 
 from .conftest import Copy
 from .world import ADA, World, sent
@@ -39,6 +40,10 @@ async def test_a_result_is_an_event_a_line_in_ready_and_a_page(copied: Copy) -> 
         [event] = page.events
         assert (event.id, event.data["intact"], event.data["findings"]) == (report.event_id, False, 1)
         assert event.data["found"][0]["where"] == "main period 2025-01"
+        found = FINDINGS.labels("log_rows")._value.get()
+        assert found >= 1
+        await verify_everything(world.mnemon, await make_tenant(world.mnemon.database))
+        assert FINDINGS.labels("log_rows")._value.get() >= found, "an intact tenant hides nothing of another"
         changed = await check_integrity(world.mnemon.database)
         assert not changed.ok
         assert "1 findings" in changed.detail

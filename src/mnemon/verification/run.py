@@ -45,10 +45,15 @@ ON CONFLICT (tenant_id) DO UPDATE
        complete_at = coalesce(excluded.complete_at, verification_results.complete_at)
 """
 
-FINDINGS = gauge("mnemon_verification_findings", "What the last verification found, in this process.", ["part"])
+FINDINGS = gauge(
+    "mnemon_verification_findings", "What the last verifications of all tenants found, in this process.", ["part"]
+)
 VERIFICATIONS = counter("mnemon_verifications_total", "Verifications by how they ended.", ["outcome"])
 
 log = logger(__name__)
+
+# What was found in this process: an intact tenant must not hide another's findings, and the metric names no tenant.
+_found: dict[UUID, dict[str, int]] = {}
 
 CheckProgress = Callable[[str], None]
 
@@ -142,8 +147,9 @@ async def _recorded(
                 "event": appended.id,
             },
         )
-    for one in made.checks:
-        FINDINGS.labels(one.part).set(len(one.findings))
+    _found[made.tenant] = {one.part: len(one.findings) for one in made.checks}
+    for part in _found[made.tenant]:
+        FINDINGS.labels(part).set(sum(one.get(part, 0) for one in _found.values()))
     VERIFICATIONS.labels("intact" if made.intact else "changed").inc()
     for finding in made.findings[:10]:
         log.error("verification.finding", tenant_id=str(made.tenant), **finding.as_json())

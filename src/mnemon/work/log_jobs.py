@@ -13,10 +13,12 @@ from mnemon.errors import BadSettings
 from mnemon.log.append.keys import forget_expired_keys
 from mnemon.log.events import MAIN, Actor
 from mnemon.log.privacy.archive import Archive, Archived
+from mnemon.log.privacy.erasure import Erasure
 from mnemon.log.privacy.retention import Retention
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.proof.verify import ChainReport
 from mnemon.settings import Settings
+from mnemon.telemetry import logger
 from mnemon.work.job import Job
 from mnemon.work.kinds import JobKind, NoPayload
 from mnemon.work.schedule import Schedule
@@ -58,6 +60,8 @@ RESTORE = JobKind("log.restore", Restoring, attempts=3, time_limit=6 * 3600, at_
 FORGET_KEYS = JobKind("log.forget_keys", NoPayload, attempts=3, time_limit=3600, at_once=1)
 RETENTION = JobKind("log.retention", NoPayload, attempts=5, time_limit=6 * 3600, at_once=1)
 CHECKPOINT = JobKind("log.checkpoint", NoPayload, attempts=3, time_limit=3600, at_once=1)
+
+log = logger(__name__)
 
 
 @VERIFY.handler
@@ -138,11 +142,20 @@ async def sign_checkpoints(job: Job[NoPayload]) -> dict[str, int]:
 
 @RETENTION.handler
 async def enforce_retention(job: Job[NoPayload]) -> dict[str, int]:
-    """Of all tenants. Each erasure stands by itself: what a crash leaves undone is found again."""
+    """Of all tenants. Each erasure stands by itself: what a crash leaves undone is found again. A tenant for whom it
+    fails holds up no other, and fails the job in the end."""
     terms: Retention = job.context.privacy.retention
     async with job.database.owner() as owner:
         tenants = [row["tenant_id"] for row in await (await owner.execute(TENANTS)).fetchall()]
-    changed = [one for tenant in tenants for one in await terms.enforce(tenant, datetime.now(UTC))]
+    changed, failures = list[Erasure](), list[Exception]()
+    for tenant in tenants:
+        try:
+            changed += await terms.enforce(tenant, datetime.now(UTC))
+        except Exception as failure:
+            log.error("retention_not_enforced", tenant_id=str(tenant), error=str(failure))
+            failures.append(failure)
+    if failures:
+        raise failures[0]
     asked = sum(one.status == "requested" for one in changed)
     return {"asked": asked, "erased": len(changed) - asked}
 
