@@ -16,8 +16,9 @@ from mnemon.settings.whole import Settings
 
 # Read by the benchmarks and the test suite, not by the program.
 NOT_SETTINGS = frozenset({"MNEMON_EVAL_DATA"})
-# An option of `mnemon mcp`: read from the environment alone, so that one in a file must not seem to hold.
-ONLY_IN_ENVIRONMENT = "MNEMON_TOKEN"
+# Credentials for `mnemon mcp` and for who approves an erasure: read from the environment alone, so that one in a file
+# must not seem to hold.
+ONLY_IN_ENVIRONMENT = frozenset({"MNEMON_TOKEN", "MNEMON_APPROVER_TOKEN"})
 
 
 def load_settings(**overrides: Any) -> Settings:
@@ -31,7 +32,7 @@ def load_settings(**overrides: Any) -> Settings:
 
 def _refuse_unknown_names() -> None:
     known = {name for setting in described_settings() for name in setting.names}
-    given = os.environ.keys() - {ONLY_IN_ENVIRONMENT}
+    given = os.environ.keys() - ONLY_IN_ENVIRONMENT
     for name in (*sorted(given), *_names_in_env_file()):
         if name.startswith(PREFIX) and name not in known | NOT_SETTINGS:
             close = difflib.get_close_matches(name, known, 1, cutoff=0.8)
