@@ -166,7 +166,7 @@ def tailed(values: Sequence[str], chance: random.Random) -> str:
     return values[int(len(values) ** chance.random()) - 1]
 
 
-async def load(mnemon: Mnemon, tenant: UUID, workload: Workload) -> None:
+async def load(mnemon: Mnemon, tenant: UUID, workload: Workload, *, vectors: bool = True) -> None:
     """All rows, then all indexes, then what the planner wants to know."""
     began = time.perf_counter()
     async with mnemon.database.owner() as owner, without_indexes(owner):
@@ -175,7 +175,7 @@ async def load(mnemon: Mnemon, tenant: UUID, workload: Workload) -> None:
         await asyncio.gather(*(_load_events(mnemon, tenant, workload, share) for share in shares))
         for statement in (LINKS, DONE):
             await owner.execute(statement, {"tenant": tenant})
-        if mnemon.embedder.source != "none":
+        if vectors and mnemon.embedder.source != "none":
             await _copy_vectors(mnemon, owner, tenant, workload)
         print(f"  rows after {time.perf_counter() - began:.0f} s")
     async with mnemon.database.owner() as owner:

@@ -36,8 +36,7 @@ SELECT tenant_id, doc_version_id, doc_id, 1, position::text, '', 'test', 'text/p
 NAME_PEOPLE = """
 UPDATE mnemon.semantic_events
    SET actors = jsonb_build_array(jsonb_build_object('ref', 'person' || position, 'role', 'owner')),
-       lookup = lookup || mnemon.pair_keys(tenant_id, 'person' || position, 'thing')
-                       || mnemon.term_key(tenant_id, 'thing')
+       lookup = lookup || mnemon.term_key(tenant_id, 'actor person' || position) || mnemon.term_key(tenant_id, 'thing')
  WHERE tenant_id = %s
 """
 SEEN = "SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'semantic_events'"
@@ -95,9 +94,10 @@ async def test_a_search_reads_no_table_from_end_to_end(database: Database, tenan
         ("find_open_commitments(%s::jsonb, 1001)", '{"limit": 20}'),
         ("find_open_commitments(%s::jsonb, 1001)", '{"limit": 20, "due_before": "2999-01-01"}'),
         ("find_open_commitments(%s::jsonb, 1001)", '{"limit": 20, "owner": "person5"}'),
-        ("find_people_topics(%s::jsonb)", '{"limit": 20, "person": "person6"}'),
-        ("find_people_topics(%s::jsonb)", '{"limit": 20, "person": "person6", "topic": "thing"}'),
-        ("find_people_topics(%s::jsonb)", '{"limit": 20, "topic": "word7"}'),
+        ("find_people_topics(%s::jsonb, 5000)", '{"limit": 20, "person": "person6"}'),
+        ("find_people_topics(%s::jsonb, 5000)", '{"limit": 20, "person": "person6", "topic": "thing"}'),
+        ("find_people_topics(%s::jsonb, 5000)", '{"limit": 20, "topic": "word7"}'),
+        ("find_people_topics(%s::jsonb, 100)", '{"limit": 20}'),
     ],
 )
 @pytest.mark.usefixtures("filled")

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
@@ -25,10 +26,10 @@ needs_chromium = pytest.mark.skipif(
 
 
 @asynccontextmanager
-async def serving(home: Path) -> AsyncIterator[Mnemon]:
+async def serving(home: Path, **more: Any) -> AsyncIterator[Mnemon]:
     """The server on a real port, on a home of its own, as `mnemon serve --no-worker` runs it."""
     # Journeys count what pages show: what the learned reader sees besides is looked at by its own tests.
-    settings = Settings(home=home, port=0, database_linger_seconds=0, extraction_engine="rules")
+    settings = Settings(home=home, port=0, database_linger_seconds=0, extraction_engine="rules", **more)
     with listening_socket(settings) as listener:
         chosen = settings.model_copy(update={"port": listener.getsockname()[1]})
         async with open_mnemon(chosen) as mnemon:

@@ -1,6 +1,9 @@
 """Journeys through every room in a real browser, on one furnished house; and all its pages for everybody."""
 
+import asyncio
 import re
+import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
@@ -8,15 +11,19 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from mnemon.app import Mnemon
+from mnemon.app import Mnemon, working_inside
 from mnemon.errors import Conflict
 from mnemon.identity.roles import Role
 from mnemon.identity.users import add_user
 from mnemon.log.events import SYSTEM
 
-from .browser import needs_chromium
+from ..conftest import MakeHome
+from ..object_store import KEYS, REGION, ObjectStore, store_address
+from .browser import needs_chromium, serving
 from .conftest import PATIENCE
-from .furnish import add_list, add_memory, add_people, add_texts, places, tenant_of
+from .furnish import add_list, add_memory, add_people, add_texts, places, send, settled, tenant_of
+
+__all__ = ["store_address"]
 
 pytestmark = [pytest.mark.browser, needs_chromium]
 SCRIPT = (Path(__file__).parent / "accessibility.js").read_text(encoding="utf-8")
@@ -28,12 +35,32 @@ PAGES = (
     "/log", "/integrity", "/subscriptions", "/work", "/privacy", "/privacy/person?subject_id=customer-17",
     "/approvals", "/users", "/users/changes", "/server", "/account", "/help", "/docs", "/docs/search-and-ask",
     "/lists", "/lists/messages", "/lists/report", "/lists/sources", "/lists/recipients", "/lists/imports", "/login",
+    "/sources", "/sources/policies", "/tenants", "/privacy/terms", "/workbench", "/workbench/event_types.list?asked=1",
+    "/workbench/event_types.register", "/workbench/memory.similar",
 )  # fmt: skip
 PASSWORD = "correct horse battery"
+# What moved on the page while it came to be, as browsers count it: 0.1 is good.
+SHIFTS = """() => new Promise((done) => {
+  let moved = 0;
+  const count = (list) => { for (const one of list) if (!one.hadRecentInput) moved += one.value; };
+  const observer = new PerformanceObserver((list) => count(list.getEntries()));
+  observer.observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => requestAnimationFrame(() => { count(observer.takeRecords()); done(moved); }), 0);
+})"""
+MOST_MOVED = 0.05
 
 
 @pytest.fixture(scope="module")
-async def house(site: Mnemon, browser: Browser, session: str) -> dict[str, str]:
+async def site(open_folder: Path, make_home: MakeHome, store_address: str) -> AsyncIterator[Mnemon]:
+    """One that may follow buckets."""
+    home = make_home(Path(tempfile.mkdtemp(dir=open_folder)))
+    async with serving(home, source_s3_endpoints=(store_address,)) as mnemon:
+        yield mnemon
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+async def house(site: Mnemon, browser: Browser, session: str, store_address: str) -> dict[str, str]:
     """Something in every room; where the single things are."""
     context = await browser.new_context(base_url=site.url)
     await context.add_cookies([{"name": "mnemon_session", "value": session, "url": site.url}])
@@ -43,8 +70,19 @@ async def house(site: Mnemon, browser: Browser, session: str) -> dict[str, str]:
     await add_people(site, page)
     await add_texts(site, page)
     found |= await places(site, page)
+    await asyncio.to_thread(bucket, store_address, "web-house")
+    place = {"location": "s3://web-house/docs/", "name": "policies", "endpoint": store_address, "region": REGION}
+    await send(site, page, "/v1/sources", place)
     await context.close()
     return found
+
+
+def bucket(address: str, name: str) -> ObjectStore:
+    """With one file in it."""
+    store = ObjectStore(address, name)
+    store.client().create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
+    store.put("docs/tides.txt", "The spring tide comes on 21 March.")
+    return store
 
 
 @pytest.fixture
@@ -69,6 +107,8 @@ async def test_every_page_is_for_everybody_light_and_dark_wide_and_narrow(page: 
     problems: list[str] = []
     for address in (*PAGES, *house.values()):
         await page.goto(address)
+        moved = await page.evaluate(SHIFTS)
+        problems += [f"{address}: moved by {moved:.3f} as it came"] if moved > MOST_MOVED else []
         for scheme, width in (("light", 1280), ("dark", 390)):
             await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
             await page.set_viewport_size({"width": width, "height": 844})
@@ -148,6 +188,70 @@ async def test_a_person_is_forgotten_once_another_agrees(page: Page, second: Pag
     await expect(second.locator("tr:has-text('customer-17')").first).to_contain_text(re.compile("completed|approved"))
     await page.goto("/privacy/person?subject_id=customer-17")
     await expect(page.locator("main")).not_to_contain_text("Eve likes tea.")
+
+
+async def test_a_bucket_is_followed_until_its_documents_appear(
+    site: Mnemon, page: Page, house: dict[str, str], store_address: str
+) -> None:
+    store = await asyncio.to_thread(bucket, store_address, "web-tides")
+    await page.goto("/sources")
+    await page.fill("input[name=location]", f"s3://{store.bucket}/docs/")
+    await page.fill("input[name=name]", "tides")
+    await page.click("summary:has-text('needs keys')")
+    for name, value in zip(("access_key", "secret_key"), KEYS, strict=True):
+        await page.fill(f"input[name={name}]", value)
+    await page.fill("input[name=region]", REGION)
+    await page.fill("input[name=endpoint]", store_address)
+    await page.click("text=Follow it")
+    await page.wait_for_url(re.compile("/sources/tides$"))
+    await expect(page.locator("main")).to_contain_text("No worker is running")
+    await expect(page.locator("#looks .state")).to_have_text("queued")
+    async with working_inside(site):
+        await expect(page.locator("#looks .state")).to_have_text("succeeded")
+    await expect(page.locator("#looks")).to_contain_text("1 new")
+    await settled(site)
+    await page.click("#files a:has-text('tides.txt')")
+    await expect(page.locator(".text")).to_have_text("The spring tide comes on 21 March.")
+
+
+async def test_a_promise_is_kept_and_the_word_is_taken_back(page: Page, house: dict[str, str]) -> None:
+    await page.goto("/events/commitments")
+    promise = page.locator(".events > li:has-text('move the ledger to Postgres')")
+    await promise.locator("button:has-text('Done')").click()
+    await expect(page.locator("main [role=status]").first).to_be_visible()
+    await expect(promise).to_have_count(0)
+    await page.click("button:has-text('Undo')")
+    await expect(promise).to_have_count(1)
+
+
+async def test_an_answer_is_copied_with_its_citations_and_the_question_is_remembered(
+    page: Page, house: dict[str, str]
+) -> None:
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await page.goto("/")
+    await expect(page.locator("#glance")).to_contain_text("Lately decided")
+    question = "For how many months are bookings kept?"
+    await page.fill("#question", question)
+    await page.press("#question", "Enter")
+    await page.click("text=Copy with citations")
+    await expect(page.locator("#glance")).to_have_count(0)
+    copied = await page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(question)
+    assert re.search(r"\[1\] .*“.*12 months.*” http.*/evidence/", copied)
+    await page.goto("/")
+    await expect(page.locator(".history")).to_contain_text(question)
+
+
+async def test_a_memory_is_kept_to_oneself(page: Page, second: Page, house: dict[str, str]) -> None:
+    await page.goto("/memory/new")
+    await page.fill("textarea[name=content]", "The key lies under the third stone.")
+    await page.click("main form button >> nth=-1")
+    await page.click("summary:has-text('Say who may read')")
+    await page.check("input[name=who][value=owner]")
+    await page.click(".care details[open] button")
+    await expect(page.locator(".facts").first).to_contain_text("read by its owner alone")
+    await second.goto(page.url)
+    await expect(second.locator("h1")).to_have_text("There is nothing here")
 
 
 async def test_a_token_is_made_and_shown_once(page: Page, house: dict[str, str]) -> None:

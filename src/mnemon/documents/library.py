@@ -182,6 +182,12 @@ async def list_documents(
     return ListedDocuments(found, count["total"])
 
 
+async def newest_documents(tx: Connection, limit: int) -> list[Document]:
+    """Those that are served, without counting how many there are."""
+    values = {"search": None, "tag": None, "source_type": None, "limit": limit, "offset": 0}
+    return await (await tx.cursor(row_factory=class_row(Document)).execute(ACTIVE_PAGE, values)).fetchall()
+
+
 async def document_by_id(tx: Connection, doc_id: UUID) -> Document:
     found = await (await tx.cursor(row_factory=class_row(Document)).execute(ONE, (doc_id,))).fetchone()
     if found is None:

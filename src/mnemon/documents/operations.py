@@ -187,7 +187,7 @@ async def reactivate(mnemon: Parts, caller: Caller, asked: VersionAsked) -> Docu
 @operation(
     "documents.rebuild", Action.DEACTIVATE_DOCUMENTS, example=ONE,
     errors=(NotFound, DocumentPurged, NothingActive, FileGone, FileChanged),
-    absent={**FOR_PEOPLE, "web": "A repair, for those who run the server."},
+    absent=FOR_PEOPLE,
 )  # fmt: skip
 async def rebuild(mnemon: Parts, caller: Caller, asked: DocumentAsked) -> outputs.RebuildQueued:
     """Make text, chunks and vectors again from the stored file, by a run that a worker carries out."""

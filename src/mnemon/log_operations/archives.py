@@ -13,14 +13,14 @@ from mnemon.inputs import Day
 from mnemon.log.append.incoming import LegalEntity
 from mnemon.log.events import MAIN
 from mnemon.log.privacy.archive import Archived
-from mnemon.log_operations.fields import NO_PAGES, Parts, SequenceNumber
+from mnemon.log_operations.fields import NO_TOOLS, Parts, SequenceNumber
 from mnemon.operations import Caller, Door, Input, Output, operation
 from mnemon.work.enqueue import enqueue
 from mnemon.work.jobs import JobDetail, JobStatus, job_by_id
 from mnemon.work.kinds import JobKind
 from mnemon.work.log_jobs import ARCHIVE, RESTORE, Archiving, Restoring
 
-AT_ONCE: Mapping[Door, str] = {**NO_PAGES, "command": "`mnemon log archive` and `restore` move payloads themselves."}
+AT_ONCE: Mapping[Door, str] = {**NO_TOOLS, "command": "`mnemon log archive` and `restore` move payloads themselves."}
 
 
 class ArchiveAsked(Input):
@@ -99,7 +99,7 @@ class ArchiveList(RootModel[list[ArchivedOut]]):
     """All that is in the archive."""
 
 
-@operation("archives.list", Action.MANAGE_LOG, read_only=True, example={"legal_entity": "main"}, absent=NO_PAGES)
+@operation("archives.list", Action.MANAGE_LOG, read_only=True, example={"legal_entity": "main"}, absent=NO_TOOLS)
 async def listed(mnemon: Parts, caller: Caller, asked: ArchiveAsked) -> ArchiveList:
     """Payloads that are in the archive store."""
     if asked.legal_entity is not None:
@@ -111,7 +111,7 @@ async def listed(mnemon: Parts, caller: Caller, asked: ArchiveAsked) -> ArchiveL
 
 
 @operation(
-    "archives.archive", Action.MANAGE_LOG, idempotent=True, absent=NO_PAGES,
+    "archives.archive", Action.MANAGE_LOG, idempotent=True, absent=NO_TOOLS,
     example={"legal_entity": "main", "before": "2025-01-01"},
 )  # fmt: skip
 async def archive(mnemon: Parts, caller: Caller, asked: ArchivingWanted) -> MoveOut:
@@ -121,7 +121,7 @@ async def archive(mnemon: Parts, caller: Caller, asked: ArchivingWanted) -> Move
 
 
 @operation(
-    "archives.restore", Action.MANAGE_LOG, idempotent=True, absent=NO_PAGES,
+    "archives.restore", Action.MANAGE_LOG, idempotent=True, absent=NO_TOOLS,
     example={"legal_entity": "main", "first_sequence": "1", "last_sequence": "5000"},
 )  # fmt: skip
 async def restore(mnemon: Parts, caller: Caller, asked: RestoringWanted) -> MoveOut:

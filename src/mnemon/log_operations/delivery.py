@@ -1,5 +1,6 @@
 """What a follower does with its events: poll, claim, acknowledge, reject."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -16,11 +17,14 @@ from mnemon.log_operations.event_outputs import LogEventOut
 from mnemon.log_operations.fields import BY_PROGRAMS, EVENT_ID, EventId, FromRecord, Parts, SequenceNumber
 from mnemon.log_operations.shown import shown_events
 from mnemon.log_operations.subscriptions import SubscriptionAsked
-from mnemon.operations import Caller, Output, operation
+from mnemon.operations import Caller, Door, Output, operation
 
 ONE = {"subscription_id": "minutes-bot"}
 EVENT = {**ONE, "event_id": EVENT_ID, "sequence": "42", "token": "3"}
 NOT_SETTLED = (SubscriptionNotFound, SubscriptionMoved, EventNotFound)
+TAKEN_BY_PROGRAMS: Mapping[Door, str] = {
+    **BY_PROGRAMS, "web": "A program takes its events and says so; a person who did would keep them from it.",
+}  # fmt: skip
 
 
 class PollAsked(SubscriptionAsked):
@@ -94,7 +98,7 @@ class RejectedOut(FromRecord):
 
 
 @operation(
-    "subscriptions.poll", Action.READ_LOG, read_only=True, errors=(SubscriptionNotFound,), absent=BY_PROGRAMS,
+    "subscriptions.poll", Action.READ_LOG, read_only=True, errors=(SubscriptionNotFound,), absent=TAKEN_BY_PROGRAMS,
     example={**ONE, "wait": 30},
 )  # fmt: skip
 async def poll(mnemon: Parts, caller: Caller, asked: PollAsked) -> BatchOut:
@@ -106,7 +110,7 @@ async def poll(mnemon: Parts, caller: Caller, asked: PollAsked) -> BatchOut:
 
 
 @operation(
-    "subscriptions.claim", Action.FOLLOW_LOG, errors=(SubscriptionNotFound,), absent=BY_PROGRAMS,
+    "subscriptions.claim", Action.FOLLOW_LOG, errors=(SubscriptionNotFound,), absent=TAKEN_BY_PROGRAMS,
     example={**ONE, "consumer": "worker-1", "seconds": 60, "limit": 10, "wait": 30},
 )  # fmt: skip
 async def claim(mnemon: Parts, caller: Caller, asked: ClaimAsked) -> BatchOut:
@@ -125,7 +129,7 @@ async def claim(mnemon: Parts, caller: Caller, asked: ClaimAsked) -> BatchOut:
     Action.READ_LOG,
     read_only=True,
     errors=(SubscriptionNotFound,),
-    absent=BY_PROGRAMS,
+    absent=TAKEN_BY_PROGRAMS,
     example=ONE,
 )
 async def stream(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> OpenedStream:
@@ -134,7 +138,7 @@ async def stream(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> Ope
     return OpenedStream(events=mnemon.log.pull.stream(caller.tenant_id, asked.subscription_id))
 
 
-@operation("subscriptions.acknowledge", Action.FOLLOW_LOG, errors=NOT_SETTLED, absent=BY_PROGRAMS, example=EVENT)
+@operation("subscriptions.acknowledge", Action.FOLLOW_LOG, errors=NOT_SETTLED, absent=TAKEN_BY_PROGRAMS, example=EVENT)
 async def acknowledge(mnemon: Parts, caller: Caller, asked: Acknowledgement) -> Acknowledged:
     """Say what is handled."""
     await _own(mnemon, caller, asked)
@@ -145,7 +149,7 @@ async def acknowledge(mnemon: Parts, caller: Caller, asked: Acknowledgement) -> 
 
 
 @operation(
-    "subscriptions.reject", Action.FOLLOW_LOG, errors=NOT_SETTLED, absent=BY_PROGRAMS,
+    "subscriptions.reject", Action.FOLLOW_LOG, errors=NOT_SETTLED, absent=TAKEN_BY_PROGRAMS,
     example={**EVENT, "error": "HTTP 502"},
 )  # fmt: skip
 async def reject(mnemon: Parts, caller: Caller, asked: Rejection) -> RejectedOut:

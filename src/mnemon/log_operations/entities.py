@@ -7,7 +7,7 @@ from pydantic import Field
 from mnemon.errors import NotFound
 from mnemon.identity.roles import Action
 from mnemon.log.events import MAIN
-from mnemon.log_operations.fields import BY_PROGRAMS, NO_PAGES, AsOf, Parts, Where
+from mnemon.log_operations.fields import BY_PROGRAMS, NO_TOOLS, AsOf, Parts, Where
 from mnemon.operations import Caller, Input, Output, operation
 
 ONE = {"entity_type": "decision", "entity_id": "D-17"}
@@ -51,7 +51,7 @@ class EntityVersion(Output):
 
 
 @operation(
-    "entities.state", Action.READ_LOG, read_only=True, errors=(NotFound,), absent=NO_PAGES,
+    "entities.state", Action.READ_LOG, read_only=True, errors=(NotFound,), absent=NO_TOOLS,
     example={**ONE, "as_of": "2026-03-01T09:30Z"},
 )  # fmt: skip
 async def state(mnemon: Parts, caller: Caller, asked: EntityStateAsked) -> EntityStateOut:

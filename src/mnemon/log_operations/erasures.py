@@ -13,7 +13,7 @@ from mnemon.inputs import Cursor, from_cursor, page_of
 from mnemon.log.errors import TransactionConflict
 from mnemon.log.privacy.affected import Person
 from mnemon.log.privacy.erasure import Erasure
-from mnemon.log_operations.fields import NO_PAGES, NO_TOOLS, Parts, person_of
+from mnemon.log_operations.fields import NO_TOOLS, Parts, person_of
 from mnemon.log_operations.shown import shown_data
 from mnemon.operations import Caller, Door, Input, Output, operation
 
@@ -21,7 +21,7 @@ SubjectId = Annotated[str, Field(min_length=1, max_length=200, description="The 
 Reason = Annotated[str, Field(max_length=60, description="A code word like subject_request; it stays in the log.")]
 Reference = Annotated[str | None, Field(max_length=100, description="The number of a ticket or letter.")]
 ONE = {"erasure_id": "01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B"}
-IN_THE_LIST: Mapping[Door, str] = {**NO_PAGES, "command": "`mnemon privacy erasures` shows each with all its fields."}
+IN_THE_LIST: Mapping[Door, str] = {**NO_TOOLS, "command": "`mnemon privacy erasures` shows each with all its fields."}
 
 
 class PrivacyPageAsked(Input):
@@ -160,7 +160,7 @@ async def decline(mnemon: Parts, caller: Caller, asked: ErasureAsked) -> Erasure
 
 
 @operation(
-    "privacy.readmit", Action.MANAGE_PRIVACY, errors=(NotFound, Conflict), absent=NO_PAGES,
+    "privacy.readmit", Action.MANAGE_PRIVACY, errors=(NotFound, Conflict), absent=NO_TOOLS,
     example={"subject_id": "customer-17", "reason": "new_contract"},
 )  # fmt: skip
 async def readmit(mnemon: Parts, caller: Caller, asked: ReadmissionWanted) -> ReadmittedOut:

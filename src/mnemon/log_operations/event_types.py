@@ -10,7 +10,7 @@ from mnemon.identity.roles import Action
 from mnemon.log.append.incoming import DECISION_TYPE, IncomingType
 from mnemon.log.errors import TypeIncompatible
 from mnemon.log.types.event_type import EventType
-from mnemon.log_operations.fields import NO_PAGES, Parts
+from mnemon.log_operations.fields import NO_TOOLS, Parts
 from mnemon.operations import Caller, Input, Output, operation
 
 
@@ -58,7 +58,7 @@ class TypesOut(Output):
 
 
 @operation(
-    "event_types.register", Action.MANAGE_LOG, errors=(TypeIncompatible,), example=DECISION_TYPE, absent=NO_PAGES
+    "event_types.register", Action.MANAGE_LOG, errors=(TypeIncompatible,), example=DECISION_TYPE, absent=NO_TOOLS
 )
 async def register(mnemon: Parts, caller: Caller, asked: TypeDeclared) -> TypeOut:
     """Register an event type, its next version, or a compatible change."""
@@ -66,7 +66,7 @@ async def register(mnemon: Parts, caller: Caller, asked: TypeDeclared) -> TypeOu
     return _described(mnemon, declared)
 
 
-@operation("event_types.list", Action.READ_LOG, read_only=True, example={"module": "board"}, absent=NO_PAGES)
+@operation("event_types.list", Action.READ_LOG, read_only=True, example={"module": "board"}, absent=NO_TOOLS)
 async def listed(mnemon: Parts, caller: Caller, asked: TypesAsked) -> TypesOut:
     """Every version of every type, built in or registered."""
     types = await mnemon.log.registry.list(caller.tenant_id)
@@ -74,7 +74,7 @@ async def listed(mnemon: Parts, caller: Caller, asked: TypesAsked) -> TypesOut:
 
 
 @operation(
-    "event_types.get", Action.READ_LOG, read_only=True, errors=(NotFound,), absent=NO_PAGES,
+    "event_types.get", Action.READ_LOG, read_only=True, errors=(NotFound,), absent=NO_TOOLS,
     example={"type_name": "board.decision.taken"},
 )  # fmt: skip
 async def get(mnemon: Parts, caller: Caller, asked: TypeAsked) -> TypesOut:

@@ -22,7 +22,7 @@ from mnemon.log.errors import (
 from mnemon.log.events import Appended
 from mnemon.log_operations import event_outputs as outputs
 from mnemon.log_operations.event_inputs import CausesAsked, EventsSent, LogEventAsked, ProcessAsked, StreamAsked
-from mnemon.log_operations.fields import EVENT_ID, NO_PAGES, NO_TOOLS, Parts
+from mnemon.log_operations.fields import EVENT_ID, NO_TOOLS, Parts
 from mnemon.log_operations.shown import shown_events
 from mnemon.operations import Caller, operation
 
@@ -32,7 +32,7 @@ NOT_RECORDED = (
 )  # fmt: skip
 
 
-@operation("events.append", Action.APPEND_EVENTS, errors=NOT_RECORDED, example={"events": [DECISION]}, absent=NO_PAGES)
+@operation("events.append", Action.APPEND_EVENTS, errors=NOT_RECORDED, example={"events": [DECISION]}, absent=NO_TOOLS)
 async def append(mnemon: Parts, caller: Caller, asked: EventsSent) -> outputs.AppendedEvents:
     """Append events, all or none."""
     if caller.principal is None:
@@ -111,7 +111,7 @@ async def descendants(mnemon: Parts, caller: Caller, asked: CausesAsked) -> outp
 
 
 @operation(
-    "events.process", Action.READ_LOG, read_only=True, example={"correlation_id": "hosting-2026"}, absent=NO_PAGES
+    "events.process", Action.READ_LOG, read_only=True, example={"correlation_id": "hosting-2026"}, absent=NO_TOOLS
 )
 async def process(mnemon: Parts, caller: Caller, asked: ProcessAsked) -> outputs.TraceOut:
     """All events of a business process, how long it took and who took part."""

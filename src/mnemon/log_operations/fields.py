@@ -22,10 +22,7 @@ EVENT_ID = "01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B"
 NO_TOOLS: Mapping[Door, str] = {
     "mcp": "Every tool costs every agent a part of its attention; they work with documents, events and memory.",
 }
-NO_PAGES: Mapping[Door, str] = {
-    **NO_TOOLS, "web": "Few people ask for it; programs, and those who check the log, have the other doors.",
-}  # fmt: skip
-BY_PROGRAMS: Mapping[Door, str] = {**NO_PAGES, "command": "Programs ask this over REST."}
+BY_PROGRAMS: Mapping[Door, str] = {**NO_TOOLS, "command": "Programs ask this over REST."}
 
 SequenceNumber = Annotated[str, Field(pattern=r"^[0-9]{1,18}$")]
 EventId = Annotated[str, Field(max_length=100, description="The event's id.")]

@@ -17,7 +17,6 @@ from mnemon.log.read.streams import Stream
 from mnemon.log_operations.fields import (
     BY_PROGRAMS,
     EVENT_ID,
-    NO_PAGES,
     NO_TOOLS,
     EventId,
     Parts,
@@ -30,7 +29,7 @@ from mnemon.work.enqueue import enqueue
 from mnemon.work.jobs import JobDetail, JobStatus, job_by_id
 from mnemon.work.log_jobs import VERIFY, Verification
 
-AT_ONCE: Mapping[Door, str] = {**NO_PAGES, "command": "`mnemon log verify` checks at once and shows how far it is."}
+AT_ONCE: Mapping[Door, str] = {**NO_TOOLS, "command": "`mnemon log verify` checks at once and shows how far it is."}
 # The entity of the event that tells of an answer, as `ask/query_log.py` declares it.
 QUESTION = "question"
 MAIN_LOG = {"legal_entity": "main"}
@@ -181,7 +180,7 @@ class PartitionExport(Output):
 
 
 @operation(
-    "integrity.verify", Action.MANAGE_LOG, idempotent=True, absent=NO_PAGES,
+    "integrity.verify", Action.MANAGE_LOG, idempotent=True, absent=NO_TOOLS,
     example={"legal_entity": "main", "since_checkpoint": True},
 )  # fmt: skip
 async def verify(mnemon: Parts, caller: Caller, asked: VerificationWanted) -> VerificationOut:
@@ -253,7 +252,10 @@ async def consistency(mnemon: Parts, caller: Caller, asked: ConsistencyAsked) ->
     return ConsistencyOut(**proof.as_json())
 
 
-@operation("integrity.export", Action.READ_LOG, read_only=True, example=MAIN_LOG, absent=NO_PAGES)
+@operation(
+    "integrity.export", Action.READ_LOG, read_only=True, example=MAIN_LOG,
+    absent={**NO_TOOLS, "web": "The page of integrity links to the file over REST."},
+)  # fmt: skip
 async def export(mnemon: Parts, caller: Caller, asked: PartitionAsked) -> PartitionExport:
     """A partition as lines of JSON that can be checked without Mnemon; personal fields stay encrypted."""
     lines = mnemon.integrity.export(caller.tenant_id, asked.legal_entity)

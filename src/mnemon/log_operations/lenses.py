@@ -7,7 +7,7 @@ from pydantic import Field
 
 from mnemon.errors import Conflict, NotFound
 from mnemon.identity.roles import Action
-from mnemon.log_operations.fields import NO_PAGES, Parts
+from mnemon.log_operations.fields import NO_TOOLS, Parts
 from mnemon.operations import Caller, Input, Output, operation
 
 LensName = Annotated[str, Field(max_length=94, description="The lens, as the list has it.")]
@@ -71,14 +71,14 @@ class VerifiedLens(Output):
     replayed_hash: str = Field(description="Of those that the log gives, hexadecimal.")
 
 
-@operation("lenses.list", Action.READ_LOG, read_only=True, example={}, absent=NO_PAGES)
+@operation("lenses.list", Action.READ_LOG, read_only=True, example={}, absent=NO_TOOLS)
 async def listed(mnemon: Parts, caller: Caller, asked: AllLenses) -> LensList:
     """The lenses, and how each stands."""
     found = [LensOut(**one.as_json()) for one in await mnemon.projector.list(caller.tenant_id)]
     return LensList(lenses=found, total=len(found))
 
 
-@operation("lenses.rebuild", Action.MANAGE_LOG, errors=ERRORS, example={"name": "documents"}, absent=NO_PAGES)
+@operation("lenses.rebuild", Action.MANAGE_LOG, errors=ERRORS, example={"name": "documents"}, absent=NO_TOOLS)
 async def rebuild(mnemon: Parts, caller: Caller, asked: LensRebuild) -> RebuiltLens:
     """Make a lens's rows anew from the log, while the old ones serve."""
     done = await mnemon.projector.rebuild(caller.tenant_id, asked.name, from_snapshot=asked.from_snapshot)
@@ -86,7 +86,7 @@ async def rebuild(mnemon: Parts, caller: Caller, asked: LensRebuild) -> RebuiltL
 
 
 @operation(
-    "lenses.verify", Action.MANAGE_LOG, read_only=True, errors=ERRORS, example={"name": "documents"}, absent=NO_PAGES
+    "lenses.verify", Action.MANAGE_LOG, read_only=True, errors=ERRORS, example={"name": "documents"}, absent=NO_TOOLS
 )
 async def verify(mnemon: Parts, caller: Caller, asked: LensAsked) -> VerifiedLens:
     """Replay the log beside a lens's rows and compare; nothing changes."""

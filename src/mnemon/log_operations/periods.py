@@ -15,10 +15,10 @@ from mnemon.inputs import Day
 from mnemon.log.append.incoming import LegalEntity
 from mnemon.log.append.periods import Approving, Period, PeriodStatus
 from mnemon.log.events import MAIN
-from mnemon.log_operations.fields import NO_PAGES, FromRecord, Parts, Where, person_of
+from mnemon.log_operations.fields import NO_TOOLS, FromRecord, Parts, Where, person_of
 from mnemon.operations import Caller, Door, Input, Output, operation
 
-BY_THE_BOOKS: Mapping[Door, str] = {**NO_PAGES, "command": "Who keeps the books does so with a credential of theirs."}
+BY_THE_BOOKS: Mapping[Door, str] = {**NO_TOOLS, "command": "Who keeps the books does so with a credential of theirs."}
 Reason = Annotated[str, Field(min_length=1, max_length=1000, description="Why; it stays in the log.")]
 OfLegalEntity = Annotated[LegalEntity, Field(description="Whose period it is.")]
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pydantic import Field
 
 from mnemon.identity.roles import Action
-from mnemon.log_operations.fields import NO_PAGES, Parts
+from mnemon.log_operations.fields import NO_TOOLS, Parts
 from mnemon.operations import Caller, Input, Output, operation
 
 
@@ -36,7 +36,7 @@ class RetentionReport(Output):
     items: list[EndingTermOut]
 
 
-@operation("privacy.retention", Action.MANAGE_PRIVACY, read_only=True, example={"days": 90}, absent=NO_PAGES)
+@operation("privacy.retention", Action.MANAGE_PRIVACY, read_only=True, example={"days": 90}, absent=NO_TOOLS)
 async def retention(mnemon: Parts, caller: Caller, asked: RetentionAsked) -> RetentionReport:
     """Which personal data will be destroyed because its term ends, and when."""
     terms = mnemon.privacy.retention

@@ -12,7 +12,7 @@ from mnemon.log.errors import SubscriptionNotFound
 from mnemon.log.read.pattern import Pattern
 from mnemon.log.subscribe.positions import Position
 from mnemon.log.subscribe.subscriptions import Holds, Start, Subscription, SubscriptionStatus
-from mnemon.log_operations.fields import NO_PAGES, NO_TOOLS, Parts, SequenceNumber
+from mnemon.log_operations.fields import NO_TOOLS, Parts, SequenceNumber
 from mnemon.operations import Caller, Input, Output, operation
 
 SubscriptionId = Annotated[str, Field(max_length=100, description="The subscription's id.")]
@@ -121,7 +121,7 @@ class Removed(Output):
 
 
 @operation(
-    "subscriptions.add", Action.MANAGE_LOG, errors=(Conflict,), absent=NO_PAGES,
+    "subscriptions.add", Action.MANAGE_LOG, errors=(Conflict,), absent=NO_TOOLS,
     example={**ONE, "subscriber_type": "agent", "event_types": ["board.decision.taken"]},
 )  # fmt: skip
 async def add(mnemon: Parts, caller: Caller, asked: NewSubscription) -> SubscriptionDetail:
@@ -155,7 +155,7 @@ async def get(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> Subscr
 
 @operation(
     "subscriptions.remove", Action.MANAGE_LOG, destructive=True, errors=(SubscriptionNotFound,), example=ONE,
-    absent=NO_PAGES,
+    absent=NO_TOOLS,
 )  # fmt: skip
 async def remove(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> Removed:
     """Forget a subscription, its position and its dead letters."""
@@ -182,7 +182,7 @@ async def resume(mnemon: Parts, caller: Caller, asked: SubscriptionAsked) -> Sub
 
 
 @operation(
-    "subscriptions.reset", Action.MANAGE_LOG, errors=(SubscriptionNotFound,), absent=NO_PAGES,
+    "subscriptions.reset", Action.MANAGE_LOG, errors=(SubscriptionNotFound,), absent=NO_TOOLS,
     example={**ONE, "positions": {"main": "41"}},
 )  # fmt: skip
 async def reset(mnemon: Parts, caller: Caller, asked: SubscriptionReset) -> SubscriptionDetail:

@@ -69,7 +69,8 @@ EXAMPLE = {"origin": ORIGIN, "legal_entity": "main"}
 
 
 @operation(
-    "witness.keep", Action.APPEND_EVENTS, idempotent=True, errors=(InvalidRequest, WitnessRefused), absent=BY_PROGRAMS,
+    "witness.keep", Action.APPEND_EVENTS, idempotent=True, errors=(InvalidRequest, WitnessRefused),
+    absent={**BY_PROGRAMS, "web": "Another server leaves its roots here; a person has none to leave."},
     example={"checkpoint": {"statement": "{…}", "public_key": "…", "signature": "…", "frontier": []}, "path": []},
 )  # fmt: skip
 async def keep(mnemon: Parts, caller: Caller, asked: RootToKeep) -> RootKept:

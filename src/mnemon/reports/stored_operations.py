@@ -34,8 +34,7 @@ SELECT FROM mnemon.mail_threads
 REPORT_ID = Annotated[str, Field(pattern="^rpt-[0-9A-HJKMNP-TV-Z]{26}$", description="The report.")]
 REPORT = "rpt-01JD0000000000000000000000"
 SUMMARY = "3f2b8a4e-6c1d-4e0f-9a7b-1c2d3e4f5a6b"
-NO_PAGE: Mapping[Door, str] = {"web": "The pages show the report of the moment."}
-FEW_TOOLS: Mapping[Door, str] = {**NO_PAGE, "mcp": "mail_report gives agents the report of the moment."}
+FEW_TOOLS: Mapping[Door, str] = {"mcp": "mail_report gives agents the report of the moment."}
 FORM = "markdown, html, or print (HTML that prints well)."
 
 

@@ -171,7 +171,7 @@ async def extraction_status(mnemon: Parts, caller: Caller, asked: RevisionAsked)
 
 @operation(
     "extractions.repeat", Action.UPLOAD_DOCUMENTS, errors=(ArtifactNotFound,),
-    example={"artifact_uid": UID, "force": True}, absent={"web": "A repair, for those who run the server."},
+    example={"artifact_uid": UID, "force": True},
 )  # fmt: skip
 async def reextract(mnemon: Parts, caller: Caller, asked: ReextractionAsked) -> outputs.Reextraction:
     """Read the events of a revision again. The old ones stay until the new ones replace them."""

@@ -162,6 +162,7 @@ class PeopleOut(Output):
 
     people: list[PersonTopic]
     total: int
+    complete: bool = Field(description="Whether all events that fit were counted, or only the latest 5,000 of them.")
     next_cursor: str | None
 
 

@@ -13,14 +13,22 @@ from mnemon.documents import operations
 from mnemon.documents.access import open_as
 from mnemon.documents.artifact_names import uid_of
 from mnemon.documents.ingest.revision_texts import read_text
-from mnemon.documents.library import document_by_id, revision_of, revisions_of, which_revision
+from mnemon.documents.library import (
+    DocumentRevision,
+    StoredChunk,
+    chunks_of,
+    document_by_id,
+    revision_of,
+    revisions_of,
+    which_revision,
+)
 from mnemon.documents.pictures import PDF
 from mnemon.documents.states import DocumentStatus
 from mnemon.errors import InvalidRequest
 from mnemon.identity.roles import Action
 from mnemon.operations import Caller, Operation, read_input
-from mnemon.semantics.inputs import EventFilters
-from mnemon.semantics.search.query import event_search
+from mnemon.semantics.search.query import event_list_for_revision
+from mnemon.semantics.shapes import Shape
 from mnemon.web.forms import binds
 from mnemon.web.markdown import MARKDOWN, render_markdown
 from mnemon.web.passages import Sheet, TextView, sheet_of, view_of
@@ -29,6 +37,7 @@ from mnemon.web.rendering import Visitor, as_page, id_of, query_of, render, visi
 router = APIRouter(include_in_schema=False)
 # What one has to write to purge a document.
 PURGE_WORD = "purge"
+IN_THE_MARGIN = 60
 
 
 @router.get("/documents/{doc_id}")
@@ -42,6 +51,7 @@ async def document_page(
     view: TextView | None = None
     sheet: Sheet | None = None
     prose: Markup | None = None
+    chunks: list[StoredChunk] = []
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
         await open_as(tx, visitor.reader, id_of(doc_id))
         document = await document_by_id(tx, id_of(doc_id))
@@ -56,12 +66,13 @@ async def document_page(
             if chosen.media_type == MARKDOWN and not exact:
                 marked = (start, end) if view.marked else (-1, -1)
                 prose = render_markdown(content.text, view.first, view.last, *marked)
+            chunks = await chunks_of(tx, chosen, limit=IN_THE_MARGIN)
         artifact = uid_of(document.doc_id, document.source_uri) if document.purged_at is None else None
     return render(
         "document.html", here="documents", visitor=visitor, document=document, versions=versions, chosen=chosen,
         view=view, sheet=sheet, prose=prose, exact=exact, purge_word=PURGE_WORD,
         request_start=start if end else None, request_end=end or None, artifact=artifact,
-        events=await _events(mnemon, visitor, artifact),
+        chunks=chunks, said=await _said(mnemon, visitor, artifact, chosen),
     )  # fmt: skip
 
 
@@ -111,12 +122,11 @@ async def _changed(
     return RedirectResponse(f"/documents/{asked.doc_id}", 303)
 
 
-async def _events(mnemon: Mnemon, visitor: Visitor, artifact: str | None) -> int:
-    """How many were read from what is in service."""
-    if artifact is None:
-        return 0
-    found = await event_search(
-        mnemon.database, visitor.tenant_id, visitor.reader, EventFilters(artifact_uid=artifact),
-        limit=1, include_evidence=False,
+async def _said(mnemon: Mnemon, visitor: Visitor, artifact: str | None, chosen: DocumentRevision | None) -> Shape:
+    """What was read from this version, in the order of its text, for the margin."""
+    if artifact is None or chosen is None:
+        return {"events": [], "total": 0}
+    return await event_list_for_revision(
+        mnemon.database, visitor.tenant_id, visitor.reader, artifact, str(chosen.doc_version_id),
+        include_evidence=True, limit=IN_THE_MARGIN,
     )  # fmt: skip
-    return int(found["total"])

@@ -22,7 +22,7 @@ ONE_PAGE = {"limit": Differs("A page of the web has a fixed length.")}
 async def people_and_topics(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, operations.people.action)
     form = form_of(operations.people, request.query_params, differences=ONE_PAGE)
-    found, problem = PeopleOut(people=[], total=0, next_cursor=None), None
+    found, problem = PeopleOut(people=[], total=0, complete=True, next_cursor=None), None
     try:
         found = await operations.people(mnemon, Caller.of(visitor.principal), form.asked(limit=ON_A_PAGE))
     except InvalidRequest as refusal:

@@ -35,6 +35,7 @@ TAGS = {"strong": "strong", "strong2": "strong", "em": "em", "em2": "em", "gone"
 SAFE_TARGET = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 # Beyond this a text is shown as it is written: nobody means so many.
 DEEPEST, MOST_CELLS = 12, 100
+WRAPPED = 60
 
 
 @dataclass(frozen=True)
@@ -226,6 +227,7 @@ def _closing(lines: Sequence[_Words]) -> int:
 
 
 def _joined(lines: Sequence[_Words]) -> _Words:
+    """As one paragraph: a long line was wrapped by an editor and flows on, a short one was ended by its writer."""
     texts: list[str] = []
     places: list[int] = []
     for line in lines:
@@ -233,9 +235,10 @@ def _joined(lines: Sequence[_Words]) -> _Words:
         if texts and said.places:
             # The break between two lines is marked where the words around it are.
             places.append(said.places[0] - 1)
+            texts.append(" " if len(texts[-1]) >= WRAPPED else "\n")
         texts.append(said.text)
         places += said.places
-    return _Words("\n".join(texts), places)
+    return _Words("".join(texts), places)
 
 
 def _begins_table(line: str, below: str) -> bool:

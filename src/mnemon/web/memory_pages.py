@@ -1,5 +1,8 @@
-"""The pages of memory: objects, their history and differences, changes with a reason, branches and their merging."""
+"""The pages of memory: objects, their history and differences, and changes with a reason."""
 
+import re
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -8,7 +11,7 @@ from fastapi.responses import RedirectResponse
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
 from mnemon.errors import MnemonError
-from mnemon.memory.operations import branches, objects
+from mnemon.memory.operations import objects
 from mnemon.memory.operations.object_outputs import HistoryOut, ViewedObject
 from mnemon.operations import Caller, Differs, Operation, read_input
 from mnemon.web.forms import binds, form_of, submitted
@@ -18,6 +21,7 @@ from mnemon.web.side_by_side import side_by_side
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 30
+MOST_TIED = 20
 RARE = Differs("Few people ask for it; REST and the command have it.")
 LISTED = ("query", "type", "tags", "updated_since", "branch", "cursor")
 ONE_PAGE = {name: RARE for name in objects.find.input.model_fields if name not in LISTED}
@@ -76,68 +80,6 @@ def _new(visitor: Visitor, given: dict[str, str], problem: MnemonError | None = 
     return render("memory_new.html", status_code=status, here="memory", visitor=visitor, form=form, problem=problem)
 
 
-@router.get("/memory/branches")
-@as_page
-@binds(branches.listed, OWN_WORLD)
-async def branches_page(request: Request, mnemon: MnemonPart) -> Response:
-    visitor = await visit(request, branches.listed.action)
-    found = await branches.listed(mnemon, Caller.of(visitor.principal), read_input(branches.listed, {}))
-    return render("branches.html", here="memory", visitor=visitor, branches=found.branches)
-
-
-@router.post("/memory/branches")
-@as_page
-@binds(branches.begin, {**OWN_WORLD, "at": RARE})
-async def begin_branch(request: Request, mnemon: MnemonPart) -> Response:
-    visitor = await visit(request, branches.begin.action)
-    made = await branches.begin(mnemon, Caller.of(visitor.principal), await submitted(request, branches.begin))
-    return RedirectResponse(f"/memory/branches/{made.branch}", 303)
-
-
-@router.get("/memory/branches/{branch}")
-@as_page
-@binds(branches.compare, OWN_WORLD, also=[branches.get])
-async def branch_page(request: Request, mnemon: MnemonPart, branch: str) -> Response:
-    visitor = await visit(request, branches.compare.action)
-    return await _branch(mnemon, visitor, branch)
-
-
-@router.post("/memory/branches/{branch}/merge")
-@as_page
-@binds(branches.merge, OWN_WORLD)
-async def merge(request: Request, mnemon: MnemonPart, branch: str) -> Response:
-    visitor = await visit(request, branches.merge.action)
-    chosen = {
-        name.removeprefix("resolve-"): str(value)
-        for name, value in (await request.form()).items()
-        if name.startswith("resolve-") and value
-    }
-    try:
-        asked = await submitted(request, branches.merge, resolutions=chosen or None)
-        await branches.merge(mnemon, Caller.of(visitor.principal), asked)
-    except MnemonError as refusal:
-        return await _branch(mnemon, visitor, branch, refusal)
-    return RedirectResponse("/memory", 303)
-
-
-@router.post("/memory/branches/{branch}/abandon")
-@as_page
-@binds(branches.abandon, OWN_WORLD)
-async def abandon(request: Request, mnemon: MnemonPart, branch: str) -> Response:
-    visitor = await visit(request, branches.abandon.action)
-    await branches.abandon(mnemon, Caller.of(visitor.principal), await submitted(request, branches.abandon))
-    return RedirectResponse("/memory/branches", 303)
-
-
-async def _branch(mnemon: Mnemon, visitor: Visitor, branch: str, problem: MnemonError | None = None) -> Response:
-    asked = read_input(branches.compare, {"branch": branch})
-    compared = await branches.compare(mnemon, Caller.of(visitor.principal), asked)
-    return render(
-        "branch.html", status_code=problem.status if problem else 200, here="memory", visitor=visitor,
-        compared=compared, one=compared.branch, problem=problem,
-    )  # fmt: skip
-
-
 @router.get("/memory/{emo_id}")
 @as_page
 @binds(objects.get, BY_PAGE, also=[objects.history])
@@ -181,6 +123,16 @@ async def link(request: Request, mnemon: MnemonPart, emo_id: str) -> Response:
     return await _changed(request, mnemon, objects.link, emo_id, **{name: [one]})
 
 
+@router.post("/memory/{emo_id}/share")
+@as_page
+@binds(objects.share, OWN_WORLD)
+async def share(request: Request, mnemon: MnemonPart, emo_id: str) -> Response:
+    form = await request.form()
+    named = [one.strip() for one in re.split(r"[,\s]+", str(form.get("names", ""))) if one.strip()]
+    readers = {"everyone": ["everyone"], "owner": [], "named": named}.get(str(form.get("who", "")))
+    return await _changed(request, mnemon, objects.share, emo_id, readers=readers)
+
+
 @router.post("/memory/{emo_id}/delete")
 @as_page
 @binds(objects.delete, OWN_WORLD)
@@ -219,11 +171,23 @@ async def _object(
     if not history.deleted or as_of:
         asked = read_input(objects.get, here | ({"as_of": as_of} if as_of else {}))
         one = await objects.get(mnemon, caller, asked)
+    tied = await _words_of(mnemon, caller, branch, [tie.target_emo_id for tie in one.links]) if one else {}
     prose = render_markdown(one.content) if one and one.mime_type == MARKDOWN else None
     return render(
         "memory_object.html", status_code=problem.status if problem else 200, here="memory", visitor=visitor, one=one,
         history=history, emo_id=emo_id, branch=branch, as_of=as_of, problem=problem, mine=mine, prose=prose,
+        tied=tied,
     )  # fmt: skip
+
+
+async def _words_of(mnemon: Mnemon, caller: Caller, branch: str, ids: Iterable[object]) -> dict[str, str]:
+    """How the objects that one is tied to begin; without those that are gone, or not for the visitor."""
+    words: dict[str, str] = {}
+    for emo_id in [one for one in ids if one][:MOST_TIED]:
+        with suppress(MnemonError):
+            found = await objects.get(mnemon, caller, read_input(objects.get, {"emo_id": emo_id, "branch": branch}))
+            words[str(emo_id)] = " ".join(found.content.split())[:120]
+    return words
 
 
 def tags_in(text: str) -> list[str] | None:

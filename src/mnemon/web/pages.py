@@ -9,12 +9,12 @@ from fastapi.staticfiles import StaticFiles
 
 from mnemon.api.access import MnemonPart
 from mnemon.identity.roles import Action
-from mnemon.identity.tenants import all_tenants
 from mnemon.operations import Bound
 from mnemon.web import (
     account_pages,
     api_page,
     approval_pages,
+    branch_pages,
     correction_pages,
     document_page,
     event_pages,
@@ -27,22 +27,26 @@ from mnemon.web import (
     memory_graph_page,
     memory_pages,
     people_pages,
+    place_pages,
     privacy_pages,
-    question_pages,
     revision_page,
+    tenant_page,
     work_pages,
 )
+from mnemon.web.asking import question_pages
 from mnemon.web.lists import recipient_pages, report_page, source_pages, thread_pages
 from mnemon.web.rendering import KNOWN_PAGES, as_page, render, visit
+from mnemon.web.workbench import pages as workbench_pages
 
 router = APIRouter(include_in_schema=False)
 PARTS = (
     router, login_pages.router, account_pages.router, question_pages.router, event_pages.router,
     involvement_page.router, revision_page.router, correction_pages.router, library_pages.router,
-    document_page.router, api_page.router, help_pages.router, memory_graph_page.router, memory_pages.router,
-    log_pages.router, integrity_pages.router, privacy_pages.router, approval_pages.router, people_pages.router,
-    work_pages.router, thread_pages.router, source_pages.router, recipient_pages.router,
-    report_page.router,
+    document_page.router, api_page.router, help_pages.router, memory_graph_page.router, branch_pages.router,
+    memory_pages.router, log_pages.router, integrity_pages.router, privacy_pages.router, approval_pages.router,
+    people_pages.router, work_pages.router, thread_pages.router, source_pages.router,
+    recipient_pages.router, report_page.router,
+    workbench_pages.router, place_pages.router, tenant_page.router,
 )  # fmt: skip
 
 
@@ -65,9 +69,7 @@ def pages() -> Iterator[tuple[str, Bound]]:
 @as_page
 async def server_page(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, Action.MANAGE_USERS)
-    # No credential reaches across tenants. Where there is none to ask for, whoever looks sits at the machine.
-    tenants = [] if visitor.logged_in else await all_tenants(mnemon.database)
     return render(
-        "server.html", here="server", visitor=visitor, parts=await mnemon.readiness(), tenants=tenants,
+        "server.html", here="server", visitor=visitor, parts=await mnemon.readiness(),
         settings=people_pages.shown_settings(mnemon.settings),
     )  # fmt: skip

@@ -1,17 +1,20 @@
 """The pages about people in the log, for administrators: who is there, what is held, and how someone is forgotten."""
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
 
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
 from mnemon.errors import MnemonError
-from mnemon.log_operations import erasures
+from mnemon.log_operations import erasures, event_types, retention
 from mnemon.operations import Caller, Differs
 from mnemon.web.forms import binds, form_of, perform, submitted
 from mnemon.web.rendering import Visitor, as_page, render, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE, LAST_ERASURES = 50, 50
+MOST_TERMS = 200
+LONGEST_LIST = {"limit": Differs("A page of the web has a fixed length.")}
 ONE_PAGE = {"limit": Differs("A page of the web has a fixed length.")}
 
 
@@ -31,6 +34,40 @@ async def person_page(request: Request, mnemon: MnemonPart) -> Response:
     form = form_of(erasures.data, request.query_params)
     held = await erasures.data(mnemon, Caller.of(visitor.principal), form.asked())
     return render("person.html", here="privacy", visitor=visitor, held=held.root, subject=form.value("subject_id"))
+
+
+@router.post("/privacy/readmissions")
+@as_page
+@binds(erasures.readmit)
+async def readmit(request: Request, mnemon: MnemonPart) -> Response:
+    """Whoever was forgotten may be recorded again; what was erased stays erased."""
+    visitor = await visit(request, erasures.readmit.action)
+    try:
+        await erasures.readmit(mnemon, Caller.of(visitor.principal), await submitted(request, erasures.readmit))
+    except MnemonError as refusal:
+        return await _shown(mnemon, visitor, "", refusal)
+    return RedirectResponse("/privacy#people", 303)
+
+
+@router.get("/privacy/terms")
+@as_page
+@binds(retention.retention, LONGEST_LIST)
+async def terms_page(request: Request, mnemon: MnemonPart) -> Response:
+    """Which personal data will be destroyed because its term ends, and the terms that event types have."""
+    visitor = await visit(request, retention.retention.action)
+    caller = Caller.of(visitor.principal)
+    form = form_of(retention.retention, request.query_params, differences=LONGEST_LIST)
+    ending, problem = None, None
+    try:
+        ending = await retention.retention(mnemon, caller, form.asked(limit=MOST_TERMS))
+    except MnemonError as refusal:
+        problem = refusal
+    known = await event_types.listed(mnemon, caller, event_types.TypesAsked())
+    types = [one for one in known.event_types if one.retention_class != "standard" or one.minimum_retention_years]
+    return render(
+        "terms.html", status_code=problem.status if problem else 200, here="privacy", visitor=visitor, form=form,
+        ending=ending, types=types, problem=problem,
+    )  # fmt: skip
 
 
 @router.post("/privacy/erasures")

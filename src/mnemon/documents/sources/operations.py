@@ -1,4 +1,4 @@
-"""What a user may do with sources, declared once for REST and the command line."""
+"""What a user may do with sources, declared once for REST, the command line and the web."""
 
 import asyncio
 from collections.abc import Mapping
@@ -41,7 +41,6 @@ SELECT object_key AS key, status, size_bytes, modified_at, doc_id, error, synced
 """
 FOR_ADMINISTRATORS: Mapping[Door, str] = {
     "mcp": "An administrator opens a place, not an agent.",
-    "web": "There is no page for sources yet.",
 }
 ONE = {"source": "policies"}
 

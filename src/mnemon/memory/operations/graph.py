@@ -15,7 +15,7 @@ from mnemon.memory.graphs.graph_export import as_graphml, as_mermaid
 from mnemon.memory.graphs.relations import EdgeKind
 from mnemon.memory.operations.object_inputs import AS_OF, AsOf, ObjectAsked, PlaceAsked
 from mnemon.memory.operations.object_outputs import Told
-from mnemon.memory.operations.objects import BY_PROGRAMS, FEW_TOOLS, NO_TOOLS_NO_PAGES, NOT_THERE, ONE, Parts
+from mnemon.memory.operations.objects import BY_PROGRAMS, FEW_TOOLS, NOT_THERE, ONE, Parts
 from mnemon.operations import Caller, Output, operation
 
 GraphFormat = Literal["json", "graphml", "mermaid"]
@@ -112,7 +112,7 @@ async def lineage(mnemon: Parts, caller: Caller, asked: LineageAsked) -> GraphOu
 
 @operation(
     "memory.neighbours", Action.READ_MEMORY, read_only=True, errors=NOT_THERE, example={**ONE, "depth": 2},
-    absent={**NO_TOOLS_NO_PAGES, "command": "`memory graph ID` shows what is around an object."},
+    absent={**FEW_TOOLS, "command": "`memory graph ID` shows what is around an object."},
 )  # fmt: skip
 async def neighbours(mnemon: Parts, caller: Caller, asked: NeighboursAsked) -> GraphOut:
     """What an object is related to."""
@@ -164,7 +164,7 @@ async def whole(mnemon: Parts, caller: Caller, asked: GraphAsked) -> GraphOut:
     read_only=True,
     errors=(BranchNotFound,),
     example={},
-    absent=NO_TOOLS_NO_PAGES,
+    absent=FEW_TOOLS,
 )
 async def integrity(mnemon: Parts, caller: Caller, asked: PlaceAsked) -> IntegrityOut:
     """Look for broken relations, and for objects that came from each other in a circle."""

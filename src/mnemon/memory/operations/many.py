@@ -14,9 +14,8 @@ from mnemon.memory.operations import object_inputs as inputs
 from mnemon.memory.operations.objects import FEW_TOOLS, Parts, author_of, beginning_of
 from mnemon.memory.operations.people import owner_asked
 from mnemon.memory.reading import Wanted
-from mnemon.operations import Caller, Door, Output, operation
+from mnemon.operations import Caller, Output, operation
 
-NO_PAGES: dict[Door, str] = {**FEW_TOOLS, "web": "The pages show one object at a time."}
 PAGE = 200
 
 
@@ -40,7 +39,7 @@ class Forgotten(Output):
 
 
 @operation(
-    "memory.create_many", Action.WRITE_MEMORY, errors=(DuplicateChange, BranchNotFound, BranchClosed), absent=NO_PAGES,
+    "memory.create_many", Action.WRITE_MEMORY, errors=(DuplicateChange, BranchNotFound, BranchClosed), absent=FEW_TOOLS,
     example={"objects": [{"content": "The archive moves to Frankfurt."}, {"content": "Ada prefers mail."}]},
 )  # fmt: skip
 async def create_many(mnemon: Parts, caller: Caller, asked: inputs.NewObjects) -> KeptObjects:
@@ -71,7 +70,7 @@ async def create_many(mnemon: Parts, caller: Caller, asked: inputs.NewObjects) -
 
 @operation(
     "memory.forget", Action.WRITE_MEMORY, errors=(BranchNotFound, BranchClosed), destructive=True, idempotent=True,
-    example={"subject_id": "customer-17", "deletion_reason": "asked to be forgotten"}, absent=NO_PAGES,
+    example={"subject_id": "customer-17", "deletion_reason": "asked to be forgotten"}, absent=FEW_TOOLS,
 )  # fmt: skip
 async def forget(mnemon: Parts, caller: Caller, asked: inputs.ObjectsOf) -> Forgotten:
     """Hide all objects about a person, or of an owner, an agent or a session.

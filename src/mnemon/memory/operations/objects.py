@@ -38,10 +38,7 @@ NOT_CHANGED = (*NOT_THERE, NotAllowed, MemoryDeleted, MemoryConflict, DuplicateC
 FEW_TOOLS: dict[Door, str] = {
     "mcp": "Every tool costs every agent a part of its attention: programs and people do this.",
 }  # fmt: skip
-NO_TOOLS_NO_PAGES: dict[Door, str] = {
-    **FEW_TOOLS, "web": "The pages of memory show objects and branches; programs go further.",
-}  # fmt: skip
-BY_PROGRAMS: dict[Door, str] = {**NO_TOOLS_NO_PAGES, "command": "Programs ask this over REST."}
+BY_PROGRAMS: dict[Door, str] = {**FEW_TOOLS, "command": "Programs ask this over REST."}
 
 
 class Parts(Protocol):
@@ -195,7 +192,7 @@ async def restore(mnemon: Parts, caller: Caller, asked: inputs.ObjectChange) -> 
 
 
 @operation(
-    "memory.share", Action.WRITE_MEMORY, errors=NOT_CHANGED, absent=NO_TOOLS_NO_PAGES, idempotent=True,
+    "memory.share", Action.WRITE_MEMORY, errors=NOT_CHANGED, absent=FEW_TOOLS, idempotent=True,
     example={**ONE, "readers": ["me", "bo@example.org"], "writers": "readers"},
 )  # fmt: skip
 async def share(mnemon: Parts, caller: Caller, asked: inputs.Sharing) -> outputs.KeptObject:

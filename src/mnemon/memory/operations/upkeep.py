@@ -10,7 +10,7 @@ from mnemon.inputs import Maybe
 from mnemon.memory.errors import CompactionRefused
 from mnemon.memory.operations.object_inputs import PlaceAsked
 from mnemon.memory.operations.object_outputs import Told
-from mnemon.memory.operations.objects import NO_TOOLS_NO_PAGES, NOT_THERE, ONE, Parts, author_of
+from mnemon.memory.operations.objects import FEW_TOOLS, NOT_THERE, ONE, Parts, author_of
 from mnemon.memory.replay import MOST_NAMED
 from mnemon.operations import Caller, Input, Output, operation
 
@@ -70,7 +70,7 @@ class ReplayOut(Output):
     Action.MANAGE_MEMORY,
     errors=(*NOT_THERE, CompactionRefused),
     example=ONE,
-    absent=NO_TOOLS_NO_PAGES,
+    absent=FEW_TOOLS,
 )
 async def compact(mnemon: Parts, caller: Caller, asked: CompactionAsked) -> Compactions:
     """Keep earlier versions as one snapshot; refused if it would not replay to the same state."""
@@ -82,7 +82,7 @@ async def compact(mnemon: Parts, caller: Caller, asked: CompactionAsked) -> Comp
     return Compactions(compacted=[CompactedOut.model_validate(one) for one in done])
 
 
-@operation("memory.replay", Action.MANAGE_MEMORY, example={"verify": True}, absent=NO_TOOLS_NO_PAGES)
+@operation("memory.replay", Action.MANAGE_MEMORY, example={"verify": True}, absent=FEW_TOOLS)
 async def replay(mnemon: Parts, caller: Caller, asked: ReplayAsked) -> ReplayOut:
     """Make the lens anew from the log, while readers go on, and compare it with the old one."""
     if not asked.verify:

@@ -106,7 +106,7 @@ async def undo(mnemon: CorrectingParts, caller: Caller, asked: inputs.Undoing) -
 
 @operation(
     "semantic_events.corrections", Action.QUERY, read_only=True, errors=(InvalidRequest,), example={"limit": 20},
-    absent=dict.fromkeys(("mcp", "web"), FOR_TRAINING),
+    absent={"mcp": FOR_TRAINING},
 )  # fmt: skip
 async def corrected(mnemon: Parts, caller: Caller, asked: inputs.CorrectionsAsked) -> labels.LabelledEvents:
     """Corrected events as labelled data: the words, what was read there, and what a person says it is."""
@@ -122,7 +122,7 @@ async def corrected(mnemon: Parts, caller: Caller, asked: inputs.CorrectionsAske
 
 @operation(
     "semantic_events.export_corrections", Action.QUERY, read_only=True, example={},
-    absent=dict.fromkeys(("mcp", "web"), FOR_TRAINING),
+    absent={"mcp": FOR_TRAINING},
 )  # fmt: skip
 async def export_corrected(mnemon: Parts, caller: Caller, asked: Everything) -> labels.LabelsExported:
     """All corrected events as JSON lines, one for each; at most 10,000."""

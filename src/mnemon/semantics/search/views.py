@@ -16,7 +16,10 @@ from mnemon.semantics.shapes import Shape, event_shape, moment, read_events, rea
 BY_DUE: CursorFields = {"after_due": places.day, "after_time": places.moment, "after_id": str}
 BY_PLACE: CursorFields = {"offset": places.offset}
 COMMITMENTS = "SELECT event_id, due, happened_at, total FROM mnemon.find_open_commitments(%s, %s)"
-PEOPLE = "SELECT * FROM mnemon.find_people_topics(%s)"
+PEOPLE = "SELECT * FROM mnemon.find_people_topics(%s, %s)"
+# Of so many of the latest events pairs are counted, however many there are.
+MOST_INVOLVED = 5_000
+BESIDE = ("total", "looked_at")
 
 
 async def open_commitments(
@@ -56,22 +59,26 @@ async def people_topics(
     database: Database, tenant: UUID, reader: Reader, *, person: str | None = None, topic: str | None = None,
     limit: int = 100, cursor: str | None = None,
 ) -> Shape:  # fmt: skip
-    """Who was involved in what: one row for each person and subject, the busiest first."""
+    """Who was involved in what: one row for each person and subject, the busiest first.
+
+    `complete` tells whether all events were looked at, or the latest of them only.
+    """
     asked = {name: value for name, value in (("person", person), ("topic", topic)) if value and value.strip()}
     place = from_cursor(cursor, BY_PLACE)
     async with database.transaction(tenant) as tx:
         await read_as(tx, reader)
-        rows = await (await tx.execute(PEOPLE, (Jsonb({"limit": limit, **asked, **place}),))).fetchall()
+        rows = await (await tx.execute(PEOPLE, (Jsonb({"limit": limit, **asked, **place}), MOST_INVOLVED))).fetchall()
     total = rows[0]["total"] if rows else 0
     reached = place.get("offset", 0) + len(rows)
     people = [
-        {name: value for name, value in row.items() if name != "total"}
+        {name: value for name, value in row.items() if name not in BESIDE}
         | {"first_at": moment(row["first_at"]), "last_at": moment(row["last_at"])}
         for row in rows
     ]
     return {
         "people": people,
         "total": total,
+        "complete": not rows or rows[0]["looked_at"] < MOST_INVOLVED,
         "next_cursor": to_cursor({"offset": reached}) if reached < total else None,
     }
 

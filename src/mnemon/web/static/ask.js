@@ -20,6 +20,7 @@ addEventListener("popstate", () => location.reload());
 async function ask(wanted) {
   asking?.abort();
   asking = new AbortController();
+  document.getElementById("glance")?.remove();
   shown.replaceChildren();
   understood.replaceChildren();
   progress.textContent = "Searching …";
@@ -118,7 +119,7 @@ function refusalOf(refusal) {
     box.append(element("h2", {}, far ? "What came nearest, though not near enough" : "What came nearest"));
   }
   const misses = refusal.near_misses.map((miss) =>
-    element("li", {}, element("a", { href: placeOf(miss) }, miss.title), element("blockquote", {}, oneLine(miss.snippet))),
+    element("li", {}, element("a", { href: placeOf(miss) }, miss.title), element("blockquote", {}, oneLine(miss.snippet.replace(/^\s*#{1,6}\s+/gm, "")))),
   );
   box.append(element("ul", { class: "sources" }, ...misses));
   return box;

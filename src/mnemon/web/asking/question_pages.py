@@ -11,12 +11,11 @@ from mnemon.ask import operations
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.query_log import ASKED
 from mnemon.ask.wording import words_of
-from mnemon.documents.access import read_as
-from mnemon.documents.library import list_documents
 from mnemon.documents.samples import sample_files
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.log_operations.events import read as read_log
 from mnemon.operations import Caller, Differs, read_input
+from mnemon.web.asking.glance import glance
 from mnemon.web.forms import binds, form_of
 from mnemon.web.markdown import MARKDOWN, plain_words
 from mnemon.web.rendering import Visitor, as_page, render, templates, visit
@@ -60,12 +59,10 @@ async def ask_page(request: Request, mnemon: MnemonPart) -> Response:
         answer = await operations.ask(mnemon, Caller.of(visitor.principal), asked) if asked else None
     except (InvalidRequest, NotFound) as refusal:
         problem = refusal
-    async with mnemon.database.transaction(visitor.tenant_id) as tx:
-        await read_as(tx, visitor.reader)
-        documents = (await list_documents(tx, limit=1)).total
     return render(
         "ask.html", status_code=problem.status if problem else 200, here="ask", visitor=visitor, form=form,
-        answer=answer, problem=problem, documents=documents, history=await _history(mnemon, visitor),
+        answer=answer, problem=problem, glance=None if form.value("question") else await glance(mnemon, visitor),
+        history=await _history(mnemon, visitor),
         sample=len(sample_files()),
     )  # fmt: skip
 
@@ -119,3 +116,4 @@ def _shown_text(hit: PassageHit) -> str:
 
 
 templates.filters["shown_text"] = _shown_text
+templates.filters["plain_words"] = plain_words
