@@ -24,7 +24,9 @@ PAGES = {
     "api-group": "/docs/search-and-ask", "unknown": "/nowhere", "people": "/events/people", "lists": "/lists",
     "report": "/lists/report", "sources": "/lists/sources", "imports": "/lists/imports", "graph": "/memory/graph",
     "approvals": "/approvals", "messages": "/lists/messages", "then": "/events?as_of=2026-04-01",
-    "timeline": "/events?time_to=2026-07-01",
+    "timeline": "/events?time_to=2026-07-01", "places": "/sources", "tenants": "/tenants", "terms": "/privacy/terms",
+    "workbench": "/workbench", "workbench-list": "/workbench/event_types.list?asked=1",
+    "workbench-form": "/workbench/event_types.register",
 }  # fmt: skip
 SIZES = {"wide": (1280, 900), "narrow": (390, 844)}
 

@@ -10,6 +10,7 @@ import httpx
 
 from mnemon.semantics.outputs import EventDensity
 from mnemon.web.pictures.density import density_picture, following
+from mnemon.web.pictures.stages import stages_of
 from mnemon.web.pictures.ties import ties_picture
 from tests.api.conftest import Person, admin, caller_address, client, mnemon, user
 from tests.semantics.conftest import all_done, quick_retries, settings, work
@@ -126,3 +127,11 @@ def test_ties_join_the_busiest_names_and_nothing_else() -> None:
     names = {one.name for one in (*picture.left, *picture.right)}
     assert all(tie.left in names and tie.right in names for tie in picture.ties)
     assert ties_picture([]) is None
+
+
+def test_the_stages_of_a_run_fill_its_line_in_order() -> None:
+    drawn = stages_of({"extract_ms": 300, "chunks_created": 4, "embed_ms": 900, "store_ms": 0})
+    assert [(one.name, one.seconds, one.left, one.width) for one in drawn] == [
+        ("extract", 0.3, 0.0, 30.0), ("embed", 0.9, 30.0, 90.0),
+    ]  # fmt: skip
+    assert stages_of(None) == []

@@ -13,6 +13,7 @@ from fastapi.routing import APIRoute
 
 from mnemon.app import Mnemon
 from mnemon.documents.jobs import KINDS
+from mnemon.doors import declared_operations
 from mnemon.identity.roles import Role
 from mnemon.log.append.incoming import DECISION, DECISION_TYPE
 from mnemon.settings import Settings
@@ -76,6 +77,28 @@ async def test_every_operation_on_the_workbench_has_a_form_with_all_its_fields(
     assert 'href="/workbench/lenses.rebuild"' not in await see("/workbench", user)
     assert "You may not do that" in await see("/workbench/lenses.rebuild", user, 403)
     assert len([one for one in router.routes if isinstance(one, APIRoute)]) > sum(map(len, WORKBENCH.values()))
+
+
+# A page shows all that it answers, beside more.
+SHOWN_ON_A_PAGE = {
+    "approvals.get", "artifacts.get", "artifacts.revisions", "documents.chunks", "documents.download",
+    "documents.named", "documents.picture", "documents.structure", "documents.text", "documents.versions",
+    "extractions.status", "ingestion_runs.get", "integrity.export", "redactions.get", "semantic_events.of_revision",
+    "users.get",
+}  # fmt: skip
+# A person uploads a file, and purges a document; what is taken from a subscription or left with a witness is a
+# program's.
+DONE_OTHERWISE = {
+    "artifacts.add", "artifacts.delete", "subscriptions.acknowledge", "subscriptions.claim", "subscriptions.poll",
+    "subscriptions.reject", "subscriptions.stream", "witness.keep",
+}  # fmt: skip
+
+
+def test_whatever_a_program_may_do_over_rest_a_person_can_do_on_a_page() -> None:
+    over_rest = [one for one in declared_operations() if "rest" not in one.absent]
+    absent = {one.name: one.absent["web"] for one in over_rest if "web" in one.absent}
+    assert set(absent) == SHOWN_ON_A_PAGE | DONE_OTHERWISE
+    assert all(len(why) > 15 for why in absent.values())
 
 
 async def test_a_type_is_registered_and_an_event_recorded_by_forms(

@@ -51,6 +51,14 @@ PAGE = f"SELECT {COLUMNS} {DOCUMENTS} {IN_STATUS} {WANTED} {ORDER}"
 COUNT = f"SELECT count(*) AS total {DOCUMENTS} {IN_STATUS} {WANTED}"
 ACTIVE_PAGE = f"SELECT {COLUMNS} {ACTIVE_ONES} {WANTED} {ORDER}"
 ACTIVE_COUNT = f"SELECT count(*) AS total {ACTIVE_ONES} {WANTED}"
+# All that are served, from the index of those alone, less the few that are not for the reader: who may read a document
+# is copied to its revisions.
+SERVED_COUNT = """
+SELECT (SELECT count(*) FROM mnemon.document_revisions WHERE tenant_id = mnemon.current_tenant() AND is_active)
+     - (SELECT count(*) FROM mnemon.document_revisions
+         WHERE tenant_id = mnemon.current_tenant() AND is_active AND readers IS NOT NULL
+           AND NOT mnemon.may_read(readers)) AS total
+"""
 ONE = f"SELECT {COLUMNS} {DOCUMENTS} AND d.doc_id = %s"
 REVISION_COLUMNS = """doc_version_id, doc_id, version_number, version_label, content_hash, text_hash, extractor,
        media_type, original_filename, size_bytes, char_count, page_count, chunk_count, token_count, is_active,
@@ -176,6 +184,8 @@ async def list_documents(
     }
     active_only = tuple(statuses) == (DocumentStatus.ACTIVE,)
     page_of, count_of = (ACTIVE_PAGE, ACTIVE_COUNT) if active_only else (PAGE, COUNT)
+    if active_only and not (search or tag or source_type):
+        count_of = SERVED_COUNT
     found = await (await tx.cursor(row_factory=class_row(Document)).execute(page_of, values)).fetchall()
     count = await (await tx.execute(count_of, values)).fetchone()
     assert count is not None

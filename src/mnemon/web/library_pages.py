@@ -18,7 +18,8 @@ from mnemon.documents.states import DocumentStatus, RunStatus
 from mnemon.identity.roles import Action
 from mnemon.operations import Caller, Differs, read_input
 from mnemon.web.forms import binds, form_of
-from mnemon.web.rendering import as_page, has_worker, render, visit
+from mnemon.web.pictures.stages import stages_of
+from mnemon.web.rendering import as_page, has_worker, render, templates, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 20
@@ -126,3 +127,6 @@ async def retry(request: Request, mnemon: MnemonPart) -> Response:
 
 def _pages(total: int) -> int:
     return max(1, -(-total // ON_A_PAGE))
+
+
+templates.filters["stages"] = stages_of

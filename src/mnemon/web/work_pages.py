@@ -7,6 +7,7 @@ from mnemon.operations import Caller, Differs, read_input
 from mnemon.web.forms import binds, form_of, perform
 from mnemon.web.rendering import as_page, render, visit
 from mnemon.work import operations
+from mnemon.work.jobs import list_workers
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 30
@@ -22,8 +23,13 @@ async def work_page(request: Request, mnemon: MnemonPart) -> Response:
     form = form_of(operations.list_jobs, request.query_params, differences=ONE_PAGE)
     stats = await operations.stats(mnemon, caller, operations.NoChoice())
     listed = await operations.list_jobs(mnemon, caller, form.asked(limit=ON_A_PAGE))
+    # Workers serve all tenants: which machines they are on is for administrators.
+    workers = []
+    if visitor.is_admin:
+        async with mnemon.database.session() as session:
+            workers = [one for one in await list_workers(session) if one.alive]
     return render(
-        "work.html", here="work", visitor=visitor, stats=stats, listed=listed, form=form,
+        "work.html", here="work", visitor=visitor, stats=stats, listed=listed, form=form, workers=workers,
         oldest=max((one.oldest_waiting_seconds for one in stats.kinds), default=0.0),
     )  # fmt: skip
 
