@@ -59,6 +59,18 @@ SELECT (SELECT count(*) FROM mnemon.document_revisions WHERE tenant_id = mnemon.
          WHERE tenant_id = mnemon.current_tenant() AND is_active AND readers IS NOT NULL
            AND NOT mnemon.may_read(readers)) AS total
 """
+# All but those that were never read: those with a revision, and those that were purged before they had one.
+KNOWN_COUNT = """
+SELECT (SELECT count(*) FROM (
+           SELECT DISTINCT doc_id FROM mnemon.document_revisions WHERE tenant_id = mnemon.current_tenant()) AS read)
+     - (SELECT count(DISTINCT doc_id) FROM mnemon.document_revisions
+         WHERE tenant_id = mnemon.current_tenant() AND readers IS NOT NULL AND NOT mnemon.may_read(readers))
+     + (SELECT count(*) FROM mnemon.documents d
+         WHERE d.tenant_id = mnemon.current_tenant() AND d.purged_at IS NOT NULL
+           AND (d.readers IS NULL OR mnemon.may_read(d.readers))
+           AND NOT EXISTS (SELECT FROM mnemon.document_revisions o
+                            WHERE o.tenant_id = d.tenant_id AND o.doc_id = d.doc_id)) AS total
+"""
 ONE = f"SELECT {COLUMNS} {DOCUMENTS} AND d.doc_id = %s"
 REVISION_COLUMNS = """doc_version_id, doc_id, version_number, version_label, content_hash, text_hash, extractor,
        media_type, original_filename, size_bytes, char_count, page_count, chunk_count, token_count, is_active,
@@ -184,8 +196,8 @@ async def list_documents(
     }
     active_only = tuple(statuses) == (DocumentStatus.ACTIVE,)
     page_of, count_of = (ACTIVE_PAGE, ACTIVE_COUNT) if active_only else (PAGE, COUNT)
-    if active_only and not (search or tag or source_type):
-        count_of = SERVED_COUNT
+    if not (search or tag or source_type):
+        count_of = SERVED_COUNT if active_only else KNOWN_COUNT if tuple(statuses) == ALL else COUNT
     found = await (await tx.cursor(row_factory=class_row(Document)).execute(page_of, values)).fetchall()
     count = await (await tx.execute(count_of, values)).fetchone()
     assert count is not None

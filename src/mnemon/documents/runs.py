@@ -41,7 +41,15 @@ PAGE = f"""
 SELECT {COLUMNS} FROM mnemon.ingestion_runs r {WANTED}
  ORDER BY created_at DESC, run_id LIMIT %(limit)s OFFSET %(offset)s
 """
-COUNT = f"SELECT count(*) AS total FROM mnemon.ingestion_runs r {WANTED}"
+# All that fit, less those of the few documents that are not for the reader: one by one they would be looked up.
+FITTING = WANTED.replace(f"   AND {VISIBLE}\n", "")
+COUNT = f"""
+SELECT (SELECT count(*) FROM mnemon.ingestion_runs {FITTING})
+     - (SELECT count(*) FROM mnemon.ingestion_runs {FITTING} AND NOT %(everyones)s AND doc_id IN (
+           SELECT d.doc_id FROM mnemon.documents d
+            WHERE d.tenant_id = mnemon.current_tenant() AND d.readers IS NOT NULL AND NOT mnemon.may_read(d.readers))
+       ) AS total
+"""
 ONE = f"""
 SELECT {COLUMNS} FROM mnemon.ingestion_runs r
  WHERE tenant_id = mnemon.current_tenant() AND run_id = %(run)s AND {VISIBLE}

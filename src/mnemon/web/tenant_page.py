@@ -27,6 +27,6 @@ async def tenants_page(request: Request, mnemon: MnemonPart) -> Response:
     logs = await partitions.listed(mnemon, caller, partitions.AllPartitions())
     return render(
         "tenants.html", here="tenants", visitor=visitor, tenants=others, people=len(people.items),
-        more=people.next_cursor, documents=stored.total, partitions=logs.partitions,
+        all_counted=people.next_cursor is None, documents=stored.total, partitions=logs.partitions,
         events=sum(int(one.sequence) for one in logs.partitions),
     )  # fmt: skip

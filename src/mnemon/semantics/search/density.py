@@ -12,7 +12,7 @@ from mnemon.semantics.search.query import COUNTED, comparable, embedded_query, w
 from mnemon.semantics.shapes import Shape, moment
 
 # Without words so many of the latest are counted; with words, as many as a search ranks.
-MOST_COUNTED = 5_000
+MOST_COUNTED = 2_000
 DENSITY = "SELECT unit, since, category, events FROM mnemon.density_of_events(%s, %s::vector, %s)"
 
 
