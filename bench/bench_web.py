@@ -20,9 +20,11 @@ import structlog
 from fastapi.routing import APIRoute
 from web_workload import Volume, fill
 
-from mnemon.app import Mnemon, open_mnemon, working_inside
+from mnemon.app import Mnemon, open_mnemon
+from mnemon.beside import working_inside
+from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.identity.login import add_login_link
-from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
+from mnemon.identity.tenants import tenant_by_slug
 from mnemon.log.events import SYSTEM
 from mnemon.mail.consensus.threads import is_reading
 from mnemon.settings import Settings

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from mnemon.app import Mnemon, working_inside
+from mnemon.app import Mnemon
+from mnemon.beside import working_inside
 from mnemon.errors import Conflict
 from mnemon.identity.roles import Role
 from mnemon.identity.users import add_user

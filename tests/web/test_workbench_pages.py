@@ -37,8 +37,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def settings(tmp_path: Path, folder: Path) -> Settings:
-    return Settings(home=tmp_path / "home", embedder="none", source_folders=(folder.parent,))
+def settings(tmp_path: Path, folder: Path, tenant: UUID) -> Settings:
+    opened = (f"t-{tenant.hex}={folder.parent}", f"another={tmp_path / 'of-others'}")
+    return Settings(home=tmp_path / "home", embedder="none", source_folders=opened)
 
 
 @pytest.fixture
@@ -83,8 +84,8 @@ async def test_every_operation_on_the_workbench_has_a_form_with_all_its_fields(
 SHOWN_ON_A_PAGE = {
     "approvals.get", "artifacts.get", "artifacts.revisions", "documents.chunks", "documents.download",
     "documents.named", "documents.picture", "documents.structure", "documents.text", "documents.versions",
-    "extractions.status", "ingestion_runs.get", "integrity.export", "redactions.get", "semantic_events.of_revision",
-    "users.get",
+    "extractions.status", "ingestion_runs.get", "integrity.export", "mail.passages", "mail.search",
+    "redactions.get", "reports.citations", "semantic_events.of_revision", "users.get",
 }  # fmt: skip
 # A person uploads a file, and purges a document; what is taken from a subscription or left with a witness is a
 # program's.
@@ -175,7 +176,10 @@ async def test_a_folder_is_followed_looked_at_changed_and_left(
 ) -> None:  # fmt: skip
     (folder / "berths.txt").write_text("Berths cost 39 euro a night.")
     (folder / "draft.txt").write_text("Perhaps 41.")
-    assert "No folder and no bucket is followed yet" in await see("/sources")
+    nothing = await see("/sources")
+    assert "No folder and no bucket is followed yet" in nothing
+    assert str(folder.parent) in nothing
+    assert "of-others" not in nothing
     await see("/sources", user, 403)
     refused = await send(client, admin, "/sources", 422, location="/etc", name=ATTACK.replace("/", ""))
     assert 'role="alert"' in refused

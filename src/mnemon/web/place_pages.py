@@ -8,6 +8,7 @@ from fastapi.responses import RedirectResponse
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
 from mnemon.documents.sources import inputs, operations
+from mnemon.documents.sources.folder_place import opened_folders
 from mnemon.documents.sources.syncing import SYNC
 from mnemon.errors import MnemonError
 from mnemon.operations import Caller, Differs, read_input
@@ -87,7 +88,8 @@ async def _all(
     listed = await operations.list_sources(mnemon, Caller.of(visitor.principal), inputs.FollowedSources())
     return render(
         "places.html", status_code=problem.status if problem else 200, here="sources", visitor=visitor,
-        places=listed.items, problem=problem, given=given or {}, folders=mnemon.settings.source_folders,
+        places=listed.items, problem=problem, given=given or {},
+        folders=opened_folders(mnemon.settings.source_folders, visitor.tenant.slug),
     )  # fmt: skip
 
 
