@@ -37,6 +37,7 @@ async def session(site: Mnemon, browser: Browser) -> str:
     """The administrator's cookie: the link of the first start lets in once."""
     assert site.first_start is not None
     page = await browser.new_page()
+    page.set_default_timeout(PATIENCE)
     await page.goto(site.login_url(site.first_start.link_secret))
     await page.wait_for_url(f"{site.url}/")
     [cookie] = await page.context.cookies()
