@@ -1,8 +1,9 @@
-"""Trains the adapter that reads a statement together with the question; needs PyTorch and a GPU.
+"""Trains the adapter that reads a statement together with the question; needs PyTorch, and a GPU to be quick.
 
 `python training/train_statements.py DATA OUT [NAME=VALUE ...]`: DATA has `statements.npz` and `minilm.npz`. Settings
 are the fields of `Settings`. With `fold=0` … `fold=3` every fourth document is not trained on, and OUT/NAME-held.npz
-has the logits of its pairs: what the judgement of answers learns to weigh.
+has the logits of its pairs: what the judgement of answers learns to weigh. `held=tune` does the same for a split.
+`start=FILE.npz` begins with an adapter that was trained before, `steps=N` ends after so many batches.
 """
 
 import json
@@ -18,7 +19,7 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 import numpy as np
 import torch
-from adapted_minilm import load_weights
+from adapted_minilm import DENSE, LAYERS, load_weights
 from torch import Tensor, nn
 from torch.nn import functional
 from train_ranker import Judge, _parts
@@ -27,12 +28,20 @@ START, END = 101, 102
 # As `mnemon.ask.learned.pairs` lays them out.
 MOST_ASKED, MOST_STATEMENT, MOST_LED, MOST_HEAD = 36, 56, 24, 20
 FOLDS = 4
+# Rows that a processor reads at once.
+TOGETHER = 14
 
 
 @dataclass
 class Settings:
     name: str = "statements"
     fold: int = -1
+    held: str = "none"
+    start: str = ""
+    steps: int = 0
+    threads: int = 0
+    # Of a question that is held back only so many statements are judged: as many as an answer compares.
+    read: int = 0
     seed: int = 0
     rank: int = 8
     rate: float = 1e-3
@@ -74,8 +83,10 @@ class Pairs:
         for number, row in enumerate(rows):
             self.of.setdefault(int(row[0]), []).append(number)
 
-    def is_held(self, question: int, fold: int) -> bool:
-        return fold >= 0 and zlib.crc32(self.about[question][2].encode()) % FOLDS == fold
+    def is_held(self, question: int, settings: Settings) -> bool:
+        _, split, document, *_ = self.about[question]
+        in_fold = settings.fold >= 0 and zlib.crc32(document.encode()) % FOLDS == settings.fold
+        return in_fold or split == settings.held
 
     def batch(self, rows: list[int]) -> Tensor:
         return self.ids[rows, : max(self.length[row] for row in rows)].long()
@@ -88,25 +99,42 @@ def main() -> int:
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.set_float32_matmul_precision("high")
     device = "cuda" if torch.cuda.is_available() else "cpu"
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
     began = time.perf_counter()
     pairs = Pairs(data / "statements.npz", device)
     model = Judge(load_weights(data / "minilm.npz", device), settings).to(device)
+    if settings.start:
+        _begin_with(model, Path(settings.start))
     for dense in model.encoder.dense.values() if _has_cuda() else ():
         # They are not trained: in half precision they need not be cast at every step.
         dense.weight, dense.bias = dense.weight.bfloat16(), dense.bias.bfloat16()
-    kept = [one for one in pairs.of if not pairs.is_held(one, settings.fold)]
-    held = [one for one in pairs.of if pairs.is_held(one, settings.fold) and pairs.about[one][0] == "own"]
+    kept = [one for one in pairs.of if not pairs.is_held(one, settings)]
+    held = [one for one in pairs.of if pairs.is_held(one, settings) and pairs.about[one][0] == "own"]
     loaded = time.perf_counter()
     _train(model, pairs, kept, settings)
     parts = dict(model.encoder.changes())
     parts["head.weight"] = model.head.weight.detach().cpu().numpy().astype(np.float32)
     parts["head.bias"] = model.head.bias.detach().cpu().numpy().astype(np.float32)
     np.savez(out / f"{settings.name}.npz", **parts)
+    for one in held:
+        pairs.of[one] = pairs.of[one][: settings.read or None]
     logits = _judged(model, pairs, [row for one in held for row in pairs.of[one]])
     np.savez_compressed(out / f"{settings.name}-held.npz", logits=logits)
     seconds = (round(loaded - began), round(time.perf_counter() - loaded))
     print(f"{settings} {len(kept)} questions, {seconds} s  {_report(pairs, held, logits)}", flush=True)
     return 0
+
+
+def _begin_with(model: Judge, adapter: Path) -> None:
+    with np.load(adapter) as file, torch.no_grad():
+        for layer in range(LAYERS):
+            for part in DENSE:
+                dense, name = model.encoder.dense[f"{layer}_{part}".replace(".", "_")], f"encoder.layer.{layer}.{part}"
+                dense.narrow.copy_(torch.tensor(file[f"{name}.narrow"].astype(np.float32)))
+                dense.wide.copy_(torch.tensor(file[f"{name}.wide"].astype(np.float32)) / dense.scale)
+        model.head.weight.copy_(torch.tensor(file["head.weight"]))
+        model.head.bias.copy_(torch.tensor(file["head.bias"]))
 
 
 def _settings(given: list[str]) -> Settings:
@@ -123,16 +151,17 @@ def _train(model: Judge, pairs: Pairs, kept: list[int], settings: Settings) -> N
     of = {name: [one for one in kept if pairs.about[one][0] == name] for name in ("own", "other", "meetings")}
     share = {"own": 1.0, "other": settings.others, "meetings": settings.meetings}
     some = {name: int(len(of[name]) * share[name]) for name in of}
-    steps = settings.epochs * -(-sum(some.values()) // settings.batch)
+    steps = settings.steps or settings.epochs * -(-sum(some.values()) // settings.batch)
     parameters = [one for one in model.parameters() if one.requires_grad]
     averages = [one.detach().clone() for one in parameters]
     optimiser = torch.optim.AdamW(parameters, settings.rate, weight_decay=settings.decay, fused=_has_cuda())
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, settings.rate, steps, pct_start=0.1)
     model.train()
-    for _ in range(settings.epochs):
+    done, began = 0, time.perf_counter()
+    while done < steps:
         order = [one for name in of for one in dice.sample(of[name], some[name])]
         dice.shuffle(order)
-        for at in range(0, len(order), settings.batch):
+        for at in range(0, min(len(order), settings.batch * (steps - done)), settings.batch):
             chosen = [_some_of(pairs, one, settings.statements, dice) for one in order[at : at + settings.batch]]
             loss = _loss(model, pairs, chosen, settings)
             optimiser.zero_grad()
@@ -142,6 +171,9 @@ def _train(model: Judge, pairs: Pairs, kept: list[int], settings: Settings) -> N
             schedule.step()
             with torch.no_grad():
                 torch._foreach_lerp_(averages, [one.detach() for one in parameters], 1 - settings.average)
+            done += 1
+            if done % 25 == 0:
+                print(f"{done} of {steps}: {loss.item():.3f}, {time.perf_counter() - began:.0f} s", flush=True)
     with torch.no_grad():
         for one, average in zip(parameters, averages, strict=True):
             one.copy_(average)
@@ -171,9 +203,7 @@ def _some_of(pairs: Pairs, question: int, most: int, dice: random.Random) -> lis
 def _loss(model: Judge, pairs: Pairs, chosen: list[list[int]], settings: Settings) -> Tensor:
     """The choice is among a question's statements and none of them, which stands at 0."""
     flat = [row for rows in chosen for row in rows]
-    with _half(pairs):
-        logits = model(pairs.batch(flat))
-    logits = logits.float()
+    logits = _by_length(model, pairs, flat)
     widest = max(map(len, chosen))
     place = torch.full((len(chosen), widest), len(flat))
     gold = torch.zeros(len(chosen), widest + 1, dtype=torch.bool)
@@ -193,12 +223,24 @@ def _loss(model: Judge, pairs: Pairs, chosen: list[list[int]], settings: Setting
     return choice.mean() + settings.alone * alone
 
 
+def _by_length(model: Judge, pairs: Pairs, rows: list[int]) -> Tensor:
+    """On a processor in parts of like length, so that little is filled up."""
+    with _half(pairs):
+        if _has_cuda():
+            return model(pairs.batch(rows)).float()
+        order = sorted(range(len(rows)), key=lambda place: pairs.length[rows[place]])
+        parts = [order[at : at + TOGETHER] for at in range(0, len(order), TOGETHER)]
+        logits = torch.cat([model(pairs.batch([rows[place] for place in part])) for part in parts])
+    return logits[torch.argsort(torch.tensor(order))]
+
+
 @torch.no_grad()
 def _judged(model: Judge, pairs: Pairs, rows: list[int]) -> np.ndarray:
     """By row of the pairs; nothing for those that were trained on."""
     logits = np.full(len(pairs.gold), np.nan, np.float32)
-    for at in range(0, len(rows), 512):
-        part = rows[at : at + 512]
+    rows = sorted(rows, key=lambda row: pairs.length[row])
+    for at in range(0, len(rows), 512 if _has_cuda() else TOGETHER):
+        part = rows[at : at + (512 if _has_cuda() else TOGETHER)]
         with _half(pairs):
             logits[part] = model(pairs.batch(part)).float().cpu().numpy()
     return logits

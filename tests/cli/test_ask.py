@@ -39,3 +39,9 @@ def test_a_file_is_added_found_asked_about_and_refused(command: CliRunner) -> No
 
     refused = command.invoke(app, ["ask", "Which", "submarine", "sank", "in", "Peru?"], catch_exceptions=False)
     assert refused.stdout.startswith("No answer.")
+
+    # Without words each line is a question, and a follow-up leans on the one before.
+    lines = "When was the budget approved?\nand by whom?\n\n"
+    talked = command.invoke(app, ["ask"], input=lines, catch_exceptions=False)
+    assert talked.stdout.count("40,000 euros on 3 May. [1]") == 2
+    assert "Asked as: and by whom (budget approved)?" in " ".join(talked.stdout.split())

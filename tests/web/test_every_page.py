@@ -227,6 +227,11 @@ async def test_the_question_and_its_answer_read_without_a_script(
     opened = (await client.get(link, headers=user.headers)).text
     assert re.findall(r'<mark id="cited">(.*?)</mark>', opened) == ["The ferry to Marstal leaves at 07:15 on weekdays."]
     assert re.search(r'<pre id="copied-answer" hidden>.*\[1\].*/evidence/', page, re.DOTALL)
+    conversation = re.findall(r'name="conversation_id" value="([^"]+)"', page)
+    first = {"question": question, "conversation_id": conversation}
+    await client.get("/", params=first, headers=user.headers)
+    follow_up = (await client.get("/", params=first | {"question": "and on weekdays?"}, headers=user.headers)).text
+    assert "Asked as: When does the ferry to Marstal leave on weekdays?" in follow_up
     refused = (await client.get("/?question=Which+submarine+sank+near+Peru", headers=user.headers)).text
     assert "<strong>No answer.</strong>" in refused
     nothing = (await client.get("/", params={"question": question, "tag": "none"}, headers=user.headers)).text

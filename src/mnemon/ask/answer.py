@@ -9,6 +9,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from mnemon.ask.citations import Citation, purged_among
+from mnemon.ask.conversing.turns import AskedNow, asked_now
 from mnemon.ask.explained import WeighedExplanation, explain
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.hits import PassageHit
@@ -65,6 +66,7 @@ class Answer:
     understood: dict[str, str]
     explanation: WeighedExplanation | None
     seconds: float
+    conversation_id: str | None = None
 
     @property
     def text(self) -> str:
@@ -119,10 +121,11 @@ class Asking:
     async def ask(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters = EVERYTHING) -> Answer:
         """Search, weigh, answer or refuse, record."""
         began = time.perf_counter()
-        if listed := await self._listed(tenant, actor, question, filters):
-            return await self._tell_list(tenant, actor, question, listed, began)
-        findings = await self.find(tenant, actor, question, filters)
-        return await self._conclude(tenant, actor, findings, began)
+        asked = await self._in_full(tenant, actor, question, filters)
+        if listed := await self._listed(tenant, actor, asked.full, filters):
+            return await self._tell_list(tenant, actor, asked, listed, began)
+        findings = await self.find(tenant, actor, asked.full, filters)
+        return await self._conclude(tenant, actor, asked, findings, began)
 
     async def stream(
         self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters = EVERYTHING
@@ -132,12 +135,13 @@ class Asking:
         A model's words are shown only after their quotes were found, so they come sentence by sentence.
         """
         began = time.perf_counter()
-        if listed := await self._listed(tenant, actor, question, filters):
-            concluding = asyncio.create_task(self._tell_list(tenant, actor, question, listed, began))
+        asked = await self._in_full(tenant, actor, question, filters)
+        if listed := await self._listed(tenant, actor, asked.full, filters):
+            concluding = asyncio.create_task(self._tell_list(tenant, actor, asked, listed, began))
             evidence: dict[str, Any] = {"passages": [], "mode": "lexical"}
         else:
-            findings = await self.find(tenant, actor, question, filters)
-            concluding = asyncio.create_task(self._conclude(tenant, actor, findings, began))
+            findings = await self.find(tenant, actor, asked.full, filters)
+            concluding = asyncio.create_task(self._conclude(tenant, actor, asked, findings, began))
             ranked = findings.ranked
             passages = [_brief(hit) for hit in findings.hits if ranked.order]
             evidence = {"passages": passages, "mode": _mode(ranked)}
@@ -166,28 +170,39 @@ class Asking:
         found, remembered = await asyncio.gather(searching, self.recall(tenant, question, RECALLED, Reader.of(actor)))
         return Findings(*found, remembered)
 
+    async def _in_full(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters) -> AskedNow:
+        """A follow-up as one would ask it alone."""
+        given = filters.conversation_id if isinstance(filters, Question) else None
+        checked = checked_question(question)
+        if _wants(filters, "as_words"):
+            return AskedNow(checked, checked, given)
+        return await asked_now(self._events, self._searcher.database, tenant, actor, checked, given)
+
     async def _listed(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters) -> ListedEvents | None:
         """The events that a question lists, where it does. Filters are of documents: with one set, none are listed."""
         if filters.applied() or _wants(filters, "as_words"):
             return None
-        wanted = wanted_events(checked_question(question), datetime.now(UTC).date())
+        wanted = wanted_events(question, datetime.now(UTC).date())
         return await list_events(self._searcher.database, tenant, Reader.of(actor), wanted) if wanted else None
 
     async def _tell_list(
-        self, tenant: UUID, actor: Actor, question: str, listed: ListedEvents, began: float
+        self, tenant: UUID, actor: Actor, asked: AskedNow, listed: ListedEvents, began: float
     ) -> Answer:  # fmt: skip
         async with self._searcher.database.transaction(tenant) as tx:
             await read_as(tx, Reader.of(actor))
             sentences = await compose(tx, listed.choices, ())
         answer = Answer(
-            query_id=new_uuid(), question=question, outcome="answered", sentences=sentences, refusal=None,
+            query_id=new_uuid(), question=asked.question, outcome="answered", sentences=sentences, refusal=None,
             strength=listed.strength, mode="lexical", lexical_only=None, model=None, dropped=0, filters={},
-            understood=listed.understood(), explanation=None, seconds=time.perf_counter() - began,
+            understood=listed.understood() | asked.understood(), explanation=None, seconds=time.perf_counter() - began,
+            conversation_id=asked.conversation_id,
         )  # fmt: skip
         await record_question(self._events, tenant, actor, answer)
         return answer
 
-    async def _conclude(self, tenant: UUID, actor: Actor, findings: Findings, began: float) -> Answer:
+    async def _conclude(
+        self, tenant: UUID, actor: Actor, asked: AskedNow, findings: Findings, began: float
+    ) -> Answer:  # fmt: skip
         reader = Reader.of(actor)
         ranked, hits = findings.ranked, findings.hits
         weighed = await self.weigh(tenant, reader, findings)
@@ -204,10 +219,10 @@ class Asking:
             else:
                 refusal = refuse_no_proof(seen, written.dropped, hits)
         answer = Answer(
-            query_id=new_uuid(), question=ranked.asked.question, outcome="refused" if refusal else "answered",
+            query_id=new_uuid(), question=asked.question, outcome="refused" if refusal else "answered",
             sentences=written.sentences, refusal=refusal, strength=weighed.chance, mode=_mode(ranked),
             lexical_only=ranked.lexical_only, model=written.model or None, dropped=written.dropped,
-            filters=ranked.filters.applied(), understood={},
+            filters=ranked.filters.applied(), understood=asked.understood(), conversation_id=asked.conversation_id,
             explanation=explain(weighed, shipped()) if _wants(ranked.filters, "explain") else None,
             seconds=time.perf_counter() - began,
         )  # fmt: skip

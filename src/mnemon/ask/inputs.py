@@ -57,10 +57,16 @@ class Question(PassageFilters):
     """A question."""
 
     question: str = Field(min_length=1, max_length=2000, description="Plain words, as a person would say them.")
+    conversation_id: Maybe[Annotated[str, Field(max_length=150)]] = Field(
+        None,
+        title="Conversation",
+        description="Your name for a conversation: a follow-up uses the names and things of what you asked before.",
+    )
     as_words: bool = Field(
         False,
         title="Time and people as words",
-        description="Take the kind of event, the time and the person that a question names as words, not as limits.",
+        description="Take the question word by word: no kind of event, time or person in it as a limit, and nothing "
+        "from the question before.",
     )
     explain: bool = Field(
         False, description="Show what spoke for each statement that was weighed, and from which chance on one is told."

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from mnemon.ask.conversing.turns import CONVERSATION, entity_of
 from mnemon.log.events import Actor, EntityReference, NewEvent
 from mnemon.log.store import EventLog
 from mnemon.log.types.event_type import EntityRequirement, EventType, PersonalField, declare
@@ -47,6 +48,7 @@ ASKED = declare(
                 "near_misses": SPANS,
                 "dropped": {"type": "integer", "minimum": 0},
                 "milliseconds": {"type": "integer", "minimum": 0},
+                "conversation": {"type": ["string", "null"]},
             },
             "additionalProperties": False,
         },
@@ -54,6 +56,7 @@ ASKED = declare(
         personal_fields=(
             PersonalField("question", "free_text", subject_path="subject"),
             PersonalField("filters", "free_text", subject_path="subject"),
+            PersonalField("conversation", "free_text", subject_path="subject"),
         ),
         examples=(
             {
@@ -87,7 +90,8 @@ async def record_question(events: EventLog, tenant: UUID, actor: Actor, answer: 
     data: dict[str, Any] = {
         "subject": actor.id,
         "question": answer.question,
-        "filters": answer.filters | answer.understood,
+        # What a follow-up means is found anew each time: it holds words of the answer before, which may be purged.
+        "filters": answer.filters | {name: told for name, told in answer.understood.items() if name != "asked_as"},
         "outcome": answer.outcome,
         "reason": answer.refusal.code if answer.refusal else None,
         "mode": answer.mode,
@@ -98,15 +102,11 @@ async def record_question(events: EventLog, tenant: UUID, actor: Actor, answer: 
         "dropped": answer.dropped,
         "milliseconds": milliseconds,
     }
-    await events.append(
-        tenant,
-        [
-            NewEvent(
-                type=ASKED.type, data=data, actor=actor,
-                entities=[EntityReference(ENTITY, str(answer.query_id))], tags=[ENTITY],
-            )
-        ],
-    )  # fmt: skip
+    entities = [EntityReference(ENTITY, str(answer.query_id))]
+    if answer.conversation_id:
+        data["conversation"] = answer.conversation_id
+        entities.append(EntityReference(CONVERSATION, str(entity_of(actor, answer.conversation_id)), "context"))
+    await events.append(tenant, [NewEvent(type=ASKED.type, data=data, actor=actor, entities=entities, tags=[ENTITY])])
     QUESTIONS.labels(answer.outcome).inc()
     SECONDS.observe(answer.seconds)
     log.info(

@@ -1,13 +1,20 @@
 """`mnemon search` and `mnemon ask`: passages and answers on a terminal."""
 
+import asyncio
+import sys
+from functools import partial
+from uuid import uuid4
+
 from mnemon.ask import operations
 from mnemon.ask.explained import WeighedExplanation
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.outputs import Answered, PassagesFound
-from mnemon.cli.bind import bound_command
+from mnemon.cli.bind import Values, asked_of, bound_command, calling
+from mnemon.cli.context import run_async
 from mnemon.cli.last_shown import remember_shown
-from mnemon.cli.output import counted, one_line, say
-from mnemon.operations import Differs
+from mnemon.cli.output import console, counted, one_line, say, show
+from mnemon.errors import MnemonError
+from mnemon.operations import Differs, as_json
 
 SHORT = {
     "doc_id": "--document", "doc_version_id": "--version", "artifact_uid": "--artifact", "media_type": "--type",
@@ -51,18 +58,26 @@ def _print_sentences(answer: Answered) -> None:
         )
         say(f"[{place}] {one.title}, version {one.version_number}{where}: “{one_line(one.quote)}”")
         say(f"    {one.link}", "dim")
-    if answer.understood:
-        say(f"Read from the question: {', '.join(answer.understood.values())}. As words: --as-words", "dim")
+    _print_understood(answer)
     say("The source of a number, with the words marked: mnemon open 1", "dim")
     remember_shown((one.doc_version_id, one.start, one.end) for one in answer.citations)
     if answer.lexical_only:
         say(f"Searched by words only. {answer.lexical_only}", "dim")
 
 
+def _print_understood(answer: Answered) -> None:
+    limits = [told for name, told in answer.understood.items() if name != "asked_as"]
+    if limits:
+        say(f"Read from the question: {', '.join(limits)}. As words: --as-words", "dim")
+    if "asked_as" in answer.understood:
+        say(f"Asked as: {answer.understood['asked_as']}", "dim")
+
+
 def _print_refusal(answer: Answered) -> None:
     refusal = answer.refusal
     assert refusal is not None
     say(f"No answer. {refusal.message}", "bold")
+    _print_understood(answer)
     searched = refusal.searched
     unknown = f"; no passage has {', '.join(searched.unknown_words)}" if searched.unknown_words else ""
     say(f"Searched {counted(searched.chunks, 'passage')}{unknown}.")
@@ -93,10 +108,40 @@ def _parts(hit: PassageHit) -> str:
     return "  ".join(f"{name} {part.value:.2f} ({part.adds:+.2f})" for name, part in hit.explanation.parts.items())
 
 
+def hold_dialogue(tenant: str, given: Values, wants_json: bool) -> None:
+    """Question by question, until there is none."""
+    if not wants_json:
+        say(
+            "Ask, one question on a line; “and who was against it?” leans on the one before. End: an empty line.", "dim"
+        )
+    run_async(_hold_dialogue(tenant, given, wants_json))
+
+
+async def _hold_dialogue(tenant: str, given: Values, wants_json: bool) -> None:
+    conversation = given.get("conversation_id") or f"terminal-{uuid4().hex[:12]}"
+    async with calling(tenant) as answered:
+        while line := (await asyncio.to_thread(_next_line)).strip():
+            try:
+                asked = asked_of(operations.ask, given | {"question": line, "conversation_id": conversation})
+                answer = await answered(operations.ask, asked)
+            except MnemonError as refusal:
+                say(refusal.message, "bold")
+                continue
+            show(as_json(answer), wants_json, partial(print_answer, answer))
+
+
+def _next_line() -> str:
+    if sys.stdin.isatty():
+        console.print("? ", style="bold", end="")
+    return sys.stdin.readline()
+
+
 search = bound_command(
     operations.search, _print_found, words="query", short=SHORT, example="mnemon search who approved the budget"
 )
 ask = bound_command(
-    operations.ask, print_answer, words="question", short=SHORT, differences=WHOLE,
+    operations.ask, print_answer, words="question", short=SHORT, differences=WHOLE, without_words=hold_dialogue,
+    says="Answer a question from the documents, with the quotes that prove each sentence; or refuse and say why.\n\n"
+    "Without words a dialogue opens: each line is a question, and a follow-up leans on what was asked before.",
     example="mnemon ask when does the contract end",
 )  # fmt: skip

@@ -69,6 +69,8 @@ class BoundCommand(Answering):
     # Fields that are given by place, and the one that takes the words of the line.
     arguments: Sequence[str] = ()
     words: str | None = None
+    # What is done where the line has no words: of the tenant, what else was given, whether to print JSON.
+    without_words: Callable[[str, Values, bool], None] | None = None
     # Further names of options that people know.
     short: Mapping[str, str] = field(default_factory=dict)
     # What the terminal takes beside the fields, as a file; `prepare` makes fields of it.
@@ -109,6 +111,9 @@ class BoundCommand(Answering):
         agreed = values.pop("yes", True)
         if self.words and values[self.words]:
             values[self.words] = " ".join(values[self.words])
+        elif self.words and self.without_words:
+            self.without_words(tenant, {name: one for name, one in values.items() if name != self.words}, wants_json)
+            return
         chosen: Answering = next((one for one in self.alternatives if one.when(values)), self)
         if self.prepare and chosen is self:
             values = self.prepare(values, tenant)
@@ -157,7 +162,7 @@ class BoundCommand(Answering):
         fields = offered(self.operation, self.differences)
         made = [argument(name, fields.pop(name)) for name in self.arguments]
         if self.words:
-            made.append(words(self.words, fields.pop(self.words)))
+            made.append(words(self.words, fields.pop(self.words), needed=self.without_words is None))
         needed = self.prepare is None
         made += [option(name, one, self.short.get(name), needed=needed) for name, one in fields.items()]
         made += [parameter(name, kind, unset(kind)) for name, kind in self.beside.items()]

@@ -23,10 +23,11 @@ def argument(name: str, one: FieldInfo) -> inspect.Parameter:
     return parameter(name, kind, ... if one.is_required() else one.default)
 
 
-def words(name: str, one: FieldInfo) -> inspect.Parameter:
-    kind: Any = list[str] if one.is_required() else list[str] | None
+def words(name: str, one: FieldInfo, *, needed: bool = True) -> inspect.Parameter:
+    needed = needed and one.is_required()
+    kind: Any = list[str] if needed else list[str] | None
     words = Annotated[kind, typer.Argument(help=one.description, show_default=False)]
-    return parameter(name, words, ... if one.is_required() else None)
+    return parameter(name, words, ... if needed else None)
 
 
 def option(name: str, one: FieldInfo, short: str | None, *, needed: bool) -> inspect.Parameter:

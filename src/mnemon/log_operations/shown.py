@@ -23,7 +23,7 @@ OF_ARCHIVES = (ARCHIVE_INGESTED.type, ARCHIVE_FAILED.type)
 # How the types of a memory object's events begin.
 MEMORY = "emo."
 # A question often holds the very words that the asker alone may read.
-ASKED_WORDS = frozenset({"question", "filters"})
+ASKED_WORDS = frozenset({"question", "filters", "conversation"})
 
 
 async def shown_events(mnemon: Parts, caller: Caller, events: Sequence[Event]) -> list[LogEventOut]:

@@ -27,7 +27,7 @@ def answer(given: "AnswerOut") -> str:
     said = []
     for sentence in given.sentences:
         quotes = [f"> {_quoted(one, sentence.text)}{_proof(one)}" for one in sentence.proofs]
-        note = f"{sentence.note}: " if sentence.note else ""
+        note = f"{sentence.note} " if sentence.note else ""
         said.append("\n".join([f"{note}{sentence.text}", *quotes]))
     return "\n".join(said)
 

@@ -108,7 +108,9 @@ class AnswerOut(Linked):
     sentences: list[ToldSentence]
     refusal: NoAnswer | None
     strength: float
-    understood: dict[str, str] = Field(description="Read from the question as limits; `as_words` turns that off.")
+    understood: dict[str, str] = Field(
+        description="Read from the question as limits, or how a follow-up was `asked_as`; `as_words` turns that off."
+    )
     explanation: WeighedExplanation | None = Field(description="Why, if `explain` was set.")
     mode: Literal["hybrid", "lexical"]
     model: str | None = Field(description="The language model that wrote it; null when it is made of quotes.")

@@ -13,6 +13,7 @@ from mnemon.ask.query_log import ASKED
 from mnemon.ask.wording import words_of
 from mnemon.documents.samples import sample_files
 from mnemon.errors import InvalidRequest, NotFound
+from mnemon.ids import new_uuid
 from mnemon.log_operations.events import read as read_log
 from mnemon.operations import Caller, Differs, read_input
 from mnemon.web.asking.glance import glance
@@ -63,7 +64,7 @@ async def ask_page(request: Request, mnemon: MnemonPart) -> Response:
         "ask.html", status_code=problem.status if problem else 200, here="ask", visitor=visitor, form=form,
         answer=answer, problem=problem, glance=None if form.value("question") else await glance(mnemon, visitor),
         history=await _history(mnemon, visitor),
-        sample=len(sample_files()),
+        sample=len(sample_files()), conversation=form.value("conversation_id") or f"page-{new_uuid()}",
     )  # fmt: skip
 
 

@@ -132,11 +132,12 @@ function summaryOf(answer) {
   return `${answer.outcome === "answered" ? words + dropped : "Refused"}${search} · ${answer.seconds.toFixed(2)} s`;
 }
 
-function limitsOf({ question, understood: limits }) {
+function limitsOf({ question, understood: { asked_as: full, ...limits } }) {
   const told = Object.values(limits).join(", ");
-  if (!told) return [];
+  const lines = [told && `Read from the question: ${told}`, full && `Asked as: ${full}`].filter(Boolean);
+  if (!lines.length) return [];
   const plain = `/?${new URLSearchParams({ question, as_words: "true" })}`;
-  return [`Read from the question: ${told} · `, element("a", { href: plain }, "take them as words")];
+  return [`${lines.join(" · ")} · `, element("a", { href: plain }, "take it word by word")];
 }
 
 const oneLine = (text) => text.replace(/\s+/g, " ").trim();
