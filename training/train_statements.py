@@ -7,6 +7,7 @@ has the logits of its pairs: what the judgement of answers learns to weigh. `hel
 """
 
 import json
+import math
 import os
 import random
 import sys
@@ -39,6 +40,8 @@ class Settings:
     held: str = "none"
     start: str = ""
     steps: int = 0
+    # Where a machine's speed is not known: the rate falls by the time that is left, and the end is there with it.
+    seconds: float = 0.0
     threads: int = 0
     # Of a question that is held back only so many statements are judged: as many as an answer compares.
     read: int = 0
@@ -155,29 +158,41 @@ def _train(model: Judge, pairs: Pairs, kept: list[int], settings: Settings) -> N
     parameters = [one for one in model.parameters() if one.requires_grad]
     averages = [one.detach().clone() for one in parameters]
     optimiser = torch.optim.AdamW(parameters, settings.rate, weight_decay=settings.decay, fused=_has_cuda())
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, settings.rate, steps, pct_start=0.1)
     model.train()
     done, began = 0, time.perf_counter()
-    while done < steps:
+    progress = 0.0
+    while progress < 1:
         order = [one for name in of for one in dice.sample(of[name], some[name])]
         dice.shuffle(order)
-        for at in range(0, min(len(order), settings.batch * (steps - done)), settings.batch):
+        for at in range(0, len(order), settings.batch):
             chosen = [_some_of(pairs, one, settings.statements, dice) for one in order[at : at + settings.batch]]
             loss = _loss(model, pairs, chosen, settings)
             optimiser.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(parameters, 1.0)
+            for group in optimiser.param_groups:
+                group["lr"] = settings.rate * _share_of_rate(progress)
             optimiser.step()
-            schedule.step()
             with torch.no_grad():
                 torch._foreach_lerp_(averages, [one.detach() for one in parameters], 1 - settings.average)
             done += 1
+            spent = (time.perf_counter() - began) / settings.seconds if settings.seconds else 0.0
+            progress = max(done / steps, spent)
+            if progress >= 1:
+                break
             if done % 25 == 0:
                 print(f"{done} of {steps}: {loss.item():.3f}, {time.perf_counter() - began:.0f} s", flush=True)
     with torch.no_grad():
         for one, average in zip(parameters, averages, strict=True):
             one.copy_(average)
     model.eval()
+
+
+def _share_of_rate(progress: float) -> float:
+    """It rises in the first tenth and then falls to nothing."""
+    if progress < 0.1:
+        return 0.1 + 9 * progress
+    return 0.5 * (1 + math.cos(math.pi * (progress - 0.1) / 0.9))
 
 
 def _has_cuda() -> bool:

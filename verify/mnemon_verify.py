@@ -7,6 +7,7 @@ One file, Python's standard library only, no database.
     mnemon_verify.py checkpoints FILE.jsonl [--key HEX]
     mnemon_verify.py receipt RECEIPT.json [--key HEX]
     mnemon_verify.py consistency PROOF.json --count N --root HEX [--key HEX]
+    mnemon_verify.py answer ANSWER.html|ANSWER.json [--text REVISION=FILE ...] [--key HEX]
     mnemon_verify.py answer ANSWER.json --receipt RECEIPT.json [--text REVISION=FILE ...] [--key HEX]
 
 Give --key, a public key that you were told by another way; without it the key inside the file is used, which proves
@@ -21,6 +22,7 @@ import hashlib
 import json
 import sys
 from datetime import datetime, timedelta, timezone
+from html.parser import HTMLParser
 from pathlib import Path
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)  # noqa: UP017  Python 3.8 is enough for this file
@@ -412,6 +414,136 @@ def check_answer(answer, receipt, texts, key, notes):
         yield "the log tells of citations that the answer leaves out"
 
 
+def check_answer_file(told, texts, key, notes):
+    """A file that carries its own proof: the log attests the question's and the quotes' very words."""
+    yield from check_answer(told, told["receipt"], {}, key, notes)
+    recorded = json.loads(told["receipt"]["event"]["payload"])["data"]
+    parts = [[one["role"], one["note"], [span_of(each) for each in one["citations"]]] for one in told["sentences"]]
+    written = json.dumps([told["question"], parts], ensure_ascii=False, separators=(",", ":"))
+    if sha256(f"{told['salt']}\n{written}".encode()).hex() != recorded.get("words_digest"):
+        yield "the question, a note or a quote is not the one that the log attests"
+    for name in ("outcome", "model", "reason"):
+        if told[name] != recorded.get(name):
+            yield f"the log tells another {name}"
+    if recorded_moment(told["asked_at"]) != recorded_moment(told["receipt"]["event"]["recorded_at"]):
+        yield "it was asked at another time"
+    revisions = {one["doc_version_id"]: one for one in told["revisions"]}
+    for name, one in revisions.items():
+        yield from (f"revision {name}: {fault}" for fault in check_receipt(one["receipt"], key, notes))
+        if one["receipt"]["event"]["payload"] is None or name not in one["receipt"]["event"]["payload"]:
+            yield f"revision {name}: its receipt is about something else"
+        elif name in texts and "sha256:" + sha256(texts[name].encode()).hex() != one["text_hash"]:
+            yield f"revision {name}: the text that was given has another digest"
+    for one in (each for sentence in told["sentences"] for each in sentence["citations"]):
+        if one["doc_version_id"] not in revisions:
+            yield f"revision {one['doc_version_id']}: it is quoted and not told of"
+        elif one["doc_version_id"] in texts and not says(texts, one):
+            yield f"citation {one['doc_version_id']} {one['start']}-{one['end']}: the text says something else there"
+    notes.unread -= set(texts)
+
+
+def span_of(cited):
+    return [cited["doc_version_id"], cited["start"], cited["end"], cited["quote"]]
+
+
+def says(texts, cited):
+    return texts[cited["doc_version_id"]][cited["start"] : cited["end"]] == cited["quote"]
+
+
+def recorded_moment(written):
+    return datetime.fromisoformat(written.replace("Z", "+00:00"))  # noqa: FURB162  Python before 3.11 reads no Z
+
+
+# The page: what it shows must be what the JSON inside says, and nothing that could hide or add words.
+
+STYLE_DIGEST = "1222c3fdc3b6184cdc09d148372a5de6c0c1d68aed8daf03497db965d3575061"
+ELEMENTS = {"html", "head", "meta", "title", "style", "body", "h1", "p", "blockquote", "small", "script"}
+ATTRIBUTES = {("html", "lang", "en"), ("meta", "charset", "utf-8"), ("script", "type", "application/json")}
+
+
+class Page(HTMLParser):
+    def __init__(self, content):
+        super().__init__(convert_charrefs=True)
+        self.inside, self.style, self.shown, self.title, self.faults = "", "", [], "", []
+        self.at = ""
+        self.scripts = 0
+        self.feed(content)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.at = tag
+        self.scripts += tag == "script"
+        if tag not in ELEMENTS or any((tag, *one) not in ATTRIBUTES for one in attributes):
+            self.faults.append(f"the page has something that does not belong there: {self.get_starttag_text()[:80]}")
+
+    def handle_endtag(self, tag):
+        self.at = ""
+
+    def handle_data(self, data):
+        if self.at == "script":
+            self.inside += data
+        elif self.at == "style":
+            self.style += data
+        elif self.at == "title":
+            self.title += data
+        else:
+            self.shown.append(data)
+
+
+def lines_of(told):
+    """What a page of this answer shows, in this order."""
+    yield told["question"]
+    if told["outcome"] == "refused":
+        ending = f"Refused: {told['reason']}."
+    else:
+        ending = (
+            f"Written by {told['model']}; these quotes prove it." if told["model"] else "In the sources' own words."
+        )
+    yield f"Asked {told['asked_at']}. {ending}"
+    quotes = [(sentence["note"], one) for sentence in told["sentences"] for one in sentence["citations"]]
+    for number, (note, one) in enumerate(quotes, 1):
+        yield f"{note} {one['quote']} [{number}]"
+    titles = {one["doc_version_id"]: f"{one['title']}, version {one['version_number']}" for one in told["revisions"]}
+    for number, (_, one) in enumerate(quotes, 1):
+        yield f"[{number}] {titles[one['doc_version_id']]} {one['quote']} "
+        yield f"{one['doc_version_id']} {one['start']}-{one['end']}"
+    for one in told["revisions"]:
+        place = one["receipt"]["event"]["sequence"]
+        yield f"{one['doc_version_id']}: text {one['text_hash']}, file {one['content_hash']}, log {place}"
+    yield f"Log {told['receipt']['event']['sequence']}, signed with {told['receipt']['checkpoint']['public_key']}"
+    yield "Check it offline: python3 mnemon_verify.py answer FILE --key KEY"
+
+
+def page_faults(page, told):
+    yield from page.faults
+    if sha256(page.style.encode()).hex() != STYLE_DIGEST or page.scripts != 1:
+        yield "the page has a style or a script that does not belong there"
+    folded = " ".join(" ".join(page.shown).split())
+    if folded != " ".join(" ".join(lines_of(told)).split()) or page.title != told["question"]:
+        yield "the page shows other words than the answer inside it"
+
+
+def read_answer(path):
+    """The answer, and the page that it came in, if it did."""
+    content = Path(path).read_bytes().decode()
+    if not content.lstrip().startswith("<"):
+        return json.loads(content), None
+    page = Page(content)
+    return json.loads(page.inside), page
+
+
+def run_answer(arguments, notes):
+    told, page = read_answer(arguments.file)
+    texts = read_texts(arguments.text)
+    if told.get("format") == "mnemon/answer/1":
+        faults = list(check_answer_file(told, texts, arguments.key, notes))
+        return [*faults, *(page_faults(page, told) if page else ())]
+    if not arguments.receipt:
+        raise ValueError("this answer carries no proof: give --receipt")
+    receipt = json.loads(Path(arguments.receipt).read_text("utf-8"))
+    return list(check_answer(told, receipt, texts, arguments.key, notes))
+
+
 def read_texts(given):
     """`REVISION=FILE` as text by revision, line ends as they are: offsets count code points."""
     pairs = [one.partition("=") for one in given or []]
@@ -435,8 +567,7 @@ def run(arguments, notes):
         proof = json.loads(Path(arguments.file).read_text(encoding="utf-8"))
         return list(check_consistency(proof, arguments.count, arguments.root, arguments.key))
     if arguments.kind == "answer":
-        answer, receipt = (json.loads(Path(one).read_text("utf-8")) for one in (arguments.file, arguments.receipt))
-        return list(check_answer(answer, receipt, read_texts(arguments.text), arguments.key, notes))
+        return run_answer(arguments, notes)
     if arguments.kind == "checkpoints":
         return list(check_checkpoints(list(read_lines(arguments.file)), arguments.key))
     faults, checkpoints = [], []

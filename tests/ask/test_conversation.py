@@ -78,7 +78,7 @@ async def test_a_follow_up_is_answered_from_its_conversation_alone(
     assert page.events[0].data["conversation"] == "shifts"
     assert "shifts" not in str(page.events[0].entities)
     # Sealed with the asker's key: whoever is erased leaves no conversation.
-    assert {one.path for one in ASKED.personal_fields} == {"question", "filters", "conversation"}
+    assert {one.path for one in ASKED.personal_fields} == {"question", "filters", "conversation", "salt"}
 
     async with database.transaction(tenant) as tx:
         await tx.execute(PURGE, (revision,))

@@ -5,12 +5,14 @@ from typing import Any
 
 import orjson
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import StreamingResponse
+from fastapi.responses import HTMLResponse, StreamingResponse
 
 from mnemon.api.bind import route
 from mnemon.app import Mnemon
 from mnemon.ask import operations
 from mnemon.ask.inputs import Question
+from mnemon.ask.proving.answer_file import AnswerFileAsked
+from mnemon.ask.proving.printable import as_page
 from mnemon.errors import MnemonError
 from mnemon.operations import Caller
 from mnemon.search.questions import checked_question
@@ -19,6 +21,9 @@ router = APIRouter(tags=["search and ask"])
 EVENT_STREAM = "text/event-stream"
 STEPS: dict[int | str, dict[str, Any]] = {
     200: {"content": {EVENT_STREAM: {}}, "description": "The answer, or its steps as they come"}
+}
+PRINTED: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/html": {}}, "description": "The file, or a page to print"}
 }
 
 
@@ -36,6 +41,16 @@ async def _streamed(request: Request, mnemon: Mnemon, caller: Caller, asked: Que
 route(router, "GET", "/search", operations.search)
 route(router, "POST", "/ask", operations.ask, instead=_streamed, answers=STEPS)
 route(router, "GET", "/evidence/{doc_version_id}/{start}-{end}", operations.evidence)
+
+
+async def _printed(request: Request, mnemon: Mnemon, caller: Caller, asked: AnswerFileAsked) -> Response | None:
+    """The page, if that is wanted."""
+    if asked.form != "html":
+        return None
+    return HTMLResponse(as_page(await operations.answer_file(mnemon, caller, asked)))
+
+
+route(router, "GET", "/answers/{query_id}/file", operations.answer_file, instead=_printed, answers=PRINTED)
 
 
 async def _messages(steps: AsyncIterator[tuple[str, dict[str, Any]]]) -> AsyncIterator[bytes]:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Protocol
 from mnemon.ask.citations import OpenedEvidence, open_evidence
 from mnemon.ask.inputs import EvidenceAsked, PassageSearch, Question
 from mnemon.ask.outputs import Answered, PassagesFound, answered
+from mnemon.ask.proving import answer_file as answer_files
+from mnemon.ask.proving.answer_file import AnswerFile, AnswerFileAsked
 from mnemon.ask.replaced import with_replaced
 from mnemon.documents.errors import ArtifactNotFound
 from mnemon.errors import NotFound
@@ -65,6 +67,16 @@ async def search(mnemon: Parts, caller: Caller, asked: PassageSearch) -> Passage
 async def ask(mnemon: Parts, caller: Caller, asked: Question) -> Answered:
     """Answer a question from the documents, with the quotes that prove each sentence; or refuse and say why."""
     return answered(await mnemon.asking.ask(caller.tenant_id, caller.actor, asked.question, asked))
+
+
+@operation(
+    "documents.answer_file", Action.QUERY, read_only=True, errors=(NotFound,),
+    example={"query_id": "01890a5d-ac96-774b-bcce-b302099a8057", "form": "html"},
+    absent={"mcp": "An agent has the answer; a file that proves it is for people."},
+)  # fmt: skip
+async def answer_file(mnemon: answer_files.Parts, caller: Caller, asked: AnswerFileAsked) -> AnswerFile:
+    """An answer of yours as one file that proves itself: JSON, or a page to print with the JSON inside."""
+    return await answer_files.make_answer_file(mnemon, caller, asked.query_id)
 
 
 @operation(

@@ -1,11 +1,13 @@
 """What is kept of a question: that it was asked, what was shown for it, how it ended. Quotes are not kept, only where
-they stand, so that a purged document leaves nothing here; the question itself is sealed with the asker's key."""
+they stand and a salted digest, so that a purged document leaves nothing here; the question itself, and the salt, are
+sealed with the asker's key."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from mnemon.ask.conversing.turns import CONVERSATION, entity_of
+from mnemon.ask.proving.words import attested_parts, new_salt, words_digest
 from mnemon.log.events import Actor, EntityReference, NewEvent
 from mnemon.log.store import EventLog
 from mnemon.log.types.event_type import EntityRequirement, EventType, PersonalField, declare
@@ -49,6 +51,18 @@ ASKED = declare(
                 "dropped": {"type": "integer", "minimum": 0},
                 "milliseconds": {"type": "integer", "minimum": 0},
                 "conversation": {"type": ["string", "null"]},
+                # What each sentence is to the answer, in their order, with how many of the evidence prove it.
+                "sentences": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["role", "note", "citations"],
+                        "properties": {"role": TEXT, "note": TEXT, "citations": {"type": "integer", "minimum": 0}},
+                        "additionalProperties": False,
+                    },
+                },
+                "salt": TEXT,
+                "words_digest": TEXT,
             },
             "additionalProperties": False,
         },
@@ -57,6 +71,7 @@ ASKED = declare(
             PersonalField("question", "free_text", subject_path="subject"),
             PersonalField("filters", "free_text", subject_path="subject"),
             PersonalField("conversation", "free_text", subject_path="subject"),
+            PersonalField("salt", "free_text", subject_path="subject"),
         ),
         examples=(
             {
@@ -86,7 +101,7 @@ log = logger(__name__)
 
 async def record_question(events: EventLog, tenant: UUID, actor: Actor, answer: "Answer") -> None:
     """One event in the log, one structured line without the words, and the counters."""
-    milliseconds = round(answer.seconds * 1000)
+    milliseconds, salt = round(answer.seconds * 1000), new_salt()
     data: dict[str, Any] = {
         "subject": actor.id,
         "question": answer.question,
@@ -101,6 +116,11 @@ async def record_question(events: EventLog, tenant: UUID, actor: Actor, answer: 
         "near_misses": _spans(answer.refusal.near_misses if answer.refusal else ()),
         "dropped": answer.dropped,
         "milliseconds": milliseconds,
+        "sentences": [
+            {"role": one.role, "note": one.note, "citations": len(one.citations)} for one in answer.sentences
+        ],
+        "salt": salt,
+        "words_digest": words_digest(salt, answer.question, attested_parts(answer.sentences)),
     }
     entities = [EntityReference(ENTITY, str(answer.query_id))]
     if answer.conversation_id:

@@ -3,16 +3,22 @@
 import asyncio
 import sys
 from functools import partial
+from pathlib import Path
+from typing import Annotated
 from uuid import uuid4
+
+import typer
 
 from mnemon.ask import operations
 from mnemon.ask.explained import WeighedExplanation
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.outputs import Answered, PassagesFound
-from mnemon.cli.bind import Values, asked_of, bound_command, calling
+from mnemon.ask.proving.answer_file import AnswerFileAsked
+from mnemon.ask.proving.printable import as_page
+from mnemon.cli.bind import Values, asked_of, bound_command, call, calling
 from mnemon.cli.context import run_async
 from mnemon.cli.last_shown import remember_shown
-from mnemon.cli.output import console, counted, one_line, say, show
+from mnemon.cli.output import console, counted, new_file, one_line, say, show
 from mnemon.errors import MnemonError
 from mnemon.operations import Differs, as_json
 
@@ -60,6 +66,7 @@ def _print_sentences(answer: Answered) -> None:
         say(f"    {one.link}", "dim")
     _print_understood(answer)
     say("The source of a number, with the words marked: mnemon open 1", "dim")
+    say(f"The answer with its proof, as a file: mnemon receipt {answer.query_id} -o answer.html", "dim")
     remember_shown((one.doc_version_id, one.start, one.end) for one in answer.citations)
     if answer.lexical_only:
         say(f"Searched by words only. {answer.lexical_only}", "dim")
@@ -108,6 +115,21 @@ def _parts(hit: PassageHit) -> str:
     return "  ".join(f"{name} {part.value:.2f} ({part.adds:+.2f})" for name, part in hit.explanation.parts.items())
 
 
+def _keep_answer(tenant: str, asked: AnswerFileAsked, wants_json: bool, left: Values) -> None:
+    """In a file, as a page where its name ends so; or on the terminal."""
+    output: Path | None = left["output"]
+    as_html = asked.form == "html" or (output is not None and output.suffix in (".html", ".htm"))
+    made = run_async(call(operations.answer_file, tenant, asked.model_copy(update={"form": "json"})))
+    content = as_page(made) if as_html else made.model_dump_json(indent=2) + "\n"
+    if output is None:
+        sys.stdout.write(content)
+        return
+    with new_file(output) as stream:
+        stream.write(content.encode())
+    said = f"Wrote {output}. Check it offline: python3 verify/mnemon_verify.py answer {output}"
+    show({"file": str(output), "query_id": str(made.query_id)}, wants_json, lambda: say(said))
+
+
 def hold_dialogue(tenant: str, given: Values, wants_json: bool) -> None:
     """Question by question, until there is none."""
     if not wants_json:
@@ -144,4 +166,13 @@ ask = bound_command(
     says="Answer a question from the documents, with the quotes that prove each sentence; or refuse and say why.\n\n"
     "Without words a dialogue opens: each line is a question, and a follow-up leans on what was asked before.",
     example="mnemon ask when does the contract end",
+)  # fmt: skip
+receipt = bound_command(
+    operations.answer_file, lambda made: None, arguments=["query_id"], perform=_keep_answer, in_pieces=False,
+    beside={
+        "output": Annotated[
+            Path | None, typer.Option("--output", "-o", help="The new file; a name that ends in .html gives a page.")
+        ]
+    },
+    example="mnemon receipt 01890a5d-ac96-774b-bcce-b302099a8057 --output answer.html",
 )  # fmt: skip

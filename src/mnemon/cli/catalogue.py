@@ -32,6 +32,11 @@ CATALOGUE = {
         "ask",
         "Answer a question from the documents, with the quotes that prove each sentence; or refuse and say why.",
     ),
+    "receipt": Entry(
+        "ask",
+        "receipt",
+        "An answer of yours as one file that proves itself: JSON, or a page to print with the JSON inside.",
+    ),
     "open": Entry(
         "open_source",
         "open_source",

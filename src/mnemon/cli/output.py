@@ -4,7 +4,8 @@ import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from pathlib import Path
+from typing import IO, Annotated, Any
 
 import orjson
 import typer
@@ -13,7 +14,7 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from mnemon.errors import MnemonError
+from mnemon.errors import InvalidRequest, MnemonError
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON document per line instead of text.")]
@@ -91,3 +92,13 @@ def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     return str(value)
+
+
+def new_file(file: Path) -> IO[bytes]:
+    """What is there already is never written over: it may be the older proof."""
+    try:
+        return file.open("xb")
+    except FileExistsError:
+        raise InvalidRequest(f"{file} exists already: choose another name.", file=str(file)) from None
+    except OSError as failure:
+        raise InvalidRequest(f"{file} cannot be written: {failure.strerror}.", file=str(file)) from None

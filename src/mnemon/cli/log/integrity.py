@@ -13,8 +13,7 @@ from mnemon.app import Mnemon
 from mnemon.cli.bind import Alternative, acting, call, command
 from mnemon.cli.context import on_its_own, opened, run_async, tenant_of
 from mnemon.cli.log.verify import ALL_PARTITIONS, partitions_of
-from mnemon.cli.output import Json, TenantOption, say, show, table
-from mnemon.errors import InvalidRequest
+from mnemon.cli.output import Json, TenantOption, new_file, say, show, table
 from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.log_operations import integrity as operations
 from mnemon.operations import as_json
@@ -78,7 +77,7 @@ def _receipt(tenant: str, asked: operations.ReceiptAsked, wants_json: bool, left
     if output is None:
         show(as_json(made), True, lambda: None)
         return
-    with _new_file(output) as stream:
+    with new_file(output) as stream:
         stream.write(orjson.dumps(as_json(made), option=orjson.OPT_INDENT_2) + b"\n")
     covered = orjson.loads(made.checkpoint.statement)["sequence"]
     said = f"Wrote {output}; the checkpoint at {covered} covers it."
@@ -95,19 +94,9 @@ def _export(tenant: str, asked: operations.PartitionAsked, wants_json: bool, lef
         run_async(work(sys.stdout.buffer))
         sys.stdout.buffer.flush()
         return
-    with _new_file(left["file"]) as stream:
+    with new_file(left["file"]) as stream:
         run_async(work(stream))
     say(f"Wrote {left['file']}.")
-
-
-def _new_file(file: Path) -> IO[bytes]:
-    """What is there already is never written over: it may be the older proof."""
-    try:
-        return file.open("xb")
-    except FileExistsError:
-        raise InvalidRequest(f"{file} exists already: choose another name.", file=str(file)) from None
-    except OSError as failure:
-        raise InvalidRequest(f"{file} cannot be written: {failure.strerror}.", file=str(file)) from None
 
 
 def bind(app: typer.Typer) -> None:

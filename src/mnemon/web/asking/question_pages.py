@@ -9,6 +9,7 @@ from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
 from mnemon.ask import operations
 from mnemon.ask.hits import PassageHit
+from mnemon.ask.proving.printable import as_page as printed
 from mnemon.ask.query_log import ASKED
 from mnemon.ask.wording import words_of
 from mnemon.documents.samples import sample_files
@@ -82,6 +83,21 @@ async def _history(mnemon: Mnemon, visitor: Visitor) -> list[OwnQuestion]:
             answered = event["data"].get("outcome") == "answered"
             questions[words] = OwnQuestion(words, answered, str(event["recorded_at"]))
     return list(questions.values())[:REMEMBERED]
+
+
+@router.get("/answers/{query_id}/file")
+@as_page
+@binds(operations.answer_file)
+async def answer_file(request: Request, mnemon: MnemonPart) -> Response:
+    """The answer with its proof, to keep or to print."""
+    visitor = await visit(request, operations.answer_file.action)
+    form = form_of(operations.answer_file, request.query_params)
+    asked = form.asked(**request.path_params)
+    made = await operations.answer_file(mnemon, Caller.of(visitor.principal), asked)
+    content = printed(made) if asked.form == "html" else made.model_dump_json(indent=2)
+    headers = {"Content-Disposition": f'attachment; filename="answer-{asked.query_id}.{asked.form}"'}
+    kind = "text/html" if asked.form == "html" else "application/json"
+    return Response(content, media_type=kind, headers=headers)
 
 
 @router.get("/search")

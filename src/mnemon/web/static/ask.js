@@ -60,7 +60,7 @@ class AnswerPage {
     if (name === "done") {
       progress.textContent = summaryOf(data);
       understood.replaceChildren(...limitsOf(data));
-      if (this.cited.length) shown.append(this.copy());
+      if (this.cited.length) shown.append(this.copy(data.query_id));
     }
     if (name === "error") fail(data.error);
   }
@@ -81,11 +81,16 @@ class AnswerPage {
     this.text.append(paragraph);
   }
 
-  copy() {
+  copy(id) {
     const text = element("pre", { id: "copied-answer", hidden: "" }, [...this.said, ...this.cited].join("\n"));
-    return element("p", {}, element("button", { type: "button", class: "quiet small", "data-copy": "copied-answer" }, "Copy with citations"), text);
+    return element("p", {}, element("button", { type: "button", class: "quiet small", "data-copy": "copied-answer" }, "Copy with citations"), " ", ...savedAs(id), text);
   }
 }
+
+const savedAs = (id) => [
+  element("a", { href: `/answers/${id}/file?form=html`, download: "" }, "Save with proof"), " ",
+  element("a", { href: `/answers/${id}/file`, download: "" }, "JSON"),
+];
 
 const evidenceOf = ({ doc_version_id, start, end }) => `${location.origin}/evidence/${doc_version_id}/${start}-${end}`;
 
