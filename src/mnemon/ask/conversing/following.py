@@ -74,7 +74,7 @@ def _asked_of_another(asked: str, other: str) -> str:
         if said := _times_in(asked):
             return asked[: said[0].start] + bare + asked[said[0].end :]
         other = f"in {bare}" if bare == other else other
-    elif names := _people_in(asked):
+    elif bare[:1].isupper() and (names := _people_in(asked)):
         return asked.replace(names[-1], bare)
     return f"{asked.rstrip('?!. ')} {other}?"
 
