@@ -89,6 +89,10 @@ class Weighing:
     def timed(self) -> bool:
         return bool(things.TIME.search(self.need.question))
 
+    @cached_property
+    def asks_now(self) -> bool:
+        return not self.need.past and bool(things.ASKS_NOW.search(self.need.question))
+
     def share(self, numbers: frozenset[int] | set[int]) -> float:
         return sum(self.weights[number] for number in numbers) / self.total
 
@@ -211,6 +215,7 @@ class Weighing:
             "update": float(bool(things.UPDATE.search(one.text))),
             "once": float(bool(things.ONCE.search(one.text))) * (-1 if self.need.past else 1),
             "denies": float(bool(things.DENIAL.search(one.text))),
+            "changes_now": float(self.asks_now and bool(things.CHANGES.search(one.text))),
         }
 
     def _people(self, one: Statement, involved: str) -> StatementValues:

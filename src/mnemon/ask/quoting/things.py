@@ -118,6 +118,22 @@ UPDATE = re.compile(
     r"neu\w*|ab sofort|aufgehoben|zurückgenommen|gestrichen|doch|bleibt|bleiben)\b",
     _I,
 )
+# A question for what holds now, and the words of a statement by which something else holds than before.
+ASKS_NOW = re.compile(
+    r"\b(?:now|still|currently|today|any ?more|any longer|these days|by now|new|again|latest|current|after|since|"
+    r"jetzt|nun|noch|inzwischen|mittlerweile|weiterhin|aktuell\w*|derzeit|heute|neue[nrms]?|wieder|bleib\w*|dabei|nach|"
+    r"seit)\b",
+    _I,
+)
+CHANGES = re.compile(
+    r"\b(?:slip\w*|push\w* (?:back|out)|moved? (?:to|from)|from .{1,30} to|instead|replac\w*|no longer|not any ?more|"
+    r"dropp?ed|is out|gone|cancel\w*|scrapp?ed|withdrawn|revis\w*|chang\w*|raised|lowered|reduced|extended|postponed|"
+    r"back to|again|handed (?:back|over)|takes? over|took over|new|now|"
+    r"rutsch\w*|verschob\w*|verleg\w*|statt\w*|anstelle|ersetzt|nicht mehr|vom tisch|gestorben|gestrichen|streichen|"
+    r"abgesagt|aufgehoben|geändert|ändert|erhöht|gesenkt|verlängert|doch|wieder|übernimmt|künftig|ab sofort|bisher|"
+    r"vorher|neu\w*|jetzt|nun|entfällt)\b",
+    _I,
+)
 ONCE = re.compile(
     r"\b(?:originally|initially|at first|planned|was supposed|were supposed|used to|previously|formerly|proposal|"
     r"proposed?|suggest\w*|idea|maybe|perhaps|might|could|would|rumou?r|allegedly|"
