@@ -35,7 +35,7 @@ TOGETHER = 14
 
 @dataclass
 class Settings:
-    name: str = "statements"
+    name: str = "statement_reader"
     fold: int = -1
     held: str = "none"
     start: str = ""
