@@ -111,8 +111,9 @@ async def make_answer_file(mnemon: Parts, caller: Caller, query_id: UUID) -> Ans
         != (told["words_digest"])
     ):
         raise NotFound(f"The words of answer {query_id} are not those that were given.", query_id=str(query_id))
+    # What has a default is shown by the doors only where it was set.
     return AnswerFile(
-        query_id=query_id, question=told["question"], asked_at=event.recorded_at, outcome=told["outcome"],
+        format=FORMAT, query_id=query_id, question=told["question"], asked_at=event.recorded_at, outcome=told["outcome"],
         reason=told["reason"], model=told["model"], salt=told["salt"], sentences=sentences,
         revisions=[await _revision(mnemon, caller.tenant_id, row) for row in revisions],
         receipt=await _receipt(mnemon, caller.tenant_id, event.id),
