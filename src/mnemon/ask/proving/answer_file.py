@@ -106,15 +106,13 @@ async def make_answer_file(mnemon: Parts, caller: Caller, query_id: UUID) -> Ans
         quotes = [await _quoted(tx, reader, span) for span in told["evidence"]]
         revisions = await (await tx.execute(REVISIONS, (list({one.doc_version_id for one in quotes}),))).fetchall()
     sentences = _sentences(told.get("sentences", ()), quotes)
-    if (
-        words_digest(told["salt"], told["question"], [one.model_dump(mode="json") for one in sentences])
-        != (told["words_digest"])
-    ):
+    words = words_digest(told["salt"], told["question"], [one.model_dump(mode="json") for one in sentences])
+    if words != told["words_digest"]:
         raise NotFound(f"The words of answer {query_id} are not those that were given.", query_id=str(query_id))
     # What has a default is shown by the doors only where it was set.
     return AnswerFile(
-        format=FORMAT, query_id=query_id, question=told["question"], asked_at=event.recorded_at, outcome=told["outcome"],
-        reason=told["reason"], model=told["model"], salt=told["salt"], sentences=sentences,
+        format=FORMAT, query_id=query_id, question=told["question"], asked_at=event.recorded_at,
+        outcome=told["outcome"], reason=told["reason"], model=told["model"], salt=told["salt"], sentences=sentences,
         revisions=[await _revision(mnemon, caller.tenant_id, row) for row in revisions],
         receipt=await _receipt(mnemon, caller.tenant_id, event.id),
     )  # fmt: skip
