@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mnemon.ask.written import ProvenSentence
+    from mnemon.ask.proven import ProvenSentence
 
 
 def new_salt() -> str:
