@@ -53,7 +53,7 @@ class MailSearch(Input):
     until: Maybe[LastMoment] = Field(None, description="Not after this.")
     draft: Maybe[Name] = Field(None, description="What the message speaks of: a draft (any version) or an RFC.")
     thread: Maybe[Thread] = Field(None, description="Of this thread alone.")
-    limit: Annotated[int, Field(ge=1, le=50)] = Field(10, description="Most passages.")
+    limit: Annotated[int, Field(ge=1, le=100)] = Field(10, description="Most passages.")
 
 
 class FoundMail(Output):
