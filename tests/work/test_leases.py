@@ -1,6 +1,8 @@
 """Leases: held while a worker lives, however busy it is; lost for good once another worker has the job."""
 
 import asyncio
+import errno
+import threading
 import time
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -14,6 +16,7 @@ from mnemon.work.attempt import Attempt
 from mnemon.work.enqueue import enqueue
 from mnemon.work.errors import LeaseLost
 from mnemon.work.failures import JobFailure
+from mnemon.work.heartbeat import Heartbeat
 from mnemon.work.job import Job
 from mnemon.work.line import WorkerLine
 from mnemon.work.queue import (
@@ -321,6 +324,27 @@ async def test_a_worker_whose_event_loop_is_stuck_past_a_limit_is_reported(
         job = await enqueue(tx, kind, note())
     await job_reaches(job.job_id, "DONE", "FAILED")
     assert reports
+
+
+def test_a_full_disk_does_not_end_the_heartbeat(database) -> None:
+    tries, lost = [], threading.Event()
+
+    class Server:
+        app_conninfo = database.server.app_conninfo
+
+        def ensure_running(self) -> None:
+            tries.append(1)
+            if len(tries) == 1:
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+    beating = Heartbeat(Server(), "w", timedelta(seconds=0.3), lambda token: lost.set(), lambda token: None)
+    beating.watch(str(new_uuid()), time.monotonic() + PATIENCE)
+    beating.start()
+    try:
+        assert lost.wait(PATIENCE), "it went on, and was told that nobody has such a lease"
+    finally:
+        beating.close()
+    assert len(tries) >= 2
 
 
 def test_the_first_reason_to_stop_counts() -> None:

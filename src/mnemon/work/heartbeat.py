@@ -13,8 +13,7 @@ from typing import Any
 import psycopg
 
 from mnemon.db.database import Server
-from mnemon.errors import MnemonError
-from mnemon.work.outage import Outage
+from mnemon.work.outage import OUTAGE, Outage
 
 BEAT = "SELECT mnemon.beat(%s, %s::uuid[], %s)::text[] AS held"
 BEATS_PER_LEASE = 3
@@ -72,7 +71,8 @@ class Heartbeat(threading.Thread):
             asked = list(self._watched)
         try:
             held = self._beat(asked)
-        except (psycopg.Error, MnemonError) as failure:
+        except OUTAGE as failure:
+            # A full disk raises OSError where the server is looked for: a thread that ended would lose every lease.
             self._outage.seen(failure)
             self._hang_up()
             return False
