@@ -69,7 +69,7 @@ CATALOGUE = {
     "runs": Entry("runs", "app", "Ingestion runs: what is queued, being read, done and failed."),
     "artifact": Entry("artifact", "app", "Artifacts: texts with an origin, readers and a history."),
     "events": Entry("semantic_events", "app", "Semantic events: decisions, commitments, risks, each with its proof."),
-    "mail": Entry("mail", "app", "Mailing lists: archives, messages, threads."),
+    "mail": Entry("mail.group", "app", "Mailing lists: archives, messages, threads."),
     "webhooks": Entry("recipients", "webhooks", "Webhooks: addresses that are called when something happens."),
     "digests": Entry("recipients", "digests", "Digests: addresses that reports are mailed to."),
     "log": Entry("log.group", "app", "The event log: append, read, follow, prove."),

@@ -8,8 +8,8 @@ import typer
 
 from mnemon.cli.bind import acting, command
 from mnemon.cli.context import OPERATOR, run_async
-from mnemon.cli.mail_consensus import print_consensus, print_report, print_requested, print_stored, print_whole
-from mnemon.cli.mail_passages import print_citations, print_found, print_passages
+from mnemon.cli.mail.consensus import print_consensus, print_report, print_requested, print_stored, print_whole
+from mnemon.cli.mail.passages import print_citations, print_found, print_passages
 from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.mail import inputs, operations, outputs
 from mnemon.mail.consensus import operations as consensus_operations

@@ -1,0 +1,1 @@
+"""`mnemon mail …`: archives of mailing lists, their threads, passages and consensus."""
