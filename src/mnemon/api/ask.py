@@ -11,7 +11,7 @@ from mnemon.api.bind import route
 from mnemon.app import Mnemon
 from mnemon.ask import operations
 from mnemon.ask.inputs import Question
-from mnemon.ask.proving.answer_file import AnswerFileAsked
+from mnemon.ask.proving.filed import AnswerFileAsked
 from mnemon.ask.proving.printable import as_page
 from mnemon.errors import MnemonError
 from mnemon.operations import Caller

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 from mnemon.ask.citations import OpenedEvidence, open_evidence
 from mnemon.ask.inputs import EvidenceAsked, PassageSearch, Question
 from mnemon.ask.outputs import Answered, PassagesFound, answered
-from mnemon.ask.proving import answer_file as answer_files
-from mnemon.ask.proving.answer_file import AnswerFile, AnswerFileAsked
+from mnemon.ask.proving.filed import AnswerFile, AnswerFileAsked
 from mnemon.ask.replaced import with_replaced
 from mnemon.documents.errors import ArtifactNotFound
 from mnemon.errors import NotFound
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
     from mnemon.ask.answer import Asking
     from mnemon.ask.search import Searcher
     from mnemon.db.database import Database
+    from mnemon.log.proof.integrity import Integrity
+    from mnemon.log.store import EventLog
 
 
 # Memory objects that a search shows.
@@ -34,6 +35,19 @@ class Parts(Protocol):
 
     @property
     def asking(self) -> "Asking": ...
+
+
+class FilingParts(Protocol):
+    """What the file of an answer is made from."""
+
+    @property
+    def database(self) -> "Database": ...
+
+    @property
+    def log(self) -> "EventLog": ...
+
+    @property
+    def integrity(self) -> "Integrity": ...
 
 
 @operation(
@@ -74,9 +88,11 @@ async def ask(mnemon: Parts, caller: Caller, asked: Question) -> Answered:
     example={"query_id": "01890a5d-ac96-774b-bcce-b302099a8057", "form": "html"},
     absent={"mcp": "An agent has the answer; a file that proves it is for people."},
 )  # fmt: skip
-async def answer_file(mnemon: answer_files.Parts, caller: Caller, asked: AnswerFileAsked) -> AnswerFile:
+async def answer_file(mnemon: FilingParts, caller: Caller, asked: AnswerFileAsked) -> AnswerFile:
     """An answer of yours as one file that proves itself: JSON, or a page to print with the JSON inside."""
-    return await answer_files.make_answer_file(mnemon, caller, asked.query_id)
+    from mnemon.ask.proving.answer_file import make_answer_file
+
+    return await make_answer_file(mnemon, caller, asked.query_id)
 
 
 @operation(

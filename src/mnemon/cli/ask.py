@@ -13,7 +13,7 @@ from mnemon.ask import operations
 from mnemon.ask.explained import WeighedExplanation
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.outputs import Answered, PassagesFound
-from mnemon.ask.proving.answer_file import AnswerFileAsked
+from mnemon.ask.proving.filed import AnswerFileAsked
 from mnemon.ask.proving.printable import as_page
 from mnemon.cli.bind import Values, asked_of, bound_command, call, calling
 from mnemon.cli.context import run_async

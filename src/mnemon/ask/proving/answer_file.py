@@ -1,13 +1,11 @@
 """An answer as one file: question, quotes, where they stand, and the proof that the log has it."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
-from pydantic import Field
-
 from mnemon.ask.citations import open_evidence
+from mnemon.ask.proving.filed import FORMAT, AnswerFile, FiledCitation, FiledRevision, FiledSentence
 from mnemon.ask.proving.words import words_digest
 from mnemon.ask.query_log import ENTITY
 from mnemon.db.database import Connection, Database
@@ -20,10 +18,7 @@ from mnemon.log.events import Event
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.read.streams import Filter, Stream
 from mnemon.log.store import EventLog
-from mnemon.operations import Caller, Input, Output
-
-FORMAT: Literal["mnemon/answer/1"] = "mnemon/answer/1"
-FileForm = Literal["json", "html"]
+from mnemon.operations import Caller
 
 REVISIONS = """
 SELECT r.doc_version_id, r.doc_id, d.title, r.version_number, r.content_hash, r.text_hash
@@ -45,58 +40,6 @@ class Parts(Protocol):
 
     @property
     def integrity(self) -> Integrity: ...
-
-
-class AnswerFileAsked(Input):
-    """One answer."""
-
-    query_id: UUID = Field(description="As the answer tells it.")
-    form: FileForm = Field("json", description="`html` is a page to print, with the JSON inside.")
-
-
-class FiledCitation(Output):
-    """`quote` is the version's text between the two offsets, in code points."""
-
-    doc_version_id: UUID
-    start: int
-    end: int
-    quote: str
-
-
-class FiledSentence(Output):
-    """Its part in the answer, what is said of it, and the words that it is made of."""
-
-    role: str
-    note: str
-    citations: list[FiledCitation]
-
-
-class FiledRevision(Output):
-    """A version that is quoted: its digests, and the proof that the log tells when it was read."""
-
-    doc_version_id: UUID
-    doc_id: UUID
-    title: str
-    version_number: int
-    content_hash: str
-    text_hash: str = Field(description="SHA-256 of its text, to hold a copy of the text against.")
-    receipt: dict[str, Any]
-
-
-class AnswerFile(Output):
-    """An answer that proves itself: `mnemon_verify.py answer FILE` checks it offline."""
-
-    format: Literal["mnemon/answer/1"] = FORMAT
-    query_id: UUID
-    question: str
-    asked_at: datetime
-    outcome: Literal["answered", "refused"]
-    reason: str | None = Field(description="Why it was refused.")
-    model: str | None = Field(description="The language model that wrote it; its words are not kept, the quotes are.")
-    salt: str = Field(description="With it, question and quotes give the digest that the log attests.")
-    sentences: list[FiledSentence]
-    revisions: list[FiledRevision]
-    receipt: dict[str, Any] = Field(description="Proof that the log has the question and this answer's places.")
 
 
 async def make_answer_file(mnemon: Parts, caller: Caller, query_id: UUID) -> AnswerFile:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from mnemon.ask.proving.answer_file import AnswerFile
+from mnemon.ask.proving.filed import AnswerFile
 
 # Its SHA-256 stands in `verify/mnemon_verify.py`: a style could hide words or add some.
 STYLE = (

@@ -4,13 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from mnemon.db.database import Connection
 from mnemon.models.embedder import Vectors
-from mnemon.models.minilm import Float32s
 from mnemon.semantics.extract.source import SourceRevision
 from mnemon.semantics.link.supersession import EventLink, Placed, links_with
 from mnemon.semantics.link.wording import content_words, overlap
@@ -21,6 +18,9 @@ from mnemon.semantics.semantic_event import (
     SemanticEvent,
     Subject,
 )
+
+if TYPE_CHECKING:
+    from mnemon.models.minilm import Float32s
 
 # Looked at because they share a word; compared in full, each with each, only the likeliest of them.
 MOST_CANDIDATES = 1_000
@@ -66,13 +66,15 @@ async def links_of(
     return [_without_words(link) if link.later in elsewhere else link for link in links]
 
 
-def placed_now(source: SourceRevision, event: SemanticEvent, vector: Float32s | None = None) -> Placed:
+def placed_now(source: SourceRevision, event: SemanticEvent, vector: "Float32s | None" = None) -> Placed:
     said_at = _said(event, source.said_at)
     return Placed(event, said_at, str(source.doc_id), str(source.doc_version_id), source.ingested_at, vector)
 
 
-def unit(vector: Sequence[float] | Float32s) -> Float32s:
+def unit(vector: "Sequence[float] | Float32s") -> "Float32s":
     """Of length one, so that the product of two tells how near they are."""
+    import numpy as np
+
     values = np.asarray(vector, np.float32)
     return values / (np.linalg.norm(values) or 1.0)
 
@@ -85,6 +87,8 @@ def _without_words(link: EventLink) -> EventLink:
 async def _candidates(tx: Connection, source: SourceRevision, new: list[Placed], model_id: str) -> list[Placed]:
     subjects, quotes = " ".join(one.event.subject.ref for one in new), " ".join(one.words for one in new)
     values = (subjects, quotes, source.doc_id, source.doc_version_id, source.readers, MOST_CANDIDATES)
+    import numpy as np  # Late: commands that link nothing do without.
+
     ids = [row["event_id"] for row in await (await tx.execute(CANDIDATES, values)).fetchall()]
     rows = await (await tx.execute(EVENTS, (ids,))).fetchall()
     stored = await (await tx.execute(VECTORS, (ids, model_id))).fetchall()

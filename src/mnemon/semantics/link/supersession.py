@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from mnemon.models.minilm import Float32s
 from mnemon.semantics.link.kept import bare_report, reports_on
 from mnemon.semantics.link.pairs import PairContext, PairKind, features_of, likelihood, may_pair, reason_for
 from mnemon.semantics.link.wording import (
@@ -22,6 +21,9 @@ from mnemon.semantics.link.wording import (
     without_measures,
 )
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Category, SemanticEvent
+
+if TYPE_CHECKING:
+    from mnemon.models.minilm import Float32s
 
 EventLinkKind = Literal["supersedes", "fulfils", "depends_on"]
 
@@ -86,7 +88,7 @@ class Placed:
     # Settles what was said on the same day, as two revisions of the same minutes were.
     came_at: datetime = _NEVER
     # Of its narrative and subject, of length one, where an embedder is at hand.
-    vector: Float32s | None = field(default=None, repr=False, compare=False)
+    vector: "Float32s | None" = field(default=None, repr=False, compare=False)
 
     @property
     def words(self) -> str:
