@@ -40,8 +40,8 @@ def looked(mnemon: Mnemon, tenant: UUID, eventually: Eventually) -> Looked:
     """Import from a place and wait until all that it began has ended; the source."""
     operator = Caller(tenant, TESTER)
 
-    async def run(location: str | Path, name: str = "here") -> outputs.SourceShown:
-        asked = inputs.ImportAsked(location=str(location), name=name)
+    async def run(location: str | Path, name: str = "here", every_minutes: int | None = None) -> outputs.SourceShown:
+        asked = inputs.ImportAsked(location=str(location), name=name, every_minutes=every_minutes)
         begun = await operations.import_mail(mnemon, operator, asked)
 
         async def ended() -> bool:
@@ -167,7 +167,9 @@ async def test_folders_of_mail(looked: Looked, state: State, tmp_path: Path) -> 
 
 
 async def test_a_source_that_is_gone_says_so(looked: Looked, mnemon: Mnemon, tenant: UUID, tmp_path: Path) -> None:
-    source = await looked(tmp_path / "nothing.mbox")
+    with pytest.raises(SourceRefused, match="There is nothing at"):
+        await looked(tmp_path / "nothing.mbox")
+    source = await looked(tmp_path / "nothing.mbox", every_minutes=30)
     assert source.status == "failing"
     assert "no file" in (source.last_error or "")
     page = await mnemon.log.read_page(tenant, Stream.of_type("archive.ingestion.failed"))
