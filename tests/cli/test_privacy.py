@@ -24,7 +24,18 @@ PASSWORD = "correct horse battery"
 def environment(open_folder: Path, make_home: MakeHome) -> dict[str, str]:
     plain = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
     home = make_home(new_folder(open_folder, "privacy-cli"))
-    return plain | {"MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "5", "COLUMNS": "200"}
+    made = plain | {"MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "5", "COLUMNS": "200"}
+    for email in ("ana@example.org", "ben@example.org"):
+        result(made, "user", "add", email, "--role", "admin", "--password", text=f"{PASSWORD} {email}\n")
+    result(made, "log", "register", json.dumps(DECLARATION))
+    return made
+
+
+@pytest.fixture(scope="module")
+def zed(environment: dict[str, str]) -> str:
+    """Somebody who stays."""
+    result(environment, "log", "append", json.dumps({"type": "crm.lead.made", "data": {"id": "p-2", "name": "Zed"}}))
+    return "p-2"
 
 
 def result(environment: dict[str, str], *words: str, text: str = "") -> Any:
@@ -34,12 +45,9 @@ def result(environment: dict[str, str], *words: str, text: str = "") -> Any:
 
 
 def test_a_person_from_record_to_proof_of_absence(environment: dict[str, str]) -> None:
-    for email in ("ana@example.org", "ben@example.org"):
-        result(environment, "user", "add", email, "--role", "admin", "--password", text=f"{PASSWORD} {email}\n")
     result(environment, "user", "add", "cleo@example.org")
-    result(environment, "log", "register", json.dumps(DECLARATION))
     result(environment, "log", "append", json.dumps({"type": "crm.lead.made", "data": {"id": "p-1", "name": NAME}}))
-    assert [one["subject_id"] for one in result(environment, "privacy", "subjects")] == ["p-1"]
+    assert "p-1" in [one["subject_id"] for one in result(environment, "privacy", "subjects")]
     [known] = result(environment, "privacy", "show", "p-1")
     assert (known["field"], known["value"]) == ("/data/name", NAME)
     before = result(environment, "privacy", "scan", "p-1")
@@ -56,10 +64,10 @@ def test_a_person_from_record_to_proof_of_absence(environment: dict[str, str]) -
     for credential in ("", f"{PASSWORD} ana@example.org"):
         named = mnemon(environment, *approve, text=f"{credential}\n")
         assert (named.returncode, "ben@example.org" in named.stderr) == (1, True), "naming a person is not being one"
-    token = result(environment, "token", "add", "approves", "--user", "ben@example.org", "--scope", "write")["secret"]
-    done = result(environment | {"MNEMON_APPROVER_TOKEN": token}, *approve)
+    done = result(environment, *approve, text=f"{PASSWORD} ben@example.org\n")
     assert (done["status"], done["events_affected"]) == ("completed", 1)
-    assert [one["status"] for one in result(environment, "privacy", "erasures")] == ["completed"]
+    listed = {one["erasure_id"]: one["status"] for one in result(environment, "privacy", "erasures")}
+    assert listed[asked["erasure_id"]] == "completed"
     assert result(environment, "privacy", "show", "p-1") == []
 
     after = result(environment, "privacy", "scan", "p-1", "--words", "-", text=f"{NAME}\n")
@@ -73,18 +81,17 @@ def test_a_person_from_record_to_proof_of_absence(environment: dict[str, str]) -
     assert mnemon(environment, "log", "verify").returncode == 0
 
 
-def test_keys_are_rotated_and_payloads_archived_and_restored(environment: dict[str, str]) -> None:
-    result(environment, "log", "append", json.dumps({"type": "crm.lead.made", "data": {"id": "p-2", "name": "Zed"}}))
+def test_keys_are_rotated_and_payloads_archived_and_restored(environment: dict[str, str], zed: str) -> None:
     rotated = result(environment, "privacy", "rotate", "--discard")
-    assert rotated["rewrapped"] == 1
+    assert rotated["rewrapped"] >= 1
     assert len(rotated["discarded"]) == 1
-    # Backups have a new key as well; this home had made none before.
-    assert (len(rotated["backup_key"]), rotated["backup_keys_discarded"]) == (16, [])
+    # Backups have a new key as well, and the second time there is an old one to discard.
+    assert len(rotated["backup_key"]) == 16
     assert len(result(environment, "privacy", "rotate", "--discard")["backup_keys_discarded"]) == 1
     moved = result(environment, "log", "archive", "--before", "2999-01-01")
     assert moved[0]["first_sequence"] == "1"
     assert result(environment, "log", "archives") == moved
-    [known] = result(environment, "privacy", "show", "p-2")
+    [known] = result(environment, "privacy", "show", zed)
     assert known["value"] == "Zed"
     assert mnemon(environment, "log", "verify").returncode == 0
     assert result(environment, "log", "restore") == moved
@@ -93,20 +100,20 @@ def test_keys_are_rotated_and_payloads_archived_and_restored(environment: dict[s
     assert (wrong.returncode, "2026-03-01" in wrong.stderr) == (1, True)
 
 
-def test_a_lost_key_file_is_a_clear_error(environment: dict[str, str]) -> None:
+def test_a_lost_key_file_is_a_clear_error(environment: dict[str, str], zed: str) -> None:
     [file] = (Path(environment["MNEMON_HOME"]) / "keys").glob("privacy-*.key")
     kept = file.read_text()
     file.unlink()
-    lost = mnemon(environment, "privacy", "show", "p-2")
+    lost = mnemon(environment, "privacy", "show", zed)
     assert (lost.returncode, "KEY_UNAVAILABLE" in lost.stderr) == (1, True)
     event = json.dumps({"type": "crm.lead.made", "data": {"id": "p-3", "name": "New"}})
     assert "KEY_UNAVAILABLE" in mnemon(environment, "log", "append", event).stderr
     file.write_text(kept)
-    assert result(environment, "privacy", "show", "p-2")[0]["value"] == "Zed"
+    assert result(environment, "privacy", "show", zed)[0]["value"] == "Zed"
 
 
 def test_a_restore_does_the_erasures_again_that_came_after_the_backup(
-    environment: dict[str, str], tmp_path: Path
+    environment: dict[str, str], zed: str, tmp_path: Path
 ) -> None:
     file, home = tmp_path / "old.backup", Path(environment["MNEMON_HOME"])
     result(environment, "log", "append", json.dumps({"type": "crm.lead.made", "data": {"id": "p-9", "name": "Oskar"}}))
@@ -120,7 +127,7 @@ def test_a_restore_does_the_erasures_again_that_came_after_the_backup(
     restored = result(environment, "db", "restore", str(file), "--replace")
     assert restored["erasures_repeated"] == 1
     assert result(environment, "privacy", "show", "p-9") == []
-    assert result(environment, "privacy", "show", "p-2")[0]["value"] == "Zed"
+    assert result(environment, "privacy", "show", zed)[0]["value"] == "Zed"
     listed.unlink()
     away.rename(listed)
     restored = mnemon(environment, "db", "restore", str(file), "--replace")

@@ -159,6 +159,24 @@ async def test_of_two_runs_of_one_source_the_last_to_complete_wins(
     assert str(active["doc_version_id"]) == ended[1]["doc_version_id"]
 
 
+async def test_an_edit_that_is_taken_back_before_it_was_read_is_taken_back(
+    upload: Upload, work: Work, run_reaches: RunReaches, client: httpx.AsyncClient, user: Person
+) -> None:
+    source = "file:///policies/back.txt"
+    told = [(await upload("Trains only.", "back.txt", source_uri=source)).json()]
+    worker = await work(slots=1)
+    first = await run_reaches(told[0]["run_id"], "succeeded", "failed")
+    worker.stop()
+    told = [(await upload(text, "back.txt", source_uri=source)).json() for text in ("Planes!", "Trains only.")]
+    assert [one["status"] for one in told] == ["queued", "queued"]
+    await work(slots=1)
+    ended = [await run_reaches(one["run_id"], "succeeded", "failed") for one in told]
+    assert ended[1]["doc_version_id"] == first["doc_version_id"]
+    text = (await client.get(f"/v1/documents/{first['doc_id']}/text", headers=user.headers)).json()
+    assert text["text"] == "Trains only."
+    assert (await upload("Trains only.", "back.txt", source_uri=source)).json()["status"] == "skipped"
+
+
 async def test_identical_uploads_at_once_make_one_document_one_blob_and_one_version(
     upload: Upload, work: Work, run_reaches: RunReaches, mnemon: Mnemon, tenant: UUID
 ) -> None:

@@ -42,7 +42,10 @@ SELECT d.doc_id, d.title, d.tags, d.document_type, d.source_system, d.source_id,
        a.doc_version_id AS active_id, a.content_hash AS active_hash,
        same.doc_version_id AS same_id, same.chunk_count, same.details ->> 'title' AS title_then,
        (SELECT coalesce(max(version_number), 0) FROM mnemon.document_revisions o
-         WHERE o.tenant_id = d.tenant_id AND o.doc_id = d.doc_id) AS last_number
+         WHERE o.tenant_id = d.tenant_id AND o.doc_id = d.doc_id) AS last_number,
+       EXISTS (SELECT FROM mnemon.ingestion_runs r
+                WHERE r.tenant_id = d.tenant_id AND r.doc_id = d.doc_id AND r.status IN ('queued', 'running')
+                  AND r.run_type <> 'rebuild' AND r.config ->> 'content_hash' <> %(content_hash)s) AS other_waits
   FROM mnemon.documents d
   LEFT JOIN mnemon.document_revisions a ON a.tenant_id = d.tenant_id AND a.doc_id = d.doc_id AND a.is_active
   LEFT JOIN LATERAL (
@@ -75,13 +78,18 @@ async def settle(transaction: LogTransaction, files: Files, arrival: Arrival) ->
     known = await _find(tx, arrival)
     refuse_over(origin, known)
     terms = terms_of(origin, actor, known)
-    if known is not None and known["active_hash"] == arrival.received.content_hash:
+    if known is not None and known["active_hash"] == arrival.received.content_hash and not _comes_after(arrival, known):
         return await _unchanged(transaction, files, arrival, known, terms)
     if known is not None and arrival.text is not None and known["same_id"] is not None:
         return await _restored(transaction, arrival, known, terms)
     if known is not None:
         refuse_wider(origin, actor, known)
     return await _new_content(transaction, files, arrival, known, terms)
+
+
+def _comes_after(arrival: Arrival, known: Known) -> bool:
+    """A file is read after another that came meanwhile and will be served once it is read; a text waits for nobody."""
+    return bool(known["other_waits"]) and arrival.text is None
 
 
 async def _address(tx: Connection, arrival: Arrival) -> str:
