@@ -93,6 +93,7 @@ NO_PAGES = frozenset({
     "/login", "/account/file", "/account/tokens", "/events/export", "/upload/worker", "/log/{event_id}/receipt",
     "/evidence/{doc_version_id}/{start}-{end}", "/memory/{emo_id}/diff",
     "/lists/report/file", "/log/tail", "/documents/{doc_id}/changes",
+    "/answers/{query_id}/file",
 })  # fmt: skip
 
 

@@ -128,9 +128,9 @@ def restore_(
     """
 
     async def work(target: Path) -> tuple[Manifest, int]:
+        settings = settings_at_home()
         if not target.exists():
             raise BackupFailed(f"There is no file {target}.", file=str(target))
-        settings = settings_at_home()
         listed = ErasureList(settings.home)
         async with open_database(settings) as database:
             keys, folders = BackupKeys(settings.home), Files.of(settings).folders

@@ -20,7 +20,8 @@ BEGIN
         UNION
         (SELECT e.event_id FROM semantic_events e
           WHERE e.tenant_id = tenant AND e.doc_id = document AND e.doc_version_id <> own_revision
-            AND e.category IN ('Decision', 'Commitment', 'Execution', 'Change', 'Collaboration', 'Stakeholder') AND e.status <> 'dismissed'
+            AND e.category IN ('Decision', 'Commitment', 'Execution', 'Change', 'Collaboration', 'Stakeholder')
+            AND e.status <> 'dismissed'
           LIMIT most);
 END $$;
 REVOKE EXECUTE ON FUNCTION mnemon.events_to_link FROM PUBLIC;
