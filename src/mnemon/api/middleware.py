@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import re
 import time
+from typing import Any
 
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers, MutableHeaders
@@ -13,6 +14,7 @@ from mnemon.errors import InvalidRequest, MnemonError, RequestTooLarge
 from mnemon.ids import new_ulid
 from mnemon.settings import is_loopback
 from mnemon.telemetry import bind, counter, histogram, logger, unbind_all
+from mnemon.tracing import HEADER, span
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Of a body that is refused: as much is read, for as long, so that its sender gets the answer.
@@ -64,13 +66,17 @@ class Watch:
                     headers.setdefault(name, value)
             await send(message)
 
-        try:
-            await self.app(scope, receive, send_with_headers)
-        except Exception:
-            log.exception("request_failed", method=scope["method"], path=scope["path"])
-            raise
-        finally:
-            _measure(scope, status, time.perf_counter() - started)
+        parent = Headers(scope=scope).get(HEADER)
+        with span(scope["method"], parent, request_id=request_id) as current:
+            try:
+                await self.app(scope, receive, send_with_headers)
+            except Exception:
+                log.exception("request_failed", method=scope["method"], path=scope["path"])
+                raise
+            finally:
+                _measure(scope, status, time.perf_counter() - started)
+                if current is not None:
+                    _name(current, scope, status)
 
 
 class Refusals:
@@ -189,6 +195,14 @@ def _request_id(headers: Headers) -> str:
     """The caller's own id where it is harmless, so that lines can be joined across systems."""
     given = headers.get("x-request-id", "")
     return given if REQUEST_ID.fullmatch(given) else new_ulid()
+
+
+def _name(current: Any, scope: Scope, status: int) -> None:
+    """By its route: a path has ids, and who looks at traces looks for what is alike."""
+    route = getattr(scope.get("route"), "path", "unknown")
+    current.update_name(f"{scope['method']} {route}")
+    told = {"http.request.method": scope["method"], "http.route": route, "http.response.status_code": status}
+    current.set_attributes(told)
 
 
 def _measure(scope: Scope, status: int, seconds: float) -> None:

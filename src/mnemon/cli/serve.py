@@ -16,6 +16,7 @@ from mnemon.identity.bootstrap import link_until_first_login
 from mnemon.serving import telling_address
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
+from mnemon.tracing import tracing
 
 
 @on_its_own("It is the server that the other doors stand in.")
@@ -43,7 +44,8 @@ def serve(
     configure_logging(settings.log_level, settings.log_format)
     with contextlib.suppress(asyncio.CancelledError), listening_socket(settings) as listener:
         chosen = settings.model_copy(update={"port": listener.getsockname()[1]})
-        run_async(_serve(chosen, listener, as_json))
+        with tracing(settings.trace_endpoint, "mnemon-serve"):
+            run_async(_serve(chosen, listener, as_json))
 
 
 async def _serve(settings: Settings, listener: socket.socket, as_json: bool) -> None:

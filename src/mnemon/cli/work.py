@@ -14,6 +14,7 @@ from mnemon.cli.process import start_over, stop_on_signals
 from mnemon.reports.delivery.following import RecipientFollower
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
+from mnemon.tracing import tracing
 from mnemon.work.kinds import kinds_named
 from mnemon.work.transports.choose import internal_token, taking_transport
 from mnemon.work.transports.http_transport import HttpReceiver
@@ -38,7 +39,8 @@ def work(
     given = {} if slots is None else {"worker_slots": slots}
     settings = load_settings(**given)
     configure_logging(settings.log_level, settings.log_format)
-    run_async(_work(settings, kinds.split(",") if kinds else None))
+    with tracing(settings.trace_endpoint, "mnemon-work"):
+        run_async(_work(settings, kinds.split(",") if kinds else None))
 
 
 async def _work(settings: Settings, kinds: list[str] | None) -> None:

@@ -31,6 +31,12 @@ class ServerSettings(BaseModel):
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = setting(
         (), "Addresses of reverse proxies whose X-Forwarded-For header is believed, separated by commas. Empty: none."
     )
+    trace_endpoint: str | None = setting(
+        None,
+        "Collector that traces are sent to, from requests to their jobs: the address of OTLP over HTTP, such as "
+        "http://collector:4318. Unset: none.",
+        pattern=r"^https?://[^\s?#]+$",
+    )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = setting(
         (), "Origins whose web pages may call the API, separated by commas. Empty: none."
     )

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from structlog.contextvars import bind_contextvars
 
 from mnemon.telemetry import logger
+from mnemon.tracing import is_tracing, span
 from mnemon.work import metrics
 from mnemon.work.errors import JobPostponed, LeaseLost, TimeLimitExceeded
 from mnemon.work.failures import JobFailure, failure_of
@@ -18,6 +19,9 @@ from mnemon.work.outage import is_outage
 Why = Literal["time", "lost", "stop"]
 # Until a job whose database went away is tried again: that is not its fault, and costs it no attempt.
 OUTAGE_PAUSE = 2.0
+TRACE = """
+SELECT traceparent FROM mnemon.job_traces WHERE tenant_id = mnemon.current_tenant() AND job_id = %s
+"""
 
 log = logger(__name__)
 
@@ -73,7 +77,7 @@ class Attempt:
             if self.why is not None:
                 return self._stopped()
             self.running = True
-            return Done(await self._call_handler())
+            return Done(await (self._traced() if is_tracing() else self._call_handler()))
         except asyncio.CancelledError:
             if self.why is None:
                 raise
@@ -95,6 +99,15 @@ class Attempt:
             self.seconds = time.perf_counter() - self.started
             if self.alarm is not None:
                 self.alarm.cancel()
+
+    async def _traced(self) -> str | None:
+        """As a part of the trace that left the job behind."""
+        job = self.job
+        async with job.database.transaction(job.tenant_id) as tx:
+            row = await (await tx.execute(TRACE, (job.job_id,))).fetchone()
+        told = {"job_id": job.job_id, "tenant_id": job.tenant_id, "attempt": job.attempt}
+        with span(f"job {job.kind.name}", row["traceparent"] if row else None, **told):
+            return await self._call_handler()
 
     async def _call_handler(self) -> str | None:
         job = self.job

@@ -9,6 +9,7 @@ import orjson
 
 from mnemon.db.database import Connection
 from mnemon.ids import new_time_ordered_uuid
+from mnemon.tracing import traceparent
 from mnemon.work.errors import InvalidPayload
 from mnemon.work.kinds import JobKind, Payload
 
@@ -41,6 +42,10 @@ WITH added AS (
        WHERE dedupe_key IS NOT NULL AND status IN ('PENDING', 'PROCESSING') DO NOTHING
     RETURNING job_id)
 SELECT job_id, pg_notify('mnemon_jobs', %(kind)s) FROM added
+"""
+TRACE = """
+INSERT INTO mnemon.job_traces (tenant_id, job_id, traceparent)
+SELECT mnemon.current_tenant(), job_id, %s FROM unnest(%s::uuid[]) AS job_id
 """
 FIND_TWIN = """
 SELECT job_id FROM mnemon.jobs
@@ -84,6 +89,7 @@ async def enqueue(
     while True:
         added = await (await tx.execute(ADD, values)).fetchone()
         if added is not None:
+            await _trace(tx, [added["job_id"]])
             return Enqueued(added["job_id"], created=True)
         twin = await (await tx.execute(FIND_TWIN, (kind.name, dedupe_key))).fetchone()
         if twin is not None:
@@ -107,7 +113,15 @@ async def enqueue_many(
         for payload, key in zip(payloads, keys, strict=True)
     )
     values = _values(kind) | {"priority": priority, "items": f"[{items}]"}
-    return [row["job_id"] for row in await (await tx.execute(ADD_MANY, values)).fetchall()]
+    added = [row["job_id"] for row in await (await tx.execute(ADD_MANY, values)).fetchall()]
+    await _trace(tx, added)
+    return added
+
+
+async def _trace(tx: Connection, jobs: list[UUID]) -> None:
+    """Where traces are sent, the job's own span will be a part of the one under way."""
+    if (parent := traceparent()) is not None:
+        await tx.execute(TRACE, (parent, jobs))
 
 
 def _values(kind: JobKind[Payload]) -> dict[str, object]:

@@ -19,6 +19,7 @@ from mnemon.log.events import Appended, NewEvent
 from mnemon.log.privacy.seal import EventDraft, Seal
 from mnemon.log.types.registry import CompiledType, Registry
 from mnemon.settings import Settings
+from mnemon.tracing import note
 
 LEGAL_ENTITY = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,100}")
 
@@ -90,6 +91,7 @@ class RequestMaker:
             prepare(context, made, closed, one) for made, closed, one in zip(drafts, sealed, compiled, strict=True)
         ]
         _check_keys(prepared)
+        note(correlation_id=",".join(sorted({one.correlation_id for one in prepared})[:10]))
         return Request(prepared)
 
     def forget(self, tenant: UUID, refusal: SubjectErased | NotNew) -> None:
