@@ -85,6 +85,9 @@ async def measure(home: Path) -> dict[str, float]:
                 while not await _is_read(client) or await is_reading(mnemon.database, tenant):  # noqa: ASYNC110
                     await asyncio.sleep(0.2)
             filled.touch()
+        # A database that was kept may have been moved to newer tables, of which the planner knows nothing yet.
+        async with mnemon.database.owner() as owner:
+            await owner.execute("ANALYZE")
         pages = PAGES | await single_things(client)
         tell_unmeasured(pages)
         times = {name: await timed(client, address) for name, address in (pages | ANSWERS | COMMON).items()}
