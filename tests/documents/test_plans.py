@@ -7,6 +7,7 @@ import pytest
 
 from mnemon.db.database import Database
 from mnemon.documents import artifact_names, library, runs
+from mnemon.documents.access import Reader, read_as
 from mnemon.documents.ingest import recording
 from mnemon.documents.intake import settle, sweep
 from mnemon.ids import new_uuid
@@ -64,3 +65,34 @@ async def test_no_table_is_read_from_end_to_end(
     plan = "\n".join(row["QUERY PLAN"] for row in found)
     assert "Seq Scan" not in plan, plan
     assert all(index in plan for index in indexes), plan
+
+
+READ_WHOLE = (
+    "SELECT sum(seq_scan) AS times FROM pg_stat_xact_user_tables WHERE relname IN ('documents', 'document_revisions')"
+)
+
+
+async def test_documents_are_found_by_a_part_of_their_names_without_reading_all_names(
+    database: Database, large_tenant: UUID
+) -> None:
+    async with database.transaction(large_tenant) as tx:
+        await read_as(tx, Reader("me"))
+        few = await library.list_documents(tx, search="cument 477")
+        none = await library.list_documents(tx, search="Dokument")
+        row = await (await tx.execute(READ_WHOLE)).fetchone()
+        many = await library.list_documents(tx, search="document", page=2)
+        short = await library.list_documents(tx, search="77")
+        everything = await library.list_documents(tx, search="document", statuses=library.ALL)
+        unread = await library.list_documents(tx, search="document", statuses=(library.DocumentStatus.UNREAD,))
+        await read_as(tx, Reader("somebody else"))
+        hidden = await library.list_documents(tx, search="cument 477")
+    assert row == {"times": 0}
+    assert ([one.title for one in few.documents], few.total) == (
+        ["Document 477", *(f"Document 477{n}" for n in range(10))], 11,
+    )  # fmt: skip
+    assert (none.total, hidden.total) == (0, 0)
+    assert [one.title for one in many.documents] == [f"Document {n}" for n in range(21, 41)]
+    for listed in (many, everything):
+        assert (listed.total, listed.total_is_exact) == (library.MOST_NAMED, False)
+    assert (short.total, short.total_is_exact) == (sum("77" in str(n) for n in range(5001)), True)
+    assert (unread.total, unread.total_is_exact) == (0, True)

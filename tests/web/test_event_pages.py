@@ -8,6 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from mnemon.semantics.extract import job
+from mnemon.semantics.link.supersession import EventLink
 from mnemon.web.event_pages import ON_A_PAGE
 from tests.api.conftest import Person, admin, caller_address, client, mnemon, user
 from tests.semantics.conftest import all_done, quick_retries, settings, work
@@ -109,6 +111,34 @@ async def test_what_was_replaced_and_what_replaced_it_name_each_other(see: See, 
     assert "as things stood on 1 April 2026" in then
     assert '<span class="state">stands</span>' in then
     assert "Replaced by" not in then
+
+
+async def test_what_may_have_been_replaced_is_asked_where_it_is_listed(
+    see: See, take: Take, all_done: Done, client: httpx.AsyncClient, user: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    promise, later = "Ada Byron will move the ledger to MySQL by 9 March 2026.", "We decided to buy a ledger."
+    await take(promise, title="January")
+    await all_done()
+    [earlier] = re.findall(r'<li id="(evt_\w+)">', await see("/events/commitments"))
+
+    async def suggested(tx: Any, source: Any, events: Any, *more: Any) -> list[EventLink]:
+        return [EventLink("supersedes", events[0].event_id, earlier, "the same ledger", suggested=True)]
+
+    monkeypatch.setattr(job, "links_of", suggested)
+    await take(later, ts="2026-05-04T09:00:00Z", title="May")
+    await all_done()
+    page = await see("/events/commitments")
+    assert re.search(rf"Perhaps replaced by:</span> <a href=\"/evidence/[^\"]+\">{later}</a>", page)
+    [decision] = re.findall(r'action="/events/(evt_\w+)/link"', page)
+    assert later in await see(f"/events/{decision}")
+    said = {"earlier": earlier, "kind": "supersedes", "back": "/events/commitments"}
+    done = await client.post(
+        f"/events/{decision}/link", data=said, headers=user.headers | {"Origin": "http://127.0.0.1:8787"}
+    )
+    assert done.status_code == 303, done.text
+    assert promise not in told(await see("/events/commitments"))
+    replaced = await see("/events", status="superseded")
+    assert (told(replaced), "Perhaps" in replaced) == ([promise], False)
 
 
 async def test_what_is_private_is_on_nobody_elses_page(

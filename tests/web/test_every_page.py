@@ -7,6 +7,7 @@ from uuid import UUID
 
 import httpx
 
+from mnemon.api.access import SESSION_COOKIE
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Role
 from mnemon.web.pages import PARTS
@@ -179,6 +180,26 @@ async def test_two_administrators_forget_a_person(
     assert "Eve likes tea." not in gone.text
 
 
+async def test_a_scan_finds_what_is_left_of_a_person_and_nothing_of_other_tenants(
+    client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, other_tenant: UUID
+) -> None:
+    stranger = await person(mnemon, other_tenant, Role.ADMIN)
+    words = {"subject_id": "customer-17", "words": "Zebulon Quist\n\nZQ-4471"}
+    note = {"content": "Zebulon Quist wants a letter."}
+    made = await client.post("/memory", data=note, headers=admin.headers | OWN)
+    before = await client.post("/privacy/person", data=words, headers=admin.headers | OWN)
+    assert "Found in" in before.text
+    assert "<code>mnemon.emo_history.content</code>" in before.text, before.text
+    assert "Zebulon" not in before.text, "the words are not shown again"
+    elsewhere = await client.post("/privacy/person", data=words, headers=stranger.headers | OWN)
+    assert "Nothing is left" in elsewhere.text, elsewhere.text
+    assert made.status_code == 303
+    short = await client.post("/privacy/person", data=words | {"words": "Q"}, headers=admin.headers | OWN)
+    assert short.status_code == 422
+    bare = await client.post("/privacy/person", data=words | {"words": ""}, headers=admin.headers | OWN)
+    assert "Nothing was looked for" in bare.text
+
+
 async def test_someone_is_let_in_promoted_and_locked_out(client: httpx.AsyncClient, admin: Person) -> None:
     headers = admin.headers | OWN
     added = await client.post(
@@ -250,6 +271,28 @@ async def test_a_newcomer_takes_the_sample_in_one_click(client: httpx.AsyncClien
     assert runs["total"] > 5
     named = [one["config"]["original_filename"] for one in runs["items"]]
     assert len({one["doc_id"] for one in runs["items"]}) == len(named) - 1
+
+
+async def test_a_file_is_uploaded_by_a_plain_form(client: httpx.AsyncClient, user: Person) -> None:
+    client.cookies.set(SESSION_COOKIE, user.session)
+    page = (await client.get("/upload")).text
+    form = re.search(r'<form[^>]*action="/upload" enctype="multipart/form-data"[^>]*>.*?</form>', page, re.DOTALL)
+    assert form
+    assert "<noscript><button>" in form[0]
+    [token] = re.findall(r'name="form_token" value="([0-9a-f]+)"', form[0])
+    file = {"file": ("tide.txt", b"The tide comes at noon.")}
+    given = {"tags": "harbour, tide", "visibility_scope": "", "retention_policy": "", "new_version_of": ""}
+    sent = await client.post("/upload", files=file, data=given | {"form_token": token}, headers=OWN)
+    assert (sent.status_code, sent.headers.get("location")) == (303, "/runs"), sent.text
+    [run] = (await client.get("/v1/ingestion-runs")).json()["items"]
+    assert run["config"]["original_filename"] == "tide.txt"
+    foreign = await client.post("/upload", files=file, data=given | {"form_token": "0" * 40}, headers=OWN)
+    assert (foreign.status_code, "not made for your present session" in foreign.text) == (403, True)
+    wrong = await client.post(
+        "/upload", files={"file": ("tide.exe", b"MZ")}, data=given | {"form_token": token}, headers=OWN
+    )
+    assert (wrong.status_code, "tide.exe" in wrong.text) == (422, True), wrong.text
+    assert (await client.get("/v1/ingestion-runs")).json()["total"] == 1
 
 
 def test_the_scripts_are_small() -> None:

@@ -1,6 +1,7 @@
 """Uploading over REST: one file or many, each with its own outcome."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import psycopg
@@ -24,7 +25,8 @@ from mnemon.operations import Bound, Caller, Differs, model_of, offered, read_in
 from mnemon.telemetry import logger
 
 router = APIRouter(tags=["documents"])
-PATHS = frozenset({"/v1/ingest", "/api/ingest"})
+# The last one is the page of the web, for browsers without script.
+PATHS = frozenset({"/v1/ingest", "/api/ingest", "/upload"})
 # What a form needs around its files.
 SLACK = 1 << 20
 Files = Annotated[list[Any], WithJsonSchema({"type": "array", "items": {"type": "string", "format": "binary"}})]
@@ -58,7 +60,7 @@ async def ingest(
     refuse_unknown(request)
     caller = Caller.of(principal, address_of(request))
     try:
-        form, asked = await _read(request, mnemon, caller)
+        form, asked = await read_upload(request, mnemon, caller)
     except MnemonError as refusal:
         answer = await answer_failure(request, refusal)
         # The rest of the body is not read: what follows on this connection would be taken for a request.
@@ -67,7 +69,7 @@ async def ingest(
     if len(form.files) == 1:
         taken = await _take(mnemon, caller, form.files[0], asked)
         return _answer(taken, 202 if taken.run_id else 200)
-    told = [await _take_one_of_many(mnemon, caller, one, asked) for one in form.files]
+    told = [await take_one_of_many(mnemon, caller, one, asked) for one in form.files]
     if all(one.error_code == DatabaseUnavailable.code for one in told):
         raise DatabaseUnavailable(told[0].reason or "")
     refused = any(one.error_code for one in told)
@@ -78,7 +80,10 @@ async def ingest(
 ingest.bound = Bound(upload, SEVERAL)  # type: ignore[attr-defined]
 
 
-async def _read(request: Request, mnemon: Mnemon, caller: Caller) -> tuple[UploadForm, UploadFields]:
+async def read_upload(
+    request: Request, mnemon: Mnemon, caller: Caller, check: Callable[[UploadForm], None] = lambda form: None
+) -> tuple[UploadForm, UploadFields]:  # fmt: skip
+    """Files are on disk then. `check` may refuse what came with them, and takes out fields that are its own."""
     settings = mnemon.settings
     most = settings.upload_max_files * mnemon.files.largest + SLACK
     announced = request.headers.get("content-length", "0")
@@ -92,6 +97,7 @@ async def _read(request: Request, mnemon: Mnemon, caller: Caller) -> tuple[Uploa
     )
     form = await reader.read(request)
     try:
+        check(form)
         return form, _asked(form)
     except MnemonError:
         await asyncio.to_thread(reader.discard)
@@ -119,7 +125,7 @@ async def _take(mnemon: Mnemon, caller: Caller, file: Received | Refused, asked:
     return await upload(mnemon, caller, asked.model_copy(update={"file": file}))
 
 
-async def _take_one_of_many(mnemon: Mnemon, caller: Caller, file: Received | Refused, asked: UploadFields) -> FileTaken:
+async def take_one_of_many(mnemon: Mnemon, caller: Caller, file: Received | Refused, asked: UploadFields) -> FileTaken:
     """Whatever fails, the others are taken in, and the sender learns of each."""
     try:
         return await _take(mnemon, caller, file, asked)

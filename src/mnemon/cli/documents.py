@@ -44,7 +44,8 @@ def print_documents(found: DocumentList) -> None:
     rows = [(one.doc_id, one.title, one.status, one.version_number, one.updated_at) for one in found.items]
     table(["Id", "Title", "Status", "Version", "Changed"], rows, "No documents: add some with `mnemon add PATH`.")
     if found.total > len(rows):
-        say(f"{counted(found.total, 'document')} in all; --page shows the others.")
+        more = "" if found.total_is_exact else " or more"
+        say(f"{counted(found.total, 'document')}{more} in all; --page shows the others.")
 
 
 def print_document(one: Document) -> None:

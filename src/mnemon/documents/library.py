@@ -38,6 +38,11 @@ COLUMNS = f"""d.doc_id, d.source_type, split_part(d.source_uri, '#of=', 1) AS so
        d.created_at, d.updated_at, d.purged_at, {STATUS} AS status, v.doc_version_id, v.version_number,
        v.version_label, v.is_active, v.media_type,
        v.original_filename, v.size_bytes, v.char_count, v.page_count, v.chunk_count, v.written_at, v.authors"""
+NAMED = "SELECT mnemon.documents_named(%s, %s) AS doc_id"
+# Of a name that is in more documents than this only a page is looked for, newest first; nobody leafs through them all.
+MOST_NAMED = 1_000
+# Shorter words have no key, and are in most names.
+SHORTEST_KEY = 3
 IN_STATUS = f" AND {STATUS} = ANY(%(statuses)s)"
 WANTED = """
    AND (%(search)s::text IS NULL OR d.title ILIKE %(search)s OR v.original_filename ILIKE %(search)s
@@ -46,11 +51,17 @@ WANTED = """
    AND (%(source_type)s::text IS NULL OR d.source_type = %(source_type)s)
    AND (d.readers IS NULL OR mnemon.may_read(d.readers))
 """
+AMONG = " AND d.doc_id = ANY(%(among)s::uuid[])"
 ORDER = "ORDER BY d.created_at DESC, d.doc_id LIMIT %(limit)s OFFSET %(offset)s"
 PAGE = f"SELECT {COLUMNS} {DOCUMENTS} {IN_STATUS} {WANTED} {ORDER}"
 COUNT = f"SELECT count(*) AS total {DOCUMENTS} {IN_STATUS} {WANTED}"
 ACTIVE_PAGE = f"SELECT {COLUMNS} {ACTIVE_ONES} {WANTED} {ORDER}"
 ACTIVE_COUNT = f"SELECT count(*) AS total {ACTIVE_ONES} {WANTED}"
+# By a name, among those that may have it.
+NAMED_PAGE = f"SELECT {COLUMNS} {DOCUMENTS} {IN_STATUS} {WANTED} {AMONG} {ORDER}"
+NAMED_COUNT = f"SELECT count(*) AS total {DOCUMENTS} {IN_STATUS} {WANTED} {AMONG}"
+# Of what is in very many, up to a bound.
+SOME_COUNT = f"SELECT count(*) AS total FROM (SELECT {DOCUMENTS} {IN_STATUS} {WANTED} LIMIT %(most)s) AS bounded"
 # All that are served, from the index of those alone, less the few that are not for the reader: who may read a document
 # is copied to its revisions.
 SERVED_COUNT = """
@@ -173,6 +184,8 @@ class ListedDocuments:
 
     documents: list[Document]
     total: int
+    # False where a search stopped counting.
+    total_is_exact: bool = True
 
 
 async def list_documents(
@@ -196,18 +209,46 @@ async def list_documents(
     }
     active_only = tuple(statuses) == (DocumentStatus.ACTIVE,)
     page_of, count_of = (ACTIVE_PAGE, ACTIVE_COUNT) if active_only else (PAGE, COUNT)
-    if not (search or tag or source_type):
+    if search:
+        return await _list_named(tx, search, values, page_of)
+    if not (tag or source_type):
         count_of = SERVED_COUNT if active_only else KNOWN_COUNT if tuple(statuses) == ALL else COUNT
-    found = await (await tx.cursor(row_factory=class_row(Document)).execute(page_of, values)).fetchall()
-    count = await (await tx.execute(count_of, values)).fetchone()
-    assert count is not None
-    return ListedDocuments(found, count["total"])
+    return ListedDocuments(await _documents(tx, page_of, values), await _total(tx, count_of, values))
+
+
+async def _list_named(tx: Connection, search: str, values: dict[str, Any], page_of: str) -> ListedDocuments:
+    """Few are looked up by the letters of their names. What is in very many names is in the newest too: these are
+    walked through, and not all are counted."""
+    rows = []
+    if len(search) >= SHORTEST_KEY:
+        rows = await (await tx.execute(NAMED, (search, MOST_NAMED + 1))).fetchall()
+        values["among"] = [row["doc_id"] for row in rows]
+        if len(rows) <= MOST_NAMED:
+            return ListedDocuments(await _documents(tx, NAMED_PAGE, values), await _total(tx, NAMED_COUNT, values))
+    found = await _documents(tx, page_of, values)
+    reached = values["offset"] + len(found)
+    if len(found) < values["limit"] and (found or not values["offset"]):
+        return ListedDocuments(found, reached)
+    least = await _total(tx, NAMED_COUNT if rows else SOME_COUNT, values | {"most": MOST_NAMED + 1})
+    if least <= MOST_NAMED and not rows:
+        return ListedDocuments(found, least)
+    return ListedDocuments(found, max(min(least, MOST_NAMED), reached), total_is_exact=False)
+
+
+async def _documents(tx: Connection, statement: str, values: dict[str, Any]) -> list[Document]:
+    return await (await tx.cursor(row_factory=class_row(Document)).execute(statement, values)).fetchall()
+
+
+async def _total(tx: Connection, statement: str, values: dict[str, Any]) -> int:
+    row = await (await tx.execute(statement, values)).fetchone()
+    assert row is not None
+    return int(row["total"])
 
 
 async def newest_documents(tx: Connection, limit: int) -> list[Document]:
     """Those that are served, without counting how many there are."""
     values = {"search": None, "tag": None, "source_type": None, "limit": limit, "offset": 0}
-    return await (await tx.cursor(row_factory=class_row(Document)).execute(ACTIVE_PAGE, values)).fetchall()
+    return await _documents(tx, ACTIVE_PAGE, values)
 
 
 async def document_by_id(tx: Connection, doc_id: UUID) -> Document:

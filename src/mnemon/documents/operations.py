@@ -67,7 +67,10 @@ async def list_documents(mnemon: Parts, caller: Caller, asked: DocumentsAsked) -
             tx, page=asked.page, limit=asked.limit, search=asked.search, statuses=statuses, tag=asked.tag,
             source_type=asked.source_type,
         )  # fmt: skip
-    return outputs.DocumentList(items=listed.documents, total=listed.total, page=asked.page, limit=asked.limit)
+    return outputs.DocumentList(
+        items=listed.documents, total=listed.total, total_is_exact=listed.total_is_exact, page=asked.page,
+        limit=asked.limit,
+    )  # fmt: skip
 
 
 @operation(

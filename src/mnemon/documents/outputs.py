@@ -27,6 +27,8 @@ class Numbered(Output, Generic[Item]):
 class DocumentList(Numbered[Document]):
     """A page of documents, the newest first."""
 
+    total_is_exact: bool = Field(True, description="False where a search found very many and stopped counting.")
+
 
 class ChunkList(Numbered[StoredChunk]):
     """A page of chunks, in the order of the text."""

@@ -11,14 +11,16 @@ from starlette.datastructures import FormData
 
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
+from mnemon.documents.access import read_as
 from mnemon.errors import NotFound
 from mnemon.identity.users import user_by_id
 from mnemon.operations import Caller, Operation, as_json, read_input
 from mnemon.semantics import operations
 from mnemon.semantics.corrections import operations as corrections
-from mnemon.semantics.inputs import CATEGORIES, EventAsked, EventsOfRevisionAsked
+from mnemon.semantics.inputs import CATEGORIES, EventAsked, EventFilters, EventsOfRevisionAsked
+from mnemon.semantics.search.query import event_search
 from mnemon.semantics.search.standing import standing_of
-from mnemon.semantics.shapes import Shape
+from mnemon.semantics.shapes import Shape, read_events
 from mnemon.web.forms import binds
 from mnemon.web.rendering import Visitor, as_page, query_of, render, visit
 
@@ -27,6 +29,7 @@ router = APIRouter(include_in_schema=False)
 SEVERAL = frozenset({"merged", "quotes", "clear"})
 OTHERS_SHOWN = 100
 LONGEST_CHAIN = 12
+LIKELY = 12
 
 
 @router.get("/events/{event_id}")
@@ -45,7 +48,33 @@ async def event_page(request: Request, mnemon: MnemonPart, event_id: str) -> Res
         "event.html", here="events", visitor=visitor, event=event, standing=standings[event_id],
         others=[one for one in others if one["event_id"] != event_id], categories=CATEGORIES,
         people=await people_in(mnemon, visitor, [event]), chain=await chain_of(mnemon, visitor, event),
+        told=await told_of(mnemon, visitor, event), likely=await likely_earlier(mnemon, visitor, event),
     )  # fmt: skip
+
+
+async def told_of(mnemon: Mnemon, visitor: Visitor, event: Shape) -> dict[str, str]:
+    """What the events say that this one is tied to, as far as the visitor may read them."""
+    named = {link[end] for link in event["links"] for end in ("later", "earlier")}
+    named |= {one["other"] for one in event.get("corrections", ()) if "other" in one}
+    async with mnemon.database.transaction(visitor.tenant_id) as tx:
+        await read_as(tx, visitor.reader)
+        rows = await read_events(tx, sorted(named))
+    return {row["event_id"]: row["narrative"] for row in rows}
+
+
+async def likely_earlier(mnemon: Mnemon, visitor: Visitor, event: Shape) -> list[Shape]:
+    """Events about the same subject, of which a person may say that this one ends them."""
+    subject = event["subject"]["ref"].strip()
+    if not subject:
+        return []
+    asked = EventFilters(query=subject)
+    found = await event_search(
+        mnemon.database, visitor.tenant_id, visitor.reader, asked, limit=LIKELY, counted=LIKELY, include_evidence=False
+    )
+    tied = {link[end] for link in event["links"] for end in ("later", "earlier")} | {event["event_id"]}
+    day = event["happened_at"] or ""
+    earlier = (one for one in found["events"] if not day or (one["happened_at"] or "") <= day)
+    return [one for one in earlier if one["event_id"] not in tied]
 
 
 async def chain_of(mnemon: Mnemon, visitor: Visitor, event: Shape) -> list[Shape]:

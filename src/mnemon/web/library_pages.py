@@ -1,21 +1,18 @@
-"""The pages about what is stored: documents, uploads, runs."""
+"""The pages about what is stored: documents, the sample, runs."""
 
 import asyncio
 import re
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 
 from mnemon.api.access import MnemonPart
 from mnemon.documents import operations
-from mnemon.documents.extraction.kinds import EXTENSIONS
 from mnemon.documents.ingest.job import INGEST
-from mnemon.documents.intake.origin_fields import UploadFields
 from mnemon.documents.intake.upload import upload
 from mnemon.documents.samples import sample_corpus, sample_files
 from mnemon.documents.states import DocumentStatus, RunStatus
-from mnemon.identity.roles import Action
 from mnemon.operations import Caller, Differs, read_input
 from mnemon.web.forms import binds, form_of
 from mnemon.web.pictures.stages import stages_of
@@ -36,10 +33,6 @@ ONE_PAGE_OF_RUNS = {
     "run_type": Differs("Few people know it; REST and the command have it."),
 }
 
-FEW_FIELDS = Differs("The page asks little; REST and the command take the rest.")
-ASKED_THERE = ("file", "tags", "visibility_scope", "retention_policy", "new_version_of")
-ON_A_FORM = {name: FEW_FIELDS for name in UploadFields.model_fields if name not in ASKED_THERE}
-
 
 @router.get("/documents")
 @as_page
@@ -54,22 +47,6 @@ async def documents_page(request: Request, mnemon: MnemonPart) -> Response:
     return render(
         "documents.html", here="documents", visitor=visitor, listed=listed, search=asked.search or "", status=status,
         pages=_pages(listed.total), statuses=[*DocumentStatus, EVERY],
-    )  # fmt: skip
-
-
-@router.get("/upload")
-@as_page
-@binds(upload, ON_A_FORM)
-async def upload_page(request: Request, mnemon: MnemonPart) -> Response:
-    """With `new_version_of` in its address it takes one file, for that document."""
-    visitor = await visit(request, upload.action)
-    document = None
-    if replaced := request.query_params.get("new_version_of"):
-        asked = read_input(operations.get, {"doc_id": replaced})
-        document = await operations.get(mnemon, Caller.of(visitor.principal), asked)
-    return render(
-        "upload.html", here="upload", visitor=visitor, extensions=EXTENSIONS, largest=mnemon.files.largest,
-        document=document,
     )  # fmt: skip
 
 
@@ -91,14 +68,6 @@ async def take_sample(request: Request, mnemon: MnemonPart) -> Response:
             ).capitalize()
         await upload(mnemon, caller, read_input(upload, {"file": received, **about}))
     return RedirectResponse("/runs", 303)
-
-
-@router.get("/upload/worker")
-@as_page
-async def worker_state(request: Request, mnemon: MnemonPart) -> Response:
-    """For the script of the upload page: whether what waits will be read."""
-    await visit(request, Action.VIEW_RUNS)
-    return JSONResponse({"alive": await has_worker(mnemon, INGEST)})
 
 
 @router.get("/runs")

@@ -31,6 +31,7 @@ from mnemon.web import (
     privacy_pages,
     revision_page,
     tenant_page,
+    upload_page,
     work_pages,
 )
 from mnemon.web.asking import question_pages
@@ -41,7 +42,7 @@ from mnemon.web.workbench import pages as workbench_pages
 router = APIRouter(include_in_schema=False)
 PARTS = (
     router, login_pages.router, account_pages.router, question_pages.router, event_pages.router,
-    involvement_page.router, revision_page.router, correction_pages.router, library_pages.router,
+    involvement_page.router, revision_page.router, correction_pages.router, library_pages.router, upload_page.router,
     document_page.router, api_page.router, help_pages.router, memory_graph_page.router, branch_pages.router,
     memory_pages.router, log_pages.router, integrity_pages.router, privacy_pages.router, approval_pages.router,
     people_pages.router, work_pages.router, thread_pages.router, source_pages.router,

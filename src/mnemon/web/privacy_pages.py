@@ -6,8 +6,8 @@ from fastapi.responses import RedirectResponse
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
 from mnemon.errors import MnemonError
-from mnemon.log_operations import erasures, event_types, retention
-from mnemon.operations import Caller, Differs
+from mnemon.log_operations import erasures, event_types, retention, scanning
+from mnemon.operations import Caller, Differs, read_input
 from mnemon.web.forms import binds, form_of, perform, submitted
 from mnemon.web.rendering import Visitor, as_page, render, visit
 
@@ -31,9 +31,29 @@ async def privacy_page(request: Request, mnemon: MnemonPart) -> Response:
 @binds(erasures.data)
 async def person_page(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, erasures.data.action)
-    form = form_of(erasures.data, request.query_params)
-    held = await erasures.data(mnemon, Caller.of(visitor.principal), form.asked())
-    return render("person.html", here="privacy", visitor=visitor, held=held.root, subject=form.value("subject_id"))
+    subject = form_of(erasures.data, request.query_params).asked().subject_id
+    return await _person(mnemon, visitor, subject)
+
+
+@router.post("/privacy/person")
+@as_page
+@binds(scanning.scan)
+async def scan_person(request: Request, mnemon: MnemonPart) -> Response:
+    """Words come in a form and not in an address, which would be kept by browsers and proxies."""
+    visitor = await visit(request, scanning.scan.action)
+    given = await request.form()
+    words = [word.strip() for word in str(given.get("words", "")).splitlines() if word.strip()]
+    subject = str(given.get("subject_id", ""))
+    asked = read_input(scanning.scan, {"subject_id": subject, "words": words})
+    return await _person(mnemon, visitor, subject, await scanning.scan(mnemon, Caller.of(visitor.principal), asked))
+
+
+async def _person(
+    mnemon: Mnemon, visitor: Visitor, subject: str, scan: scanning.ScanReport | None = None
+) -> Response:  # fmt: skip
+    asked = read_input(erasures.data, {"subject_id": subject})
+    held = await erasures.data(mnemon, Caller.of(visitor.principal), asked)
+    return render("person.html", here="privacy", visitor=visitor, held=held.root, subject=subject, scan=scan)
 
 
 @router.post("/privacy/readmissions")

@@ -80,12 +80,13 @@ class Visitor:
         return self.principal.role == Role.ADMIN
 
 
-async def visit(request: Request, action: Action) -> Visitor:
-    """The visitor, if they may do this."""
+async def visit(request: Request, action: Action, *, reads_form: bool = True) -> Visitor:
+    """The visitor, if they may do this. Whoever reads the form themselves looks at its token too."""
     mnemon = mnemon_of(request)
     principal = await principal_of(request)
     authorise(principal, action)
-    await refuse_foreign_forms(request)
+    if reads_form:
+        await refuse_foreign_forms(request)
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         user = await user_by_id(tx, principal.user_id)
         tenant = await own_tenant(tx, principal.tenant_id)
@@ -102,11 +103,13 @@ def form_token_of(request: Request) -> str:
 
 async def refuse_foreign_forms(request: Request) -> None:
     """Beside the check of the origin: a form must have been made for this session."""
-    if request.method in SAFE_METHODS or "authorization" in request.headers:
-        return
+    if request.method not in SAFE_METHODS and "authorization" not in request.headers:
+        refuse_token(request, str((await request.form()).get(FORM_FIELD, "")))
+
+
+def refuse_token(request: Request, given: str) -> None:
     token = form_token_of(request)
-    given = (await request.form()).get(FORM_FIELD, "")
-    if token and not compare_digest(str(given).encode(), token.encode()):
+    if token and "authorization" not in request.headers and not compare_digest(given.encode(), token.encode()):
         raise NotAllowed("This form was not made for your present session: open the page again and send it anew.")
 
 

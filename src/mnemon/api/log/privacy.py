@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from mnemon.api.bind import route
-from mnemon.log_operations import erasures, person_file, redactions, retention
+from mnemon.log_operations import erasures, person_file, redactions, retention, scanning
 
 router = APIRouter(tags=["privacy"])
 ERASURE = "/privacy/erasures/{erasure_id}"
@@ -12,6 +12,7 @@ REDACTION = "/privacy/redactions/{redaction_id}"
 route(router, "GET", "/privacy/people", erasures.people)
 route(router, "GET", "/privacy/data", erasures.data)
 route(router, "GET", "/privacy/file", person_file.person_file)
+route(router, "POST", "/privacy/scan", scanning.scan)
 route(router, "GET", "/privacy/retention", retention.retention)
 route(router, "POST", "/privacy/erasures", erasures.request, status=201)
 route(router, "GET", "/privacy/erasures", erasures.listed)

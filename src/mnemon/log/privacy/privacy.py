@@ -26,7 +26,7 @@ from mnemon.log.privacy.redaction_requests import RedactionRequests
 from mnemon.log.privacy.repeated_erasures import repeat_erasures
 from mnemon.log.privacy.retention import Retention
 from mnemon.log.privacy.rotation import Rotation, RotationProgress, rotate
-from mnemon.log.privacy.scan import Scan, scan
+from mnemon.log.privacy.scan import Scan, scan, scan_own
 from mnemon.log.privacy.subjects import SubjectKeys
 from mnemon.log.privacy.terms import Terms, class_years_of
 from mnemon.log.privacy.wrapping_keys import KeyRing
@@ -36,6 +36,9 @@ from mnemon.log.store import EventLog
 from mnemon.log.subscribe.limits import DEFAULT_LIMITS, DeliveryLimits
 from mnemon.log.types.registry import Registry
 from mnemon.settings import Settings
+
+# Seconds: whoever asks over a door waits for it.
+LONGEST_SCAN = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +129,16 @@ class Privacy:
         self, tenant: UUID, subject_id: str, words: Iterable[str] = (), folders: Sequence[Path] = ()
     ) -> Scan:
         """Look for words, and for all that can still be read about a person, in every table and archived object."""
-        known = {text async for one in self.data_of(tenant, subject_id) for text in _texts(one.value)}
+        known = await self._known(tenant, subject_id)
         return await scan(self._database, known | set(words), store=self.store, folders=folders)
+
+    async def scan_own(self, tenant: UUID, subject_id: str, words: Iterable[str] = ()) -> Scan:
+        """The same in what belongs to the tenant alone, and not for ever."""
+        known = await self._known(tenant, subject_id)
+        return await scan_own(self._database, tenant, known | set(words), LONGEST_SCAN)
+
+    async def _known(self, tenant: UUID, subject_id: str) -> set[str]:
+        return {text async for one in self.data_of(tenant, subject_id) for text in _texts(one.value)}
 
     async def rotate(self, *, discard: bool = False, progress: RotationProgress | None = None) -> Rotation:
         return await rotate(self._database, self.ring, self._backup_keys, discard=discard, progress=progress)

@@ -2,13 +2,16 @@
 
 import base64
 import gzip
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
+from uuid import UUID
 
 import orjson
+import psycopg
 from psycopg import sql
 
 from mnemon.db.database import Connection, Database
@@ -32,6 +35,18 @@ SELECT n.nspname AS schema, c.relname AS relation, a.attname AS column, t.typnam
    AND t.typcategory NOT IN ('B', 'D', 'N', 'T')
    AND t.typname NOT IN ('uuid', 'vector', 'halfvec', 'sparsevec', 'bit', 'oid', 'regclass', 'xid', 'pg_lsn')
  ORDER BY n.nspname, c.relname, a.attnum
+"""
+# What the application's role reads of one tenant: tables with a rule about tenants, whole ones and not their parts.
+OWN_COLUMNS = """
+SELECT n.nspname AS schema, c.relname AS relation, a.attname AS column, t.typname = 'bytea' AS binary
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'mnemon'
+  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  JOIN pg_type t ON t.oid = a.atttypid
+ WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relrowsecurity
+   AND has_table_privilege(c.oid, 'SELECT') AND t.typcategory NOT IN ('B', 'D', 'N', 'T')
+   AND t.typname NOT IN ('uuid', 'vector', 'halfvec', 'sparsevec')
+ ORDER BY c.relname, a.attnum
 """
 STATISTICS = """
 SELECT schemaname || '.' || tablename || '.' || attname AS place FROM pg_stats
@@ -66,6 +81,8 @@ class Scan:
     columns: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    # Tables for which there was no time.
+    unread: list[str] = field(default_factory=list)
 
     @property
     def clean(self) -> bool:
@@ -80,12 +97,9 @@ async def scan(
     folders: Sequence[Path] = (),
 ) -> Scan:
     """Look for words, in any case and in the spellings that JSON, base64 and hexadecimal text give them."""
-    given = sorted(set(words))
-    long_enough = [word for word in given if len(word) >= SHORTEST]
-    result = Scan(len(long_enough), len(given) - len(long_enough))
-    if not long_enough:
+    result, spellings = _begin(words)
+    if not spellings:
         return result
-    spellings = sorted({spelling for word in long_enough for spelling in _spellings(word)})
     async with database.owner() as owner:
         await _scan_tables(owner, spellings, result)
     needles = [spelling.lower().encode() for spelling in spellings]
@@ -96,6 +110,32 @@ async def scan(
         for file in sorted(file for file in folder.rglob("*") if file.is_file()):
             _scan_bytes(str(file), _pieces_in(file), needles, result)
     return result
+
+
+async def scan_own(database: Database, tenant: UUID, words: Iterable[str], seconds: float) -> Scan:
+    """The same in one tenant's rows alone, as the application's role, for so long."""
+    result, spellings = _begin(words)
+    if not spellings:
+        return result
+    ends = time.monotonic() + seconds
+    async with database.transaction(tenant) as connection:
+        tables = await _tables(connection, OWN_COLUMNS)
+        for table, columns in tables.items():
+            left = int((ends - time.monotonic()) * 1000)
+            try:
+                async with connection.transaction():
+                    await connection.execute("SELECT set_config('statement_timeout', %s, true)", (str(max(left, 1)),))
+                    await _scan_table(connection, table, columns, _values(spellings), result)
+            except psycopg.errors.QueryCanceled:
+                result.unread.append(".".join(table))
+    return result
+
+
+def _begin(words: Iterable[str]) -> tuple[Scan, list[str]]:
+    given = sorted(set(words))
+    long_enough = [word for word in given if len(word) >= SHORTEST]
+    spellings = sorted({spelling for word in long_enough for spelling in _spellings(word)})
+    return Scan(len(long_enough), len(given) - len(long_enough)), spellings
 
 
 def _spellings(word: str) -> Iterator[str]:
@@ -112,24 +152,39 @@ def _spellings(word: str) -> Iterator[str]:
 
 
 async def _scan_tables(owner: Connection, spellings: Sequence[str], result: Scan) -> None:
-    values = {
+    values = _values(spellings)
+    for table, columns in (await _tables(owner, COLUMNS)).items():
+        await _scan_table(owner, table, columns, values, result)
+    for row in await (await owner.execute(STATISTICS, values)).fetchall():
+        result.findings.append(Finding(f"planner statistics of {row['place']}", 1, []))
+
+
+def _values(spellings: Sequence[str]) -> dict[str, Any]:
+    return {
         "like": [f"%{_escaped(one)}%" for one in spellings],
         "bytes": [one.encode() for one in spellings],
         "most": MOST_EXAMPLES,
     }
+
+
+async def _tables(connection: Connection, statement: LiteralString) -> dict[tuple[str, str], list[dict[str, Any]]]:
     tables: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for column in await (await owner.execute(COLUMNS)).fetchall():
+    for column in await (await connection.execute(statement)).fetchall():
         tables.setdefault((column["schema"], column["relation"]), []).append(column)
-    for table, columns in tables.items():
-        row = await (await owner.execute(_search(table, columns), values)).fetchone()
-        assert row is not None
-        for number, column in enumerate(columns):
-            place = ".".join((*table, column["column"]))
-            result.columns.append(place)
-            if row[f"times{number}"]:
-                result.findings.append(Finding(place, row[f"times{number}"], row[f"examples{number}"]))
-    for row in await (await owner.execute(STATISTICS, values)).fetchall():
-        result.findings.append(Finding(f"planner statistics of {row['place']}", 1, []))
+    return tables
+
+
+async def _scan_table(
+    connection: Connection, table: tuple[str, str], columns: Sequence[dict[str, Any]], values: dict[str, Any],
+    result: Scan,
+) -> None:  # fmt: skip
+    row = await (await connection.execute(_search(table, columns), values)).fetchone()
+    assert row is not None
+    for number, column in enumerate(columns):
+        place = ".".join((*table, column["column"]))
+        result.columns.append(place)
+        if row[f"times{number}"]:
+            result.findings.append(Finding(place, row[f"times{number}"], row[f"examples{number}"]))
 
 
 def _search(table: tuple[str, str], columns: Sequence[dict[str, Any]]) -> sql.Composed:

@@ -28,7 +28,8 @@ class Tied:
 
 @dataclass(frozen=True)
 class Standing:
-    """`ended` are the earlier events that it superseded or fulfilled, `ended_by` the later ones that did it to this."""
+    """`ended` are the earlier events that it superseded or fulfilled, `ended_by` the later ones that did it to this,
+    `perhaps` those of which that is not sure: a person is asked."""
 
     doc_id: UUID
     doc_version_id: UUID
@@ -36,6 +37,7 @@ class Standing:
     is_latest: bool
     ended: Sequence[Tied]
     ended_by: Sequence[Tied]
+    perhaps: Sequence[Tied]
 
 
 async def standing_of(
@@ -76,7 +78,18 @@ def _standing(
         for link in shown
         if link["earlier"] == event["event_id"] and _counts(link, event, rows[link["later"]], as_of)
     ]
-    return Standing(own["doc_id"], own["doc_version_id"], own["is_latest"], _once(ended), _once(ended_by))
+    perhaps = [
+        other(link, "later")
+        for link in shown
+        if link["earlier"] == event["event_id"] and event["status"] == "open" and _may_end(link, rows[link["later"]])
+    ]
+    return Standing(
+        own["doc_id"], own["doc_version_id"], own["is_latest"], _once(ended), _once(ended_by), _once(perhaps)
+    )
+
+
+def _may_end(link: Shape, later: StandingRow) -> bool:
+    return bool(link["suggested"] and link["kind"] in ENDS_AS and later["is_latest"] and later["status"] != "dismissed")
 
 
 def _counts(link: Shape, event: Shape, later: StandingRow, as_of: datetime | None) -> bool:

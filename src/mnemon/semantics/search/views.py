@@ -25,7 +25,7 @@ BESIDE = ("total", "looked_at")
 async def open_commitments(
     database: Database, tenant: UUID, reader: Reader, *, owner: str | None = None, due_before: date | None = None,
     due_from: date | None = None, due_to: date | None = None, overdue: bool = False, today: date | None = None,
-    limit: int = 100, cursor: str | None = None,
+    limit: int = 100, cursor: str | None = None, counted: int = COUNTED,
 ) -> Shape:  # fmt: skip
     """What was promised and is neither done nor replaced, the most urgent first, then what has no date.
 
@@ -42,14 +42,14 @@ async def open_commitments(
         wanted["due_from"] = due_from.isoformat()
     async with database.transaction(tenant) as tx:
         await read_as(tx, reader)
-        found = await (await tx.execute(COMMITMENTS, (Jsonb(wanted), COUNTED + 1))).fetchall()
+        found = await (await tx.execute(COMMITMENTS, (Jsonb(wanted), counted + 1))).fetchall()
         rows = await read_events(tx, [row["event_id"] for row in found[:limit]])
         evidence = await read_evidence(tx, rows)
     total = found[0]["total"] if found else 0
     return {
         "commitments": [_commitment(row, evidence[row["event_id"]], day) for row in rows],
-        "total": min(total, COUNTED),
-        "total_is_exact": total <= COUNTED,
+        "total": min(total, counted),
+        "total_is_exact": total <= counted,
         "next_cursor": _after(found[limit - 1]) if len(found) > limit else None,
         "today": day.isoformat(),
     }
