@@ -6,10 +6,11 @@ from uuid import UUID
 import pytest
 
 from mnemon.db.database import Database
-from mnemon.documents import artifact_names, library, runs
+from mnemon.documents import artifact_names, library, listing, runs
 from mnemon.documents.access import Reader, read_as
 from mnemon.documents.ingest import recording
 from mnemon.documents.intake import settle, sweep
+from mnemon.documents.states import DocumentStatus
 from mnemon.ids import new_uuid
 
 FILL = """
@@ -34,8 +35,8 @@ STATEMENTS = [
     (settle.FIND, {"source_uri": "upload://17", "content_hash": "sha256:17"}, {"documents_by_source"}),
     (artifact_names.FIND, UID, {"documents_by_source", "documents_pkey"}),
     (recording.DOCUMENT, {"doc": new_uuid(), "revision": new_uuid()}, {"documents_pkey", "document_revisions_pkey"}),
-    (library.ACTIVE_PAGE, ANY | {"statuses": ["active"]}, {"documents_by_age"}),
-    (library.PAGE, ANY | {"statuses": ["active", "inactive"]}, {"documents_by_age"}),
+    (listing.ACTIVE_PAGE, ANY | {"statuses": ["active"]}, {"documents_by_age"}),
+    (listing.PAGE, ANY | {"statuses": ["active", "inactive"]}, {"documents_by_age"}),
     (library.ONE, (new_uuid(),), {"documents_pkey"}),
     (runs.PAGE, RUNS | {"status": None}, {"ingestion_runs_by_age", "documents_pkey"}),
     (runs.ONE, {"run": new_uuid(), "everyones": False}, {"ingestion_runs_pkey", "documents_pkey"}),
@@ -77,15 +78,16 @@ async def test_documents_are_found_by_a_part_of_their_names_without_reading_all_
 ) -> None:
     async with database.transaction(large_tenant) as tx:
         await read_as(tx, Reader("me"))
-        few = await library.list_documents(tx, search="cument 477")
-        none = await library.list_documents(tx, search="Dokument")
+        few = await listing.list_documents(tx, search="cument 477")
+        none = await listing.list_documents(tx, search="Dokument")
         row = await (await tx.execute(READ_WHOLE)).fetchone()
-        many = await library.list_documents(tx, search="document", page=2)
-        short = await library.list_documents(tx, search="77")
-        everything = await library.list_documents(tx, search="document", statuses=library.ALL)
-        unread = await library.list_documents(tx, search="document", statuses=(library.DocumentStatus.UNREAD,))
+        many = await listing.list_documents(tx, search="document", page=2)
+        one = await listing.list_documents(tx, search="D")
+        short = await listing.list_documents(tx, search="77")
+        everything = await listing.list_documents(tx, search="document", statuses=listing.ALL)
+        unread = await listing.list_documents(tx, search="document", statuses=(DocumentStatus.UNREAD,))
         await read_as(tx, Reader("somebody else"))
-        hidden = await library.list_documents(tx, search="cument 477")
+        hidden = await listing.list_documents(tx, search="cument 477")
     assert row == {"times": 0}
     assert ([one.title for one in few.documents], few.total) == (
         ["Document 477", *(f"Document 477{n}" for n in range(10))], 11,
@@ -93,6 +95,7 @@ async def test_documents_are_found_by_a_part_of_their_names_without_reading_all_
     assert (none.total, hidden.total) == (0, 0)
     assert [one.title for one in many.documents] == [f"Document {n}" for n in range(21, 41)]
     for listed in (many, everything):
-        assert (listed.total, listed.total_is_exact) == (library.MOST_NAMED, False)
+        assert (listed.total, listed.total_is_exact) == (listing.MOST_NAMED, False)
     assert (short.total, short.total_is_exact) == (sum("77" in str(n) for n in range(5001)), True)
+    assert (one.total, one.total_is_exact) == (listing.MOST_NAMED, False)
     assert (unread.total, unread.total_is_exact) == (0, True)

@@ -11,7 +11,7 @@ from mnemon.app import Mnemon
 from mnemon.ask.answer import Asking
 from mnemon.documents.access import ANYONE, Reader, open_as, read_as
 from mnemon.documents.artifact_names import document_of_uid
-from mnemon.documents.library import list_documents
+from mnemon.documents.listing import list_documents
 from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
 from mnemon.log.events import Actor
 from mnemon.semantics.artifacts import Ingested, NewArtifact, ingest_artifact

@@ -1,6 +1,5 @@
 """The library: documents and their revisions as people leaf through them."""
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -13,75 +12,22 @@ from mnemon.documents.states import DocumentStatus
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.operations import Output
 
-# What a list shows unless asked otherwise: one that was never read would look broken.
-ALL = (DocumentStatus.ACTIVE, DocumentStatus.INACTIVE, DocumentStatus.PURGED)
-
 STATUS = """CASE WHEN d.purged_at IS NOT NULL THEN 'purged' WHEN v.doc_version_id IS NULL THEN 'unread'
             WHEN v.is_active THEN 'active' ELSE 'inactive' END"""
 # The active revision, or the last one where none is.
-DOCUMENTS = """
-  FROM mnemon.documents d
+WITH_REVISION = """
   LEFT JOIN LATERAL (
        SELECT * FROM mnemon.document_revisions o WHERE o.tenant_id = d.tenant_id AND o.doc_id = d.doc_id
         ORDER BY o.is_active DESC, o.version_number DESC LIMIT 1) AS v ON true
  WHERE d.tenant_id = mnemon.current_tenant()
 """
-# What most lists ask for, in a form whose size the planner can tell.
-ACTIVE_ONES = """
-  FROM mnemon.documents d
-  JOIN mnemon.document_revisions v ON v.tenant_id = d.tenant_id AND v.doc_id = d.doc_id AND v.is_active
- WHERE d.tenant_id = mnemon.current_tenant()
-"""
+DOCUMENTS = f" FROM mnemon.documents d {WITH_REVISION}"
 COLUMNS = f"""d.doc_id, d.source_type, split_part(d.source_uri, '#of=', 1) AS source_uri, d.title, d.tags,
        d.document_type, d.source_system, d.source_id, d.source_url, d.sensitivity, d.visibility_scope, d.owner,
        d.retention_policy, d.retain_until, d.created_by,
        d.created_at, d.updated_at, d.purged_at, {STATUS} AS status, v.doc_version_id, v.version_number,
        v.version_label, v.is_active, v.media_type,
        v.original_filename, v.size_bytes, v.char_count, v.page_count, v.chunk_count, v.written_at, v.authors"""
-NAMED = "SELECT mnemon.documents_named(%s, %s) AS doc_id"
-# Of a name that is in more documents than this only a page is looked for, newest first; nobody leafs through them all.
-MOST_NAMED = 1_000
-# Shorter words have no key, and are in most names.
-SHORTEST_KEY = 3
-IN_STATUS = f" AND {STATUS} = ANY(%(statuses)s)"
-WANTED = """
-   AND (%(search)s::text IS NULL OR d.title ILIKE %(search)s OR v.original_filename ILIKE %(search)s
-        OR array_to_string(d.tags, ' ') ILIKE %(search)s)
-   AND (%(tag)s::text IS NULL OR %(tag)s = ANY(d.tags))
-   AND (%(source_type)s::text IS NULL OR d.source_type = %(source_type)s)
-   AND (d.readers IS NULL OR mnemon.may_read(d.readers))
-"""
-AMONG = " AND d.doc_id = ANY(%(among)s::uuid[])"
-ORDER = "ORDER BY d.created_at DESC, d.doc_id LIMIT %(limit)s OFFSET %(offset)s"
-PAGE = f"SELECT {COLUMNS} {DOCUMENTS} {IN_STATUS} {WANTED} {ORDER}"
-COUNT = f"SELECT count(*) AS total {DOCUMENTS} {IN_STATUS} {WANTED}"
-ACTIVE_PAGE = f"SELECT {COLUMNS} {ACTIVE_ONES} {WANTED} {ORDER}"
-ACTIVE_COUNT = f"SELECT count(*) AS total {ACTIVE_ONES} {WANTED}"
-# By a name, among those that may have it.
-NAMED_PAGE = f"SELECT {COLUMNS} {DOCUMENTS} {IN_STATUS} {WANTED} {AMONG} {ORDER}"
-NAMED_COUNT = f"SELECT count(*) AS total {DOCUMENTS} {IN_STATUS} {WANTED} {AMONG}"
-# Of what is in very many, up to a bound.
-SOME_COUNT = f"SELECT count(*) AS total FROM (SELECT {DOCUMENTS} {IN_STATUS} {WANTED} LIMIT %(most)s) AS bounded"
-# All that are served, from the index of those alone, less the few that are not for the reader: who may read a document
-# is copied to its revisions.
-SERVED_COUNT = """
-SELECT (SELECT count(*) FROM mnemon.document_revisions WHERE tenant_id = mnemon.current_tenant() AND is_active)
-     - (SELECT count(*) FROM mnemon.document_revisions
-         WHERE tenant_id = mnemon.current_tenant() AND is_active AND readers IS NOT NULL
-           AND NOT mnemon.may_read(readers)) AS total
-"""
-# All but those that were never read: those with a revision, and those that were purged before they had one.
-KNOWN_COUNT = """
-SELECT (SELECT count(*) FROM (
-           SELECT DISTINCT doc_id FROM mnemon.document_revisions WHERE tenant_id = mnemon.current_tenant()) AS read)
-     - (SELECT count(DISTINCT doc_id) FROM mnemon.document_revisions
-         WHERE tenant_id = mnemon.current_tenant() AND readers IS NOT NULL AND NOT mnemon.may_read(readers))
-     + (SELECT count(*) FROM mnemon.documents d
-         WHERE d.tenant_id = mnemon.current_tenant() AND d.purged_at IS NOT NULL
-           AND (d.readers IS NULL OR mnemon.may_read(d.readers))
-           AND NOT EXISTS (SELECT FROM mnemon.document_revisions o
-                            WHERE o.tenant_id = d.tenant_id AND o.doc_id = d.doc_id)) AS total
-"""
 ONE = f"SELECT {COLUMNS} {DOCUMENTS} AND d.doc_id = %s"
 REVISION_COLUMNS = """doc_version_id, doc_id, version_number, version_label, content_hash, text_hash, extractor,
        media_type, original_filename, size_bytes, char_count, page_count, chunk_count, token_count, is_active,
@@ -178,79 +124,6 @@ class StoredChunk(Output):
     text: str
 
 
-@dataclass(frozen=True)
-class ListedDocuments:
-    """A page of documents, and how many there are in all."""
-
-    documents: list[Document]
-    total: int
-    # False where a search stopped counting.
-    total_is_exact: bool = True
-
-
-async def list_documents(
-    tx: Connection,
-    *,
-    page: int = 1,
-    limit: int = 20,
-    search: str | None = None,
-    statuses: tuple[DocumentStatus, ...] = (DocumentStatus.ACTIVE,),
-    tag: str | None = None,
-    source_type: str | None = None,
-) -> ListedDocuments:
-    """Newest first. `search` looks in titles, file names and tags."""
-    values = {
-        "statuses": list(statuses),
-        "search": f"%{_escaped(search)}%" if search else None,
-        "tag": tag,
-        "source_type": source_type,
-        "limit": limit,
-        "offset": (page - 1) * limit,
-    }
-    active_only = tuple(statuses) == (DocumentStatus.ACTIVE,)
-    page_of, count_of = (ACTIVE_PAGE, ACTIVE_COUNT) if active_only else (PAGE, COUNT)
-    if search:
-        return await _list_named(tx, search, values, page_of)
-    if not (tag or source_type):
-        count_of = SERVED_COUNT if active_only else KNOWN_COUNT if tuple(statuses) == ALL else COUNT
-    return ListedDocuments(await _documents(tx, page_of, values), await _total(tx, count_of, values))
-
-
-async def _list_named(tx: Connection, search: str, values: dict[str, Any], page_of: str) -> ListedDocuments:
-    """Few are looked up by the letters of their names. What is in very many names is in the newest too: these are
-    walked through, and not all are counted."""
-    rows = []
-    if len(search) >= SHORTEST_KEY:
-        rows = await (await tx.execute(NAMED, (search, MOST_NAMED + 1))).fetchall()
-        values["among"] = [row["doc_id"] for row in rows]
-        if len(rows) <= MOST_NAMED:
-            return ListedDocuments(await _documents(tx, NAMED_PAGE, values), await _total(tx, NAMED_COUNT, values))
-    found = await _documents(tx, page_of, values)
-    reached = values["offset"] + len(found)
-    if len(found) < values["limit"] and (found or not values["offset"]):
-        return ListedDocuments(found, reached)
-    least = await _total(tx, NAMED_COUNT if rows else SOME_COUNT, values | {"most": MOST_NAMED + 1})
-    if least <= MOST_NAMED and not rows:
-        return ListedDocuments(found, least)
-    return ListedDocuments(found, max(min(least, MOST_NAMED), reached), total_is_exact=False)
-
-
-async def _documents(tx: Connection, statement: str, values: dict[str, Any]) -> list[Document]:
-    return await (await tx.cursor(row_factory=class_row(Document)).execute(statement, values)).fetchall()
-
-
-async def _total(tx: Connection, statement: str, values: dict[str, Any]) -> int:
-    row = await (await tx.execute(statement, values)).fetchone()
-    assert row is not None
-    return int(row["total"])
-
-
-async def newest_documents(tx: Connection, limit: int) -> list[Document]:
-    """Those that are served, without counting how many there are."""
-    values = {"search": None, "tag": None, "source_type": None, "limit": limit, "offset": 0}
-    return await _documents(tx, ACTIVE_PAGE, values)
-
-
 async def document_by_id(tx: Connection, doc_id: UUID) -> Document:
     found = await (await tx.cursor(row_factory=class_row(Document)).execute(ONE, (doc_id,))).fetchone()
     if found is None:
@@ -293,7 +166,3 @@ def which_revision(named: str | None) -> UUID | int | None:
         return int(named) if named.isascii() and named.isdecimal() else UUID(named)
     except ValueError:
         raise InvalidRequest(f"{named!r} is neither the number nor the id of a revision.") from None
-
-
-def _escaped(words: str) -> str:
-    return words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from mnemon.db.database import Connection, Database
-from mnemon.documents import activation, library, outputs, runs
+from mnemon.documents import activation, library, listing, outputs, runs
 from mnemon.documents import rebuild as rebuilding
 from mnemon.documents.access import Reader, open_as, read_as
 from mnemon.documents.errors import DocumentPurged, FileChanged, FileGone, NothingActive, RunNotRetriable
@@ -22,7 +22,8 @@ from mnemon.documents.inputs import (
     VersionAsked,
 )
 from mnemon.documents.intake.files import Files
-from mnemon.documents.library import ALL, Document, DocumentRevision, which_revision
+from mnemon.documents.library import Document, DocumentRevision, which_revision
+from mnemon.documents.listing import ALL
 from mnemon.documents.named import document_named
 from mnemon.documents.purge import Purged
 from mnemon.documents.runs import Run
@@ -63,7 +64,7 @@ async def list_documents(mnemon: Parts, caller: Caller, asked: DocumentsAsked) -
     statuses = (asked.status,) if asked.status else ALL if asked.all else (DocumentStatus.ACTIVE,)
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         await read_as(tx, Reader.of(caller.actor))
-        listed = await library.list_documents(
+        listed = await listing.list_documents(
             tx, page=asked.page, limit=asked.limit, search=asked.search, statuses=statuses, tag=asked.tag,
             source_type=asked.source_type,
         )  # fmt: skip

@@ -10,7 +10,7 @@ from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
 from mnemon.documents.access import read_as
 from mnemon.documents.ingest.extract_job import EXTRACT
-from mnemon.documents.library import list_documents
+from mnemon.documents.listing import list_documents
 from mnemon.errors import InvalidRequest
 from mnemon.operations import Caller, Differs, as_json
 from mnemon.semantics import operations

@@ -5,7 +5,8 @@ from datetime import UTC, date, datetime
 
 from mnemon.app import Mnemon
 from mnemon.documents.access import read_as
-from mnemon.documents.library import Document, newest_documents
+from mnemon.documents.library import Document
+from mnemon.documents.listing import newest_documents
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.search.query import event_search
 from mnemon.semantics.search.views import open_commitments
