@@ -12,8 +12,8 @@ from mnemon.search.questions import Asked
 from mnemon.search.ranking import Ranking
 from mnemon.search.terms import Corpus, Opened, lookups
 
-# Of the chunks that have the words of one lookup, this many are scored.
-SCORED = 20_000
+# Of the chunks that have the words of one lookup, this many are scored: where more have them all, they say little.
+SCORED = 3_000
 # Up to here, comparing every vector is about as quick as the index, and exact.
 EXHAUSTIVE = 4_000
 

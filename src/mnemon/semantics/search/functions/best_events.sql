@@ -2,7 +2,8 @@
 -- found by walking back from the latest event, since the index would list all that ever said them: how many of the
 -- latest have them tells which kind of words these are. The score is the relevance, as for every kind of text: the
 -- share of the words that an event has, the rare ones counting more, counts 0.4, its nearness in meaning 0.6; words
--- alone without a vector. How rare they are is told by the passages that events are read from.
+-- alone without a vector. How rare they are is told by the passages that events are read from. `unscored` asks for the
+-- order alone.
 CREATE OR REPLACE FUNCTION mnemon.best_events(wanted jsonb, question vector, bound integer)
     RETURNS TABLE (event_id text, happened_at timestamptz, score float8, total bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -118,9 +119,12 @@ BEGIN
            (SELECT least(count(*), bound) FROM whole)
       FROM page p
      CROSS JOIN LATERAL (
-           SELECT coalesce((SELECT sum(weight) FILTER (WHERE lexeme = ANY (tsvector_to_array(e.terms))) / sum(weight)
-                              FROM rarity), 0)::float8 AS share
-             FROM semantic_events e WHERE e.tenant_id = tenant AND e.event_id = p.event_id OFFSET 0) AS said
+           SELECT CASE WHEN wanted ? 'unscored' THEN 0 ELSE (
+               SELECT coalesce((
+                   SELECT sum(weight) FILTER (WHERE lexeme = ANY (tsvector_to_array(e.terms))) / sum(weight)
+                     FROM rarity), 0)::float8
+                 FROM semantic_events e WHERE e.tenant_id = tenant AND e.event_id = p.event_id) END AS share
+           OFFSET 0) AS said
      ORDER BY p.place;
 END $$;
 REVOKE EXECUTE ON FUNCTION mnemon.best_events FROM PUBLIC;

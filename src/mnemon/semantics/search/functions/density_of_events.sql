@@ -10,7 +10,8 @@ CREATE OR REPLACE FUNCTION mnemon.density_of_events(wanted jsonb, question vecto
                (SELECT e.category FROM semantic_events e
                  WHERE e.tenant_id = current_tenant() AND e.event_id = f.event_id) AS category
           FROM find_semantic_events(
-                   wanted || jsonb_build_object('limit', most, 'undated', 'none'), question, most) AS f),
+                   wanted || jsonb_build_object('limit', most, 'undated', 'none', 'unscored', true),
+                   question, most) AS f),
     reach AS (
         SELECT CASE WHEN days <= 62 THEN 'day' WHEN days <= 430 THEN 'week' WHEN days <= 2000 THEN 'month'
                     WHEN days <= 6000 THEN 'quarter' ELSE 'year' END AS unit
