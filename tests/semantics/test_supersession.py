@@ -212,3 +212,30 @@ def _numbered(number: int) -> SemanticEvent:
     return SemanticEvent(
         f"evt_{number}", Category.DECISION, quote, Subject(f"server number {number}"), (), evidence, 0.9
     )
+
+
+MYSQL = "We will use MySQL for the booking engine."
+POSTGRES = "Decision: We use PostgreSQL instead of MySQL for the booking engine."
+
+
+async def test_a_promise_to_bring_about_what_was_replaced_is_given_up() -> None:
+    """The overdue move to MySQL, after MySQL was replaced."""
+    found = await links(MYSQL, "Jonas will move the booking engine to MySQL by 20 February 2026.", POSTGRES)
+    ended = {link.earlier[:2] for link in found if link.kind == "supersedes" and not link.suggested}
+    assert ended == {"0:", "1:"}
+    assert {link.later[:2] for link in found if not link.suggested} == {"2:"}
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [
+        "Jonas will move the booking engine from MySQL by 20 February 2026.",
+        "Jonas will export the bookings to MySQL by 20 February 2026.",
+        "Jonas will move the newsletter to MySQL by 20 February 2026.",
+        "Jonas will test the booking engine by 20 February 2026.",
+    ],
+)
+async def test_a_promise_about_something_else_is_not_given_up(promise: str) -> None:
+    assert [one.category for one in await events(promise, "note")] == [Category.COMMITMENT]
+    found = await links(MYSQL, promise, POSTGRES)
+    assert [link.earlier[:2] for link in found if link.kind == "supersedes" and not link.suggested] == ["0:"]

@@ -145,3 +145,29 @@ async def test_hostile_words_and_titles_are_shown_and_never_run(site: Mnemon, pa
     await expect(page.locator(".events h2")).to_have_text(f"“{decision}”")
     await expect(page.locator(".events .from")).to_contain_text(title)
     assert await page.locator("main img, main script:not([src^='/static/'])").count() == 0
+
+
+async def test_a_promise_to_bring_about_what_was_replaced_is_no_longer_overdue(site: Mnemon, page: Page) -> None:
+    await read(site, page, "We decided to use MySQL for the ledger.", ts="2026-01-26T09:00:00Z")
+    promise = "Cora Lind will move the ledger to MySQL by 20 February 2026."
+    await read(site, page, promise, ts="2026-01-27T09:00:00Z")
+    await page.goto("/events/commitments?owner=Cora")
+    await expect(page.locator(".events .facts")).to_contain_text("overdue by")
+    later = "We decided to use Postgres instead of MySQL for the ledger."
+    await read(site, page, later, ts="2026-02-16T09:00:00Z")
+    await page.goto("/events/commitments?owner=Cora")
+    await expect(page.locator(".empty")).to_be_visible()
+    await page.goto("/events?actor=Cora")
+    await expect(page.locator(".events h2")).to_have_text(f"“{promise}”")
+    await expect(page.locator(".events .state")).to_have_text("replaced")
+    await expect(page.locator(".events .tie")).to_contain_text(f"Replaced by: {later}")
+
+
+async def test_without_scripts_a_file_is_uploaded(site: Mnemon, plain_page: Page) -> None:
+    await plain_page.goto("/upload")
+    await plain_page.set_input_files(
+        "#files", {"name": "tide.txt", "mimeType": "text/plain", "buffer": b"High at noon."}
+    )
+    await plain_page.click("main button:has-text('Upload')")
+    await plain_page.wait_for_url(f"{site.url}/runs")
+    await expect(plain_page.locator("#runs tr:has-text('tide.txt')")).to_contain_text("queued")

@@ -59,6 +59,14 @@ _CHOOSING = content_words(
     "we decided agreed team board use chose choose chosen pick picked select selected hold host adopt adopted going"
     " went switch settled opted named run launch held takes place"
 )
+# A promise that leads to something, and one that leads away from it.
+_LEADS_TO = (
+    r"\b(?:to|on|onto|with|in|into|us(?:e|es|ing)|adopt|install|set\s+up|buy|order|introduce)\s+(?:the\s+|our\s+)?"
+)
+_LEAVES = re.compile(
+    r"\b(?:from|off|out\s+of|away|without|instead|rather|no\s+longer|stop|drop|remove|leave|export|cancel|compare|whether)\b",
+    re.IGNORECASE,
+)
 _STANDING = frozenset({Category.DECISION, Category.CHANGE})
 _SAME_TOPIC = 0.34
 _SAME_SUBJECT = 0.5
@@ -142,7 +150,36 @@ def link_events(placed: Sequence[Placed]) -> list[EventLink]:
                 links.append(link)
                 ended.update(() if link.suggested else (link.earlier,))
                 break
+    links += _given_up(ordered, links)
     return [*links, *_likely_links(ordered, links)]
+
+
+def _given_up(ordered: Sequence[Placed], links: Sequence[EventLink]) -> list[EventLink]:
+    """Promises to bring about what a decision replaced before they were due to be kept: "move the shop to MySQL", and
+    then "Postgres instead of MySQL for the shop". One decision ends all of these, and what it replaces besides."""
+    by_id = {one.event.event_id: (place, one) for place, one in enumerate(ordered)}
+    ended = {link.earlier for link in links}
+    found = []
+    for link in links:
+        (end, later), (start, _) = by_id[link.later], by_id[link.earlier]
+        named = _NAMES_OLD.search(later.words) if link.kind == "supersedes" and not link.suggested else None
+        for promise in ordered[start + 1 : end] if named else ():
+            if promise.event.event_id not in ended and named and _brings_about(promise, named["old"]):
+                ended.add(promise.event.event_id)
+                doubted = promise.event.confidence < FACT_CONFIDENCE
+                reason = f'what it was to bring about was replaced: "{named["old"].strip()}"'
+                found.append(EventLink("supersedes", link.later, promise.event.event_id, reason, suggested=doubted))
+    return found
+
+
+def _brings_about(promise: Placed, old: str) -> bool:
+    """Whether it leads to each of the names that were replaced, and speaks of what they were chosen for."""
+    names = marks(f"of {old}")
+    if promise.event.category is not Category.COMMITMENT or not names or _LEAVES.search(promise.words):
+        return False
+    leads = all(re.search(_LEADS_TO + re.escape(name) + r"\b", promise.words, re.IGNORECASE) for name in names)
+    beside = content_words(old) - content_words(" ".join(names))
+    return leads and bool(beside & content_words(promise.words))
 
 
 def _likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink]) -> list[EventLink]:

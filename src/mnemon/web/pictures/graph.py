@@ -9,6 +9,8 @@ from mnemon.memory.operations.graph import GraphOut
 WIDTH, HEIGHT = 760.0, 440.0
 MOST_DRAWN = 60
 LONGEST_LABEL = 24
+# About so wide is a letter.
+LETTER = 7.5
 # Why each version came to be would hide what is tied: the table and the history tell it.
 NOT_DRAWN = ("EXPLAINED_BY",)
 
@@ -41,6 +43,11 @@ class GraphPicture:
     nodes: Sequence[DrawnNode]
     edges: Sequence[DrawnEdge]
     left_out: int
+    # What of the plane is in use.
+    left: float
+    top: float
+    width: float
+    height: float
 
 
 def graph_picture(graph: GraphOut, words: Mapping[str, str]) -> GraphPicture | None:
@@ -67,7 +74,15 @@ def graph_picture(graph: GraphOut, words: Mapping[str, str]) -> GraphPicture | N
         for one in drawn
         if one.source in places and one.target in places
     ]
-    return GraphPicture(nodes, edges, len(ties) - len(places))
+    return GraphPicture(nodes, edges, len(ties) - len(places), *_frame(nodes))
+
+
+def _frame(nodes: Sequence[DrawnNode]) -> tuple[float, float, float, float]:
+    """Around the nodes and their words."""
+    ends = [one.x + (-1 if one.leftward else 1) * (14 + LETTER * len(one.label)) for one in nodes]
+    left, right = (round(pick([*ends, *(one.x for one in nodes)])) for pick in (min, max))
+    top, bottom = (round(pick(one.y for one in nodes)) for pick in (min, max))
+    return left - 10, top - 40, right - left + 20, bottom - top + 80
 
 
 def _rings(ties: Mapping[str, set[str]]) -> list[list[str]]:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-LEFT, RIGHT, WIDTH = 190.0, 430.0, 620.0
+LEFT, RIGHT, WIDTH = 160.0, 300.0, 460.0
 ROW, TOP = 26.0, 16.0
 MOST_LEFT, MOST_RIGHT = 14, 16
-LONGEST_NAME = 26
+LONGEST_NAME = 20
 
 
 @dataclass(frozen=True)
