@@ -23,6 +23,7 @@ from mnemon.db.migrate import migrate
 from mnemon.ids import new_uuid
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.settings import Settings, described_settings
+from tests.leftovers import MADE, end_tenants, remember_tenant
 from tests.logs import log_plainly
 from tests.pooler import POOLED, behind, pooler
 
@@ -75,6 +76,21 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in SETTING_NAMES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setitem(Settings.model_config, "env_file", "no-such.env")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def tenants_of_the_module() -> Iterator[None]:
+    first = len(MADE)
+    yield
+    end_tenants(first)
+
+
+@pytest.fixture(autouse=True)
+def tenants_of_the_test(tenants_of_the_module: None) -> Iterator[None]:
+    """What a test leaves to do is not for the workers of others."""
+    first = len(MADE)
+    yield
+    end_tenants(first)
 
 
 @pytest.fixture(scope="session")
@@ -151,6 +167,7 @@ async def make_tenant(database: Database) -> UUID:
             "INSERT INTO mnemon.tenants (tenant_id, slug, name) VALUES (%s, %s, 'A test')",
             (tenant_id, f"t-{tenant_id.hex}"),
         )
+    remember_tenant(database, tenant_id)
     return tenant_id
 
 

@@ -13,6 +13,7 @@ from mnemon.db.database import Database
 from mnemon.ids import new_uuid
 from mnemon.work.kinds import Backoff, JobKind
 from mnemon.work.worker import Worker
+from tests.leftovers import drop_leftovers
 from tests.patience import PATIENCE
 
 
@@ -46,6 +47,7 @@ def make_kind() -> MakeKind:
 
 @asynccontextmanager
 async def running(worker: Worker) -> AsyncIterator[Worker]:
+    await drop_leftovers(worker._database)
     task = asyncio.create_task(worker.run())
     try:
         yield worker
