@@ -61,3 +61,16 @@ async def test_front_matter_names_and_tags_a_document_that_nobody_named(
         for one in (await client.get("/v1/documents", headers=user.headers)).json()["items"]
     }
     assert found == {plain["doc_id"]: ("Launch plan", ["board", "kestrel"]), named["doc_id"]: ("June", ["own"])}
+
+
+async def test_a_heading_names_the_document_and_a_new_heading_names_it_anew(
+    ingested: Ingested, client: httpx.AsyncClient, user: Person, mnemon: Mnemon, tenant: UUID
+) -> None:
+    source = "file:///plan.md"
+    plan = await ingested("# Plan for May\n\nWe launch.\n", "plan.md", source_uri=source)
+    titles = [(await client.get(f"/v1/documents/{plan['doc_id']}", headers=user.headers)).json()["title"]]
+    await ingested("# Plan for June\n\nWe launch later.\n", "plan.md", source_uri=source)
+    titles.append((await client.get(f"/v1/documents/{plan['doc_id']}", headers=user.headers)).json()["title"])
+    assert titles == ["Plan for May", "Plan for June"]
+    before = await mnemon.projector.state_hash(tenant, "documents")
+    assert (await mnemon.projector.rebuild(tenant, "documents")).state_hash == before

@@ -10,13 +10,14 @@ from mnemon.db.database import Connection
 from mnemon.documents import events as happened
 from mnemon.documents.filed_rows import file_all
 from mnemon.documents.ingest.dating import recorded_moment
+from mnemon.documents.ingest.titles import OWN_TITLE
 from mnemon.log.events import Event
 from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.project.lens import Lens, Tables
 from mnemon.log.read.pattern import Pattern
 
 # What front matter says, among the details of a revision.
-FRONT_TITLE, FRONT_TAGS = "front_title", "front_tags"
+FRONT_TAGS = "front_tags"
 
 ACCEPT = """
 INSERT INTO {documents} AS d
@@ -87,13 +88,17 @@ UPDATE {documents}
        readers = NULL, updated_at = %(at)s, purged_at = %(at)s
  WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
 """
-# Front matter names the document and tags it, unless a person did.
+# What the file says of itself names the document and tags it, unless a person did. A title that came from the version
+# before goes with it.
 NAME = """
-UPDATE {documents}
-   SET title = CASE WHEN title = %(original_filename)s THEN coalesce(%(front_title)s::text, title) ELSE title END,
-       tags = CASE WHEN tags = '{{}}' THEN %(front_tags)s::text[] ELSE tags END
- WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s
-   AND (%(front_title)s::text IS NOT NULL OR %(front_tags)s::text[] <> '{{}}')
+UPDATE {documents} AS d
+   SET title = CASE WHEN d.title IN (%(original_filename)s, before.title) THEN coalesce(%(own_title)s::text, d.title)
+               ELSE d.title END,
+       tags = CASE WHEN d.tags = '{{}}' THEN %(front_tags)s::text[] ELSE d.tags END
+  FROM (SELECT max(details->>'front_title') AS title FROM {document_revisions}
+         WHERE tenant_id = %(tenant)s AND doc_id = %(doc)s AND version_number = %(version_number)s - 1) AS before
+ WHERE d.tenant_id = %(tenant)s AND d.doc_id = %(doc)s
+   AND (%(own_title)s::text IS NOT NULL OR %(front_tags)s::text[] <> '{{}}')
 """
 FORGET_REVISIONS = """
 UPDATE {document_revisions}
@@ -158,7 +163,7 @@ def _values(event: Event) -> dict[str, Any]:
         "authors": _list(data.get("authors")),
         "participants": _list(data.get("participants")),
         "details": Jsonb(details),
-        "front_title": details.get(FRONT_TITLE),
+        "own_title": details.get(OWN_TITLE),
         "front_tags": tags_in(details.get(FRONT_TAGS)),
         "written_at": recorded_moment(data.get("written_at")),
         "retain_until": recorded_moment(data.get("retain_until")),
@@ -182,6 +187,6 @@ DOCUMENTS = Lens(
     apply=apply,
     lifecycle="inline",
     pattern=Pattern(types=(*STEPS, happened.FILED.type)),
-    version=5,
+    version=6,
     forget=forget,
 )

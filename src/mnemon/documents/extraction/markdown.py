@@ -8,6 +8,7 @@ from mnemon.documents.extraction.decoding import decode
 from mnemon.documents.extraction.hygiene import one_line
 from mnemon.documents.extraction.limits import Limits
 from mnemon.documents.ingest.content import Details, Extraction
+from mnemon.documents.ingest.titles import OWN_TITLE
 from mnemon.documents.structure.dates import midnight
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.lines import BULLET, QUOTED, Line, after, block_of, lines_of
@@ -137,14 +138,15 @@ def _front_matter(lines: list[Line]) -> int:
 
 def _details(text: str, front: list[Line], blocks: list[Block]) -> Details:
     fields, preamble = _fields(front), read_preamble(text)
-    named = {"front_title": one_line(fields.get("title")), "front_tags": fields.get("tags") or fields.get("tag")}
+    title = one_line(fields.pop("title", None) or fields.pop("titel", None))
+    named = {OWN_TITLE: title, "front_tags": fields.get("tags") or fields.get("tag")}
     people = next((said for name in PEOPLE if (said := fields.pop(name, ""))), "")
     heading = next((text[block.start : block.end] for block in blocks if block.kind == "heading"), None)
     return Details(
-        title=one_line(fields.pop("title", None)) or one_line(heading and heading_title(heading)),
+        title=title or one_line(heading and heading_title(heading)),
         authors=_names(fields.pop("authors", "") or fields.pop("author", "")),
         participants=_names(people) or list(preamble.present),
-        written_at=moment(fields.get("date")) or midnight(preamble.written_on),
+        written_at=moment(fields.get("date") or fields.get("datum")) or midnight(preamble.written_on),
         language=one_line(fields.pop("lang", None) or fields.pop("language", None)),
         more=fields | {name: value for name, value in named.items() if value},
     )

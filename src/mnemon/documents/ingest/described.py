@@ -8,6 +8,7 @@ from typing import Any
 from mnemon.documents.ingest.content import Extraction
 from mnemon.documents.ingest.dating import written_at
 from mnemon.documents.ingest.structured import MOST, cut, participants_of
+from mnemon.documents.ingest.titles import OWN_TITLE, own_title
 
 WRITTEN_ON = "written_on"
 
@@ -37,6 +38,8 @@ def described(extraction: Extraction, filename: str) -> dict[str, Any]:
         more[WRITTEN_ON] = written.date().isoformat()
     if details.title:
         more["title"] = cut(details.title)
+    if named := own_title(extraction):
+        more[OWN_TITLE] = cut(named)
     if details.language:
         more["language"] = cut(details.language, 35)
     return {
