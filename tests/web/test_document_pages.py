@@ -112,11 +112,15 @@ async def test_a_file_of_any_name_is_sent_as_the_new_version_of_a_document(
     link = f"/upload?new_version_of={doc_id}"
     assert link in (await client.get(f"/documents/{doc_id}", headers=user.headers)).text
     page = (await client.get(link, headers=user.headers)).text
-    assert "New version of notes.md" in page and f'name="new_version_of" value="{doc_id}"' in page
+    assert "New version of Harbour notes" in page and f'name="new_version_of" value="{doc_id}"' in page
     assert 'type="file" accept' in page, "one file, and not several"
     assert await store("prices, final.txt", b"Berths cost 45 euro a night.", new_version_of=doc_id) == doc_id
     known = (await client.get(f"/v1/documents/{doc_id}", headers=user.headers)).json()
-    assert (known["title"], known["version_number"], known["original_filename"]) == ("notes.md", 2, "prices, final.txt")
+    assert (known["title"], known["version_number"], known["original_filename"]) == (
+        "Harbour notes",
+        2,
+        "prices, final.txt",
+    )
     # What is not for its sender looks as if it were not there.
     hidden = await store("diary.txt", b"Only for me: the crane is sold.", visibility_scope="me")
     told = await client.post(
