@@ -255,10 +255,15 @@ async def test_the_core_profile_spares_what_only_programs_read(site: Mnemon) -> 
     async with Client(create_server(site, local=await administrator_without_login(site.database))) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         answer = await client.call_tool("status", {})
+        long = await client.call_tool("search", {"query": "x" * 2001})
+    assert long.is_error and "query" in long.content[0].text, "what is not told holds all the same"
     assert all(tool.output_schema is None for tool in tools.values())
     assert answer.structured_content and "parts" in answer.structured_content
     tag = tools["search"].input_schema["properties"]["tag"]
     assert tag["type"] == "string" and "default" not in tag and "tag" not in tools["search"].input_schema["required"]
+    fields = [field for tool in tools.values() for field in tool.input_schema["properties"].values()]
+    assert not any(field.keys() & {"maxLength", "examples", "title"} for field in fields)
+    assert not any(tool.annotations and tool.annotations.title for tool in tools.values())
 
 
 async def test_the_full_profile_has_every_tool(site: Mnemon) -> None:

@@ -19,7 +19,7 @@ from mnemon.identity.roles import Action, Principal, authorise
 from mnemon.mcp.caller import AgentCaller, QuestionToPerson
 from mnemon.mcp.links import Linked
 from mnemon.mcp.refusals import as_mnemon_error, failed
-from mnemon.mcp.schemas import drop_titles, shorten_optional
+from mnemon.mcp.schemas import drop_titles, shorten_optional, spare_bounds
 from mnemon.operations import Bound, Output, as_json
 from mnemon.telemetry import bind, counter
 
@@ -76,7 +76,7 @@ class AgentDoor:
         def add(function: Tool) -> Tool:
             if core or self.profile != "core":
                 hints = ToolAnnotations(
-                    title=title,
+                    title=None if self.profile == "core" else title,
                     read_only_hint=read_only,
                     destructive_hint=destructive,
                     idempotent_hint=idempotent or read_only,
@@ -92,6 +92,8 @@ class AgentDoor:
                 for schema in (tool.parameters, tool.output_schema or {}):
                     drop_titles(schema)
                 shorten_optional(tool.parameters)
+                if self.profile == "core":
+                    spare_bounds(tool.parameters)
                 self.offered.append(Offered(tool.name, action, core, bound))
             return function
 

@@ -25,3 +25,12 @@ def shorten_optional(schema: dict[str, Any]) -> None:
         if len(kinds) == 1 and one.get("default", ...) is None:
             rest = {key: value for key, value in one.items() if key not in ("anyOf", "default")}
             schema["properties"][name] = {**kinds[0], **rest}
+
+
+def spare_bounds(schema: dict[str, Any]) -> None:
+    """Lengths and examples that hardly any call comes near: they hold all the same, and a refusal tells them."""
+    for one in schema.get("properties", {}).values():
+        for name in ("examples", "maxItems", "maxLength", "minLength"):
+            one.pop(name, None)
+        if isinstance(one.get("items"), dict):
+            one["items"].pop("maxLength", None)
