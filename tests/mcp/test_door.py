@@ -308,3 +308,20 @@ async def test_a_client_talks_to_the_command_over_standard_input(served_home: Pa
         answer = await client.call_tool("status", {})
     assert answer.structured_content is not None
     assert answer.structured_content["ok"] is True, answer.structured_content
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_the_command_passes_on_to_a_server_that_it_is_told_of(site: Mnemon, mode: str, tmp_path: Path) -> None:
+    """A teammate's agent starts `mnemon mcp`, and is answered by the server, not by an empty home."""
+    secret = await token_of(site, CredentialScope.WRITE)
+    told = {"MNEMON_HOME": str(tmp_path), "MNEMON_SERVER": site.url, "MNEMON_SERVER_TOKEN": secret}
+    command = StdioServerParameters(command=sys.executable, args=["-m", "mnemon", "mcp"], env={**os.environ, **told})
+    words = f"The {mode} gate is green."
+    async with Client(stdio_client(command), mode=mode) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == CORE
+        kept = await client.call_tool("remember", {"content": words})
+        assert not kept.is_error, kept.content
+        assert words in (await client.call_tool("recall", {"query": words})).content[0].text
+    async with Client(create_server(site, local=await administrator_without_login(site.database))) as there:
+        assert words in (await there.call_tool("recall", {"query": words})).content[0].text
+    assert list(tmp_path.iterdir()) == [], "nothing was begun here"

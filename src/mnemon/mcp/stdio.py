@@ -19,12 +19,12 @@ async def serve_stdio(server: MCPServer[Any]) -> None:
     lowlevel = server._lowlevel_server
     async with stdio_server() as (lines, answers), anyio.create_task_group() as group:
         heard, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
-        group.start_soon(_pass_on, lines, heard, answers)
+        group.start_soon(pass_on, lines, heard, answers)
         await lowlevel.run(messages, answers, lowlevel.create_initialization_options())
         group.cancel_scope.cancel()
 
 
-async def _pass_on(lines: Any, heard: MemoryObjectSendStream[SessionMessage | Exception], answers: Any) -> None:
+async def pass_on(lines: Any, heard: MemoryObjectSendStream[SessionMessage | Exception], answers: Any) -> None:
     """The SDK passes over what it cannot read, and the sender of a request with half an emoji waits for ever."""
     async with heard:
         async for one in lines:

@@ -43,10 +43,12 @@ CLIENTS: Mapping[str, McpClient] = {
 }  # fmt: skip
 
 
-def entry_of(program: str, home: Path, tools: str | None) -> dict[str, Any]:
-    """How a client starts Mnemon: by its full path, since a desktop program knows little of a shell's."""
+def entry_of(program: str, home: Path, tools: str | None, server: str | None = None) -> dict[str, Any]:
+    """How a client starts Mnemon: by its full path, since a desktop program knows little of a shell's. The home of
+    whoever logged in to a server has the token for it."""
     arguments = ["mcp", *(["--tools", tools] if tools else [])]
-    return {"command": program, "args": arguments, "env": {"MNEMON_HOME": str(home)}}
+    place = {"MNEMON_HOME": str(home), **({"MNEMON_SERVER": server} if server else {})}
+    return {"command": program, "args": arguments, "env": place}
 
 
 def read_configuration(path: Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from mnemon.cli.agents.clients import CLIENTS, entry_of, read_configuration, wit
 from mnemon.cli.agents.mcp import Profile
 from mnemon.cli.context import on_its_own
 from mnemon.cli.output import say
+from mnemon.client.servers import address_of
 from mnemon.settings import load_settings
 
 
@@ -41,7 +42,9 @@ def install(
     known = CLIENTS[client.value]
     path = file.expanduser().absolute() if file else known.path
     program = shutil.which("mnemon") or str(Path(sys.executable).with_name("mnemon"))
-    entry = entry_of(program, load_settings().home.expanduser().absolute(), tools.value if tools else None)
+    settings = load_settings()
+    server = address_of(settings.server) if settings.server else None
+    entry = entry_of(program, settings.home.expanduser().absolute(), tools.value if tools else None, server)
     say(f"{known.title} reads {path}. This goes into it:")
     typer.echo(json.dumps({known.key: {"mnemon": entry}}, indent=2, ensure_ascii=False))
     before = read_configuration(path)

@@ -15,8 +15,11 @@ from mnemon.app import Mnemon, open_mnemon
 from mnemon.beside import working_inside
 from mnemon.cli.context import run_async
 from mnemon.cli.process import stop_on_signals
-from mnemon.errors import InvalidRequest
+from mnemon.client.remote import RemoteCalls
+from mnemon.client.servers import address_of, token_for
+from mnemon.errors import InvalidRequest, NotAuthenticated
 from mnemon.identity.bootstrap import administrator_without_login
+from mnemon.identity.operations import account
 from mnemon.identity.roles import Principal
 from mnemon.identity.tokens import principal_of_token
 from mnemon.settings import Settings, load_settings
@@ -44,7 +47,10 @@ def mcp(token_file: Path | None, tools: Profile | None) -> None:
     # The log goes to standard error: standard output belongs to the protocol.
     configure_logging("WARNING" if settings.log_level == "INFO" else settings.log_level, settings.log_format)
     with contextlib.suppress(asyncio.CancelledError):
-        run_async(_serve(settings, _token(token_file)))
+        if settings.server:
+            run_async(_pass_on(settings, _token(token_file), tools))
+        else:
+            run_async(_serve(settings, _token(token_file)))
 
 
 def _token(file: Path | None) -> str | None:
@@ -60,6 +66,23 @@ def _token(file: Path | None) -> str | None:
     return token
 
 
+async def _pass_on(settings: Settings, token: str | None, tools: Profile | None) -> None:
+    """To the server that MNEMON_SERVER names, as whoever logged in there."""
+    from mnemon.mcp.bridge import bridge_stdio
+
+    if tools:
+        raise InvalidRequest("--tools is for a home of this machine: at a server its MNEMON_MCP_TOOLS says.")
+    url = address_of(settings.server or "")
+    known = token or token_for(settings, url)
+    if known is None:
+        raise NotAuthenticated(f"No token for {url} is known: `mnemon login {url}` asks for one.")
+    async with RemoteCalls(url, known) as calls:
+        await calls.call(account.me, account.OwnAccountAsked())
+    passing = asyncio.create_task(bridge_stdio(url, known))
+    await _ended_or_stopped(passing)
+    _leave(passing)
+
+
 async def _serve(settings: Settings, token: str | None) -> None:
     from mnemon.mcp.server import create_server
     from mnemon.mcp.stdio import serve_stdio
@@ -72,6 +95,10 @@ async def _serve(settings: Settings, token: str | None) -> None:
         await prove()
         serving = asyncio.create_task(serve_stdio(create_server(mnemon, local=prove)))
         await _ended_or_stopped(serving)
+    _leave(serving)
+
+
+def _leave(serving: asyncio.Task[None]) -> None:
     if serving.done():
         _raise_unless_client_left(serving)
     else:
