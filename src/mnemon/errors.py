@@ -92,6 +92,21 @@ class DatabaseUnavailable(MnemonError):
     retry = True
 
 
+class TenantMoving(MnemonError):
+    """The tenant is on its way to another database: what changes it waits until it has arrived."""
+
+    code = "TENANT_MOVING"
+    status = 503
+    retry = True
+
+
+class TenantMoved(MnemonError):
+    """The tenant is in another database now; `url` in the details says where its requests are answered."""
+
+    code = "TENANT_MOVED"
+    status = 421
+
+
 class DatabaseUnsuitable(MnemonError):
     """The database answers, but lacks a version, an extension or a privilege that Mnemon needs."""
 

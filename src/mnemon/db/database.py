@@ -1,6 +1,7 @@
 """The one way to the database: a pool of connections as the application role, and transactions of one tenant."""
 
 import asyncio
+import json
 import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,13 +17,15 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from mnemon.db.driver import Result, VectorDumper, eagerly
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer, external_server
-from mnemon.errors import DatabaseUnavailable
+from mnemon.errors import DatabaseUnavailable, TenantMoved, TenantMoving
 from mnemon.settings import Settings
 from mnemon.telemetry import logger
 
 Connection = AsyncConnection[DictRow]
 
-SET_TENANT = "SELECT set_config('mnemon.tenant', %s, true)"
+SET_TENANT = "SELECT mnemon.enter_tenant(%s)"
+# What `enter_tenant` says of a tenant that moves, or has moved, to another database.
+NOT_OPEN_HERE = "MN002"
 CONNECT_PATIENCE = 30.0
 CHECKOUT_PATIENCE = 20.0
 
@@ -102,6 +105,10 @@ class Database:
                 yield connection
         except PoolTimeout as failure:
             raise DatabaseUnavailable(f"No database connection was free within {CHECKOUT_PATIENCE:.0f} s.") from failure
+        except psycopg.Error as failure:
+            if failure.sqlstate == NOT_OPEN_HERE:
+                raise _not_open(failure) from failure
+            raise
 
     @asynccontextmanager
     async def owner(self) -> AsyncIterator[Connection]:
@@ -159,6 +166,14 @@ def _connection_class(server: Server) -> type[Connection]:
             return await super().wait(eagerly(gen, self.pgconn.socket), *how, **options)
 
     return SelfStartingConnection
+
+
+def _not_open(failure: psycopg.Error) -> TenantMoving | TenantMoved:
+    told = json.loads(failure.diag.message_detail or "{}")
+    if told.get("state") == "moved":
+        url = str(told["url"])
+        return TenantMoved(f"This tenant has moved: send the request to {url}", url=url)
+    return TenantMoving("This tenant is moving to another database: try again in a moment.")
 
 
 def _may_pass(server: Server, failure: psycopg.OperationalError) -> bool:

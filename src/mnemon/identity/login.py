@@ -44,6 +44,8 @@ async def login_with_password(
     failures = await account.count_attempt(database)
     async with database.session() as session:
         found = await (await session.execute(FIND_LOGIN, (tenant_slug, email))).fetchone()
+        if found is None:
+            await session.execute("SELECT mnemon.refuse_moved(NULL, %s)", (tenant_slug,))
     if not await verify_password(password, found["password_hash"] if found else None) or found is None:
         logins.labels("refused").inc()
         log.warning("login_refused", tenant=tenant_slug, address=address, failures=failures)

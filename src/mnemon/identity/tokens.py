@@ -105,6 +105,8 @@ async def principal_of_token(database: Database, secret: str) -> Principal:
     """Who a token stands for, or a refusal that does not say whether it ever existed."""
     async with database.session() as session:
         found = await (await session.execute(FIND, (digest(secret),))).fetchone()
+        if found is None:
+            await session.execute("SELECT mnemon.refuse_moved(%s, NULL)", (digest(secret),))
     if found is None:
         raise NotAuthenticated(
             "This access token is unknown, expired or revoked: make a new one with `mnemon token add`."

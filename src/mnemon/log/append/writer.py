@@ -26,7 +26,7 @@ _RESULT = "refusals, first_sequence, recorded_at, previous, hashes"
 WRITE = f"SELECT {_RESULT} FROM {_CALL}"
 # One round trip for a transaction of its own: the tenant is set in the same statement, before the call.
 WRITE_ALONE = f"""
-WITH tenant AS MATERIALIZED (SELECT set_config('mnemon.tenant', %s, true) AS id)
+WITH tenant AS MATERIALIZED (SELECT mnemon.enter_tenant(%s) AS id)
 SELECT {_RESULT} FROM tenant, LATERAL (SELECT * FROM {_CALL} WHERE tenant.id IS NOT NULL) AS written
 """
 

@@ -1,0 +1,244 @@
+"""Moving a tenant to another database: copied while it is used, closed for the last part, opened there."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from mnemon.db.database import Connection, Database, connect
+from mnemon.db.embedded import EmbeddedServer
+from mnemon.db.external import ExternalServer
+from mnemon.db.tenant_copy import MoveRefused, TenantCopy, prepare_connection, same_tables
+from mnemon.db.tenant_tables import TenantTable
+from mnemon.identity.tenants import Tenant, tenant_by_slug
+
+# Rows of these bring a tenant to life: workers, followers and the clock would begin. They come last, all at once.
+LIFE = frozenset(
+    {"tenants", "partitions", "jobs", "subscriptions", "subscription_cursors", "parked_events", "lens_states"}
+)
+ROUNDS = 5
+FEW_ROWS = 1_000
+PATIENCE = 60.0
+
+PARTITIONS = "SELECT partition_id, legal_entity FROM mnemon.partitions WHERE tenant_id = %s ORDER BY partition_id"
+NUMBERED = "SELECT partitions FROM mnemon.tenant_moves WHERE tenant_id = %s AND state = 'arriving'"
+NEXT_NUMBER = "SELECT nextval(pg_get_serial_sequence('mnemon.partitions', 'partition_id'))::integer AS number"
+ARRIVING = """
+INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url, partitions) VALUES (%s, %s, 'arriving', '', %s)
+ON CONFLICT (tenant_id) DO UPDATE SET state = 'arriving', url = '', partitions = excluded.partitions, tokens = '{}'
+"""
+ARRIVED = "DELETE FROM mnemon.tenant_moves WHERE tenant_id = %s"
+HAS_ARRIVED = "SELECT FROM mnemon.tenants WHERE tenant_id = %s"
+IS_THERE = "SELECT FROM mnemon.tenants WHERE tenant_id = %s OR slug = %s"
+STATE = """
+INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, %s, %s, %s)
+ON CONFLICT (tenant_id) DO UPDATE SET state = excluded.state, url = excluded.url, changed_at = now()
+"""
+MOVED = """
+UPDATE mnemon.tenant_moves
+   SET state = 'moved', url = %s, changed_at = now(),
+       tokens = ARRAY(SELECT secret_hash FROM mnemon.access_tokens t WHERE t.tenant_id = tenant_moves.tenant_id)
+ WHERE tenant_id = %s
+"""
+REOPENED = "DELETE FROM mnemon.tenant_moves WHERE tenant_id = %s AND state IN ('leaving', 'closed')"
+EVERYBODY_OUT = "SELECT pg_try_advisory_xact_lock(hashtextextended('mnemon tenant ' || %s, 0)) AS out"
+MISSING_KEYS = """
+SELECT DISTINCT key_id FROM mnemon.subject_keys WHERE tenant_id = %s AND key_id IS NOT NULL
+"""
+KNOWN_KEYS = "SELECT key_id FROM mnemon.wrapping_keys"
+DIRECTORY = "SELECT tenant_id, slug, state, url, changed_at FROM mnemon.tenant_moves ORDER BY slug"
+ATTACHED = "SELECT FROM pg_inherits WHERE inhrelid = to_regclass(%s)"
+OPEN_MOVE = "SELECT state, url FROM mnemon.tenant_moves WHERE slug = %s"
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class TenantMove:
+    """What came of it."""
+
+    tenant_id: UUID
+    slug: str
+    url: str
+    rows: int
+    rounds: int
+    tables: int
+    # How long requests were told to try again.
+    closed_seconds: float
+
+
+async def move_tenant(database: Database, slug: str, to: ExternalServer, url: str, tell: Tell) -> TenantMove:
+    """Move it. What was begun and broke off is gone on with when this is called again."""
+    tenant, was_closed = await _leaving(database, slug)
+    async with _both_sides(database, to) as (here, there):
+        tables = await same_tables(here, there)
+        move = _Move(tenant, here, there, url, tell)
+        if was_closed and await (await there.execute(HAS_ARRIVED, (tenant.tenant_id,))).fetchone() is not None:
+            # It broke off when the tenant was open there already.
+            return await move.leave(tables, 0, 0, 0.0)
+        await _check(here, there, tenant)
+        await here.execute(STATE, (tenant.tenant_id, slug, "leaving", url))
+        try:
+            return await move.through(tables)
+        except BaseException:
+            if not move.is_open_there:
+                await here.execute(REOPENED, (tenant.tenant_id,))
+            raise
+
+
+class _Move:
+    def __init__(self, tenant: Tenant, here: Connection, there: Connection, url: str, tell: Tell) -> None:
+        self._tenant, self._here, self._there = tenant, here, there
+        self._url, self._tell = url, tell
+        self.is_open_there = False
+
+    async def through(self, tables: list[TenantTable]) -> TenantMove:
+        quiet = [one for one in tables if one.name not in LIFE]
+        sent, rounds = 0, 0
+        while rounds < ROUNDS:
+            copied = await (await self._copy()).bring_over(quiet)
+            sent, rounds = sent + copied, rounds + 1
+            self._tell(f"Round {rounds}: {copied:,} rows copied.")
+            if copied <= FEW_ROWS and rounds > 1:
+                break
+        began = asyncio.get_running_loop().time()
+        await self._close()
+        sent += await self._open_there(tables)
+        closed = asyncio.get_running_loop().time() - began
+        self._tell(f"Open there; closed for {closed:.1f} s. Every table has the same hashes.")
+        return await self.leave(tables, sent, rounds, closed)
+
+    async def leave(self, tables: list[TenantTable], sent: int, rounds: int, closed: float) -> TenantMove:
+        """Tell whoever comes where the tenant is, and keep nothing of it."""
+        tenant = self._tenant
+        await self._here.execute(MOVED, (self._url, tenant.tenant_id))
+        await _clear(self._here, tenant.tenant_id, tables)
+        return TenantMove(tenant.tenant_id, tenant.slug, self._url, sent, rounds, len(tables), round(closed, 2))
+
+    async def _copy(self) -> TenantCopy:
+        numbers = await _numbers(self._here, self._there, self._tenant)
+        return TenantCopy(self._tenant.tenant_id, self._here, self._there, numbers)
+
+    async def _close(self) -> None:
+        """Nobody comes in any more, and whoever is inside has left."""
+        tenant = self._tenant
+        await self._here.execute(STATE, (tenant.tenant_id, tenant.slug, "closed", self._url))
+        async with asyncio.timeout(PATIENCE):
+            while not await self._is_empty():  # noqa: ASYNC110  transactions of other processes end without a word
+                await asyncio.sleep(0.02)
+
+    async def _is_empty(self) -> bool:
+        row = await (await self._here.execute(EVERYBODY_OUT, (str(self._tenant.tenant_id),))).fetchone()
+        return bool(row and row["out"])
+
+    async def _open_there(self, tables: list[TenantTable]) -> int:
+        """What is left, what brings it to life, and the proof that all is the same: in one transaction there, over one
+        moment here."""
+        copy = await self._copy()
+        async with self._here.transaction(), self._there.transaction():
+            await self._here.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            sent = await copy.bring_over(tables)
+            if apart := await copy.differing(tables):
+                raise MoveRefused(f"The copy is not the same in {', '.join(apart)}: nothing was moved.", tables=apart)
+            await self._there.execute(ARRIVED, (self._tenant.tenant_id,))
+        self.is_open_there = True
+        return sent
+
+
+async def _leaving(database: Database, slug: str) -> tuple[Tenant, bool]:
+    """The tenant, and whether an earlier attempt had closed it."""
+    async with database.owner() as owner:
+        row = await (await owner.execute(OPEN_MOVE, (slug,))).fetchone()
+    if row is not None and row["state"] == "moved":
+        raise MoveRefused(f"The tenant {slug!r} has moved to {row['url']} already.", slug=slug)
+    return await tenant_by_slug(database, slug), row is not None and row["state"] == "closed"
+
+
+async def _check(here: Connection, there: Connection, tenant: Tenant) -> None:
+    if await (await there.execute(IS_THERE, (tenant.tenant_id, tenant.slug))).fetchone() is not None:
+        raise MoveRefused(f"There is a tenant {tenant.slug!r} in that database already.", slug=tenant.slug)
+    used = {row["key_id"] for row in await (await here.execute(MISSING_KEYS, (tenant.tenant_id,))).fetchall()}
+    known = {row["key_id"] for row in await (await there.execute(KNOWN_KEYS)).fetchall()}
+    if used - known:
+        raise MoveRefused(
+            "Keys of people are wrapped with keys that the other installation has never used: give it the same "
+            "wrapping keys, and record an event with a personal field there, before a tenant moves.",
+            keys=sorted(used - known),
+        )
+
+
+async def _numbers(here: Connection, there: Connection, tenant: Tenant) -> dict[int, int]:
+    """Which partition there is for which here; new ones get their tables."""
+    row = await (await there.execute(NUMBERED, (tenant.tenant_id,))).fetchone()
+    known: dict[str, int] = dict(row["partitions"]) if row else {}
+    found = await (await here.execute(PARTITIONS, (tenant.tenant_id,))).fetchall()
+    for one in found:
+        if one["legal_entity"] not in known:
+            known[one["legal_entity"]] = await _add_partition(there)
+    await there.execute(ARRIVING, (tenant.tenant_id, tenant.slug, Jsonb(known)))
+    return {one["partition_id"]: known[one["legal_entity"]] for one in found}
+
+
+async def _add_partition(there: Connection) -> int:
+    row = await (await there.execute(NEXT_NUMBER)).fetchone()
+    assert row is not None
+    number: int = row["number"]
+    for parent in ("events", "event_payloads"):
+        await there.execute("CALL mnemon.add_partition(%s, %s)", (parent, number))
+    return number
+
+
+async def _clear(here: Connection, tenant: UUID, tables: list[TenantTable]) -> None:
+    """What is elsewhere is no longer kept here: who is forgotten there must not be found here."""
+    numbers = await (await here.execute(PARTITIONS, (tenant,))).fetchall()
+    for one in numbers:
+        for parent in ("events", "event_payloads"):
+            child = f"{parent}_{one['partition_id']}"
+            # Without holding up those who read and write the partitions of others.
+            if await (await here.execute(ATTACHED, (f"mnemon.{child}",))).fetchone() is not None:
+                detach = sql.SQL("ALTER TABLE {} DETACH PARTITION {} CONCURRENTLY")
+                await here.execute(detach.format(sql.Identifier("mnemon", parent), sql.Identifier("mnemon", child)))
+            await here.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier("mnemon", child)))
+    async with here.transaction():
+        for table in tables:
+            await here.execute(sql.SQL("DELETE FROM {} WHERE tenant_id = %s").format(table.relation), (tenant,))
+
+
+@asynccontextmanager
+async def _both_sides(database: Database, to: ExternalServer) -> AsyncIterator[tuple[Connection, Connection]]:
+    async with (
+        await connect(database.server, _copying_conninfo(database)) as here,
+        await connect(to, to.owner_conninfo) as there,
+    ):
+        if await _same_place(here, there):
+            raise MoveRefused("That is the database that the tenant is in.")
+        await prepare_connection(here)
+        await prepare_connection(there)
+        yield here, there
+
+
+def _copying_conninfo(database: Database) -> str:
+    """The embedded server's own superuser, where it is that: its owner role may not copy rows as they are."""
+    server = database.server
+    return server.cluster.conninfo("postgres") if isinstance(server, EmbeddedServer) else server.owner_conninfo
+
+
+async def _same_place(here: Connection, there: Connection) -> bool:
+    """By a lock that only one session of a database can hold."""
+    lock = "SELECT pg_try_advisory_lock(hashtextextended('mnemon move', 0)) AS got"
+    first = await (await here.execute(lock)).fetchone()
+    if not (first and first["got"]):
+        raise MoveRefused("Another move from or to this database is under way.")
+    second = await (await there.execute(lock)).fetchone()
+    return not (second and second["got"])
+
+
+async def moves(database: Database) -> list[dict[str, Any]]:
+    """The directory: tenants that are elsewhere, or on their way."""
+    async with database.owner() as owner:
+        return await (await owner.execute(DIRECTORY)).fetchall()
