@@ -214,11 +214,11 @@ class Mnemon:
 
         return VectorMoves(self.database, self.embedder)
 
-    def missing_vectors(self) -> "MissingVectors":
-        """For the job that gives vectors to texts without one."""
-        from mnemon.models.missing_vectors import MissingVectors
+    def missing_vectors(self, part: int = 0, of: int = 1) -> "MissingVectors":
+        """For the jobs that give vectors to texts without one: to all, or to a part of them."""
+        from mnemon.models.missing_vectors import MissingVectors, Part
 
-        return MissingVectors(self.database, self.embedder)
+        return MissingVectors(self.database, self.embedder, Part(part, of))
 
     @cached_property
     def model_calls(self) -> "DatabaseRecorder":

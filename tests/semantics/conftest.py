@@ -17,7 +17,7 @@ from mnemon.log.events import Actor
 from mnemon.semantics.jobs import KINDS
 from mnemon.settings import Settings
 from mnemon.work.kinds import Backoff
-from mnemon.work.model_jobs import EMBED_MISSING
+from mnemon.work.model_jobs import EMBED_MISSING, EMBED_PART
 from mnemon.work.worker import Worker
 from tests.api.conftest import admin, caller_address, client, mnemon, user
 from tests.work.conftest import Eventually, eventually, running
@@ -58,7 +58,7 @@ async def work(mnemon: Mnemon) -> AsyncIterator[Work]:
 
         async def start(**options: Any) -> Worker:
             options.setdefault("poll", 0.2)
-            kinds = (*DOCUMENT_KINDS, *KINDS, EMBED_MISSING)
+            kinds = (*DOCUMENT_KINDS, *KINDS, EMBED_MISSING, EMBED_PART)
             return await stack.enter_async_context(running(Worker(mnemon.database, kinds, context=mnemon, **options)))
 
         yield start

@@ -23,10 +23,11 @@ from mnemon.semantics.artifacts import NewArtifact, ingest_artifact
 from mnemon.semantics.search.event_vectors import VECTOR_TABLE
 from mnemon.work import model_jobs
 from mnemon.work.enqueue import enqueue
-from mnemon.work.kinds import NoPayload
+from mnemon.work.kinds import NoPayload, kinds_named
 from mnemon.work.model_jobs import EMBED_MISSING
 from tests.ask.conftest import TopicEmbedder
 from tests.documents.conftest import rows
+from tests.documents.sample_chunks import put_document
 from tests.memory.test_forgetting import erase
 from tests.semantics.conftest import ADA, Added, Work
 from tests.work.conftest import Eventually
@@ -319,3 +320,38 @@ async def test_a_document_purged_meanwhile_gets_no_vector(
     await look_for_missing(mnemon, tenant)
     await all_done()
     assert await rows(mnemon, tenant, "SELECT FROM mnemon.semantic_event_vectors") == []
+
+
+async def test_many_texts_are_shared_out_and_each_is_embedded_once(
+    mnemon: Mnemon, tenant: UUID, embedder: ComesAndGoes, work: Work, eventually: Eventually,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(missing_vectors, "LOOK", 4)
+    texts = [f"Passage {number} is about the budget." for number in range(40)]
+    async with mnemon.database.transaction(tenant) as tx:
+        await put_document(tx, tenant, texts)
+    await look_for_missing(mnemon, tenant)
+    for _ in range(2):
+        await work()
+
+    async def jobs() -> list[dict[str, Any]]:
+        return await rows(
+            mnemon, tenant, "SELECT kind, status, count(*) AS n FROM mnemon.jobs GROUP BY 1, 2 ORDER BY 1"
+        )
+
+    async def all_done() -> bool:
+        return {one["status"] for one in await jobs()} == {"DONE"}
+
+    await eventually(all_done)
+    found = {one["kind"]: one["n"] for one in await jobs()}
+    assert found == {"models.embed_missing": 1, "models.embed_part": model_jobs.PARTS}
+    assert (await with_vectors(mnemon, tenant, embedder.model_id))["passages"] == (40, 40)
+    assert sorted(embedder.texts) == sorted(texts)
+
+
+def test_the_kinds_that_embed_are_named_together() -> None:
+    assert {one.name for one in kinds_named(["embed"])} == {
+        "models.embed_missing",
+        "models.embed_part",
+        "models.reembed",
+    }

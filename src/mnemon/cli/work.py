@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Annotated
 
 import typer
 
-from mnemon.app import open_mnemon
+from mnemon.app import Mnemon, open_mnemon
 from mnemon.beside import announcing_jobs, on_the_bus, sealing_log, worker_of
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.process import start_over, stop_on_signals
@@ -16,6 +16,7 @@ from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
 from mnemon.tracing import tracing
 from mnemon.work.kinds import kinds_named
+from mnemon.work.model_jobs import GROUP as EMBEDDING
 from mnemon.work.transports.choose import internal_token, taking_transport
 from mnemon.work.transports.http_transport import HttpReceiver
 
@@ -26,15 +27,20 @@ def work(
         int | None, typer.Option(help="Jobs to run at once, instead of MNEMON_WORKER_SLOTS.", min=1, max=256)
     ] = None,
     kinds: Annotated[
-        str | None, typer.Option(help="Only these kinds, separated by commas. Without this: all.", metavar="A,B")
+        str | None,
+        typer.Option(
+            help="Only these kinds, separated by commas; `embed` for those that make vectors. Without this: all.",
+            metavar="A,B",
+        ),
     ] = None,
 ) -> None:
     """Run jobs until Ctrl-C; a second Ctrl-C stops hard.
 
     The first signal gives running jobs back at once, so that another worker can start them. With --kinds it claims from
-    the table, whatever MNEMON_TRANSPORT says: messages are for workers that do everything.
+    the table, whatever MNEMON_TRANSPORT says: messages are for workers that do everything. With --kinds embed it makes
+    vectors and nothing else: the database's URL is all it needs, and it may come and go as it likes.
 
-    Example: mnemon work --slots 8 --kinds work.clean_up
+    Example: mnemon work --slots 8 --kinds embed
     """
     given = {} if slots is None else {"worker_slots": slots}
     settings = load_settings(**given)
@@ -49,14 +55,8 @@ async def _work(settings: Settings, kinds: list[str] | None) -> None:
         transport = None if chosen else taking_transport(settings)
         worker = worker_of(mnemon, chosen, on_stuck=start_over, transport=transport)
         stop_on_signals(worker.stop)
-        async with (
-            sealing_log(mnemon),
-            mnemon.projector,
-            mnemon.memory.follower(),
-            RecipientFollower(mnemon.log),
-            announcing_jobs(mnemon),
-            on_the_bus(mnemon),
-        ):
+        only_embeds = chosen is not None and {kind.group for kind in chosen} == {EMBEDDING}
+        async with nullcontext() if only_embeds else _beside(mnemon):
             if isinstance(transport, HttpReceiver):
                 async with _listening(settings, transport):
                     await worker.run()
@@ -64,6 +64,20 @@ async def _work(settings: Settings, kinds: list[str] | None) -> None:
                 await worker.run()
             if transport is not None:
                 await transport.close()
+
+
+@asynccontextmanager
+async def _beside(mnemon: Mnemon) -> AsyncIterator[None]:
+    """What every worker does for the log; it takes the keys of the home, which one that only embeds does not have."""
+    async with (
+        sealing_log(mnemon),
+        mnemon.projector,
+        mnemon.memory.follower(),
+        RecipientFollower(mnemon.log),
+        announcing_jobs(mnemon),
+        on_the_bus(mnemon),
+    ):
+        yield
 
 
 @asynccontextmanager

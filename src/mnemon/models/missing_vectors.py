@@ -32,9 +32,25 @@ SELECT wanted.key FROM ({wanted}) AS wanted
                     WHERE has.tenant_id = mnemon.current_tenant() AND has.{key} = wanted.key
                       AND has.model_id = ANY (%(models)s))
    AND wanted.key <> ALL (%(besides)s::{key_type}[])
+   AND hashtextextended(wanted.key::text, 0) & %(mask)s::bigint = %(part)s::bigint
  LIMIT %(most)s
 """)
 GIVEN = sql.SQL("SELECT unnest(%(keys)s::{key_type}[]) AS key")
+
+
+@dataclass(frozen=True)
+class Part:
+    """The texts whose keys fall into this part of so many, a power of two: for those who share the work."""
+
+    number: int = 0
+    of: int = 1
+
+    @property
+    def condition(self) -> dict[str, int]:
+        return {"mask": self.of - 1, "part": self.number}
+
+
+WHOLE = Part()
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,11 @@ class Lacking:
 
     table: VectorTable
     keys: Sequence[Any]
+
+    @property
+    def are_many(self) -> bool:
+        """More than one look has found."""
+        return len(self.keys) >= LOOK
 
 
 @dataclass(frozen=True)
@@ -56,9 +77,10 @@ class VectorsMade:
 class MissingVectors:
     """One look through the tables of a tenant. What has no text, or changes meanwhile, is tried once in a look."""
 
-    def __init__(self, database: Database, embedder: Embedder) -> None:
+    def __init__(self, database: Database, embedder: Embedder, part: Part = WHOLE) -> None:
         self._maker = VectorMaker(database)
         self._embedder = embedder
+        self._part = part
         self._tried: dict[str, set[Any]] = {}
         self.rows = 0
         # Texts that the model refuses, each asked alone: they are set aside for this look.
@@ -71,7 +93,7 @@ class MissingVectors:
         for table in vector_tables():
             if table.wanted is None:
                 continue
-            values = {"besides": list(self._tried.get(table.relation, ())), "most": LOOK}
+            values = {"besides": list(self._tried.get(table.relation, ())), "most": LOOK} | self._part.condition
             if keys := await _lacking(tx, table, self._embedder, sql.SQL(table.wanted), values):
                 return Lacking(table, keys)
         return None
@@ -116,7 +138,7 @@ class VectorMaker:
         transaction, and nothing is stored of a text that was erased, purged or replaced meanwhile."""
         async with self._database.transaction(tenant) as tx:
             epoch = await epoch_in(tx, tenant)
-            values = {"keys": list(keys), "besides": [], "most": len(keys)}
+            values = {"keys": list(keys), "besides": [], "most": len(keys)} | WHOLE.condition
             found = await _lacking(tx, table, embedder, table.query(GIVEN), values)
             texts = await table.texts(tx, found) if found else {}
         vectors = await embedder.embed(list(texts.values())) if texts else None

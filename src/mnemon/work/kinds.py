@@ -42,7 +42,8 @@ class NoPayload(BaseModel):
 class JobKind(Generic[Payload]):
     """One kind of job. Declare it at module level; its name is what the database and the logs show.
 
-    `at_once` limits how many jobs of the kind run in all workers together. Without `attempts` the setting holds.
+    `at_once` limits how many jobs of the kind run in all workers together. Without `attempts` the setting holds. Kinds
+    of one `group` are named together by it, for workers that do nothing else.
     """
 
     name: str
@@ -52,6 +53,7 @@ class JobKind(Generic[Payload]):
     backoff: Backoff = field(default_factory=Backoff)
     at_once: int | None = None
     isolation: Isolation | None = None
+    group: str | None = None
     run: JobHandler[Payload] | None = None
 
     def __post_init__(self) -> None:
@@ -85,11 +87,12 @@ def declared_kinds() -> list[JobKind[Any]]:
 
 
 def kinds_named(names: Iterable[str]) -> list[JobKind[Any]]:
-    """The kinds of these names, or an error that lists the known ones."""
-    unknown = sorted(set(names) - _declared.keys())
-    if unknown:
-        raise NotFound(f"No job kind is named {', '.join(unknown)}; known are: {', '.join(sorted(_declared))}.")
-    return [_declared[name] for name in names]
+    """The kinds of these names, or of the groups so named; or an error that lists the known ones."""
+    found = {name: [kind for kind in declared_kinds() if name in (kind.name, kind.group)] for name in names}
+    if unknown := sorted(name for name, kinds in found.items() if not kinds):
+        known = sorted(_declared.keys() | {kind.group for kind in declared_kinds() if kind.group})
+        raise NotFound(f"No job kind is named {', '.join(unknown)}; known are: {', '.join(known)}.")
+    return list({kind.name: kind for kinds in found.values() for kind in kinds}.values())
 
 
 def kind_in(module: str, name: str) -> JobKind[Any]:

@@ -18,6 +18,10 @@ from mnemon.work.schedule import Schedule
 
 # After this long the job lets other tenants' jobs have the slot, and goes on at its next turn.
 STRETCH_SECONDS = 60.0
+# Parts run in many slots at once, so each lets others in sooner.
+PART_SECONDS = 5.0
+# Into how many parts texts are divided where there are many: as many workers can share them. A power of two.
+PARTS = 16
 # How long to wait for a model that does not answer.
 WAIT = timedelta(minutes=5)
 # Whoever adds texts without vectors and asks for the job, and the job while it looks for the last time, take turns.
@@ -30,8 +34,18 @@ class CallAge(BaseModel):
     days: int
 
 
-EMBED_MISSING = JobKind("models.embed_missing", NoPayload, attempts=3, time_limit=3600, at_once=1)
-REEMBED = JobKind("models.reembed", NoPayload, attempts=5, time_limit=600, at_once=2)
+class PartToEmbed(BaseModel):
+    """Texts whose keys fall into this part of so many."""
+
+    part: int
+    of: int
+
+
+# What a worker does that is there for embedding alone.
+GROUP = "embed"
+EMBED_MISSING = JobKind("models.embed_missing", NoPayload, attempts=3, time_limit=3600, at_once=1, group=GROUP)
+EMBED_PART = JobKind("models.embed_part", PartToEmbed, attempts=20, time_limit=600, group=GROUP)
+REEMBED = JobKind("models.reembed", NoPayload, attempts=5, time_limit=600, at_once=2, group=GROUP)
 # It builds indexes.
 FIND_OLD_VECTORS = JobKind("models.find_old_vectors", NoPayload, attempts=3, time_limit=6 * 3600, at_once=1)
 FORGET_CALLS = JobKind("models.forget_calls", CallAge, attempts=3, time_limit=3600, at_once=1)
@@ -51,13 +65,18 @@ class VectorMover(Protocol):
     async def move(self, tenant: UUID, seconds: float) -> VectorsMoved: ...
 
 
+class TextsFound(Protocol):
+    @property
+    def are_many(self) -> bool: ...
+
+
 class VectorsToMake(Protocol):
     """What `mnemon.models.missing_vectors` offers."""
 
     rows: int
     refused: int
 
-    async def find(self, tx: Connection) -> Any: ...
+    async def find(self, tx: Connection) -> TextsFound | None: ...
     async def make(self, tenant: UUID, lacking: Any) -> None: ...
 
 
@@ -75,22 +94,49 @@ async def enqueue_missing_vectors(tx: Connection) -> None:
 
 @EMBED_MISSING.handler
 async def embed_missing(job: Job[NoPayload]) -> None:
-    """Some texts at a time, of every kind, until all have a vector or were refused by the model, each asked alone."""
+    """Some texts at a time, of every kind, until all have a vector or were refused by the model, each asked alone.
+    Where there are many, they are shared out to whoever is there."""
     missing: VectorsToMake = job.context.missing_vectors()
     deadline = time.monotonic() + STRETCH_SECONDS
-    while True:
-        async with job.transaction() as tx:
-            await tx.execute(LOCK)
-            lacking = await missing.find(tx)
-            if lacking is None:
-                await job.finish(tx, {"rows": missing.rows, "refused": missing.refused})
-                return
-        try:
-            await missing.make(job.tenant_id, lacking)
-        except MnemonError:
-            raise JobPostponed(WAIT.total_seconds()) from None
-        if time.monotonic() > deadline:
-            raise JobPostponed(0)
+    while (lacking := await _next_texts(job, missing)) is not None:
+        if lacking.are_many:
+            async with job.transaction() as tx:
+                for part in range(PARTS):
+                    share = PartToEmbed(part=part, of=PARTS)
+                    await enqueue(tx, EMBED_PART, share, dedupe_key=f"{part} of {PARTS}", priority=-1)
+                await job.finish(tx, {"rows": missing.rows, "refused": missing.refused, "parts": PARTS})
+            return
+        await _embed_until(deadline, job, missing, lacking)
+
+
+@EMBED_PART.handler
+async def embed_part(job: Job[PartToEmbed]) -> None:
+    """One part of them, a few seconds at a time."""
+    missing: VectorsToMake = job.context.missing_vectors(job.payload.part, job.payload.of)
+    deadline = time.monotonic() + PART_SECONDS
+    while (lacking := await _next_texts(job, missing)) is not None:
+        await _embed_until(deadline, job, missing, lacking)
+
+
+async def _next_texts(job: Job[Any], missing: VectorsToMake) -> TextsFound | None:
+    """None once the job is finished: there is nothing left, and whoever adds a text from now on asks for a new job."""
+    async with job.transaction() as tx:
+        if (lacking := await missing.find(tx)) is not None:
+            return lacking
+    async with job.transaction() as tx:
+        await tx.execute(LOCK)
+        if (lacking := await missing.find(tx)) is None:
+            await job.finish(tx, {"rows": missing.rows, "refused": missing.refused})
+        return lacking
+
+
+async def _embed_until(deadline: float, job: Job[Any], missing: VectorsToMake, lacking: TextsFound) -> None:
+    try:
+        await missing.make(job.tenant_id, lacking)
+    except MnemonError:
+        raise JobPostponed(WAIT.total_seconds()) from None
+    if time.monotonic() > deadline:
+        raise JobPostponed(0)
 
 
 @FIND_OLD_VECTORS.handler
