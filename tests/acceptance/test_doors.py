@@ -20,6 +20,7 @@ OPERATIONS = declared_operations()
 BINDINGS = bindings()
 # What a door has beside operations, and why. Commands say it themselves, with `on_its_own`.
 NO_OPERATION = {
+    "GET /asyncapi.json": "For programs that follow events, as /openapi.json is for those that call.",
     "GET /health": "For whoever watches the process; it needs no credential.",
     "GET /ready": "For whoever watches the process; it needs no credential.",
     "GET /metrics": "For Prometheus; it needs no credential.",

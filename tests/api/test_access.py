@@ -12,7 +12,7 @@ from mnemon.identity.roles import RULES, Action, CredentialScope, Role, may
 from .conftest import Person, person, token_for
 
 # Open on purpose: the health of the server, and the ways to get a credential.
-PUBLIC = {"/health", "/ready", "/metrics", "/v1/auth/login", "/v1/auth/link"}
+PUBLIC = {"/asyncapi.json", "/health", "/ready", "/metrics", "/v1/auth/login", "/v1/auth/link"}
 
 SPECIFIED = {
     # action: (admin, user), as the ingestion specification's table has it, and what this system adds

@@ -1,5 +1,6 @@
 """What stands around every route: health that tells the truth, one error shape, limits, headers, ids, metrics."""
 
+import json
 import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -28,6 +29,8 @@ from mnemon.settings import Settings
 from mnemon.web.site import create_site
 
 from .conftest import KEY, Person
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def client_of(mnemon: Mnemon) -> httpx.AsyncClient:
@@ -264,3 +267,8 @@ async def test_no_route_lets_an_unknown_parameter_vanish(client: httpx.AsyncClie
         assert answer.status_code in (400, 422), (one.path, answer.text)
         fields = {problem["field"] for problem in answer.json()["details"].get("problems", ())}
         assert "no_such_parameter" in fields, (one.path, answer.text)
+
+
+async def test_the_events_that_are_sent_are_described_beside_the_routes(client: httpx.AsyncClient) -> None:
+    told = (await client.get("/asyncapi.json")).json()
+    assert told == json.loads((DOCS / "reference" / "asyncapi.json").read_text())

@@ -8,6 +8,7 @@ from mnemon.api import (
     approvals,
     artifacts,
     ask,
+    descriptions,
     documents,
     health,
     ingest,
@@ -69,6 +70,7 @@ def create_api(mnemon: Mnemon, apart: frozenset[str] = frozenset()) -> FastAPI:
 
 def add_routes(api: FastAPI) -> None:
     api.include_router(health.router)
+    api.include_router(descriptions.router)
     for router in ROUTERS:
         failures = failure_answers(malformed=malformed_of(router))
         api.include_router(router, prefix="/v1", dependencies=[Depends(bearer)], responses=failures)

@@ -11,7 +11,7 @@ from mnemon.identity.roles import Action
 from mnemon.web.rendering import Visitor, problem_page, visit
 
 # Here no person looks, whatever the browser says that it takes.
-FOR_PROGRAMS = ("/v1/", "/api/", "/mcp", "/openapi.json", "/health", "/ready", "/metrics", "/static/")
+FOR_PROGRAMS = ("/v1/", "/api/", "/mcp", "/openapi.json", "/asyncapi.json", "/health", "/ready", "/metrics", "/static/")
 Answer = Callable[[Request, Any], Awaitable[Response]]
 
 
