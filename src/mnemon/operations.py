@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
+from mnemon.db.leave import reading_behind
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.identity.roles import Action, Principal, authorise
 from mnemon.log.events import Actor
@@ -84,8 +85,12 @@ class Operation(Generic[In, Out]):
     absent: Mapping[Door, str] = field(default_factory=dict)
     # Nobody is asked who they are: this is how one becomes known.
     open_to_all: bool = False
+    # It writes nothing, and its answer may be a few seconds old where the settings name a replica.
+    may_lag: bool = False
 
     async def __call__(self, mnemon: Any, caller: Caller, asked: In) -> Out:
+        if self.may_lag:
+            return await reading_behind(lambda: self.run(mnemon, caller, asked))
         return await self.run(mnemon, caller, asked)
 
 
@@ -100,6 +105,7 @@ def operation(
     errors: tuple[type[MnemonError], ...] = (),
     absent: Mapping[Door, str] | None = None,
     open_to_all: bool = False,
+    may_lag: bool = False,
 ) -> Callable[[Callable[[Any, Caller, In], Awaitable[Out]]], Operation[In, Out]]:
     """Declare `async def verb(mnemon: Parts, caller: Caller, asked: Input) -> Output`; its docstring says what it does.
 
@@ -111,7 +117,7 @@ def operation(
         summary, _, description = (run.__doc__ or "").strip().partition("\n")
         return Operation(
             name, action, summary, " ".join(description.split()), types[2], types[3], run, example,
-            read_only, destructive, idempotent, errors, absent or {}, open_to_all,
+            read_only, destructive, idempotent, errors, absent or {}, open_to_all, may_lag,
         )  # fmt: skip
 
     return declare

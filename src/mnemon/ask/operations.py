@@ -51,7 +51,7 @@ class FilingParts(Protocol):
 
 
 @operation(
-    "documents.search", Action.QUERY, read_only=True, errors=(ArtifactNotFound,),
+    "documents.search", Action.QUERY, read_only=True, may_lag=True, errors=(ArtifactNotFound,),
     example={"query": "who approved the budget", "person": "Ada Byron", "from_date": "2026-01-01"},
 )  # fmt: skip
 async def search(mnemon: Parts, caller: Caller, asked: PassageSearch) -> PassagesFound:

@@ -16,7 +16,9 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from mnemon.db.driver import Result, VectorDumper, eagerly
 from mnemon.db.embedded import EmbeddedServer
-from mnemon.db.external import ExternalServer, external_server
+from mnemon.db.external import ExternalServer, external_server, replica_conninfo
+from mnemon.db.leave import leave_to_lag
+from mnemon.db.replica import Replica
 from mnemon.errors import DatabaseUnavailable, TenantMoved, TenantMoving
 from mnemon.settings import Settings
 from mnemon.telemetry import logger
@@ -57,11 +59,19 @@ def server_for(settings: Settings) -> Server:
     )
 
 
+def replica_for(settings: Settings) -> Replica | None:
+    if settings.database_replica_url is None:
+        return None
+    conninfo = replica_conninfo(settings.database_replica_url.get_secret_value())
+    return Replica(conninfo, settings.database_replica_seconds, settings.database_pool_size)
+
+
 class Database:
     """Open with `async with Database(server, pool_size) as database`."""
 
-    def __init__(self, server: Server, pool_size: int = 10) -> None:
+    def __init__(self, server: Server, pool_size: int = 10, replica: Replica | None = None) -> None:
         self.server = server
+        self._replica = replica
         pooler = server.pooler_conninfo if isinstance(server, ExternalServer) else None
         # Behind a pooler the next transaction may be on another connection of the server, which knows no statement
         # that was prepared on the last.
@@ -84,6 +94,8 @@ class Database:
         await self.close()
 
     async def close(self) -> None:
+        if self._replica is not None:
+            await self._replica.close()
         await self._pool.close()
         await asyncio.to_thread(self.server.release)
 
@@ -96,7 +108,14 @@ class Database:
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Connection]:
-        """A connection with no tenant: it sees no tenant's rows, only what is granted to everyone."""
+        """A connection with no tenant: it sees no tenant's rows, only what is granted to everyone. It leads to the
+        replica, where there is one, for whoever may be behind."""
+        leave = leave_to_lag()
+        if leave is not None and self._replica is not None and self._replica.may_be_read(self._position):
+            leave.used = True
+            async with self._replica.connection() as connection:
+                yield connection
+            return
         if self._pool.closed:
             # Not before its first use: until the first migration there may be no application role to connect as.
             await self._pool.open()
@@ -110,6 +129,13 @@ class Database:
                 raise _not_open(failure) from failure
             raise
 
+    async def _position(self) -> str:
+        """How far the database has come, for whoever compares a replica with it."""
+        async with self.session() as session:
+            row = await (await session.execute("SELECT pg_current_wal_lsn()::text AS place")).fetchone()
+        assert row is not None
+        return str(row["place"])
+
     @asynccontextmanager
     async def owner(self) -> AsyncIterator[Connection]:
         """A connection of its own as the schema's owner: for migrations and operators, never for requests."""
@@ -121,7 +147,7 @@ class Database:
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """The database alone, as it is: for what looks at or mends the schema, or builds upon it."""
     try:
-        async with Database(server_for(settings), settings.database_pool_size) as database:
+        async with Database(server_for(settings), settings.database_pool_size, replica_for(settings)) as database:
             yield database
     except psycopg.OperationalError as failure:
         raise DatabaseUnavailable(f"The database does not answer: {str(failure).strip()}") from failure

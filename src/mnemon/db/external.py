@@ -36,8 +36,18 @@ def external_server(owner_url: str, app_url: str | None, pooler_url: str | None 
     pooler = _checked(pooler_url, "MNEMON_DATABASE_POOLER_URL") if pooler_url else None
     if app_url:
         return ExternalServer(owner, _to_primary(_checked(app_url, "MNEMON_DATABASE_APP_URL")), pooler)
-    options = f"{conninfo_to_dict(owner).get('options') or ''} -c role={APP_ROLE}".strip()
-    return ExternalServer(owner, make_conninfo(owner, options=options), pooler)
+    return ExternalServer(owner, _as_application(owner), pooler)
+
+
+def replica_conninfo(url: str) -> str:
+    """A replica, as the application role."""
+    checked = _checked(url, "MNEMON_DATABASE_REPLICA_URL")
+    return checked if conninfo_to_dict(checked).get("user") == APP_ROLE else _as_application(checked)
+
+
+def _as_application(url: str) -> str:
+    options = f"{conninfo_to_dict(url).get('options') or ''} -c role={APP_ROLE}".strip()
+    return make_conninfo(url, options=options)
 
 
 def _to_primary(url: str) -> str:

@@ -48,7 +48,7 @@ class Parts(Protocol):
 
 
 @operation(
-    "semantic_events.search", Action.QUERY, read_only=True, errors=(InvalidRequest,),
+    "semantic_events.search", Action.QUERY, read_only=True, may_lag=True, errors=(InvalidRequest,),
     example={"query": "pricing", "category": "Decision", "time_from": "2026-01-01"},
 )  # fmt: skip
 async def search(mnemon: Parts, caller: Caller, asked: EventSearch) -> outputs.EventsFound:
@@ -71,7 +71,7 @@ async def get(mnemon: Parts, caller: Caller, asked: EventAsked) -> outputs.Whole
 
 
 @operation(
-    "semantic_events.commitments", Action.QUERY, read_only=True, errors=(InvalidRequest,),
+    "semantic_events.commitments", Action.QUERY, read_only=True, may_lag=True, errors=(InvalidRequest,),
     example={"owner": "Ada Byron", "overdue": True}, absent={"mcp": FEW_TOOLS},
 )  # fmt: skip
 async def commitments(mnemon: Parts, caller: Caller, asked: CommitmentsAsked) -> outputs.Commitments:
@@ -85,8 +85,8 @@ async def commitments(mnemon: Parts, caller: Caller, asked: CommitmentsAsked) ->
 
 
 @operation(
-    "semantic_events.people", Action.QUERY, read_only=True, errors=(InvalidRequest,), example={"topic": "pricing"},
-    absent={"mcp": FEW_TOOLS},
+    "semantic_events.people", Action.QUERY, read_only=True, may_lag=True, errors=(InvalidRequest,),
+    example={"topic": "pricing"}, absent={"mcp": FEW_TOOLS},
 )  # fmt: skip
 async def people(mnemon: Parts, caller: Caller, asked: PeopleAsked) -> outputs.PeopleOut:
     """Who was involved in what, the busiest first."""
@@ -98,7 +98,7 @@ async def people(mnemon: Parts, caller: Caller, asked: PeopleAsked) -> outputs.P
 
 
 @operation(
-    "semantic_events.density", Action.QUERY, read_only=True, errors=(InvalidRequest,),
+    "semantic_events.density", Action.QUERY, read_only=True, may_lag=True, errors=(InvalidRequest,),
     example={"category": "Decision"},
     absent={"mcp": FEW_TOOLS, "command": "A picture says it: the page of events draws it."},
 )  # fmt: skip

@@ -38,6 +38,12 @@ class DatabaseSettings(BaseModel):
         "PgBouncer in transaction mode before the same database, as the role `mnemon_app`: requests go through it. "
         "What needs a session (notifications, workers, migrations) goes to the database itself. Unset: no pooler.",
     )
+    database_replica_url: SecretStr | None = setting(
+        None,
+        "A streaming replica of the same database, as its owner or as `mnemon_app`: searches go there while it is near "
+        "enough, and to the database itself otherwise. Unset: none.",
+    )
+    database_replica_seconds: int = setting(5, "How old an answer from the replica may be, at most.", ge=1, le=3_600)
     database_pool_size: int = setting(10, "Most connections one process keeps open.", ge=1, le=200)
     database_linger_seconds: int = setting(
         30, "How long the embedded server waits for a next process after the last one left.", ge=0, le=86_400

@@ -123,7 +123,7 @@ class RetrievalParts(Protocol):
 
 
 @operation(
-    "mail.search", Action.QUERY, read_only=True, errors=(NotFound,),
+    "mail.search", Action.QUERY, read_only=True, may_lag=True, errors=(NotFound,),
     example={"query": "connection migration", "since": "2023-10-01", "draft": "draft-ietf-quic-transport"},
     absent={"web": "Search has mail among all else, and the page of messages its filters."},
 )  # fmt: skip
