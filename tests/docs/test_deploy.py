@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 from tests.patience import PATIENCE, until
@@ -39,8 +40,8 @@ def started_by_service() -> list[str]:
 
 def test_the_image_is_built_in_stages_and_runs_without_rights() -> None:
     known = {
-        "FROM", "COPY", "RUN", "LABEL", "ENV", "USER", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT",
-        "CMD",
+        "ARG", "FROM", "COPY", "RUN", "LABEL", "ENV", "USER", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK",
+        "ENTRYPOINT", "CMD",
     }  # fmt: skip
     assert {name for name, _ in instructions()} <= known
     stages = of("FROM")
@@ -51,6 +52,9 @@ def test_the_image_is_built_in_stages_and_runs_without_rights() -> None:
     assert of("STOPSIGNAL") == ["SIGINT"]
     assert not any("apt-get" in one or "ADD " in one for one in of("RUN"))
     assert of("COPY")[0].startswith("dist/*.whl"), "nothing of the repository but the wheels"
+    declared = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    [extras] = of("ARG")
+    assert set(extras.removeprefix("EXTRAS=").split(",")) == set(declared["optional-dependencies"]), "every client"
 
 
 def test_the_service_is_well_formed_and_starts_the_same_as_the_image() -> None:

@@ -53,6 +53,7 @@ def test_the_stack_of_compose_holds_together(compose: dict[str, Any]) -> None:
     ours = {name: one for name, one in services.items() if one["image"] == "mnemon:latest"}
     assert {one["command"][0] for one in ours.values()} <= CATALOGUE.keys()
     for one in ours.values():
+        assert (DEPLOY / one["build"]["context"] / one["build"]["dockerfile"]).is_file()
         assert {name for name in one["environment"] if not name.startswith("AWS_")} <= SETTINGS
 
 
