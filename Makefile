@@ -93,7 +93,7 @@ $(BROWSER):
 
 # RabbitMQ, PgBouncer and etcd for the long suites, which skip, and say so, where they cannot be installed. Among them:
 # the acceptance suite with two gateways behind PgBouncer (MNEMON_TEST_POOLED=1 pytest tests/acceptance), and
-# the short form of bench-transports.
+# the short forms of bench-transports and bench-failover.
 $(SERVICES):
 	@mkdir -p .make
 	@{ test -x /usr/sbin/rabbitmq-server && test -x /usr/sbin/pgbouncer && test -x /usr/bin/etcd; } || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \

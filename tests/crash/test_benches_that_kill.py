@@ -30,3 +30,11 @@ def test_workers_and_brokers_die_and_every_job_is_done_once(transport: str) -> N
     found = results_of("transports", TRANSPORTS=transport)
     assert found["doubled"] == found["lost"] == 0
     assert found[f"{transport}_jobs_per_s"] > 0
+
+
+@pytest.mark.slow
+def test_a_primary_that_dies_takes_nothing_acknowledged_along() -> None:
+    found = results_of("failover", MODES="synchronous")
+    assert found["synchronous_acknowledged"] > 0 and found["synchronous_uploads"] > 0
+    assert found["synchronous_lost"] == found["synchronous_uploads_lost"] == 0
+    assert found["synchronous_intact"] == found["synchronous_followed_in_order"] == 1
