@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID
 
@@ -93,6 +95,15 @@ async def reach(database: Database, tenant: UUID, count: int) -> float:
     return time.monotonic()
 
 
+@asynccontextmanager
+async def embed_workers(database: Database, folder: Path) -> AsyncIterator[EmbedWorkers]:
+    workers = EmbedWorkers(database, folder)
+    try:
+        yield workers
+    finally:
+        workers.leave()
+
+
 async def rate_of(database: Database, workers: EmbedWorkers, chunks: list[str], processes: int) -> float:
     for _ in range(processes):
         workers.join()
@@ -104,7 +115,6 @@ async def rate_of(database: Database, workers: EmbedWorkers, chunks: list[str], 
     began = await reach(database, tenant, early)
     first = await made(database, tenant)
     ended = await reach(database, tenant, CHUNKS)
-    workers.leave()
     return (CHUNKS - first) / (ended - began)
 
 
@@ -118,7 +128,6 @@ async def come_and_go(database: Database, workers: EmbedWorkers, chunks: list[st
     workers.kill_first()
     workers.join()
     await reach(database, tenant, CHUNKS)
-    workers.leave()
     return await made(database, tenant)
 
 
@@ -129,11 +138,12 @@ async def main() -> None:
         async with own_database() as database:
             print(f"{CHUNKS:,} chunks of 256 tokens, {os.cpu_count()} cores", flush=True)
             for processes in PROCESSES:
-                workers = EmbedWorkers(database, Path(folder))
-                rate = await rate_of(database, workers, chunks, processes)
+                async with embed_workers(database, Path(folder)) as workers:
+                    rate = await rate_of(database, workers, chunks, processes)
                 print(f"{processes} processes: {rate:6.1f} chunks/s", flush=True)
                 results[f"chunks_per_s_{processes}"] = round(rate, 1)
-            kept = await come_and_go(database, EmbedWorkers(database, Path(folder)), chunks)
+            async with embed_workers(database, Path(folder)) as workers:
+                kept = await come_and_go(database, workers, chunks)
             print(f"one killed, one joined: {kept:,} of {CHUNKS:,} vectors", flush=True)
             results |= {"lost": CHUNKS - kept}
     print(json.dumps({"bench": "bulk", "results": results}))
