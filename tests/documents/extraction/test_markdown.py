@@ -102,3 +102,11 @@ def test_front_matter_of_a_note_names_its_people_and_links() -> None:
     details = read(note).details
     assert (details.title, list(details.participants)) == ("Launch", ["Anna Berg", "Ben Ito"])
     assert details.more["tags"] == "[board, kestrel]"
+
+
+def test_front_matter_in_german_is_understood() -> None:
+    details = read(
+        "---\ntitel: Umzug\ndatum: 2026-04-14\nautor: Karin Vogt\nteilnehmer: Jens, Tarek\n---\nText.\n"
+    ).details
+    assert (details.title, details.authors) == ("Umzug", ["Karin Vogt"])
+    assert (list(details.participants), details.written_at) == (["Jens", "Tarek"], datetime(2026, 4, 14, tzinfo=UTC))

@@ -26,7 +26,7 @@ TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|
 WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]{1,200})(?:\|([^\[\]\n]{1,200}))?\]\]")
 FRONT_FIELD = re.compile(r"([A-Za-z_][\w -]*):[ \t]*(.*)$")
 
-PEOPLE = ("participants", "attendees", "people", "persons", "with")
+PEOPLE = ("participants", "attendees", "people", "persons", "with", "teilnehmer", "beteiligte", "anwesend")
 
 # The kind of a block, the line after it, and its level if it is a heading.
 FoundBlock = tuple[BlockKind, int, int]
@@ -144,7 +144,7 @@ def _details(text: str, front: list[Line], blocks: list[Block]) -> Details:
     heading = next((text[block.start : block.end] for block in blocks if block.kind == "heading"), None)
     return Details(
         title=title or one_line(heading and heading_title(heading)),
-        authors=_names(fields.pop("authors", "") or fields.pop("author", "")),
+        authors=_names(fields.pop("authors", "") or fields.pop("author", "") or fields.pop("autor", "")),
         participants=_names(people) or list(preamble.present),
         written_at=moment(fields.get("date") or fields.get("datum")) or midnight(preamble.written_on),
         language=one_line(fields.pop("lang", None) or fields.pop("language", None)),
