@@ -1,12 +1,9 @@
 """Each guide begins with a command that works as it is printed."""
 
-import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +19,7 @@ from mnemon.db.embedded import EmbeddedServer
 __all__ = ["own_logging"]
 FIRST = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 MINUTES = "The board approved the budget of 40,000 euros on 3 May.\n\nWe decided to keep the old prices.\n"
-# What stands there until it is stopped: started and stopped in the long form.
+# What stands there until it is stopped: tests of the server and of workers start it.
 LASTING = ("serve", "work")
 
 
@@ -99,26 +96,3 @@ def test_the_first_line_for_a_shell_runs(guide: str) -> None:
     """Building takes a minute: whether what it makes can be installed is tested beside the package."""
     command = GUIDES[guide][1].replace("make build", "make --dry-run build")
     subprocess.run(["bash", "-c", command], cwd=ROOT, check=True, capture_output=True, timeout=PATIENCE)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("guide", OURS)
-def test_a_shell_takes_the_first_command_as_it_is_printed(guide: str, place: dict[str, str]) -> None:
-    """What lasts says that it is there, and ends in peace."""
-    command = GUIDES[guide][1]
-    programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, **place, "PATH": programs, "PYTHONUNBUFFERED": "1"}
-    run = ["bash", "-c", f"exec env {command}"]
-    with subprocess.Popen(
-        run, cwd=Path(place["MNEMON_HOME"]).parent, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True,
-    ) as started:  # fmt: skip
-        try:
-            assert started.stdout is not None
-            if words_of(command)[0] in LASTING:
-                assert started.stdout.readline()
-                started.send_signal(signal.SIGINT)
-            said, _ = started.communicate(timeout=PATIENCE)
-            assert started.returncode == 0, said
-        finally:
-            started.kill()
