@@ -78,8 +78,8 @@ _FEW = 20
 _MOST_WEIGHED = 60
 # Of the links that are so likely seven in ten were right on documents that the weights had not seen; below it, down to
 # the second number, a person is asked.
-_SURE: dict[PairKind, float] = {"supersedes": 0.3, "fulfils": 0.4, "depends_on": 0.5}
-_ASKED: dict[PairKind, float] = {"supersedes": 0.12, "fulfils": 0.15, "depends_on": 0.3}
+_SURE: dict[PairKind, float] = {"supersedes": 0.3, "fulfils": 0.4, "depends_on": 0.7}
+_ASKED: dict[PairKind, float] = {"supersedes": 0.1, "fulfils": 0.1, "depends_on": 0.3}
 _ENDING: tuple[PairKind, ...] = ("supersedes", "fulfils")
 _KINDS: tuple[PairKind, ...] = (*_ENDING, "depends_on")
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -200,7 +200,9 @@ def _likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink]) -> li
             waits.add(ends[0])
         else:
             ended.update(ends)
-        doubted = min(one.event.confidence for one in (later, earlier)) < FACT_CONFIDENCE
+        doubted = min(one.event.confidence for one in (later, earlier)) < FACT_CONFIDENCE or (
+            kind == "fulfils" and _by_another(later, earlier)
+        )
         reason = reason_for(kind, later, earlier, likely)
         links.append(EventLink(kind, *ends, reason, suggested=doubted or likely < _SURE[kind]))
     return links
@@ -350,10 +352,9 @@ def _fulfils(later: Placed, earlier: Placed) -> bool:
     """An execution that names the promised work; a different known owner speaks against it."""
     if later.event.category is not Category.EXECUTION or earlier.event.category is not Category.COMMITMENT:
         return False
-    owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
-    doers = {actor.ref.casefold() for actor in later.event.actors}
-    if owners and doers and not owners & doers:
+    if _by_another(later, earlier):
         return False
+    owners, doers = _owners_and_doers(later, earlier)
     names = content_words(" ".join(actor.ref for actor in earlier.event.actors))
     promised = content_words(earlier.event.subject.ref)
     if not any(word.isalpha() for word in promised - names):
@@ -368,6 +369,17 @@ def _fulfils(later: Placed, earlier: Placed) -> bool:
         and promised == content_words(later.event.subject.ref)
         and bare_report(later.words) is not None
     )
+
+
+def _by_another(later: Placed, earlier: Placed) -> bool:
+    """Somebody is known to have done it, and somebody else owes it."""
+    owners, doers = _owners_and_doers(later, earlier)
+    return bool(owners and doers and not owners & doers)
+
+
+def _owners_and_doers(later: Placed, earlier: Placed) -> tuple[set[str], set[str]]:
+    owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
+    return owners, {actor.ref.casefold() for actor in later.event.actors}
 
 
 def _names(old: str, earlier: str) -> bool:
