@@ -18,7 +18,8 @@ from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.engine import LearnedExtractor
 from mnemon.semantics.learned.reader import LearnedReader
 from mnemon.semantics.link.linking import unit
-from mnemon.semantics.link.supersession import Placed, link_events
+from mnemon.semantics.link.placed import Placed
+from mnemon.semantics.link.supersession import link_events
 from mnemon.semantics.rules.engine import RulesExtractor
 from mnemon.semantics.search.event_vectors import text_to_embed
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE, SemanticEvent

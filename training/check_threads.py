@@ -11,6 +11,8 @@ from typing import Any
 HERE = Path(__file__).parent / "threads"
 STANCES = ["support", "support_conditional", "object", "withdraw", "neutral", "question", "conclude"]
 SPLITS = ["train", "tune", "blind"]
+# These were dealt out in turn; what came later is for learning alone.
+DEALT_OUT = 272
 OUTCOMES = ["agreement", "dissent", "mixed", "none"]
 VALUES = ["+1", "+0", "0", "-0", "-1", "+0.5"]
 
@@ -32,7 +34,8 @@ def faults(number: str, place: int, thread: dict[str, Any]) -> list[str]:
     seen: dict[str, datetime] = {}
     messages = thread["messages"]
     senders = {m["from"].split(" <")[0] for m in messages}
-    if thread["split"] != SPLITS[place % 3] or thread["outcome"] not in OUTCOMES:
+    split = SPLITS[place % 3] if place < DEALT_OUT else "train"
+    if thread["split"] != split or thread["outcome"] not in OUTCOMES:
         found.append("split or outcome")
     if thread["language"] not in ("en", "de") or not 3 <= len(messages) <= 9:
         found.append("language or number of messages")

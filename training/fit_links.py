@@ -1,13 +1,16 @@
 """Learns which later event ends which earlier one, from the labelled links of `train` and `tune`.
 
-`python training/fit_links.py` writes src/mnemon/semantics/link/pairs.json and says how well the weights of one half do
-on the other, given the labelled quotes. All events of one half stand side by side, as those of a tenant would.
+`python training/fit_links.py` writes src/mnemon/semantics/link/pairs.json and says how well the weights of four
+folds do on the fifth, given the labelled quotes.
 """
 
 import json
 import sys
+import zlib
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,16 +22,16 @@ from extraction_gold import CORPUS, Document, load_documents  # noqa: E402
 
 from mnemon.semantics.learned.fields import candidate_of  # noqa: E402
 from mnemon.semantics.learned.proposals import Proposal  # noqa: E402
-from mnemon.semantics.link.pairs import FEATURES, PairContext, PairKind, features_of, may_pair  # noqa: E402
-from mnemon.semantics.link.supersession import Placed  # noqa: E402
+from mnemon.semantics.link.pairs import FEATURES, PairContext, features_of, may_pair  # noqa: E402
+from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed  # noqa: E402
 from mnemon.semantics.rules.actors import Cast  # noqa: E402
 from mnemon.semantics.semantic_event import Category, Evidence, SemanticEvent  # noqa: E402
 
 TARGET = ROOT / "src" / "mnemon" / "semantics" / "link" / "pairs.json"
 RIDGE = 1.0
 STEPS = 40
-# So likely that it is told as a fact.
-LIKELY = 0.5
+FOLDS = 5
+LIMITS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 
 def placed_labels(documents: list[Document]) -> list[Placed]:
@@ -53,21 +56,37 @@ def placed_labels(documents: list[Document]) -> list[Placed]:
     return sorted(found, key=lambda one: (one.said_at, one.event.evidence[0].start, one.event.event_id))
 
 
-def pairs_of(
-    documents: list[Document], placed: list[Placed], kind: PairKind
-) -> tuple[np.ndarray, np.ndarray, list[tuple[str, str]], int]:
-    wanted = {(later, earlier) for each in documents for name, later, earlier in each.links if name == kind}
+@dataclass(frozen=True)
+class Weighable:
+    """The pairs that may be tied in one way, with what they share, whether they are, and the fold of each."""
+
+    rows: np.ndarray
+    right: np.ndarray
+    names: list[tuple[str, str]]
+    folds: np.ndarray
+    wanted: int
+
+
+def pairs_of(documents: list[Document], placed: list[Placed]) -> dict[EventLinkKind, Weighable]:
+    """All events side by side, as those of a tenant would stand. Series stay whole in a fold."""
+    wanted = {link for each in documents for link in each.links}
+    group = {each.name: each.series or each.name for each in documents}
     context = PairContext(placed)
-    rows, right, names = [], [], []
+    found: dict[EventLinkKind, list[Any]] = {kind: [] for kind in LINK_KINDS}
     for later in placed:
+        fold = zlib.crc32(group[later.document].encode()) % FOLDS
         for earlier in placed:
             pair = (later.event.event_id, earlier.event.event_id)
-            if not comes_after(later, earlier) or not may_pair(kind, later, earlier):
-                continue
-            rows.append(features_of(later, earlier, context))
-            right.append(pair in wanted)
-            names.append(pair)
-    return np.array(rows), np.array(right, float), names, len(wanted)
+            kinds = [k for k in LINK_KINDS if may_pair(k, later, earlier)] if comes_after(later, earlier) else []
+            features = features_of(later, earlier, context) if kinds else ()
+            for kind in kinds:
+                found[kind].append((features, (kind, *pair) in wanted, pair, fold))
+    table = {}
+    for kind, some in found.items():
+        rows, right, names, folds = zip(*some, strict=True)
+        labelled = sum(link[0] == kind for link in wanted)
+        table[kind] = Weighable(np.array(rows), np.array(right, float), list(names), np.array(folds), labelled)
+    return table
 
 
 def comes_after(later: Placed, earlier: Placed) -> bool:
@@ -87,7 +106,7 @@ def fit(rows: np.ndarray, right: np.ndarray) -> np.ndarray:
     return weights
 
 
-def chosen(scores: np.ndarray, names: list[tuple[str, str]], least: float, kind: PairKind) -> set[int]:
+def chosen(scores: np.ndarray, names: list[tuple[str, str]], least: float, kind: EventLinkKind) -> set[int]:
     """Each later event ends at most one earlier one, and each earlier one ends once; the likeliest first. Several may
     depend on one."""
     kept, used = set(), set()
@@ -102,24 +121,22 @@ def chosen(scores: np.ndarray, names: list[tuple[str, str]], least: float, kind:
 
 
 def main() -> int:
-    documents = load_documents(folder=CORPUS)
-    halves = [[each for each in documents if each.split == split] for split in ("train", "tune")]
+    documents = [each for each in load_documents(folder=CORPUS) if each.split in ("train", "tune")]
     table: dict[str, dict[str, float]] = {}
-    kinds: tuple[PairKind, ...] = ("supersedes", "fulfils", "depends_on")
-    placed = [placed_labels(half) for half in halves]
-    for kind in kinds:
-        data = [pairs_of(half, mine, kind) for half, mine in zip(halves, placed, strict=True)]
-        for least in (0.1, 0.15, 0.2, 0.3, 0.4, LIKELY, 0.6, 0.7):
-            hits = found = labelled = 0
-            for mine, other in ((0, 1), (1, 0)):
-                rows, right, names, wanted = data[other]
-                scores = 1 / (1 + np.exp(-rows @ fit(*data[mine][:2])))
-                kept = chosen(scores, names, least, kind)
-                hits, found = hits + int(sum(right[place] for place in kept)), found + len(kept)
-                labelled += wanted
-            f1 = 2 * hits / (found + labelled)
-            print(f"{kind:<11} at {least:.1f}: {hits} right of {found} found, {labelled} labelled, F1 {f1:.3f}")
-        weights = fit(np.concatenate([one[0] for one in data]), np.concatenate([one[1] for one in data]))
+    for kind, some in pairs_of(documents, placed_labels(documents)).items():
+        scores = np.zeros(len(some.right))
+        for fold in range(FOLDS):
+            mine = some.folds == fold
+            scores[mine] = 1 / (1 + np.exp(-some.rows[mine] @ fit(some.rows[~mine], some.right[~mine])))
+        print(
+            f"{kind}: {len(some.right)} pairs may be tied, {int(some.right.sum())} of {some.wanted} labelled are there"
+        )
+        for least in LIMITS:
+            kept = chosen(scores, some.names, least, kind)
+            hits = int(sum(some.right[place] for place in kept))
+            f1 = 2 * hits / (len(kept) + some.wanted)
+            print(f"  from {least:.2f}: {hits} right of {len(kept)} found, F1 {f1:.3f}")
+        weights = fit(some.rows, some.right)
         table[kind] = {name: round(float(value), 4) for name, value in zip(FEATURES, weights, strict=True)}
     about = "Weights of what ties a later event to an earlier one, made by training/fit_links.py."
     TARGET.write_text(json.dumps({"about": about, "weights": table}, indent=1) + "\n")

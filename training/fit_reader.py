@@ -139,7 +139,7 @@ def main() -> int:
         report("both, held out", held, truth, labels, least)
     for language in ("en", "de"):
         mine = np.concatenate(
-            [[each.language == language] * len(some) for each, some in zip(documents, found, strict=True)]
+            [np.full(len(some), each.language == language) for each, some in zip(documents, found, strict=True)]
         )
         report(
             f"  {language}",

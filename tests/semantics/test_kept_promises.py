@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnemon.semantics.link.kept import reports_on
-from mnemon.semantics.link.supersession import Placed, link_events
+from mnemon.semantics.link.placed import Placed
+from mnemon.semantics.link.supersession import link_events
 from mnemon.semantics.semantic_event import Category
 from tests.semantics.kept_promises import CASES, Case
 from tests.semantics.reading import events, in_chunks, revision

@@ -2,7 +2,8 @@
 
 from datetime import UTC, date, datetime
 
-from mnemon.semantics.link.supersession import EventLink, Placed, link_events
+from mnemon.semantics.link.placed import EventLink, Placed
+from mnemon.semantics.link.supersession import link_events
 from mnemon.semantics.semantic_event import Category, Evidence, InvolvedActor, SemanticEvent, Subject
 
 

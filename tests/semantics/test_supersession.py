@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnemon.semantics.link import supersession
-from mnemon.semantics.link.supersession import EventLink, Placed, link_events, links_with
+from mnemon.semantics.link.placed import EventLink, Placed
+from mnemon.semantics.link.supersession import link_events, links_with
 from mnemon.semantics.search.changes import changes
 from mnemon.semantics.semantic_event import Category, Evidence, SemanticEvent, Subject
 from tests.semantics.reading import events

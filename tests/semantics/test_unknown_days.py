@@ -15,7 +15,7 @@ from mnemon.semantics.corrections import inputs
 from mnemon.semantics.corrections import operations as corrections
 from mnemon.semantics.extract import job
 from mnemon.semantics.inputs import EventFilters
-from mnemon.semantics.link.supersession import EventLink
+from mnemon.semantics.link.placed import EventLink
 from mnemon.semantics.search.query import event_get, event_search
 from mnemon.semantics.search.views import open_commitments, people_topics
 from tests.semantics.conftest import ADA

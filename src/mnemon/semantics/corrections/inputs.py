@@ -8,7 +8,7 @@ from mnemon.inputs import Cursor, Day, Maybe
 from mnemon.operations import Input
 from mnemon.semantics.corrections.fold import Verdict
 from mnemon.semantics.inputs import CategoryName, EventId, Name
-from mnemon.semantics.link.supersession import EventLinkKind
+from mnemon.semantics.link.placed import EventLinkKind
 
 Clearable = Literal["owner", "due"]
 CorrectionId = Annotated[str, Field(pattern=r"^[0-9A-Za-z-]{10,64}$")]

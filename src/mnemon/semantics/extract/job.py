@@ -20,7 +20,7 @@ from mnemon.semantics.extract.extractor import ExtractedEvents, Extractor, choos
 from mnemon.semantics.extract.refining import learned_extractor, refines
 from mnemon.semantics.extract.source import SourceRevision, read_source
 from mnemon.semantics.link.linking import links_of
-from mnemon.semantics.link.supersession import EventLink
+from mnemon.semantics.link.placed import EventLink
 from mnemon.semantics.search.event_vectors import replace_vectors, text_to_embed
 from mnemon.semantics.semantic_event import SemanticEvent
 from mnemon.settings import Settings

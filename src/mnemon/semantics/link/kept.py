@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from mnemon.semantics.link.placed import Placed
 from mnemon.semantics.rules.word_lists import words
 
 # "The script is done", "the plan is ready": said of whatever was promised.
@@ -75,3 +76,14 @@ def base_of(word: str) -> str:
         if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
             word = word[:-1]
     return word.removesuffix("e") if len(word) > 3 else word
+
+
+def by_another(later: Placed, earlier: Placed) -> bool:
+    """Somebody is known to have done it, and somebody else owes it."""
+    owners, doers = owners_and_doers(later, earlier)
+    return bool(owners and doers and not owners & doers)
+
+
+def owners_and_doers(later: Placed, earlier: Placed) -> tuple[set[str], set[str]]:
+    owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
+    return owners, {actor.ref.casefold() for actor in later.event.actors}

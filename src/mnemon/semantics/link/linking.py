@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from mnemon.db.database import Connection
 from mnemon.models.embedder import Vectors
 from mnemon.semantics.extract.source import SourceRevision
-from mnemon.semantics.link.supersession import EventLink, Placed, links_with
+from mnemon.semantics.link.placed import EventLink, Placed
+from mnemon.semantics.link.supersession import links_with
 from mnemon.semantics.link.wording import content_words, overlap
 from mnemon.semantics.semantic_event import (
     Category,

@@ -7,20 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Literal
 
 from mnemon.documents.structure.calendar_words import MONTHS
 from mnemon.semantics.learned.gloss import english
 from mnemon.semantics.link.kept import base_of, promised_verb, reports_on
+from mnemon.semantics.link.placed import EventLinkKind, Placed
 from mnemon.semantics.link.wording import content_words, is_negative, marks, naming_numbers, overlap, values
 from mnemon.semantics.semantic_event import Category
 
-if TYPE_CHECKING:
-    from mnemon.semantics.link.supersession import Placed
-
-PairKind = Literal["supersedes", "fulfils", "depends_on"]
 # What may end what, or follow from what.
-MAY_TIE: dict[PairKind, frozenset[tuple[Category, Category]]] = {
+MAY_TIE: dict[EventLinkKind, frozenset[tuple[Category, Category]]] = {
     "fulfils": frozenset(
         {(Category.EXECUTION, Category.COMMITMENT), (Category.COLLABORATION, Category.COMMITMENT),
          (Category.EXECUTION, Category.DECISION)}
@@ -80,20 +76,22 @@ _GERMAN_STOP = content_words(
 )
 _WORD = re.compile(r"[^\W_][\w’'-]*")
 _WEEK = 7 * 86_400.0
+# So near by their meaning that two events may speak of one thing.
+_NEAR = 0.35
 
 FEATURES: tuple[str, ...] = (
     "bias", "shared", "shared_rare", "share_of_shorter", "values_shared", "values_differ", "names_shared",
     "names_differ", "numbers_differ", "owner_agrees", "owner_differs", "same_document", "same_revision", "weeks_apart",
     "reverses", "done", "one_is_negative", "subject", "narrow", "people_shared", "same_pair",
     "documents_alike", "documents_people", "nearness", "neighbours", "events_between", "follows", "later_promises",
-    "later_decides", "earlier_risk", "earlier_decides", "earlier_told",
+    "later_decides", "earlier_risk", "earlier_decides", "earlier_told", "one_work", "no_word",
 )  # fmt: skip
 
 
 class PairContext:
     """What is known beside two events: how rare a word is among all, and whether their documents speak of the same."""
 
-    def __init__(self, placed: Sequence["Placed"]) -> None:
+    def __init__(self, placed: Sequence[Placed]) -> None:
         self._all = len(placed)
         self._counts: Counter[str] = Counter(word for one in placed for word in meanings(one.words))
         self._words: dict[str, set[str]] = {}
@@ -109,7 +107,7 @@ class PairContext:
         """It says little that two events share a word that many have."""
         return math.log((self._all + 20) / (self._counts[word] + 1))
 
-    def steps(self, later: "Placed", earlier: "Placed") -> int:
+    def steps(self, later: Placed, earlier: Placed) -> int:
         """How many events of one text lie between, the last one counted; 0 of two texts."""
         if later.revision_id != earlier.revision_id:
             return 0
@@ -135,7 +133,7 @@ def meanings(text: str) -> frozenset[str]:
     return content_words(text) | content_words(" ".join(german))
 
 
-def features_of(later: "Placed", earlier: "Placed", context: PairContext) -> tuple[float, ...]:
+def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[float, ...]:
     """In the order of `FEATURES`."""
     new, old = later.words, earlier.words
     first, second = meanings(new), meanings(old)
@@ -180,45 +178,60 @@ def features_of(later: "Placed", earlier: "Placed", context: PairContext) -> tup
         float(earlier.event.category is Category.QUALITY_RISK),
         float(earlier.event.category is Category.DECISION),
         float(earlier.event.category in (Category.FEEDBACK, Category.CHANGE)),
+        float(_one_piece_of_work(later, earlier)),
+        float(not first & second - _SLIGHT - _GERMAN_STOP),
     )
 
 
-def nearness(later: "Placed", earlier: "Placed") -> float:
+def nearness(later: Placed, earlier: Placed) -> float:
     """Of what the two say, by the embedder; 0 where it was not asked."""
     if later.vector is None or earlier.vector is None:
         return 0.0
     return float(later.vector @ earlier.vector)
 
 
-def may_pair(kind: PairKind, later: "Placed", earlier: "Placed") -> bool:
-    """Whether it is worth asking: categories that can end each other, and one thing that both speak of.
-
-    What replaces something has to say so; two that are told apart by a number are two.
-    """
+def may_pair(kind: EventLinkKind, later: Placed, earlier: Placed) -> bool:
+    """Whether it is worth weighing: categories that can be tied, and one text, a word or a meaning in common. Two that
+    are told apart by a number are two."""
     if (later.event.category, earlier.event.category) not in MAY_TIE[kind]:
         return False
     if kind == "depends_on":
         return _in_reach(later, earlier)
-    if not meanings(later.words) & meanings(earlier.words) - _SLIGHT - _GERMAN_STOP:
-        return False
-    if kind == "fulfils":
-        return _one_piece_of_work(later, earlier)
     new, old = naming_numbers(later.words), naming_numbers(earlier.words)
-    return (new <= old or old <= new) and REVERSES.search(later.words) is not None
+    if kind == "supersedes" and not (new <= old or old <= new):
+        return False
+    if kind == "fulfils" and _shared_words(later, earlier) and not _one_piece_of_work(later, earlier):
+        return False
+    if _in_one_text(later, earlier) or nearness(later, earlier) >= _NEAR:
+        return True
+    return bool(meanings(later.words) & meanings(earlier.words) - _SLIGHT - _GERMAN_STOP)
 
 
-def _in_reach(later: "Placed", earlier: "Placed") -> bool:
-    if not later.revision_id or later.revision_id != earlier.revision_id:
+def _in_one_text(later: Placed, earlier: Placed) -> bool:
+    return bool(later.revision_id) and later.revision_id == earlier.revision_id
+
+
+def _in_reach(later: Placed, earlier: Placed) -> bool:
+    if not _in_one_text(later, earlier):
         return False
     return 0 < later.event.evidence[0].start - earlier.event.evidence[0].start <= _FURTHEST_CHARACTERS
 
 
-def _one_piece_of_work(later: "Placed", earlier: "Placed") -> bool:
+def only_meant(later: Placed, earlier: Placed) -> bool:
+    """Two texts without a word in common: only their meaning ties them."""
+    return not _in_one_text(later, earlier) and not _shared_words(later, earlier)
+
+
+def _shared_words(later: Placed, earlier: Placed) -> frozenset[str]:
+    """Names of those who take part apart."""
+    names = content_words(" ".join(actor.ref for one in (later, earlier) for actor in one.event.actors))
+    return meanings(later.words) & meanings(earlier.words) - names - _GERMAN_STOP
+
+
+def _one_piece_of_work(later: Placed, earlier: Placed) -> bool:
     """More than a name and a verb in common, no other month, and not another verb: "book" is not kept by "visited"."""
     verb = promised_verb(earlier.words)
-    names = content_words(" ".join(actor.ref for one in (later, earlier) for actor in one.event.actors))
-    shared = meanings(later.words) & meanings(earlier.words) - names - _GERMAN_STOP
-    if not any(base_of(word) != verb and word not in _MONTHS for word in shared):
+    if not any(base_of(word) != verb and word not in _MONTHS for word in _shared_words(later, earlier)):
         return False
     months = (content_words(later.words) & _MONTHS, content_words(earlier.words) & _MONTHS)
     if months[0] and months[1] and not months[0] & months[1]:
@@ -226,14 +239,14 @@ def _one_piece_of_work(later: "Placed", earlier: "Placed") -> bool:
     return verb is None or _DONE.search(later.words) is not None or reports_on(later.words, earlier.words)
 
 
-_WHAT: dict[PairKind, str] = {
+_WHAT: dict[EventLinkKind, str] = {
     "fulfils": "probably the same work, reported as done",
     "supersedes": "probably decided anew",
     "depends_on": "probably follows from it",
 }
 
 
-def reason_for(kind: PairKind, later: "Placed", earlier: "Placed", likely: float) -> str:
+def reason_for(kind: EventLinkKind, later: Placed, earlier: Placed, likely: float) -> str:
     """What ties the two, for whoever asks; after the colon words of the text."""
     shared = sorted(content_words(later.words) & content_words(earlier.words))[:4]
     owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
@@ -250,10 +263,8 @@ def reason_for(kind: PairKind, later: "Placed", earlier: "Placed", likely: float
     return f"{what} ({likely:.0%}): {'; '.join(told) or 'by its words'}"
 
 
-def likelihood(kind: PairKind, features: tuple[float, ...]) -> float:
-    weights = _weights().get(kind)
-    if weights is None:
-        return 0.0
+def likelihood(kind: EventLinkKind, features: tuple[float, ...]) -> float:
+    weights = _weights()[kind]
     score = sum(weights.get(name, 0.0) * value for name, value in zip(FEATURES, features, strict=True))
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
 

@@ -1,14 +1,14 @@
 """Links semantic events across revisions and documents: what a later one replaces, and what it fulfils."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
 
-from mnemon.semantics.link.kept import bare_report, reports_on
-from mnemon.semantics.link.pairs import PairContext, PairKind, features_of, likelihood, may_pair, reason_for
+from mnemon.semantics.link.kept import bare_report, by_another, owners_and_doers, reports_on
+from mnemon.semantics.link.likely import likely_links
+from mnemon.semantics.link.pairs import may_pair
+from mnemon.semantics.link.placed import LINK_KINDS, EventLink, Placed
 from mnemon.semantics.link.wording import (
     content_words,
     is_negative,
@@ -21,11 +21,6 @@ from mnemon.semantics.link.wording import (
     without_measures,
 )
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Category, SemanticEvent
-
-if TYPE_CHECKING:
-    from mnemon.models.minilm import Float32s
-
-EventLinkKind = Literal["supersedes", "fulfils", "depends_on"]
 
 # "Postgres instead of MySQL", "replaces the letter": the later words name what they replace.
 _NAMES_OLD = re.compile(
@@ -74,45 +69,6 @@ _SAME_SUBJECT = 0.5
 _MOST_COMPARED = 200
 # More than these are compared with their likes only.
 _FEW = 20
-# Of those that may be meant so many of the latest are weighed.
-_MOST_WEIGHED = 60
-# Of the links that are so likely seven in ten were right on documents that the weights had not seen; below it, down to
-# the second number, a person is asked.
-_SURE: dict[PairKind, float] = {"supersedes": 0.3, "fulfils": 0.4, "depends_on": 0.7}
-_ASKED: dict[PairKind, float] = {"supersedes": 0.1, "fulfils": 0.1, "depends_on": 0.3}
-_ENDING: tuple[PairKind, ...] = ("supersedes", "fulfils")
-_KINDS: tuple[PairKind, ...] = (*_ENDING, "depends_on")
-_NEVER = datetime.min.replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Placed:
-    """An event with what places it: when it was said, in which document, and when that came to us."""
-
-    event: SemanticEvent
-    said_at: datetime
-    document: str
-    revision_id: str = ""
-    # Settles what was said on the same day, as two revisions of the same minutes were.
-    came_at: datetime = _NEVER
-    # Of its narrative and subject, of length one, where an embedder is at hand.
-    vector: "Float32s | None" = field(default=None, repr=False, compare=False)
-
-    @property
-    def words(self) -> str:
-        return " ".join(evidence.quote for evidence in self.event.evidence)
-
-
-@dataclass(frozen=True)
-class EventLink:
-    """Both events keep their own evidence; the reason says which words tie them."""
-
-    kind: EventLinkKind
-    later: str
-    earlier: str
-    reason: str
-    # Not sure enough to end anything: a person is asked.
-    suggested: bool = False
 
 
 def links_with(new: Sequence[Placed], known: Sequence[Placed]) -> list[EventLink]:
@@ -131,7 +87,7 @@ def _may_link(one: Placed, other: Placed) -> bool:
     if one.event.event_id == other.event.event_id:
         return False
     earlier, later = sorted((one, other), key=_place_in_time)
-    return link_between(later, earlier) is not None or any(may_pair(kind, later, earlier) for kind in _KINDS)
+    return link_between(later, earlier) is not None or any(may_pair(kind, later, earlier) for kind in LINK_KINDS)
 
 
 def link_events(placed: Sequence[Placed]) -> list[EventLink]:
@@ -151,7 +107,7 @@ def link_events(placed: Sequence[Placed]) -> list[EventLink]:
                 ended.update(() if link.suggested else (link.earlier,))
                 break
     links += _given_up(ordered, links)
-    return [*links, *_likely_links(ordered, links)]
+    return [*links, *likely_links(ordered, links)]
 
 
 def _given_up(ordered: Sequence[Placed], links: Sequence[EventLink]) -> list[EventLink]:
@@ -180,45 +136,6 @@ def _brings_about(promise: Placed, old: str) -> bool:
     leads = all(re.search(_LEADS_TO + re.escape(name) + r"\b", promise.words, re.IGNORECASE) for name in names)
     beside = content_words(old) - content_words(" ".join(names))
     return leads and bool(beside & content_words(promise.words))
-
-
-def _likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink]) -> list[EventLink]:
-    """What rules of wording leave open, the likeliest first. What ends another has one link on either side, a
-    suggestion too; what depends on another does so once."""
-    found = sorted(_weighed(ordered), key=lambda one: (-one[0], one[1], one[4].event.event_id))
-    ended = {end for link in certain for end in (link.later, link.earlier)}
-    waits: set[str] = set()
-    tied = {frozenset((link.later, link.earlier)) for link in certain}
-    links = []
-    for likely, _, kind, later, earlier in found:
-        ends = later.event.event_id, earlier.event.event_id
-        free = ends[0] not in waits if kind == "depends_on" else ended.isdisjoint(ends)
-        if not free or frozenset(ends) in tied:
-            continue
-        tied.add(frozenset(ends))
-        if kind == "depends_on":
-            waits.add(ends[0])
-        else:
-            ended.update(ends)
-        doubted = min(one.event.confidence for one in (later, earlier)) < FACT_CONFIDENCE or (
-            kind == "fulfils" and _by_another(later, earlier)
-        )
-        reason = reason_for(kind, later, earlier, likely)
-        links.append(EventLink(kind, *ends, reason, suggested=doubted or likely < _SURE[kind]))
-    return links
-
-
-def _weighed(ordered: Sequence[Placed]) -> Iterator[tuple[float, int, PairKind, Placed, Placed]]:
-    context = PairContext(ordered)
-    for position, later in enumerate(ordered):
-        near = (ordered[place] for place in range(position - 1, -1, -1))
-        for earlier in islice((one for one in near if any(may_pair(k, later, one) for k in _KINDS)), _MOST_WEIGHED):
-            kinds = [kind for kind in _KINDS if may_pair(kind, later, earlier)]
-            features = features_of(later, earlier, context)
-            for kind in kinds:
-                likely = likelihood(kind, features)
-                if likely >= _ASKED[kind]:
-                    yield likely, position, kind, later, earlier
 
 
 def _place_in_time(placed: Placed) -> tuple[datetime, datetime, int, str]:
@@ -352,9 +269,9 @@ def _fulfils(later: Placed, earlier: Placed) -> bool:
     """An execution that names the promised work; a different known owner speaks against it."""
     if later.event.category is not Category.EXECUTION or earlier.event.category is not Category.COMMITMENT:
         return False
-    if _by_another(later, earlier):
+    if by_another(later, earlier):
         return False
-    owners, doers = _owners_and_doers(later, earlier)
+    owners, doers = owners_and_doers(later, earlier)
     names = content_words(" ".join(actor.ref for actor in earlier.event.actors))
     promised = content_words(earlier.event.subject.ref)
     if not any(word.isalpha() for word in promised - names):
@@ -369,17 +286,6 @@ def _fulfils(later: Placed, earlier: Placed) -> bool:
         and promised == content_words(later.event.subject.ref)
         and bare_report(later.words) is not None
     )
-
-
-def _by_another(later: Placed, earlier: Placed) -> bool:
-    """Somebody is known to have done it, and somebody else owes it."""
-    owners, doers = _owners_and_doers(later, earlier)
-    return bool(owners and doers and not owners & doers)
-
-
-def _owners_and_doers(later: Placed, earlier: Placed) -> tuple[set[str], set[str]]:
-    owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
-    return owners, {actor.ref.casefold() for actor in later.event.actors}
 
 
 def _names(old: str, earlier: str) -> bool:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from mnemon.semantics.link.supersession import Placed, link_between
+from mnemon.semantics.link.placed import Placed
+from mnemon.semantics.link.supersession import link_between
 from mnemon.semantics.link.wording import content_words, overlap
 from mnemon.semantics.semantic_event import SemanticEvent
 

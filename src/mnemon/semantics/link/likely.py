@@ -1,0 +1,57 @@
+"""Weighs what rules of wording leave open: links that are likely, and those that a person is asked about."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from mnemon.semantics.link.kept import by_another
+from mnemon.semantics.link.pairs import PairContext, features_of, likelihood, may_pair, only_meant, reason_for
+from mnemon.semantics.link.placed import LINK_KINDS, EventLink, EventLinkKind, Placed
+from mnemon.semantics.semantic_event import FACT_CONFIDENCE
+
+# Of those that may be meant so many of the latest are weighed.
+_MOST_WEIGHED = 60
+# From the first number on a link is told as a fact: so many of those were right on documents that the weights had not
+# seen (training/README.md). From the second on a person is asked.
+_LIMITS: dict[EventLinkKind, tuple[float, float]] = {
+    "supersedes": (0.2, 0.07), "fulfils": (0.15, 0.05), "depends_on": (0.5, 0.2),
+}  # fmt: skip
+
+
+def likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink]) -> list[EventLink]:
+    """What rules of wording leave open, the likeliest first. What ends another has one link on either side, a
+    suggestion too; what depends on another does so once."""
+    found = sorted(_weighed(ordered), key=lambda one: (-one[0], one[1], one[4].event.event_id))
+    ended = {end for link in certain for end in (link.later, link.earlier)}
+    waits: set[str] = set()
+    tied = {frozenset((link.later, link.earlier)) for link in certain}
+    links = []
+    for likely, _, kind, later, earlier, sure in found:
+        ends = later.event.event_id, earlier.event.event_id
+        free = ends[0] not in waits if kind == "depends_on" else ended.isdisjoint(ends)
+        if not free or frozenset(ends) in tied:
+            continue
+        tied.add(frozenset(ends))
+        if kind == "depends_on":
+            waits.add(ends[0])
+        else:
+            ended.update(ends)
+        doubted = min(one.event.confidence for one in (later, earlier)) < FACT_CONFIDENCE or (
+            kind == "fulfils" and by_another(later, earlier)
+        )
+        doubted = doubted or only_meant(later, earlier)
+        reason = reason_for(kind, later, earlier, likely)
+        links.append(EventLink(kind, *ends, reason, suggested=doubted or not sure))
+    return links
+
+
+def _weighed(ordered: Sequence[Placed]) -> Iterator[tuple[float, int, EventLinkKind, Placed, Placed, bool]]:
+    """Every link that is likely enough to be told of, and whether it is as a fact."""
+    context = PairContext(ordered)
+    for position, later in enumerate(ordered):
+        near = (ordered[place] for place in range(position - 1, -1, -1))
+        for earlier in islice((one for one in near if any(may_pair(k, later, one) for k in LINK_KINDS)), _MOST_WEIGHED):
+            features = features_of(later, earlier, context)
+            for kind in (kind for kind in LINK_KINDS if may_pair(kind, later, earlier)):
+                likely, (sure, asked) = likelihood(kind, features), _LIMITS[kind]
+                if likely >= asked:
+                    yield likely, position, kind, later, earlier, likely >= sure
