@@ -1,8 +1,11 @@
 """Learns the judgement of answers from our own questions: which statement answers, and whether it does at all.
 
     .venv/bin/python training/fit_answers.py HOME [collect] [fit]
+    .venv/bin/python training/fit_answers.py HOME read DATA LOGITS.npz ...
 
-HOME keeps the store and what was measured of each candidate, so that fitting can be repeated.
+HOME keeps the store and what was measured of each candidate, so that fitting can be repeated. `read` puts beside each
+candidate how its reading judged it: DATA is the folder that `statement_examples.py` wrote, LOGITS are those that
+`train_statements.py` gave what each fold had held back.
 """
 
 import asyncio
@@ -31,7 +34,7 @@ MEASURED = 24
 # Below this chance a question is refused: chosen on the curve of `tune`.
 ENOUGH = 0.15
 # What says nothing of one candidate beside the others of its question.
-NOT_RANKED = {"missing", "unheard", "dense", "plain_what", "replies", "matter", "lead", "margin"}
+NOT_RANKED = {"missing", "unheard", "dense", "was_read", "plain_what", "replies", "matter", "lead", "margin"}
 # What few examples must not turn around: these never speak for a statement, and those never against it.
 NEVER_FOR = (
     "names_missing", "numbers_missing", "of_other", "replaced", "quoted", "question", "empty", "short", "code",
@@ -40,6 +43,7 @@ NEVER_FOR = (
 NEVER_AGAINST = (
     "own", "heads", "near", "title", "similarity", "passage", "fits", "fits_new", "fits_soft", "matter", "lead",
     "margin", "in_time", "by_named", "of_named", "told", "stance", "left", "unit", "reply", "section", "list_item",
+    "read",
 )  # fmt: skip
 
 
@@ -95,12 +99,40 @@ def _matrix(example: Example, names: list[str]) -> Floats:
     return np.array([[one.get(name, 0.0) for name in names] for one in example.values]).reshape(-1, len(names))
 
 
-def without_meaning(example: Example) -> Example:
-    """The same question where there are no vectors."""
-    values = [
-        {name: value for name, value in one.items() if name not in ("similarity", "dense")} for one in example.values
+READ, MEANT = ("read", "was_read"), ("similarity", "dense")
+
+
+def without(example: Example, gone: tuple[str, ...]) -> Example:
+    """The same question where nothing is read together, or where there are no vectors either."""
+    values = [{name: value for name, value in one.items() if name not in gone} for one in example.values]
+    return replace(example, values=values)
+
+
+def with_reading(examples: list[Example], data: Path, files: list[Path]) -> list[Example]:
+    """Each candidate with the logit of the fold that had not seen its document."""
+    with np.load(data / "statements.npz") as file:
+        rows, about = file["rows"], json.loads(str(file["about"]))
+    parts = []
+    for one in files:
+        with np.load(one) as file:
+            parts.append(file["logits"])
+    logits = parts[0]
+    for part in parts[1:]:
+        logits = np.where(np.isnan(logits), part, logits)
+    of: dict[int, list[int]] = {}
+    for place, row in enumerate(rows.tolist()):
+        of.setdefault(row[0], []).append(place)
+    own = [question for question, one in enumerate(about) if one[0] == "own"]
+    return [
+        replace(
+            example,
+            values=[
+                values | {"read": float(logits[row]), "was_read": 1.0}
+                for values, row in zip(example.values, of.get(question, []), strict=True)
+            ],
+        )
+        for question, example in zip(own, examples, strict=True)
     ]
-    return Example(example.question, values, example.gold, example.words, example.texts)
 
 
 def fit_rank(examples: list[Example], names: list[str], penalty: float = 2.0, steps: int = 250) -> Floats:
@@ -162,7 +194,7 @@ def judged(examples: list[Example], names: list[str], weights: Floats) -> tuple[
 
 def fit(examples: list[Example]) -> dict[str, Any]:
     """Ranking from all that is given, the chance from the best of each."""
-    both = [*examples, *map(without_meaning, examples)]
+    both = [*examples, *(without(one, READ) for one in examples), *(without(one, READ + MEANT) for one in examples)]
     names = sorted({name for one in examples for values in one.values for name in values} - NOT_RANKED)
     rank = fit_rank(both, names)
     best, right = judged(both, names, rank)
@@ -204,6 +236,9 @@ def main(home: Path, *steps: str) -> None:
     kept = home / "examples.pickle"
     if "collect" in steps or not kept.exists():
         kept.write_bytes(pickle.dumps(asyncio.run(collect(home))))
+    if "read" in steps:
+        data, *files = map(Path, steps[steps.index("read") + 1 :])
+        kept.write_bytes(pickle.dumps(with_reading(pickle.loads(kept.read_bytes()), data, files)))
     examples: list[Example] = pickle.loads(kept.read_bytes())
     train = [one for one in examples if one.question.split == "train"]
     tune = [one for one in examples if one.question.split == "tune"]

@@ -237,14 +237,14 @@ class Mnemon:
     @cached_property
     def searcher(self) -> "Searcher":
         """Searches with the embedder whose vectors a tenant has, while the settings offer it."""
-        from mnemon.ask.learned.cross_encoder import open_cross_encoder
+        from mnemon.ask.learned.cross_encoder import open_cross_encoder, open_statement_reader
         from mnemon.ask.reranker import open_reranker
         from mnemon.ask.search import Searcher
         from mnemon.search.ranking import Ranking
 
         return Searcher(
             self.database, self._embedder_of, Ranking.of(self.settings), open_reranker(self.settings),
-            open_cross_encoder(self.settings),
+            open_cross_encoder(self.settings), open_statement_reader(self.settings),
         )  # fmt: skip
 
     @cached_property

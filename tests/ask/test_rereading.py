@@ -9,8 +9,24 @@ import numpy as np
 import pytest
 
 from mnemon.ask import search
-from mnemon.ask.learned.cross_encoder import CrossEncoder, open_cross_encoder
-from mnemon.ask.learned.pairs import MOST_BEFORE, MOST_PASSAGE, MOST_QUESTION, pair_of
+from mnemon.ask.learned.cross_encoder import (
+    CrossEncoder,
+    StatementReader,
+    open_cross_encoder,
+    open_statement_reader,
+)
+from mnemon.ask.learned.pairs import (
+    MOST_ASKED,
+    MOST_BEFORE,
+    MOST_HEAD,
+    MOST_LED,
+    MOST_PASSAGE,
+    MOST_QUESTION,
+    MOST_STATEMENT,
+    ReadStatement,
+    pair_of,
+    statement_pair,
+)
 from mnemon.ask.search import Searcher
 from mnemon.db.database import Database
 from mnemon.search.ranking import Floats, Ranking
@@ -85,12 +101,17 @@ async def test_vectors_of_another_model_are_not_reread(database, tenant) -> None
 def test_the_setting_switches_it(tmp_path: Path) -> None:
     assert open_cross_encoder(Settings(home=tmp_path, rerank=True)) is not None
     assert open_cross_encoder(Settings(home=tmp_path, rerank=False)) is None
+    assert open_statement_reader(Settings(home=tmp_path, rerank=True)) is not None
+    assert open_statement_reader(Settings(home=tmp_path, rerank=False)) is None
 
 
 def test_a_pair_keeps_within_the_window() -> None:
     pair = pair_of(range(1000, 1500), range(2000, 2500), range(3000, 3500))
     assert len(pair) == MOST_QUESTION + MOST_PASSAGE + MOST_BEFORE + 4 <= 256
     assert pair[-2] == 3499
+    row = statement_pair(range(1000, 1500), range(2000, 2500), range(3000, 3500), range(4000, 4500))
+    assert len(row) == MOST_ASKED + MOST_STATEMENT + MOST_LED + MOST_HEAD + 5 <= 256
+    assert (3499 in row, 4000 in row) == (True, True)
 
 
 def test_the_shipped_adapter_knows_an_answer_from_a_neighbour(tmp_path: Path) -> None:
@@ -105,6 +126,19 @@ def test_the_shipped_adapter_knows_an_answer_from_a_neighbour(tmp_path: Path) ->
     assert int(np.argmax(logits)) == 1
     assert logits.tolist() == encoder.logits("Who pays for the new boat?", passages).tolist()  # type: ignore[union-attr]
     encoder.close()
+
+
+def test_the_shipped_adapter_knows_which_statement_answers(tmp_path: Path) -> None:
+    reader = StatementReader(tmp_path)
+    statements = [
+        ReadStatement("Ben: We looked at the kitchen floor again.", "", "4 May 2026. Kitchen. Minutes"),
+        ReadStatement("Ben: Mrs Okafor orders the tiles on Monday.", "Anna: Who orders the tiles?", "4 May 2026."),
+        ReadStatement("Anna: The tiles are grey.", "", "4 May 2026. Kitchen. Minutes"),
+    ]
+    logits = reader.logits("Who is going to order the tiles?", statements)
+    assert logits is not None
+    assert int(np.argmax(logits)) == 1
+    reader.close()
 
 
 def test_without_weights_nothing_is_judged_and_nothing_fails(tmp_path: Path) -> None:

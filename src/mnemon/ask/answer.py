@@ -240,8 +240,9 @@ class Asking:
                 told = await read_told(tx, stretches)
         embedder = self._searcher.embedder_in_use(ranked.asked)
         return await weigh_statements(
-            ranked, [*stretches, *candidates_of(findings.remembered)], told, shipped(), embedder
-        )
+            ranked, [*stretches, *candidates_of(findings.remembered)], told, shipped(), embedder,
+            self._searcher.statement_reader,
+        )  # fmt: skip
 
     async def _as_seen(self, tenant: UUID, reader: Reader, ranked: Ranked) -> Ranked:
         """With no more counted than the reader may see."""

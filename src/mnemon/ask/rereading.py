@@ -50,7 +50,9 @@ async def read_together(encoder: CrossEncoder, ranked: "Ranked", passages: ReadP
     place = np.sum([share[rows] for share in ranked.shares.values()], axis=0)
     spread = float(place.std())
     deviation = float(logits.std())
-    adds = learned()["weight"] * spread * (logits - logits.mean()) / deviation if deviation > 1e-9 else 0 * logits
+    adds = (
+        learned("ranker")["weight"] * spread * (logits - logits.mean()) / deviation if deviation > 1e-9 else 0 * logits
+    )
     best = rows[np.argsort(-(place + adds), kind="stable")]
     share, part = np.zeros(len(ranked.score)), np.zeros(len(ranked.score))
     share[rows], part[rows] = adds, logits

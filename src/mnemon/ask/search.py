@@ -12,7 +12,7 @@ from mnemon.ask.candidates import SearchScope, find_candidates, scope_of
 from mnemon.ask.filters import EVERYTHING, revisions_of
 from mnemon.ask.hits import PassageHit, read_hits
 from mnemon.ask.inputs import PassageFilters
-from mnemon.ask.learned.cross_encoder import CrossEncoder
+from mnemon.ask.learned.cross_encoder import CrossEncoder, StatementReader
 from mnemon.ask.measures import Measures, PassagePlace
 from mnemon.ask.reranker import Reranker
 from mnemon.ask.rereading import REREAD, ReadPassages, passages_to_read, read_together
@@ -93,19 +93,21 @@ class Searcher:
 
     def __init__(
         self, database: Database, embedder_of: EmbedderOf, ranking: Ranking, reranker: Reranker | None = None,
-        encoder: CrossEncoder | None = None,
+        encoder: CrossEncoder | None = None, statement_reader: StatementReader | None = None,
     ) -> None:  # fmt: skip
         self.database = database
         self.ranking = ranking
         self.questions = Questions(database, embedder_of)
         self._reranker = reranker
         self._encoder = encoder
+        self.statement_reader = statement_reader
 
     async def close(self) -> None:
         if self._reranker:
             await self._reranker.close()
-        if self._encoder:
-            self._encoder.close()
+        for encoder in (self._encoder, self.statement_reader):
+            if encoder:
+                encoder.close()
 
     async def search(
         self, tenant: UUID, question: str, filters: PassageFilters = EVERYTHING, *, limit: int = 10, offset: int = 0,

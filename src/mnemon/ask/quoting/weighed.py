@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mnemon.ask.learned.cross_encoder import StatementReader
 from mnemon.ask.learned.pairs import ReadStatement
 from mnemon.ask.quoting import things
 from mnemon.ask.quoting.choosing import Choice, choose
@@ -18,7 +19,7 @@ from mnemon.ask.search import Ranked
 from mnemon.models.embedder import Embedder
 
 # Passages whose statements are weighed, and statements whose meaning is compared.
-PASSAGES, COMPARED = 10, 10
+PASSAGES, COMPARED = 10, 14
 # The questions that the judgement learned from are all near the matter: what is far from it is refused by these.
 LEAST_MATTER, MOST_UNHEARD, CLEAR_LEAD = 0.2, 0.5, 0.2
 
@@ -46,14 +47,15 @@ class Weighed:
 
 
 async def weigh_statements(
-    ranked: Ranked, stretches: Sequence[Stretch], told: ToldEvents, judgement: Judgement, embedder: Embedder | None
-) -> Weighed:
+    ranked: Ranked, stretches: Sequence[Stretch], told: ToldEvents, judgement: Judgement, embedder: Embedder | None,
+    reader: StatementReader | None = None,
+) -> Weighed:  # fmt: skip
     people = _people(stretches, told)
     need = with_people(need_of(ranked.asked.question), people)
     weighing = Weighing(need, ranked.terms, ranked.corpus.texts, people)
     found = judgement.ranked(weighing.candidates(stretches, told))
     if embedder is not None and ranked.asked.vector is not None and found:
-        found = judgement.ranked(await _compared(found[:COMPARED], ranked, embedder))
+        found = judgement.ranked(await _compared(found[:COMPARED], ranked, embedder, reader))
     found = [_beside(found[0], found[1:]), *found[1:]] if found else found
     chance = judgement.chance(found[0].values) if found else 0.0
     return Weighed(need, weighing, found, told, chance, chance >= judgement.enough and not is_outside(found[0]))
@@ -76,13 +78,19 @@ def _beside(best: CandidateStatement, others: Sequence[CandidateStatement]) -> C
     return best.known(lead=min(lead, 0.0), margin=margin)
 
 
-async def _compared(best: Sequence[CandidateStatement], ranked: Ranked, embedder: Embedder) -> list[CandidateStatement]:
-    """The best ones once more, with how near their meaning is."""
+async def _compared(
+    best: Sequence[CandidateStatement], ranked: Ranked, embedder: Embedder, reader: StatementReader | None
+) -> list[CandidateStatement]:
+    """The best ones once more, with how near their meaning is, and how each reads as an answer."""
     texts = [meaning_of(one) for one in best]
     each = list(dict.fromkeys(texts))
+    logits = await reader.judge(ranked.asked.question, [as_read(one) for one in best]) if reader else None
     vectors = await embedder.embed(each, purpose="query")
     near = dict(zip(each, (vectors @ np.asarray(ranked.asked.vector)).tolist(), strict=True))
-    return [one.known(similarity=near[text], dense=1.0) for one, text in zip(best, texts, strict=True)]
+    compared = [one.known(similarity=near[text], dense=1.0) for one, text in zip(best, texts, strict=True)]
+    if logits is None:
+        return compared
+    return [one.known(read=logit, was_read=1.0) for one, logit in zip(compared, logits.tolist(), strict=True)]
 
 
 def meaning_of(one: CandidateStatement) -> str:
