@@ -101,8 +101,8 @@ async def test_vectors_of_another_model_are_not_reread(database, tenant) -> None
 def test_the_setting_switches_it(tmp_path: Path) -> None:
     assert open_cross_encoder(Settings(home=tmp_path, rerank=True)) is not None
     assert open_cross_encoder(Settings(home=tmp_path, rerank=False)) is None
-    assert open_statement_reader(Settings(home=tmp_path, rerank=True)) is not None
-    assert open_statement_reader(Settings(home=tmp_path, rerank=False)) is None
+    assert open_statement_reader(Settings(home=tmp_path)) is not None
+    assert open_statement_reader(Settings(home=tmp_path, read_statements=False)) is None
 
 
 def test_a_pair_keeps_within_the_window() -> None:

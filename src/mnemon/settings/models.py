@@ -21,6 +21,11 @@ class ModelSettings(BaseModel):
         "Whether the best 20 passages are read together with the question, by an adapter of the local embedder, and "
         "put in order anew. It needs the local embedder's vectors, and about a tenth of a second of two idle cores.",
     )
+    read_statements: bool = setting(
+        True,
+        "Whether the statements that may answer a question are read together with it, by an adapter of the local "
+        "embedder: answers are better, and take some hundredths of a second longer. It needs the local embedder.",
+    )
     reranker_url: str | None = setting(
         None,
         "Address of a reranker in the form of Cohere's or Jina's, such as https://api.jina.ai/v1/rerank. Unset: none.",

@@ -88,7 +88,7 @@ def open_cross_encoder(settings: Settings) -> CrossEncoder | None:
 
 
 def open_statement_reader(settings: Settings) -> StatementReader | None:
-    return StatementReader(settings.home, settings.embedder_folder) if settings.rerank else None
+    return StatementReader(settings.home, settings.embedder_folder) if settings.read_statements else None
 
 
 @cache
