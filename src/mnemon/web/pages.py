@@ -14,7 +14,6 @@ from mnemon.web import (
     account_pages,
     api_page,
     approval_pages,
-    branch_pages,
     correction_pages,
     document_page,
     event_pages,
@@ -24,8 +23,6 @@ from mnemon.web import (
     library_pages,
     log_pages,
     login_pages,
-    memory_graph_page,
-    memory_pages,
     people_pages,
     place_pages,
     privacy_pages,
@@ -36,6 +33,7 @@ from mnemon.web import (
 )
 from mnemon.web.asking import question_pages
 from mnemon.web.lists import recipient_pages, report_page, source_pages, thread_pages
+from mnemon.web.memory import branch_pages, memory_graph_page, memory_pages
 from mnemon.web.rendering import KNOWN_PAGES, as_page, render, visit
 from mnemon.web.workbench import pages as workbench_pages
 

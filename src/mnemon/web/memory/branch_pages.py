@@ -9,7 +9,7 @@ from mnemon.errors import MnemonError
 from mnemon.memory.operations import branches
 from mnemon.operations import Caller, read_input
 from mnemon.web.forms import binds, submitted
-from mnemon.web.memory_pages import OWN_WORLD, RARE
+from mnemon.web.memory.memory_pages import OWN_WORLD, RARE
 from mnemon.web.rendering import Visitor, as_page, render, visit
 
 router = APIRouter(include_in_schema=False)

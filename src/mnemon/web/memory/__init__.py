@@ -1,0 +1,1 @@
+"""The pages of memory: objects and their history, the picture of their links, branches."""
