@@ -60,6 +60,12 @@ def test_a_room_of_more_than_thirty_files_gets_rooms() -> None:
     assert {name: files for name, files in crowded.items() if files > MOST_FILES} == {}
 
 
+def test_every_bench_ends_with_its_figures_under_its_name() -> None:
+    for file in (ROOT / "bench").glob("bench_*.py"):
+        name = file.stem.removeprefix("bench_")
+        assert re.search(rf'"bench": "{name}", "results": ', file.read_text(encoding="utf-8")), file
+
+
 def test_every_test_module_mirrors_a_room() -> None:
     rooms = {folder.name for folder in (ROOT / "src" / "mnemon").iterdir() if folder.is_dir()}
     apart = {"acceptance", "crash", "properties", "docs", "fixtures", "storm", "attack"}
