@@ -266,11 +266,10 @@ async def test_the_core_profile_spares_what_only_programs_read(site: Mnemon) -> 
     assert not any(tool.annotations and tool.annotations.title for tool in tools.values())
 
 
-async def test_the_full_profile_has_every_tool(site: Mnemon) -> None:
+async def test_the_full_profile_has_every_tool(site: Mnemon, monkeypatch: pytest.MonkeyPatch) -> None:
     admin = await administrator_without_login(site.database)
-    full = site.settings.model_copy(update={"mcp_tools": "full"})
-    whole = Mnemon(full, site.database, site.privacy, site.sessions)
-    async with Client(create_server(whole, local=admin)) as client:
+    monkeypatch.setattr(site, "settings", site.settings.model_copy(update={"mcp_tools": "full"}))
+    async with Client(create_server(site, local=admin)) as client:
         tools = (await client.list_tools()).tools
     assert {tool.name for tool in tools} == CORE | FULL
     for tool in tools:
