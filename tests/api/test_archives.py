@@ -17,7 +17,8 @@ from tests.patience import PATIENCE
 
 from .conftest import Person, person
 
-TOMORROW = str((datetime.now(UTC) + timedelta(days=1)).date())
+# Later than any day on which a run ends that begins today.
+LATER = str((datetime.now(UTC) + timedelta(days=3)).date())
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ async def test_payloads_move_to_the_archive_and_back(
     client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, tenant: UUID, worker: None
 ) -> None:
     before = (await client.get("/v1/events", headers=admin.headers)).json()["events"]
-    done = await moved(client, admin, "/v1/archives", before=TOMORROW)
+    done = await moved(client, admin, "/v1/archives", before=LATER)
     assert (done["status"], done["result"]["payloads"]) == ("DONE", len(before)), done
     [stored] = (await client.get("/v1/archives", headers=admin.headers)).json()
     assert done["result"]["objects"] == [stored["object_key"]]
@@ -67,7 +68,7 @@ async def test_archives_of_every_legal_entity_are_listed(
     for name in ("de", "fr"):
         sent = {"events": [{"type": "shop.sale.made", "data": {}, "scope": {"legal_entity": name}}]}
         assert (await client.post("/v1/events", json=sent, headers=admin.headers)).status_code == 201
-        assert (await moved(client, admin, "/v1/archives", before=TOMORROW, legal_entity=name))["status"] == "DONE"
+        assert (await moved(client, admin, "/v1/archives", before=LATER, legal_entity=name))["status"] == "DONE"
     every = (await client.get("/v1/archives", headers=admin.headers)).json()
     assert [one["legal_entity"] for one in every] == ["de", "fr"]
     one = (await client.get("/v1/archives?legal_entity=fr", headers=admin.headers)).json()
@@ -79,19 +80,19 @@ async def test_a_refusal_says_why(client: httpx.AsyncClient, mnemon: Mnemon, adm
         return 0
 
     mnemon.privacy.archive.coverage.append(nothing_covered)
-    refused = await moved(client, admin, "/v1/archives", before=TOMORROW)
+    refused = await moved(client, admin, "/v1/archives", before=LATER)
     assert (refused["status"], refused["error_code"]) == ("FAILED", "ARCHIVE_REFUSED")
     assert "snapshots cover only 0" in refused["error"]
-    unknown = await moved(client, admin, "/v1/archives", before=TOMORROW, legal_entity="nowhere")
+    unknown = await moved(client, admin, "/v1/archives", before=LATER, legal_entity="nowhere")
     assert unknown["error_code"] == "ARCHIVE_REFUSED"
 
 
 async def test_only_administrators_of_the_tenant_archive(
     client: httpx.AsyncClient, mnemon: Mnemon, admin: Person, user: Person, other_tenant: UUID
 ) -> None:
-    for path, body in (("/v1/archives", {"before": TOMORROW}), ("/v1/archives/restorations", {})):
+    for path, body in (("/v1/archives", {"before": LATER}), ("/v1/archives/restorations", {})):
         assert (await client.post(path, json=body, headers=user.headers)).status_code == 403
-    started = (await client.post("/v1/archives", json={"before": TOMORROW}, headers=admin.headers)).json()
+    started = (await client.post("/v1/archives", json={"before": LATER}, headers=admin.headers)).json()
     stranger = await person(mnemon, other_tenant, Role.ADMIN, "stranger@example.org")
     absent = await client.get(f"/v1/archives/jobs/{started['job_id']}", headers=stranger.headers)
     assert absent.status_code == 404
