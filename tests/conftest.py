@@ -73,8 +73,10 @@ def served_home(home: Path, make_home: MakeHome) -> Path:
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests do not see the settings of the person who runs them."""
-    for name in SETTING_NAMES:
-        monkeypatch.delenv(name, raising=False)
+    for name in (*SETTING_NAMES, "MNEMON_SERVER", "MNEMON_SERVER_TOKEN"):
+        # Set first, so that what a command sets in this process is gone after the test too.
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
     monkeypatch.setitem(Settings.model_config, "env_file", "no-such.env")
 
 

@@ -118,7 +118,8 @@ async def test_a_question_that_the_sources_do_not_answer_is_refused(site: Mnemon
 
 
 async def test_a_hostile_name_and_content_are_shown_and_never_run(site: Mnemon, page: Page) -> None:
-    await read(site, page, HOSTILE, f"# {ATTACK}\n\nThe zeppelin is kept in hangar nine. {ATTACK}")
+    # Two headings of a rank: none of them is the title, which stays the file's name.
+    await read(site, page, HOSTILE, f"# {ATTACK}\n\nThe zeppelin is kept in hangar nine. {ATTACK}\n\n# More\n\nNo.")
     await expect(page.locator("#uploads .name")).to_have_text(HOSTILE)
     for path in ("/documents?search=quotes", "/runs", "/search?query=zeppelin"):
         await page.goto(path)
