@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
@@ -90,8 +91,8 @@ def load_questions(splits: Iterable[str]) -> list[GoldQuestion]:
             one = json.loads(line)
             found.append(
                 GoldQuestion(
-                    one["id"], path.stem, split, one["question"], one["kind"], one["answer"], one["quotes"],
-                    one.get("alternatives", ()), "standing" in one, one.get("unanswerable"),
+                    one["id"], path.stem, split, one["question"], one["kind"], one["answer"], tuple(one["quotes"]),
+                    tuple(one.get("alternatives", ())), "standing" in one, one.get("unanswerable"),
                 )
             )  # fmt: skip
     return found
@@ -99,9 +100,15 @@ def load_questions(splits: Iterable[str]) -> list[GoldQuestion]:
 
 @asynccontextmanager
 async def open_library(home: Path, questions: Sequence[GoldQuestion]) -> AsyncIterator[Library]:
+    """With the documents of the questions."""
+    async with open_files(home, [document_of(stem) for stem in sorted({one.document for one in questions})]) as library:
+        yield library
+
+
+@asynccontextmanager
+async def open_files(home: Path, files: Iterable[Path], **settings: Any) -> AsyncIterator[Library]:
     """Documents that this home has already are not taken in again."""
-    settings = Settings(home=home, log_level="ERROR", worker_inside=True)
-    async with open_mnemon(settings) as mnemon:
+    async with open_mnemon(Settings(home=home, log_level="ERROR", worker_inside=True, **settings)) as mnemon:
         # What was embedded once is not embedded again: figures of time are measured elsewhere.
         vars(mnemon)["embedder"] = CachedEmbedder(mnemon.embedder)
         async with mnemon.database.owner() as owner:
@@ -109,8 +116,8 @@ async def open_library(home: Path, questions: Sequence[GoldQuestion]) -> AsyncIt
         assert row is not None
         caller = Caller(row["tenant_id"], OPERATOR)
         named = {}
-        for stem in sorted({one.document for one in questions}):
-            named[stem] = await _take_in(mnemon, caller, document_of(stem))
+        for path in files:
+            named[path.stem] = await _take_in(mnemon, caller, path)
         async with working_inside(mnemon):
             await _until_read(mnemon, caller.tenant_id)
         yield Library(mnemon, caller.tenant_id, await _stored(mnemon, caller.tenant_id, named))

@@ -1,40 +1,54 @@
 """Learns the judgement of answers from our own questions: which statement answers, and whether it does at all.
 
-    .venv/bin/python training/fit_answers.py HOME [collect] [fit]
-    .venv/bin/python training/fit_answers.py HOME read DATA LOGITS.npz ...
+    .venv/bin/python training/fit_answers.py HOME [collect] [elsewhere]
+    .venv/bin/python training/fit_answers.py HOME read DATA FOLDS
 
 HOME keeps the store and what was measured of each candidate, so that fitting can be repeated. `read` puts beside each
-candidate how its reading judged it: DATA is the folder that `statement_examples.py` wrote, LOGITS are those that
-`train_statements.py` gave what each fold had held back.
+candidate how it reads: DATA is the folder that `statement_examples.py` wrote, FOLDS the one where `train_statements.py`
+left what each fold gave to what it had held back (`fold0-held.npz` …).
 """
 
 import asyncio
 import json
 import pickle
+import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from asked_library import GoldQuestion, Library, is_quoted, load_questions, open_library
+from asked_library import GoldQuestion, Library, is_quoted, load_questions, open_files, open_library
 from numpy.typing import NDArray
 
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.learned.pairs import ReadStatement
 from mnemon.ask.quoting import weighed
-from mnemon.ask.quoting.judgement import FILE
+from mnemon.ask.quoting.judgement import FILE, Known
 from mnemon.cli.context import OPERATOR
 from mnemon.documents.access import Reader
 from mnemon.telemetry import configure_logging
 
 Floats = NDArray[np.float64]
-# More are measured for learning than an answer compares.
-MEASURED = 24
+# More are measured for learning than an answer compares, and so many of them an answer may quote.
+MEASURED, QUOTED = 24, 3
+# Whether a question has an answer at all counts so much more than whether the right one is found.
+UNANSWERABLE = 2.0
+# Of the questions, so many are also asked where nothing is about them.
+EVERY_FAR = 12
+SAMPLE = Path(__file__).parents[1] / "examples" / "kestrel"
 # Below this chance a question is refused: chosen on the curve of `tune`.
-ENOUGH = 0.15
+ENOUGH = 0.18
 # What says nothing of one candidate beside the others of its question.
-NOT_RANKED = {"missing", "unheard", "dense", "was_read", "plain_what", "replies", "matter", "lead", "margin"}
+NOT_RANKED = {"missing", "unheard", "plain_what", "replies", "matter"}
+# What the best has beside the others: reckoned anew by the weights that are learned.
+BESIDE = re.compile(r"most_\w+|lead|margin|read_lead|any_read")
+# What is not known where there is no reading, and where there are no vectors either.
+UNKNOWN: dict[Known, frozenset[str]] = {
+    "reading": frozenset(),
+    "meaning": frozenset({"read"}),
+    "words": frozenset({"read", "similarity"}),
+}
 # What few examples must not turn around: these never speak for a statement, and those never against it.
 NEVER_FOR = (
     "names_missing", "numbers_missing", "of_other", "replaced", "quoted", "question", "empty", "short", "code",
@@ -43,7 +57,7 @@ NEVER_FOR = (
 NEVER_AGAINST = (
     "own", "heads", "near", "title", "similarity", "passage", "fits", "fits_new", "fits_soft", "matter", "lead",
     "margin", "in_time", "by_named", "of_named", "told", "stance", "left", "unit", "reply", "section", "list_item",
-    "read",
+    "read", "read_lead", "any_read",
 )  # fmt: skip
 
 
@@ -58,16 +72,32 @@ class Example:
     texts: list[ReadStatement]
 
 
-async def collect(home: Path) -> list[Example]:
+async def collect(home: Path, kept: Path) -> list[Example]:
+    """What was measured before is not measured again: whoever changed what is measured removes the file first."""
     weighed.COMPARED = MEASURED
+    examples: list[Example] = pickle.loads(kept.read_bytes()) if kept.exists() else []
+    known = {one.question for one in examples}
     questions = load_questions(("train", "tune"))
-    examples = []
     async with open_library(home, questions) as library:
-        for number, question in enumerate(questions):
+        for number, question in enumerate(one for one in questions if one not in known):
             examples.append(await _measure(library, question))
             if number % 200 == 199:
-                print(number + 1, "of", len(questions), flush=True)
+                print(number + 1, "of", len(questions) - len(known), flush=True)
+                kept.write_bytes(pickle.dumps(examples))
     return examples
+
+
+async def elsewhere(home: Path) -> list[Example]:
+    """Every few questions asked where nothing is about them: of the sample corpus. What is near its matter alone would
+    not teach that a question can be far from everything."""
+    asked = [one for one in load_questions(("train", "tune")) if not one.unanswerable][::EVERY_FAR]
+    sample = [path for path in sorted(SAMPLE.rglob("*")) if path.suffix in (".md", ".txt", ".eml")]
+    async with open_files(home / "elsewhere", sample, read_statements=True) as library:
+        nowhere = replace(next(iter(library.documents.values())), text="")
+        far = replace(library, documents={one.document: nowhere for one in asked})
+        return [
+            await _measure(far, replace(one, unanswerable="elsewhere", quotes=(), alternatives=())) for one in asked
+        ]
 
 
 async def _measure(library: Library, question: GoldQuestion) -> Example:
@@ -83,8 +113,9 @@ async def _measure(library: Library, question: GoldQuestion) -> Example:
         )
         for one in found
     ]
+    values = [{name: value for name, value in one.values.items() if not BESIDE.fullmatch(name)} for one in found]
     return Example(
-        question, [dict(one.values) for one in found], gold, [len(one.statement.text.split()) for one in found],
+        question, values, gold, [len(one.statement.text.split()) for one in found],
         [weighed.as_read(one) for one in found],
     )  # fmt: skip
 
@@ -99,26 +130,23 @@ def _matrix(example: Example, names: list[str]) -> Floats:
     return np.array([[one.get(name, 0.0) for name in names] for one in example.values]).reshape(-1, len(names))
 
 
-READ, MEANT = ("read", "was_read"), ("similarity", "dense")
-
-
-def without(example: Example, gone: tuple[str, ...]) -> Example:
-    """The same question where nothing is read together, or where there are no vectors either."""
-    values = [{name: value for name, value in one.items() if name not in gone} for one in example.values]
+def without(example: Example, gone: frozenset[str]) -> Example:
+    """The same question where this is not known."""
+    values = [
+        {name: value for name, value in one.items() if name not in gone and not BESIDE.fullmatch(name)}
+        for one in example.values
+    ]
     return replace(example, values=values)
 
 
-def with_reading(examples: list[Example], data: Path, files: list[Path]) -> list[Example]:
+def with_reading(examples: list[Example], data: Path, folds: Path) -> list[Example]:
     """Each candidate with the logit of the fold that had not seen its document."""
     with np.load(data / "statements.npz") as file:
         rows, about = file["rows"], json.loads(str(file["about"]))
-    parts = []
-    for one in files:
+    logits = np.full(len(rows), np.nan)
+    for one in sorted(folds.glob("fold?-held.npz")):
         with np.load(one) as file:
-            parts.append(file["logits"])
-    logits = parts[0]
-    for part in parts[1:]:
-        logits = np.where(np.isnan(logits), part, logits)
+            logits = np.where(np.isnan(logits), file["logits"], logits)
     of: dict[int, list[int]] = {}
     for place, row in enumerate(rows.tolist()):
         of.setdefault(row[0], []).append(place)
@@ -127,7 +155,7 @@ def with_reading(examples: list[Example], data: Path, files: list[Path]) -> list
         replace(
             example,
             values=[
-                values | {"read": float(logits[row]), "was_read": 1.0}
+                values | {"read": float(logits[row])}
                 for values, row in zip(example.values, of.get(question, []), strict=True)
             ],
         )
@@ -135,18 +163,23 @@ def with_reading(examples: list[Example], data: Path, files: list[Path]) -> list
     ]
 
 
-def fit_rank(examples: list[Example], names: list[str], penalty: float = 2.0, steps: int = 250) -> Floats:
+def fit_rank(examples: list[Example], names: list[str], penalty: float = 2.0, steps: int = 400) -> Floats:
     """The softmax over a question's candidates should fall on gold ones."""
-    data = [(_matrix(one, names), np.array(one.gold)) for one in examples if any(one.gold) and not all(one.gold)]
+    data = [one for one in examples if any(one.gold) and not all(one.gold)]
+    most = max(len(one.values) for one in data)
+    table, gold, there = np.zeros((len(data), most, len(names))), *np.zeros((2, len(data), most), bool)
+    for number, one in enumerate(data):
+        table[number, : len(one.values)] = _matrix(one, names)
+        gold[number, : len(one.gold)] = one.gold
+        there[number, : len(one.gold)] = True
     weights, moved, squared = np.zeros(len(names)), np.zeros(len(names)), np.zeros(len(names))
     for step in range(1, steps + 1):
-        slope = penalty * weights / len(data)
-        for matrix, gold in data:
-            score = matrix @ weights
-            chance = np.exp(score - score.max())
-            chance /= chance.sum()
-            among = np.where(gold, chance, 0.0)
-            slope += (matrix.T @ (chance - among / among.sum())) / len(data)
+        score = np.where(there, table @ weights, -np.inf)
+        chance = np.exp(score - score.max(1, keepdims=True))
+        chance /= chance.sum(1, keepdims=True)
+        among = np.where(gold, chance, 0.0)
+        off = chance - among / np.maximum(among.sum(1, keepdims=True), 1e-12)
+        slope = penalty * weights / len(data) + np.einsum("qc,qcn->n", off, table) / len(data)
         moved = 0.9 * moved + 0.1 * slope
         squared = 0.999 * squared + 0.001 * slope**2
         weights -= 0.05 * (moved / (1 - 0.9**step)) / (np.sqrt(squared / (1 - 0.999**step)) + 1e-8)
@@ -154,16 +187,19 @@ def fit_rank(examples: list[Example], names: list[str], penalty: float = 2.0, st
     return weights
 
 
-def fit_chance(rows: Floats, right: Floats, names: list[str], penalty: float = 2.0, steps: int = 1000) -> Floats:
+def fit_chance(
+    rows: Floats, right: Floats, counts: Floats, names: list[str], penalty: float = 2.0, steps: int = 1500
+) -> Floats:  # fmt: skip
     """Logistic, by the same descent; the last weight is the bias."""
     table = np.hstack([rows, np.ones((len(rows), 1))])
     weights, moved, squared = np.zeros(table.shape[1]), np.zeros(table.shape[1]), np.zeros(table.shape[1])
     for step in range(1, steps + 1):
         chance = 1 / (1 + np.exp(-table @ weights))
-        slope = table.T @ (chance - right) / len(table) + penalty * np.append(weights[:-1], 0) / len(table)
+        slope = table.T @ (counts * (chance - right)) / counts.sum()
+        slope += penalty * np.append(weights[:-1], 0) / len(table)
         moved = 0.9 * moved + 0.1 * slope
         squared = 0.999 * squared + 0.001 * slope**2
-        weights -= 0.05 * (moved / (1 - 0.9**step)) / (np.sqrt(squared / (1 - 0.999**step)) + 1e-8)
+        weights -= 0.03 * (moved / (1 - 0.9**step)) / (np.sqrt(squared / (1 - 0.999**step)) + 1e-8)
         _as_meant(weights, names)
     return weights
 
@@ -176,35 +212,35 @@ def _as_meant(weights: Floats, names: list[str]) -> None:
 
 
 def judged(examples: list[Example], names: list[str], weights: Floats) -> tuple[list[dict[str, float]], Floats]:
-    """The best candidate of each question by these weights, with what it has beside the others; whether it is gold."""
+    """The best candidate of each question by these weights, with what it has beside the others; whether gold is among
+    those that an answer may quote."""
     best, right = [], []
     for one in examples:
         if not one.values:
             continue
         score = _matrix(one, names) @ weights
         order = np.argsort(-score, kind="stable")
-        top = one.values[order[0]]
-        others = [one.values[row]["matter"] for row in order[1:] if one.values[row]["of_other"]]
-        lead = top["matter"] - max(others) if others and not top["of_other"] else 0.0
-        margin = min(2.0, score[order[0]] - score[order[1]]) if len(order) > 1 else 2.0
-        best.append(top | {"lead": min(lead, 0.0), "margin": margin})
-        right.append(float(one.gold[order[0]]))
+        ordered = [one.values[row] for row in order]
+        best.append(ordered[0] | weighed.beside_others(ordered, score[order].tolist()))
+        right.append(float(any(one.gold[row] for row in order[:QUOTED])))
     return best, np.array(right)
 
 
-def fit(examples: list[Example]) -> dict[str, Any]:
+def fit(examples: list[Example], known: Known) -> dict[str, Any]:
     """Ranking from all that is given, the chance from the best of each."""
-    both = [*examples, *(without(one, READ) for one in examples), *(without(one, READ + MEANT) for one in examples)]
-    names = sorted({name for one in examples for values in one.values for name in values} - NOT_RANKED)
-    rank = fit_rank(both, names)
-    best, right = judged(both, names, rank)
+    own = [one for one in (without(one, UNKNOWN[known]) for one in examples) if one.values]
+    names = sorted({name for one in own for values in one.values for name in values} - NOT_RANKED)
+    rank = fit_rank(own, names)
+    best, right = judged(own, names, rank)
     weighed_by = sorted({name for values in best for name in values})
-    chance = fit_chance(np.array([[one.get(name, 0.0) for name in weighed_by] for one in best]), right, weighed_by)
+    table = np.array([[one.get(name, 0.0) for name in weighed_by] for one in best])
+    counts = np.array([UNANSWERABLE if one.question.unanswerable else 1.0 for one in own])
+    chance = fit_chance(table, right, counts, weighed_by)
     return {
         "rank": {name: round(float(value), 3) for name, value in zip(names, rank, strict=True)},
         "answer": {"bias": round(float(chance[-1]), 3)}
         | {name: round(float(value), 3) for name, value in zip(weighed_by, chance[:-1], strict=True)},
-        "enough": 0.5,
+        "enough": ENOUGH,
     }
 
 
@@ -233,22 +269,29 @@ def curve(made: dict[str, Any], examples: list[Example]) -> list[tuple[float, ..
 
 def main(home: Path, *steps: str) -> None:
     configure_logging("ERROR")
-    kept = home / "examples.pickle"
+    kept, kept_far = home / "examples.pickle", home / "elsewhere.pickle"
     if "collect" in steps or not kept.exists():
-        kept.write_bytes(pickle.dumps(asyncio.run(collect(home))))
+        kept.write_bytes(pickle.dumps(asyncio.run(collect(home, kept))))
+    if "elsewhere" in steps:
+        kept_far.write_bytes(pickle.dumps(asyncio.run(elsewhere(home))))
     if "read" in steps:
-        data, *files = map(Path, steps[steps.index("read") + 1 :])
-        kept.write_bytes(pickle.dumps(with_reading(pickle.loads(kept.read_bytes()), data, files)))
+        data, folds = map(Path, steps[steps.index("read") + 1 :])
+        kept.write_bytes(pickle.dumps(with_reading(pickle.loads(kept.read_bytes()), data, folds)))
     examples: list[Example] = pickle.loads(kept.read_bytes())
+    examples += pickle.loads(kept_far.read_bytes()) if kept_far.exists() else []
     train = [one for one in examples if one.question.split == "train"]
     tune = [one for one in examples if one.question.split == "tune"]
     found = [any(one.gold) for one in tune if not one.question.unanswerable]
     print("gold among candidates, tune:", round(float(np.mean(found)), 3))
-    print("learned on train, measured on tune: bar, right, wrong, refused, unanswerable refused")
-    for row in curve(fit(train), tune):
-        print(" ".join(f"{value:.3f}" for value in row))
-    made = fit(examples)
-    made["enough"] = ENOUGH
+    made = json.loads(FILE.read_text(encoding="utf-8"))
+    for known in UNKNOWN:
+        if known == "reading" and not any("read" in values for one in examples for values in one.values):
+            print(f"{known}: not measured, left as it is")
+            continue
+        print(f"{known}, learned on train, measured on tune: bar, right, wrong, refused, unanswerable refused")
+        for row in curve(fit(train, known), [without(one, UNKNOWN[known]) for one in tune]):
+            print(" ".join(f"{value:.3f}" for value in row))
+        made[known] = fit(examples, known)
     FILE.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
 
 

@@ -31,6 +31,8 @@ from mnemon.models.weights import find_weights
 
 LONGEST = 64
 BY_WORDS, AT_RANDOM, MOST_GOLD = 14, 2, 4
+# The share of questions beside which one stands that is about something else.
+FAR = 0.25
 # Of the claims of meetings, which are no questions.
 EVERY_CLAIM = 6
 _SPEAKER = re.compile(r"^([^\W\d_a-z][\w.'’-]+(?: [^\W\d_a-z][\w.'’-]*)*): ")
@@ -132,7 +134,15 @@ def add_own(pairs: Pairs, examples: list[Example]) -> None:
         for _ in range(2):
             other = of_another(asked.text, people.get(asked.document, []), dice)
             if other and not asked.unanswerable and other != asked.text:
-                pairs.add(["other", *about], other, [(text, False) for text in one.texts[:16]])
+                pairs.add(["other", *about], other, _none_of(one))
+        # What is asked elsewhere, nothing here answers.
+        far = dice.choice(examples)
+        if dice.random() < FAR and far.question.document != asked.document:
+            pairs.add(["other", *about], far.question.text, _none_of(one))
+
+
+def _none_of(one: Example) -> list[tuple[ReadStatement, bool]]:
+    return [(text, False) for text in one.texts[:16]]
 
 
 def add_meetings(pairs: Pairs, folder: Path) -> None:
@@ -180,7 +190,7 @@ def main() -> int:
     used = pairs.write(out, tokenizer)
     np.savez_compressed(out / "minilm.npz", **packed_weights(weights, used))
     counts = {of: sum(one[0] == of for one in pairs.about) for of in ("own", "other", "meetings")}
-    print(f"{counts} questions, {len(pairs.rows)} pairs, {sum(row[-1] for row in pairs.rows)} gold")
+    print(f"{counts} questions, {len(pairs.rows)} pairs, {sum(row[4] for row in pairs.rows)} gold")
     return 0
 
 

@@ -223,7 +223,7 @@ class Asking:
             sentences=written.sentences, refusal=refusal, strength=weighed.chance, mode=_mode(ranked),
             lexical_only=ranked.lexical_only, model=written.model or None, dropped=written.dropped,
             filters=ranked.filters.applied(), understood=asked.understood(), conversation_id=asked.conversation_id,
-            explanation=explain(weighed, shipped()) if _wants(ranked.filters, "explain") else None,
+            explanation=explain(weighed) if _wants(ranked.filters, "explain") else None,
             seconds=time.perf_counter() - began,
         )  # fmt: skip
         await record_question(self._events, tenant, actor, answer)

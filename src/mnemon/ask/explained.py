@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mnemon.ask.quoting.judgement import Judgement
     from mnemon.ask.quoting.weighed import Weighed
 
 # Statements that are shown, best first.
@@ -36,14 +35,13 @@ class WeighedExplanation:
     best: Sequence[ExplainedStatement]
 
 
-def explain(weighed: "Weighed", judgement: "Judgement") -> WeighedExplanation:
+def explain(weighed: "Weighed") -> WeighedExplanation:
     best = [
         ExplainedStatement(
             one.statement.text, one.origin.title, one.statement.start, one.statement.end, round(one.score, 4),
-            judgement.adds(one.values),
+            weighed.judgement.adds(one.values),
         )
         for one in weighed.found[:SHOWN]
     ]  # fmt: skip
-    return WeighedExplanation(
-        weighed.need.kind, weighed.need.words, round(weighed.chance, 4), judgement.enough, len(weighed.found), best
-    )
+    need, enough = weighed.need, weighed.judgement.enough
+    return WeighedExplanation(need.kind, need.words, round(weighed.chance, 4), enough, len(weighed.found), best)

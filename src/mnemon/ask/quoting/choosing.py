@@ -12,9 +12,9 @@ from mnemon.ask.quoting.statements import Statement
 from mnemon.ask.quoting.told import Successor, ToldEvent, ToldEvents
 
 MOST_SENTENCES, MOST_ITEMS = 3, 12
-# How far behind the best a further statement may be, by what it is: another of its list or kind, one that adds words,
-# what another document says of the same.
-ONE_MORE, ADDS, TELLS, RIVAL = 3.0, 1.5, 1.0, 1.8
+# How far behind the best a further statement may be, by what it is: another of its list or kind, one that is nearly as
+# good, what another document says of the same. Scores are logarithms of odds: 1.5 less is a fifth as likely.
+ONE_MORE, NEARLY, RIVAL = 3.0, 1.5, 1.8
 # Another sentence must say this share of the question anew; a rival must say so much of what the best says.
 NEW_SHARE, AS_MUCH, AS_MUCH_COVERED = 0.2, 0.9, 0.6
 
@@ -37,6 +37,8 @@ def choose(found: Sequence[CandidateStatement], weighing: Weighing, told: ToldEv
     choices = _with_denials(choices, found)
     if len(choices) == 1:
         choices = _with_rival(choices[0], found, weighing)
+    if len(choices) == 1:
+        choices += [Choice(one) for one in _nearly_as_good(found) if one.origin.doc_id != found[0].origin.doc_id]
     return _once(choices)
 
 
@@ -63,30 +65,35 @@ def _of_one_kind(found: Sequence[CandidateStatement], weighing: Weighing) -> lis
 
 
 def _few(found: Sequence[CandidateStatement], weighing: Weighing) -> list[CandidateStatement]:
-    """The best, and what is nearly as good: where the judgement cannot tell, the reader can."""
+    """The best, and what is nearly as good in its document: where the judgement cannot tell, the reader can. What says
+    of the question what the others leave out may be of another document."""
     best = found[0]
     chosen = [best]
-    for one in found[1:]:
-        if len(chosen) == MOST_SENTENCES or one.score < best.score - ADDS:
-            break
+    for one in _nearly_as_good(found):
         before = frozenset[int]().union(*(other.covers for other in chosen))
-        doubtful = one.score >= best.score - TELLS and _may_stand_beside(one, best)
-        if doubtful or weighing.share(one.said - before) >= NEW_SHARE:
+        own = one.origin.doc_id == best.origin.doc_id
+        if len(chosen) < MOST_SENTENCES and (own or weighing.share(one.said - before) >= NEW_SHARE):
             chosen.append(one)
     return chosen if weighing.need.kind != "what" else _by_document(chosen)
+
+
+def _nearly_as_good(found: Sequence[CandidateStatement]) -> list[CandidateStatement]:
+    """Those behind the best that ask nothing, tell nothing of somebody else and say what is not said yet, as many as
+    may stand beside it."""
+    best, near = found[0], dict[str, CandidateStatement]()
+    for one in found[1:]:
+        words = one.statement.text
+        if one.score < best.score - NEARLY or len(near) == MOST_SENTENCES - 1:
+            break
+        if words != best.statement.text and not one.values["question"] and not one.values["of_other"]:
+            near.setdefault(words, one)
+    return list(near.values())
 
 
 def _by_document(chosen: Sequence[CandidateStatement]) -> list[CandidateStatement]:
     """The best document first, and within each from its beginning."""
     order = list(dict.fromkeys(one.origin.doc_version_id for one in chosen))
     return sorted(chosen, key=lambda one: (order.index(one.origin.doc_version_id), one.statement.start))
-
-
-def _may_stand_beside(one: CandidateStatement, best: CandidateStatement) -> bool:
-    """It says all that the best says of the question, asks nothing, tells nothing of somebody else, and is of the same
-    document: others are rivals, which are told as such."""
-    own = one.origin.doc_id == best.origin.doc_id and one.said >= best.said
-    return own and not one.values["question"] and not one.values["of_other"]
 
 
 def _as_it_stands(

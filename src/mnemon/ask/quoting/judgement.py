@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from mnemon.ask.quoting.features import CandidateStatement, StatementValues
 
 FILE = Path(__file__).with_name("judgement.json")
+
+# What is known of statements: their words alone; how near they are in meaning too; how each reads as an answer too.
+Known = Literal["words", "meaning", "reading"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class Judgement:
 
 
 @cache
-def shipped() -> Judgement:
+def shipped() -> Mapping[Known, Judgement]:
+    """A judgement for each way of knowing: what words have to carry alone, they need not carry beside a reading."""
     given = json.loads(FILE.read_text(encoding="utf-8"))
-    return Judgement(given["rank"], given["answer"], given["enough"])
+    return {known: Judgement(one["rank"], one["answer"], one["enough"]) for known, one in given.items()}

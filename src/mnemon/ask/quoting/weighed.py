@@ -1,6 +1,7 @@
 """Weighs every statement in and around what was found: which answers best, and whether that is enough."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +11,8 @@ from mnemon.ask.learned.pairs import ReadStatement
 from mnemon.ask.quoting import things
 from mnemon.ask.quoting.choosing import Choice, choose
 from mnemon.ask.quoting.clean import clean_words
-from mnemon.ask.quoting.features import CandidateStatement, Weighing
-from mnemon.ask.quoting.judgement import Judgement
+from mnemon.ask.quoting.features import CandidateStatement, StatementValues, Weighing
+from mnemon.ask.quoting.judgement import Judgement, Known
 from mnemon.ask.quoting.needs import FILLERS, Need, need_of, with_people
 from mnemon.ask.quoting.surroundings import Stretch
 from mnemon.ask.quoting.told import ToldEvents
@@ -20,8 +21,10 @@ from mnemon.models.embedder import Embedder
 
 # Passages whose statements are weighed, and statements whose meaning is compared.
 PASSAGES, COMPARED = 10, 14
-# The questions that the judgement learned from are all near the matter: what is far from it is refused by these.
-LEAST_MATTER, MOST_UNHEARD, CLEAR_LEAD = 0.2, 0.5, 0.2
+# Few of the questions that the judgement learned from are about things that nobody wrote of.
+MOST_UNHEARD = 0.5
+# A lead in reading says no more beyond this.
+LEAD_COUNTS = 4.0
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Weighed:
     weighing: Weighing
     found: Sequence[CandidateStatement]
     told: ToldEvents
+    judgement: Judgement
     chance: float
     enough: bool
 
@@ -47,50 +51,78 @@ class Weighed:
 
 
 async def weigh_statements(
-    ranked: Ranked, stretches: Sequence[Stretch], told: ToldEvents, judgement: Judgement, embedder: Embedder | None,
-    reader: StatementReader | None = None,
+    ranked: Ranked, stretches: Sequence[Stretch], told: ToldEvents, judgements: Mapping[Known, Judgement],
+    embedder: Embedder | None, reader: StatementReader | None = None,
 ) -> Weighed:  # fmt: skip
     people = _people(stretches, told)
     need = with_people(need_of(ranked.asked.question), people)
     weighing = Weighing(need, ranked.terms, ranked.corpus.texts, people)
+    judgement = judgements["words"]
     found = judgement.ranked(weighing.candidates(stretches, told))
     if embedder is not None and ranked.asked.vector is not None and found:
-        found = judgement.ranked(await _compared(found[:COMPARED], ranked, embedder, reader))
+        judgement = judgements["meaning"]
+        found = judgement.ranked(await _compared(found[:COMPARED], ranked, embedder))
+        if reader is not None and (read := await _read(found, ranked, reader)):
+            judgement = judgements["reading"]
+            found = judgement.ranked(read)
     found = [_beside(found[0], found[1:]), *found[1:]] if found else found
     chance = judgement.chance(found[0].values) if found else 0.0
-    return Weighed(need, weighing, found, told, chance, chance >= judgement.enough and not is_outside(found[0]))
+    enough = chance >= judgement.enough and not is_outside(found[0])
+    return Weighed(need, weighing, found, told, judgement, chance, enough)
 
 
 def is_outside(best: CandidateStatement) -> bool:
-    """Whether even the best is about something else: little of the matter is said there or most of it nowhere, a name
-    stands nowhere, or somebody else says more of it."""
+    """Whether even the best is about something else: most of what is asked about stands nowhere and no reading finds an
+    answer all the same, a name stands nowhere, or somebody else speaks of themselves there."""
     values = best.values
-    if values["matter"] < LEAST_MATTER or values["unheard"] > MOST_UNHEARD:
+    if values["unheard"] > MOST_UNHEARD and values.get("any_read", 0.0) <= 0:
         return True
-    return bool(values["unknown_name"] or values["of_themselves"]) or values["lead"] < -CLEAR_LEAD
+    return bool(values["unknown_name"] or values["of_themselves"])
 
 
 def _beside(best: CandidateStatement, others: Sequence[CandidateStatement]) -> CandidateStatement:
-    """The best one with how far it is ahead: of the next, and in the matter of what is said of or by somebody else."""
-    elsewhere = [one.values["matter"] for one in others if one.values["of_other"]]
-    lead = best.values["matter"] - max(elsewhere) if elsewhere and not best.values["of_other"] else 0.0
-    margin = min(2.0, best.score - others[0].score) if others else 2.0
-    return best.known(lead=min(lead, 0.0), margin=margin)
+    return best.known(
+        **beside_others([one.values for one in (best, *others)], [best.score, *(o.score for o in others)])
+    )
+
+
+def beside_others(values: Sequence[StatementValues], scores: Sequence[float]) -> StatementValues:
+    """What the first of all has beside the others: how far it is ahead of the next, in the matter of what is said of or
+    by somebody else, and in how it reads; the most that any of them has of each value; and how much the reading takes
+    all of them together for an answer."""
+    best, others = values[0], values[1:]
+    elsewhere = [one["matter"] for one in others if one["of_other"]]
+    lead = best["matter"] - max(elsewhere) if elsewhere and not best["of_other"] else 0.0
+    margin = min(2.0, scores[0] - scores[1]) if others else 2.0
+    beside = {f"most_{name}": max(one.get(name, 0.0) for one in values) for name in best}
+    beside |= {"lead": min(lead, 0.0), "margin": margin}
+    if "read" in best:
+        read = [one["read"] for one in values]
+        ahead = read[0] - max(read[1:], default=read[0])
+        beside["read_lead"] = max(-LEAD_COUNTS, min(LEAD_COUNTS, ahead))
+        beside["any_read"] = max(read) + math.log(sum(math.exp(one - max(read)) for one in read))
+    return beside
 
 
 async def _compared(
-    best: Sequence[CandidateStatement], ranked: Ranked, embedder: Embedder, reader: StatementReader | None
-) -> list[CandidateStatement]:
-    """The best ones once more, with how near their meaning is, and how each reads as an answer."""
+    best: Sequence[CandidateStatement], ranked: Ranked, embedder: Embedder
+) -> list[CandidateStatement]:  # fmt: skip
+    """The best ones once more, with how near their meaning is."""
     texts = [meaning_of(one) for one in best]
     each = list(dict.fromkeys(texts))
-    logits = await reader.judge(ranked.asked.question, [as_read(one) for one in best]) if reader else None
     vectors = await embedder.embed(each, purpose="query")
     near = dict(zip(each, (vectors @ np.asarray(ranked.asked.vector)).tolist(), strict=True))
-    compared = [one.known(similarity=near[text], dense=1.0) for one, text in zip(best, texts, strict=True)]
+    return [one.known(similarity=near[text]) for one, text in zip(best, texts, strict=True)]
+
+
+async def _read(
+    best: Sequence[CandidateStatement], ranked: Ranked, reader: StatementReader
+) -> list[CandidateStatement]:  # fmt: skip
+    """The same with how each reads as an answer; none while there is no model to read with."""
+    logits = await reader.judge(ranked.asked.question, [as_read(one) for one in best])
     if logits is None:
-        return compared
-    return [one.known(read=logit, was_read=1.0) for one, logit in zip(compared, logits.tolist(), strict=True)]
+        return []
+    return [one.known(read=logit) for one, logit in zip(best, logits.tolist(), strict=True)]
 
 
 def meaning_of(one: CandidateStatement) -> str:
