@@ -44,7 +44,10 @@ APRIL = "Date: 2026-04-02\n\nDecision: we use Postgres for the event store."
         ("Was wurde im März beschlossen?", {"kind": "decisions and changes", "time": "1 March 2026 to 31 March 2026"}),
         ("Was ist noch offen für Ada?", {"kind": "commitments", "state": "open", "person": "Ada"}),
         ("What was decided about the price in March?", None),
-        ("What did we decide?", None),
+        ("What did we decide?", {"kind": "decisions and changes"}),
+        ("Was wurde beschlossen?", {"kind": "decisions and changes"}),
+        ("What is still open?", {"kind": "commitments", "state": "open"}),
+        ("What did we decide about pricing?", None),
         ("When does the contract end?", None),
     ],
 )  # fmt: skip

@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from uuid import UUID
 
+import pytest
+
 from mnemon.app import Mnemon
 from mnemon.ask.answer import Answer, Asking
 from mnemon.ask.inputs import PassageFilters
@@ -89,3 +91,51 @@ async def test_words_of_an_old_version_say_which_it_is(database: Database, tenan
     assert answer.sentences[0].note.startswith("Version 1, replaced on ")
     assert answer.sentences[0].note.endswith(" by version 2:")
     assert (await ask(database, log, tenant, question)).sentences[0].note == ""
+
+
+CHAT = """[12/11/2026, 09:02] Leonie: Morning all, tasting for the winter menu is on Thursday at 15:00 in the kitchen.
+[12/11/2026, 09:05] Bashir: ok, I bring the beetroot
+[12/11/2026, 09:08] Bashir: I'll order the duck from Hofladen by Wednesday.
+[12/11/2026, 11:41] Leonie: Sorry, the supplier comes at three. Let's do the tasting at 17:30 instead.
+[12/11/2026, 11:44] Bashir: fine with me
+[13/11/2026, 08:16] Leonie: And the budget for the tasting is 180 euro.
+"""
+
+
+@pytest.mark.parametrize("question", ["When is the tasting?", "At what time is the winter menu tasting on Thursday?"])
+async def test_a_later_message_that_moves_the_hour_comes_first(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done, question: str
+) -> None:
+    await added(CHAT, "chat.txt")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, question)
+    moved, before = answer.sentences[:2]
+    assert (moved.role, moved.note) == ("answer", "") and "17:30 instead" in moved.text, roles(answer)
+    assert (before.role, before.note) == ("replaced", "Replaced on 12 November 2026:"), roles(answer)
+    assert "15:00" in before.text
+
+
+async def test_who_asks_for_the_original_hour_gets_it(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:  # fmt: skip
+    await added(CHAT, "chat.txt")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "When was the tasting originally?")
+    assert "15:00" in answer.sentences[0].text and answer.sentences[0].note == ""
+
+
+async def test_a_note_that_changes_its_mind_says_both(database: Database, tenant: UUID, log: EventLog) -> None:
+    rented = "We rented the van from Kowalski for 2 December, 8:00."
+    moved = "Keys come on 8 December, so the van is moved to 9 December, same hour."
+    party = "The mayor moved to another town on 3 May."
+    await put(database, tenant, [f"{rented}\n\nThe floor is not dry yet. {moved}\n\n{party}"])
+    answer = await ask(database, log, tenant, "When is the van rented?")
+    assert roles(answer) == [("answer", "", moved), ("replaced", "Replaced since:", rented)]
+
+
+async def test_what_was_only_thought_of_moves_nothing(database: Database, tenant: UUID, log: EventLog) -> None:
+    rented = "We rented the van from Kowalski for 2 December."
+    await put(database, tenant, [f"{rented}\n\nMaybe the van could be moved to 9 December instead."])
+    answer = await ask(database, log, tenant, "When is the van rented?")
+    assert roles(answer)[0] == ("answer", "", rented)
+    assert "replaced" not in [one.role for one in answer.sentences]

@@ -142,6 +142,17 @@ async def test_other_bytes_from_the_same_source_are_a_new_version(
     assert third["doc_version_id"] == first["doc_version_id"]
 
 
+async def test_a_file_that_was_added_by_its_path_is_not_new_when_the_same_bytes_are_uploaded(
+    upload: Upload, ingested: Ingested, mnemon: Mnemon, tenant: UUID
+) -> None:
+    """One who added a folder and then drops a file of it on the page has one document, and each promise once."""
+    added = await ingested("Trains only.", "travel.txt", source_uri="file:///policies/travel.txt")
+    again = (await upload("Trains only.", "another name.txt")).json()
+    assert (again["status"], again["doc_id"]) == ("skipped", added["doc_id"])
+    mine = (await upload("Trains only.", "travel.txt", visibility_scope="me")).json()
+    assert (mine["status"], mine["doc_id"] != added["doc_id"]) == ("queued", True)
+
+
 async def test_of_two_runs_of_one_source_the_last_to_complete_wins(
     upload: Upload, work: Work, run_reaches: RunReaches, mnemon: Mnemon, tenant: UUID
 ) -> None:

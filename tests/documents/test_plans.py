@@ -33,6 +33,7 @@ RUNS: dict[str, Any] = {"everyones": False, "doc": None, "run_type": None, "limi
 
 STATEMENTS = [
     (settle.FIND, {"source_uri": "upload://17", "content_hash": "sha256:17"}, {"documents_by_source"}),
+    (settle.OF_CONTENT, ("sha256:17", "upload://17"), {"document_revisions_by_content", "documents_pkey"}),
     (artifact_names.FIND, UID, {"documents_by_source", "documents_pkey"}),
     (recording.DOCUMENT, {"doc": new_uuid(), "revision": new_uuid()}, {"documents_pkey", "document_revisions_pkey"}),
     (listing.ACTIVE_PAGE, ANY | {"statuses": ["active"]}, {"documents_by_age"}),

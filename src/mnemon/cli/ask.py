@@ -95,7 +95,9 @@ def _print_refusal(answer: Answered) -> None:
 def _print_found(found: PassagesFound) -> None:
     for place, hit in enumerate(found.items, 1):
         page = f", page {hit.first_page}" if hit.first_page else ""
-        say(f"{place}. {' > '.join([hit.title, *hit.headings])}{page}", "bold")
+        # A document is often called as its first heading: once is enough.
+        path = dict.fromkeys([hit.title, *hit.headings])
+        say(f"{place}. {' > '.join(path)}{page}", "bold")
         say(f"   {one_line(hit.snippet.text)}")
         for one in hit.replaced:
             day = f" on {one.on:%d %b %Y}" if one.on else ""

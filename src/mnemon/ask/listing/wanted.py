@@ -29,7 +29,8 @@ _MEETING = re.compile(
 # What may stand beside the kind, the time and the person, and asks about nothing else.
 _ASIDE = frozenset(
     """still open left outstanding new changed change changes made taken been things thing points point items item tasks
-    task todo todos action list decisions decision decided agreed agreements meeting project team everything anything
+    task todo todos action list decisions decision decide decides decided agree agreed agreements meeting project team
+    everything anything
     noch offen offene offenen neu geändert sachen punkte aufgaben aufgabe beschlüsse entscheidungen getroffen gefasst
     tun erledigen machen beschlossen entschieden vereinbart sich""".split()  # noqa: SIM905
 )
@@ -63,7 +64,10 @@ _PLURALS = {Category.DECISION: "decisions", Category.CHANGE: "changes", Category
 
 
 def wanted_events(question: str, today: date) -> WantedEvents | None:
-    """None where more is asked than kind, time and person say: such a question is about a matter."""
+    """None where more is asked than kind, time and person say: such a question is about a matter.
+
+    "What did we decide?", with nothing beside it, asks for all of them.
+    """
     kind = _kind(question) if _LISTS.match(question) else None
     if kind is None:
         return None
@@ -78,8 +82,6 @@ def wanted_events(question: str, today: date) -> WantedEvents | None:
     if len(names) > 2 or not all(word[0].isupper() for word in names):
         return None
     person = names[-1].removesuffix("'s").removesuffix("’s") if names else None
-    if not (person or period or meeting):
-        return None
     return WantedEvents(categories, status, person, period, meeting is not None)
 
 

@@ -8,6 +8,7 @@ from mnemon.ask.proven import SentenceRole
 from mnemon.ask.quoting import things
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.hearing import folded, words_in
+from mnemon.ask.quoting.moved import what_moved
 from mnemon.ask.quoting.statements import Statement
 from mnemon.ask.quoting.told import Successor, ToldEvent, ToldEvents
 
@@ -34,7 +35,7 @@ def choose(found: Sequence[CandidateStatement], weighing: Weighing, told: ToldEv
         return []
     chosen = _of_one_kind(found, weighing) or _few(found, weighing)
     choices = [choice for one in chosen for choice in _as_it_stands(one, found, weighing, told)]
-    choices = _with_denials(choices, found)
+    choices = _with_moves(_with_denials(choices, found), found, weighing)
     if len(choices) == 1:
         choices = _with_rival(choices[0], found, weighing)
     if len(choices) == 1:
@@ -148,6 +149,22 @@ def _with_denials(choices: Sequence[Choice], found: Sequence[CandidateStatement]
             continue
         chosen.append(Choice(denial))
         chosen.append(replace(choice, role="denied", note="Denied there:"))
+    return chosen
+
+
+def _with_moves(
+    choices: Sequence[Choice], found: Sequence[CandidateStatement], weighing: Weighing
+) -> list[Choice]:  # fmt: skip
+    """Where a later statement moved the time or changed the figure, that comes first."""
+    chosen: list[Choice] = []
+    for choice in choices:
+        later = what_moved(choice.candidate, found, weighing) if choice.role == "answer" else None
+        if later is None:
+            chosen.append(choice)
+            continue
+        # A turn of a talk has a day of its own; that of a whole document tells nothing of when its lines were written.
+        when = f"Replaced on {day_of(later.day)}:" if later.said_on and later.day else "Replaced since:"
+        chosen += [Choice(later), replace(choice, role="replaced", note=when)]
     return chosen
 
 

@@ -79,6 +79,11 @@ FILLERS = frozenset(
     macht machen gemacht jede jeder jedes alle alles etwas ob dass damit daran darauf dafür davon dazu wofür worüber
     woran worauf womit""".split()  # noqa: SIM905
 )
+# Beside "what" and "which" they only say that a time is asked for, as "when" does.
+_KIND_OF_TIME = re.compile(
+    r"\b(?:what|which|welche[rmns]?) (?:time|date|day|hour|uhrzeit|datum|tag|termin)\b|\bum wie ?viel uhr\b",
+    re.IGNORECASE,
+)
 # What was asked for is one's own past: a replaced statement may answer.
 _BEFORE = re.compile(
     r"\b(?:originally|initially|previously|formerly|earlier|at first|used to|before (?:that|this|the change)|"
@@ -114,7 +119,10 @@ class Need:
 
 
 def need_of(question: str) -> Need:
-    tokens = list(WORD.finditer(question))
+    kind = kind_of(question)
+    # "At what time is …" asks as "when is …" does, "originally" asks for the past: neither is what it is about.
+    about = _BEFORE.sub(_blank, _KIND_OF_TIME.sub(_blank, question) if kind == "when" else question)
+    tokens = list(WORD.finditer(about))
     german = len({found[0].lower() for found in tokens} & _GERMAN) >= 1 and not re.search(
         r"\b(?:the|what|who|which|did|does)\b", question, re.IGNORECASE
     )
@@ -129,9 +137,13 @@ def need_of(question: str) -> Need:
         words.append(word)
     unit = _UNIT.search(question)
     return Need(
-        question, kind_of(question), tuple(words), frozenset(names), frozenset(_NUMBER.findall(question)),
+        question, kind, tuple(words), frozenset(names), frozenset(_NUMBER.findall(question)),
         unit[1] if unit and unit[1].lower() not in FILLERS else None, bool(_BEFORE.search(question)), german,
     )  # fmt: skip
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 def kind_of(question: str) -> AnswerKind:

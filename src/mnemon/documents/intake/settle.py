@@ -61,6 +61,14 @@ OF_DOCUMENT = """
 SELECT source_uri, readers FROM mnemon.documents
  WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s AND purged_at IS NULL
 """
+# A file that everyone may read and that serves this very content, wherever it came from.
+OF_CONTENT = """
+SELECT d.source_uri FROM mnemon.document_revisions AS r
+  JOIN mnemon.documents AS d ON d.tenant_id = r.tenant_id AND d.doc_id = r.doc_id
+ WHERE r.tenant_id = mnemon.current_tenant() AND r.content_hash = %s AND r.is_active
+   AND d.purged_at IS NULL AND d.readers IS NULL AND d.source_uri !~ '^(artifact|mail)://'
+ ORDER BY d.source_uri <> %s, d.created_at, d.doc_id LIMIT 1
+"""
 # Whose revisions are texts that were sent as such.
 NOT_FILES = ("artifact://", "mail://")
 NEW_OF = "new_version_of"
@@ -106,7 +114,8 @@ async def _address(tx: Connection, arrival: Arrival) -> str:
         return own
     if arrival.origin.visibility_scope is None and await (await tx.execute(IS_KNOWN, (own,))).fetchone() is not None:
         return own
-    return await _apart_from_hidden(tx, arrival, by_content)
+    served = await (await tx.execute(OF_CONTENT, (arrival.received.content_hash, by_content))).fetchone()
+    return await _apart_from_hidden(tx, arrival, served["source_uri"] if served else by_content)
 
 
 async def _address_of(tx: Connection, arrival: Arrival, doc_id: UUID) -> str:

@@ -6,20 +6,33 @@ from mnemon.semantics.semantic_event import Category
 
 # The words that name a kind of event in a question.
 _KINDS = (
-    (Category.DECISION, r"decid(?:e|es|ed|ing)|decisions?|agreed?|agreements?|conclu(?:de|ded|sions?)|approved?"),
-    (Category.COMMITMENT, r"promis(?:e|es|ed)|commit(?:s|ted|ments?)?|action items?|to-?dos?|assigned|tasks?"),
-    (Category.QUALITY_RISK, r"risks?|blockers?|concerns?|worr(?:y|ies|ied)"),
-    (Category.FEEDBACK, r"feedback|complain(?:s|ed|ts?)?|prais(?:e|ed)"),
-    (Category.STAKEHOLDER, r"responsible|in charge|roles?"),
+    (
+        Category.DECISION,
+        r"decid(?:e|es|ed|ing)|decisions?|agreed?|agreements?|conclu(?:de|ded|sions?)|approved?|"
+        r"beschlossen|beschlüssen?|beschlu(?:ss|ß)|beschlie(?:ss|ß)t|entschieden|entscheidung(?:en)?|vereinbart",
+    ),
+    (
+        Category.COMMITMENT,
+        r"promis(?:e|es|ed)|commit(?:s|ted|ments?)?|action items?|to-?dos?|assigned|tasks?|"
+        r"versprochen|zugesagt|zusagen?|aufgaben?",
+    ),
+    (Category.QUALITY_RISK, r"risks?|blockers?|concerns?|worr(?:y|ies|ied)|risiken|risiko|bedenken"),
+    (Category.FEEDBACK, r"feedback|complain(?:s|ed|ts?)?|prais(?:e|ed)|rückmeldung(?:en)?|beschwerden?"),
+    (Category.STAKEHOLDER, r"responsible|in charge|roles?|zuständig|verantwortlich"),
 )
 _NAMED = [(category, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for category, words in _KINDS]
 # Who asks like this wants the events themselves; "why" and "how" want what is said about them.
-_ASKS_FOR = re.compile(r"^\W*(?:what|which|who|whom|when|list|show|name|tell|is there|are there)\b", re.IGNORECASE)
+_ASKS_FOR = re.compile(
+    r"^\W*(?:what|which|who|whom|when|list|show|name|tell|is there|are there|was (?:wurden?|haben?|hat|ist|sind)|"
+    r"welche[rsnm]?|wer|wen|wem|wann|nenne|zeige?|gibt es|gab es)\b",
+    re.IGNORECASE,
+)
 
 # And those that only ask; what is left says what it is about.
 _ASKING = re.compile(
     r"\b(?:what|which|who|whom|when|list|show|name|tell|me|is|are|was|were|there|did|do|does|has|have|had|been|we|they|"
-    r"about|on|any|all|the)\b",
+    r"about|on|any|all|the|welche[rsnm]?|wer|wen|wem|wann|nenne|zeige?|gibt|gab|es|wurden?|worden|haben?|hat|wir|sie|"
+    r"über|zu[mr]?|ist|sind|war|waren|der|die|das)\b",
     re.IGNORECASE,
 )
 
