@@ -41,6 +41,15 @@ def unbind_all() -> None:
     structlog.contextvars.clear_contextvars()
 
 
+def warn_alone_unless_configured() -> None:
+    """Inside somebody's program, which owns its output and its logging: warnings go to standard error, nothing else."""
+    if not structlog.is_configured():
+        structlog.configure(
+            wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+            logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        )
+
+
 def configure_logging(level: str, log_format: LogFormat = "auto") -> None:
     """Send our own lines and those of libraries through one pipe: JSON, or readable text on a terminal."""
     human = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())

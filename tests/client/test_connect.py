@@ -1,6 +1,8 @@
 """`from mnemon import connect`: ten lines on a home of this machine, and a command at a server."""
 
 import json
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from mnemon.client.remote import RemoteCalls
 from mnemon.client.servers import address_of, keep_token, known_servers
 from mnemon.errors import InvalidRequest, NotAuthenticated
 from mnemon.log_operations import integrity
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -35,6 +38,20 @@ def test_the_python_of_the_readme_runs_as_printed(
     said = capsys.readouterr().out
     assert "The board approved the budget on 3 March 2026." in said
     assert "Refunds over 500 EUR need the CFO's approval" in said
+
+
+def test_a_program_prints_what_it_prints_and_no_lines_of_our_log(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "minutes.md").write_text("The board approved the budget on 3 March 2026.\n")
+    program = """
+from mnemon import connect
+with connect() as memory:
+    memory.add("minutes.md")
+    print(memory.ask("When was the budget approved?").text)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert (done.stdout, done.stderr) == ("The board approved the budget on 3 March 2026.\n", "")
 
 
 def test_ten_lines_on_a_home_of_this_machine(home: Path, tmp_path: Path) -> None:

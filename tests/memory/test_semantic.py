@@ -158,6 +158,19 @@ async def test_words_and_meaning_rank_together(
     assert by_type.hits == []
 
 
+async def test_what_was_just_remembered_is_not_behind_what_is_older(
+    memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder
+) -> None:
+    """Its vector is made moments later; until then its words count for its meaning too."""
+    await memory.changes.create(tenant, place, ADA, content="Refunds over 500 EUR need the CFO's approval")
+    await memory.vectors.catch_up(tenant, embedder)
+    new = await memory.changes.create(tenant, place, ADA, content="Invoices over 900 EUR need Tim's approval")
+    found = await memory.search.search(tenant, place, "who approves invoices")
+    assert (found.hits[0].object.emo_id, found.hits[0].meaning) == (new.object.emo_id, 0.0)
+    by_meaning = await memory.search.search(tenant, place, "who approves invoices", mode="semantic")
+    assert [one.object.content for one in by_meaning.hits] == ["Refunds over 500 EUR need the CFO's approval"]
+
+
 @pytest.mark.parametrize("nonsense", ["completely unrelated giraffe", "zzzqqq", "???"])
 async def test_nonsense_finds_no_object(
     memory: Memory, tenant: UUID, place: Place, embedder: LocalEmbedder, nonsense: str

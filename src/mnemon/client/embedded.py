@@ -15,6 +15,7 @@ from mnemon.identity.tenants import tenant_by_slug
 from mnemon.log.events import Actor
 from mnemon.operations import Caller, Input, Operation, as_json, read_input
 from mnemon.settings import Settings
+from mnemon.telemetry import warn_alone_unless_configured
 
 if TYPE_CHECKING:
     from mnemon.app import Mnemon
@@ -40,6 +41,7 @@ class EmbeddedCalls:
         from mnemon.app import open_mnemon
         from mnemon.client.reading import being_read
 
+        warn_alone_unless_configured()
         async with AsyncExitStack() as opening:
             self._mnemon = await opening.enter_async_context(open_mnemon(self._settings))
             tenant = await tenant_by_slug(self._mnemon.database, self._tenant)

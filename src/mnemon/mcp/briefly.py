@@ -48,7 +48,9 @@ def source_name(artifact_uid: str, revision_id: str | None, start: int, end: int
 
 
 def _passage(one: "Passage") -> str:
-    where = [one.title, *one.headings[-1:], f"p. {one.first_page}" if one.first_page else "", one.speaker or ""]
+    # A document is often called as its first heading: once is enough.
+    heading = [head for head in one.headings[-1:] if head != one.title]
+    where = [one.title, *heading, f"p. {one.first_page}" if one.first_page else "", one.speaker or ""]
     source = source_name(one.artifact_uid, None if one.is_latest else one.revision_id, one.start_char, one.end_char)
     said = f"{', '.join(filter(None, where))}{_day(one.written_at)} [{source}]"
     old = [] if one.is_latest else ["An earlier version of the document: a newer one replaced it."]

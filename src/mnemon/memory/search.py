@@ -42,6 +42,9 @@ SELECT emo_id, length, similarity, occurrences FROM mnemon.find_memories(
     %(vector)s::vector, %(model)s, %(world)s, %(branches)s, %(bounds)s, %(type)s, %(tags)s, %(updated_since)s,
     %(subject_id)s, %(owner)s, %(agent_id)s, %(session_id)s, %(most)s)
 """
+# How near in meaning an object is taken to be that says all of the question and has no vector yet: as near as good hits
+# are. With 0 it would stand behind whatever is older, in the seconds after it was remembered.
+NEAR_BY_WORDS = 0.6
 # -word or -"some words": what the objects must not say.
 _UNWANTED = re.compile(r'(?:^|\s)-("[^"]*"?|[^\s"]+)')
 
@@ -70,10 +73,22 @@ class _Candidates:
 
     ids: Sequence[UUID]
     said: Floats
+    # NaN of what has no vector yet.
     similarity: Floats | None
     bm25: Floats
     # The share of the question's words that any object has.
     known: float
+
+    def meaning(self, row: int) -> float:
+        return max(float(np.nan_to_num(self.similarity[row])), 0.0) if self.similarity is not None else 0.0
+
+    def nearness(self, mode: MemorySearchMode) -> Floats | None:
+        """How near each is; by its words where its vector is not made yet."""
+        if self.similarity is None:
+            return None
+        unknown = NEAR_BY_WORDS * self.said if mode != "semantic" else np.zeros_like(self.said)
+        near: Floats = np.where(np.isnan(self.similarity), unknown, self.similarity)
+        return near
 
 
 class Search:
@@ -124,7 +139,7 @@ class Search:
                 object_of(objects[found.ids[row]]),
                 float(standing.score[row]),
                 float(found.said[row]),
-                float(max(found.similarity[row], 0)) if found.similarity is not None else 0.0,
+                found.meaning(row),
             )
             for row in standing.order[:limit]
         ]
@@ -166,8 +181,9 @@ class Search:
 
     def _rank(self, found: _Candidates, mode: MemorySearchMode) -> RankedCandidates:
         parts = {WORDS: found.bm25} if mode != "semantic" else {}
-        if found.similarity is not None:
-            parts[MEANING] = found.similarity
-        relevance = relevance_of(found.said, found.similarity)
-        relevant = is_relevant(relevance, found.said, found.known, dense=found.similarity is not None)
+        near = found.nearness(mode)
+        if near is not None:
+            parts[MEANING] = near
+        relevance = relevance_of(found.said, near)
+        relevant = is_relevant(relevance, found.said, found.known, dense=near is not None)
         return rank(parts, relevance, relevant, MEMORY.weights, self._ranking)

@@ -44,7 +44,7 @@ BEGIN
             about, owned_by, of_agent, of_session, most) AS n);
     END IF;
     RETURN QUERY
-    SELECT one.emo_id, length(h.words), coalesce(1 - (v.embedding <=> question), 0),
+    SELECT one.emo_id, length(h.words), 1 - (v.embedding <=> question),
            coalesce((SELECT string_agg(chr(48 + mnemon.occurrences(h.words, query)), '')
                        FROM unnest(queries) AS query), '')
       FROM (SELECT DISTINCT each FROM unnest(found || near) AS each) AS one (emo_id)
