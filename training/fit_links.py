@@ -22,7 +22,7 @@ from extraction_gold import CORPUS, Document, load_documents  # noqa: E402
 
 from mnemon.semantics.learned.fields import candidate_of  # noqa: E402
 from mnemon.semantics.learned.proposals import Proposal  # noqa: E402
-from mnemon.semantics.link.pairs import FEATURES, PairContext, features_of, may_pair  # noqa: E402
+from mnemon.semantics.link.pairs import FEATURES, PairContext, features_of, kinds_of_pair  # noqa: E402
 from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed  # noqa: E402
 from mnemon.semantics.rules.actors import Cast  # noqa: E402
 from mnemon.semantics.semantic_event import Category, Evidence, SemanticEvent  # noqa: E402
@@ -77,7 +77,7 @@ def pairs_of(documents: list[Document], placed: list[Placed]) -> dict[EventLinkK
         fold = zlib.crc32(group[later.document].encode()) % FOLDS
         for earlier in placed:
             pair = (later.event.event_id, earlier.event.event_id)
-            kinds = [k for k in LINK_KINDS if may_pair(k, later, earlier)] if comes_after(later, earlier) else []
+            kinds = kinds_of_pair(later, earlier) if comes_after(later, earlier) else []
             features = features_of(later, earlier, context) if kinds else ()
             for kind in kinds:
                 found[kind].append((features, (kind, *pair) in wanted, pair, fold))

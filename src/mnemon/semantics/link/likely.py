@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from mnemon.semantics.link.kept import by_another
-from mnemon.semantics.link.pairs import PairContext, features_of, likelihood, may_pair, only_meant, reason_for
-from mnemon.semantics.link.placed import LINK_KINDS, EventLink, EventLinkKind, Placed
+from mnemon.semantics.link.pairs import PairContext, features_of, kinds_of_pair, likelihood, only_meant, reason_for
+from mnemon.semantics.link.placed import EventLink, EventLinkKind, Placed
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE
 
 # Of those that may be meant so many of the latest are weighed.
@@ -49,9 +49,10 @@ def _weighed(ordered: Sequence[Placed]) -> Iterator[tuple[float, int, EventLinkK
     context = PairContext(ordered)
     for position, later in enumerate(ordered):
         near = (ordered[place] for place in range(position - 1, -1, -1))
-        for earlier in islice((one for one in near if any(may_pair(k, later, one) for k in LINK_KINDS)), _MOST_WEIGHED):
+        tied = ((one, kinds) for one in near if (kinds := kinds_of_pair(later, one)))
+        for earlier, kinds in islice(tied, _MOST_WEIGHED):
             features = features_of(later, earlier, context)
-            for kind in (kind for kind in LINK_KINDS if may_pair(kind, later, earlier)):
+            for kind in kinds:
                 likely, (sure, asked) = likelihood(kind, features), _LIMITS[kind]
                 if likely >= asked:
                     yield likely, position, kind, later, earlier, likely >= sure

@@ -11,7 +11,7 @@ from importlib import resources
 from mnemon.documents.structure.calendar_words import MONTHS
 from mnemon.semantics.learned.gloss import english
 from mnemon.semantics.link.kept import base_of, promised_verb, reports_on
-from mnemon.semantics.link.placed import EventLinkKind, Placed
+from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed
 from mnemon.semantics.link.wording import content_words, is_negative, marks, naming_numbers, overlap, values
 from mnemon.semantics.semantic_event import Category
 
@@ -33,6 +33,10 @@ MAY_TIE: dict[EventLinkKind, frozenset[tuple[Category, Category]]] = {
                         Category.FEEDBACK, Category.EXECUTION)
     ),
 }  # fmt: skip
+_PAIRS = frozenset().union(*MAY_TIE.values())
+_KINDS_IN_TEXT = {pair: tuple(kind for kind in LINK_KINDS if pair in MAY_TIE[kind]) for pair in _PAIRS}
+# What follows from something stands near it.
+_KINDS_ACROSS = {pair: tuple(kind for kind in kinds if kind != "depends_on") for pair, kinds in _KINDS_IN_TEXT.items()}
 REVERSES = re.compile(
     r"\b(?:instead|after all|no longer|not any ?more|anymore|back to|back on|again|dropp?(?:ed|ing|s)?|scrap\w*"
     r"|cancel\w*|call(?:ed)? off|is off|are off|revers\w*|overturn\w*|revok\w*|rescind\w*|withdraw\w*|void|moved?"
@@ -190,11 +194,16 @@ def nearness(later: Placed, earlier: Placed) -> float:
     return float(later.vector @ earlier.vector)
 
 
-def may_pair(kind: EventLinkKind, later: Placed, earlier: Placed) -> bool:
-    """Whether it is worth weighing: categories that can be tied, and one text, a word or a meaning in common. Two that
-    are told apart by a number are two."""
-    if (later.event.category, earlier.event.category) not in MAY_TIE[kind]:
-        return False
+def kinds_of_pair(later: Placed, earlier: Placed) -> list[EventLinkKind]:
+    """The links that are worth weighing between the two."""
+    tied = _KINDS_IN_TEXT if _in_one_text(later, earlier) else _KINDS_ACROSS
+    kinds = tied.get((later.event.category, earlier.event.category))
+    return [kind for kind in kinds if _may_pair(kind, later, earlier)] if kinds else []
+
+
+def _may_pair(kind: EventLinkKind, later: Placed, earlier: Placed) -> bool:
+    """Whether two of categories that can be tied have one text, a word or a meaning in common. Two that are told apart
+    by a number are two."""
     if kind == "depends_on":
         return _in_reach(later, earlier)
     new, old = naming_numbers(later.words), naming_numbers(earlier.words)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from mnemon.semantics.semantic_event import SemanticEvent
@@ -27,7 +28,7 @@ class Placed:
     # Of its narrative and subject, of length one, where an embedder is at hand.
     vector: "Float32s | None" = field(default=None, repr=False, compare=False)
 
-    @property
+    @cached_property
     def words(self) -> str:
         return " ".join(evidence.quote for evidence in self.event.evidence)
 

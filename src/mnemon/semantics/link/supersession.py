@@ -3,12 +3,14 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from mnemon.semantics.link.kept import bare_report, by_another, owners_and_doers, reports_on
 from mnemon.semantics.link.likely import likely_links
-from mnemon.semantics.link.pairs import may_pair
-from mnemon.semantics.link.placed import LINK_KINDS, EventLink, Placed
+from mnemon.semantics.link.pairs import kinds_of_pair
+from mnemon.semantics.link.placed import EventLink, Placed
 from mnemon.semantics.link.wording import (
     content_words,
     is_negative,
@@ -87,21 +89,24 @@ def _may_link(one: Placed, other: Placed) -> bool:
     if one.event.event_id == other.event.event_id:
         return False
     earlier, later = sorted((one, other), key=_place_in_time)
-    return link_between(later, earlier) is not None or any(may_pair(kind, later, earlier) for kind in LINK_KINDS)
+    return link_between(later, earlier) is not None or bool(kinds_of_pair(later, earlier))
 
 
 def link_events(placed: Sequence[Placed]) -> list[EventLink]:
     """Each later event ends at most one earlier one, and each earlier one ends once. Ties go to the latest."""
     ordered = sorted(placed, key=_place_in_time)
     about = [content_words(each.words) | content_words(each.event.subject.ref) for each in ordered]
+    prospects = [Prospect.of(each) for each in ordered]
     links: list[EventLink] = []
     ended: set[str] = set()
     for position, later in enumerate(ordered):
-        near = (ordered[place] for place in range(position - 1, -1, -1) if not about[place].isdisjoint(about[position]))
-        for earlier in islice(near, _MOST_COMPARED):
-            if earlier.event.event_id in ended or earlier.event.event_id == later.event.event_id:
+        own, prospect = about[position], prospects[position]
+        near = (place for place in range(position - 1, -1, -1) if not about[place].isdisjoint(own))
+        for place in islice(near, _MOST_COMPARED):
+            earlier = ordered[place]
+            if not prospect.may_end(prospects[place]) or earlier.event.event_id in ended:
                 continue
-            link = link_between(later, earlier)
+            link = link_between(later, earlier) if earlier.event.event_id != later.event.event_id else None
             if link:
                 links.append(link)
                 ended.update(() if link.suggested else (link.earlier,))
@@ -118,12 +123,12 @@ def _given_up(ordered: Sequence[Placed], links: Sequence[EventLink]) -> list[Eve
     found = []
     for link in links:
         (end, later), (start, _) = by_id[link.later], by_id[link.earlier]
-        named = _NAMES_OLD.search(later.words) if link.kind == "supersedes" and not link.suggested else None
-        for promise in ordered[start + 1 : end] if named else ():
-            if promise.event.event_id not in ended and named and _brings_about(promise, named["old"]):
+        old = _named_as_old(later.words) if link.kind == "supersedes" and not link.suggested else None
+        for promise in ordered[start + 1 : end] if old else ():
+            if promise.event.event_id not in ended and old and _brings_about(promise, old):
                 ended.add(promise.event.event_id)
                 doubted = promise.event.confidence < FACT_CONFIDENCE
-                reason = f'what it was to bring about was replaced: "{named["old"].strip()}"'
+                reason = f'what it was to bring about was replaced: "{old.strip()}"'
                 found.append(EventLink("supersedes", link.later, promise.event.event_id, reason, suggested=doubted))
     return found
 
@@ -136,6 +141,65 @@ def _brings_about(promise: Placed, old: str) -> bool:
     leads = all(re.search(_LEADS_TO + re.escape(name) + r"\b", promise.words, re.IGNORECASE) for name in names)
     beside = content_words(old) - content_words(" ".join(names))
     return leads and bool(beside & content_words(promise.words))
+
+
+class Prospect(NamedTuple):
+    """What an event says by itself that decides whether it can end another, or be ended, by rules of wording at all.
+    Most of the pairs of many like events need no closer look than this."""
+
+    category: Category
+    turns: bool
+    names: tuple[frozenset[str], frozenset[str]]
+    unmeasured: frozenset[str] | None
+    chooses: bool
+
+    @classmethod
+    def of(cls, placed: Placed) -> "Prospect":
+        words = placed.words
+        return cls(
+            placed.event.category,
+            bool(_named_as_old(words) or _reversal(words) or _change_of_mind(words)),
+            (marks(words), naming_numbers(words)),
+            content_words(without_measures(words)) if measures(words) else None,
+            _is_one_choice(words),
+        )
+
+    def may_end(self, earlier: "Prospect") -> bool:
+        """True wherever `link_between` has something to say."""
+        if self.category is Category.COMMITMENT or self.category is Category.EXECUTION:
+            return earlier.category is Category.COMMITMENT
+        if earlier.category is not Category.DECISION or self.category not in _STANDING:
+            return False
+        return (
+            self.turns
+            or self.names == earlier.names
+            or (self.unmeasured is not None and self.unmeasured == earlier.unmeasured)
+            or (self.chooses and earlier.chooses)
+        )
+
+
+# What a text says by itself is asked once, however many it is compared with.
+@lru_cache(maxsize=4096)
+def _named_as_old(text: str) -> str | None:
+    found = _NAMES_OLD.search(text)
+    return found["old"] if found else None
+
+
+@lru_cache(maxsize=4096)
+def _reversal(text: str) -> str | None:
+    found = _REVERSAL.search(text)
+    return found[0] if found else None
+
+
+@lru_cache(maxsize=4096)
+def _change_of_mind(text: str) -> str | None:
+    found = _CHANGE_OF_MIND.search(text)
+    return found[0] if found else None
+
+
+@lru_cache(maxsize=4096)
+def _is_one_choice(text: str) -> bool:
+    return _ONE_CHOICE.search(text) is not None and not is_negative(text)
 
 
 def _place_in_time(placed: Placed) -> tuple[datetime, datetime, int, str]:
@@ -162,14 +226,15 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
         return "the same promise with another date" if moved else None
     if later.event.category not in _STANDING or earlier.event.category is not Category.DECISION:
         return None
-    named = _NAMES_OLD.search(later.words)
-    if named and _names(named["old"], earlier.words):
-        return f'names what it replaces: "{named["old"].strip()}"'
+    old = _named_as_old(later.words)
+    if old and _names(old, earlier.words):
+        return f'names what it replaces: "{old.strip()}"'
     if later.event.category is not Category.DECISION:
         return None
-    marker = _REVERSAL.search(later.words) or _CHANGE_OF_MIND.search(later.words)
-    if marker and _may_turn(later, earlier, strong=_REVERSAL.search(later.words) is not None):
-        return f'a change of mind: "{marker[0]}"'
+    reversal = _reversal(later.words)
+    marker = reversal or _change_of_mind(later.words)
+    if marker and _may_turn(later, earlier, strong=reversal is not None):
+        return f'a change of mind: "{marker}"'
     return "the same subject, decided differently" if _decided_differently(later, earlier) else None
 
 
@@ -244,7 +309,7 @@ def _measured_differently(later: str, earlier: str) -> bool:
 
 def _chose_another(later: str, earlier: str) -> bool:
     """ "Chose Vue for the console", "chose React for the console": one place, and only another name in it."""
-    if not (_ONE_CHOICE.search(later) and _ONE_CHOICE.search(earlier)) or is_negative(later) or is_negative(earlier):
+    if not (_is_one_choice(later) and _is_one_choice(earlier)):
         return False
     new, old = proper_words(later), proper_words(earlier)
     swapped = new - old, old - new
@@ -258,7 +323,7 @@ def _chose_another(later: str, earlier: str) -> bool:
 def _may_differ(later: Placed, earlier: Placed) -> bool:
     """In one text two alike are two, "launch in May, launch in June", unless it says that it changes its mind."""
     apart = (later.document, later.revision_id) != (earlier.document, earlier.revision_id)
-    return apart or bool(_REVERSAL.search(later.words) or _CHANGE_OF_MIND.search(later.words))
+    return apart or bool(_reversal(later.words) or _change_of_mind(later.words))
 
 
 def _one_subject(later: SemanticEvent, earlier: SemanticEvent) -> bool:
