@@ -10,6 +10,7 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from argon2 import PasswordHasher
 from hypothesis import HealthCheck
 from hypothesis import settings as generation
 from psycopg import sql
@@ -20,6 +21,7 @@ from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer
 from mnemon.db.migrate import migrate
+from mnemon.identity import passwords
 from mnemon.ids import new_uuid
 from mnemon.log.privacy.wrapping_keys import FileKeys, KeyRing
 from mnemon.settings import Settings, described_settings
@@ -30,6 +32,8 @@ from tests.pooler import POOLED, behind, pooler
 # What is written need not outlive this machine's next power cut; suites about crashes make servers of their own.
 NO_WAIT_FOR_THE_DISK = "fsync = off\nfull_page_writes = off\n"
 MakeHome = Callable[[Path], Path]
+# A password's hash costs a fifth of a second of two cores by intent; tests/identity looks at that intent.
+LEAST_WORK = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
 
 log_plainly()
 
@@ -68,6 +72,15 @@ def home(open_folder: Path) -> Iterator[Path]:
 def served_home(home: Path, make_home: MakeHome) -> Path:
     """The same with an embedded server's files in it, for tests that are not about how these are made."""
     return make_home(home)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def costly_hasher() -> Iterator[PasswordHasher]:
+    """The product's own; people of tests have passwords that are hashed with less work."""
+    own = passwords._hasher
+    passwords._hasher = PasswordHasher(**LEAST_WORK)
+    yield own
+    passwords._hasher = own
 
 
 @pytest.fixture(autouse=True)

@@ -24,8 +24,8 @@ from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.readiness import check_database, check_migrations
 from mnemon.settings import Settings
-from mnemon.web.site import create_site
 from tests.pooler import POOLED, TakingTurns
+from tests.sites import site_of
 
 KEY = "a-key-for-tests-that-is-long-enough-to-sign-with"
 PASSWORD = "correct horse battery"
@@ -78,7 +78,8 @@ async def client(
     mnemon: Mnemon, database: Database, ring: KeyRing, caller_address: str
 ) -> AsyncIterator[httpx.AsyncClient]:
     def door(of: Mnemon) -> httpx.AsyncBaseTransport:
-        return httpx.ASGITransport(create_site(of), raise_app_exceptions=False, client=(caller_address, 40000))
+        site = stack.enter_context(site_of(of))
+        return httpx.ASGITransport(site, raise_app_exceptions=False, client=(caller_address, 40000))
 
     async with AsyncExitStack() as stack:
         transport = door(mnemon)

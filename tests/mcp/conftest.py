@@ -15,10 +15,10 @@ from mcp import Client
 from mnemon.app import Mnemon
 from mnemon.identity.roles import CredentialScope, Principal, Role
 from mnemon.ids import new_uuid
-from mnemon.mcp.server import create_server
 from mnemon.settings import Settings
 from tests.api.conftest import mnemon
 from tests.semantics.conftest import added, all_done, quick_retries, reader, work
+from tests.sites import agents_of
 from tests.work.conftest import eventually
 
 __all__ = ["added", "all_done", "eventually", "mnemon", "quick_retries", "reader", "work"]
@@ -43,8 +43,9 @@ def agent(mnemon: Mnemon, person: Principal) -> Agent:
 
     @asynccontextmanager
     async def opened(caller: Principal | None = None, **options: Any) -> AsyncIterator[Client]:
-        async with Client(create_server(mnemon, local=caller or person), **options) as client:
-            yield client
+        with agents_of(mnemon, caller or person) as server:
+            async with Client(server, **options) as client:
+                yield client
 
     return opened
 

@@ -46,6 +46,7 @@ def add_mcp(site: FastAPI, mnemon: Mnemon) -> None:
     )
     site.router.routes.append(Route(PATH, endpoint=ProvenCaller(server.session_manager)))
     site.router.lifespan_context = _running(server)
+    site.state.agents = server
 
 
 class ProvenCaller:

@@ -119,7 +119,7 @@ def _refused(tool: str, refusal: InvalidArguments) -> CallToolResult:
     return failed(refusal)
 
 
-def create_server(mnemon: Mnemon, local: Local | None = None) -> MCPServer[Any]:
+def create_server(mnemon: Mnemon, local: Local | None = None) -> AgentServer:
     """A server over every tool of the chosen profile. `local` is the caller where the transport proves none."""
     server = AgentServer(instructions=INSTRUCTIONS, cache_hints=CACHING)
     furnish(AgentDoor(mnemon, server, mnemon.settings.mcp_tools, local))
