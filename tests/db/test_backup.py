@@ -1,5 +1,6 @@
 """A backup is one moment of the database; a restore is all of it, proven, or nothing."""
 
+import asyncio
 import io
 import stat
 from pathlib import Path
@@ -10,6 +11,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from mnemon.db import backup as backing
 from mnemon.db.backup import backup, restore
 from mnemon.db.backup_file import new_archive, open_archive
 from mnemon.db.backup_keys import BackupKeys
@@ -52,18 +54,18 @@ async def contents(server: ExternalServer) -> dict[str, list[tuple[object, ...]]
 
 
 async def test_a_restored_database_has_every_row_and_works_as_before(
-    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
-    tenant = await prepare(empty_server, ["a@x.org", "b@x.org"])
-    before = await contents(empty_server)
+    tenant = await prepare(own_server, ["a@x.org", "b@x.org"])
+    before = await contents(own_server)
     file = tmp_path / "kept.backup"
-    await backup(empty_server, file, keys)
-    async with Database(empty_server, 1) as database, EventLog(database) as log, log.transaction(tenant) as transaction:
+    await backup(own_server, file, keys)
+    async with Database(own_server, 1) as database, EventLog(database) as log, log.transaction(tenant) as transaction:
         await add_user(transaction, SYSTEM, "later@x.org", Role.USER)
-    manifest = await restore(empty_server, file, keys, replace=True)
-    assert await contents(empty_server) == before
+    manifest = await restore(own_server, file, keys, replace=True)
+    assert await contents(own_server) == before
     assert manifest.tables["users"].startswith("2:")
-    async with Database(empty_server, 1) as database:
+    async with Database(own_server, 1) as database:
         async with database.owner() as owner:
             assert (await schema_state(owner)).current
         async with database.transaction(tenant) as tx:
@@ -73,79 +75,98 @@ async def test_a_restored_database_has_every_row_and_works_as_before(
 
 
 async def test_a_backup_restores_into_an_empty_database(
-    empty_server: ExternalServer, database: Database, tmp_path: Path, keys: BackupKeys
+    empty_server: ExternalServer, own_server: ExternalServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
-    file = tmp_path / "shared.backup"
-    manifest = await backup(database.server, file, keys)
+    file = tmp_path / "own.backup"
+    manifest = await backup(own_server, file, keys)
     await restore(empty_server, file, keys)
     assert len(await contents(empty_server)) == 7
     assert set(manifest.tables) >= {"tenants", "users", "migrations"}
 
 
 async def test_a_backup_is_private_and_never_overwrites(
-    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
-    await prepare(empty_server, [])
+    await prepare(own_server, [])
     file = tmp_path / "kept.backup"
-    await backup(empty_server, file, keys)
+    await backup(own_server, file, keys)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with pytest.raises(BackupFailed, match="exists already"):
-        await backup(empty_server, file, keys)
+        await backup(own_server, file, keys)
     with pytest.raises(BackupFailed, match="There is no folder"):
-        await backup(empty_server, tmp_path / "nowhere" / "x", keys)
+        await backup(own_server, tmp_path / "nowhere" / "x", keys)
     assert [path.name for path in tmp_path.iterdir()] == ["kept.backup"]
 
 
 async def test_a_database_in_use_or_not_empty_is_not_replaced(
-    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await prepare(empty_server, ["a@x.org"])
+    await prepare(own_server, ["a@x.org"])
     file = tmp_path / "kept.backup"
-    await backup(empty_server, file, keys)
+    await backup(own_server, file, keys)
     with pytest.raises(BackupFailed, match="not empty: give --replace"):
-        await restore(empty_server, file, keys)
-    async with await psycopg.AsyncConnection.connect(empty_server.app_conninfo):
+        await restore(own_server, file, keys)
+    monkeypatch.setattr(backing, "LEAVING_PAUSE", 0)
+    async with await psycopg.AsyncConnection.connect(own_server.app_conninfo):
         with pytest.raises(BackupFailed, match="1 other connections use this database"):
-            await restore(empty_server, file, keys, replace=True)
+            await restore(own_server, file, keys, replace=True)
+
+
+async def test_a_restore_waits_for_who_is_on_the_way_out(
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await prepare(own_server, ["a@x.org"])
+    file = tmp_path / "kept.backup"
+    await backup(own_server, file, keys)
+    leaving = await psycopg.AsyncConnection.connect(own_server.app_conninfo)
+    pause = asyncio.sleep
+
+    async def leaves(seconds: float) -> None:
+        await leaving.close()
+        await pause(seconds)
+
+    monkeypatch.setattr(backing.asyncio, "sleep", leaves)
+    await restore(own_server, file, keys, replace=True)
+    assert leaving.closed
 
 
 async def test_a_restore_that_would_differ_from_its_manifest_changes_nothing(
-    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
-    await prepare(empty_server, ["a@x.org"])
+    await prepare(own_server, ["a@x.org"])
     file, forged = tmp_path / "kept.backup", tmp_path / "forged.backup"
-    await backup(empty_server, file, keys)
-    before = await contents(empty_server)
+    await backup(own_server, file, keys)
+    before = await contents(own_server)
     rewrite(file, forged, keys, lambda manifest: manifest["tables"].update(users="1:42"))
     with pytest.raises(BackupFailed, match="the rows of users differ"):
-        await restore(empty_server, forged, keys, replace=True)
-    assert await contents(empty_server) == before
+        await restore(own_server, forged, keys, replace=True)
+    assert await contents(own_server) == before
 
 
 async def test_a_damaged_or_foreign_file_is_refused(
-    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
-    await prepare(empty_server, [])
+    await prepare(own_server, [])
     file, damaged = tmp_path / "kept.backup", tmp_path / "damaged.backup"
-    await backup(empty_server, file, keys)
+    await backup(own_server, file, keys)
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     damaged.write_bytes(content)
     with pytest.raises(BackupFailed, match="damaged"):
-        await restore(empty_server, damaged, keys, replace=True)
+        await restore(own_server, damaged, keys, replace=True)
     (tmp_path / "other").write_text("hello")
     with pytest.raises(BackupFailed, match="is not a backup"):
-        await restore(empty_server, tmp_path / "other", keys)
+        await restore(own_server, tmp_path / "other", keys)
     with pytest.raises(BackupFailed, match="There is no file"):
-        await restore(empty_server, tmp_path / "absent", keys)
+        await restore(own_server, tmp_path / "absent", keys)
     older = tmp_path / "older.backup"
     rewrite(file, older, keys, lambda manifest: manifest["tables"].pop("functions"))
     with pytest.raises(BackupFailed, match="earlier development version of Mnemon and cannot be restored"):
-        await restore(empty_server, older, keys, replace=True)
+        await restore(own_server, older, keys, replace=True)
     newer = tmp_path / "newer.backup"
     rewrite(file, newer, keys, lambda manifest: manifest.update(step=999))
     with pytest.raises(BackupFailed, match="run the newer program"):
-        await restore(empty_server, newer, keys, replace=True)
+        await restore(own_server, newer, keys, replace=True)
 
 
 def rewrite(source: Path, target: Path, keys: BackupKeys, change: object) -> None:
@@ -164,10 +185,10 @@ def rewrite(source: Path, target: Path, keys: BackupKeys, change: object) -> Non
 
 
 async def test_a_backup_restores_into_a_database_that_was_never_prepared(
-    database: Database, server: EmbeddedServer, tmp_path: Path, keys: BackupKeys
+    own_server: ExternalServer, server: EmbeddedServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
     file = tmp_path / "kept.backup"
-    await backup(database.server, file, keys)
+    await backup(own_server, file, keys)
     conninfo = server.cluster.conninfo("postgres")
     with psycopg.connect(conninfo, autocommit=True) as superuser:
         superuser.execute("CREATE DATABASE test_unprepared")
@@ -180,7 +201,7 @@ async def test_a_backup_restores_into_a_database_that_was_never_prepared(
     assert len(found) == 1
 
 
-async def test_a_place_that_cannot_be_written_is_named(empty_server: ExternalServer, keys: BackupKeys) -> None:
-    await prepare(empty_server, [])
+async def test_a_place_that_cannot_be_written_is_named(own_server: ExternalServer, keys: BackupKeys) -> None:
+    await prepare(own_server, [])
     with pytest.raises(BackupFailed, match=r"/proc/kept\.backup cannot be written"):
-        await backup(empty_server, Path("/proc/kept.backup"), keys)
+        await backup(own_server, Path("/proc/kept.backup"), keys)

@@ -22,7 +22,7 @@ from mnemon.db.keeper import KEEPER_LOCK
 from mnemon.db.migrate import migrate
 from mnemon.errors import DatabaseUnavailable
 
-# Opens the database as ten commands would, and says what it found.
+# Opens the database as so many commands would, and says what it found.
 STARTER = """
 import asyncio, sys
 from mnemon.app import open_mnemon
@@ -59,22 +59,22 @@ def keeps(server: EmbeddedServer) -> bool:
 
 
 @pytest.fixture
-def private(home: Path) -> Iterator[EmbeddedServer]:
+def private(served_home: Path) -> Iterator[EmbeddedServer]:
     """A server of the test's own, for killing."""
-    server = EmbeddedServer(home, linger_seconds=0)
+    server = EmbeddedServer(served_home, linger_seconds=0)
     server.ensure_running()
     yield server
     server.release()
     until(lambda: files.running_postmaster(server.cluster) is None)
 
 
-def test_ten_processes_on_an_empty_home_share_one_server_and_one_first_start(home: Path) -> None:
+def test_five_processes_on_an_empty_home_share_one_server_and_one_first_start(home: Path) -> None:
     environment = os.environ | {"MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "0"}
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", STARTER], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        for _ in range(10)
+        for _ in range(5)
     ]
     answers = [process.stdout.readline().strip() for process in processes if process.stdout]
 
@@ -86,8 +86,8 @@ def test_ten_processes_on_an_empty_home_share_one_server_and_one_first_start(hom
     until(one_postmaster, "a single postmaster")
     for process in processes:
         process.communicate("\n", timeout=PATIENCE)
-    assert sorted(answers) == ["False"] * 9 + ["True"]
-    assert [process.returncode for process in processes] == [0] * 10
+    assert sorted(answers) == ["False"] * 4 + ["True"]
+    assert [process.returncode for process in processes] == [0] * 5
 
 
 async def test_killing_the_keeper_disturbs_nobody_and_the_next_process_adopts_the_server(
@@ -132,20 +132,28 @@ async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(
             except psycopg.OperationalError:
                 continue  # Not acknowledged; what follows finds the server again by itself.
             acknowledged.append(number)
-        async with database.session() as session:
-            rows = await (await session.execute("SELECT n FROM public.acknowledged")).fetchall()
+        rows = await _read(database)
     assert set(acknowledged) <= {row["n"] for row in rows}
     assert len(acknowledged) >= 55
 
 
-def test_the_server_stops_when_its_last_user_is_gone_even_by_kill(home: Path) -> None:
-    environment = os.environ | {"MNEMON_HOME": str(home), "MNEMON_DATABASE_LINGER_SECONDS": "0"}
+async def _read(database: Database) -> list[dict[str, int]]:
+    """A connection that outlived the killed postmaster is ended by its backend as soon as that notices."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            with contextlib.suppress(psycopg.OperationalError):
+                async with database.session() as session:
+                    return await (await session.execute("SELECT n FROM public.acknowledged")).fetchall()
+
+
+def test_the_server_stops_when_its_last_user_is_gone_even_by_kill(served_home: Path) -> None:
+    environment = os.environ | {"MNEMON_HOME": str(served_home), "MNEMON_DATABASE_LINGER_SECONDS": "0"}
     process = subprocess.Popen(
         [sys.executable, "-c", STARTER], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout and process.stdin
     assert process.stdout.readline() == "True\n"
-    cluster = files.locate(home)
+    cluster = files.locate(served_home)
     assert files.running_postmaster(cluster)
     process.kill()
     process.communicate()
@@ -188,9 +196,8 @@ def test_a_very_long_home_still_has_room_for_its_socket(home: Path) -> None:
     shutil.rmtree(server.cluster.sockets)
 
 
-@pytest.mark.parametrize("name", ["o'brien", "back\\slash", "a,b", "with space", 'quo"te', "ključ 🗝"])
-def test_any_folder_name_will_do_for_a_home(home: Path, name: str) -> None:
-    server = EmbeddedServer(home / name, linger_seconds=0)
+def test_any_folder_name_will_do_for_a_home(home: Path) -> None:
+    server = EmbeddedServer(home / 'o\'brien, back\\slash, "quote", $HOME; # ključ 🗝', linger_seconds=0)
     server.ensure_running()
     with psycopg.connect(server.app_conninfo) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
@@ -224,8 +231,8 @@ def test_a_link_in_the_sockets_place_is_refused_and_what_it_points_to_left_alone
     assert (after.st_uid, after.st_mode) == (before.st_uid, before.st_mode)
 
 
-def test_a_removed_home_takes_its_server_along(home: Path) -> None:
-    server = EmbeddedServer(home / "short", linger_seconds=60)
+def test_a_removed_home_takes_its_server_along(served_home: Path) -> None:
+    server = EmbeddedServer(served_home, linger_seconds=60)
     server.ensure_running()
     postmaster = files.running_postmaster(server.cluster)
     assert postmaster is not None
@@ -244,19 +251,15 @@ def test_a_half_made_cluster_is_made_again(home: Path) -> None:
     until(lambda: files.running_postmaster(cluster) is None)
 
 
-def test_a_cluster_that_cannot_start_says_why_at_once(home: Path) -> None:
-    server = EmbeddedServer(home, linger_seconds=0)
-    server.ensure_running()
-    server.release()
-    until(lambda: files.running_postmaster(server.cluster) is None and keeper_of(server) is None)
+def test_a_cluster_that_cannot_start_says_why_at_once(served_home: Path) -> None:
+    server = EmbeddedServer(served_home, linger_seconds=0)
     with (server.cluster.data / "postgresql.conf").open("a") as configuration:
         configuration.write("shared_buffers = nonsense\n")
-    again = EmbeddedServer(home, linger_seconds=0)
     try:
         with pytest.raises(DatabaseUnavailable, match=r"configuration is wrong: .*shared_buffers"):
-            again.ensure_running()
+            server.ensure_running()
     finally:
-        again.release()
+        server.release()
 
 
 def test_whoever_comes_late_does_not_start_the_server_of_a_closed_database(home: Path) -> None:
@@ -301,10 +304,10 @@ async def test_the_shared_server_is_migrated_as_the_owner_and_used_as_the_applic
 
 
 def test_the_server_sees_no_secret_of_ours_and_its_locks_are_private(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+    served_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JWT_SECRET", "a secret by a name of the specifications")
-    server = EmbeddedServer(home, linger_seconds=0)
+    server = EmbeddedServer(served_home, linger_seconds=0)
     server.ensure_running()
     postmaster = files.running_postmaster(server.cluster)
     assert b"JWT_SECRET" not in Path(f"/proc/{postmaster}/environ").read_bytes()

@@ -81,13 +81,13 @@ def test_a_stream_of_another_file_does_not_open() -> None:
 
 
 async def test_a_backup_shows_nothing_of_what_it_holds(
-    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
-    await prepare(empty_server, ["zebulon.quokka@x.org"])
+    await prepare(own_server, ["zebulon.quokka@x.org"])
     folder = tmp_path / "blobs"
     folder.mkdir()
     (folder / "note").write_bytes(b"marmalade " * 50)
-    await backup(empty_server, tmp_path / "kept.backup", keys, {"blobs": folder})
+    await backup(own_server, tmp_path / "kept.backup", keys, {"blobs": folder})
     content = (tmp_path / "kept.backup").read_bytes()
     for word in (b"zebulon", b"marmalade", b"PGDMP", b"manifest.json", b"ustar"):
         assert word not in content.lower() and word.upper() not in content
@@ -140,64 +140,64 @@ async def test_a_backup_of_another_home_is_refused(
 
 
 async def test_a_forger_who_knows_the_public_key_alone_is_refused(
-    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
     """Anyone may encrypt for us; only this home signs."""
-    await prepare(empty_server, [])
-    await backup(empty_server, tmp_path / "ours.backup", keys)
+    await prepare(own_server, [])
+    await backup(own_server, tmp_path / "ours.backup", keys)
     forger = BackupKeys(tmp_path / "forger")
     (tmp_path / "forger" / "keys").mkdir(parents=True)
     [public] = keys.folder.glob("*.pub")
     (tmp_path / "forger" / "keys" / public.name).write_bytes(public.read_bytes())
-    await backup(empty_server, tmp_path / "forged.backup", forger)
+    await backup(own_server, tmp_path / "forged.backup", forger)
     with pytest.raises(BackupFailed, match="signed by another home"):
-        await restore(empty_server, tmp_path / "forged.backup", keys, replace=True)
+        await restore(own_server, tmp_path / "forged.backup", keys, replace=True)
 
 
 async def test_a_plain_backup_of_an_earlier_version_is_taken_only_when_told(
-    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
-    await prepare(empty_server, ["a@x.org"])
-    before = await contents(empty_server)
+    await prepare(own_server, ["a@x.org"])
+    before = await contents(own_server)
     file, plain = tmp_path / "kept.backup", tmp_path / "plain.backup"
-    await backup(empty_server, file, keys)
+    await backup(own_server, file, keys)
     with open_archive(file, keys) as old, tarfile.open(plain, "w") as new:
         assert read_manifest(old).format == 3
         for member in old.getmembers():
             new.addfile(member, old.extractfile(member))
     with pytest.raises(BackupFailed, match=r"neither encrypted nor signed.* give --unsigned"):
-        await restore(empty_server, plain, keys, replace=True)
-    await restore(empty_server, plain, keys, replace=True, unsigned=True)
-    assert await contents(empty_server) == before
+        await restore(own_server, plain, keys, replace=True)
+    await restore(own_server, plain, keys, replace=True, unsigned=True)
+    assert await contents(own_server) == before
 
 
 async def test_a_backup_can_be_written_where_the_private_key_is_kept_elsewhere(
-    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
-    await prepare(empty_server, [])
+    await prepare(own_server, [])
     keys.renew()
     [private] = keys.folder.glob("backup-0*.key")
     secret = private.read_text()
     private.unlink()
-    await backup(empty_server, tmp_path / "kept.backup", keys)
+    await backup(own_server, tmp_path / "kept.backup", keys)
     with pytest.raises(BackupFailed, match="which is not in"):
-        await restore(empty_server, tmp_path / "kept.backup", keys, replace=True)
+        await restore(own_server, tmp_path / "kept.backup", keys, replace=True)
     private.write_text(secret)
-    await restore(empty_server, tmp_path / "kept.backup", keys, replace=True)
+    await restore(own_server, tmp_path / "kept.backup", keys, replace=True)
 
 
 async def test_after_a_discard_no_earlier_backup_can_be_read(
-    empty_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys
 ) -> None:
-    await prepare(empty_server, [])
-    await backup(empty_server, tmp_path / "old.backup", keys)
+    await prepare(own_server, [])
+    await backup(own_server, tmp_path / "old.backup", keys)
     keys.renew()
-    await backup(empty_server, tmp_path / "new.backup", keys)
+    await backup(own_server, tmp_path / "new.backup", keys)
     with open_archive(tmp_path / "old.backup", keys) as archive:
         assert read_manifest(archive).format == 3
     assert len(keys.discard_older()) == 1
     with pytest.raises(BackupFailed, match="which is not in"):
-        await restore(empty_server, tmp_path / "old.backup", keys, replace=True, unsigned=True)
-    await restore(empty_server, tmp_path / "new.backup", keys, replace=True)
+        await restore(own_server, tmp_path / "old.backup", keys, replace=True, unsigned=True)
+    await restore(own_server, tmp_path / "new.backup", keys, replace=True)
     assert {path.stat().st_mode & 0o777 for path in keys.folder.glob("*.key")} == {0o600}
     assert all(len(base64.b64decode(path.read_text())) == 32 for path in keys.folder.iterdir())

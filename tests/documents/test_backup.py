@@ -39,6 +39,12 @@ QUEUED = "This one waits: nobody has read it yet."
 
 
 @pytest.fixture
+def database(own_database: Database) -> Database:
+    """What others have left in the shared one would be in every backup."""
+    return own_database
+
+
+@pytest.fixture
 def keys(home: Path) -> BackupKeys:
     return BackupKeys(home)
 

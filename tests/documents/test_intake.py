@@ -18,6 +18,7 @@ from mnemon.ids import new_uuid
 from mnemon.log.read.streams import Stream
 from tests.api.conftest import Person, person, token_for
 from tests.documents.conftest import Ingested, RunReaches, Upload, Work, counts, files_below, rows
+from tests.work.conftest import Eventually
 
 TEXT = "The board met on Monday.\n\nIt decided to open an office in Lyon."
 DIGEST = "sha256:" + hashlib.sha256(TEXT.encode()).hexdigest()
@@ -69,7 +70,7 @@ async def test_the_title_is_the_file_name_unless_one_is_given(upload: Upload, mn
 
 
 async def test_a_worker_reads_it_and_its_text_is_there(
-    upload: Upload, work: Work, run_reaches: RunReaches, mnemon: Mnemon, tenant: UUID
+    upload: Upload, work: Work, run_reaches: RunReaches, mnemon: Mnemon, tenant: UUID, eventually: Eventually
 ) -> None:
     told = (await upload(TEXT)).json()
     await work()
@@ -81,7 +82,11 @@ async def test_a_worker_reads_it_and_its_text_is_there(
     assert (version["content_hash"], version["is_active"], version["version_number"]) == (DIGEST, True, 1)
     (text,) = await rows(mnemon, tenant, "SELECT * FROM mnemon.revision_texts")
     assert text["text"].strip() == TEXT and text["doc_version_id"] == version["doc_version_id"]
-    assert files_below(mnemon.files.uploads) == []
+
+    async def moved_on() -> bool:
+        return files_below(mnemon.files.uploads) == []
+
+    await eventually(moved_on)
     assert [blob.read_text() for blob in files_below(mnemon.files.blobs)] == [TEXT]
 
 

@@ -1,14 +1,17 @@
 """Searches among many events go through their indexes, as the application role."""
 
+from collections.abc import AsyncIterator
 from uuid import UUID
 
 import pytest
 
 from mnemon.app import Mnemon
 from mnemon.db.database import Database
+from mnemon.db.embedded import EmbeddedServer
 from mnemon.documents.access import Reader
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.search.query import event_search
+from tests.conftest import _new_database, _way_into, make_tenant
 
 FILL = """
 INSERT INTO mnemon.semantic_events
@@ -43,12 +46,24 @@ SEEN = "SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 
 FIND = "SELECT event_id FROM mnemon.find_semantic_events(%s::jsonb, NULL, 10001)"
 
 
-@pytest.fixture
-async def filled(database: Database, tenant: UUID) -> None:
+@pytest.fixture(scope="module")
+async def database(server: EmbeddedServer, migrated: str) -> AsyncIterator[Database]:
+    """Of this module's own: so many rows would be in everybody's way."""
+    with _new_database(server, like=migrated) as name:
+        async with Database(_way_into(server, name)) as opened:
+            yield opened
+
+
+@pytest.fixture(scope="module")
+async def tenant(database: Database) -> UUID:
+    """With thousands of events, which no test here changes."""
+    made = await make_tenant(database)
     async with database.owner() as owner:
-        await owner.execute(FILL, {"tenant": tenant})
-        await owner.execute(REVISIONS, {"tenant": tenant})
-        await owner.execute("ANALYZE mnemon.semantic_events, mnemon.document_revisions")
+        await owner.execute(FILL, {"tenant": made})
+        await owner.execute(REVISIONS, {"tenant": made})
+        await owner.execute(NAME_PEOPLE, (made,))
+        await owner.execute("VACUUM ANALYZE mnemon.semantic_events, mnemon.document_revisions")
+    return made
 
 
 @pytest.mark.parametrize(
@@ -75,7 +90,6 @@ async def filled(database: Database, tenant: UUID) -> None:
         '{"after_time": "2999-01-01", "after_id": "evt_", "limit": 20}',
     ],
 )
-@pytest.mark.usefixtures("filled")
 async def test_a_search_reads_no_table_from_end_to_end(database: Database, tenant: UUID, wanted: str) -> None:
     async with database.transaction(tenant) as tx:
         before = await (await tx.execute(SEEN)).fetchone()
@@ -100,10 +114,7 @@ async def test_a_search_reads_no_table_from_end_to_end(database: Database, tenan
         ("find_people_topics(%s::jsonb, 100)", '{"limit": 20}'),
     ],
 )
-@pytest.mark.usefixtures("filled")
 async def test_a_view_reads_no_more_than_it_needs(database: Database, tenant: UUID, view: str, wanted: str) -> None:
-    async with database.owner() as owner:
-        await owner.execute(NAME_PEOPLE, (tenant,))
     async with database.transaction(tenant) as tx:
         before = await (await tx.execute(SEEN)).fetchone()
         rows = await (await tx.execute("SELECT * FROM mnemon." + view, (wanted,))).fetchall()
@@ -114,7 +125,7 @@ async def test_a_view_reads_no_more_than_it_needs(database: Database, tenant: UU
     assert after["seq_scan"] == before["seq_scan"]
 
 
-@pytest.mark.usefixtures("filled")
+@pytest.mark.usefixtures("tenant")
 async def test_another_tenants_words_are_not_found(mnemon: Mnemon, other_tenant: UUID, reader: Reader) -> None:
     found = await event_search(mnemon.database, other_tenant, reader, EventFilters(query="word77"))
     assert found["total"] == 0

@@ -51,6 +51,9 @@ OTHERS = """
 SELECT count(*) AS others FROM pg_stat_activity
  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
 """
+# Together three seconds.
+LEAVING_TRIES = 30
+LEAVING_PAUSE = 0.1
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,17 @@ def _put_back(server: Server, archive: tarfile.TarFile, folders: Folders, major:
         RestoreScript(server.owner_conninfo, major, manifest, archive).run()
 
 
+async def _others(owner: Connection) -> int:
+    """How many stay connected. Whoever has hung up is still counted until the server notices."""
+    for _ in range(LEAVING_TRIES):
+        row = await (await owner.execute(OTHERS)).fetchone()
+        others: int = row["others"] if row else 0
+        if not others:
+            break
+        await asyncio.sleep(LEAVING_PAUSE)
+    return others
+
+
 async def _check_target(owner: Connection, manifest: Manifest, replace: bool) -> None:
     latest = len(packaged_migrations())
     if FUNCTIONS not in manifest.tables:
@@ -170,10 +184,9 @@ async def _check_target(owner: Connection, manifest: Manifest, replace: bool) ->
         raise BackupFailed(
             f"The backup is at step {manifest.step}, this program knows {latest}: run the newer program."
         )
-    others = await (await owner.execute(OTHERS)).fetchone()
-    if others and others["others"]:
+    if others := await _others(owner):
         raise BackupFailed(
-            f"{others['others']} other connections use this database: stop `mnemon serve` and `mnemon work` first."
+            f"{others} other connections use this database: stop `mnemon serve` and `mnemon work` first."
         )
     state = await schema_state(owner)
     if state.applied and not replace:

@@ -1,7 +1,7 @@
 """Finds the stored events that new ones replace or fulfil, or that replace or fulfil them."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,13 @@ LINKABLE = frozenset(
      Category.STAKEHOLDER, Category.QUALITY_RISK, Category.FEEDBACK}
 )  # fmt: skip
 
-CANDIDATES = "SELECT mnemon.events_to_link(%s, %s, %s, %s, %s::text[], %s) AS event_id"
+CANDIDATES = """
+SELECT g.event_id, string_agg(g.quote, ' ' ORDER BY g.start_char) AS words
+  FROM mnemon.event_evidence g
+ WHERE g.tenant_id = mnemon.current_tenant()
+   AND g.event_id = ANY(ARRAY(SELECT mnemon.events_to_link(%s, %s, %s, %s, %s::text[], %s)))
+ GROUP BY g.event_id
+"""
 EVENTS = """
 SELECT e.event_id, e.doc_id, e.doc_version_id, e.category, e.narrative, e.subject_type, e.subject_ref, e.actors,
        e.event_time, e.happened_at, e.due, e.kind, e.origin, e.confidence, r.created_at AS ingested_at,
@@ -59,9 +65,8 @@ async def links_of(
     ]
     if not new:
         return []
-    candidates = await _candidates(tx, source, new, model_id)
+    known = await _known(tx, await _likeliest_ids(tx, source, new), model_id)
     # Long texts keep the processor busy: meanwhile the worker goes on saying that it lives.
-    known = await asyncio.to_thread(_likeliest, new, candidates)
     links = await asyncio.to_thread(links_with, new, known)
     elsewhere = {one.event.event_id for one in known if one.document != str(source.doc_id)}
     return [_without_words(link) if link.later in elsewhere else link for link in links]
@@ -85,12 +90,27 @@ def _without_words(link: EventLink) -> EventLink:
     return replace(link, reason=link.reason.partition(":")[0])
 
 
-async def _candidates(tx: Connection, source: SourceRevision, new: list[Placed], model_id: str) -> list[Placed]:
+async def _likeliest_ids(tx: Connection, source: SourceRevision, new: list[Placed]) -> list[str]:
     subjects, quotes = " ".join(one.event.subject.ref for one in new), " ".join(one.words for one in new)
     values = (subjects, quotes, source.doc_id, source.doc_version_id, source.readers, MOST_CANDIDATES)
+    rows = await (await tx.execute(CANDIDATES, values)).fetchall()
+    return await asyncio.to_thread(likeliest, new, {row["event_id"]: row["words"] for row in rows})
+
+
+def likeliest(new: Sequence[Placed], known: Mapping[str, str]) -> list[str]:
+    """Those that share most words with one of the new events. Ties are settled by id, so that the choice is one."""
+    words = [content_words(one.words) for one in new]
+
+    def likeness(text: str) -> float:
+        own = content_words(text)
+        return max(overlap(own, each) for each in words)
+
+    return sorted(known, key=lambda event_id: (-likeness(known[event_id]), event_id))[:MOST_COMPARED]
+
+
+async def _known(tx: Connection, ids: list[str], model_id: str) -> list[Placed]:
     import numpy as np  # Late: commands that link nothing do without.
 
-    ids = [row["event_id"] for row in await (await tx.execute(CANDIDATES, values)).fetchall()]
     rows = await (await tx.execute(EVENTS, (ids,))).fetchall()
     stored = await (await tx.execute(VECTORS, (ids, model_id))).fetchall()
     vectors = {
@@ -102,19 +122,7 @@ async def _candidates(tx: Connection, source: SourceRevision, new: list[Placed],
             vectors.get(row["event_id"]),
         )
         for row in rows
-        if row["evidence"]
     ]  # fmt: skip
-
-
-def _likeliest(new: list[Placed], known: list[Placed]) -> list[Placed]:
-    """Those that share most words with one of the new events. Ties are settled by id, so that the choice is one."""
-    words = [content_words(one.words) for one in new]
-
-    def likeness(placed: Placed) -> float:
-        own = content_words(placed.words)
-        return max(overlap(own, each) for each in words)
-
-    return sorted(known, key=lambda one: (-likeness(one), one.event.event_id))[:MOST_COMPARED]
 
 
 def event_of(row: dict[str, Any]) -> SemanticEvent:
