@@ -13,6 +13,9 @@ PAUSE ?= 3
 # Two processes, each with a server of its own; who has nothing left takes over half of what the other has.
 SIDE_BY_SIDE ?= -n 2 --dist worksteal
 
+# Where an image forbids Python to keep what it compiled, every command would compile all of Mnemon again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup demo serve test test-all lint storm bench build reference examples screenshots lock clean
 .DEFAULT_GOAL := help
 

@@ -1,5 +1,6 @@
 """Fixtures that every suite shares: one real embedded server, a migrated database, a tenant per test."""
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -37,6 +38,9 @@ MakeHome = Callable[[Path], Path]
 LEAST_WORK = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
 
 log_plainly()
+
+# Without it every process that a test starts would compile all of Mnemon again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A generated example may take as long as the machine does.
 generation.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

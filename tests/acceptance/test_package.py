@@ -1,5 +1,6 @@
 """What `pip install` of our wheel gives: the command, with its SQL, templates and static files."""
 
+import json
 import os
 import subprocess
 import sys
@@ -48,7 +49,9 @@ def test_the_wheel_holds_every_file_of_the_package(built: Path) -> None:
     assert len(list(built.glob("*.tar.gz"))) == 1
 
 
-def test_the_wheel_alone_runs_the_demo_from_anywhere(built: Path, tmp_path: Path, plain: dict[str, str]) -> None:
+def test_the_wheel_alone_runs_the_demo_and_tells_programs_of_it(
+    built: Path, tmp_path: Path, plain: dict[str, str]
+) -> None:
     (wheel,) = built.glob("*.whl")
     place = tmp_path / "installed"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -60,9 +63,15 @@ def test_the_wheel_alone_runs_the_demo_from_anywhere(built: Path, tmp_path: Path
     )  # fmt: skip
     assert where.stdout.startswith(str(place))
     demo = subprocess.run(
-        ["mnemon", "demo"], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
+        ["mnemon", "demo", "--json"], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
     )
-    assert "All of it works." in demo.stdout, demo.stderr
+    assert demo.returncode == 0, demo.stderr
+    told = json.loads(demo.stdout)
+    assert told["works"] is True
+    results = [result for step in told["steps"] for result in step["results"] if isinstance(result, dict)]
+    assert any(result.get("files") == 26 for result in results)
+    assert sum("citations" in result for result in results) >= 4
+    assert sum("refusal" in result for result in results) == 1
 
 
 @pytest.mark.slow

@@ -200,15 +200,6 @@ def test_the_demo_tells_its_story_and_leaves_nothing(environment: dict[str, str]
     assert [line for line in done.stdout.splitlines() if len(line) > 80 and "mnemon add /" not in line] == []
 
 
-def test_the_demo_tells_programs_too(environment: dict[str, str]) -> None:
-    told = json.loads(mnemon_process(environment, "demo", "--json").stdout)
-    assert told["works"] is True
-    results = [result for step in told["steps"] for result in step["results"] if isinstance(result, dict)]
-    assert any(result.get("files") == 26 for result in results)
-    assert sum("citations" in result for result in results) >= 4
-    assert sum("refusal" in result for result in results) == 1
-
-
 def test_every_command_explains_itself(environment: dict[str, str]) -> None:
     from mnemon.cli.reference import commands
 
