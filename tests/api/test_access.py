@@ -72,7 +72,9 @@ async def test_every_route_obeys_the_matrix(
         path = path if "{" not in path else path[: path.index("{")] + str(UUID(int=0)) + path[path.index("}") + 1 :]
         nobody = await client.request(route.method, path, json={})
         assert nobody.status_code == 401, route
-        for (role, scope, by_token), secret in credentials.items():
+        # Under /api stand the same routers: there the credential that may do least is enough.
+        least = {key: secret for key, secret in credentials.items() if key[:2] == (Role.USER, CredentialScope.READ)}
+        for (role, scope, by_token), secret in (least if path.startswith("/api/") else credentials).items():
             answer = await client.request(route.method, path, json={}, headers={"Authorization": f"Bearer {secret}"})
             refused = answer.status_code == 403 and answer.json()["error_code"] == "NOT_ALLOWED"
             assert refused != may(role, scope, route.action, by_token=by_token), (route, role, scope, answer.text)

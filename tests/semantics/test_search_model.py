@@ -14,7 +14,7 @@ from mnemon.semantics.search.query import event_search
 from mnemon.semantics.search.views import open_commitments, people_topics
 from tests.semantics.search_model import Expected, Said, World
 
-SEARCHES = 120
+SEARCHES = 40
 
 
 async def everything(database: Database, tenant: UUID, reader: str, filters: EventFilters, limit: int) -> list[Any]:
@@ -40,7 +40,7 @@ async def test_a_search_finds_what_the_model_finds(database: Database, tenant: U
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3, 23))
 async def test_many_searches_find_what_the_model_finds(database: Database, tenant: UUID, seed: int) -> None:
-    await compare(database, tenant, seed, 5 * SEARCHES)
+    await compare(database, tenant, seed, 15 * SEARCHES)
 
 
 async def compare(database: Database, tenant: UUID, seed: int, searches: int) -> None:
