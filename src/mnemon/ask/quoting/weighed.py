@@ -72,10 +72,10 @@ async def weigh_statements(
 
 
 def is_outside(best: CandidateStatement) -> bool:
-    """Whether even the best is about something else: most of what is asked about stands nowhere and no reading finds an
-    answer all the same, a name stands nowhere, or somebody else speaks of themselves there."""
+    """Whether even the best is about something else: most of what is asked about stands nowhere, and no reading would
+    know it in other words; a name stands nowhere; or somebody else speaks of themselves there."""
     values = best.values
-    if values["unheard"] > MOST_UNHEARD and values.get("any_read", 0.0) <= 0:
+    if values["unheard"] > MOST_UNHEARD and "read" not in values:
         return True
     return bool(values["unknown_name"] or values["of_themselves"])
 
