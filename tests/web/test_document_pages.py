@@ -60,6 +60,8 @@ async def test_a_search_marks_its_words_and_shows_no_signs(
     page = (await client.get("/search?query=what+do+berths+cost", headers=user.headers)).text
     assert "<mark>Berths</mark> <mark>cost</mark> 39 euro a night." in page
     assert "##" not in page
+    # The document is called as its first heading: the line below its name begins with the next one.
+    assert re.search(r"Harbour notes</a>\s*<small>Prices", page)
     nothing = (await client.get("/search?query=<b>zeppelin&tag=none", headers=user.headers)).text
     assert "Nothing found for “&lt;b&gt;zeppelin”." in nothing
     assert 'href="/search?query=%3Cb%3Ezeppelin">search without them' in nothing

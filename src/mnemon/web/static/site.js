@@ -1,6 +1,9 @@
 // On every page: times in the reader's zone, buttons that copy, and the keyboard.
 for (const one of document.querySelectorAll("time[data-local]")) localise(one);
 
+// The middle of a picture that is wider than the screen tells more than its left end.
+for (const one of document.querySelectorAll(".graph")) one.scrollLeft = (one.scrollWidth - one.clientWidth) / 2;
+
 export function localise(one) {
   const moment = new Date(one.dateTime);
   if (Number.isNaN(moment.getTime())) return;

@@ -112,10 +112,11 @@ BEGIN
                            ELSE a.texts END AS texts) AS known
          CROSS JOIN (SELECT coalesce(sum(c.texts), 0) AS texts FROM text_counts AS c
                       WHERE c.tenant_id = tenant AND c.kind = 'passage') AS corpus)
-    -- What stands above another is taken to be as relevant.
+    -- What stands above another is taken to be as relevant. Reckoned from the last upwards: the other way round the
+    -- window would be gone through anew for each row, which took 24 ms of 31 for a thousand.
     SELECT p.event_id, p.happened_at,
            max(CASE WHEN question IS NULL THEN said.share ELSE 0.4 * said.share + 0.6 * p.near END)
-               OVER (ORDER BY p.place ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING),
+               OVER (ORDER BY p.place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
            (SELECT least(count(*), bound) FROM whole)
       FROM page p
      CROSS JOIN LATERAL (
