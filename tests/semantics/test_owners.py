@@ -135,3 +135,56 @@ def test_then_is_the_day_just_named() -> None:
 def test_owners_wherever_a_clause_names_them(text: str, quote: str, owner: str) -> None:
     owners, _ = owed(text, quote, "doc")
     assert owner in owners
+
+
+LEASE = (
+    "Zwischen Doris Blum, Kiel – nachfolgend „Vermieterin“ genannt – und der Kranz & Töchter OHG, nachfolgend"
+    " „Mieterin“.\n\n"
+)
+LOAN = "Lender: Wanjiru Kamau, 12 Mill Lane\nBorrower: Jakub Nowak\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "owner"),
+    [
+        (LEASE, "Die Vermieterin streicht das Lager bis zum 4. Mai 2026.", "Doris Blum"),
+        (LEASE, "Die Mieterin zahlt die Miete bis zum 3. Werktag.", "Kranz & Töchter OHG"),
+        (LOAN, "The Borrower shall return the boat by 9 May 2026.", "Jakub Nowak"),
+        ("Made between Priya Raman as Seller and Doris Blum as Buyer.\n\n", "The Seller shall clear the yard.",
+         "Priya Raman"),
+    ],
+)  # fmt: skip
+def test_parties_of_a_contract_however_it_names_them(text: str, quote: str, owner: str) -> None:
+    assert owed(f"{text}{quote}\n", quote, "contract")[0] == {owner}
+
+
+THREAD = """Re: boiler
+
+[1] Wanjiru Kamau, Mon 2 March 2026, 09:10
+Hi Jakub,
+the boiler is cold again. Could you ring the fitter by noon?
+W.
+
+[2] Jakub Nowak, Mon 2 March 2026, 10:02
+Rang him. I'll let the landlord know tonight.
+Jakub
+"""
+
+
+def test_in_a_thread_i_and_you_are_those_of_the_message() -> None:
+    assert owed(THREAD, "Could you ring the fitter by noon?", "email", "Doris Blum")[0] == {"Jakub Nowak"}
+    assert owed(THREAD, "I'll let the landlord know tonight.", "email", "Doris Blum")[0] == {"Jakub Nowak"}
+
+
+def test_who_is_greeted_in_german_is_asked() -> None:
+    text = (
+        "Sehr geehrte Frau Blum,\n\nbitte senden Sie mir den Plan bis Montag.\n\nMit freundlichen Grüßen\nJakub Nowak\n"
+    )
+    assert owed(text, "bitte senden Sie mir den Plan bis Montag.", "email", "Jakub Nowak")[0] == {"Doris Blum"}
+
+
+def test_not_tom_but_ada() -> None:
+    assert owed(
+        "Die Schulung hält nicht Frau Blum, sondern Jakub Nowak.\n",
+        "Die Schulung hält nicht Frau Blum, sondern Jakub Nowak.",
+    )[0] == {"Jakub Nowak"}

@@ -43,14 +43,16 @@ _BESIDE_NAME = re.compile(
 _AND = re.compile(r"[,;]|\b(?:and|und|et|y)\b|&")
 _PLAIN_NAME = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[^\W\d_][\w.’'-]*(?: [^\W\d_][\w.’'-]*){0,3}")
 # "Hi Felix", or "Felix," alone on its line.
-_PEOPLE = rf"{NAME}(?:(?:,\s+|,?\s+and\s+|\s*&\s*){NAME})*"
+_PEOPLE = rf"{NAME}(?:(?:,\s+|,?\s+(?:and|und)\s+|\s*&\s*){NAME})*"
 _GREETING = re.compile(
-    rf"\s*(?:(?i:hi|hello|hey|dear|good (?:morning|afternoon|evening))\s+(?P<hailed>{_PEOPLE})\s*[,!:.–-]?"
+    rf"\s*(?:(?i:hi|hello|hey|dear|good (?:morning|afternoon|evening)|hallo|liebe[r]?|sehr geehrte[r]?|moin|servus"
+    rf"|guten (?:tag|morgen|abend))\s+(?P<hailed>{_PEOPLE})\s*[,!:.–-]?"
     rf"|(?P<named>{_PEOPLE}),)\s*$"
 )
 _NOBODY = frozenset({
-    "all", "best", "cheers", "colleagues", "everybody", "everyone", "folks", "friends", "hi", "kind", "madam",
-    "regards", "sir", "sincerely", "team", "thanks", "yours",
+    "all", "alle", "best", "cheers", "colleagues", "everybody", "everyone", "folks", "friends", "hi", "kind", "madam",
+    "regards", "sir", "sincerely", "team", "thanks", "yours", "zusammen", "kollegen", "kolleginnen", "damen", "herren",
+    "runde", "leute",
 })  # fmt: skip
 _LINES = 40
 _LONGEST_LINE = 2_000
@@ -129,7 +131,7 @@ def _field_day(value: str) -> date | None:
 def _greeted(lines: list[str]) -> tuple[str, ...]:
     """Those whom the first line that greets somebody names."""
     match = next((match for line in lines if (match := _GREETING.match(line))), None)
-    names = re.split(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*", match["hailed"] or match["named"]) if match else []
+    names = re.split(r",\s*(?:and\s+)?|\s+(?:and|und)\s+|\s*&\s*", match["hailed"] or match["named"]) if match else []
     return tuple(name for name in names if not {word.lower() for word in name.split()} & _NOBODY)
 
 

@@ -51,12 +51,12 @@ def candidate_of(
     if evidence is None:
         return None
     clause, today = plain(revision.text[proposal.start : proposal.end]), unit.day or revision.today
-    kind = (known_kind or _kind(clause)) if proposal.category is Category.COMMITMENT else None
+    kind = (known_kind or commitment_kind(clause)) if proposal.category is Category.COMMITMENT else None
     return Candidate(
         proposal.category,
         _narrative(clause, unit, cast),
         subject_of(clause, (0, 0), "after", proposal.category, revision.people, unit.heading or revision.title),
-        actors_of(revision, proposal.unit, proposal.category, cast, clause, kind),
+        actors_of(revision, proposal.unit, proposal.category, cast, clause, kind, proposal.start),
         evidence,
         confidence=0.0,
         event_time=event_time_of(clause, proposal.category, today, revision.zone) or said_on(unit, revision),
@@ -67,14 +67,20 @@ def candidate_of(
 
 
 def actors_of(
-    revision: Revision, place: int, category: Category, cast: Cast, clause: str, kind: CommitmentKind | None
+    revision: Revision,
+    place: int,
+    category: Category,
+    cast: Cast,
+    clause: str,
+    kind: CommitmentKind | None,
+    start: int,
 ) -> tuple[InvolvedActor, ...]:
     """Who owes it first, of a commitment; then whomever it names."""
     german = is_german(revision.text)
     unit = revision.layout.units[place]
     owners: tuple[str, ...] = ()
     if kind:
-        owners = owners_of(OwnerSearch(revision, cast, place, clause, kind, german))
+        owners = owners_of(OwnerSearch(revision, cast, place, clause, kind, german, start))
     if german:
         others = _actors_in_german(clause, unit, revision, category, kind)
     else:
@@ -133,7 +139,7 @@ def _given(revision: Revision) -> set[str]:
     return {part for name in given for part in (*name.split(), *revision.people.full_name(name).split())}
 
 
-def _kind(clause: str) -> CommitmentKind:
+def commitment_kind(clause: str) -> CommitmentKind:
     if _ASKS.search(clause):
         return "request"
     return "promise" if _SPEAKS.search(clause) else "assignment"

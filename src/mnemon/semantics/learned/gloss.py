@@ -49,6 +49,11 @@ def english(word: str) -> str | None:
     return _compound(small)
 
 
+def is_word(word: str) -> bool:
+    """Whether it is an English word that the list gives a meaning by: nobody is called so."""
+    return word.lower() in _english_words()
+
+
 def _known(small: str) -> str | None:
     """The word itself, its stem, or the verb whose form it is: "ruf", "rufe", "ruft"; Swiss write ss for ß."""
     exact, stems = _meanings()
@@ -75,6 +80,12 @@ def _compound(small: str) -> str | None:
 def _stem(small: str) -> str:
     stem = _ENDING.sub("", small)
     return stem if len(stem) >= _SHORTEST_STEM else small
+
+
+@cache
+def _english_words() -> frozenset[str]:
+    exact, _ = _meanings()
+    return frozenset(word for meaning in exact.values() for word in meaning.lower().split())
 
 
 @cache

@@ -1,25 +1,13 @@
-"""Names that are known by their place alone: before a colon, at the end of a task, whoever is spoken to."""
+"""Names that are known by their place alone: what stands before a colon and is written like a name."""
 
 import re
 from collections.abc import Iterator
 
-from mnemon.documents.structure.names import CAPITALISED, NAME, TITLE
+from mnemon.documents.structure.names import CAPITALISED, TITLE
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.gloss import english
 from mnemon.semantics.rules.word_lists import words
 
-_NAMES = rf"{NAME}(?:\s*(?:,|/|&|\+|and|und)\s*{NAME})*"
-_WHEN = (
-    r"(?:by|until|till|before|due|on|this|next|end of|today|tonight|tomorrow|tmrw|asap|eod|eow|bis|am|ab|vor|diese"
-    r"|nächste|heute|morgen|sofort|ende|anfang|mitte|mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|kw|q[1-4]|\d+"
-    r"|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mär|apr|jun|jul"
-    r"|aug|sep|okt|oct|nov|dez|dec|januar|februar|märz|mai|juni|juli|oktober|dezember)"
-)
-# "Booth filters, Esteban, this week", "labels proofread (Nayra, 9/17)", "freight - Aroha", "lock: Solveig, 3 May".
-_AT_END = re.compile(
-    rf"(?P<before>\s(?:[-=]>|→|[-–—])|[:,(\[])\s*(?P<names>{_NAMES})\s*"
-    rf"(?P<when>(?:[,–—(-]\s*|\s)(?i:{_WHEN})\b[^,;:]{{0,40}})?\s*[.)\]]*\s*\Z"
-)
 _LINE_LABEL = re.compile(r"[\s\W]*(?P<names>[^:\n–—]{1,60}?)\s*:\s+(?=\S)")
 _TITLE = re.compile(TITLE)
 _PART = re.compile(rf"(?:{TITLE}|[A-Z]\.|de|da|van|von|der|bin|al|{CAPITALISED})")
@@ -50,18 +38,6 @@ def could_be_name(revision: Revision, name: str, german: bool) -> bool:
     if german:
         return english(small[-1]) is None and len(small[-1]) > 1
     return people.is_person(name)
-
-
-def names_at_end(revision: Revision, clause: str, german: bool) -> list[str]:
-    """Of a task that ends with whose it is. After a mere comma only before a day, or of somebody known."""
-    match = _AT_END.search(clause)
-    if match is None:
-        return []
-    names = list(split_list(match["names"]))
-    known = [name for name in names if could_be_name(revision, name, german)]
-    if match["before"] == "," and not match["when"] and not all(map(revision.people.is_told, known)):
-        return []
-    return known
 
 
 def names_before_line(revision: Revision, start: int, german: bool) -> list[str]:

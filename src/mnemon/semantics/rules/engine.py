@@ -181,7 +181,7 @@ def _candidate(
         found.category,
         _narrative(clause, unit, cast),
         subject_of(clause, (found.start, found.end), found.about, found.category, revision.people, fallback),
-        _actors(revision, unit, clause, found, cast),
+        _actors(revision, unit, clause, found, cast, unit.start + statement.start),
         evidence,
         confidence_of(found.rule, found.category, revision.type),
         event_time=event_time_of(clause, found.category, today, revision.zone) or said_on(unit, revision),
@@ -191,12 +191,14 @@ def _candidate(
     )
 
 
-def _actors(revision: Revision, unit: Unit, clause: str, found: FoundCategory, cast: Cast) -> tuple[InvolvedActor, ...]:
+def _actors(
+    revision: Revision, unit: Unit, clause: str, found: FoundCategory, cast: Cast, start: int
+) -> tuple[InvolvedActor, ...]:
     """The grammar of agents is English; a German clause names its people as the learned reader's fields find them."""
     if not is_german(revision.text):
         return cast.actors(clause, unit, found)
     place = bisect_left(revision.layout.units, unit.start, key=lambda one: one.start)
-    return actors_of(revision, place, found.category, cast, clause, found.kind)
+    return actors_of(revision, place, found.category, cast, clause, found.kind, start)
 
 
 def _quote_span(clause: str, found: FoundCategory) -> tuple[int, int]:

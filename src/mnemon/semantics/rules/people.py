@@ -1,6 +1,7 @@
 """Knows who the people of a document are, and gives one person one name."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -111,7 +112,7 @@ class People:
 
     def _by_nick(self, name: str) -> str | None:
         """ "deepak-k", "ferdie", "Ravi Pillai": of those who take part, the only one whose name begins so."""
-        first, *more = re.split(r"[\s._-]+", name.lower())
+        first, *more = re.split(r"[\s._-]+", _unaccented(name))
         stem = first if len(first) <= _NICK_STEM else first[:_NICK_STEM]
         if len(stem) < _SHORTEST_NICK:
             return None
@@ -119,8 +120,8 @@ class People:
             told
             for told in self.told
             if " " in told
-            and any(part.startswith(stem) for part in told.lower().split())
-            and all(any(part.startswith(one) for part in told.lower().split()) for one in more)
+            and any(part.startswith(stem) for part in _unaccented(told).split())
+            and all(any(part.startswith(one) for part in _unaccented(told).split()) for one in more)
         ]
         return fits[0] if len(fits) == 1 else None
 
@@ -143,11 +144,7 @@ class People:
     def by_initials(self, letters: str) -> str | None:
         """ "D" or "DH" in somebody's notes, where only one of the people fits."""
         for known in (self.told, self.names if len(letters) > 1 else ()):
-            fits = {
-                self.full_name(name)
-                for name in known
-                if letters in (name[:1], "".join(word[:1] for word in name.split())) and name[:1].isupper()
-            }
+            fits = {self.full_name(name) for name in known if letters in _initials_of(name) and name[:1].isupper()}
             if fits:
                 return fits.pop() if len(fits) == 1 else None
         return None
@@ -177,6 +174,22 @@ def places_and_languages() -> frozenset[str]:
     return frozenset(
         resources.files("mnemon.semantics.rules").joinpath("no_people.txt").read_text(encoding="utf-8").split()
     )
+
+
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+
+
+def _unaccented(name: str) -> str:
+    """As handles and addresses write it: "stoeger", "ines"."""
+    plain = unicodedata.normalize("NFKD", name.lower().translate(_UMLAUTS))
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def _initials_of(name: str) -> tuple[str, ...]:
+    """ "D", "DH"; "HP" of Hans-Peter Volk."""
+    parts = [[part[:1] for part in word.split("-")] for word in name.split()]
+    whole, first = "".join(letters[0] for letters in parts if letters), "".join(parts[0]) if parts else ""
+    return (name[:1], whole, *((first,) if len(first) > 1 else ()))
 
 
 def _without_titled(names: dict[str, None]) -> dict[str, None]:

@@ -1,0 +1,124 @@
+"""Finds whoever a few words mention and who could owe something: people, firms, groups, the parties of a contract."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from mnemon.documents.structure.names import CAPITALISED, NAME, PARTICLE
+from mnemon.semantics.extract.revision import Revision
+from mnemon.semantics.learned.parties import party_called
+from mnemon.semantics.learned.placed_names import could_be_name
+from mnemon.semantics.rules.agents import GROUPS
+from mnemon.semantics.rules.people import FIRM_WORDS, NOT_NAMES, People
+
+# Those whom the document's fields name; a name that is only written so; a firm; a group or an office; a party.
+MentionKind = Literal["listed", "voice", "named", "titled", "firm", "group", "party", "thing", "noun"]
+
+_CALLED = r"(?:Frau|Fr\.|Herrn?|Hr\.|Mr\.?|Mrs\.?|Ms\.?|Mme\.?|Dr\.|Prof\.)"
+_TITLED = re.compile(rf"(?<!\w){_CALLED}\s+(?:(?:Dr\.|Prof\.)\s+)*(?P<last>{NAME})")
+_FIRM = re.compile(
+    rf"\b(?:Firma|Fa\.)\s+(?P<called>[^\W\d_a-zäöüß][\w-]+(?:\s*(?:&|und)\s*{CAPITALISED})?)"
+    rf"|(?P<firm>(?!The\s|Die\s|Der\s|Das\s)(?:[A-ZÄÖÜ][\w&.-]*\s+){{1,3}}(?:&\s+\w+\s+)?(?=[A-Z])(?i:{'|'.join(sorted(FIRM_WORDS))}))\b(?!\s+(?:shall|will|must)\b)"
+)
+_WRITTEN = re.compile(
+    rf"(?<![\w@])(?:(?:[A-Z]\.\s?)+{CAPITALISED}|{CAPITALISED}(?:[ -](?:{PARTICLE} )?{CAPITALISED}){{0,3}})"
+)
+_HANDLE = re.compile(r"(?<!\w)@(?P<name>[\w.-]*\w(?: [^\W\d_a-z]\w+){0,2})")
+_INITIALS = re.compile(r"(?<![\w.])(?:[A-Z]\.(?:\s?[A-Z]\.)?|[A-Z]{2,3})(?![\w.])")
+_OFFICES = "|".join(sorted(GROUPS, key=len, reverse=True))
+_GROUP = re.compile(
+    r"\b(?:(?:the|our|your|their|each|both|all|every|an?)\s+(?P<some>(?:[a-z][\w-]*\s+){0,2}?"
+    rf"(?:{_OFFICES})(?:\s+(?:{_OFFICES}))?)|(?P<bare>(?:{_OFFICES})(?:\s+(?:{_OFFICES}))?))\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_][\w’'-]*")
+_NOUN = re.compile(r"[A-ZÄÖÜ][\wäöüß-]{2,}")
+_SMALL_LEAST = 3
+
+
+@dataclass(frozen=True)
+class Mention:
+    """`[start, end)` of the words that were looked at, and the full name of whoever is meant."""
+
+    start: int
+    end: int
+    name: str
+    kind: MentionKind
+
+
+def mentions_in(revision: Revision, said: str, german: bool) -> list[Mention]:
+    """In the order of the words; where two readings overlap, the first kind of them counts."""
+    taken: list[Mention] = []
+    for found in _all(revision, said, german):
+        if not any(one.start < found.end and found.start < one.end for one in taken):
+            taken.append(found)
+    return sorted(taken, key=lambda one: one.start)
+
+
+def kind_of(revision: Revision, name: str) -> MentionKind:
+    """Of somebody who is known to the document."""
+    listed = (*revision.participants, revision.sender or "", *revision.layout.preamble.people)
+    return "listed" if name in _full_names(revision.people, tuple(listed)) else "voice"
+
+
+def _all(revision: Revision, said: str, german: bool) -> Iterator[Mention]:
+    people = revision.people
+    for match in _HANDLE.finditer(said):
+        yield _somebody(revision, match.start(), match.end(), match["name"])
+    for match in _NOUN.finditer(said):
+        if not people.is_told(match[0]) and (party := party_called(revision.text, match[0], revision.participants)):
+            yield Mention(match.start(), match.end(), party, "party")
+    for match in _FIRM.finditer(said):
+        yield Mention(match.start(), match.end(), match["called"] or match["firm"], "firm")
+    for match in _TITLED.finditer(said):
+        yield _titled(revision, match)
+    for match in _WRITTEN.finditer(said):
+        yield from _parts(revision, match, german)
+    for match in _INITIALS.finditer(said):
+        if name := people.by_initials(match[0].replace(".", "").replace(" ", "")):
+            yield Mention(match.start(), match.end(), name, kind_of(revision, name))
+    for match in _WORD.finditer(said) if said == said.lower() else ():
+        if len(match[0]) >= _SMALL_LEAST and match[0] not in NOT_NAMES and _is_first_name(people, match[0]):
+            yield _somebody(revision, match.start(), match.end(), match[0])
+    for match in _GROUP.finditer(said) if not german else ():
+        yield Mention(match.start(), match.end(), match["some"] or match["bare"], "group")
+
+
+def _titled(revision: Revision, match: re.Match[str]) -> Mention:
+    """ "Fr. Halonen" is Frau Halonen; "Mr Okafor" is Ben Okafor where he is known."""
+    name = revision.people.full_name(match["last"])
+    if revision.people.is_told(name):
+        return Mention(match.start(), match.end(), name, kind_of(revision, name))
+    called = re.sub(r"\AFr\.", "Frau", re.sub(r"\A(?:Hr\.|Herrn)", "Herr", match[0]))
+    return Mention(match.start(), match.end(), called, "titled")
+
+
+def _parts(revision: Revision, match: re.Match[str], german: bool) -> Iterator[Mention]:
+    """ "Hallo Katja", "Thanks Ben Okafor": all of it, else the longest end of it that is somebody."""
+    people, words = revision.people, list(re.finditer(r"\S+", match[0]))
+    for first in range(len(words)):
+        for last in range(len(words), first, -1):
+            start, end = match.start() + words[first].start(), match.start() + words[last - 1].end()
+            name = match.string[start:end]
+            if people.is_told(name):
+                yield _somebody(revision, start, end, name)
+                return
+    if could_be_name(revision, match[0], german):
+        yield Mention(match.start(), match.end(), people.full_name(match[0]), "named")
+
+
+def _somebody(revision: Revision, start: int, end: int, called: str) -> Mention:
+    people = revision.people
+    name = people.full_name(called)
+    return Mention(start, end, name, kind_of(revision, name) if people.is_told(name) else "named")
+
+
+def _is_first_name(people: People, word: str) -> bool:
+    return any(name.lower().split()[0] == word for name in people.told if " " in name or name.islower())
+
+
+@lru_cache(maxsize=64)
+def _full_names(people: People, names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(people.full_name(name) for name in names if name)

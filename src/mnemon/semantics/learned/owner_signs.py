@@ -1,0 +1,202 @@
+"""What speaks for each one who may owe what a clause promises, asks for or assigns: who it is and where it stands."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mnemon.semantics.extract.revision import Revision
+from mnemon.semantics.learned.gloss import is_word
+from mnemon.semantics.learned.message_heads import NamedLines, named_lines
+from mnemon.semantics.learned.owner_mentions import Mention, kind_of, mentions_in
+from mnemon.semantics.learned.owner_subjects import duties_of, subject_groups
+from mnemon.semantics.learned.owner_words import after_sign, before_sign, form_of, is_denied
+from mnemon.semantics.learned.placed_names import could_be_name, names_before_line
+from mnemon.semantics.rules.actors import Cast
+from mnemon.semantics.rules.agents import split_names
+from mnemon.semantics.rules.layout import Unit
+from mnemon.semantics.rules.mood import plain
+from mnemon.semantics.semantic_event import CommitmentKind
+
+_UNITS_BEFORE = 3
+_SPOKEN_TO = frozenset(f"{before}:{after}" for before in ("first", "greeted", "sentence") for after in ("comma", "can"))
+_OPEN = re.compile(r"\W*(?:offen|open|tbd|tbc|n/?a|none|nobody|keiner|niemand|unklar|\?)?\W*", re.IGNORECASE)
+_SAID_OF_SOMEBODY = re.compile(
+    r"(?:I|me|we|you|he|she|they|it|ich|wir|du|ihr|er|sie|es|man|all|alle|both|beide)(?:['’]\w+)?\Z", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class OwnerSearch:
+    """A clause, where it stands, and who may be meant in it."""
+
+    revision: Revision
+    cast: Cast
+    place: int
+    clause: str
+    kind: CommitmentKind
+    german: bool
+    start: int
+
+    @property
+    def unit(self) -> Unit:
+        return self.revision.layout.units[self.place]
+
+
+def owner_signs(search: OwnerSearch) -> dict[str, frozenset[str]]:
+    """Everybody who may be meant, each with what speaks for it, in the order they were met."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name, sign in _signs(search):
+        if may_own(name):
+            found[name].add(sign)
+    form = "row" if search.unit.form == "row" else form_of(search.clause, search.kind)
+    return {name: frozenset(_crossed(form, signs | _standing(search, name))) for name, signs in found.items()}
+
+
+def may_own(name: str) -> bool:
+    """A pronoun is nobody's name, and neither is "open"."""
+    return bool(name) and not _OPEN.fullmatch(name) and not _SAID_OF_SOMEBODY.match(name.split()[-1])
+
+
+def _crossed(form: str, signs: set[str]) -> Iterator[str]:
+    for sign in signs:
+        yield sign
+        yield f"{form}&{sign}"
+
+
+def _standing(search: OwnerSearch, name: str) -> set[str]:
+    revision, signs = search.revision, set[str]()
+    if revision.people.is_told(name):
+        signs.add(kind_of(revision, name))
+        return signs
+    if revision.people.only_opens(name):
+        signs.add("only_opens")
+    if is_word(name.split()[0]):
+        signs.add("word")
+    return signs
+
+
+def _signs(search: OwnerSearch) -> Iterator[tuple[str, str]]:
+    yield from _by_place(search)
+    yield from _in_words(search)
+    yield from _by_voice(search)
+    yield from _before(search)
+
+
+def _by_place(search: OwnerSearch) -> Iterator[tuple[str, str]]:
+    revision, unit, people = search.revision, search.unit, search.revision.people
+    for name in split_names(unit.label):
+        if people.is_told(name) or could_be_name(revision, name, search.german):
+            yield people.full_name(name), "label"
+    for name in names_before_line(revision, unit.start, search.german):
+        yield people.full_name(name), "line"
+    for one in mentions_in(revision, plain(unit.heading), search.german):
+        yield one.name, "heading"
+    if party := duties_of(revision, unit.heading):
+        yield party, "duties"
+
+
+def _in_words(search: OwnerSearch) -> Iterator[tuple[str, str]]:
+    said = plain(search.unit.text)
+    begin = max(0, search.start - search.unit.start)
+    end = begin + len(search.clause)
+    own = [one for one in mentions_in(search.revision, said, search.german) if not is_denied(said[: one.start])]
+    inside = [one for one in own if begin <= one.start < end]
+    for one, sign in subject_groups(search.revision, search.clause, search.german):
+        yield one.name, one.kind
+        yield one.name, sign
+        yield from _around(one, search.clause, one.start, one.end)
+    for count, one in enumerate(inside):
+        yield one.name, one.kind
+        yield one.name, "in"
+        yield one.name, "nth0" if count == 0 else "nth1"
+        if count == len(inside) - 1:
+            yield one.name, "last"
+        yield from _around(one, said[begin:end], one.start - begin, one.end - begin)
+    for one in own:
+        if one.start < begin or one.start >= end:
+            yield one.name, one.kind
+            side = "left" if one.start < begin else "right"
+            yield one.name, side
+            yield from ((name, f"{side}:{sign}") for name, sign in _around(one, said, one.start, one.end))
+
+
+def _around(one: Mention, said: str, start: int, end: int) -> Iterator[tuple[str, str]]:
+    before, after = before_sign(said[:start]), after_sign(said, end)
+    yield one.name, f"before:{before}"
+    yield one.name, f"after:{after}"
+    yield one.name, f"{before}:{after}"
+
+
+def _by_voice(search: OwnerSearch) -> Iterator[tuple[str, str]]:
+    """Who speaks or writes here, who listens, who signs."""
+    revision, unit = search.revision, search.unit
+    full = revision.people.full_name
+    lines = named_lines(revision.text, revision.people, revision.author)
+    voices = list(_voices(search, lines))
+    for place, (name, sign) in enumerate(voices):
+        yield name, sign
+        yield name, "self" if name == voices[0][0] else f"voice{min(place, 2)}"
+    if signed := lines.signed_below(search.start):
+        yield signed, "signs"
+    if revision.addressee:
+        yield revision.addressee, "addressee"
+    if listener := _spoke_before(search, unit.speaker or lines.head_above(search.start)):
+        yield listener, "spoke_before"
+    if before := lines.head_before(search.start):
+        yield before, "head_before"
+    later = (one.speaker for one in revision.layout.units[search.place + 1 : search.place + 6])
+    if answers := next((name for name in later if name and name != unit.speaker), None):
+        yield full(answers), "speaks_next"
+    for name in revision.layout.preamble.greeted:
+        yield full(name), "greeted"
+    for name in lines.hailed_above(search.start):
+        yield name, "hailed"
+    listed = {full(name) for name in revision.participants}
+    if len(listed) == 2 and voices and voices[0][0] in listed:
+        yield (listed - {voices[0][0]}).pop(), "other_of_two"
+
+
+def _voices(search: OwnerSearch, lines: NamedLines) -> Iterator[tuple[str, str]]:
+    """Those whose words these may be, the likeliest first."""
+    revision, unit = search.revision, search.unit
+    full = revision.people.full_name
+    speaker = full(unit.speaker) if unit.speaker else None
+    sure = speaker is not None and kind_of(revision, speaker) == "listed"
+    if speaker and sure:
+        yield speaker, "speaks"
+    for name in (*split_names(unit.label), *names_before_line(revision, unit.start, search.german)):
+        if revision.people.is_told(name) and kind_of(revision, full(name)) == "listed":
+            yield full(name), "labelled"
+    if head := lines.head_above(search.start):
+        yield head, "head"
+    if speaker and not sure:
+        yield speaker, "speaks_unlisted"
+    if revision.author:
+        yield full(revision.author), "author"
+
+
+def _spoke_before(search: OwnerSearch, speaker: str | None) -> str | None:
+    for unit in reversed(search.revision.layout.units[max(0, search.place - 12) : search.place]):
+        if unit.speaker and unit.speaker != speaker:
+            return search.revision.people.full_name(unit.speaker)
+    return None
+
+
+def _before(search: OwnerSearch) -> Iterator[tuple[str, str]]:
+    """Those of whom the sentences just before speak; the nearest ones first."""
+    units, nearest = search.revision.layout.units, True
+    for back in range(1, _UNITS_BEFORE + 1):
+        if search.place - back < 0:
+            return
+        unit = units[search.place - back]
+        found = mentions_in(search.revision, plain(unit.text), search.german)
+        for count, one in enumerate(found):
+            yield one.name, one.kind
+            yield one.name, f"back{back}"
+            yield one.name, f"back{back}:{'first' if count == 0 else 'other'}"
+            if any(sign in _SPOKEN_TO for _, sign in _around(one, unit.text, one.start, one.end)):
+                yield one.name, "spoken_to_before"
+            if count == len(found) - 1 and nearest:
+                yield one.name, "nearest_before"
+        nearest = nearest and not found
