@@ -1,7 +1,8 @@
-"""Learns which later event ends which earlier one, from the labelled links of `train` and `tune`.
+"""Learns which earlier event a later one ends or follows from, from the labelled links of `train` and `tune`.
 
-`python training/fit_links.py` writes src/mnemon/semantics/link/pairs.json and says how well the weights of four
-folds do on the fifth, given the labelled quotes.
+`python training/fit_links.py` reads the documents as `score_held_out.py` does, with a reader that had not seen them,
+writes src/mnemon/semantics/link/pairs.json and says how well the weights of four folds do on the fifth. A link whose
+event was not found counts as missed.
 """
 
 import json
@@ -10,133 +11,142 @@ import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "bench"))
 
-from blind_third import with_vectors  # noqa: E402
-from extraction_gold import CORPUS, Document, load_documents  # noqa: E402
+from blind_third import read_all, with_vectors  # noqa: E402
+from extraction_gold import CORPUS, Document, compare, load_documents  # noqa: E402
+from fit_reader import load_logits  # noqa: E402
+from score_held_out import held_out_reader  # noqa: E402
 
-from mnemon.semantics.learned.fields import candidate_of  # noqa: E402
-from mnemon.semantics.learned.proposals import Proposal  # noqa: E402
-from mnemon.semantics.link.pairs import FEATURES, PairContext, features_of, kinds_of_pair  # noqa: E402
+from mnemon.semantics.learned.engine import LearnedExtractor  # noqa: E402
+from mnemon.semantics.link.likely import candidates_for  # noqa: E402
+from mnemon.semantics.link.pairs import FEATURES, PairContext, weighable  # noqa: E402
 from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed  # noqa: E402
-from mnemon.semantics.rules.actors import Cast  # noqa: E402
-from mnemon.semantics.semantic_event import Category, Evidence, SemanticEvent  # noqa: E402
+from mnemon.semantics.link.supersession import in_time  # noqa: E402
+from mnemon.semantics.semantic_event import FACT_CONFIDENCE  # noqa: E402
 
 TARGET = ROOT / "src" / "mnemon" / "semantics" / "link" / "pairs.json"
 RIDGE = 1.0
-STEPS = 40
+STEPS = 300
+RATE = 0.05
 FOLDS = 5
-LIMITS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+LIMITS = (0.04, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+Names = dict[str, str]
+UNKNOWN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def placed_labels(documents: list[Document]) -> list[Placed]:
-    """The labelled quotes with the fields that extraction gives them, under their labels' names."""
-    found = []
-    for document in documents:
-        revision, units = document.revision, document.revision.layout.units
-        cast = Cast(revision)
-        for label in sorted(document.labels, key=lambda one: one.start):
-            place = max((at for at, unit in enumerate(units) if unit.start <= label.start), default=0)
-            proposal = Proposal(Category(label.category), label.start, label.end, place, None, ())
-            candidate = candidate_of(revision, proposal, cast, None)
-            if candidate is None:
-                continue
-            said = candidate.event_time or revision.written_at or datetime(2026, 1, 1, tzinfo=UTC)
-            event = SemanticEvent(
-                label.name, candidate.category, candidate.narrative, candidate.subject, candidate.actors,
-                (Evidence(label.start, label.end, label.quote),), 1.0, said, candidate.due, candidate.kind,
-            )  # fmt: skip
-            found.append(Placed(event, said, document.name, document.name))
-    found = with_vectors(found)
-    return sorted(found, key=lambda one: (one.said_at, one.event.evidence[0].start, one.event.event_id))
+def placed_findings(documents: list[Document]) -> tuple[list[Placed], Names]:
+    """What is found in the documents, in the order of time, and the labels' names of those that state a label."""
+    found = read_all(LearnedExtractor(held_out_reader(load_logits())), documents)
+    names = {event.event_id: name for name, event in compare(documents, found).matched.items()}
+    placed = [
+        Placed(event, event.event_time or each.revision.written_at or UNKNOWN, each.name, each.name)
+        for each, events in zip(documents, found, strict=True)
+        for event in events
+    ]
+    return in_time(with_vectors(placed)), names
 
 
 @dataclass(frozen=True)
-class Weighable:
-    """The pairs that may be tied in one way, with what they share, whether they are, and the fold of each."""
+class Choices:
+    """Each row one that a later event may be tied to; `which` counts the later events."""
 
     rows: np.ndarray
+    which: np.ndarray
     right: np.ndarray
-    names: list[tuple[str, str]]
+    pairs: list[tuple[Placed, Placed]]
     folds: np.ndarray
     wanted: int
 
 
-def pairs_of(documents: list[Document], placed: list[Placed]) -> dict[EventLinkKind, Weighable]:
+def choices_of(kind: EventLinkKind, documents: list[Document], placed: list[Placed], names: Names) -> Choices:
     """All events side by side, as those of a tenant would stand. Series stay whole in a fold."""
-    wanted = {link for each in documents for link in each.links}
+    wanted = {link for each in documents for link in each.links if link[0] == kind}
     group = {each.name: each.series or each.name for each in documents}
     context = PairContext(placed)
-    found: dict[EventLinkKind, list[Any]] = {kind: [] for kind in LINK_KINDS}
-    for later in placed:
-        fold = zlib.crc32(group[later.document].encode()) % FOLDS
-        for earlier in placed:
-            pair = (later.event.event_id, earlier.event.event_id)
-            kinds = kinds_of_pair(later, earlier) if comes_after(later, earlier) else []
-            features = features_of(later, earlier, context) if kinds else ()
-            for kind in kinds:
-                found[kind].append((features, (kind, *pair) in wanted, pair, fold))
-    table = {}
-    for kind, some in found.items():
-        rows, right, names, folds = zip(*some, strict=True)
-        labelled = sum(link[0] == kind for link in wanted)
-        table[kind] = Weighable(np.array(rows), np.array(right, float), list(names), np.array(folds), labelled)
-    return table
+    rows, which, right, pairs, folds = [], [], [], [], []
+    for position, later in enumerate(placed):
+        candidates = candidates_for(kind, placed, position, context)
+        rows += weighable(later, candidates, context)
+        which += [position] * len(candidates)
+        pairs += [(later, earlier) for earlier in candidates]
+        ends = [(names.get(later.event.event_id), names.get(one.event.event_id)) for one in candidates]
+        right += [(kind, *both) in wanted for both in ends]
+        folds += [zlib.crc32(group[later.document].encode()) % FOLDS] * len(candidates)
+    return Choices(np.array(rows), np.array(which), np.array(right), pairs, np.array(folds), len(wanted))
 
 
-def comes_after(later: Placed, earlier: Placed) -> bool:
-    if later is earlier or later.said_at < earlier.said_at:
-        return False
-    apart = later.document != earlier.document
-    return apart or later.event.evidence[0].start > earlier.event.evidence[0].start
-
-
-def fit(rows: np.ndarray, right: np.ndarray) -> np.ndarray:
-    weights = np.zeros(rows.shape[1])
-    for _ in range(STEPS):
-        likely = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
-        slope = rows.T @ (likely - right) + RIDGE * weights
-        curve = (rows * (likely * (1 - likely))[:, None]).T @ rows + RIDGE * np.eye(len(weights))
-        weights -= np.linalg.solve(curve, slope)
+def fit(rows: np.ndarray, which: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Adam's steps on the log-loss of a softmax in which nothing scores 0; no randomness."""
+    _, which = np.unique(which, return_inverse=True)
+    starts = np.flatnonzero(np.r_[True, which[1:] != which[:-1]])
+    tied = np.add.reduceat(right.astype(float), starts) > 0
+    weights, mean, square = (np.zeros(rows.shape[1]) for _ in range(3))
+    for step in range(1, STEPS + 1):
+        parts, whole = _softmax(rows @ weights, which, starts)
+        wanted = np.where(right, parts, 0.0)
+        share = wanted / np.where(tied, np.add.reduceat(wanted, starts), 1.0)[which]
+        slope = rows.T @ (parts / whole[which] - share) + RIDGE * weights
+        mean, square = 0.9 * mean + 0.1 * slope, 0.99 * square + 0.01 * slope**2
+        rate = RATE if step < 0.6 * STEPS else 0.3 * RATE
+        weights -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
     return weights
 
 
-def chosen(scores: np.ndarray, names: list[tuple[str, str]], least: float, kind: EventLinkKind) -> set[int]:
+def likely(rows: np.ndarray, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    _, which = np.unique(which, return_inverse=True)
+    starts = np.flatnonzero(np.r_[True, which[1:] != which[:-1]])
+    parts, whole = _softmax(rows @ weights, which, starts)
+    return np.asarray(parts / whole[which])
+
+
+def _softmax(scores: np.ndarray, which: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    scores = np.clip(scores, -30, 30)
+    top = np.maximum(np.maximum.reduceat(scores, starts), 0.0)
+    parts = np.exp(scores - top[which])
+    return parts, np.add.reduceat(parts, starts) + np.exp(-top)
+
+
+def chosen(scores: np.ndarray, some: Choices, least: float, kind: EventLinkKind) -> list[int]:
     """Each later event ends at most one earlier one, and each earlier one ends once; the likeliest first. Several may
-    depend on one."""
-    kept, used = set(), set()
+    depend on one. Suggestions are no end of a fact."""
+    kept, used = [], set()
     for place in np.argsort(-scores, kind="stable"):
-        later, earlier = names[place]
+        later, earlier = some.pairs[place]
         if scores[place] < least:
             break
-        if ("later", later) not in used and (kind == "depends_on" or ("earlier", earlier) not in used):
-            used |= {("later", later), ("earlier", earlier)}
-            kept.add(int(place))
+        if min(later.event.confidence, earlier.event.confidence) < FACT_CONFIDENCE:
+            continue
+        ends = ("later", later.event.event_id), ("earlier", earlier.event.event_id)
+        if ends[0] not in used and (kind == "depends_on" or ends[1] not in used):
+            used.update(ends)
+            kept.append(int(place))
     return kept
 
 
 def main() -> int:
     documents = [each for each in load_documents(folder=CORPUS) if each.split in ("train", "tune")]
+    placed, names = placed_findings(documents)
     table: dict[str, dict[str, float]] = {}
-    for kind, some in pairs_of(documents, placed_labels(documents)).items():
+    for kind in LINK_KINDS:
+        some = choices_of(kind, documents, placed, names)
         scores = np.zeros(len(some.right))
         for fold in range(FOLDS):
-            mine = some.folds == fold
-            scores[mine] = 1 / (1 + np.exp(-some.rows[mine] @ fit(some.rows[~mine], some.right[~mine])))
-        print(
-            f"{kind}: {len(some.right)} pairs may be tied, {int(some.right.sum())} of {some.wanted} labelled are there"
-        )
+            own, rest = some.folds == fold, some.folds != fold
+            weights = fit(some.rows[rest], some.which[rest], some.right[rest])
+            scores[own] = likely(some.rows[own], some.which[own], weights)
+        print(f"{kind}: {int(some.right.sum())} of {some.wanted} labelled are among {len(some.right)} pairs")
         for least in LIMITS:
-            kept = chosen(scores, some.names, least, kind)
-            hits = int(sum(some.right[place] for place in kept))
-            f1 = 2 * hits / (len(kept) + some.wanted)
-            print(f"  from {least:.2f}: {hits} right of {len(kept)} found, F1 {f1:.3f}")
-        weights = fit(some.rows, some.right)
+            kept = chosen(scores, some, least, kind)
+            known = [place for place in kept if all(one.event.event_id in names for one in some.pairs[place])]
+            hits = int(some.right[kept].sum())
+            f1 = 2 * hits / (len(known) + some.wanted)
+            print(f"  from {least:.2f}: {hits} right of {len(known)} between labelled events, F1 {f1:.3f}")
+        weights = fit(some.rows, some.which, some.right)
         table[kind] = {name: round(float(value), 4) for name, value in zip(FEATURES, weights, strict=True)}
     about = "Weights of what ties a later event to an earlier one, made by training/fit_links.py."
     TARGET.write_text(json.dumps({"about": about, "weights": table}, indent=1) + "\n")

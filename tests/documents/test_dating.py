@@ -8,6 +8,7 @@ import pytest
 from mnemon.documents.extraction.extract import extract
 from mnemon.documents.ingest.content import Details, Extraction
 from mnemon.documents.ingest.dating import date_in_head, date_in_name, recorded_moment, written_at
+from mnemon.documents.ingest.described import as_told
 
 KESTREL = Path(__file__).parents[2] / "examples" / "kestrel"
 
@@ -73,3 +74,12 @@ def test_the_minutes_of_the_examples_know_their_day_and_who_was_there(file: Path
 def test_an_aside_is_no_part_of_a_name() -> None:
     found = extract(KESTREL / "minutes" / "2026-03-02-pricing.md", "md")
     assert "Aoife Byrne" in found.details.participants
+
+
+def test_a_template_that_is_older_than_the_minutes_does_not_date_them() -> None:
+    made = Details(written_at=day(2019, 6, 4), dated_by_file=True)
+    dated = Extraction("Minutes of the harbour group, 12 May 2026\n\nThe crane was tested.", (), made, "docx/1")
+    undated = Extraction("Minutes of the harbour group\n\nThe crane was tested on 12 May 2026.", (), made, "docx/1")
+    assert written_at(dated, "minutes.docx") == day(2026, 5, 12)
+    assert written_at(undated, "minutes.docx") == day(2019, 6, 4)
+    assert as_told(dated, {"written_at": "2026-05-13T00:00:00+00:00"}).details.dated_by_file is False

@@ -1,7 +1,9 @@
 """Links that no rule of wording finds: judged by what two events share, and what ties them is told."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
+from mnemon.semantics.link.days import days_named
 from mnemon.semantics.link.placed import EventLink, Placed
 from mnemon.semantics.link.supersession import link_events
 from mnemon.semantics.semantic_event import Category, Evidence, InvolvedActor, SemanticEvent, Subject
@@ -55,3 +57,31 @@ def test_a_slight_word_ties_nothing() -> None:
     first = said("d", Category.DECISION, "We agreed to send text messages only for changes", 1, "a", "Ana Lopez")
     second = said("e", Category.DECISION, "The harbour office is now open only on Mondays", 5, "b", "Ana Lopez")
     assert links(first, second) == []
+
+
+def test_a_promise_that_is_moved_replaces_the_promise() -> None:
+    first = said("p", Category.COMMITMENT, "I'll repaint the ferry ramp on Tuesday", 2, "a", "Ana Lopez", "ferry ramp")
+    moved = said(
+        "q", Category.COMMITMENT, "I'll repaint the ferry ramp on Friday instead", 3, "b", "Ana Lopez", "ferry ramp"
+    )
+    assert [(link.kind, link.later, link.earlier) for link in links(first, moved)] == [("supersedes", "q", "p")]
+
+
+def test_in_a_chat_the_nearest_of_several_is_turned_round() -> None:
+    lines = [
+        said("a", Category.DECISION, "ok we take the blue awning for the kiosk", 2, "chat", subject="awning"),
+        said("b", Category.DECISION, "and the kiosk opens at nine on Sundays", 2, "chat", subject="kiosk"),
+        said("c", Category.DECISION, "scrap that, no awning for the kiosk after all", 2, "chat", subject="awning"),
+    ]
+    placed = [
+        replace(one, event=replace(one.event, evidence=(Evidence(at * 60, at * 60 + 5, one.event.narrative),)))
+        for at, one in enumerate(lines)
+    ]
+    told = [link for link in links(*placed) if link.kind == "supersedes" and not link.suggested]
+    assert [(link.later, link.earlier) for link in told] == [("c", "a")]
+
+
+def test_days_are_the_same_however_they_are_written() -> None:
+    assert days_named("from 9 November to the 12th of Nov") == {(9, 11), (12, 11)}
+    assert days_named("statt am 9.11. erst Nov 12th") == {(9, 11), (12, 11)}
+    assert days_named("version 3.10 at 9.30") == frozenset()

@@ -25,6 +25,7 @@ def core_details(package: Package) -> Details:
         title=found.pop("title", None),
         authors=[name for part in (author or "").split(";") if (name := part.strip())],
         written_at=moment(found.pop("created", None)),
+        dated_by_file=True,
         language=found.pop("language", None),
         more={name: words for name, words in found.items() if words},
     )

@@ -51,6 +51,8 @@ class Details:
     authors: Sequence[str] = ()
     participants: Sequence[str] = ()
     written_at: datetime | None = None
+    # That moment is when the file was made, perhaps as a copy of a template: a day in its first lines comes before it.
+    dated_by_file: bool = False
     language: str | None = None
     # For example message id, subject, sender and receivers of a mail.
     more: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,7 @@
-"""When a document was written: as the file says, else by the date in its first lines, else by the date in its name."""
+"""When a document was written: as the file says, else by the date in its first lines, else by the date in its name.
+
+A file of Microsoft's Office says when it was made, often from a template: there the first lines come first.
+"""
 
 import re
 from datetime import UTC, datetime
@@ -17,11 +20,15 @@ PLACEHOLDERS = frozenset(datetime(year, 1, 1, tzinfo=UTC) for year in (1970, 198
 
 def written_at(extraction: Extraction, filename: str) -> datetime | None:
     stated = extraction.details.written_at
-    if stated is not None and stated not in PLACEHOLDERS and in_calendar(stated):
-        return stated
-    # The day in the first row of a table is no day of writing.
+    if stated is None or stated in PLACEHOLDERS or not in_calendar(stated):
+        return _date_in_text(extraction) or date_in_name(filename)
+    return (_date_in_text(extraction) if extraction.details.dated_by_file else None) or stated
+
+
+def _date_in_text(extraction: Extraction) -> datetime | None:
+    """The day in the first row of a table is no day of writing."""
     in_head = next((block.start for block in extraction.blocks if block.kind == "record"), None)
-    return date_in_head(extraction.text[:in_head]) or date_in_name(filename)
+    return date_in_head(extraction.text[:in_head])
 
 
 def in_calendar(moment: datetime) -> bool:

@@ -24,6 +24,7 @@ def as_told(extraction: Extraction, told: Mapping[str, Any]) -> Extraction:
         authors=[told["author"]] if told.get("author") else found.authors,
         participants=told.get("participants") or found.participants,
         written_at=datetime.fromisoformat(written) if written else found.written_at,
+        dated_by_file=found.dated_by_file and not written,
     )
     return replace(extraction, details=details)
 

@@ -4,16 +4,17 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from mnemon.semantics.link.kept import by_another
-from mnemon.semantics.link.pairs import PairContext, features_of, kinds_of_pair, likelihood, only_meant, reason_for
-from mnemon.semantics.link.placed import EventLink, EventLinkKind, Placed
+from mnemon.semantics.link.pairs import PairContext, likelihoods, may_pair, only_meant, reason_for, weighable
+from mnemon.semantics.link.placed import LINK_KINDS, EventLink, EventLinkKind, Placed
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE
 
-# Of those that may be meant so many of the latest are weighed.
-_MOST_WEIGHED = 60
-# From the first number on a link is told as a fact: so many of those were right on documents that the weights had not
-# seen (training/README.md). From the second on a person is asked.
+# Of those that may be meant so many of the latest are looked at, and so many of the likeliest of these weighed.
+_MOST_LOOKED_AT = 400
+_MOST_WEIGHED = 40
+# From the first number on a link is told as a fact, where at least half of those were right on documents that the
+# weights had not seen (training/README.md). From the second on a person is asked. What depends on what is never sure.
 _LIMITS: dict[EventLinkKind, tuple[float, float]] = {
-    "supersedes": (0.2, 0.07), "fulfils": (0.15, 0.05), "depends_on": (0.5, 0.2),
+    "supersedes": (0.1, 0.1), "fulfils": (0.1, 0.04), "depends_on": (1.0, 0.2),
 }  # fmt: skip
 
 
@@ -48,11 +49,19 @@ def _weighed(ordered: Sequence[Placed]) -> Iterator[tuple[float, int, EventLinkK
     """Every link that is likely enough to be told of, and whether it is as a fact."""
     context = PairContext(ordered)
     for position, later in enumerate(ordered):
-        near = (ordered[place] for place in range(position - 1, -1, -1))
-        tied = ((one, kinds) for one in near if (kinds := kinds_of_pair(later, one)))
-        for earlier, kinds in islice(tied, _MOST_WEIGHED):
-            features = features_of(later, earlier, context)
-            for kind in kinds:
-                likely, (sure, asked) = likelihood(kind, features), _LIMITS[kind]
-                if likely >= asked:
-                    yield likely, position, kind, later, earlier, likely >= sure
+        for kind in LINK_KINDS:
+            earlier = candidates_for(kind, ordered, position, context)
+            likely, (sure, asked) = likelihoods(kind, weighable(later, earlier, context)), _LIMITS[kind]
+            for one, chance in zip(earlier, likely, strict=True):
+                if chance >= asked:
+                    yield chance, position, kind, later, one, chance >= sure
+
+
+def candidates_for(kind: EventLinkKind, ordered: Sequence[Placed], position: int, context: PairContext) -> list[Placed]:
+    """Those before it that it may be tied to: of its own text first, then the nearest by word and meaning."""
+    later = ordered[position]
+    before = (ordered[place] for place in range(position - 1, -1, -1))
+    found = list(islice((one for one in before if may_pair(kind, later, one)), _MOST_LOOKED_AT))
+    if len(found) <= _MOST_WEIGHED:
+        return found
+    return sorted(found, key=lambda one: (-context.closeness(later, one), one.event.event_id))[:_MOST_WEIGHED]

@@ -1,7 +1,8 @@
-"""How likely a later event ends an earlier one, by what the two share; weights learned on labelled links."""
+"""Which earlier event a later one ends or follows from, by what the two share; weights learned on labelled links."""
 
 import json
 import math
+import operator
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from importlib import resources
 
 from mnemon.documents.structure.calendar_words import MONTHS
 from mnemon.semantics.learned.gloss import english
+from mnemon.semantics.link.days import days_named, due_day
 from mnemon.semantics.link.kept import base_of, promised_verb, reports_on
 from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed
 from mnemon.semantics.link.wording import content_words, is_negative, marks, naming_numbers, overlap, values
@@ -24,7 +26,8 @@ MAY_TIE: dict[EventLinkKind, frozenset[tuple[Category, Category]]] = {
     "supersedes": frozenset(
         {(Category.DECISION, Category.DECISION), (Category.CHANGE, Category.DECISION),
          (Category.DECISION, Category.COMMITMENT), (Category.DECISION, Category.CHANGE),
-         (Category.CHANGE, Category.COMMITMENT), (Category.STAKEHOLDER, Category.STAKEHOLDER)}
+         (Category.CHANGE, Category.COMMITMENT), (Category.STAKEHOLDER, Category.STAKEHOLDER),
+         (Category.COMMITMENT, Category.COMMITMENT), (Category.CHANGE, Category.CHANGE)}
     ),
     "depends_on": frozenset(
         (later, earlier)
@@ -79,6 +82,12 @@ _GERMAN_STOP = content_words(
     " ja nein alle alles mehr sehr get gets got go goes going done make makes take takes week month year day"
 )
 _WORD = re.compile(r"[^\W_][\w’'-]*")
+# What the later words say that is no more: "instead of the van", "statt am Freitag", "not X but Y".
+_OLD = re.compile(
+    r"\b(?:instead of|rather than|no longer|not|from|was|were|drop\w*|cancel\w*|scrap\w*|statt|anstelle|nicht|kein\w*"
+    r"|von|war|bisher|streich\w*|gestrichen)\s+(?P<old>[^.;,:]{2,50})",
+    re.IGNORECASE,
+)
 _WEEK = 7 * 86_400.0
 # So near by their meaning that two events may speak of one thing.
 _NEAR = 0.35
@@ -88,8 +97,13 @@ FEATURES: tuple[str, ...] = (
     "names_differ", "numbers_differ", "owner_agrees", "owner_differs", "same_document", "same_revision", "weeks_apart",
     "reverses", "done", "one_is_negative", "subject", "narrow", "people_shared", "same_pair",
     "documents_alike", "documents_people", "nearness", "neighbours", "events_between", "follows", "later_promises",
-    "later_decides", "earlier_risk", "earlier_decides", "earlier_told", "one_work", "no_word",
+    "later_decides", "earlier_risk", "earlier_decides", "earlier_told", "one_work", "no_word", "later_changes",
+    "earlier_promised", "both_promised", "day_shared", "other_day", "old_named", "reverses_near", "done_near",
+    "one_text_near", "owner_near",
+    # Beside the others that the same event may be tied to.
+    "nearest", "less_near", "shares_most", "shares_less", "to_choose_from", "nearest_by",
 )  # fmt: skip
+_NEARNESS, _SHARED = FEATURES.index("nearness"), FEATURES.index("shared")
 
 
 class PairContext:
@@ -117,6 +131,11 @@ class PairContext:
             return 0
         return max(0, self._places[later.event.event_id] - self._places[earlier.event.event_id])
 
+    def closeness(self, later: Placed, earlier: Placed) -> float:
+        """A first look at two events: one text, meaning, rare words."""
+        shared = meanings(later.words) & meanings(earlier.words) - _SLIGHT - _GERMAN_STOP
+        return 2.0 * _in_one_text(later, earlier) + nearness(later, earlier) + sum(map(self.rarity, shared)) / 50
+
     def likeness(self, first: str, second: str) -> float:
         """Of two documents, by their events' words."""
         if first == second:
@@ -138,7 +157,7 @@ def meanings(text: str) -> frozenset[str]:
 
 
 def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[float, ...]:
-    """In the order of `FEATURES`."""
+    """Those of the two by themselves, in the order of `FEATURES`."""
     new, old = later.words, earlier.words
     first, second = meanings(new), meanings(old)
     shared = [context.rarity(word) for word in first & second]
@@ -148,6 +167,7 @@ def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[f
     numbers = naming_numbers(new), naming_numbers(old)
     names = marks(new), marks(old)
     steps = context.steps(later, earlier)
+    near = nearness(later, earlier)
     weeks = max(0.0, (later.said_at - earlier.said_at).total_seconds()) / _WEEK
     return (
         1.0,
@@ -173,7 +193,7 @@ def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[f
         float(later.event.category is earlier.event.category),
         context.likeness(later.document, earlier.document),
         context.people(later.document, earlier.document),
-        nearness(later, earlier),
+        near,
         float(steps == 1),
         math.log1p(steps),
         float(_FOLLOWS.search(new) is not None),
@@ -184,7 +204,36 @@ def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[f
         float(earlier.event.category in (Category.FEEDBACK, Category.CHANGE)),
         float(_one_piece_of_work(later, earlier)),
         float(not first & second - _SLIGHT - _GERMAN_STOP),
+        float(later.event.category is Category.CHANGE),
+        float(earlier.event.category is Category.COMMITMENT),
+        float(later.event.category is earlier.event.category is Category.COMMITMENT),
+        float(bool(days_named(new) & (days_named(old) | due_day(earlier)))),
+        float(bool(days_named(new) and days_named(old) and not days_named(new) & days_named(old))),
+        float(any(meanings(match["old"]) & second - _SLIGHT - _GERMAN_STOP for match in _OLD.finditer(new))),
+        near * (REVERSES.search(new) is not None),
+        near * (_DONE.search(new) is not None),
+        near * _in_one_text(later, earlier),
+        near * bool(owners & doers),
     )
+
+
+def weighable(later: Placed, candidates: Sequence[Placed], context: PairContext) -> list[tuple[float, ...]]:
+    """The features of one event with each that it may be tied to, in the order of `FEATURES`."""
+    own = [features_of(later, earlier, context) for earlier in candidates]
+    near, shared = [one[_NEARNESS] for one in own], [one[_SHARED] for one in own]
+    second = sorted(near)[-2] if len(near) > 1 else 0.0
+    return [
+        (
+            *one,
+            float(one[_NEARNESS] == max(near)),
+            one[_NEARNESS] - max(near),
+            float(one[_SHARED] == max(shared) > 0),
+            one[_SHARED] - max(shared),
+            math.log(len(own)),
+            one[_NEARNESS] - second if one[_NEARNESS] == max(near) else 0.0,
+        )
+        for one in own
+    ]
 
 
 def nearness(later: Placed, earlier: Placed) -> float:
@@ -194,26 +243,32 @@ def nearness(later: Placed, earlier: Placed) -> float:
     return float(later.vector @ earlier.vector)
 
 
-def kinds_of_pair(later: Placed, earlier: Placed) -> list[EventLinkKind]:
-    """The links that are worth weighing between the two."""
+def may_pair(kind: EventLinkKind, later: Placed, earlier: Placed) -> bool:
+    """Whether it is worth weighing: categories that can be tied, and one text, a word or a meaning in common. Two that
+    are told apart by a number are two."""
     tied = _KINDS_IN_TEXT if _in_one_text(later, earlier) else _KINDS_ACROSS
-    kinds = tied.get((later.event.category, earlier.event.category))
-    return [kind for kind in kinds if _may_pair(kind, later, earlier)] if kinds else []
-
-
-def _may_pair(kind: EventLinkKind, later: Placed, earlier: Placed) -> bool:
-    """Whether two of categories that can be tied have one text, a word or a meaning in common. Two that are told apart
-    by a number are two."""
+    if kind not in tied.get((later.event.category, earlier.event.category), ()):
+        return False
     if kind == "depends_on":
         return _in_reach(later, earlier)
     new, old = naming_numbers(later.words), naming_numbers(earlier.words)
     if kind == "supersedes" and not (new <= old or old <= new):
         return False
+    if kind == "supersedes" and not _turns_round(later):
+        return False
+    if _in_one_text(later, earlier):
+        return True
     if kind == "fulfils" and _shared_words(later, earlier) and not _one_piece_of_work(later, earlier):
         return False
-    if _in_one_text(later, earlier) or nearness(later, earlier) >= _NEAR:
+    if nearness(later, earlier) >= _NEAR:
         return True
     return bool(meanings(later.words) & meanings(earlier.words) - _SLIGHT - _GERMAN_STOP)
+
+
+def _turns_round(later: Placed) -> bool:
+    """Without a word that says so, "hire Ben" does not replace "hire Anna"."""
+    told = later.event.category in (Category.CHANGE, Category.STAKEHOLDER)
+    return told or REVERSES.search(later.words) is not None
 
 
 def _in_one_text(later: Placed, earlier: Placed) -> bool:
@@ -242,10 +297,28 @@ def _one_piece_of_work(later: Placed, earlier: Placed) -> bool:
     verb = promised_verb(earlier.words)
     if not any(base_of(word) != verb and word not in _MONTHS for word in _shared_words(later, earlier)):
         return False
+    if _named_apart(later, earlier):
+        return False
     months = (content_words(later.words) & _MONTHS, content_words(earlier.words) & _MONTHS)
     if months[0] and months[1] and not months[0] & months[1]:
         return False
     return verb is None or _DONE.search(later.words) is not None or reports_on(later.words, earlier.words)
+
+
+def _named_apart(later: Placed, earlier: Placed) -> bool:
+    """One word in common, and another before it on either side: "the migration script", "the deployment script"."""
+    shared = _shared_words(later, earlier)
+    if len(shared) != 1:
+        return False
+    before = [_word_before(one.words, next(iter(shared))) for one in (later, earlier)]
+    return bool(before[0] and before[1]) and before[0] != before[1]
+
+
+def _word_before(text: str, word: str) -> frozenset[str]:
+    """What tells which one is meant, if a word with a meaning of its own stands right before it."""
+    words = _WORD.findall(text)
+    places = [place for place, each in enumerate(words) if place and word in content_words(each)]
+    return content_words(words[places[0] - 1]) - _SLIGHT - _GERMAN_STOP if places else frozenset()
 
 
 _WHAT: dict[EventLinkKind, str] = {
@@ -272,10 +345,15 @@ def reason_for(kind: EventLinkKind, later: Placed, earlier: Placed, likely: floa
     return f"{what} ({likely:.0%}): {'; '.join(told) or 'by its words'}"
 
 
-def likelihood(kind: EventLinkKind, features: tuple[float, ...]) -> float:
+def likelihoods(kind: EventLinkKind, rows: Sequence[tuple[float, ...]]) -> list[float]:
+    """How likely each of these is the one that the later event is tied to; the rest is for none of them."""
     weights = _weights()[kind]
-    score = sum(weights.get(name, 0.0) * value for name, value in zip(FEATURES, features, strict=True))
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+    known = [weights.get(name, 0.0) for name in FEATURES]
+    scores = [max(-30.0, min(30.0, sum(map(operator.mul, known, row)))) for row in rows]
+    top = max(0.0, *scores) if scores else 0.0
+    parts = [math.exp(score - top) for score in scores]
+    whole = sum(parts) + math.exp(-top)
+    return [part / whole for part in parts]
 
 
 @cache

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from mnemon.semantics.link.kept import bare_report, by_another, owners_and_doers, reports_on
 from mnemon.semantics.link.likely import likely_links
-from mnemon.semantics.link.pairs import kinds_of_pair
-from mnemon.semantics.link.placed import EventLink, Placed
+from mnemon.semantics.link.pairs import may_pair
+from mnemon.semantics.link.placed import LINK_KINDS, EventLink, Placed
 from mnemon.semantics.link.wording import (
     content_words,
     is_negative,
@@ -89,12 +89,12 @@ def _may_link(one: Placed, other: Placed) -> bool:
     if one.event.event_id == other.event.event_id:
         return False
     earlier, later = sorted((one, other), key=_place_in_time)
-    return link_between(later, earlier) is not None or bool(kinds_of_pair(later, earlier))
+    return link_between(later, earlier) is not None or any(may_pair(kind, later, earlier) for kind in LINK_KINDS)
 
 
 def link_events(placed: Sequence[Placed]) -> list[EventLink]:
     """Each later event ends at most one earlier one, and each earlier one ends once. Ties go to the latest."""
-    ordered = sorted(placed, key=_place_in_time)
+    ordered = in_time(placed)
     about = [content_words(each.words) | content_words(each.event.subject.ref) for each in ordered]
     prospects = [Prospect.of(each) for each in ordered]
     links: list[EventLink] = []
@@ -200,6 +200,11 @@ def _change_of_mind(text: str) -> str | None:
 @lru_cache(maxsize=4096)
 def _is_one_choice(text: str) -> bool:
     return _ONE_CHOICE.search(text) is not None and not is_negative(text)
+
+
+def in_time(placed: Sequence[Placed]) -> list[Placed]:
+    """In the order in which it was said; of what was said at one time, as it came and stands in its text."""
+    return sorted(placed, key=_place_in_time)
 
 
 def _place_in_time(placed: Placed) -> tuple[datetime, datetime, int, str]:
