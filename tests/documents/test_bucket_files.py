@@ -1,5 +1,6 @@
 """A bucket has uploads, blobs, archived payloads and backups, and no machine owns them."""
 
+import time
 from pathlib import Path
 from uuid import UUID
 
@@ -10,9 +11,11 @@ from mnemon.buckets import BucketAddress, ObjectBucket
 from mnemon.cli.bucket_backups import backup_from, backup_to
 from mnemon.documents.intake.choose_files import files_for
 from mnemon.documents.intake.files import Files
-from mnemon.errors import BackupFailed
+from mnemon.errors import BackupFailed, NotFound
 from mnemon.log.errors import ArchiveDamaged
 from mnemon.log.privacy.archive_store import archive_store_for
+from mnemon.mail.archives.ranges import ArchivedMessage
+from mnemon.mail.storing.packs import Packs
 from mnemon.settings import Settings
 from tests.documents.conftest import Ingested, files_below
 from tests.object_store import ObjectStore, store, store_address
@@ -91,3 +94,34 @@ def test_a_backup_goes_to_a_bucket_and_comes_back(store: ObjectStore) -> None:
         pass
     with backup_to("monday.backup") as here:
         assert here == Path("monday.backup").absolute()
+
+
+def test_packs_of_mails_are_in_the_bucket_and_blanked_for_every_machine(
+    store: ObjectStore, tenant: UUID, tmp_path: Path
+) -> None:
+    here, there = (Packs(files_of(tmp_path / name, store)) for name in ("here", "there"))
+    mails = [ArchivedMessage(0, 6, b"secret"), ArchivedMessage(6, 5, b"other")]
+    kept = here.keep_mails(tenant, iter(mails), "eml")
+    assert kept is not None
+    assert [one.content for one in there.ranges(tenant, kept.archive_id)] == [b"secret", b"other"]  # type: ignore[union-attr]
+    here.blank(tenant, kept.archive_id, [(0, 6)])
+    # The copy there is of the same length, and no longer what the bucket has.
+    assert there.read(tenant, kept.archive_id, 0, 11) == b"     \nother"
+    fresh = Packs(files_of(tmp_path / "third", store))
+    assert fresh.read(tenant, kept.archive_id, 0, 11) == b"     \nother"
+    fresh.files.discard_parts(time.time() + 1)
+    assert files_below(fresh.files.blobs) == []
+    assert fresh.read(tenant, kept.archive_id, 6, 5) == b"other"
+    fresh.discard(tenant, kept.archive_id)
+    with pytest.raises(NotFound):
+        here.read(tenant, kept.archive_id, 0, 1)
+
+
+def test_a_pack_that_was_kept_before_there_was_a_bucket_is_brought_there(
+    store: ObjectStore, tenant: UUID, tmp_path: Path
+) -> None:
+    home = tmp_path / "old"
+    kept = Packs(Files.of(Settings(home=home))).keep_mails(tenant, iter([ArchivedMessage(0, 3, b"old")]), "eml")
+    assert kept is not None
+    assert Packs(files_of(home, store)).read(tenant, kept.archive_id, 0, 3) == b"old"
+    assert Packs(files_of(tmp_path / "new", store)).read(tenant, kept.archive_id, 0, 3) == b"old"

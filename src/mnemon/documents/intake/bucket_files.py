@@ -14,6 +14,9 @@ from mnemon.ids import new_uuid
 UPLOAD = re.compile(r"uploads/([0-9a-f-]{36})/([0-9a-f-]{36})/.+")
 BLOB = re.compile(r"blobs/([0-9a-f-]{36})/[0-9a-f]{2}/([0-9a-f]{64})")
 
+# How the note beside a copy of a shared file ends.
+NOTE = ".etag"
+
 
 class BucketIncoming(Incoming):
     """Complete once the bucket has it: a worker on another machine reads it from there."""
@@ -73,6 +76,40 @@ class BucketFiles(Files):
         super().discard_blob(tenant, content_hash)
         self.bucket.remove(_key(tenant, self.blob(tenant, content_hash)))
 
+    def share(self, kept: Path) -> None:
+        self.bucket.write_file(self._shared_key(kept), kept)
+        self._note(kept)
+
+    def shared(self, kept: Path) -> Path:
+        """A copy is good while the bucket has the same: a purge on another machine changes bytes and no length."""
+        known = self.bucket.state(self._shared_key(kept))
+        if known is None and _noted(kept):
+            # It was there: somebody discarded it, and the copy goes too.
+            super().discard_shared(kept)
+            _note_of(kept).unlink(missing_ok=True)
+        elif known is None and kept.exists():
+            # Kept here before there was a bucket.
+            self.share(kept)
+        elif known is not None and not (kept.exists() and _noted(kept) == known.etag):
+            self._fetch(self._shared_key(kept), kept)
+            self._note(kept, known.etag)
+        elif known is not None:
+            # Asked for now: the sweep leaves it here for another while.
+            _note_of(kept).touch()
+        return kept
+
+    def discard_shared(self, kept: Path) -> None:
+        super().discard_shared(kept)
+        _note_of(kept).unlink(missing_ok=True)
+        self.bucket.remove(self._shared_key(kept))
+
+    def _shared_key(self, kept: Path) -> str:
+        return f"blobs/{kept.relative_to(self.blobs).as_posix()}"
+
+    def _note(self, kept: Path, etag: str | None = None) -> None:
+        state = None if etag else self.bucket.state(self._shared_key(kept))
+        _note_of(kept).write_text(etag or (state.etag if state else ""))
+
     def uploads_of_tenants(self) -> Iterator[tuple[UUID, UUID, float]]:
         for page in self.bucket.pages("uploads/"):
             for one in page:
@@ -97,6 +134,11 @@ class BucketFiles(Files):
         for copy in self.blobs.glob("*/??/*") if self.blobs.is_dir() else ():
             if HASH.fullmatch(f"sha256:{copy.name}") and copy.stat().st_ctime < before:
                 copy.unlink(missing_ok=True)
+        # Only what is noted is in the bucket for sure.
+        for note in self.blobs.glob(f"*/*/*{NOTE}") if self.blobs.is_dir() else ():
+            if note.stat().st_mtime < before:
+                note.with_name(note.name[1:].removesuffix(NOTE)).unlink(missing_ok=True)
+                note.unlink(missing_ok=True)
 
     def _fetch(self, key: str, target: Path) -> Path:
         """Complete under a name of its own, then renamed. What it holds is checked by whoever reads it."""
@@ -113,3 +155,13 @@ class BucketFiles(Files):
 
 def _key(tenant: UUID, blob: Path) -> str:
     return f"blobs/{tenant}/{blob.name[:2]}/{blob.name}"
+
+
+def _note_of(kept: Path) -> Path:
+    """Beside a copy: which state of the bucket's object it is."""
+    return kept.with_name(f".{kept.name}{NOTE}")
+
+
+def _noted(kept: Path) -> str:
+    note = _note_of(kept)
+    return note.read_text() if note.exists() else ""

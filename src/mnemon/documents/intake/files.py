@@ -195,6 +195,16 @@ class Files:
         if blob.parent.is_dir():
             sync_folder(blob.parent)
 
+    def share(self, kept: Path) -> None:
+        """Called when a file of its own below `blobs`, such as a pack of mails, is complete or was changed."""
+
+    def shared(self, kept: Path) -> Path:
+        """Where such a file can be read, as it was shared last; nowhere, if there is none."""
+        return kept
+
+    def discard_shared(self, kept: Path) -> None:
+        kept.unlink(missing_ok=True)
+
     def uploads_of_tenants(self) -> Iterator[tuple[UUID, UUID, float]]:
         """Every upload folder there is: tenant, run, and when it was last written to."""
         for folder in sorted(self.uploads.glob("*/*")) if self.uploads.is_dir() else ():

@@ -1,7 +1,8 @@
 """Packs: the bytes of archives as they were read, kept outside the database. Only a purge changes one.
 
 blobs/<tenant>/packs/<archive id> holds what an archive held, unpacked; of a folder, its files one after another, with
-their ranges in a file beside it. A purged message's bytes are overwritten where they stand.
+their ranges in a file beside it. A purged message's bytes are overwritten where they stand. Where files are in a bucket
+(`Files.share`), what is here is a copy.
 """
 
 import hashlib
@@ -88,14 +89,13 @@ class Packs:
         index = self._part(tenant)
         index.write_text("\n".join(ranges), encoding="utf-8")
         index.replace(self._index(tenant, archive))
+        self.files.share(self._index(tenant, archive))
         self._name(tenant, part, archive)
         return KeptArchive(archive, digest.hexdigest(), at, at, kind)
 
     def ranges(self, tenant: UUID, archive: str, position: int = 0, start: int = 0) -> Iterator[ArchiveRange]:
         """What stands in a pack from a position on. Offsets count from the beginning of the archive's file."""
-        pack, index = self.path(tenant, archive), self._index(tenant, archive)
-        if not pack.exists():
-            raise NotFound(f"The bytes of archive {archive} are gone: import it again.", archive_id=archive)
+        pack, index = self._found(tenant, archive), self.files.shared(self._index(tenant, archive))
         with pack.open("rb") as file:
             if index.exists():
                 yield from _indexed(file.fileno(), index, position)
@@ -105,16 +105,14 @@ class Packs:
 
     def read(self, tenant: UUID, archive: str, offset: int, length: int) -> bytes:
         """Bytes of a pack, counted from where the pack begins."""
-        pack = self.path(tenant, archive)
-        if not pack.exists():
-            raise NotFound(f"The bytes of archive {archive} are gone: import it again.", archive_id=archive)
-        with pack.open("rb") as file:
+        with self._found(tenant, archive).open("rb") as file:
             file.seek(offset)
             return file.read(length)
 
     def blank(self, tenant: UUID, archive: str, ranges: Sequence[tuple[int, int]]) -> None:
-        """Overwrite these bytes for good. Safe to repeat; neighbours keep their places."""
-        pack = self.path(tenant, archive)
+        """Overwrite these bytes for good. Safe to repeat; neighbours keep their places. The caller sees to it that an
+        archive is blanked by one at a time."""
+        pack = self.files.shared(self.path(tenant, archive))
         if not pack.exists():
             return
         with pack.open("r+b") as file:
@@ -122,10 +120,17 @@ class Packs:
                 file.seek(offset)
                 file.write(b" " * max(length - 1, 0) + b"\n" * min(length, 1))
             _settle(file)
+        self.files.share(pack)
 
     def discard(self, tenant: UUID, archive: str) -> None:
-        self.path(tenant, archive).unlink(missing_ok=True)
-        self._index(tenant, archive).unlink(missing_ok=True)
+        self.files.discard_shared(self.path(tenant, archive))
+        self.files.discard_shared(self._index(tenant, archive))
+
+    def _found(self, tenant: UUID, archive: str) -> Path:
+        pack = self.files.shared(self.path(tenant, archive))
+        if not pack.exists():
+            raise NotFound(f"The bytes of archive {archive} are gone: import it again.", archive_id=archive)
+        return pack
 
     def _index(self, tenant: UUID, archive: str) -> Path:
         return self.path(tenant, archive).with_suffix(".ranges")
@@ -139,6 +144,7 @@ class Packs:
         """It has its name only once it is complete."""
         part.replace(self.path(tenant, archive))
         sync_folder(part.parent)
+        self.files.share(self.path(tenant, archive))
 
 
 def ranges_of_files(files: Sequence[MailFile]) -> Iterator[ArchiveRange]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents.intake.files import Files
+from mnemon.documents.intake.locks import lock_blob
 from mnemon.log.events import SYSTEM, Actor
 from mnemon.mail.storing.attachments import attached_documents
 from mnemon.mail.storing.importing import ImportContext
@@ -56,8 +57,11 @@ async def blank_copies(database: Database, files: Files, tenant: UUID, doc_id: U
     for row in rows:
         places[row["archive_id"]].append((row["place"], row["byte_length"]))
     packs = Packs(files)
-    for archive, ranges in places.items():
-        await asyncio.to_thread(packs.blank, tenant, archive, ranges)
+    for archive, ranges in sorted(places.items()):
+        # Where packs are in a bucket, each change is of a copy: two at once would take back each other's.
+        async with database.transaction(tenant) as tx:
+            await lock_blob(tx, archive)
+            await asyncio.to_thread(packs.blank, tenant, archive, ranges)
     return len(rows)
 
 
