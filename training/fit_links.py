@@ -26,7 +26,7 @@ from mnemon.semantics.learned.engine import LearnedExtractor  # noqa: E402
 from mnemon.semantics.link.likely import candidates_for  # noqa: E402
 from mnemon.semantics.link.pairs import FEATURES, PairContext, weighable  # noqa: E402
 from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed  # noqa: E402
-from mnemon.semantics.link.supersession import in_time  # noqa: E402
+from mnemon.semantics.link.prospects import in_time  # noqa: E402
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE  # noqa: E402
 
 TARGET = ROOT / "src" / "mnemon" / "semantics" / "link" / "pairs.json"

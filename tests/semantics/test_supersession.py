@@ -7,7 +7,8 @@ import pytest
 
 from mnemon.semantics.link import supersession
 from mnemon.semantics.link.placed import EventLink, Placed
-from mnemon.semantics.link.supersession import Prospect, link_between, link_events, links_with
+from mnemon.semantics.link.prospects import Prospect
+from mnemon.semantics.link.supersession import link_between, link_events, links_with
 from mnemon.semantics.search.changes import changes
 from mnemon.semantics.semantic_event import Category, Evidence, SemanticEvent, Subject
 from tests.semantics.reading import events

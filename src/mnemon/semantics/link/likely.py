@@ -18,10 +18,10 @@ _LIMITS: dict[EventLinkKind, tuple[float, float]] = {
 }  # fmt: skip
 
 
-def likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink]) -> list[EventLink]:
+def likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink], beside: Sequence[Placed]) -> list[EventLink]:
     """What rules of wording leave open, the likeliest first. What ends another has one link on either side, a
     suggestion too; what depends on another does so once."""
-    found = sorted(_weighed(ordered), key=lambda one: (-one[0], one[1], one[4].event.event_id))
+    found = sorted(_weighed(ordered, beside), key=lambda one: (-one[0], one[1], one[4].event.event_id))
     ended = {end for link in certain for end in (link.later, link.earlier)}
     waits: set[str] = set()
     tied = {frozenset((link.later, link.earlier)) for link in certain}
@@ -45,12 +45,19 @@ def likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink]) -> lis
     return links
 
 
-def _weighed(ordered: Sequence[Placed]) -> Iterator[tuple[float, int, EventLinkKind, Placed, Placed, bool]]:
+def _weighed(
+    ordered: Sequence[Placed], beside: Sequence[Placed]
+) -> Iterator[tuple[float, int, EventLinkKind, Placed, Placed, bool]]:
     """Every link that is likely enough to be told of, and whether it is as a fact."""
-    context = PairContext(ordered)
+    # Counting all words is worth it only where something is to be weighed.
+    context: PairContext | None = None
     for position, later in enumerate(ordered):
         for kind in LINK_KINDS:
-            earlier = candidates_for(kind, ordered, position, context)
+            meant = _may_be_meant(kind, ordered, position)
+            if not meant:
+                continue
+            context = context or PairContext(beside)
+            earlier = _nearest(later, meant, context)
             likely, (sure, asked) = likelihoods(kind, weighable(later, earlier, context)), _LIMITS[kind]
             for one, chance in zip(earlier, likely, strict=True):
                 if chance >= asked:
@@ -59,9 +66,16 @@ def _weighed(ordered: Sequence[Placed]) -> Iterator[tuple[float, int, EventLinkK
 
 def candidates_for(kind: EventLinkKind, ordered: Sequence[Placed], position: int, context: PairContext) -> list[Placed]:
     """Those before it that it may be tied to: of its own text first, then the nearest by word and meaning."""
+    return _nearest(ordered[position], _may_be_meant(kind, ordered, position), context)
+
+
+def _may_be_meant(kind: EventLinkKind, ordered: Sequence[Placed], position: int) -> list[Placed]:
     later = ordered[position]
     before = (ordered[place] for place in range(position - 1, -1, -1))
-    found = list(islice((one for one in before if may_pair(kind, later, one)), _MOST_LOOKED_AT))
+    return list(islice((one for one in before if may_pair(kind, later, one)), _MOST_LOOKED_AT))
+
+
+def _nearest(later: Placed, found: list[Placed], context: PairContext) -> list[Placed]:
     if len(found) <= _MOST_WEIGHED:
         return found
     return sorted(found, key=lambda one: (-context.closeness(later, one), one.event.event_id))[:_MOST_WEIGHED]

@@ -2,15 +2,21 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
-from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
 
 from mnemon.semantics.link.kept import bare_report, by_another, owners_and_doers, reports_on
 from mnemon.semantics.link.likely import likely_links
-from mnemon.semantics.link.pairs import may_pair
-from mnemon.semantics.link.placed import LINK_KINDS, EventLink, Placed
+from mnemon.semantics.link.placed import EventLink, Placed
+from mnemon.semantics.link.prospects import (
+    STANDING,
+    Prospect,
+    change_of_mind,
+    in_time,
+    is_one_choice,
+    named_as_old,
+    reversal,
+    tied_to,
+)
 from mnemon.semantics.link.wording import (
     content_words,
     is_negative,
@@ -24,30 +30,6 @@ from mnemon.semantics.link.wording import (
 )
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Category, SemanticEvent
 
-# "Postgres instead of MySQL", "replaces the letter": the later words name what they replace.
-_NAMES_OLD = re.compile(
-    r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of|replac(?:es|ed|ing)|supersed(?:es|ed|ing)"
-    r"|away\s+from|no\s+longer|drop(?:s|ped|ping)?|leav(?:e|es|ing)|abandon(?:s|ed|ing)?|stop(?:s|ped)?\s+using|from)"
-    r"\s+(?P<old>(?:(?!\s+(?:from|and|by|starting|as\s+of|with\s+effect)\b)[^.;,:]){2,60})",
-    re.IGNORECASE,
-)
-# "Use Postgres instead": a change of mind that does not say of which, and puts one name in the place of another.
-_REVERSAL = re.compile(
-    r"\b(?:instead|after\s+all|on\s+second\s+thoughts?|changed\s+(?:our|my|its|their)\s+minds?"
-    r"|revers(?:e|ed|es|ing)|overturn(?:ed|s)?|revok(?:e|ed|es)|rescind(?:ed|s)?|withdrawn|no\s+longer"
-    r"|not\s+any\s?more|anymore|no\s+more|back\s+to|called\s+off|(?:is|are)\s+off)\b",
-    re.IGNORECASE,
-)
-# Words that may turn something round, or only tell how it stands.
-_CHANGE_OF_MIND = re.compile(
-    r"\b(?:actually|revis(?:ed|it)|reconsider(?:ed)?|correction|new\s+(?:date|deadline|plan)|now)\b", re.IGNORECASE
-)
-# Of these only one holds at a time, other than of what is hired, visited or bought.
-_ONE_CHOICE = re.compile(
-    r"\b(?:use|chose|choose|chosen|pick(?:ed)?|select(?:ed)?|hold|host|adopt(?:ed)?|go(?:ing)?\s+with|went\s+with"
-    r"|move\s+to|switch\s+to|settled\s+on|opted\s+for|locate|named?|calls?|runs?\s+on|is\s+held|takes\s+place)\b",
-    re.IGNORECASE,
-)
 # "Use Anna as a reviewer": more than one may be that.
 _AS_SOMEBODY = re.compile(
     r"\bas\s+(?:an?|the|our)?\s*[a-z-]+(?:er|or|ist|ant|ent|lead|head|chair|contact)\b", re.IGNORECASE
@@ -64,7 +46,6 @@ _LEAVES = re.compile(
     r"\b(?:from|off|out\s+of|away|without|instead|rather|no\s+longer|stop|drop|remove|leave|export|cancel|compare|whether)\b",
     re.IGNORECASE,
 )
-_STANDING = frozenset({Category.DECISION, Category.CHANGE})
 _SAME_TOPIC = 0.34
 _SAME_SUBJECT = 0.5
 # Of those that share a word the latest are compared: a text of thousands of likes must not take for ever.
@@ -76,24 +57,17 @@ _FEW = 20
 def links_with(new: Sequence[Placed], known: Sequence[Placed]) -> list[EventLink]:
     """Every link that one of the new events is part of.
 
-    What the known ones end among themselves decides which of several links holds. Most new events have none at all:
-    to find that out they are compared with the known ones, and not those with each other.
+    What the known ones end among themselves decides which of several links holds; most of them have no say in it.
     """
     own = {one.event.event_id for one in new}
-    if len(new) <= _FEW and not any(_may_link(one, other) for one in new for other in (*known, *new)):
-        return []
-    return [link for link in link_events([*known, *new]) if link.later in own or link.earlier in own]
+    everything = [*known, *new]
+    concerned = tied_to(new, known) if len(new) <= _FEW else everything
+    return [link for link in link_events(concerned, everything) if link.later in own or link.earlier in own]
 
 
-def _may_link(one: Placed, other: Placed) -> bool:
-    if one.event.event_id == other.event.event_id:
-        return False
-    earlier, later = sorted((one, other), key=_place_in_time)
-    return link_between(later, earlier) is not None or any(may_pair(kind, later, earlier) for kind in LINK_KINDS)
-
-
-def link_events(placed: Sequence[Placed]) -> list[EventLink]:
-    """Each later event ends at most one earlier one, and each earlier one ends once. Ties go to the latest."""
+def link_events(placed: Sequence[Placed], beside: Sequence[Placed] | None = None) -> list[EventLink]:
+    """Each later event ends at most one earlier one, and each earlier one ends once. Ties go to the latest. How rare a
+    word is, is counted among all that stand `beside` them, or else among themselves."""
     ordered = in_time(placed)
     about = [content_words(each.words) | content_words(each.event.subject.ref) for each in ordered]
     prospects = [Prospect.of(each) for each in ordered]
@@ -112,7 +86,7 @@ def link_events(placed: Sequence[Placed]) -> list[EventLink]:
                 ended.update(() if link.suggested else (link.earlier,))
                 break
     links += _given_up(ordered, links)
-    return [*links, *likely_links(ordered, links)]
+    return [*links, *likely_links(ordered, links, beside or ordered)]
 
 
 def _given_up(ordered: Sequence[Placed], links: Sequence[EventLink]) -> list[EventLink]:
@@ -123,7 +97,7 @@ def _given_up(ordered: Sequence[Placed], links: Sequence[EventLink]) -> list[Eve
     found = []
     for link in links:
         (end, later), (start, _) = by_id[link.later], by_id[link.earlier]
-        old = _named_as_old(later.words) if link.kind == "supersedes" and not link.suggested else None
+        old = named_as_old(later.words) if link.kind == "supersedes" and not link.suggested else None
         for promise in ordered[start + 1 : end] if old else ():
             if promise.event.event_id not in ended and old and _brings_about(promise, old):
                 ended.add(promise.event.event_id)
@@ -141,74 +115,6 @@ def _brings_about(promise: Placed, old: str) -> bool:
     leads = all(re.search(_LEADS_TO + re.escape(name) + r"\b", promise.words, re.IGNORECASE) for name in names)
     beside = content_words(old) - content_words(" ".join(names))
     return leads and bool(beside & content_words(promise.words))
-
-
-class Prospect(NamedTuple):
-    """What an event says by itself that decides whether it can end another, or be ended, by rules of wording at all.
-    Most of the pairs of many like events need no closer look than this."""
-
-    category: Category
-    turns: bool
-    names: tuple[frozenset[str], frozenset[str]]
-    unmeasured: frozenset[str] | None
-    chooses: bool
-
-    @classmethod
-    def of(cls, placed: Placed) -> "Prospect":
-        words = placed.words
-        return cls(
-            placed.event.category,
-            bool(_named_as_old(words) or _reversal(words) or _change_of_mind(words)),
-            (marks(words), naming_numbers(words)),
-            content_words(without_measures(words)) if measures(words) else None,
-            _is_one_choice(words),
-        )
-
-    def may_end(self, earlier: "Prospect") -> bool:
-        """True wherever `link_between` has something to say."""
-        if self.category is Category.COMMITMENT or self.category is Category.EXECUTION:
-            return earlier.category is Category.COMMITMENT
-        if earlier.category is not Category.DECISION or self.category not in _STANDING:
-            return False
-        return (
-            self.turns
-            or self.names == earlier.names
-            or (self.unmeasured is not None and self.unmeasured == earlier.unmeasured)
-            or (self.chooses and earlier.chooses)
-        )
-
-
-# What a text says by itself is asked once, however many it is compared with.
-@lru_cache(maxsize=4096)
-def _named_as_old(text: str) -> str | None:
-    found = _NAMES_OLD.search(text)
-    return found["old"] if found else None
-
-
-@lru_cache(maxsize=4096)
-def _reversal(text: str) -> str | None:
-    found = _REVERSAL.search(text)
-    return found[0] if found else None
-
-
-@lru_cache(maxsize=4096)
-def _change_of_mind(text: str) -> str | None:
-    found = _CHANGE_OF_MIND.search(text)
-    return found[0] if found else None
-
-
-@lru_cache(maxsize=4096)
-def _is_one_choice(text: str) -> bool:
-    return _ONE_CHOICE.search(text) is not None and not is_negative(text)
-
-
-def in_time(placed: Sequence[Placed]) -> list[Placed]:
-    """In the order in which it was said; of what was said at one time, as it came and stands in its text."""
-    return sorted(placed, key=_place_in_time)
-
-
-def _place_in_time(placed: Placed) -> tuple[datetime, datetime, int, str]:
-    return placed.said_at, placed.came_at, placed.event.evidence[0].start, placed.event.event_id
 
 
 def link_between(later: Placed, earlier: Placed) -> EventLink | None:
@@ -229,16 +135,16 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
     if later.event.category is Category.COMMITMENT and earlier.event.category is Category.COMMITMENT:
         moved = _new_date(later.event, earlier.event) and _may_differ(later, earlier)
         return "the same promise with another date" if moved else None
-    if later.event.category not in _STANDING or earlier.event.category is not Category.DECISION:
+    if later.event.category not in STANDING or earlier.event.category is not Category.DECISION:
         return None
-    old = _named_as_old(later.words)
+    old = named_as_old(later.words)
     if old and _names(old, earlier.words):
         return f'names what it replaces: "{old.strip()}"'
     if later.event.category is not Category.DECISION:
         return None
-    reversal = _reversal(later.words)
-    marker = reversal or _change_of_mind(later.words)
-    if marker and _may_turn(later, earlier, strong=reversal is not None):
+    reversing = reversal(later.words)
+    marker = reversing or change_of_mind(later.words)
+    if marker and _may_turn(later, earlier, strong=reversing is not None):
         return f'a change of mind: "{marker}"'
     return "the same subject, decided differently" if _decided_differently(later, earlier) else None
 
@@ -314,7 +220,7 @@ def _measured_differently(later: str, earlier: str) -> bool:
 
 def _chose_another(later: str, earlier: str) -> bool:
     """ "Chose Vue for the console", "chose React for the console": one place, and only another name in it."""
-    if not (_is_one_choice(later) and _is_one_choice(earlier)):
+    if not (is_one_choice(later) and is_one_choice(earlier)):
         return False
     new, old = proper_words(later), proper_words(earlier)
     swapped = new - old, old - new
@@ -328,7 +234,7 @@ def _chose_another(later: str, earlier: str) -> bool:
 def _may_differ(later: Placed, earlier: Placed) -> bool:
     """In one text two alike are two, "launch in May, launch in June", unless it says that it changes its mind."""
     apart = (later.document, later.revision_id) != (earlier.document, earlier.revision_id)
-    return apart or bool(_reversal(later.words) or _change_of_mind(later.words))
+    return apart or bool(reversal(later.words) or change_of_mind(later.words))
 
 
 def _one_subject(later: SemanticEvent, earlier: SemanticEvent) -> bool:
