@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.learned.pairs import ReadStatement
 from mnemon.ask.quoting import weighed
-from mnemon.ask.quoting.judgement import FILE, Known
+from mnemon.ask.quoting.judgement import FILE, KnownStatements
 from mnemon.cli.context import OPERATOR
 from mnemon.documents.access import Reader
 from mnemon.telemetry import configure_logging
@@ -44,7 +44,7 @@ NOT_RANKED = {"missing", "unheard", "plain_what", "replies", "matter"}
 # What the best has beside the others: reckoned anew by the weights that are learned.
 BESIDE = re.compile(r"most_\w+|lead|margin|read_lead|any_read")
 # What is not known where there is no reading, and where there are no vectors either.
-UNKNOWN: dict[Known, frozenset[str]] = {
+UNKNOWN: dict[KnownStatements, frozenset[str]] = {
     "reading": frozenset(),
     "meaning": frozenset({"read"}),
     "words": frozenset({"read", "similarity"}),
@@ -226,7 +226,7 @@ def judged(examples: list[Example], names: list[str], weights: Floats) -> tuple[
     return best, np.array(right)
 
 
-def fit(examples: list[Example], known: Known) -> dict[str, Any]:
+def fit(examples: list[Example], known: KnownStatements) -> dict[str, Any]:
     """Ranking from all that is given, the chance from the best of each."""
     own = [one for one in (without(one, UNKNOWN[known]) for one in examples) if one.values]
     names = sorted({name for one in own for values in one.values for name in values} - NOT_RANKED)

@@ -13,7 +13,7 @@ from mnemon.ask.quoting.features import CandidateStatement, StatementValues
 FILE = Path(__file__).with_name("judgement.json")
 
 # What is known of statements: their words alone; how near they are in meaning too; how each reads as an answer too.
-Known = Literal["words", "meaning", "reading"]
+KnownStatements = Literal["words", "meaning", "reading"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Judgement:
 
 
 @cache
-def shipped() -> Mapping[Known, Judgement]:
+def shipped() -> Mapping[KnownStatements, Judgement]:
     """A judgement for each way of knowing: what words have to carry alone, they need not carry beside a reading."""
     given = json.loads(FILE.read_text(encoding="utf-8"))
     return {known: Judgement(one["rank"], one["answer"], one["enough"]) for known, one in given.items()}

@@ -12,7 +12,7 @@ from mnemon.ask.quoting import things
 from mnemon.ask.quoting.choosing import Choice, choose
 from mnemon.ask.quoting.clean import clean_words
 from mnemon.ask.quoting.features import CandidateStatement, StatementValues, Weighing
-from mnemon.ask.quoting.judgement import Judgement, Known
+from mnemon.ask.quoting.judgement import Judgement, KnownStatements
 from mnemon.ask.quoting.needs import FILLERS, Need, need_of, with_people
 from mnemon.ask.quoting.surroundings import Stretch
 from mnemon.ask.quoting.told import ToldEvents
@@ -51,7 +51,7 @@ class Weighed:
 
 
 async def weigh_statements(
-    ranked: Ranked, stretches: Sequence[Stretch], told: ToldEvents, judgements: Mapping[Known, Judgement],
+    ranked: Ranked, stretches: Sequence[Stretch], told: ToldEvents, judgements: Mapping[KnownStatements, Judgement],
     embedder: Embedder | None, reader: StatementReader | None = None,
 ) -> Weighed:  # fmt: skip
     people = _people(stretches, told)
