@@ -39,7 +39,7 @@ _SMALL_LEAST = 3
 
 
 @dataclass(frozen=True)
-class Mention:
+class OwnerMention:
     """`[start, end)` of the words that were looked at, and the full name of whoever is meant."""
 
     start: int
@@ -48,9 +48,9 @@ class Mention:
     kind: MentionKind
 
 
-def mentions_in(revision: Revision, said: str, german: bool) -> list[Mention]:
+def mentions_in(revision: Revision, said: str, german: bool) -> list[OwnerMention]:
     """In the order of the words; where two readings overlap, the first kind of them counts."""
-    taken: list[Mention] = []
+    taken: list[OwnerMention] = []
     for found in _all(revision, said, german):
         if not any(one.start < found.end and found.start < one.end for one in taken):
             taken.append(found)
@@ -63,39 +63,39 @@ def kind_of(revision: Revision, name: str) -> MentionKind:
     return "listed" if name in _full_names(revision.people, tuple(listed)) else "voice"
 
 
-def _all(revision: Revision, said: str, german: bool) -> Iterator[Mention]:
+def _all(revision: Revision, said: str, german: bool) -> Iterator[OwnerMention]:
     people = revision.people
     for match in _HANDLE.finditer(said):
         yield _somebody(revision, match.start(), match.end(), match["name"])
     for match in _NOUN.finditer(said):
         if not people.is_told(match[0]) and (party := party_called(revision.text, match[0], revision.participants)):
-            yield Mention(match.start(), match.end(), party, "party")
+            yield OwnerMention(match.start(), match.end(), party, "party")
     for match in _FIRM.finditer(said):
-        yield Mention(match.start(), match.end(), match["called"] or match["firm"], "firm")
+        yield OwnerMention(match.start(), match.end(), match["called"] or match["firm"], "firm")
     for match in _TITLED.finditer(said):
         yield _titled(revision, match)
     for match in _WRITTEN.finditer(said):
         yield from _parts(revision, match, german)
     for match in _INITIALS.finditer(said):
         if name := people.by_initials(match[0].replace(".", "").replace(" ", "")):
-            yield Mention(match.start(), match.end(), name, kind_of(revision, name))
+            yield OwnerMention(match.start(), match.end(), name, kind_of(revision, name))
     for match in _WORD.finditer(said) if said == said.lower() else ():
         if len(match[0]) >= _SMALL_LEAST and match[0] not in NOT_NAMES and _is_first_name(people, match[0]):
             yield _somebody(revision, match.start(), match.end(), match[0])
     for match in _GROUP.finditer(said) if not german else ():
-        yield Mention(match.start(), match.end(), match["some"] or match["bare"], "group")
+        yield OwnerMention(match.start(), match.end(), match["some"] or match["bare"], "group")
 
 
-def _titled(revision: Revision, match: re.Match[str]) -> Mention:
+def _titled(revision: Revision, match: re.Match[str]) -> OwnerMention:
     """ "Fr. Halonen" is Frau Halonen; "Mr Okafor" is Ben Okafor where he is known."""
     name = revision.people.full_name(match["last"])
     if revision.people.is_told(name):
-        return Mention(match.start(), match.end(), name, kind_of(revision, name))
+        return OwnerMention(match.start(), match.end(), name, kind_of(revision, name))
     called = re.sub(r"\AFr\.", "Frau", re.sub(r"\A(?:Hr\.|Herrn)", "Herr", match[0]))
-    return Mention(match.start(), match.end(), called, "titled")
+    return OwnerMention(match.start(), match.end(), called, "titled")
 
 
-def _parts(revision: Revision, match: re.Match[str], german: bool) -> Iterator[Mention]:
+def _parts(revision: Revision, match: re.Match[str], german: bool) -> Iterator[OwnerMention]:
     """ "Hallo Katja", "Thanks Ben Okafor": all of it, else the longest end of it that is somebody."""
     people, words = revision.people, list(re.finditer(r"\S+", match[0]))
     for first in range(len(words)):
@@ -106,13 +106,13 @@ def _parts(revision: Revision, match: re.Match[str], german: bool) -> Iterator[M
                 yield _somebody(revision, start, end, name)
                 return
     if could_be_name(revision, match[0], german):
-        yield Mention(match.start(), match.end(), people.full_name(match[0]), "named")
+        yield OwnerMention(match.start(), match.end(), people.full_name(match[0]), "named")
 
 
-def _somebody(revision: Revision, start: int, end: int, called: str) -> Mention:
+def _somebody(revision: Revision, start: int, end: int, called: str) -> OwnerMention:
     people = revision.people
     name = people.full_name(called)
-    return Mention(start, end, name, kind_of(revision, name) if people.is_told(name) else "named")
+    return OwnerMention(start, end, name, kind_of(revision, name) if people.is_told(name) else "named")
 
 
 def _is_first_name(people: People, word: str) -> bool:

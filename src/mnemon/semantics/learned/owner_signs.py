@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.gloss import is_word
 from mnemon.semantics.learned.message_heads import NamedLines, named_lines
-from mnemon.semantics.learned.owner_mentions import Mention, kind_of, mentions_in
+from mnemon.semantics.learned.owner_mentions import OwnerMention, kind_of, mentions_in
 from mnemon.semantics.learned.owner_subjects import duties_of, subject_groups
 from mnemon.semantics.learned.owner_words import after_sign, before_sign, form_of, is_denied
 from mnemon.semantics.learned.placed_names import could_be_name, names_before_line
@@ -121,7 +121,7 @@ def _in_words(search: OwnerSearch) -> Iterator[tuple[str, str]]:
             yield from ((name, f"{side}:{sign}") for name, sign in _around(one, said, one.start, one.end))
 
 
-def _around(one: Mention, said: str, start: int, end: int) -> Iterator[tuple[str, str]]:
+def _around(one: OwnerMention, said: str, start: int, end: int) -> Iterator[tuple[str, str]]:
     before, after = before_sign(said[:start]), after_sign(said, end)
     yield one.name, f"before:{before}"
     yield one.name, f"after:{after}"

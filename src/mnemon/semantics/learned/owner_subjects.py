@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.gloss import english
-from mnemon.semantics.learned.owner_mentions import Mention, MentionKind
+from mnemon.semantics.learned.owner_mentions import OwnerMention, MentionKind
 from mnemon.semantics.learned.parties import party_called
 from mnemon.semantics.rules.agents import GROUPS
 from mnemon.semantics.rules.word_lists import words
@@ -46,7 +46,7 @@ _NOBODY = words(
 )
 
 
-def subject_groups(revision: Revision, clause: str, german: bool) -> Iterator[tuple[Mention, str]]:
+def subject_groups(revision: Revision, clause: str, german: bool) -> Iterator[tuple[OwnerMention, str]]:
     """Each with the place where it stands in the clause, and the sign of how it was found."""
     patterns = (
         (("subject", _GERMAN), ("turned", _GERMAN_AFTER_VERB)) if german
@@ -64,13 +64,13 @@ def duties_of(revision: Revision, heading: str) -> str | None:
     return party_called(revision.text, match["noun"], revision.participants) or match["noun"] if match else None
 
 
-def _called(revision: Revision, match: re.Match[str]) -> Mention | None:
+def _called(revision: Revision, match: re.Match[str]) -> OwnerMention | None:
     place = "noun" if match["noun"] else "office"
     noun = match[place]
     if noun.split()[0].lower() in _NOBODY or revision.people.is_told(noun) or not noun[-1].isalpha():
         return None
     party = party_called(revision.text, noun, revision.participants)
-    return Mention(*match.span(place), party or noun, "party" if party else _kind_of_noun(noun))
+    return OwnerMention(*match.span(place), party or noun, "party" if party else _kind_of_noun(noun))
 
 
 def _kind_of_noun(noun: str) -> MentionKind:
