@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.gloss import english
-from mnemon.semantics.learned.owner_mentions import OwnerMention, MentionKind
+from mnemon.semantics.learned.owner_mentions import MentionKind, OwnerMention
 from mnemon.semantics.learned.parties import party_called
 from mnemon.semantics.rules.agents import GROUPS
 from mnemon.semantics.rules.word_lists import words
