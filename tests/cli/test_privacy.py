@@ -122,7 +122,7 @@ def test_a_restore_does_the_erasures_again_that_came_after_the_backup(
                   "--approved-by", "ben@example.org", text=f"{PASSWORD} ben@example.org\n")  # fmt: skip
     assert done["status"] == "completed"
     listed = home / "keys" / "erasures.jsonl"
-    away = listed.rename(tmp_path / "erasures.jsonl")
+    away = listed.rename(home / "erasures.jsonl")
     # Whoever replaces a database that still lives does not need the list: its own tombstones are noted first.
     restored = result(environment, "db", "restore", str(file), "--replace")
     assert restored["erasures_repeated"] == 1
