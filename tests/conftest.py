@@ -29,7 +29,7 @@ from mnemon.settings import Settings, described_settings
 from tests.leftovers import MADE, end_tenants, remember_tenant
 from tests.logs import log_plainly
 from tests.pooler import POOLED, behind, pooler
-from tests.quick_folder import quick_folder
+from tests.quick_folder import new_quick_folder
 
 # What is written need not outlive this machine's next power cut; suites about crashes make servers of their own.
 NO_WAIT_FOR_THE_DISK = "fsync = off\nfull_page_writes = off\n"
@@ -52,7 +52,7 @@ SETTING_NAMES = frozenset(name for setting in described_settings() for name in s
 @pytest.fixture(scope="session")
 def open_folder() -> Iterator[Path]:
     """A folder that the server's user can enter, unlike pytest's own."""
-    folder = Path(tempfile.mkdtemp(prefix="mnemon-test-", dir=quick_folder()))
+    folder = new_quick_folder()
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -10,8 +11,14 @@ IN_MEMORY = Path("/dev/shm")
 ENOUGH = 8 << 30
 
 
-def quick_folder() -> Path:
-    return IN_MEMORY if _has_room() else Path(tempfile.gettempdir())
+def new_quick_folder() -> Path:
+    """Named after this process, so that the next run can tell what a killed one has left in memory."""
+    parent = IN_MEMORY if _has_room() else Path(tempfile.gettempdir())
+    for left in parent.glob("mnemon-test-*-*"):
+        owner = left.name.split("-")[2]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"mnemon-test-{os.getpid()}-", dir=parent))
 
 
 def _has_room() -> bool:
