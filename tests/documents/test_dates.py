@@ -93,6 +93,7 @@ def test_the_past_begins_on_its_first_day(words: str, first: str) -> None:
         "the January figures",
         "30 February",
         "in 14 minutes",
+        "write to the sixth-form college",
     ],
 )
 def test_other_words_are_no_dates(words: str) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from mnemon.ask.hits import PassageHit
+from mnemon.ask.quoting.needs import FILLERS
 from mnemon.ask.wording import says, words_of
 
 if TYPE_CHECKING:
@@ -78,10 +79,12 @@ def refuse_no_proof(ranked: "Ranked", dropped: int, hits: Sequence[PassageHit]) 
 
 
 def _refusal(code: Code, message: str, ranked: "Ranked", hits: Sequence[PassageHit]) -> Refusal:
+    unknown = [_as_asked(ranked, term.lexeme) for term in ranked.terms if not term.texts]
     searched = Searched(
         chunks=ranked.scope.chunks,
         words=[_as_asked(ranked, term.lexeme) for term in ranked.terms if term.texts],
-        unknown_words=[_as_asked(ranked, term.lexeme) for term in ranked.terms if not term.texts],
+        # "Many", of "how many", is no word that a source would have to have.
+        unknown_words=[word for word in unknown if word not in FILLERS],
         by_meaning=ranked.lexical_only is None,
         filters=ranked.filters.applied(),
     )

@@ -206,7 +206,7 @@ ENGLISH: tuple[tuple[str, DateReader], ...] = (
     (rf"\b{_END_OF}(?<![\w-])(?P<month>January|February|March|April|May|June|July|August|September|October"
         r"|November|December)"
      r"\b(?P<year>(?!))?", _bare_month),
-    (rf"\b(?:the|of)\s+(?P<day>\d{{1,2}}(?=(?:st|nd|rd|th)\b)|{'|'.join(_DAY_WORDS[3:])})(?:st|nd|rd|th)?\b",
+    (rf"\b(?:the|of)\s+(?P<day>\d{{1,2}}(?=(?:st|nd|rd|th)\b)|{'|'.join(_DAY_WORDS[3:])})(?:st|nd|rd|th)?\b(?!-)",
      _ordinal_day),
     (r"\b(?:week|wk|cw)\.?\s*(?P<number>\d{2})\b", _week),
 )  # fmt: skip

@@ -330,7 +330,7 @@ _WHAT: dict[EventLinkKind, str] = {
 
 def reason_for(kind: EventLinkKind, later: Placed, earlier: Placed, likely: float) -> str:
     """What ties the two, for whoever asks; after the colon words of the text."""
-    shared = sorted(content_words(later.words) & content_words(earlier.words))[:4]
+    shared = sorted(content_words(later.words) & content_words(earlier.words) - _SLIGHT - _GERMAN_STOP)[:4]
     owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
     told = [f"shares {', '.join(shared)}"] if shared else []
     if owners & {actor.ref.casefold() for actor in later.event.actors}:
