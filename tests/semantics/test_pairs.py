@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 
 from mnemon.semantics.link.days import days_named
+from mnemon.semantics.link.pairs import REVERSES
 from mnemon.semantics.link.placed import EventLink, Placed
 from mnemon.semantics.link.supersession import link_events
 from mnemon.semantics.semantic_event import Category, Evidence, InvolvedActor, SemanticEvent, Subject
@@ -85,3 +86,9 @@ def test_days_are_the_same_however_they_are_written() -> None:
     assert days_named("from 9 November to the 12th of Nov") == {(9, 11), (12, 11)}
     assert days_named("statt am 9.11. erst Nov 12th") == {(9, 11), (12, 11)}
     assert days_named("version 3.10 at 9.30") == frozenset()
+
+
+def test_a_push_to_a_repository_turns_nothing_round() -> None:
+    assert REVERSES.search("every repository is scanned for secrets before a push is accepted") is None
+    assert REVERSES.search("we push the launch back to May")
+    assert REVERSES.search("the audit was pushed to June")

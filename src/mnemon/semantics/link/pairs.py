@@ -43,7 +43,8 @@ _KINDS_ACROSS = {pair: tuple(kind for kind in kinds if kind != "depends_on") for
 REVERSES = re.compile(
     r"\b(?:instead|after all|no longer|not any ?more|anymore|back to|back on|again|dropp?(?:ed|ing|s)?|scrap\w*"
     r"|cancel\w*|call(?:ed)? off|is off|are off|revers\w*|overturn\w*|revok\w*|rescind\w*|withdraw\w*|void|moved?"
-    r"|moving|postpone\w*|push(?:ed)?|shift(?:ed)?|replac\w*|rather than|not going|stays?|keep(?:ing)?|down from"
+    r"|moving|postpone\w*|push(?:ed|es|ing)?(?= (?:\w+ ){0,4}(?:back|out|to|until|till|into)\b)|shift(?:ed)?"
+    r"|replac\w*|rather than|not going|stays?|keep(?:ing)?|down from"
     r"|up from|changed?|now|doesn'?t need|wieder|doch|statt\w*|nicht mehr|sondern|aufgehoben|zurück\w*|abgesagt"
     r"|fällt aus|entfällt|verschoben|rutscht|verlegt|gestrichen|vom tisch|gestorben|kassiert|nun|jetzt|bisher|bleibt"
     r"|neu\w*|anders|widerrufen|storniert|ersetzt|is out|are out|goes|is back|are back|delet\w*|substitut\w*"
