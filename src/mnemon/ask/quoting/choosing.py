@@ -73,7 +73,7 @@ def _few(found: Sequence[CandidateStatement], weighing: Weighing) -> list[Candid
     for one in _nearly_as_good(found):
         before = frozenset[int]().union(*(other.covers for other in chosen))
         own = one.origin.doc_id == best.origin.doc_id
-        if len(chosen) < MOST_SENTENCES and (own or weighing.share(one.said - before) >= NEW_SHARE):
+        if own or weighing.share(one.said - before) >= NEW_SHARE:
             chosen.append(one)
     return chosen if weighing.need.kind != "what" else _by_document(chosen)
 
