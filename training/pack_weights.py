@@ -17,7 +17,7 @@ def main() -> int:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     kept = {name: value.astype(np.float16) for name, value in weights.tensors().items() if "pooler" not in name}
-    np.savez(folder / "minilm.npz", **kept)
+    np.savez_compressed(folder / "minilm.npz", **kept)
     print(f"{len(kept)} tensors in {folder / 'minilm.npz'}")
     return 0
 

@@ -1,7 +1,8 @@
 """Writes what the learned reader is trained on: windows of tokens, and the categories of each segment.
 
-`python training/reader_examples.py OUT` writes OUT/examples.json from the labelled documents here and, where the folder
-of evaluation data is there, from the labelled sentences of mail. The training command reads it on a machine with a GPU.
+`python training/reader_examples.py OUT` writes OUT/examples.json from the labelled documents here, from texts without
+labels and, where the folder of evaluation data is there, from the labelled sentences of mail. The training command
+reads it on a machine with a GPU.
 """
 
 import json
@@ -16,6 +17,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 import intent_training  # noqa: E402
 from extraction_gold import CORPUS, Document, Label, load_documents  # noqa: E402
 from passage_labels import load_passages  # noqa: E402
+from untold_texts import untold_documents  # noqa: E402
 
 from mnemon.models.tokens import ModelTokenizer  # noqa: E402
 from mnemon.models.weights import find_weights  # noqa: E402
@@ -37,6 +39,14 @@ def examples(tokenizer: ModelTokenizer) -> Iterator[dict[str, Any]]:
         yield from _of_document(document, "gold", "train", tokenizer)
     for document in load_passages(ROOT / "training" / "passages"):
         yield from _of_document(document, "passages", "train", tokenizer)
+    for document in untold_documents():
+        yield from _windows(
+            document,
+            "untold",
+            "train",
+            windows_of(document.revision.layout.units, document.revision.title, tokenizer),
+            0,
+        )
     sentences, labels = intent_training.load() or ([], [])
     for number, (sentence, label) in enumerate(zip(sentences, labels, strict=True)):
         ids = tokenizer.ids(sentence)[:120]

@@ -95,7 +95,7 @@ def fold_of(group: str) -> int:
 
 
 def _is_held(example: Example, held: str) -> bool:
-    if held == "none" or example["of"] in ("gold", "passages"):
+    if held == "none" or example["of"] in ("gold", "passages", "untold"):
         return False
     if held == "tune":
         return example["split"] == "tune" or (example["of"] == "mail" and fold_of(example["group"]) == 0)
@@ -117,6 +117,8 @@ class Windows:
             ids[row, : len(one["ids"])] = one["ids"]
             for place, (first, last, found, *_) in enumerate(one["segments"]):
                 spans[row, place] = first, last
+                if one["of"] == "untold":
+                    continue
                 if one["of"] == "mail":
                     wanted[row, place, -1], weight[row, place, -1] = found[0], settings.mail
                 else:
@@ -189,7 +191,7 @@ def _plans(kept: list[Example]) -> list[tuple[list[int], list[int]]]:
     """For each document the rows of its windows as they are read, and those with other borders."""
     plans: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
     for row, one in enumerate(kept):
-        if one["of"] != "mail":
+        if one["of"] not in ("mail", "untold"):
             plans.setdefault((one["of"], one["name"]), ([], []))[one["shifted"]].append(row)
     return list(plans.values())
 

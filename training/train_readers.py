@@ -1,10 +1,13 @@
 """Trains several readers side by side on one GPU: the folds that judge what they have not seen, and what ships.
 
-`python training/train_readers.py DATA OUT held=0,1,2,3,4,none [seeds=2] [seconds=200] [NAME=VALUE ...]`: the settings
-are those of `train_reader.py`. Each part that is held back is trained once for each seed. OUT/folds.json gets the mean
-of the logits that the models of a fold give what they held back, OUT/one_folds.json those of the first of them,
-OUT/mixed_folds.json those of the mean of their weights; OUT/readerN.npz the adapters that have seen all. With `seconds`
-the number of epochs is cut to what fits.
+`python training/train_readers.py DATA OUT held=0,1,2,3,4,none [seeds=2] [seconds=200] [taught=300] [NAME=VALUE ...]`:
+the settings are those of `train_reader.py`. Each part that is held back is trained once for each seed. OUT/folds.json
+gets the mean of the logits that the models of a fold give what they held back, OUT/one_folds.json those of the first
+of them, OUT/mixed_folds.json those of the mean of their weights; OUT/readerN.npz the adapters that have seen all. With
+`seconds` the number of epochs is cut to what fits.
+
+With `taught` they are only the teachers: new ones, which begin anew and learn for so many seconds, learn from the same
+labels and from what the teachers of their own fold make of texts that nobody labelled. They overwrite the files.
 """
 
 import json
@@ -23,6 +26,7 @@ from torch.nn import functional
 from train_reader import MASK, Example, Settings, Windows, _is_held, _plans, _report, _settings
 
 TIMED_STEPS = 40
+UNTOLD, UNTOLD_SHARE = 2, 0.7
 
 
 class Readers(nn.Module):
@@ -75,12 +79,19 @@ class Course:
             for plain, moved in _plans([examples[row] for row in places])
         ]
         self.mail = [row for row in places if examples[row]["of"] == "mail"]
+        self.untold = [row for row in places if examples[row]["of"] == "untold"]
 
-    def epoch(self, batches: int, mail_batches: int) -> tuple[list[list[int]], list[list[int]]]:
+    def epoch(self, batches: int, mail_batches: int, untold_batches: int) -> list[list[list[int]]]:
+        """Of labelled texts, of sentences of mail, of texts without labels."""
         settings, dice = self.settings, self.dice
         seen = [r for p in self.plans for r in p[bool(p[1]) and dice.random() < settings.shifted]]
         mail = dice.sample(self.mail, min(len(self.mail), mail_batches * settings.mail_batch))
-        return self._cut(seen, batches, settings.batch), self._cut(mail, mail_batches, settings.mail_batch)
+        untold = dice.sample(self.untold, min(len(self.untold), untold_batches * settings.batch))
+        return [
+            self._cut(seen, batches, settings.batch),
+            self._cut(mail, mail_batches, settings.mail_batch),
+            self._cut(untold, untold_batches, settings.batch),
+        ]
 
     def _cut(self, rows: list[int], batches: int, size: int) -> list[list[int]]:
         """Filled up with rows that are seen twice, so that every model has as many batches as the others."""
@@ -92,13 +103,38 @@ class Course:
         return [rows[at * size : (at + 1) * size] for at in range(batches)]
 
 
-def train(model: Readers, windows: Windows, courses: list[Course], settings: Settings, seconds: float) -> None:
+class Taught:
+    """What the teachers of each fold make of texts without labels: probabilities, by model and row."""
+
+    def __init__(self, teachers: Readers, windows: Windows, rows: list[int], each: list[tuple[str, int]]) -> None:
+        logits = judge(teachers, windows, rows)
+        for part in {part for part, _ in each}:
+            mine = [place for place, (other, _) in enumerate(each) if other == part]
+            logits[mine] = logits[mine].mean(0, keepdims=True)
+        self.likely = torch.tensor(1 / (1 + np.exp(-logits)), device=windows.ids.device)
+        self.place = torch.zeros(len(windows.counts), dtype=torch.long, device=windows.ids.device)
+        self.place[torch.tensor(rows, device=self.place.device)] = torch.arange(len(rows), device=self.place.device)
+
+    def of(self, windows: Windows, rows: Tensor, most: int) -> tuple[Tensor, Tensor]:
+        """What is wanted of each segment, and its weight: none for the mail's own output and where no segment is."""
+        models = torch.arange(len(rows), device=rows.device)[:, None]
+        wanted = self.likely[models, self.place[rows], :most]
+        weight = (windows.spans[rows, :most, 1:] > 0).float().expand_as(wanted).clone()
+        weight[..., -1] = 0.0
+        return wanted, weight
+
+
+def train(
+    model: Readers, windows: Windows, courses: list[Course], settings: Settings, seconds: float,
+    taught: Taught | None = None,
+) -> None:  # fmt: skip
     """One cycle of the rate, a running mean of the weights, gradients cut to length for each model by itself."""
     dice = random.Random(settings.seed)
     own = max(sum(len(plan[0]) for plan in course.plans) for course in courses)
     mail = max(len(course.mail) for course in courses)
     batches = -(-own // settings.batch)
     mail_batches = int(mail * settings.mail_share) // settings.mail_batch
+    untold_batches = int(batches * UNTOLD_SHARE) if taught else 0
     epochs = settings.epochs
     parameters = [one for one in model.parameters() if one.requires_grad]
     mean = [one.detach().clone() for one in parameters]
@@ -108,13 +144,13 @@ def train(model: Readers, windows: Windows, courses: list[Course], settings: Set
     model.train()
     began, step, epoch = time.perf_counter(), 0, 0
     while epoch < epochs:
-        parts = [course.epoch(batches, mail_batches) for course in courses]
-        order = [(kind, at) for kind in (0, 1) for at in range(len(parts[0][kind]))]
+        parts = [course.epoch(batches, mail_batches, untold_batches) for course in courses]
+        order = [(kind, at) for kind in range(3) for at in range(len(parts[0][kind]))]
         dice.shuffle(order)
         for kind, at in order:
             optimiser.param_groups[0]["lr"] = settings.rate * rate_at(step / (epochs * len(order)))
             rows = torch.tensor([part[kind][at] for part in parts], device=windows.ids.device)
-            _step(model, windows, rows, optimiser, settings, parameters)
+            _step(model, windows, rows, optimiser, settings, parameters, taught if kind == UNTOLD else None)
             torch._foreach_lerp_(mean, [one.detach() for one in parameters], 1 - settings.average)
             step += 1
             if seconds and step in (TIMED_STEPS, 5 * TIMED_STEPS):
@@ -139,12 +175,15 @@ def rate_at(share: float) -> float:
 
 def _step(
     model: Readers, windows: Windows, rows: Tensor, optimiser: torch.optim.Optimizer, settings: Settings,
-    parameters: list[nn.Parameter],
+    parameters: list[nn.Parameter], taught: Taught | None,
 ) -> None:  # fmt: skip
     flat = rows.flatten().tolist()
     length, most = max(windows.lengths[row] for row in flat), max(windows.counts[row] for row in flat)
     ids, spans = windows.ids[rows, :length], windows.spans[rows, :most]
-    wanted, weight = windows.wanted[rows, :most], windows.weight[rows, :most]
+    if taught:
+        wanted, weight = taught.of(windows, rows, most)
+    else:
+        wanted, weight = windows.wanted[rows, :most], windows.weight[rows, :most]
     logits = model(ids, spans, settings.masked)
     loss = functional.binary_cross_entropy_with_logits(logits, wanted, weight, reduction="none").sum((1, 2, 3))
     optimiser.zero_grad()
@@ -182,7 +221,7 @@ def told(examples: list[Example], rows: list[int], logits: np.ndarray) -> list[l
 def main() -> int:
     own = {one.partition("=")[0]: one.partition("=")[2] for one in sys.argv[3:]}
     parts, seeds = own.pop("held").split(","), int(own.pop("seeds", "1"))
-    seconds = float(own.pop("seconds", "0"))
+    seconds, more = float(own.pop("seconds", "0")), float(own.pop("taught", "0"))
     settings = _settings([f"{name}={value}" for name, value in own.items()])
     data, out = Path(sys.argv[1]), Path(sys.argv[2])
     torch.manual_seed(settings.seed)
@@ -192,12 +231,19 @@ def main() -> int:
     examples, outputs = table["examples"], len(table["categories"]) + 1
     windows = Windows(examples, outputs, settings, device)
     each = [(part, seed) for part in parts for seed in range(seeds)]
-    model = Readers(load_weights(data / "minilm.npz", device), len(each), outputs, settings, kind).to(device)
+    weights = load_weights(data / "minilm.npz", device)
     courses = [
         Course(examples, {r for r, one in enumerate(examples) if not _is_held(one, part)}, settings, seed)
         for part, seed in each
     ]
+    model = Readers(weights, len(each), outputs, settings, kind).to(device)
     train(model, windows, courses, settings, seconds)
+    if more:
+        _tell(model, windows, examples, each, out, outputs - 1, "fold")
+        untold = [row for row, one in enumerate(examples) if one["of"] == "untold"]
+        taught = Taught(model, windows, untold, each)
+        model = Readers(weights, len(each), outputs, settings, kind).to(device)
+        train(model, windows, courses, settings, more, taught)
     for place, (part, seed) in enumerate(each):
         if part == "none":
             _export(model, place, out / f"reader{seed}.npz")
