@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, get_args
 
 import pytest
-from fastapi import FastAPI
 
+from mnemon.api.failures import ToldApi
 from mnemon.api.reference import routes
 from mnemon.api.server import add_routes
 from mnemon.cli.reference import commands
@@ -68,7 +68,7 @@ def limits(schema: dict[str, Any]) -> Any:
 
 @pytest.fixture(scope="module")
 def openapi() -> dict[str, Any]:
-    api = FastAPI()
+    api = ToldApi()
     add_routes(api)
     return api.openapi()
 

@@ -35,6 +35,19 @@ class Failure(BaseModel):
     details: dict[str, Any] = Field(description="Of a request that does not fit: `problems`, each with its `field`.")
 
 
+# By its name: a field made anew for each status of each route would make the server start later.
+A_FAILURE = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}
+
+
+class ToldApi(FastAPI):
+    """Its description holds the form of failures, to which every route refers."""
+
+    def openapi(self) -> dict[str, Any]:
+        told = super().openapi()
+        told.setdefault("components", {}).setdefault("schemas", {}).setdefault("Failure", Failure.model_json_schema())
+        return told
+
+
 def failure_answers(
     errors: Iterable[type[MnemonError]] = (), malformed: type[MnemonError] = InvalidRequest
 ) -> dict[int | str, dict[str, Any]]:
@@ -45,7 +58,7 @@ def failure_answers(
         by_status.setdefault(one.status, []).append(f"`{one.code}`: {(one.__doc__ or '').strip()}")
     told: dict[int | str, str] = {status: " ".join(by_status[status]) for status in sorted(by_status)}
     told["default"] = "Any other failure."
-    return {status: {"model": Failure, "description": text} for status, text in told.items()}
+    return {status: {"description": text, "content": A_FAILURE} for status, text in told.items()}
 
 
 def malformed_of(router: APIRouter) -> type[MnemonError]:

@@ -20,7 +20,7 @@ from mnemon.api import (
     users,
 )
 from mnemon.api.access import bearer
-from mnemon.api.failures import add_failure_answers, failure_answers, malformed_of
+from mnemon.api.failures import ToldApi, add_failure_answers, failure_answers, malformed_of
 from mnemon.api.log import followers, privacy, proof, records, streaming
 from mnemon.api.memory import routes as memory_routes
 from mnemon.api.middleware import BodyLimit, LocalHostsOnly, Watch
@@ -60,7 +60,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 
 def create_api(mnemon: Mnemon, apart: frozenset[str] = frozenset()) -> FastAPI:
     """`apart` are paths of other doors, which limit the bodies of their requests themselves."""
-    api = FastAPI(title="Mnemon", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
+    api = ToldApi(title="Mnemon", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
     api.state.mnemon = mnemon
     add_routes(api)
     add_failure_answers(api)
