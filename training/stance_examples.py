@@ -1,7 +1,7 @@
 """Writes what the reader of stances is trained on: windows of tokens, and the stances of each sentence.
 
-`python training/stance_examples.py OUT` writes OUT/examples.json from the threads and the short statements here, in the
-shape that `train_reader.py` reads. The blind third is in none of it.
+`python training/stance_examples.py OUT` writes OUT/examples.json from the threads and the short statements here, and
+from texts without labels, in the shape that `train_readers.py` reads. The blind third is in none of it.
 """
 
 import json
@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+from untold_texts import untold_mail
 
 from mnemon.mail.consensus.said import SaidSentence, sentences_of
 from mnemon.mail.consensus.stances import JUDGED, Stance
@@ -61,6 +63,12 @@ def examples(tokenizer: ModelTokenizer) -> Iterator[dict[str, Any]]:
                 wanted = [stances_in(said[place], body, message["labels"]) for place, _, _ in window.sentences]
                 about = {"of": "corpus", "split": thread["split"], "group": message["id"][:3], "name": message["id"]}
                 yield about | {"language": thread["language"]} | _windowed(window, said, wanted)
+    for document in untold_mail():
+        body = document.revision.text
+        said = sentences_of(body, label_text(body))
+        for window in stance_windows(said, document.revision.title, False, tokenizer):
+            about = {"of": "untold", "split": "train", "group": "untold", "name": document.name}
+            yield about | {"language": document.language} | _windowed(window, said, [set() for _ in window.sentences])
     for number, line in enumerate((HERE / "stances.txt").read_text(encoding="utf-8").splitlines()):
         if line.startswith("#"):
             continue

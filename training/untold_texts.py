@@ -8,11 +8,14 @@ import gzip
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 from extraction_gold import Document
 
@@ -21,6 +24,7 @@ from mnemon.semantics.extract.revision import Revision
 HERE = Path(__file__).parent
 KNOWN = ("train", "tune")
 STRETCH = 80
+TURNS = 8
 _HEARD = re.compile(r"\{\w+\}")
 _SPACED = re.compile(r"\s+(?=[.,?!;:'])")
 Kind = Literal["doc", "email", "transcript"]
@@ -32,6 +36,23 @@ def untold_documents() -> Iterator[Document]:
     if (folder := Path(os.environ.get("MNEMON_TRAIN_DATA", "")) / "explainmeetsum").is_dir():
         yield from _meetings(folder)
         yield from _written(folder)
+
+
+def untold_mail() -> Iterator[Document]:
+    """What people write and say to one another: mail, chats and tickets of the corpus, and the longest turns of
+    meetings, each as one message."""
+    for path in sorted((HERE / "corpus").glob("*.json")):
+        about = json.loads(path.read_text(encoding="utf-8"))
+        if about["split"] in KNOWN and about["source"]["type"] in ("email", "chat", "ticket"):
+            text = path.with_suffix(".txt").read_text(encoding="utf-8")
+            yield _document(path.stem, text, about["source"]["title"] or "", "email", about["language"])
+    if (folder := Path(os.environ.get("MNEMON_TRAIN_DATA", "")) / "explainmeetsum").is_dir():
+        for meeting, rows in groupby(_lines(folder / "sentences.jsonl.gz"), lambda row: row["meeting"]):
+            turns = [
+                " ".join(_clean(row["text"]) for row in turn) for _, turn in groupby(rows, lambda row: row["turn"])
+            ]
+            for number, turn in enumerate(sorted(turns, key=len)[-TURNS:]):
+                yield _document(f"turn-{meeting}-{number}", turn, "", "email", "en")
 
 
 def _library() -> Iterator[Document]:

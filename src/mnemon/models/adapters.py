@@ -95,3 +95,12 @@ class AdaptedEncoder:
         """One row for each token, marks for start and end included where they were given."""
         states: Float32s = self._session.run(None, {"ids": np.array([ids], np.int64)})[0][0]
         return states
+
+    def judged(self, states: Float32s) -> Float32s:
+        """What the head makes of a stretch of tokens: of the mean of their states, and of their maximum beside it where
+        it was made for both."""
+        weight, bias = self.adapter.head
+        mean: Float32s = states.mean(axis=0)
+        both = mean if weight.shape[1] == len(mean) else np.concatenate((mean, states.max(axis=0)))
+        found: Float32s = weight @ both + bias
+        return found

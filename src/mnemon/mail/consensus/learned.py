@@ -30,12 +30,11 @@ class LearnedStanceReader:
 
     def logits(self, said: Sequence[SaidSentence], subject: str, is_opener: bool) -> list[list[float]]:
         encoder = self._loaded()
-        weight, bias = encoder.adapter.head
         found = [[NOTHING] * len(JUDGED) for _ in said]
         for window in stance_windows(said, subject, is_opener, encoder.tokenizer):
             states = encoder.hidden(window.ids)
             for place, first, last in window.sentences:
-                found[place] = (weight @ states[first:last].mean(axis=0) + bias)[: len(JUDGED)].tolist()
+                found[place] = encoder.judged(states[first:last])[: len(JUDGED)].tolist()
         return found
 
     def _loaded(self) -> AdaptedEncoder:

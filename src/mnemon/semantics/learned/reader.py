@@ -11,10 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mnemon.models.adapters import AdaptedEncoder, read_adapter
-from mnemon.models.minilm import Float32s
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.proposals import FEATURES, JudgedSegment, Proposal
 from mnemon.semantics.learned.windows import END, START, ReadingWindow, windows_of
@@ -43,11 +40,10 @@ class LearnedReader:
         """The probability that a sentence of mail asks for or promises something."""
         encoder = self._loaded()
         ids = encoder.tokenizer.ids(sentence)[:120]
-        weight, bias = encoder.adapter.head
         if not ids:
             return 0.0
         states = encoder.hidden((START, *ids, END))[1 : len(ids) + 1]
-        return _likely(float(weight[-1] @ _pooled(states, weight) + bias[-1]) - _table()["actionable_from"])
+        return _likely(float(encoder.judged(states)[-1]) - _table()["actionable_from"])
 
     def _loaded(self) -> AdaptedEncoder:
         with self._loading:
@@ -58,18 +54,11 @@ class LearnedReader:
 
 
 def _judged(window: ReadingWindow, encoder: AdaptedEncoder) -> list[JudgedSegment]:
-    weight, bias = encoder.adapter.head
     states = encoder.hidden(window.ids)
     return [
-        JudgedSegment(one, tuple((weight @ _pooled(states[one.first_token : one.last_token], weight) + bias).tolist()))
+        JudgedSegment(one, tuple(encoder.judged(states[one.first_token : one.last_token]).tolist()))
         for one in window.segments
     ]
-
-
-def _pooled(states: Float32s, weight: Float32s) -> Float32s:
-    """The mean of the tokens' states, and their maximum beside it where the head was made for both."""
-    mean: Float32s = states.mean(axis=0)
-    return mean if weight.shape[1] == len(mean) else np.concatenate((mean, states.max(axis=0)))
 
 
 @cache
