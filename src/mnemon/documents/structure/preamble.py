@@ -124,7 +124,7 @@ def _told_day(lines: list[str]) -> date | None:
 def _field_day(value: str) -> date | None:
     try:
         return parsedate_to_datetime(value).date()
-    except ValueError:
+    except (ValueError, TypeError, IndexError, OverflowError):
         return whole_day(value)
 
 
