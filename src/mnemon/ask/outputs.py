@@ -48,8 +48,8 @@ class Answered(Output):
     dropped: int = Field(description="Sentences of the model that no source proved.")
     filters: dict[str, str]
     understood: dict[str, str] = Field(
-        description="The kind of event, time, person and state that were read from the question as limits of a list, "
-        "and how a follow-up was `asked_as`; `as_words` turns both off."
+        description="The kind of event, time, day due, person and state that were read from the question as limits of "
+        "a list, and how a follow-up was `asked_as`; `as_words` turns both off."
     )
     conversation_id: str | None = Field(description="The conversation that it is part of, as you named it.")
     explanation: WeighedExplanation | None = Field(description="Why, if `explain` was set and statements were weighed.")

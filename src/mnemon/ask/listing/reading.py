@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.ask.listing.wanted import WantedEvents
-from mnemon.ask.quoting.choosing import Choice, day_told
+from mnemon.ask.quoting.choosing import Choice, day_of, day_told
 from mnemon.ask.quoting.features import CandidateStatement
 from mnemon.ask.quoting.periods import AskedPeriod
 from mnemon.ask.quoting.statements import Statement
@@ -17,14 +17,15 @@ from mnemon.db.database import Connection, Database
 from mnemon.documents.access import Reader, read_as
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.search.query import event_search
+from mnemon.semantics.search.views import open_commitments
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Category
 
 # Looked at of each kind, and shown.
 LOOKED_AT, LISTED = 200, 20
 EVIDENCE = """
-SELECT DISTINCT ON (e.event_id) e.event_id, e.category, e.status, e.happened_at, e.confidence, v.doc_version_id,
-    v.start_char, v.end_char, v.quote, r.doc_id, r.version_number, r.is_active, r.media_type, r.written_at, d.title,
-    split_part(d.source_uri, '#of=', 1) AS source_uri
+SELECT DISTINCT ON (e.event_id) e.event_id, e.category, e.status, e.happened_at, e.due, e.confidence,
+    v.doc_version_id, v.start_char, v.end_char, v.quote, r.doc_id, r.version_number, r.is_active, r.media_type,
+    r.written_at, d.title, split_part(d.source_uri, '#of=', 1) AS source_uri
 FROM mnemon.semantic_events AS e
 JOIN mnemon.event_evidence AS v ON v.tenant_id = e.tenant_id AND v.event_id = e.event_id
 JOIN mnemon.document_revisions AS r ON r.tenant_id = e.tenant_id AND r.doc_version_id = v.doc_version_id
@@ -54,17 +55,19 @@ WHERE latest.document_type = 'transcript'
 
 @dataclass(frozen=True)
 class ListedEvents:
-    """What was found, the earliest first, within the limits that held in the end."""
+    """What was found, the earliest first (by the day it is due, where that was asked for), within the limits that held
+    in the end."""
 
     wanted: WantedEvents
     choices: Sequence[Choice]
     # How sure the reading of the least sure one is.
     strength: float
-    # How many earlier ones there are.
+    # How many there are before them, or after them in a list of what is due.
     left_out: int
 
     def understood(self) -> dict[str, str]:
-        more = {"left_out": f"{self.left_out} earlier ones"} if self.left_out else {}
+        where = "later" if self.wanted.by_due else "earlier"
+        more = {"left_out": f"{self.left_out} {where} ones"} if self.left_out else {}
         return self.wanted.understood() | more
 
 
@@ -76,7 +79,35 @@ async def list_events(database: Database, tenant: UUID, reader: Reader, wanted: 
             wanted = replace(wanted, period=await _since_last_meeting(tx))
         if wanted.period is None:
             return None
-    found = [
+    if wanted.by_due:
+        wanted, found = await _due(database, tenant, reader, wanted)
+    else:
+        found = await _happened(database, tenant, reader, wanted)
+    async with database.transaction(tenant) as tx:
+        await read_as(tx, reader)
+        rows = await (await tx.execute(EVIDENCE, (found, FACT_CONFIDENCE))).fetchall()
+        standing = await read_successors(tx, [row["event_id"] for row in rows if row["status"] == "superseded"])
+    if not wanted.by_due:
+        rows = _in_one_year(rows, wanted.period)
+    if not rows:
+        return None
+    rows.sort(key=lambda row: (_day(row, wanted), row["happened_at"], row["doc_version_id"], row["start_char"]))
+    if wanted.period and wanted.period.any_year and not wanted.by_due:
+        wanted = replace(wanted, period=_dated(wanted.period, rows[0]["happened_at"].year))
+    # Of more than can be shown, the latest; of what is due, the most urgent.
+    shown = rows[:LISTED] if wanted.by_due else rows[-LISTED:]
+    strength = min(float(row["confidence"]) for row in shown)
+    choices = [choice for row in shown for choice in _choices(row, standing.get(row["event_id"]), wanted.by_due)]
+    return ListedEvents(wanted, choices, strength, len(rows) - len(shown))
+
+
+def _day(row: dict[str, Any], wanted: WantedEvents) -> date:
+    day: date = row["due"] if wanted.by_due else row["happened_at"].date()
+    return day
+
+
+async def _happened(database: Database, tenant: UUID, reader: Reader, wanted: WantedEvents) -> list[str]:
+    return [
         event["event_id"]
         for category in wanted.categories
         for event in (
@@ -85,21 +116,28 @@ async def list_events(database: Database, tenant: UUID, reader: Reader, wanted: 
             )
         )["events"]
     ]
-    async with database.transaction(tenant) as tx:
-        await read_as(tx, reader)
-        rows = await (await tx.execute(EVIDENCE, (found, FACT_CONFIDENCE))).fetchall()
-        standing = await read_successors(tx, [row["event_id"] for row in rows if row["status"] == "superseded"])
-    rows = _in_one_year(rows, wanted.period)
-    if not rows:
-        return None
-    rows.sort(key=lambda row: (row["happened_at"], row["doc_version_id"], row["start_char"]))
-    if wanted.period and wanted.period.any_year:
-        wanted = replace(wanted, period=_dated(wanted.period, rows[0]["happened_at"].year))
-    # Of more than can be shown, the latest.
-    shown = rows[-LISTED:]
-    strength = min(float(row["confidence"]) for row in shown)
-    choices = [choice for row in shown for choice in _choices(row, standing.get(row["event_id"]))]
-    return ListedEvents(wanted, choices, strength, len(rows) - len(shown))
+
+
+async def _due(
+    database: Database, tenant: UUID, reader: Reader, wanted: WantedEvents
+) -> tuple[WantedEvents, list[str]]:  # fmt: skip
+    """The open commitments that are due then, by the day; and when that is."""
+    before = wanted.year_before
+    if before and not await _due_within(database, tenant, reader, wanted, from_today=True):
+        wanted = replace(wanted, period=before)
+    return wanted, await _due_within(database, tenant, reader, wanted)
+
+
+async def _due_within(
+    database: Database, tenant: UUID, reader: Reader, wanted: WantedEvents, *, from_today: bool = False
+) -> list[str]:  # fmt: skip
+    period = wanted.period
+    first = period.first if period and period.first else (datetime.now(UTC).date() if from_today else None)
+    found = await open_commitments(
+        database, tenant, reader, owner=wanted.person, due_from=first, due_to=period.last if period else None,
+        limit=LOOKED_AT,
+    )  # fmt: skip
+    return [one["event_id"] for one in found["commitments"] if one["due"]]
 
 
 async def _since_last_meeting(tx: Connection) -> AskedPeriod | None:
@@ -140,8 +178,8 @@ def _moved(day: date, years: int) -> date:
     return day.replace(year=day.year + years, day=28 if (day.month, day.day) == (2, 29) else day.day)
 
 
-def _choices(row: dict[str, Any], standing: Successor | None) -> list[Choice]:
-    """What was replaced says so, with what stands in its place."""
+def _choices(row: dict[str, Any], standing: Successor | None, by_due: bool) -> list[Choice]:
+    """What was replaced says so, with what stands in its place; the words may stand far from the day that is due."""
     event = ToldEvent(
         row["event_id"], row["doc_version_id"], row["start_char"], row["end_char"], row["category"], row["status"],
         row["happened_at"], "",
@@ -152,6 +190,8 @@ def _choices(row: dict[str, Any], standing: Successor | None) -> list[Choice]:
     )  # fmt: skip
     statement = Statement(event.start, event.end, row["quote"], "event")
     candidate = CandidateStatement(statement, origin, 0.0, {}, (event,))
+    if by_due:
+        return [Choice(candidate, "answer", f"Due {day_of(row['due'])}:")]
     if event.status != "superseded":
         return [Choice(candidate)]
     if standing is None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from mnemon.ask.quoting.hearing import WORD
 from mnemon.ask.quoting.needs import FILLERS
@@ -20,7 +20,14 @@ _OPEN = re.compile(
     r"offen\w*|ausstehend\w*|aufgaben?)\b|\bstill (?:has|have|need) to\b|\b(?:does|do) .+ still (?:have|need) to do\b|"
     r"\b(?:muss|müssen) .+ noch (?:tun|machen|erledigen)\b", _I,
 )  # fmt: skip
-_LISTS = re.compile(r"^\W*(?:what|which|list|show|was|welche\w*|nenne|zeige?)\b", _I)
+# When something is to be done, not when it was said.
+_LATE = r"overdue|past due|überfällig\w*"
+_OVERDUE = re.compile(rf"\b(?:{_LATE})\b", _I)
+_DUE = re.compile(rf"\b(?:{_LATE}|due|deadlines?|fällig\w*|(?:abgabe)?fristen?|abgabetermine?)\b", _I)
+_LISTS = re.compile(
+    rf"^\W*(?:what|which|list|show|give|any|(?:are|is) there|was|welche\w*|nenne|zeige?|gib|gibt es|{_DUE.pattern})\b",
+    _I,
+)
 # As a time, the day of what is called so.
 _MEETING = re.compile(
     r"\b(?:since|after|seit|nach) (?:the|our|der|dem|unserer|unserem) (?:last|latest|previous|letzten|jüngsten|"
@@ -47,6 +54,9 @@ class WantedEvents:
     period: AskedPeriod | None
     # The period begins with the last meeting, whose day the library knows.
     since_meeting: bool = False
+    # The period is when they are due; where nothing is due in it, it may be this time of the year before.
+    by_due: bool = False
+    year_before: AskedPeriod | None = None
 
     def understood(self) -> dict[str, str]:
         """The limits, as a person reads them."""
@@ -55,7 +65,9 @@ class WantedEvents:
             told["state"] = self.status
         if self.person:
             told["person"] = self.person
-        if self.period:
+        if self.by_due:
+            told["due"] = f"due {_span(self.period)}" if self.period else "due on any day"
+        elif self.period:
             told["time"] = _span(self.period)
         return told
 
@@ -73,20 +85,39 @@ def wanted_events(question: str, today: date) -> WantedEvents | None:
         return None
     categories, status = kind
     meeting = _MEETING.search(question)
-    rest = question.replace(meeting[0], " ") if meeting else question
-    period = None if meeting else period_of(question, today)
-    if period is not None:
-        rest = re.sub(re.escape(period.words), " ", rest, flags=_I)
-        rest = re.sub(re.escape(period.words.partition(" ")[2] or period.words), " ", rest, flags=_I)
+    rest = _DUE.sub(" ", question.replace(meeting[0], " ") if meeting else question)
+    by_due = bool(_DUE.search(question))
+    periods = [] if meeting else _periods(question, today, by_due)
+    if periods:
+        rest = re.sub(re.escape(periods[0].words), " ", rest, flags=_I)
+        rest = re.sub(re.escape(periods[0].words.partition(" ")[2] or periods[0].words), " ", rest, flags=_I)
     names = [word for word in _beside(rest) if word.lower() not in _ASIDE]
     if len(names) > 2 or not all(word[0].isupper() for word in names):
         return None
     person = names[-1].removesuffix("'s").removesuffix("’s") if names else None
-    return WantedEvents(categories, status, person, period, meeting is not None)
+    period, before = (*periods, None, None)[:2]
+    return WantedEvents(categories, status, person, period, meeting is not None, by_due, before)
+
+
+def _periods(question: str, today: date, by_due: bool) -> list[AskedPeriod]:
+    """The time that is meant; of what is due the next such time, and then that of a year before."""
+    past = period_of(question, today)
+    if not by_due:
+        return [past] if past else []
+    if _OVERDUE.search(question) and past is None:
+        return [AskedPeriod(None, today - timedelta(days=1), "")]
+    ahead = period_of(question, today, "future")
+    return [one for one in (ahead, past if past != ahead and _is_year_before(past, ahead) else None) if one]
+
+
+def _is_year_before(past: AskedPeriod | None, ahead: AskedPeriod | None) -> bool:
+    """Not last Friday, where the coming one is meant."""
+    days = [one and (one.last or one.first) for one in (past, ahead)]
+    return bool(days[0] and days[1] and days[1] - days[0] > timedelta(days=300))
 
 
 def _kind(question: str) -> tuple[Sequence[Category], EventStatus | None] | None:
-    if _OPEN.search(question):
+    if _OPEN.search(question) or _DUE.search(question):
         return (Category.COMMITMENT,), "open"
     if _CHANGED.search(question):
         return (Category.CHANGE, Category.DECISION), None

@@ -260,6 +260,6 @@ def day_told(event: ToldEvent) -> str:
     return "an unknown day" if event.undated else day_of(event.happened_at)
 
 
-def day_of(moment: datetime) -> str:
+def day_of(moment: date) -> str:
     """As a person writes it: 2 March 2026."""
     return f"{moment.day} {moment:%B %Y}"
