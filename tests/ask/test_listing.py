@@ -48,6 +48,17 @@ APRIL = "Date: 2026-04-02\n\nDecision: we use Postgres for the event store."
         ("Was wurde beschlossen?", {"kind": "decisions and changes"}),
         ("What is still open?", {"kind": "commitments", "state": "open"}),
         ("What did we decide about pricing?", None),
+        ("What did Dev promise?", {"kind": "commitments", "person": "Dev"}),
+        ("what did dev promise", {"kind": "commitments", "person": "dev"}),
+        ("What has Aisha Bello committed to?", {"kind": "commitments", "person": "Aisha Bello"}),
+        ("What did Dev and Aisha promise?", {"kind": "commitments", "person": "Dev or Aisha"}),
+        ("What did Dev promise Aisha?", None),
+        ("What did Dev promise the board?", None),
+        ("Was hat Jonas zugesagt?", {"kind": "commitments", "person": "Jonas"}),
+        ("Welche Risiken hat Mira genannt?", {"kind": "risks", "person": "Mira"}),
+        ("What did Ada decide?", {"kind": "decisions and changes", "person": "Ada"}),
+        ("Which tasks does Ada have this week?",
+         {"kind": "commitments", "state": "open", "person": "Ada", "due": "due 16 November 2026 to 22 November 2026"}),
         ("When does the contract end?", None),
     ],
 )  # fmt: skip
@@ -73,6 +84,34 @@ async def test_lists_keep_to_time_person_and_state_and_say_so(
     assert "Postgres" in since.text and since.understood["time"] == "from 2 March 2026 on"
     plain = Question(question="What was decided in March?", as_words=True)
     assert (await mnemon.asking.ask(tenant, ADA, plain.question, plain)).understood == {}
+
+
+PROMISES = """Stand-up
+
+Date: 2026-03-04
+Present: Aisha Bello, Dev Patel, Jonas Weber
+
+- Dev Patel will send the draft to Aisha Bello by 12 March 2026.
+- Jonas Weber will book the hall for Dev Patel.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What did Dev promise?", "draft"), ("What has Dev Patel committed to?", "draft"),
+        ("Was hat Jonas zugesagt?", "hall"), ("what did jonas promise", "hall"),
+    ],
+)  # fmt: skip
+async def test_promises_are_of_whoever_owes_them(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done, question: str, told: str
+) -> None:
+    await added(PROMISES, "standup.txt")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, question)
+    assert [told in one.text for one in answer.sentences] == [True]
+    nobodys = await mnemon.asking.ask(tenant, ADA, "What did Aisha promise?")
+    assert nobodys.outcome == "refused"
 
 
 async def test_what_was_replaced_is_listed_as_replaced(

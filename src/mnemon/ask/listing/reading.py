@@ -23,9 +23,9 @@ from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Category
 # Looked at of each kind, and shown.
 LOOKED_AT, LISTED = 200, 20
 EVIDENCE = """
-SELECT DISTINCT ON (e.event_id) e.event_id, e.category, e.status, e.happened_at, e.due, e.confidence,
-    v.doc_version_id, v.start_char, v.end_char, v.quote, r.doc_id, r.version_number, r.is_active, r.media_type,
-    r.written_at, d.title, split_part(d.source_uri, '#of=', 1) AS source_uri
+SELECT DISTINCT ON (e.event_id) e.event_id, e.category, e.status, e.happened_at, e.due, e.actors,
+    e.confidence, v.doc_version_id, v.start_char, v.end_char, v.quote, r.doc_id, r.version_number, r.is_active,
+    r.media_type, r.written_at, d.title, split_part(d.source_uri, '#of=', 1) AS source_uri
 FROM mnemon.semantic_events AS e
 JOIN mnemon.event_evidence AS v ON v.tenant_id = e.tenant_id AND v.event_id = e.event_id
 JOIN mnemon.document_revisions AS r ON r.tenant_id = e.tenant_id AND r.doc_version_id = v.doc_version_id
@@ -87,6 +87,7 @@ async def list_events(database: Database, tenant: UUID, reader: Reader, wanted: 
         await read_as(tx, reader)
         rows = await (await tx.execute(EVIDENCE, (found, FACT_CONFIDENCE))).fetchall()
         standing = await read_successors(tx, [row["event_id"] for row in rows if row["status"] == "superseded"])
+    rows = [row for row in rows if _is_of(row, wanted.people)]
     if not wanted.by_due:
         rows = _in_one_year(rows, wanted.period)
     if not rows:
@@ -107,15 +108,27 @@ def _day(row: dict[str, Any], wanted: WantedEvents) -> date:
 
 
 async def _happened(database: Database, tenant: UUID, reader: Reader, wanted: WantedEvents) -> list[str]:
-    return [
-        event["event_id"]
-        for category in wanted.categories
-        for event in (
-            await event_search(
-                database, tenant, reader, _filters(wanted, category), limit=LOOKED_AT, include_evidence=False
-            )
-        )["events"]
+    asked = [_filters(wanted, category, name) for category in wanted.categories for name in _names(wanted)]
+    found = [
+        await event_search(database, tenant, reader, one, limit=LOOKED_AT, include_evidence=False) for one in asked
     ]
+    return list({event["event_id"]: None for page in found for event in page["events"]})
+
+
+def _names(wanted: WantedEvents) -> list[str | None]:
+    """Each word of each name: a text may tell the whole name or one word of it."""
+    return [word for name in wanted.people for word in name.split()] or [None]
+
+
+def _is_of(row: dict[str, Any], people: Sequence[str]) -> bool:
+    """Whether one of them takes part; a commitment is of whoever owes it."""
+    owned = row["category"] == Category.COMMITMENT
+    known = [_words(one["ref"]) for one in row["actors"] if not owned or one["role"] == "owner"]
+    return not people or any(_words(name) <= own or own <= _words(name) for name in people for own in known)
+
+
+def _words(name: str) -> set[str]:
+    return set(name.lower().split())
 
 
 async def _due(
@@ -133,11 +146,14 @@ async def _due_within(
 ) -> list[str]:  # fmt: skip
     period = wanted.period
     first = period.first if period and period.first else (datetime.now(UTC).date() if from_today else None)
-    found = await open_commitments(
-        database, tenant, reader, owner=wanted.person, due_from=first, due_to=period.last if period else None,
-        limit=LOOKED_AT,
-    )  # fmt: skip
-    return [one["event_id"] for one in found["commitments"] if one["due"]]
+    found = [
+        await open_commitments(
+            database, tenant, reader, owner=name, due_from=first, due_to=period.last if period else None,
+            limit=LOOKED_AT,
+        )
+        for name in _names(wanted)
+    ]  # fmt: skip
+    return list({one["event_id"]: None for page in found for one in page["commitments"] if one["due"]})
 
 
 async def _since_last_meeting(tx: Connection) -> AskedPeriod | None:
@@ -145,10 +161,10 @@ async def _since_last_meeting(tx: Connection) -> AskedPeriod | None:
     return AskedPeriod(row["day"].date(), None, "") if row and row["day"] else None
 
 
-def _filters(wanted: WantedEvents, category: Category) -> EventFilters:
+def _filters(wanted: WantedEvents, category: Category, name: str | None) -> EventFilters:
     period = wanted.period if wanted.period and not wanted.period.any_year else None
     return EventFilters(
-        category=category.value, status=wanted.status, actor=wanted.person,
+        category=category.value, status=wanted.status, actor=name,
         time_from=_moment(period.first, time.min) if period and period.first else None,
         time_to=_moment(period.last, time.max) if period and period.last else None,
     )  # fmt: skip
@@ -193,7 +209,7 @@ def _choices(row: dict[str, Any], standing: Successor | None, by_due: bool) -> l
     if by_due:
         return [Choice(candidate, "answer", f"Due {day_of(row['due'])}:")]
     if event.status != "superseded":
-        return [Choice(candidate)]
+        return [Choice(candidate, "answer", "Done:" if event.status == "done" else "")]
     if standing is None:
         return [Choice(candidate, "replaced", "Replaced since:")]
     now, when = standing.event, day_told(standing.event)

@@ -9,16 +9,15 @@ from mnemon.ask.quoting.hearing import WORD
 from mnemon.ask.quoting.needs import FILLERS
 from mnemon.ask.quoting.periods import AskedPeriod, period_of
 from mnemon.semantics.inputs import EventStatus
+from mnemon.semantics.search.occasions import asked_for, without_kind
 from mnemon.semantics.semantic_event import Category
 
 _I = re.IGNORECASE
-_DECIDED = re.compile(r"\b(?:decid\w+|decisions?|agreed|agreements?|beschlossen|beschlüsse\w*|beschluss|entschied\w*|"
-                      r"entscheidung\w*|vereinbart)\b", _I)  # fmt: skip
 _CHANGED = re.compile(r"\b(?:chang(?:e|es|ed|ing)|is new|geändert|änderung\w*|verändert|neu)\b", _I)
 _OPEN = re.compile(
     r"\b(?:(?:still )?open|outstanding|left to do|to-?dos?|action items?|open (?:tasks?|points?|items?)|tasks?|"
-    r"offen\w*|ausstehend\w*|aufgaben?)\b|\bstill (?:has|have|need) to\b|\b(?:does|do) .+ still (?:have|need) to do\b|"
-    r"\b(?:muss|müssen) .+ noch (?:tun|machen|erledigen)\b", _I,
+    r"offen\w*|ausstehend\w*|aufgaben?)\b|\bstill (?:has|have|need) to\b|\b(?:does|do) .+ (?:have|need) to do\b|"
+    r"\bmust .+ do\b|\b(?:muss|müssen) .+ (?:tun|machen|erledigen)\b", _I,
 )  # fmt: skip
 # When something is to be done, not when it was said.
 _LATE = r"overdue|past due|überfällig\w*"
@@ -35,12 +34,25 @@ _MEETING = re.compile(
 )  # fmt: skip
 # What may stand beside the kind, the time and the person, and asks about nothing else.
 _ASIDE = frozenset(
-    """still open left outstanding new changed change changes made taken been things thing points point items item tasks
-    task todo todos action list decisions decision decide decides decided agree agreed agreements meeting project team
-    everything anything
-    noch offen offene offenen neu geändert sachen punkte aufgaben aufgabe beschlüsse entscheidungen getroffen gefasst
-    tun erledigen machen beschlossen entschieden vereinbart sich""".split()  # noqa: SIM905
+    """still open left outstanding new changed change changes made taken been things thing points point items item todo
+    todos action list meeting project team everything anything raise raised named mention mentioned flag flagged see
+    sees
+    noch offen offene offenen neu geändert sachen punkte getroffen gefasst tun erledigen machen sich genannt nennt sieht
+    gemeldet angesprochen erwähnt""".split()  # noqa: SIM905
 )
+# Whoever does what the verb says, also where the name is written small; "about the price" is a matter.
+_SUBJECT = re.compile(
+    r"\b(?:did|do|does|has|have|had|must|will|hat|haben|hatte|muss|soll|wird)\s+(?:the\s+|our\s+|die\s+|der\s+|das\s+)?"
+    r"([^\W\d_][\w-]+)\b", _I,
+)  # fmt: skip
+_JOINED = re.compile(r",|\b(?:and|or|und|oder)\b", _I)
+# What is decided is often told as a change.
+_LISTED: dict[Category, Sequence[Category]] = {
+    Category.DECISION: (Category.DECISION, Category.CHANGE),
+    Category.COMMITMENT: (Category.COMMITMENT,),
+    Category.QUALITY_RISK: (Category.QUALITY_RISK,),
+    Category.FEEDBACK: (Category.FEEDBACK,),
+}
 
 
 @dataclass(frozen=True)
@@ -49,8 +61,8 @@ class WantedEvents:
 
     categories: Sequence[Category]
     status: EventStatus | None
-    # A word of the name of whoever takes part.
-    person: str | None
+    # Names of those who take part, any of them; of a commitment, who owes it.
+    people: Sequence[str]
     period: AskedPeriod | None
     # The period begins with the last meeting, whose day the library knows.
     since_meeting: bool = False
@@ -63,8 +75,8 @@ class WantedEvents:
         told = {"kind": " and ".join(_PLURALS[one] for one in self.categories)}
         if self.status:
             told["state"] = self.status
-        if self.person:
-            told["person"] = self.person
+        if self.people:
+            told["person"] = " or ".join(self.people)
         if self.by_due:
             told["due"] = f"due {_span(self.period)}" if self.period else "due on any day"
         elif self.period:
@@ -72,7 +84,10 @@ class WantedEvents:
         return told
 
 
-_PLURALS = {Category.DECISION: "decisions", Category.CHANGE: "changes", Category.COMMITMENT: "commitments"}
+_PLURALS = {
+    Category.DECISION: "decisions", Category.CHANGE: "changes", Category.COMMITMENT: "commitments",
+    Category.QUALITY_RISK: "risks", Category.FEEDBACK: "feedback",
+}  # fmt: skip
 
 
 def wanted_events(question: str, today: date) -> WantedEvents | None:
@@ -86,17 +101,16 @@ def wanted_events(question: str, today: date) -> WantedEvents | None:
     categories, status = kind
     meeting = _MEETING.search(question)
     rest = _DUE.sub(" ", question.replace(meeting[0], " ") if meeting else question)
-    by_due = bool(_DUE.search(question))
+    by_due = bool(_DUE.search(question)) or (status == "open" and _is_ahead(question, today))
     periods = [] if meeting else _periods(question, today, by_due)
     if periods:
         rest = re.sub(re.escape(periods[0].words), " ", rest, flags=_I)
         rest = re.sub(re.escape(periods[0].words.partition(" ")[2] or periods[0].words), " ", rest, flags=_I)
-    names = [word for word in _beside(rest) if word.lower() not in _ASIDE]
-    if len(names) > 2 or not all(word[0].isupper() for word in names):
+    people = _people(without_kind(rest), question)
+    if people is None:
         return None
-    person = names[-1].removesuffix("'s").removesuffix("’s") if names else None
     period, before = (*periods, None, None)[:2]
-    return WantedEvents(categories, status, person, period, meeting is not None, by_due, before)
+    return WantedEvents(categories, status, people, period, meeting is not None, by_due, before)
 
 
 def _periods(question: str, today: date, by_due: bool) -> list[AskedPeriod]:
@@ -110,6 +124,12 @@ def _periods(question: str, today: date, by_due: bool) -> list[AskedPeriod]:
     return [one for one in (ahead, past if past != ahead and _is_year_before(past, ahead) else None) if one]
 
 
+def _is_ahead(question: str, today: date) -> bool:
+    """What is open "this week" or "by Friday" is due then; what is open "since May" was said then."""
+    period = period_of(question, today, "future")
+    return period is not None and not period.any_year and period.last is not None and period.last >= today
+
+
 def _is_year_before(past: AskedPeriod | None, ahead: AskedPeriod | None) -> bool:
     """Not last Friday, where the coming one is meant."""
     days = [one and (one.last or one.first) for one in (past, ahead)]
@@ -121,14 +141,31 @@ def _kind(question: str) -> tuple[Sequence[Category], EventStatus | None] | None
         return (Category.COMMITMENT,), "open"
     if _CHANGED.search(question):
         return (Category.CHANGE, Category.DECISION), None
-    if _DECIDED.search(question):
-        return (Category.DECISION, Category.CHANGE), None
-    return None
+    asked = asked_for(question)
+    return (_LISTED[asked[0]], None) if asked and asked[0] in _LISTED else None
 
 
-def _beside(question: str) -> list[str]:
-    """Words that neither ask nor bind."""
-    return [found[0] for found in WORD.finditer(question) if found[0].lower() not in FILLERS and len(found[0]) > 1]
+def _people(rest: str, question: str) -> list[str] | None:
+    """Who is named in what is left of a question; None where anything else is."""
+    found = [word for word in WORD.finditer(rest) if _tells(word[0])]
+    if not all(word[0][0].isupper() for word in found):
+        subject = _SUBJECT.search(question)
+        return [found[0][0]] if len(found) == 1 and subject and subject[1] == found[0][0] else None
+    names: list[str] = []
+    for number, word in enumerate(found):
+        name = word[0].removesuffix("'s").removesuffix("’s")
+        if number and f"{found[number - 1][0]} {word[0]}" in question:
+            names[-1] += f" {name}"
+        elif number and not _JOINED.search(rest, found[number - 1].end(), word.start()):
+            return None
+        else:
+            names.append(name)
+    return names
+
+
+def _tells(word: str) -> bool:
+    """Not what asks, binds or stands beside."""
+    return len(word) > 1 and word.lower() not in FILLERS and word.lower() not in _ASIDE
 
 
 def _span(period: AskedPeriod) -> str:

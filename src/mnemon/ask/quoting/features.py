@@ -150,17 +150,31 @@ class Weighing:
             "section": self.share(first_heading) if one.place == 0 else 0.6 * self.share(first_heading),
         }
         values["in_time"] = self._in_time(one, said_on or (origin.written_at and origin.written_at.date()), events)
-        values |= self._kind(one) | self._shape(one) | self._people(one, people) | self._events(events)
+        values |= self._kind(one) | self._shape(one) | self._people(one, people, events) | self._events(events)
         return CandidateStatement(one, origin, score, values, events, own | alike | heads, own, said_on=said_on)
 
     def _told_by(self, events: Sequence[ToldEvent]) -> str:
         """What a statement says by telling of an event of the kind that is asked for: that it is one, and when."""
-        wanted = [one for one in events if self.asked_event and one.category in _TOLD_AS[self.asked_event[0]]]
+        wanted = [one for one in events if self._asks_for(one)]
         if not wanted or self.asked_event is None:
             return ""
         return " ".join(
             (self.asked_event[1], *(f"{one.happened_at:%d %B %Y}".lstrip("0") for one in wanted if not one.undated))
         )
+
+    def _asks_for(self, event: ToldEvent) -> bool:
+        """Whether it is of the kind that is asked for; a promise must be owed by one of those who are named."""
+        if self.asked_event is None or event.category not in _TOLD_AS[self.asked_event[0]]:
+            return False
+        return not self._is_owed_by_others([event])
+
+    def _is_owed_by_others(self, events: Sequence[ToldEvent]) -> bool:
+        """Where it is asked what somebody promised: whether only promises of others are told."""
+        asked = self.asked_event is not None and self.asked_event[0] == Category.COMMITMENT
+        if not asked or not self.asked_people or things.PASSIVE.search(self.need.question):
+            return False
+        owners = [one.owners for one in events if one.category == Category.COMMITMENT and one.owners]
+        return bool(owners) and not any({folded(word) for word in words_in(one)} & self.asked_people for one in owners)
 
     def _in_time(self, one: Statement, day: date | None, events: Sequence[ToldEvent]) -> float:
         """1 where it was at the time that the question names, or the text names that; -1 where it was not."""
@@ -218,14 +232,14 @@ class Weighing:
             "changes_now": float(self.asks_now and bool(things.CHANGES.search(one.text))),
         }
 
-    def _people(self, one: Statement, involved: str) -> StatementValues:
+    def _people(self, one: Statement, involved: str, events: Sequence[ToldEvent]) -> StatementValues:
         """Whether those whom the question names say it, or are named in it; or somebody else says it."""
         if not self.asked_people:
             return {"by_named": 0.0, "of_named": 0.0, "of_other": 0.0, "of_themselves": 0.0}
         speaker = {folded(word) for word in words_in(one.speaker or "")}
         named = {folded(word) for word in words_in(f"{one.text} {involved}")}
         says_it = bool(speaker & self.asked_people)
-        of_it = bool(named & self.asked_people)
+        of_it = bool(named & self.asked_people) and not self._is_owed_by_others(events)
         other = bool(named & (self.people - self.asked_people)) or bool(speaker and not says_it)
         return {
             "by_named": float(says_it),
@@ -235,9 +249,8 @@ class Weighing:
         }
 
     def _events(self, events: Sequence[ToldEvent]) -> StatementValues:
-        wanted = _TOLD_AS.get(self.asked_event[0], ()) if self.asked_event else ()
         return {
-            "told": float(any(one.category in wanted for one in events)),
+            "told": float(any(self._asks_for(one) for one in events)),
             "event": float(bool(events)),
             "replaced": float(any(one.status == "superseded" for one in events)) * (-0.5 if self.need.past else 1),
         }

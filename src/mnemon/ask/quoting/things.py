@@ -99,6 +99,8 @@ _STILL_TO_DO = re.compile(r"\b(?:still|open|left|outstanding|pending|noch|offen\
 
 _FIRST_PERSON = re.compile(r"\b(?:I|I['’]\w+|my|me|mine|ich|mir|mich|mein(?:e[rnms]?)?)\b")
 
+# Who is named in such a question may be the one to whom it is done; "Was" that opens a German one asks.
+PASSIVE = re.compile(r"(?<=\s)(?:was|were|been|being|wurden?|worden)\b", _I)
 QUESTION = re.compile(r"\?[\s\"'”’)*_]*$")
 GREETING = re.compile(
     r"\W*(?:hi|hello|hey|hallo|dear|liebe[rs]?|moin|servus|good (?:morning|afternoon|evening)|guten (?:morgen|"

@@ -12,7 +12,9 @@ from mnemon.db.database import Connection
 # Not what is more often no such event than one.
 TOLD = """
 SELECT e.event_id, v.doc_version_id, v.start_char, v.end_char, e.category, e.status, e.happened_at, e.undated,
-       (SELECT string_agg(one ->> 'ref', ', ') FROM jsonb_array_elements(e.actors) AS one) AS people
+       (SELECT string_agg(one ->> 'ref', ', ') FROM jsonb_array_elements(e.actors) AS one) AS people,
+       (SELECT string_agg(one ->> 'ref', ', ') FROM jsonb_array_elements(e.actors) AS one
+         WHERE one ->> 'role' = 'owner') AS owners
 FROM unnest(%(revisions)s::uuid[], %(starts)s::integer[], %(ends)s::integer[]) AS wanted (revision, first, last)
 JOIN mnemon.event_evidence AS v
   ON v.tenant_id = mnemon.current_tenant() AND v.doc_version_id = wanted.revision
@@ -62,6 +64,8 @@ class ToldEvent:
     people: str
     # Its text tells no day: `happened_at` is when it came to us.
     undated: bool = False
+    # Of a commitment: who owes it.
+    owners: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ async def read_successors(tx: Connection, replaced: Sequence[str]) -> dict[str, 
 def _event(row: dict[str, Any]) -> ToldEvent:
     return ToldEvent(
         row["event_id"], row["doc_version_id"], row["start_char"], row["end_char"], row["category"], row["status"],
-        row["happened_at"], row["people"] or "", row["undated"],
+        row["happened_at"], row["people"] or "", row["undated"], row.get("owners") or "",
     )  # fmt: skip
 
 

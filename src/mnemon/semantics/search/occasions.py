@@ -9,12 +9,13 @@ _KINDS = (
     (
         Category.DECISION,
         r"decid(?:e|es|ed|ing)|decisions?|agreed?|agreements?|conclu(?:de|ded|sions?)|approved?|"
-        r"beschlossen|beschlüssen?|beschlu(?:ss|ß)|beschlie(?:ss|ß)t|entschieden|entscheidung(?:en)?|vereinbart",
+        r"beschlossen|beschlüssen?|beschlu(?:ss|ß)|beschlie(?:ss|ß)t|entschied(?:en)?|entscheidung(?:en)?|vereinbart",
     ),
     (
         Category.COMMITMENT,
-        r"promis(?:e|es|ed)|commit(?:s|ted|ments?)?|action items?|to-?dos?|assigned|tasks?|"
-        r"versprochen|zugesagt|zusagen?|aufgaben?",
+        r"promis(?:e|es|ed)|commit(?:s|ted|ments?)?|pledg(?:e|es|ed)|under(?:take|takes|took|taken)|action items?|"
+        r"to-?dos?|assigned|tasks?|"
+        r"verspr(?:ochen|icht|ach|echen)|zugesagt|zusagen?|aufgaben?|übernommen",
     ),
     (Category.QUALITY_RISK, r"risks?|blockers?|concerns?|worr(?:y|ies|ied)|risiken|risiko|bedenken"),
     (Category.FEEDBACK, r"feedback|complain(?:s|ed|ts?)?|prais(?:e|ed)|rückmeldung(?:en)?|beschwerden?"),
