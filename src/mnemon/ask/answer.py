@@ -13,7 +13,7 @@ from mnemon.ask.conversing.turns import AskedNow, asked_now
 from mnemon.ask.explained import WeighedExplanation, explain
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.hits import PassageHit
-from mnemon.ask.inputs import PassageFilters, Question
+from mnemon.ask.inputs import PassageFilters, Question, is_as_words
 from mnemon.ask.listing.reading import ListedEvents, list_events
 from mnemon.ask.listing.wanted import wanted_events
 from mnemon.ask.proven import ProvenSentence
@@ -25,7 +25,7 @@ from mnemon.ask.quoting.surroundings import read_stretches
 from mnemon.ask.quoting.told import NOTHING_TOLD, read_told
 from mnemon.ask.quoting.weighed import PASSAGES, Weighed, weigh_statements
 from mnemon.ask.recall import Recall, Remembered, remember_nothing
-from mnemon.ask.refusal import MISSES, Refusal, refuse_no_proof, refuse_nothing_found, refuse_weak
+from mnemon.ask.refusal import MISSES, Refusal, refuse_no_proof, refuse_nothing_found, refuse_other_time, refuse_weak
 from mnemon.ask.search import Ranked, Searcher
 from mnemon.ask.written import Written, write_answer
 from mnemon.documents.access import Reader, read_as
@@ -174,13 +174,13 @@ class Asking:
         """A follow-up as one would ask it alone."""
         given = filters.conversation_id if isinstance(filters, Question) else None
         checked = checked_question(question)
-        if _wants(filters, "as_words"):
+        if is_as_words(filters):
             return AskedNow(checked, checked, given)
         return await asked_now(self._events, self._searcher.database, tenant, actor, checked, given)
 
     async def _listed(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters) -> ListedEvents | None:
         """The events that a question lists, where it does. Filters are of documents: with one set, none are listed."""
-        if filters.applied() or _wants(filters, "as_words"):
+        if filters.applied() or is_as_words(filters):
             return None
         wanted = wanted_events(question, datetime.now(UTC).date())
         return await list_events(self._searcher.database, tenant, Reader.of(actor), wanted) if wanted else None
@@ -204,8 +204,11 @@ class Asking:
         self, tenant: UUID, actor: Actor, asked: AskedNow, findings: Findings, began: float
     ) -> Answer:  # fmt: skip
         reader = Reader.of(actor)
-        ranked, hits = findings.ranked, findings.hits
+        filters = findings.ranked.filters
         weighed = await self.weigh(tenant, reader, findings)
+        if weighed.of_other_times:
+            findings, weighed = await self._at_that_time(tenant, actor, findings, weighed)
+        ranked, hits = findings.ranked, findings.hits
         refusal: Refusal | None = None
         written = Written([], 0, "")
         if weighed.enough:
@@ -214,6 +217,8 @@ class Asking:
             seen = await self._as_seen(tenant, reader, ranked)
             if not ranked.order and not findings.remembered:
                 refusal = refuse_nothing_found(seen, hits)
+            elif weighed.of_other_times:
+                refusal = refuse_other_time(seen, weighed.of_other_times, hits)
             elif not weighed.enough:
                 refusal = refuse_weak(seen, weighed.of_somebody_else, hits)
             else:
@@ -222,12 +227,25 @@ class Asking:
             query_id=new_uuid(), question=asked.question, outcome="refused" if refusal else "answered",
             sentences=written.sentences, refusal=refusal, strength=weighed.chance, mode=_mode(ranked),
             lexical_only=ranked.lexical_only, model=written.model or None, dropped=written.dropped,
-            filters=ranked.filters.applied(), understood=asked.understood(), conversation_id=asked.conversation_id,
-            explanation=explain(weighed) if _wants(ranked.filters, "explain") else None,
-            seconds=time.perf_counter() - began,
+            filters=filters.applied(), understood=weighed.understood() | asked.understood(),
+            conversation_id=asked.conversation_id,
+            explanation=explain(weighed) if _wants_explanation(filters) else None, seconds=time.perf_counter() - began,
         )  # fmt: skip
         await record_question(self._events, tenant, actor, answer)
         return answer
+
+    async def _at_that_time(
+        self, tenant: UUID, actor: Actor, findings: Findings, weighed: Weighed
+    ) -> tuple[Findings, Weighed]:  # fmt: skip
+        """Once more among what was written at the time that is asked for, where its words come nearest at others."""
+        period, filters = weighed.of_other_times, findings.ranked.filters
+        if period is None or filters.from_date or filters.to_date:
+            return findings, weighed
+        first, last = period.moments()
+        then = filters.model_copy(update={"from_date": first, "to_date": last})
+        found = await self.find(tenant, actor, findings.ranked.asked.question, then)
+        again = await self.weigh(tenant, Reader.of(actor), found)
+        return (found, again) if again.enough else (findings, weighed)
 
     async def weigh(self, tenant: UUID, reader: Reader, findings: Findings) -> Weighed:
         """Every statement in and around what was found."""
@@ -273,9 +291,9 @@ class Asking:
         return replace(written, sentences=kept, dropped=written.dropped + len(written.sentences) - len(kept))
 
 
-def _wants(filters: PassageFilters, what: Literal["as_words", "explain"]) -> bool:
+def _wants_explanation(filters: PassageFilters) -> bool:
     """Of a question that came through a door."""
-    return isinstance(filters, Question) and bool(getattr(filters, what))
+    return isinstance(filters, Question) and filters.explain
 
 
 def _mode(ranked: Ranked) -> str:

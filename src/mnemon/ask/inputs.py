@@ -76,6 +76,11 @@ class Question(PassageFilters):
     )
 
 
+def is_as_words(filters: PassageFilters) -> bool:
+    """Whether nothing in the question is to be taken as a limit."""
+    return isinstance(filters, Question) and filters.as_words
+
+
 class EvidenceAsked(Input):
     """A span of a version."""
 

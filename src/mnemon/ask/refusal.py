@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.quoting.needs import FILLERS
+from mnemon.ask.quoting.periods import AskedPeriod
 from mnemon.ask.wording import says, words_of
 
 if TYPE_CHECKING:
@@ -14,12 +16,13 @@ if TYPE_CHECKING:
 
 MISSES = 3
 
-Code = Literal["nothing_found", "weak_evidence", "another_person", "no_proof"]
+Code = Literal["nothing_found", "weak_evidence", "another_person", "another_time", "no_proof"]
 
 
 @dataclass(frozen=True)
 class NearMiss:
-    """A passage that came near and did not suffice; `relevant` tells whether a search would show it."""
+    """A passage that came near and did not suffice; `relevant` tells whether a search would show it, `day` when it was
+    said or written, where that is known."""
 
     doc_id: UUID
     doc_version_id: UUID
@@ -29,6 +32,7 @@ class NearMiss:
     snippet: str
     score: float
     relevant: bool
+    day: date | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,14 @@ def refuse_weak(ranked: "Ranked", not_by: Sequence[str], hits: Sequence[PassageH
     return _refusal("weak_evidence", "The sources do not say enough about this to answer.", ranked, hits[:MISSES])
 
 
+def refuse_other_time(ranked: "Ranked", asked: AskedPeriod, hits: Sequence[PassageHit]) -> Refusal:
+    """What comes near is of other times than the one asked for."""
+    days = sorted({day for hit in hits[:MISSES] if (day := _day(hit)) and not asked.holds(day)})
+    others = f": {' and '.join(f'{day.day} {day:%B %Y}' for day in days)}" if days else ""
+    told = f"Nothing that was found is of {asked.told}; what comes nearest is of another time{others}."
+    return _refusal("another_time", told, ranked, hits[:MISSES])
+
+
 def refuse_no_proof(ranked: "Ranked", dropped: int, hits: Sequence[PassageHit]) -> Refusal:
     said = f"None of the {dropped} sentences drafted" if dropped else "No sentence"
     return _refusal("no_proof", f"{said} could be proven by the sources.", ranked, hits[:MISSES])
@@ -98,4 +110,10 @@ def _as_asked(ranked: "Ranked", lexeme: str) -> str:
 
 def _near_miss(hit: PassageHit, relevant: bool) -> NearMiss:
     shown = hit.snippet
-    return NearMiss(hit.doc_id, hit.doc_version_id, hit.title, shown.start, shown.end, shown.text, hit.score, relevant)
+    return NearMiss(
+        hit.doc_id, hit.doc_version_id, hit.title, shown.start, shown.end, shown.text, hit.score, relevant, _day(hit)
+    )
+
+
+def _day(hit: PassageHit) -> date | None:
+    return hit.said_on or (hit.written_at.date() if hit.written_at else None)

@@ -89,7 +89,8 @@ def _print_refusal(answer: Answered) -> None:
     unknown = f"; no passage has {', '.join(searched.unknown_words)}" if searched.unknown_words else ""
     say(f"Searched {counted(searched.chunks, 'passage')}{unknown}.")
     for miss in refusal.near_misses:
-        say(f"  {'near' if miss.relevant else 'not near enough'}: {miss.title}: “{one_line(miss.snippet)}”")
+        day = f", {miss.day.day} {miss.day:%B %Y}" if miss.day else ""
+        say(f"  {'near' if miss.relevant else 'not near enough'}{day}: {miss.title}: “{one_line(miss.snippet)}”")
 
 
 def _print_found(found: PassagesFound) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -162,16 +162,8 @@ async def _since_last_meeting(tx: Connection) -> AskedPeriod | None:
 
 
 def _filters(wanted: WantedEvents, category: Category, name: str | None) -> EventFilters:
-    period = wanted.period if wanted.period and not wanted.period.any_year else None
-    return EventFilters(
-        category=category.value, status=wanted.status, actor=name,
-        time_from=_moment(period.first, time.min) if period and period.first else None,
-        time_to=_moment(period.last, time.max) if period and period.last else None,
-    )  # fmt: skip
-
-
-def _moment(day: date, at: time) -> datetime:
-    return datetime.combine(day, at, UTC)
+    first, last = wanted.period.moments() if wanted.period and not wanted.period.any_year else (None, None)
+    return EventFilters(category=category.value, status=wanted.status, actor=name, time_from=first, time_to=last)
 
 
 def _in_one_year(rows: Sequence[dict[str, Any]], period: AskedPeriod | None) -> list[dict[str, Any]]:

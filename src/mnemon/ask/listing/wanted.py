@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from mnemon.ask.quoting.hearing import WORD
 from mnemon.ask.quoting.needs import FILLERS
-from mnemon.ask.quoting.periods import AskedPeriod, period_of
+from mnemon.ask.quoting.periods import AskedPeriod, period_of, told_span
 from mnemon.semantics.inputs import EventStatus
 from mnemon.semantics.search.occasions import asked_for, without_kind
 from mnemon.semantics.semantic_event import Category
@@ -78,9 +78,9 @@ class WantedEvents:
         if self.people:
             told["person"] = " or ".join(self.people)
         if self.by_due:
-            told["due"] = f"due {_span(self.period)}" if self.period else "due on any day"
+            told["due"] = f"due {told_span(self.period)}" if self.period else "due on any day"
         elif self.period:
-            told["time"] = _span(self.period)
+            told["time"] = told_span(self.period)
         return told
 
 
@@ -166,10 +166,3 @@ def _people(rest: str, question: str) -> list[str] | None:
 def _tells(word: str) -> bool:
     """Not what asks, binds or stands beside."""
     return len(word) > 1 and word.lower() not in FILLERS and word.lower() not in _ASIDE
-
-
-def _span(period: AskedPeriod) -> str:
-    first, last = (one and f"{one.day} {one:%B %Y}" for one in (period.first, period.last))
-    if first and last:
-        return first if first == last else f"{first} to {last}"
-    return f"from {first} on" if first else f"until {last}"

@@ -9,7 +9,7 @@ from functools import cached_property
 from mnemon.ask.quoting import things
 from mnemon.ask.quoting.hearing import Hearing, folded, words_in
 from mnemon.ask.quoting.needs import Need
-from mnemon.ask.quoting.periods import period_of
+from mnemon.ask.quoting.periods import AskedPeriod, names_time_of, period_of
 from mnemon.ask.quoting.statements import Statement
 from mnemon.ask.quoting.surroundings import StatementSource, Stretch
 from mnemon.ask.quoting.told import ToldEvent, ToldEvents
@@ -70,8 +70,11 @@ class CandidateStatement:
 class Weighing:
     """Measures statements for one question."""
 
-    def __init__(self, need: Need, terms: Sequence[Term], texts: int, people: Sequence[str] = ()) -> None:
+    def __init__(
+        self, need: Need, terms: Sequence[Term], texts: int, people: Sequence[str] = (), *, as_words: bool = False
+    ) -> None:
         self.need = need
+        self.as_words = as_words
         self.people = frozenset(folded(word) for name in people for word in words_in(name) if len(word) > 2)
         self.hearing = Hearing(need.words)
         self.weights = [_weight(number, word, need, terms, texts) for number, word in enumerate(need.words)]
@@ -84,6 +87,8 @@ class Weighing:
         self.asked_people = frozenset(folded(need.words[number]) for number in need.names) & self.people
         self.asked_event = asked_for(need.question)
         self.period = period_of(need.question, datetime.now(UTC).date())
+        # Statements of other times, which a question for what was decided or promised then leaves out.
+        self.of_other_times = 0
 
     @cached_property
     def timed(self) -> bool:
@@ -92,6 +97,12 @@ class Weighing:
     @cached_property
     def asks_now(self) -> bool:
         return not self.need.past and bool(things.ASKS_NOW.search(self.need.question))
+
+    @cached_property
+    def bound_to(self) -> AskedPeriod | None:
+        """The time that limits what may answer: of a question for events, the day or month that it names."""
+        asked = self.asked_event is not None and not self.as_words
+        return self.period if asked and self.period and self.period.is_dated else None
 
     def share(self, numbers: frozenset[int] | set[int]) -> float:
         return sum(self.weights[number] for number in numbers) / self.total
@@ -105,7 +116,10 @@ class Weighing:
                     continue
                 said_on = _said_on(stretch, one)
                 measured = self.measured(one, stretch.origin, *_standing(stretch, one), rank, title, told, said_on)
-                found.append(measured)
+                if self._is_of_other_time(measured):
+                    self.of_other_times += 1
+                else:
+                    found.append(measured)
         return self._compared(found)
 
     def measured(
@@ -186,6 +200,15 @@ class Weighing:
         if any(map(self.period.holds, days)) or self.period.words.lower() in f"{one.text} {one.before}".lower():
             return 1.0
         return -1.0 if days else 0.0
+
+    def _is_of_other_time(self, one: CandidateStatement) -> bool:
+        """Whether it was at another time than the question is bound to, and neither it nor what stands over it names
+        that. A memory has no day of its own."""
+        if self.bound_to is None or one.values["in_time"] >= 0 or one.origin.memory is not None:
+            return False
+        said = one.statement
+        around = " \n".join((said.text, said.before, said.lead, said.asked, *said.headings, one.origin.title))
+        return not names_time_of(around, self.bound_to, one.day.date() if one.day else datetime.now(UTC).date())
 
     def _matter(self, heard: frozenset[int]) -> float:
         """The share of the question's words other than people's names."""

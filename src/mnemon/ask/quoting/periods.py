@@ -3,7 +3,7 @@ next where what is to come is asked for."""
 
 import re
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from mnemon.documents.structure.calendar_words import MONTHS, DateDirection
 from mnemon.documents.structure.dates import Mention, read_dates
@@ -38,10 +38,41 @@ class AskedPeriod:
     # Only the month or day was said: any year may be meant.
     any_year: bool = False
 
+    @property
+    def is_dated(self) -> bool:
+        """A day or month of the calendar, with both ends; not "Fridays" or "this year"."""
+        return bool(self.first and self.last) and bool(re.search(r"\d", self.words) or _MONTH_NAMED.search(self.words))
+
+    @property
+    def told(self) -> str:
+        """As it was asked where any year may be meant, else from day to day."""
+        return self.words if self.any_year else told_span(self)
+
+    def moments(self) -> tuple[datetime | None, datetime | None]:
+        """Its first and last moment, of a time zone that nobody told."""
+        first = datetime.combine(self.first, time.min, UTC) if self.first else None
+        return first, datetime.combine(self.last, time.max, UTC) if self.last else None
+
     def holds(self, day: date) -> bool:
         if self.any_year and self.first and self.last:
             return (self.first.month, self.first.day) <= (day.month, day.day) <= (self.last.month, self.last.day)
         return (self.first is None or day >= self.first) and (self.last is None or day <= self.last)
+
+
+def names_time_of(text: str, period: AskedPeriod, written: date) -> bool:
+    """Whether a text that was written on this day names a day or span that meets the period."""
+    if period.words.lower() in text.lower():
+        return True
+    found = [one.period for one in read_dates(text, written)]
+    return any(period.holds(day) for one in found for day in (one.first, one.last))
+
+
+def told_span(period: AskedPeriod) -> str:
+    """As a person writes it."""
+    first, last = (one and f"{one.day} {one:%B %Y}" for one in (period.first, period.last))
+    if first and last:
+        return first if first == last else f"{first} to {last}"
+    return f"from {first} on" if first else f"until {last}"
 
 
 def period_of(question: str, today: date, direction: DateDirection = "past") -> AskedPeriod | None:

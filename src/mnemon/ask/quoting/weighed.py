@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mnemon.ask.inputs import is_as_words
 from mnemon.ask.learned.cross_encoder import StatementReader
 from mnemon.ask.learned.pairs import ReadStatement
 from mnemon.ask.quoting import things
@@ -14,6 +15,7 @@ from mnemon.ask.quoting.clean import clean_words
 from mnemon.ask.quoting.features import CandidateStatement, StatementValues, Weighing
 from mnemon.ask.quoting.judgement import Judgement, KnownStatements
 from mnemon.ask.quoting.needs import FILLERS, Need, need_of, with_people
+from mnemon.ask.quoting.periods import AskedPeriod
 from mnemon.ask.quoting.surroundings import Stretch
 from mnemon.ask.quoting.told import ToldEvents
 from mnemon.ask.search import Ranked
@@ -42,6 +44,15 @@ class Weighed:
     def choices(self) -> list[Choice]:
         return choose(self.found, self.weighing, self.told) if self.enough else []
 
+    def understood(self) -> dict[str, str]:
+        """The limits that were read from the question."""
+        return {"time": self.weighing.bound_to.told} if self.weighing.bound_to else {}
+
+    @property
+    def of_other_times(self) -> AskedPeriod | None:
+        """The time that was asked for, where what came near is of others."""
+        return self.weighing.bound_to if self.weighing.of_other_times and not self.enough else None
+
     @property
     def of_somebody_else(self) -> list[str]:
         """Whom the question names, if the best statement is about others."""
@@ -56,7 +67,7 @@ async def weigh_statements(
 ) -> Weighed:  # fmt: skip
     people = _people(stretches, told)
     need = with_people(need_of(ranked.asked.question), people)
-    weighing = Weighing(need, ranked.terms, ranked.corpus.texts, people)
+    weighing = Weighing(need, ranked.terms, ranked.corpus.texts, people, as_words=is_as_words(ranked.filters))
     judgement = judgements["words"]
     found = judgement.ranked(weighing.candidates(stretches, told))
     if embedder is not None and ranked.asked.vector is not None and found:

@@ -124,7 +124,7 @@ function refusalOf(refusal) {
     box.append(element("h2", {}, far ? "What came nearest, though not near enough" : "What came nearest"));
   }
   const misses = refusal.near_misses.map((miss) =>
-    element("li", {}, element("a", { href: placeOf(miss) }, miss.title), element("blockquote", {}, oneLine(miss.snippet.replace(/^\s*#{1,6}\s+/gm, "")))),
+    element("li", {}, element("a", { href: placeOf(miss) }, miss.title), miss.day ? `, ${miss.day}` : "", element("blockquote", {}, oneLine(miss.snippet.replace(/^\s*#{1,6}\s+/gm, "")))),
   );
   box.append(element("ul", { class: "sources" }, ...misses));
   return box;
