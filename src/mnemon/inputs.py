@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from mnemon.errors import InvalidRequest
 from mnemon.log.read.query import end_of, start_of
+from mnemon.problems import SENTENCE
 
 MOMENT = WithJsonSchema({"type": "string", "maxLength": 40, "examples": ["2026-03-01", "2026-03-01T09:30Z"]})
 DAY = WithJsonSchema({"type": "string", "format": "date", "examples": ["2026-03-01"]})
@@ -47,6 +48,11 @@ def _not_to_come(moment: datetime) -> datetime:
 
 def _unless_blank(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
+
+
+def sentence(says: str) -> PydanticCustomError:
+    """A refusal that is said whole: what was given, what is wrong with it, what to do."""
+    return PydanticCustomError(SENTENCE, "{says}", {"says": says})
 
 
 # A moment with its zone, or a bare day, of which one end is meant.

@@ -12,7 +12,7 @@ from mnemon.db.leave import reading_behind
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.identity.roles import Action, Principal, authorise
 from mnemon.log.events import Actor
-from mnemon.problems import plain_problem
+from mnemon.problems import plain_problem, told_of
 
 Door = Literal["rest", "mcp", "command", "web"]
 # Whose nothing is: of an operator who names no tenant, and of those who have not logged in.
@@ -205,9 +205,9 @@ def read_input(operation: Operation[In, Any], given: Mapping[str, Any]) -> In:
 
 def refusal_of(errors: Iterable[Any], **about: Any) -> InvalidRequest:
     """Where and what, without the value: it may be a password."""
-    problems = [{"field": ".".join(map(str, one["loc"])) or "body", "problem": plain_problem(one)} for one in errors]
-    first = problems[0]
-    return InvalidRequest(f"{first['field']}: {first['problem']}", problems=problems, **about)
+    listed = list(errors)
+    problems = [{"field": ".".join(map(str, one["loc"])) or "body", "problem": plain_problem(one)} for one in listed]
+    return InvalidRequest(told_of(problems[0]["field"], listed[0]), problems=problems, **about)
 
 
 def as_json(answer: BaseModel) -> dict[str, Any]:

@@ -50,6 +50,8 @@ WORDS: Mapping[str, str | Callable[[Context], str]] = {
     "json_invalid": lambda told: f"the body is not JSON: {told['error']}",
     "none_required": "must be null",
 }
+# A check of our own that says all in one sentence, with the value and what to do: no field's name before it.
+SENTENCE = "sentence"
 # A check of our own speaks plainly already; the validator puts this before it.
 OWN_WORDS = "Value error, "
 
@@ -62,6 +64,12 @@ def plain_problem(error: Mapping[str, Any]) -> str:
         return words(told) if callable(words) else words or str(error["msg"]).removeprefix(OWN_WORDS)
     except KeyError:
         return str(error["msg"])
+
+
+def told_of(field: str, error: Mapping[str, Any]) -> str:
+    """The problem with the field that has it."""
+    problem = plain_problem(error)
+    return problem if error.get("type") == SENTENCE else f"{field}: {problem}"
 
 
 def _least(number: int, noun: str) -> str:

@@ -248,3 +248,18 @@ async def test_the_history_says_why_an_object_was_deleted(client: httpx.AsyncCli
     await client.request("DELETE", url, json={"deletion_reason": "outdated"}, headers=user.headers)
     versions = (await client.get(f"{url}/history", headers=user.headers)).json()["versions"]
     assert [one["deletion_reason"] for one in versions] == [None, "outdated"]
+
+
+@pytest.mark.parametrize("content", ["", " \n"])
+async def test_an_object_that_says_nothing_is_refused(client: httpx.AsyncClient, user: Person, content: str) -> None:
+    kept = await created(client, user)
+    new = await client.post(OBJECTS, json={"content": content}, headers=user.headers)
+    changed = await client.put(f"{OBJECTS}/{kept['emo_id']}/content", json={"content": content}, headers=user.headers)
+    for answer in (new, changed):
+        assert answer.status_code in (400, 422), answer.text
+        assert answer.json()["error"].startswith("There is nothing to remember: ")
+
+
+async def test_what_is_no_id_of_an_object_is_named(client: httpx.AsyncClient, user: Person) -> None:
+    answer = await client.get(f"{OBJECTS}/nonsense", headers=user.headers)
+    assert answer.json()["error"].startswith("“nonsense” is not the id of something remembered: ")

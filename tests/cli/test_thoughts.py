@@ -57,3 +57,18 @@ def test_a_number_of_the_last_answer_is_opened(tmp_path: Path) -> None:
     assert "⟦The crane was painted green in March." in opened and "Nobody liked it." in opened
     refused = mnemon("open", "99")
     assert isinstance(refused.exception, InvalidRequest) and "no number 99" in refused.exception.message
+
+
+@pytest.mark.parametrize("words", ["", "   \n"])
+def test_nothing_is_not_remembered(words: str) -> None:
+    before = result("status")["memories"]
+    refused = mnemon("remember", words)
+    assert isinstance(refused.exception, InvalidRequest)
+    assert refused.exception.message.startswith("There is nothing to remember: ")
+    assert result("status")["memories"] == before
+
+
+def test_what_is_no_id_is_named_with_what_to_do() -> None:
+    refused = mnemon("forget", "nonsense", "--yes")
+    assert isinstance(refused.exception, InvalidRequest)
+    assert refused.exception.message.startswith("“nonsense” is not the id of something remembered: recall it")

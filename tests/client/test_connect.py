@@ -64,6 +64,10 @@ def test_ten_lines_on_a_home_of_this_machine(home: Path, tmp_path: Path) -> None
         assert [name for name, _ in memory.ask_in_steps("When was the budget approved?")][-1] == "done"
         assert memory.search("budget")[0].title
         memory.remember("Refunds need the treasurer.")
+        with pytest.raises(InvalidRequest, match="nothing to remember"):
+            memory.remember(" ")
+        with pytest.raises(InvalidRequest, match="“nonsense” is not the id"):
+            memory.forget("nonsense")
         assert memory.recall("treasurer")[0].content == "Refunds need the treasurer."
         assert memory.events() is not None
         assert next(memory.subscribe("tests"))["type"] == "identity.tenant.added"

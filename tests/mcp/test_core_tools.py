@@ -12,7 +12,7 @@ from mcp_types import TextContent
 from mnemon.identity.roles import Principal
 from mnemon.ids import new_uuid
 from mnemon.settings import Settings
-from tests.mcp.conftest import Agent
+from tests.mcp.conftest import Agent, refusal
 
 Done = Callable[[], Awaitable[None]]
 MINUTES = "Date: 2026-03-02\n\nDecisions\n- We decided to use MySQL for event storage.\n"
@@ -75,6 +75,10 @@ async def test_a_memory_is_kept_and_found_in_one_line(agent: Agent) -> None:
         assert re.fullmatch(r"Refunds need Ada\. \d{4}-\d\d-\d\d \[[0-9a-f-]{36}\]", found)
         assert kept == f"Kept: {found.rpartition(' ')[2]}"
         assert said(await client.call_tool("recall", {"query": "marmots"})) == "Nothing of that was remembered."
+        nothing = await client.call_tool("remember", {"content": "  "})
+        assert "There is nothing to remember" in str(refusal(nothing))
+        nobody = await client.call_tool("forget", {"memory_id": "nonsense", "confirm": True})
+        assert "“nonsense” is not the id" in str(refusal(nobody))
 
 
 async def test_resources_list_the_documents_that_are_there_for_the_caller(

@@ -32,15 +32,12 @@ from mnemon.memory.errors import DuplicateChange
 from mnemon.memory.operations import many, objects
 from mnemon.memory.operations.many import Forgotten, KeptOfMany
 from mnemon.memory.operations.object_inputs import (
-    Deletion,
-    NewObject,
-    NewObjects,
     ObjectsAsked,
     ObjectsOf,
     ObjectViewAsked,
 )
 from mnemon.memory.operations.object_outputs import FoundObject, ObjectOut
-from mnemon.operations import Input, Operation
+from mnemon.operations import Input, Operation, read_input
 from mnemon.semantics import operations as semantics
 from mnemon.semantics.inputs import EventSearch
 from mnemon.semantics.outputs import EventOut
@@ -156,7 +153,7 @@ class AsyncMnemonClient:
     ) -> ObjectOut:
         """Keep a short text. A repeat after a failure changes nothing: the call has a key of its own."""
         given = {"tags": list(tags)} if tags else {}
-        asked = NewObject(content=content, key=key or uuid.uuid4().hex, **given, **fields)
+        asked = read_input(objects.create, {"content": content, "key": key or uuid.uuid4().hex, **given, **fields})
         try:
             return await self.call(objects.create, asked)
         except DuplicateChange as repeat:
@@ -169,12 +166,13 @@ class AsyncMnemonClient:
 
     async def forget(self, emo_id: UUID | str, *, reason: str = "") -> None:
         """No search and no list shows it any more; its history stays in the log."""
-        await self.call(objects.delete, Deletion(emo_id=UUID(str(emo_id)), deletion_reason=reason))
+        asked = read_input(objects.delete, {"emo_id": str(emo_id), "deletion_reason": reason})
+        await self.call(objects.delete, asked)
 
     async def remember_all(self, texts: Sequence[str | Mapping[str, Any]]) -> list[KeptOfMany]:
         """Keep many short texts at once, all or none: a text each, or its fields. What has a key is kept once."""
         given = [{"content": one} if isinstance(one, str) else dict(one) for one in texts]
-        asked = NewObjects.model_validate({"objects": given})
+        asked = read_input(many.create_many, {"objects": given})
         return (await self.call(many.create_many, asked)).objects
 
     async def forget_all(self, *, reason: str = "", **whose: Any) -> Forgotten:

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from mnemon.documents.access import Reader
 from mnemon.identity.roles import Action
 from mnemon.inputs import Cursor
 from mnemon.memory.errors import DuplicateChange
 from mnemon.memory.objects import MemoryObject, Place, name_of
-from mnemon.memory.operations.object_inputs import KEY
+from mnemon.memory.operations.object_inputs import KEY, says_something
 from mnemon.memory.operations.objects import Parts, author_of, page_of
 from mnemon.memory.reading import Wanted
 from mnemon.operations import Caller, Door, Input, Output, operation
@@ -36,7 +36,7 @@ class NewTurn(ConversationAsked):
 
     role: TurnRole = Field(description="Who says it.")
     # Longer texts are documents.
-    content: str = Field(min_length=1, max_length=20_000, description="What is said.")
+    content: Annotated[str, AfterValidator(says_something)] = Field(max_length=20_000, description="What is said.")
     key: str | None = KEY
 
 

@@ -1,14 +1,13 @@
 """What a user may ask of memory by meaning: what is similar, and how far the vectors are behind."""
 
 from datetime import datetime
-from uuid import UUID
 
 from pydantic import Field
 
 from mnemon.documents.access import Reader
 from mnemon.identity.roles import Action
 from mnemon.memory.errors import BranchNotFound
-from mnemon.memory.operations.object_inputs import PlaceAsked, Words
+from mnemon.memory.operations.object_inputs import ObjectId, PlaceAsked, Words
 from mnemon.memory.operations.object_outputs import FoundObject, fields_of
 from mnemon.memory.operations.objects import BY_PROGRAMS, NOT_THERE, ONE, Parts
 from mnemon.memory.semantic import MOST, Near
@@ -26,7 +25,7 @@ class NearAsked(PlaceAsked):
 class SimilarAsked(NearAsked):
     """What is near an object."""
 
-    emo_id: UUID = Field(description="The object's id.")
+    emo_id: ObjectId = Field(description="The object's id.")
 
 
 class RationalesAsked(NearAsked):

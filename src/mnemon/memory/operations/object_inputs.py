@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from mnemon.inputs import Cursor, FirstMoment, Maybe
+from mnemon.inputs import Cursor, FirstMoment, Maybe, sentence
 from mnemon.log.events import MAIN
 from mnemon.memory.changing.drafts import MOST_CHARACTERS, MOST_FACETS
 from mnemon.memory.objects import MARKDOWN, EmoType, Link, LinkKind, Parent, Place, Relation, SourceKind
@@ -15,8 +15,34 @@ from mnemon.memory.search import MemorySearchMode
 from mnemon.memory.sharing.scope import MemoryWriters
 from mnemon.operations import Caller, Input
 
+SHOWN_OF_AN_ID = 60
+
+
+def says_something(content: str) -> str:
+    if not content.strip():
+        raise sentence("There is nothing to remember: the text is empty. Write what is to be kept.")
+    return content
+
+
+def _an_id(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return UUID(value)
+        except ValueError:
+            given = value if len(value) <= SHOWN_OF_AN_ID else f"{value[:SHOWN_OF_AN_ID]}…"
+            raise sentence(
+                f"“{given}” is not the id of something remembered: recall it by its words, or list the memory, and "
+                "take the id shown there, such as 018f4d1e-0000-7000-8000-000000000001."
+            ) from None
+    return value
+
+
 Tag = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+# What is only white space says nothing that could be found again.
+Content = Annotated[Text, AfterValidator(says_something)]
+# Whoever errs has its words rather than its id.
+ObjectId = Annotated[UUID, BeforeValidator(_an_id)]
 Reason = Annotated[str, Field(max_length=10_000)]
 Words = Annotated[str, Field(min_length=1, max_length=2000)]
 FacetName = Annotated[str, Field(min_length=1, max_length=100)]
@@ -78,7 +104,7 @@ class PlaceAsked(WorldAsked):
 class ObjectAsked(PlaceAsked):
     """One object."""
 
-    emo_id: UUID = Field(description="The object's id.")
+    emo_id: ObjectId = Field(description="The object's id.")
 
 
 class ObjectChange(ObjectAsked):
@@ -92,7 +118,7 @@ class ObjectChange(ObjectAsked):
 class ObjectWritten(Input):
     """An object as someone writes it. It is theirs; what a token writes is its owner's."""
 
-    content: Text = Field(description="The text itself.")
+    content: Content = Field(description="The text itself.")
     emo_type: EmoType = Field("note", description="What kind of object it is.")
     emo_id: UUID | None = Field(None, description="Its id; unset: a new one.")
     tenant_id: UUID | None = Field(None, description="If given, it must be the caller's own.")
@@ -170,7 +196,7 @@ class ObjectViewAsked(ObjectAsked):
 class NewContent(ObjectChange):
     """Another content."""
 
-    content: Text = Field(description="The text itself.")
+    content: Content = Field(description="The text itself.")
     tags: list[Tag] | None = Field(None, max_length=100, description="Unset: as they are.")
 
 
