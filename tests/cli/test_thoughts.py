@@ -72,3 +72,13 @@ def test_what_is_no_id_is_named_with_what_to_do() -> None:
     refused = mnemon("forget", "nonsense", "--yes")
     assert isinstance(refused.exception, InvalidRequest)
     assert refused.exception.message.startswith("“nonsense” is not the id of something remembered: recall it")
+
+
+def test_what_is_opened_begins_with_a_whole_word(tmp_path: Path) -> None:
+    file = tmp_path / "log.txt"
+    file.write_text("Nothing happened at the breakwater. " * 40 + "\n\nThe buoy was painted orange in May.\n")
+    assert mnemon("add", str(file)).exit_code == 0
+    assert mnemon("search", "buoy painted orange").exit_code == 0
+    opened = mnemon("open", "1").stdout.replace("\n", " ")
+    shown = opened[opened.index("… ") + 2 :].split()
+    assert shown[0] in ["Nothing", "happened", "at", "the", "breakwater."] and "⟦" in opened

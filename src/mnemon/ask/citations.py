@@ -1,5 +1,6 @@
 """Citations: the exact span of an exact revision, and the page they open on, now and after any newer version."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from mnemon.documents.ingest.content import Page
 
 AROUND = 300
+_SPACE = re.compile(r"\s+")
 LONGEST = 20_000
 
 REVISION = """
@@ -167,11 +169,28 @@ async def open_evidence(tx: "Connection", revision: UUID, start: int, end: int) 
         start=start,
         end=end,
         quote=content.text[start:end],
-        before=content.text[max(0, start - AROUND) : start],
-        after=content.text[end : end + AROUND],
+        before=words_before(content.text, start, AROUND),
+        after=words_after(content.text, end, AROUND),
         pages=[page.number for page in content.pages if page.start < end and page.end > start],
         rectangles=rectangles_of(content.pages, start, end),
     )
+
+
+def words_before(text: str, start: int, most: int) -> str:
+    """Whole words right before a place. A script without spaces is cut anywhere."""
+    first = max(0, start - most)
+    if first and not text[first - 1].isspace():
+        space = _SPACE.search(text, first, start)
+        first = space.end() if space and space.end() < start else first
+    return text[first:start]
+
+
+def words_after(text: str, end: int, most: int) -> str:
+    """Whole words right after a place."""
+    last = min(len(text), end + most)
+    if last < len(text) and not text[last].isspace():
+        last = max((space.start() for space in _SPACE.finditer(text, end + 1, last)), default=last)
+    return text[end:last]
 
 
 def rectangles_of(pages: Sequence["Page"], start: int, end: int) -> list[QuoteRectangle]:

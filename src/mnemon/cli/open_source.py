@@ -31,7 +31,8 @@ def print_opened(found: OpenedEvidence) -> None:
     # Where there is no colour, brackets show what was quoted.
     plain = not console.is_terminal
     quote = f"⟦{found.quote}⟧" if plain else found.quote
-    console.print(Text.assemble(found.before, (quote, "reverse"), found.after))
+    cut = "… " if found.start > len(found.before) else ""
+    console.print(Text.assemble(cut + found.before, (quote, "reverse"), found.after))
 
 
 open_source = bound_command(
