@@ -1,8 +1,10 @@
 """What the rules find, and what they leave alone."""
 
+from datetime import date
+
 import pytest
 
-from mnemon.semantics.semantic_event import Category
+from mnemon.semantics.semantic_event import Category, InvolvedActor
 from tests.semantics.reading import events, in_chunks, revision, the_event
 
 
@@ -112,6 +114,31 @@ async def test_two_names_joined_by_and_are_two_owners_with_their_full_names() ->
 async def test_she_is_the_last_person_named() -> None:
     found = await events("I talked it over with Ruth. She will order fresh reagent today.", "note", sender="Hal")
     assert [actor.ref for actor in found[-1].actors] == ["Ruth"]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "| Item | Responsible | Due |\n|---|---|---|\n| Book hall | Mira | 12 May |\n| Rent tents | Tom | 15 May |\n",
+        "| # | Topic | Who? | Deadline |\n|-|-|-|-|\n| 1 | Hall | Mira | 12 May |\n| 2 | Tents | Tom | 15 May |\n",
+        "| Thema | Verantwortlich | Bis |\n|---|---|---|\n| Halle | Mira | 12.5. |\n| Zelte | Tom | 15. Mai |\n",
+        "Posten;Zuständigkeit;Frist\nHalle;Mira;12.05.2025\nZelte;Tom;15.05.2025\n",
+        "| Responsible | Due |\n|---|---|\n| Mira: book the hall | 12 May |\n| Tom: order tents | 15 May |\n",
+    ],
+)  # fmt: skip
+async def test_each_row_of_a_person_and_a_day_is_a_commitment(table: str) -> None:
+    found = await events(f"# Summer fair\n\n{table}")
+    assert [(one.category, one.actors, one.due) for one in found] == [
+        (Category.COMMITMENT, (InvolvedActor("Mira", "owner"),), date(2025, 5, 12)),
+        (Category.COMMITMENT, (InvolvedActor("Tom", "owner"),), date(2025, 5, 15)),
+    ]
+
+
+async def test_a_plan_of_who_is_where_owes_nothing() -> None:
+    assert (
+        await events("| Hall | Who | When |\n|---|---|---|\n| North | Mira | 12 May |\n| South | Tom | 15 May |\n")
+        == ()
+    )
 
 
 async def test_a_table_row_is_a_task_with_owner_and_date() -> None:

@@ -8,10 +8,10 @@ _COLUMNS: dict[str, str] = {
     "task": r"(?:next )?actions?(?: items?| taken| required)?|mitigation|tasks?|to ?-?do"
     r"|deliverables?|activity|work(?: item)?|milestones?|what"
     r"|aufgaben?|maßnahmen?|massnahmen?|was|tätigkeit|pendenz(?:en)?|auftrag|schritt",
-    "owner": r"owners?|responsible|assignee|assigned(?: to)?|who|lead|person(?: responsible)?|by whom"
-    r"|wer|verantwortlich(?:e[rn]?)?|zuständig(?:e[rn]?)?|zust\.|verantw\.|bearbeiter(?:in)?",
-    "due": r"due(?: date)?|deadline|by(?: when)?|when|target(?: date)?|until"
-    r"|bis(?: wann)?|frist|termin|fällig(?: am)?|wann|erledigt bis",
+    "owner": r"owners?|responsible|assignee|assigned(?: to)?|who|lead|person(?: responsible)?|by whom|in charge|pic"
+    r"|wer|verantwort(?:lich(?:e[rn]?)?|ung)|zuständig(?:keit|e[rn]?)?|zust\.|verantw\.|bearbeiter(?:in)?",
+    "due": r"due(?: date| on| by)?|date due|deadline|by(?: when)?|when|target(?: date)?|until|needed by|ready by"
+    r"|bis(?: wann)?|frist|(?:ziel|end)?termin|fällig(?: am| bis)?|fälligkeit|wann|(?:zu )?erledig(?:t|en) bis|abgabe",
     "state": r"stat(?:us|e)|done\??|progress|stand|erledigt\??",
     "risk": r"risks?|issues?|problems?|blockers?|concerns?|bugs?|defects?"
     r"|risik(?:o|en)|probleme?|mangel|mängel|gefahr",
@@ -24,6 +24,12 @@ _COLUMNS: dict[str, str] = {
 _PATTERNS = {kind: re.compile(words, re.IGNORECASE) for kind, words in _COLUMNS.items()}
 # "14.1", "R3", "#7": it counts rows and says nothing.
 _NUMBERING = re.compile(r"#?[A-Za-z]{0,3}[-.]?[\d.]*")
+# Over such a column stands no word for what it holds.
+_COUNTS = re.compile(r"\W*|#|n[or]\.?|id|pos\.?|lfd\.?(?: nr\.?)?", re.IGNORECASE)
+# A plan of who is where, as likely as a day that something is due.
+_SCHEDULED = re.compile(r"\W*(?:when|wann|termin)\W*", re.IGNORECASE)
+# What a row is about, where no person owes it by a day.
+_MATTERS = frozenset({"task", "risk", "decision", "feedback", "change"})
 _RULER = re.compile(r"\s*\|?[\s:|-]+\|?\s*$")
 _CELL = {"|": re.compile(r"[^|]+"), ";": re.compile(r"[^;]*"), "\t": re.compile(r"[^\t]*")}
 
@@ -50,14 +56,27 @@ def table_opening(line: str) -> Table | None:
     for separator in ("|", "\t", ";"):
         if line.count(separator) < 2 and not (separator != "|" and line.count(separator) == 1):
             continue
-        columns = tuple(_kind(cell) for _, _, cell in _cells(line, separator))
+        columns = _columns(line, separator)
         known = [kind for kind in columns if kind]
         if len(columns) >= 2 and len(set(known)) >= (1 if separator == "|" else 2):
             return Table(separator, columns)
     framed = line.strip()
     if len(framed) > 2 and framed[0] == framed[-1] == "|" and framed.count("|") > 2:
-        return Table("|", tuple(_kind(cell) for _, _, cell in _cells(line, "|")))
+        return Table("|", _columns(line, "|"))
     return None
+
+
+def _columns(line: str, separator: str) -> tuple[str | None, ...]:
+    """What each holds. Where a person and a day stand beside it, the first that we do not know is what is to be done,
+    whatever it is called."""
+    headings = [cell for _, _, cell in _cells(line, separator)]
+    kinds = [_kind(cell) for cell in headings]
+    due = [kind == "due" and not _SCHEDULED.fullmatch(cell) for kind, cell in zip(kinds, headings, strict=True)]
+    if any(due) and "owner" in kinds and not _MATTERS & set(kinds):
+        unnamed = (place for place, kind in enumerate(kinds) if kind is None and not _COUNTS.fullmatch(headings[place]))
+        if (task := next(unnamed, None)) is not None:
+            kinds[task] = "task"
+    return tuple(kinds)
 
 
 def is_ruler(line: str) -> bool:
@@ -81,7 +100,15 @@ def read_row(line: str, offset: int, table: Table) -> TableRow | None:
             end = stop
     if begin is None or end is None:
         return None
-    return TableRow(cells, offset + begin, offset + end)
+    return TableRow(_with_task(cells), offset + begin, offset + end)
+
+
+def _with_task(cells: dict[str, str]) -> dict[str, str]:
+    """ "Mira: book the hall" under "Responsible", and no column for what is to be done."""
+    who, colon, what = cells.get("owner", "").partition(": ")
+    if not colon or not what.strip() or _MATTERS & set(cells):
+        return cells
+    return cells | {"owner": who.strip(), "task": what.strip()}
 
 
 def read_record(line: str, offset: int) -> TableRow:
@@ -110,5 +137,5 @@ def _cells(line: str, separator: str) -> list[tuple[int, int, str]]:
 
 
 def _kind(heading: str) -> str | None:
-    plain = heading.strip(" *_#:")
+    plain = heading.strip(" *_#:?")
     return next((kind for kind, pattern in _PATTERNS.items() if pattern.fullmatch(plain)), None)

@@ -80,8 +80,10 @@ def _with_owner(revision: Revision, proposal: Proposal, cast: Cast, by_rule: Can
 
 
 def _least_of(by_rule: Candidate, confidence: float) -> float:
-    """What a rule found is not lost because the reader doubts it: a sure rule states it, another one suggests it."""
-    sure = by_rule.confidence >= SURE_RULE and confidence >= DISBELIEVED
+    """What a rule found is not lost because the reader doubts it: a sure rule states it, another one suggests it. A row
+    with a person and a day in columns that are named so leaves nothing to doubt."""
+    owned = by_rule.rule == "row_commitment" and by_rule.due and by_rule.actors
+    sure = by_rule.confidence >= SURE_RULE and (confidence >= DISBELIEVED or owned)
     return FACT_CONFIDENCE if sure else LEAST_KEPT
 
 
