@@ -134,6 +134,38 @@ async def test_each_row_of_a_person_and_a_day_is_a_commitment(table: str) -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    ("promised", "until"),
+    [
+        ("Tom Reed will write the plan.", "Deadline is 29 May."),
+        ("Tom Reed will write the plan.", "The plan is due on 29 May."),
+        ("Tom Reed will write the plan.", "He has until 29 May."),
+        ("Tom Reed will write the plan.", "This must be done by 29 May."),
+        ("Tom Reed takes on the plan.", "Due date: 29 May."),
+        ("Tom übernimmt den Plan.", "Frist ist der 29. Mai."),
+        ("Tom kümmert sich um den Plan.", "Das muss bis zum 29. Mai erledigt sein."),
+    ],
+)
+async def test_a_sentence_that_only_tells_until_when_belongs_to_the_one_before(promised: str, until: str) -> None:
+    event = await the_event(f"{promised} {until}")
+    assert (event.category, event.due) == (Category.COMMITMENT, date(2025, 5, 29))
+    assert event.evidence[0].quote == f"{promised} {until}" and event.actors[0].ref.startswith("Tom")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "The fair takes place on 29 May.",
+        "It was painted on 29 May.",
+        "Is the deadline 29 May?",
+        "The zoo closes by 29 May.",
+    ],
+)
+async def test_a_sentence_that_tells_more_gives_no_day(other: str) -> None:
+    found = await events(f"Tom Reed will write the plan. {other}")
+    assert [one.due for one in found if "plan" in one.evidence[0].quote] == [None]
+
+
 async def test_a_plan_of_who_is_where_owes_nothing() -> None:
     assert (
         await events("| Hall | Who | When |\n|---|---|---|\n| North | Mira | 12 May |\n| South | Tom | 15 May |\n")

@@ -11,6 +11,7 @@ from mnemon.semantics.learned.proposals import Proposal, propose
 from mnemon.semantics.learned.reader import LearnedReader, confidence_in
 from mnemon.semantics.link.merge import merge_candidates
 from mnemon.semantics.rules.actors import Cast
+from mnemon.semantics.rules.deadlines import names_deadline
 from mnemon.semantics.rules.engine import RulesExtractor
 from mnemon.semantics.rules.mood import plain
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Candidate, Category
@@ -60,7 +61,7 @@ def _candidates(
         confidence = confidence_in(proposal, weights)
         if proposal.by_rule is not None:
             found = _with_owner(revision, proposal, cast, proposal.by_rule)
-            yield replace(found, confidence=max(confidence, _least_of(found, confidence)))
+            yield replace(found, confidence=max(confidence, _least_of(proposal.by_rule, confidence, revision)))
         elif confidence < LEAST_KEPT:
             continue
         elif read := candidate_of(revision, proposal, cast, _chunk_id(chunks, proposal.start)):
@@ -79,12 +80,18 @@ def _with_owner(revision: Revision, proposal: Proposal, cast: Cast, by_rule: Can
     return replace(by_rule, actors=read.actors if owned else by_rule.actors, due=by_rule.due or read.due)
 
 
-def _least_of(by_rule: Candidate, confidence: float) -> float:
-    """What a rule found is not lost because the reader doubts it: a sure rule states it, another one suggests it. A row
-    with a person and a day in columns that are named so leaves nothing to doubt."""
-    owned = by_rule.rule == "row_commitment" and by_rule.due and by_rule.actors
-    sure = by_rule.confidence >= SURE_RULE and (confidence >= DISBELIEVED or owned)
-    return FACT_CONFIDENCE if sure else LEAST_KEPT
+def _least_of(by_rule: Candidate, confidence: float, revision: Revision) -> float:
+    """What a rule found is not lost because the reader doubts it: a sure rule states it, another one suggests it."""
+    believed = confidence >= DISBELIEVED or _is_owed_outright(by_rule, revision)
+    return FACT_CONFIDENCE if by_rule.confidence >= SURE_RULE and believed else LEAST_KEPT
+
+
+def _is_owed_outright(by_rule: Candidate, revision: Revision) -> bool:
+    """A person, and a day to come that is called a deadline, in columns or in words, leave nothing to doubt."""
+    if by_rule.due is None or not any(actor.role == "owner" for actor in by_rule.actors):
+        return False
+    to_come = revision.today is None or by_rule.due >= revision.today
+    return to_come and (by_rule.rule == "row_commitment" or names_deadline(by_rule.evidence.quote))
 
 
 def _chunk_id(chunks: Sequence[RevisionChunk], start: int) -> str | None:

@@ -14,6 +14,7 @@ from mnemon.documents.structure.sections import Section, section_of
 from mnemon.documents.structure.sentences import Span
 from mnemon.documents.structure.structure import Structure, StructurePart
 from mnemon.semantics.rules.clauses import split_facts
+from mnemon.semantics.rules.deadlines import tells_deadline
 
 _LABEL = re.compile(r"\W*(?P<label>[^\W\d_][^:\n]{0,60}?)\**:(?=\s)")
 # An owner and perhaps a day, and nothing to do.
@@ -109,10 +110,11 @@ def _facts(text: str, part: StructurePart, heading: str, section: Section | None
 
 
 def _with_labels(text: str, facts: Iterable[Span]) -> Iterator[Span]:
-    """ "Rotate the keys. Owner: Ifeoma, due 23 October": what stands behind a task and only says whose it is."""
+    """ "Rotate the keys. Owner: Ifeoma, due 23 October", "Ada writes the plan. Deadline is 29 May.": what stands behind
+    a task and only says whose it is, or until when."""
     held: Span | None = None
     for start, end in facts:
-        if held and _WHOSE.fullmatch(text, start, end):
+        if held and (_WHOSE.fullmatch(text, start, end) or tells_deadline(text[start:end], text[held[0] : held[1]])):
             held = held[0], end
             continue
         if held:

@@ -8,12 +8,18 @@ from mnemon.semantics.extract.verify import evidence_at
 from mnemon.semantics.rules.agents import split_names
 from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.rules.subjects import subject_of_cell
-from mnemon.semantics.rules.times import dates_in
+from mnemon.semantics.rules.times import dates_in, said_on
 from mnemon.semantics.semantic_event import Candidate, Category, InvolvedActor
 
-_DONE = re.compile(r"\b(?:done|completed?|closed|finished|shipped|delivered|yes)\b|[✓✔☑]|\[x\]", re.IGNORECASE)
-_NOT_DONE = re.compile(r"\bnot\b|\bin\s|\bopen\b|%", re.IGNORECASE)
-_DROPPED = re.compile(r"\b(?:cancelled|canceled|dropped|obsolete|rejected|n/a)\b", re.IGNORECASE)
+_DONE = re.compile(
+    r"\b(?:done|completed?|closed|finished|shipped|delivered|yes|erledigt|fertig|gemacht|abgeschlossen|geliefert|ja)\b"
+    r"|[✓✔☑]|\[x\]",
+    re.IGNORECASE,
+)
+_NOT_DONE = re.compile(r"\b(?:not|nicht|noch|teilweise|fast)\b|\bin\s|\b(?:open|offen)\b|%", re.IGNORECASE)
+_DROPPED = re.compile(
+    r"\b(?:cancelled|canceled|dropped|obsolete|rejected|n/a|gestrichen|entfällt|abgesagt|verworfen)\b", re.IGNORECASE
+)
 _EMPTY = re.compile(r"[-–—.?]*|n/?a|none|tbd", re.IGNORECASE)
 
 
@@ -37,6 +43,7 @@ def read_table_row(revision: Revision, unit: Unit, chunk_id: str | None) -> Cand
         owners,
         evidence,
         confidence=0.0,
+        event_time=said_on(unit, revision),
         due=due if commitment else None,
         kind="assignment" if commitment else None,
         rule=f"row_{category.value.lower()}",

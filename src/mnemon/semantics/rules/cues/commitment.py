@@ -112,11 +112,11 @@ COMMITMENT_CUES = (
         "does_by",
         _C,
         r"\b(?!is\b|was\b|has\b|does\b|says\b|knows\b|needs\b|wants\b|thinks\b|starts\b|ends\b|closes\b|leaves\b"
-        r"|joins\b|steps\b|takes over\b|becomes\b|remains\b)[a-z]{3,}s(?=\s.{3,90}\b(?:by|until|till|before) (?:the )?"
-        r"(?:\w+day\b|end\b|tomorrow|\d|next \w+|EO\w))",
+        r"|joins\b|steps\b|takes over\b|becomes\b|remains\b)[a-z]{3,}s(?=\s.{3,90}\b(?:(?:by|until|till|before) "
+        r"(?:the )?(?:\w+day\b|end\b|tomorrow|\d|next \w+|EO\w)|(?:deadline|due)\b[^.]{0,20}\d))",
         agents=frozenset({"person"}),
         kind="assignment",
-        needs=("by", "until", "till", "before"),
+        needs=("by", "until", "till", "before", "deadline", "due"),
     ),
     cue(
         "must_by",

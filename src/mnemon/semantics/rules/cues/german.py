@@ -44,9 +44,9 @@ GERMAN_CUES: tuple[Cue, ...] = (
         "de_until",
         Category.COMMITMENT,
         rf"^\W*(?:[\w. -]{{2,30}}:\s+)?{_LASTS}(?:(?-i:[A-ZÄÖÜ])[\w-]+|(?:ich|wir|herr|frau|die|der|das) [\w-]+)\b"
-        rf"(?=.{{0,80}}\bbis {_DAY})",
+        rf"(?=.{{0,80}}\b(?:bis {_DAY}|(?:frist|deadline|abgabe|fällig)\w*\b[^.]{{0,20}}\d))",
         kind="assignment",
-        needs=("bis ",),
+        needs=("bis ", "frist", "deadline", "abgabe", "fällig"),
     ),
     cue(
         "de_promise",
