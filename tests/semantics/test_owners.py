@@ -188,3 +188,18 @@ def test_not_tom_but_ada() -> None:
         "Die Schulung hält nicht Frau Blum, sondern Jakub Nowak.\n",
         "Die Schulung hält nicht Frau Blum, sondern Jakub Nowak.",
     )[0] == {"Jakub Nowak"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Ready to ship the draft by Friday.",
+        "Set to close the deal by 8 May.",
+        "Planned to print the flyers by 12 May.",
+        "Ready for review by Thursday: login page",
+    ],
+)
+def test_what_a_clipped_line_opens_with_is_nobody(line: str) -> None:
+    text = f"Stand-up\n\n- {line}\n- Ahmed to paint the shed by 12 May.\n"
+    assert owed(text, line)[0] == set()
+    assert owed(text, "Ahmed to paint the shed by 12 May.")[0] == {"Ahmed"}

@@ -8,6 +8,7 @@ from mnemon.semantics.learned.gloss import english
 from mnemon.semantics.learned.owner_mentions import MentionKind, OwnerMention
 from mnemon.semantics.learned.parties import party_called
 from mnemon.semantics.rules.agents import GROUPS
+from mnemon.semantics.rules.people import is_quality
 from mnemon.semantics.rules.word_lists import words
 
 # What the clause is about, before its verb: "The House shall", "Pupils must", "Die Amtsleitungen melden".
@@ -68,6 +69,9 @@ def _called(revision: Revision, match: re.Match[str]) -> OwnerMention | None:
     place = "noun" if match["noun"] else "office"
     noun = match[place]
     if noun.split()[0].lower() in _NOBODY or revision.people.is_told(noun) or not noun[-1].isalpha():
+        return None
+    # "Ready to ship", "Planned to print": the insured shall, but what has no article is no noun.
+    if is_quality(noun) and not re.search(r"\w", match.string[match.start() : match.start(place)]):
         return None
     party = party_called(revision.text, noun, revision.participants)
     return OwnerMention(*match.span(place), party or noun, "party" if party else _kind_of_noun(noun))

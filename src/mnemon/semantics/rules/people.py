@@ -19,6 +19,14 @@ _THING = re.compile(
     r"[^-]*(?:(?:tion|sion|ment|ness|ity|ance|ence|ship|ing|ism|ware|ture|age|ics|board|house|line|room|day|base|port)"
     r"|[^-]{4,}(?:ers|ors|ies|ns|ts|ds|ks|ps|ls|es))"
 )
+# How words for what is so or was done end, which begin a clipped line: "Planned to ship", "Available by Friday". The
+# letters before "ed" leave out those of Ahmed, Alfred, Khaled, Rashed and Sayed.
+_QUALITY = re.compile(r"[^-]{2,}(?:able|ible|ful|less|ous|[tcsnkpdgvwxz]ed|ched|lled|uled|irmed|ormed)", re.IGNORECASE)
+QUALITIES = words(
+    """ready able unable willing eager happy glad due set likely unlikely bound sorry certain stuck busy sick ill absent
+    late overdue gone left sent paid built bought sold found lost kept made begun written taken given shown known
+    bereit fertig erledigt fällig krank unterwegs"""
+)
 # "Acme Gmb", "Nordsee Logistics": the last word says that it is nobody.
 FIRM_WORDS = words(
     """gmb gmbh ag kg se ltd limited inc llc llp plc corp co sa sas bv nv oy ab as aps spa srl pty holding holdings
@@ -34,8 +42,9 @@ _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _CALLED = re.compile(rf"(?:{TITLE}|(?P<initial>[{UPPER}])\.)\s+(?P<last>{CAPITALISED})")
 # Capitalised words that begin a sentence, a heading or a company more often than a person's name.
-NOT_NAMES = words(
-    """a about action added appointed assigned elected hired named promoted removed replaced
+NOT_NAMES = (
+    words(
+        """a about action added appointed assigned elected hired named promoted removed replaced
     after again all also although an and annual any anyone anything apologies apr april as at
     aug august because been before best board both but by can closed could dear dec december decision done
     during each either every everyone everything feb february few first for fri friday from good great he
@@ -57,6 +66,8 @@ NOT_NAMES = words(
     ende anfang mitte januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag
     samstag sonntag
     security legal sales support product design finance procurement facilities ops qa hr it logistics"""
+    )
+    | QUALITIES
 )
 
 
@@ -163,9 +174,15 @@ class People:
             return False
         if self.is_known(plain):
             return True
-        if self.only_opens(plain) and (_THING.fullmatch(plain) or plain in self.places):
+        opens = self.only_opens(plain)
+        if opens and (_THING.fullmatch(plain) or is_quality(plain) or plain in self.places):
             return False
         return plain[:1].isupper() and _could_be_person(plain, self.common_words)
+
+
+def is_quality(word: str) -> bool:
+    """What something is, or was made: "ready", "available", "planned"; by itself nobody."""
+    return word.lower() in QUALITIES or _QUALITY.fullmatch(word) is not None
 
 
 @cache
