@@ -13,6 +13,7 @@ from mnemon.ask.quoting.features import CandidateStatement
 from mnemon.ask.quoting.places import QuotePlace, read_places
 from mnemon.ask.recall import Remembered
 from mnemon.db.database import Connection
+from mnemon.documents.structure.mail import opens_quotation
 
 # What is known of revisions that are served no more: since when, and by which number.
 GONE_BY = """
@@ -65,11 +66,16 @@ def _citation(one: CandidateStatement, place: QuotePlace | None, hits: Sequence[
     return Citation(
         doc_id=origin.doc_id, doc_version_id=origin.doc_version_id, version_number=origin.version_number,
         start=statement.start, end=statement.end, quote=statement.text, title=origin.title,
-        source_uri=origin.source_uri, speaker=statement.speaker or (hit.speaker if hit else None),
+        source_uri=origin.source_uri, speaker=statement.speaker or _speaker_of(hit, statement.quoted),
         headings=(list(place.headings) if place and place.headings else list(hit.headings) if hit else []),
         first_page=page, last_page=page, written_at=origin.written_at, line=place.line if place else None,
         event_id=one.events[0].event_id if one.events else None,
     )  # fmt: skip
+
+
+def _speaker_of(hit: PassageHit | None, quoted: bool) -> str | None:
+    """The speaker of a passage that is a quotation is whoever is quoted, else whoever quotes."""
+    return hit.speaker if hit and quoted == opens_quotation(hit.text) else None
 
 
 def _holds(hit: PassageHit, one: CandidateStatement) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, item_mark, lines_of
-from mnemon.documents.structure.mail import is_attribution, is_sign_off, is_signature
+from mnemon.documents.structure.mail import attribution_at, is_attribution, is_sign_off, is_signature, quoted_depth
 from mnemon.documents.structure.sentences import sentences, trimmed
 from mnemon.documents.structure.tables import is_ruler
 from mnemon.documents.structure.talk import talk_blocks, turn_on
@@ -68,6 +68,15 @@ class _State:
     item: bool = False
     done: bool | None = None
     in_list: bool = False
+    # How deep the line is quoted, whose words are quoted at each depth, and lines of an attribution that are to come.
+    depth: int = 0
+    writers: dict[int, str | None] = field(default_factory=dict)
+    attribution: int = 0
+
+    @property
+    def said_by(self) -> str | None:
+        """What is quoted was said by whoever is quoted, and where nobody tells who that is, by nobody known."""
+        return self.writers.get(self.depth) if self.depth else self.speaker
 
 
 def statements_in(
@@ -110,6 +119,10 @@ class _Reader:
         if line.blank:
             yield from self._close()
             state.columns = ()
+            return
+        yield from self._quote(number, words)
+        if state.attribution:
+            state.attribution -= 1
             return
         if FENCE.match(words):
             yield from self._close()
@@ -154,6 +167,23 @@ class _Reader:
             state.lead = words.strip()
             return
         state.open.append(line)
+
+    def _quote(self, number: int, words: str) -> Iterator[Statement]:
+        """Where a quotation begins, ends or is told to come: whose words follow."""
+        state = self.state
+        depth, _ = quoted_depth(words)
+        if depth != state.depth:
+            yield from self._close()
+            state.depth = depth
+        near = [quoted_depth(one.text) for one in self.lines[number : number + 3]]
+        told = attribution_at([said for own, said in near if own == depth]) if not state.attribution else None
+        if told and self._quotes_more(number + told[0], depth):
+            yield from self._close()
+            state.attribution, state.writers[depth + 1] = told
+
+    def _quotes_more(self, number: int, depth: int) -> bool:
+        below = next((one for one in self.lines[number:] if not one.blank), None)
+        return below is not None and quoted_depth(below.text)[0] > depth
 
     def _is_row(self, words: str) -> bool:
         bare = words.strip()
@@ -204,9 +234,9 @@ class _Reader:
             state.group += 1
         state.in_list = item
         words = self.text[span[0] : span[1]]
-        quoted = words.lstrip().startswith(">")
+        quoted = state.depth > 0
         short = WHOLE_ITEM if item else WHOLE_TURN
-        whole = len(words) <= short and (item or state.speaker is not None)
+        whole = len(words) <= short and (item or state.said_by is not None)
         parts = [span] if whole else sentences(self.text, *span)
         for place, (start, end) in enumerate(parts):
             marks = _MARKS.match(self.text, start, end)
@@ -223,7 +253,7 @@ class _Reader:
         state = self.state
         headings = (*state.headings, *([state.subject] if state.subject else []))
         return Statement(
-            self.offset + start, self.offset + end, self.text[start:end], kind, state.speaker, headings, state.lead,
+            self.offset + start, self.offset + end, self.text[start:end], kind, state.said_by, headings, state.lead,
             group=state.group, **more,  # type: ignore[arg-type]
         )  # fmt: skip
 

@@ -9,6 +9,7 @@ from mnemon.ask.hits import PassageHit
 from mnemon.ask.quoting.statements import Statement, statements_in
 from mnemon.ask.recall import Remembered
 from mnemon.db.database import Connection
+from mnemon.documents.structure.mail import opens_quotation
 
 # What is read before and after a passage, in characters; longer after it, since replies follow questions.
 BEFORE, AFTER = 500, 700
@@ -105,6 +106,8 @@ def _stretch(own: Sequence[PassageHit], start: int, words: str) -> Stretch:
         cut = words.rfind("\n", reach)
         last = cut if cut > 0 else last
     at = start + first
-    hit = min(own, key=lambda one: one.start)
-    found = statements_in(words[first:last], at, hit.headings, hit.speaker, from_start=start == 0)
+    ordered = sorted(own, key=lambda one: one.start)
+    # Of a passage that is a quotation, the speaker is whoever is quoted.
+    speaker = next((one.speaker for one in ordered if not opens_quotation(one.text)), None)
+    found = statements_in(words[first:last], at, ordered[0].headings, speaker, from_start=start == 0)
     return Stretch(StatementSource.of(own[0]), own, at, start + last, found)

@@ -1,7 +1,7 @@
 """Mail, also pasted as text: what its sender wrote, what he quotes of others, and where older mail begins."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mnemon.documents.structure.lines import QUOTED, RULE, Line, block_of
@@ -32,6 +32,10 @@ SIGN_OFF = re.compile(
     re.IGNORECASE,
 )
 SIGNATURE = re.compile(r"--\s*$")
+_AND = re.compile(r"(?:and|then|und|dann)\s+", re.IGNORECASE)
+_MARKS = re.compile(r"(?:[ \t]*>)*[ \t]?")
+# Lines that an attribution may take.
+_TALLEST = 3
 
 
 def is_attribution(line: str) -> bool:
@@ -82,15 +86,36 @@ def _quote_at(lines: list[Line], at: int) -> tuple[int, str | None] | None:
         return len(lines), _outlook_writer(lines, at + 1)
     if _is_outlook_header(lines, at):
         return len(lines), _outlook_writer(lines, at)
-    for height in (1, 2, 3):
-        words = "\n".join(one.text for one in lines[at : at + height])
-        if len(words) < 500 and (WROTE.match(words) or SHORT_WROTE.match(words)):
-            first = at + height
-            while first < len(lines) and lines[first].blank:
-                first += 1
-            if first < len(lines) and QUOTED.match(lines[first].text):
-                return _after_quoted(lines, first), _writer(words)
+    if told := attribution_at([one.text for one in lines[at : at + _TALLEST]]):
+        height, writer = told
+        first = at + height
+        while first < len(lines) and lines[first].blank:
+            first += 1
+        if first < len(lines) and QUOTED.match(lines[first].text):
+            return _after_quoted(lines, first), writer
     return None
+
+
+def attribution_at(lines: Sequence[str]) -> tuple[int, str | None] | None:
+    """ "On Monday, Anna wrote:" at the head of these lines: how many it takes, and whose words come below."""
+    for height in range(1, min(_TALLEST, len(lines)) + 1):
+        words = "\n".join(lines[:height])
+        if len(words) < 500 and (WROTE.match(words) or SHORT_WROTE.match(words)):
+            return height, _writer(words)
+    return None
+
+
+def opens_quotation(text: str) -> bool:
+    """Whether a passage begins with what it quotes, or by telling whose that is."""
+    lines = text.lstrip().split("\n", _TALLEST)[:_TALLEST]
+    return lines[0].startswith(">") or attribution_at(lines) is not None
+
+
+def quoted_depth(line: str) -> tuple[int, str]:
+    """How often a line is quoted, and what it says without the marks."""
+    marks = _MARKS.match(line)
+    assert marks is not None
+    return marks[0].count(">"), line[marks.end() :]
 
 
 def _is_outlook_header(lines: list[Line], at: int) -> bool:
@@ -113,7 +138,7 @@ def _after_quoted(lines: list[Line], at: int) -> int:
 
 def _writer(words: str) -> str | None:
     match = WRITER.search(words) or SHORT_WROTE.match(words)
-    return match["name"].strip(" \"'") or None if match else None
+    return _AND.sub("", match["name"].strip(" \"'")) or None if match else None
 
 
 def _outlook_writer(lines: list[Line], at: int) -> str | None:
