@@ -86,9 +86,17 @@ def _nearly_as_good(found: Sequence[CandidateStatement]) -> list[CandidateStatem
         words = one.statement.text
         if one.score < best.score - NEARLY or len(near) == MOST_SENTENCES - 1:
             break
+        if _is_other_row(best, one):
+            continue
         if words != best.statement.text and not one.values["question"] and not one.values["of_other"]:
             near.setdefault(words, one)
     return list(near.values())
+
+
+def _is_other_row(best: CandidateStatement, one: CandidateStatement) -> bool:
+    """Rows of a table differ in what they are of: one that leaves out what the best names is of something else."""
+    rows = best.statement.kind == one.statement.kind == "row"
+    return rows and best.origin.doc_version_id == one.origin.doc_version_id and not best.said <= one.said
 
 
 def _by_document(chosen: Sequence[CandidateStatement]) -> list[CandidateStatement]:
