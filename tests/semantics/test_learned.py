@@ -121,3 +121,13 @@ class TestAfterTheRules:
             events = await (await tx.execute("SELECT narrative FROM mnemon.semantic_events WHERE active")).fetchall()
         assert [run["engine"] for run in runs] == ["rules", "learned"]
         assert any("Heizung" in event["narrative"] for event in events)
+
+
+def test_a_person_and_a_deadline_are_owed_also_among_another_language(learned: LearnedExtractor) -> None:
+    text = (
+        "# Stand-up 4 May 2026\n\n- Dev: will send the migration plan to Aisha by 8 May.\n"
+        "- Aisha: I'll review the contract by 12 May and tell legal.\n- Ready to ship the login page by Thursday.\n"
+        "- Tom übernimmt den Raumplan. Frist ist der 29. Mai.\n"
+    )
+    quotes = [event.evidence[0].quote for event in facts(learned, text)]
+    assert "Tom übernimmt den Raumplan. Frist ist der 29. Mai." in quotes

@@ -61,7 +61,7 @@ def _candidates(
         confidence = confidence_in(proposal, weights)
         if proposal.by_rule is not None:
             found = _with_owner(revision, proposal, cast, proposal.by_rule)
-            yield replace(found, confidence=max(confidence, _least_of(proposal.by_rule, confidence, revision)))
+            yield replace(found, confidence=max(confidence, _least_of(proposal.by_rule, found, confidence, revision)))
         elif confidence < LEAST_KEPT:
             continue
         elif read := candidate_of(revision, proposal, cast, _chunk_id(chunks, proposal.start)):
@@ -80,9 +80,11 @@ def _with_owner(revision: Revision, proposal: Proposal, cast: Cast, by_rule: Can
     return replace(by_rule, actors=read.actors if owned else by_rule.actors, due=by_rule.due or read.due)
 
 
-def _least_of(by_rule: Candidate, confidence: float, revision: Revision) -> float:
+def _least_of(by_rule: Candidate, found: Candidate, confidence: float, revision: Revision) -> float:
     """What a rule found is not lost because the reader doubts it: a sure rule states it, another one suggests it."""
-    believed = confidence >= DISBELIEVED or _is_owed_outright(by_rule, revision)
+    # In a row the owner's column must say who; in words the fields of this reader may have found it.
+    owed = _is_owed_outright(by_rule if by_rule.rule.startswith("row_") else found, revision)
+    believed = confidence >= DISBELIEVED or owed
     return FACT_CONFIDENCE if by_rule.confidence >= SURE_RULE and believed else LEAST_KEPT
 
 
