@@ -25,6 +25,7 @@ from mnemon.identity.bootstrap import FirstStart, first_start
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
 from mnemon.log.events import SYSTEM, Actor
+from mnemon.log.privacy.first_keys import made_in_turn
 from mnemon.log.privacy.privacy import Privacy, open_privacy
 from mnemon.log.project.entity_states import EntityStates
 from mnemon.log.project.projector import Projector
@@ -60,6 +61,7 @@ from mnemon.semantics.search.event_vectors import drop_strays
 from mnemon.semantics.search.event_vectors import on_purge as drop_event_vectors
 from mnemon.serving import served_address
 from mnemon.settings import Settings
+from mnemon.shared_home import home_of
 from mnemon.work.kinds import use_default_attempts
 from mnemon.work.schedule import Schedule
 
@@ -188,16 +190,16 @@ class Mnemon:
 
     @cached_property
     def integrity(self) -> Integrity:
-        """Its keys and checkpoints are in the home folder, outside the database that they speak about."""
+        """Its keys and checkpoints are in the home, outside the database that they speak about."""
         told = self.settings.log_signing_key
-        return Integrity(self.database, self.log.reader, self.settings.home, self.log, told)
+        return Integrity(self.database, self.log.reader, home_of(self.settings), self.log, told)
 
     @cached_property
     def witnesses(self) -> Witnesses:
         """Places outside that checkpoints are sent to."""
         given = self.settings.log_witnesses
         named = [one.strip() for one in given.get_secret_value().split(",")] if given else []
-        places = [witness_at(one, self.settings.home) for one in named if one]
+        places = [witness_at(one, home_of(self.settings)) for one in named if one]
         return Witnesses(self.integrity, self.log.reader, places)
 
     @cached_property
@@ -311,7 +313,7 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
             await check_used_role(application)
         async with open_privacy(settings, database) as privacy:
             made = await first_start(privacy.log)
-            mnemon = Mnemon(settings, database, privacy, _sessions(settings, database), made)
+            mnemon = Mnemon(settings, database, privacy, await _sessions(settings, database), made)
             mnemon.tie_lenses_to_privacy()
             # Before anything is served: this may be a database that was restored to an earlier time.
             mnemon.erasures_repeated = await privacy.repeat_erasures()
@@ -328,7 +330,8 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
                 await mnemon.close_models()
 
 
-def _sessions(settings: Settings, database: Database) -> Sessions:
-    given = settings.jwt_secret
-    key = given.get_secret_value() if given else kept_key(settings.home, "session.key")
+async def _sessions(settings: Settings, database: Database) -> Sessions:
+    given, home = settings.jwt_secret, home_of(settings)
+    kept = None if given else await made_in_turn(database, home, lambda: kept_key(home, "session.key"))
+    key = given.get_secret_value() if given else str(kept)
     return Sessions(database, key, timedelta(hours=settings.jwt_expiry_hours))

@@ -23,6 +23,9 @@ FINAL = frozenset(
     {"403", "AccessDenied", "AllAccessDisabled", "InvalidAccessKeyId", "NoSuchBucket", "SignatureDoesNotMatch"}
 )
 ABSENT = frozenset({"NoSuchKey", "404", "NotFound"})
+CHANGED = frozenset({"PreconditionFailed", "412"})
+# What stores say that know no conditional writes.
+UNCONDITIONAL = frozenset({"NotImplemented", "501"})
 
 
 class BucketUnavailable(MnemonError):
@@ -45,6 +48,14 @@ class ObjectGone(MnemonError):
 
     code = "OBJECT_GONE"
     status = 404
+
+
+class ObjectChanged(MnemonError):
+    """The object is there already, or is not the one that was read before: somebody else wrote it."""
+
+    code = "OBJECT_CHANGED"
+    status = 409
+    retry = True
 
 
 @dataclass(frozen=True)
@@ -108,10 +119,7 @@ class ObjectBucket:
         more: dict[str, Any] = {"StartAfter": own + after} if after else {}
         while True:
             answer = self._ask("list_objects_v2", Prefix=own + within, MaxKeys=PAGE, **more)
-            yield [
-                StoredObject(one["Key"].removeprefix(own), one["ETag"].strip('"'), one["Size"], one["LastModified"])
-                for one in answer.get("Contents", ())
-            ]
+            yield [self._listed(one) for one in answer.get("Contents", ())]
             if not answer.get("IsTruncated"):
                 return
             more = {"ContinuationToken": answer["NextContinuationToken"]}
@@ -128,8 +136,46 @@ class ObjectBucket:
         self.read(key, blocks.append)
         return b"".join(blocks)
 
+    def fetch(self, key: str) -> tuple[bytes, str]:
+        """The object and its mark, by which a later write tells whether it is still the same."""
+        answer = self._ask("get_object", key)
+        with self._told(key), answer["Body"] as body:
+            return body.read(), answer["ETag"]
+
+    def first(self, within: str) -> StoredObject | None:
+        """The one below `within` that comes first."""
+        answer = self._ask("list_objects_v2", Prefix=self.address.prefix + within, MaxKeys=1)
+        return next((self._listed(one) for one in answer.get("Contents", ())), None)
+
+    def folders(self, within: str) -> Iterator[str]:
+        """The names right below `within` that have objects below them."""
+        start = self.address.prefix + within
+        more: dict[str, Any] = {}
+        while True:
+            answer = self._ask("list_objects_v2", Prefix=start, Delimiter="/", MaxKeys=PAGE, **more)
+            for one in answer.get("CommonPrefixes", ()):
+                yield one["Prefix"].removeprefix(start).rstrip("/")
+            if not answer.get("IsTruncated"):
+                return
+            more = {"ContinuationToken": answer["NextContinuationToken"]}
+
     def write(self, key: str, content: bytes) -> None:
         self._ask("put_object", key, Body=content)
+
+    def write_if(self, key: str, content: bytes, mark: str | None = None) -> None:
+        """Only over the object of this mark, without one only where there is none; else ObjectChanged.
+
+        A store that knows no conditions writes all the same: who must be sure has looked, and holds a lock elsewhere.
+        """
+        condition = {"IfMatch": mark} if mark is not None else {"IfNoneMatch": "*"}
+        try:
+            self._ask("put_object", key, Body=content, **condition)
+        except ObjectGone:
+            raise ObjectChanged(f"{self.address}{key} was removed by somebody else meanwhile.") from None
+        except BucketUnavailable as failure:
+            if failure.details.get("store_says") not in UNCONDITIONAL:
+                raise
+            self.write(key, content)
 
     def write_file(self, key: str, file: Path) -> None:
         """In parts where it is large."""
@@ -147,6 +193,10 @@ class ObjectBucket:
     def remove(self, key: str) -> None:
         """Gone when this returns, also if it was not there."""
         self._ask("delete_object", key)
+
+    def _listed(self, one: dict[str, Any]) -> StoredObject:
+        key = one["Key"].removeprefix(self.address.prefix)
+        return StoredObject(key, one["ETag"].strip('"'), one["Size"], one["LastModified"])
 
     def _ask(self, what: str, key: str | None = None, **given: Any) -> Any:
         if key is not None:
@@ -169,10 +219,12 @@ class ObjectBucket:
             code, words = failure.response["Error"]["Code"], failure.response["Error"].get("Message", "")
             if code in ABSENT and key is not None:
                 raise ObjectGone(f"There is no {place}.") from None
+            if code in CHANGED:
+                raise ObjectChanged(f"{place} was written by somebody else meanwhile.") from None
             told = f"{place} cannot be reached: {code} {words}".strip()
             if code in FINAL or code in ABSENT:
                 raise BucketRefused(f"{told}. Check the bucket's name and the keys.") from None
-            raise BucketUnavailable(f"{told}.") from None
+            raise BucketUnavailable(f"{told}.", store_says=code) from None
         except (BotoCoreError, Boto3Error) as failure:
             raise BucketUnavailable(f"{place} cannot be reached: {failure}") from None
 

@@ -147,7 +147,7 @@ async def test_a_forger_who_knows_the_public_key_alone_is_refused(
     await backup(own_server, tmp_path / "ours.backup", keys)
     forger = BackupKeys(tmp_path / "forger")
     (tmp_path / "forger" / "keys").mkdir(parents=True)
-    [public] = keys.folder.glob("*.pub")
+    [public] = Path(keys.where).glob("*.pub")
     (tmp_path / "forger" / "keys" / public.name).write_bytes(public.read_bytes())
     await backup(own_server, tmp_path / "forged.backup", forger)
     with pytest.raises(BackupFailed, match="signed by another home"):
@@ -176,7 +176,7 @@ async def test_a_backup_can_be_written_where_the_private_key_is_kept_elsewhere(
 ) -> None:
     await prepare(own_server, [])
     keys.renew()
-    [private] = keys.folder.glob("backup-0*.key")
+    [private] = Path(keys.where).glob("backup-0*.key")
     secret = private.read_text()
     private.unlink()
     await backup(own_server, tmp_path / "kept.backup", keys)
@@ -199,5 +199,5 @@ async def test_after_a_discard_no_earlier_backup_can_be_read(
     with pytest.raises(BackupFailed, match="which is not in"):
         await restore(own_server, tmp_path / "old.backup", keys, replace=True, unsigned=True)
     await restore(own_server, tmp_path / "new.backup", keys, replace=True)
-    assert {path.stat().st_mode & 0o777 for path in keys.folder.glob("*.key")} == {0o600}
-    assert all(len(base64.b64decode(path.read_text())) == 32 for path in keys.folder.iterdir())
+    assert {path.stat().st_mode & 0o777 for path in Path(keys.where).glob("*.key")} == {0o600}
+    assert all(len(base64.b64decode(path.read_text())) == 32 for path in Path(keys.where).iterdir())

@@ -165,12 +165,12 @@ async def test_a_process_that_died_before_it_could_commit_leaves_the_erasure_to_
 async def test_an_erasure_that_cannot_be_listed_is_not_done(machine: Machine) -> None:
     async with machine.started() as privacy:
         asked = await privacy.erasures.request(machine.tenant, GONE, reason="subject_request", requested_by="u-1")
-        kept = machine.listed.file.rename(machine.home / "away")
-        machine.listed.file.mkdir()
+        kept = Path(machine.listed.where).rename(machine.home / "away")
+        Path(machine.listed.where).mkdir()
         with pytest.raises(ErasureNotListed, match="nobody was erased"):
             await privacy.erasures.approve(machine.tenant, asked.erasure_id, approved_by="u-2")
-        machine.listed.file.rmdir()
-        kept.rename(machine.listed.file)
+        Path(machine.listed.where).rmdir()
+        kept.rename(Path(machine.listed.where))
         assert (await privacy.erasures.get(machine.tenant, asked.erasure_id)).status == "requested"
     assert (await machine.names())[GONE] == "Gone Soon"
 
@@ -188,8 +188,8 @@ def test_half_a_line_is_passed_over_and_the_next_one_is_whole(tmp_path: Path) ->
     listed, tenant = ErasureList(tmp_path), new_uuid()
     at = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
     listed.add([ListedErasure(tenant, "a", 1, at)])
-    with listed.file.open("a") as output:
+    with Path(listed.where).open("a") as output:
         output.write('{"tenant_id": "01')
     listed.add([ListedErasure(tenant, "b", 2, at)])
     assert [one.subject_id for one in listed.entries()] == ["a", "b"]
-    assert listed.file.stat().st_mode & 0o777 == 0o600
+    assert Path(listed.where).stat().st_mode & 0o777 == 0o600

@@ -45,7 +45,7 @@ async def signed(log: EventLog, integrity: Integrity, tenant: UUID) -> UUID:
         await log.append(tenant, [noted(str(n)) for n in range(amount)])
         await integrity.checkpoint(tenant)
     await log.append(tenant, [noted("last")])
-    await integrity.checkpoints.sign_seal(tenant)
+    await integrity.signer.sign_seal(tenant)
     return tenant
 
 
@@ -58,7 +58,7 @@ async def test_what_no_seal_covers_is_short_and_stated(log: EventLog, integrity:
     await log.append(signed, [noted(), noted()])
     report = await integrity.verify(signed)
     assert (report.intact, report.unsealed, report.as_json()["unsealed"]) == (True, 2, "2")
-    await integrity.checkpoints.sign_seal(signed)
+    await integrity.signer.sign_seal(signed)
     assert (await integrity.verify(signed)).unsealed == 0
     assert [one.sequence for one in integrity.checkpoints.list(signed)] == [3, 5]
 
@@ -87,7 +87,7 @@ async def test_a_tail_cut_after_the_last_checkpoint_is_found_by_its_seal(
         )
     assert (6, "truncated") in found(await integrity.verify(signed))
     with pytest.raises(CheckpointRefused, match="ends at 5, but a checkpoint attests 6"):
-        await integrity.checkpoints.sign_seal(signed)
+        await integrity.signer.sign_seal(signed)
 
 
 async def test_a_tail_rewritten_after_the_last_checkpoint_is_found_by_its_seal(
@@ -126,7 +126,7 @@ async def test_an_older_seal_put_back_is_a_finding(log: EventLog, integrity: Int
     file = integrity.checkpoints.seal_of(signed, "main")
     older = file.read_bytes()
     await log.append(signed, [noted()])
-    await integrity.checkpoints.sign_seal(signed)
+    await integrity.signer.sign_seal(signed)
     file.write_bytes(older)
     assert (7, "checkpoint") in found(await integrity.verify(signed))
 

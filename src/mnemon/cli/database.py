@@ -19,6 +19,7 @@ from mnemon.documents.intake.files import Files
 from mnemon.errors import BackupFailed
 from mnemon.log.privacy.erasure_list import ErasureList
 from mnemon.log.privacy.repeated_erasures import note_before_restore
+from mnemon.shared_home import home_of
 
 app = typer.Typer(help="The database: state, migrations, backup, restore.", no_args_is_help=True)
 
@@ -92,7 +93,7 @@ def backup_(
 
         settings = settings_at_home()
         async with open_database(settings) as database:
-            keys, folders = BackupKeys(settings.home), Files.of(settings).folders
+            keys, folders = BackupKeys(home_of(settings)), Files.of(settings).folders
             return await backup(database.server, target, keys, folders, BACKED_UP)
 
     with backup_to(place) as target:
@@ -131,14 +132,14 @@ def restore_(
         settings = settings_at_home()
         if not target.exists():
             raise BackupFailed(f"There is no file {target}.", file=str(target))
-        listed = ErasureList(settings.home)
+        listed = ErasureList(home_of(settings))
         async with open_database(settings) as database:
-            keys, folders = BackupKeys(settings.home), Files.of(settings).folders
+            keys, folders = BackupKeys(home_of(settings)), Files.of(settings).folders
             async with database.owner() as owner:
                 await note_before_restore(owner, listed)
             if not listed.exists() and not without_erasure_list:
                 raise BackupFailed(
-                    f"There is no {listed.file}, which says who was erased since the backup: put back the copy of "
+                    f"There is no {listed.where}, which says who was erased since the backup: put back the copy of "
                     "`keys` that was kept apart. If nobody was, give --without-erasure-list."
                 )
             manifest = await restore(database.server, target, keys, folders, replace=replace, unsigned=unsigned)

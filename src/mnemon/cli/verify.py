@@ -9,7 +9,6 @@ import typer
 from mnemon.cli.context import OPERATOR, on_its_own, opened, run_async
 from mnemon.cli.output import Json, complaints, counted, say, show, table
 from mnemon.identity.tenants import all_tenants, tenant_by_slug
-from mnemon.log.proof.checkpoint_files import CheckpointFiles
 
 if TYPE_CHECKING:
     from mnemon.verification.run import VerificationReport
@@ -45,7 +44,7 @@ def verify(
                     progress=partial(_say_part, one.slug),
                 )  # fmt: skip
             known = {one.tenant_id for one in await all_tenants(mnemon.database)}
-            lost = [one for one in CheckpointFiles(mnemon.settings.home).tenants() if one not in known]
+            lost = [one for one in mnemon.integrity.checkpoints.tenants() if one not in known]
             return done, lost
 
     done, lost = run_async(work())

@@ -178,7 +178,7 @@ def _check_signature(file: Path, source: IO[bytes], keys: BackupKeys, plain: boo
     if not keys.is_ours(header["signer"], source.read(SIGNATURE), seen.digest()):
         raise BackupFailed(
             f"{file} is damaged, cut short, changed, or signed by another home than the one whose keys are in "
-            f"{keys.folder}: nothing was restored. --unsigned tries without the signature.",
+            f"{keys.where}: nothing was restored. --unsigned tries without the signature.",
             file=str(file),
         )
 

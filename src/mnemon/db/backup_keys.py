@@ -1,9 +1,8 @@
-"""The keys of backups: numbered pairs that encrypt them, and one that signs them; in the home folder, never in one."""
+"""The keys of backups: numbered pairs that encrypt them, and one that signs them; in the home, never in a backup."""
 
 import base64
 import hashlib
 import re
-from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature, InvalidTag
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -13,7 +12,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from mnemon.errors import BackupFailed, BadSettings
-from mnemon.keyfile import kept_text, key_folder, sync_folder, write_once
+from mnemon.keyfile import kept
+from mnemon.shared_home import Home, key_place
 
 PRIVATE = re.compile(r"backup-(\d{4})\.key")
 PUBLIC = re.compile(r"backup-(\d{4})\.pub")
@@ -27,12 +27,13 @@ ONCE = bytes(12)
 class BackupKeys:
     """Writing needs the newest public key alone, so the private ones may be kept elsewhere; restoring needs its own."""
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
+    def __init__(self, home: Home) -> None:
+        self._place = key_place(home)
 
     @property
-    def folder(self) -> Path:
-        return self._home / "keys"
+    def where(self) -> str:
+        """For people: where they are kept."""
+        return self._place.where()
 
     def enclose(self, file_key: bytes) -> dict[str, str]:
         """The key of one file for whoever has the private key, and nobody else."""
@@ -59,7 +60,7 @@ class BackupKeys:
         return self._signing().public_key().public_bytes_raw().hex()
 
     def is_ours(self, signer: str, signature: bytes, digest: bytes) -> bool:
-        if not (self.folder / SIGNING).exists() or signer != self.signer():
+        if self._place.read(SIGNING) is None or signer != self.signer():
             return False
         try:
             Ed25519PublicKey.from_public_bytes(bytes.fromhex(signer)).verify(signature, digest)
@@ -73,9 +74,8 @@ class BackupKeys:
         number = max((int(name[7:11]) for name in names), default=0) + 1
         private = X25519PrivateKey.generate()
         public = private.public_key().public_bytes_raw()
-        folder = key_folder(self._home)
-        write_once(folder / f"backup-{number:04}.key", _written(private.private_bytes_raw()))
-        write_once(folder / f"backup-{number:04}.pub", _written(public))
+        self._place.write_once(f"backup-{number:04}.key", _written(private.private_bytes_raw()))
+        self._place.write_once(f"backup-{number:04}.pub", _written(public))
         return _id(public)
 
     def discard_older(self) -> list[str]:
@@ -83,13 +83,10 @@ class BackupKeys:
         gone = self._numbered(PRIVATE)[:-1]
         ids = []
         for name in gone:
-            ids.append(_id(_private_in(self.folder / name).public_key().public_bytes_raw()))
-            (self.folder / name).unlink()
-            (self.folder / name.replace(".key", ".pub")).unlink(missing_ok=True)
-        for draft in self.folder.glob(".backup-*.key.*"):
-            draft.unlink(missing_ok=True)
-        if gone:
-            sync_folder(self.folder)
+            ids.append(_id(self._private(name).public_key().public_bytes_raw()))
+            self._place.remove(name)
+            self._place.remove(name.replace(".key", ".pub"))
+        self._place.clear_drafts("backup-")
         return ids
 
     def _recipient(self) -> bytes:
@@ -97,48 +94,46 @@ class BackupKeys:
             self.renew()
         # A process that was killed in between has left the private half alone.
         for name in self._numbered(PRIVATE):
-            if not (self.folder / name.replace(".key", ".pub")).exists():
-                public = _private_in(self.folder / name).public_key().public_bytes_raw()
-                write_once(self.folder / name.replace(".key", ".pub"), _written(public))
-        return _bytes_in(self.folder / self._numbered(PUBLIC)[-1])
+            if self._place.read(name.replace(".key", ".pub")) is None:
+                public = self._private(name).public_key().public_bytes_raw()
+                self._place.write_once(name.replace(".key", ".pub"), _written(public))
+        return self._bytes(self._numbered(PUBLIC)[-1])
 
     def _private_of(self, public: bytes) -> X25519PrivateKey:
         for name in self._numbered(PRIVATE):
-            key = _private_in(self.folder / name)
+            key = self._private(name)
             if key.public_key().public_bytes_raw() == public:
                 return key
         raise BackupFailed(
-            f"The backup is encrypted for the key {_id(public)}, which is not in {self.folder}: put back the copy of "
+            f"The backup is encrypted for the key {_id(public)}, which is not in {self.where}: put back the copy of "
             "`keys` that was kept apart. Without it, or once it was discarded, the backup cannot be read.",
             key_id=_id(public),
         )
 
     def _signing(self) -> Ed25519PrivateKey:
-        text = kept_text(
-            key_folder(self._home) / SIGNING, lambda: _written(Ed25519PrivateKey.generate().private_bytes_raw())
-        )
+        text = kept(self._place, SIGNING, lambda: _written(Ed25519PrivateKey.generate().private_bytes_raw()))
         return Ed25519PrivateKey.from_private_bytes(base64.b64decode(text))
 
     def _numbered(self, pattern: re.Pattern[str]) -> list[str]:
-        return sorted(file.name for file in self.folder.glob("backup-*") if pattern.fullmatch(file.name))
+        return sorted(filter(pattern.fullmatch, self._place.names()))
+
+    def _private(self, name: str) -> X25519PrivateKey:
+        return X25519PrivateKey.from_private_bytes(self._bytes(name))
+
+    def _bytes(self, name: str) -> bytes:
+        try:
+            content = base64.b64decode((self._place.read(name) or "").strip(), validate=True)
+        except ValueError:
+            content = b""
+        if len(content) != KEY_LENGTH:
+            raise BadSettings(
+                f"{self._place.where(name)} holds no key of {KEY_LENGTH} bytes in base64: put back its copy."
+            )
+        return content
 
 
 def _agreed(secret: bytes, once: bytes, recipient: bytes) -> bytes:
     return HKDF(SHA256(), KEY_LENGTH, salt=once + recipient, info=PURPOSE).derive(secret)
-
-
-def _private_in(file: Path) -> X25519PrivateKey:
-    return X25519PrivateKey.from_private_bytes(_bytes_in(file))
-
-
-def _bytes_in(file: Path) -> bytes:
-    try:
-        content = base64.b64decode(file.read_text().strip(), validate=True)
-    except ValueError:
-        content = b""
-    if len(content) != KEY_LENGTH:
-        raise BadSettings(f"{file} holds no key of {KEY_LENGTH} bytes in base64: put back its copy.")
-    return content
 
 
 def _written(key: bytes) -> str:

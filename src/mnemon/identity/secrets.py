@@ -1,10 +1,10 @@
-"""Secrets: made at random, shown once, kept as digests; and the one key that is kept in the home folder."""
+"""Secrets: made at random, shown once, kept as digests; and the one key that is kept in the home."""
 
 import hashlib
 import secrets
-from pathlib import Path
 
-from mnemon.keyfile import kept_text, key_folder
+from mnemon.keyfile import kept
+from mnemon.shared_home import Home, key_place
 
 TOKEN_PREFIX = "mnm_"  # noqa: S105  a marker that secret scanners can find, not a secret
 
@@ -22,6 +22,6 @@ def digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def kept_key(home: Path, name: str) -> str:
-    """The key in `home/keys/name`; the first process to ask makes it, the others read the same one."""
-    return kept_text(key_folder(home) / name, lambda: secrets.token_urlsafe(48))
+def kept_key(home: Home, name: str) -> str:
+    """The key of this name in the home; the first process to ask makes it, the others read the same one."""
+    return kept(key_place(home), name, lambda: secrets.token_urlsafe(48))

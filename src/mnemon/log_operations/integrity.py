@@ -1,5 +1,6 @@
 """What a user may do to prove the log: verify, sign checkpoints, take receipts, export."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -215,7 +216,7 @@ async def checkpoint(mnemon: Parts, caller: Caller, asked: CheckpointWanted) -> 
 @operation("integrity.checkpoints", Action.READ_LOG, read_only=True, example=MAIN_LOG, absent=NO_TOOLS)
 async def checkpoints(mnemon: Parts, caller: Caller, asked: PartitionAsked) -> CheckpointList:
     """The signed checkpoints of a partition, oldest first."""
-    found = mnemon.integrity.checkpoints.list(caller.tenant_id, asked.legal_entity)
+    found = await asyncio.to_thread(mnemon.integrity.checkpoints.list, caller.tenant_id, asked.legal_entity)
     return CheckpointList(checkpoints=[_signed(one) for one in found], total=len(found))
 
 

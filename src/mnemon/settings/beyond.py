@@ -86,6 +86,16 @@ class BeyondSettings(BaseModel):
     archive_store: str | None = setting(
         None, "Bucket for archived payloads, in the same form. Unset: MNEMON_ARCHIVE_FOLDER."
     )
+    home_store: str | None = setting(
+        None,
+        "Bucket for what every gateway needs of a home, in the same form: checkpoints, and encrypted all keys and the "
+        "erasure list. Gateways on several machines give the same. Unset: the home folder.",
+    )
+    home_store_secret: SecretStr | None = setting(
+        None,
+        "For MNEMON_HOME_STORE: what keys are encrypted with there, 32 bytes in base64, the same for every gateway: "
+        "`openssl rand -base64 32`. Keep a copy apart: without it the keys in the bucket are lost.",
+    )
 
     @field_validator("worker_urls", mode="before")
     @classmethod

@@ -4,21 +4,19 @@ One line for each key that was destroyed: ids and numbers, no names. It is writt
 A database that is older than the list, restored from whatever copy, is brought up to it before anything is served.
 """
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import orjson
 
+from mnemon.errors import MnemonError
 from mnemon.ids import new_uuid
-from mnemon.keyfile import key_folder, write_once
 from mnemon.log.errors import ErasureNotListed
-
-NAME = "erasures.jsonl"
+from mnemon.log.privacy.erasure_lines import line_place
+from mnemon.shared_home import Home
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,55 +32,51 @@ class ListedErasure:
 class ErasureList:
     """Grows line by line. Several processes may write it; each home has its own."""
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
-        self.file = home / "keys" / NAME
+    def __init__(self, home: Home) -> None:
+        self._lines = line_place(home)
+
+    @property
+    def where(self) -> str:
+        return self._lines.where
 
     def exists(self) -> bool:
-        return self.file.exists()
+        return self._lines.first() is not None
 
     def list_id(self) -> UUID:
         """Which list this is; the first to ask begins it."""
-        if not self.exists():
-            key_folder(self._home)
-            write_once(self.file, orjson.dumps({"list_id": str(new_uuid())}).decode() + "\n")
-        with self.file.open("rb") as source:
-            return UUID(orjson.loads(source.readline())["list_id"])
+        first = self._lines.first()
+        if first is None:
+            self._lines.begin(orjson.dumps({"list_id": str(new_uuid())}).decode() + "\n")
+            first = self._lines.first()
+        return UUID(orjson.loads(first or "")["list_id"])
 
     @property
     def size(self) -> int:
-        return self.file.stat().st_size
+        """How far it has come, as a place to read on from."""
+        return self._lines.size()
 
     def add(self, erasures: Iterable[ListedErasure]) -> None:
         """Durable when it returns. A list that cannot be written stops the erasure: it could be undone by a restore."""
         lines = b"".join(orjson.dumps(asdict(one)) + b"\n" for one in erasures)
         try:
             self.list_id()
-            handle = os.open(self.file, os.O_RDWR | os.O_APPEND)
-            try:
-                # Whoever was killed while writing left half a line, and its erasure was not committed.
-                torn = os.pread(handle, 1, os.fstat(handle).st_size - 1) != b"\n"
-                os.write(handle, (b"\n" if torn else b"") + lines)
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-        except OSError as failure:
+            self._lines.append(lines.decode())
+        except (OSError, MnemonError) as failure:
+            reason = failure.strerror if isinstance(failure, OSError) else failure
             raise ErasureNotListed(
-                f"The erasure list {self.file} cannot be written ({failure.strerror}), so nobody was erased: make room "
-                "or let this process write there, then try again.",
-                file=str(self.file),
+                f"The erasure list {self.where} cannot be written ({reason}), so nobody was erased: make room or let "
+                "this process write there, then try again.",
+                file=self.where,
             ) from failure
 
     def entries(self, after: int = 0) -> Iterator[ListedErasure]:
-        """From a place in the file on."""
-        with self.file.open("rb") as source:
-            source.seek(after)
-            for line in source:
-                try:
-                    found: dict[str, Any] = orjson.loads(line)
-                    yield ListedErasure(
-                        UUID(found["tenant_id"]), found["subject_id"], found["generation"],
-                        datetime.fromisoformat(found["at"]),
-                    )  # fmt: skip
-                except (ValueError, KeyError):
-                    continue
+        """From a place in the list on."""
+        for line in self._lines.after(after):
+            try:
+                found: dict[str, Any] = orjson.loads(line)
+                yield ListedErasure(
+                    UUID(found["tenant_id"]), found["subject_id"], found["generation"],
+                    datetime.fromisoformat(found["at"]),
+                )  # fmt: skip
+            except (ValueError, KeyError):
+                continue

@@ -1,6 +1,5 @@
 """Privacy in one place: the sealed log, and all that can be done to forget, prove and put away."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from mnemon.log.privacy.archive_store import ArchiveStore, archive_store_for
 from mnemon.log.privacy.crypto_seal import REDACTED, CryptoSeal
 from mnemon.log.privacy.erasure import Erasures
 from mnemon.log.privacy.erasure_list import ErasureList
+from mnemon.log.privacy.first_keys import made_in_turn
 from mnemon.log.privacy.invalidation import Invalidation
 from mnemon.log.privacy.personal import steps_of_pointer
 from mnemon.log.privacy.redaction import Redactions
@@ -30,12 +30,14 @@ from mnemon.log.privacy.scan import Scan, scan, scan_own
 from mnemon.log.privacy.subjects import SubjectKeys
 from mnemon.log.privacy.terms import Terms, class_years_of
 from mnemon.log.privacy.wrapping_keys import KeyRing
-from mnemon.log.proof.signing import public_hex, signing_key
+from mnemon.log.proof.signing import public_hex
+from mnemon.log.proof.signing_keys import signing_keys
 from mnemon.log.read.streams import Filter
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.limits import DEFAULT_LIMITS, DeliveryLimits
 from mnemon.log.types.registry import Registry
 from mnemon.settings import Settings
+from mnemon.shared_home import home_of
 
 # Seconds: whoever asks over a door waits for it.
 LONGEST_SCAN = 20.0
@@ -149,6 +151,8 @@ async def open_privacy(
     settings: Settings, database: Database, registry: Registry | None = None
 ) -> AsyncIterator[Privacy]:
     """The sealed log with the settings' keys."""
+    home = home_of(settings)
+    keys = signing_keys(home)
     privacy = Privacy(
         database,
         KeyRing.of(settings),
@@ -158,12 +162,12 @@ async def open_privacy(
         delivery=DeliveryLimits.of(settings),
         most_keys=settings.subject_key_cache,
         key_seconds=settings.subject_key_seconds,
-        backup_keys=BackupKeys(settings.home),
-        erasure_list=ErasureList(settings.home),
+        backup_keys=BackupKeys(home),
+        erasure_list=ErasureList(home),
         retention_notice=timedelta(days=settings.retention_notice_days),
         terms=Terms(class_years_of(settings.retention_class_years)),
     )
-    privacy.log.signing_key = await asyncio.to_thread(lambda: public_hex(signing_key(settings.home)))
+    privacy.log.signing_key = await made_in_turn(database, home, lambda: public_hex(keys.current()))
     try:
         yield privacy
     finally:

@@ -108,7 +108,7 @@ async def _agree(owner: Connection, listed: ErasureList) -> int | None:
     standing = await (await owner.execute(STANDING, (listed.list_id(),))).fetchone()
     applied = standing["applied_bytes"] if standing else 0
     if listed.size < applied:
-        log.error("privacy.erasure_list_shortened", file=str(listed.file), bytes=listed.size, known=applied)
+        log.error("privacy.erasure_list_shortened", file=listed.where, size=listed.size, known=applied)
         applied = 0
     new = applied if listed.size > applied else None
     await note_erasures(owner, listed)

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemon.db.database import SET_TENANT, Connection, Database, connect
 from mnemon.errors import DatabaseUnavailable, NotFound
+from mnemon.log.privacy.first_keys import LET_GO, ONE_MAKES_KEYS
 from mnemon.log.privacy.seal import Newcomer, canonical
 from mnemon.log.privacy.wrapping_keys import KEY_LENGTH, KeyRing, Wrapper
 from mnemon.telemetry import counter
@@ -171,12 +172,20 @@ class SubjectKeys:
         wrapper = await self.ring.current()
         if wrapper is None or wrapper.key_id not in self._announced:
             await self.check()
-            wrapper = wrapper or await self.ring.chosen.renew()
             async with self._turn:
                 connection = await self._opened()
+                wrapper = wrapper or await self._first(connection)
                 await connection.execute(ANNOUNCE, (wrapper.key_id,))
             self._announced.add(wrapper.key_id)
         return wrapper
+
+    async def _first(self, connection: Connection) -> Wrapper:
+        """Made by one process alone, also where a store of keys would let a second overwrite it."""
+        await connection.execute(ONE_MAKES_KEYS)
+        try:
+            return await self.ring.current() or await self.ring.chosen.renew()
+        finally:
+            await connection.execute(LET_GO)
 
     async def _unwrapped(self, tenant: UUID, rows: list[dict[str, Any]]) -> dict[str, Keys]:
         opened = await asyncio.gather(*(self._data_key(tenant, row) for row in rows))

@@ -1,26 +1,28 @@
-"""Key-encryption keys: they wrap the keys of people, and come from files, the environment or AWS KMS."""
+"""Key-encryption keys: they wrap the keys of people, and come from the home, the environment or AWS KMS."""
 
+import asyncio
 import base64
 import binascii
 import hashlib
 import os
 import re
+import time
 from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
 from typing import Protocol, Self
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemon.errors import BadSettings
-from mnemon.keyfile import key_folder, sync_folder, write_once
 from mnemon.log.errors import KeyUnavailable, SealBroken
 from mnemon.settings import Settings
+from mnemon.shared_home import Home, SharedHome, home_of, key_place
 
 KEY_LENGTH = 32
 NONCE_LENGTH = 12
 FINGERPRINT_DOMAIN = b"mnemon/kek/1\n"
 FILE_NAME = re.compile(r"privacy-(\d{4})\.key")
+SURE_SECONDS = 5.0
 HOW_TO_MAKE = "make one with `openssl rand -base64 32`"
 
 
@@ -82,54 +84,65 @@ class LocalKey:
 
 
 class FileKeys:
-    """Numbered files in the home folder; the highest is current."""
+    """Numbered keys of a home, in its folder or shared; the highest is current."""
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
+    def __init__(self, home: Home) -> None:
+        self._place = key_place(home)
         self._read: dict[str, LocalKey] = {}
+        # A folder is quick to look into each time; a bucket is asked again only after a while.
+        self._sure_seconds = SURE_SECONDS if isinstance(home, SharedHome) else 0.0
+        self._sure_until = 0.0
 
     async def current(self) -> Wrapper | None:
-        files = self._files()
-        return self._key(files[-1]) if files else None
+        return await asyncio.to_thread(self._current)
 
     async def find(self, key_id: str) -> Wrapper | None:
-        return next((key for key in map(self._key, self._files()) if key.key_id == key_id), None)
+        return await asyncio.to_thread(self._find, key_id)
 
     async def renew(self) -> Wrapper:
-        files = self._files()
-        number = int(_number(files[-1])) + 1 if files else 1
-        file = key_folder(self._home) / f"privacy-{number:04}.key"
-        write_once(file, base64.b64encode(os.urandom(KEY_LENGTH)).decode() + "\n")
-        return self._key(file)
+        return await asyncio.to_thread(self._renew)
 
     def discard_all_but(self, needed: Collection[str]) -> list[str]:
-        """By what lies in the folder: the row of a key that an earlier rotation retired is gone already."""
-        gone = [file for file in self._files() if self._key(file).key_id not in needed]
-        discarded = [self._key(file).key_id for file in gone]
-        for file in [*gone, *self._drafts()]:
-            file.unlink(missing_ok=True)
-            self._read.pop(file.name, None)
-        sync_folder(key_folder(self._home))
-        return discarded
+        """By what lies there: the row of a key that an earlier rotation retired is gone already."""
+        gone = {name: key.key_id for name in self._names() if (key := self._key(name)) and key.key_id not in needed}
+        for name in gone:
+            self._place.remove(name)
+            self._read.pop(name, None)
+        self._place.clear_drafts("privacy-")
+        return list(gone.values())
 
-    def _drafts(self) -> list[Path]:
-        """What a process left that was killed while it wrote a key."""
-        return list((self._home / "keys").glob(".privacy-*.key.*"))
+    def _current(self) -> Wrapper | None:
+        names = self._names()
+        return self._key(names[-1]) if names else None
 
-    def _files(self) -> list[Path]:
-        folder = self._home / "keys"
-        return sorted(file for file in folder.glob("privacy-*.key") if FILE_NAME.fullmatch(file.name))
+    def _find(self, key_id: str) -> Wrapper | None:
+        if time.monotonic() < self._sure_until:
+            known = next((key for key in self._read.values() if key.key_id == key_id), None)
+            if known is not None:
+                return known
+        found = next((key for key in map(self._key, self._names()) if key and key.key_id == key_id), None)
+        self._sure_until = time.monotonic() + self._sure_seconds
+        return found
 
-    def _key(self, file: Path) -> LocalKey:
-        if file.name not in self._read:
-            self._read[file.name] = LocalKey.from_base64(file.read_text(), str(file))
-        return self._read[file.name]
+    def _renew(self) -> Wrapper:
+        names = self._names()
+        name = f"privacy-{int(names[-1][8:12]) + 1 if names else 1:04}.key"
+        self._place.write_once(name, base64.b64encode(os.urandom(KEY_LENGTH)).decode() + "\n")
+        made = self._key(name)
+        assert made is not None
+        return made
 
+    def _names(self) -> list[str]:
+        return sorted(filter(FILE_NAME.fullmatch, self._place.names()))
 
-def _number(file: Path) -> str:
-    matched = FILE_NAME.fullmatch(file.name)
-    assert matched is not None
-    return matched[1]
+    def _key(self, name: str) -> LocalKey | None:
+        """None if it was discarded since it was listed."""
+        if name not in self._read:
+            text = self._place.read(name)
+            if text is None:
+                return None
+            self._read[name] = LocalKey.from_base64(text, self._place.where(name))
+        return self._read[name]
 
 
 class GivenKeys:
@@ -167,7 +180,7 @@ class KeyRing:
         """Every source stays readable, so that a change of source is a rotation like any other."""
         given = settings.kek.get_secret_value() if settings.kek else None
         earlier = settings.kek_previous.get_secret_value().split(",") if settings.kek_previous else []
-        files, environment = FileKeys(settings.home), GivenKeys(given, [one for one in earlier if one.strip()])
+        files, environment = FileKeys(home_of(settings)), GivenKeys(given, [one for one in earlier if one.strip()])
         if settings.kek_source == "env" and given is None:
             raise BadSettings(f"MNEMON_KEK_SOURCE=env needs MNEMON_KEK: {HOW_TO_MAKE}.")
         if settings.kek_source == "kms" and not settings.kek_kms_key:
@@ -189,8 +202,9 @@ class KeyRing:
             if (found := await source.find(key_id)) is not None:
                 return found
         raise KeyUnavailable(
-            f"The key-encryption key {key_id} is not at hand: put back the files of `keys` in the home folder, set "
-            "MNEMON_KEK or MNEMON_KEK_PREVIOUS, or MNEMON_KEK_KMS_KEY. Without it, what it protects cannot be read.",
+            f"The key-encryption key {key_id} is not at hand: put back the files of `keys` in the home folder, share "
+            "the home of the gateway that has it by MNEMON_HOME_STORE, set MNEMON_KEK or MNEMON_KEK_PREVIOUS, or "
+            "MNEMON_KEK_KMS_KEY. Without it, what it protects cannot be read.",
             key_id=key_id,
         )
 

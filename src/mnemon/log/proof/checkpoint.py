@@ -71,6 +71,31 @@ class Checkpoint:
         return cls(line["statement"], line["public_key"], line["signature"], frontier, keys)
 
 
+@dataclass(frozen=True, slots=True)
+class NewestSigned:
+    """The last one that is kept for good, and the seal over what came since. `mark` is by which the store tells
+    whether the seal is still this one."""
+
+    kept: Checkpoint | None = None
+    seal: Checkpoint | None = None
+    mark: str | None = None
+
+    @property
+    def furthest(self) -> Checkpoint | None:
+        """The one of both that attests more."""
+        return self.seal if self.seal and (not self.kept or self.seal.sequence > self.kept.sequence) else self.kept
+
+
+def read_checkpoint(line: bytes) -> Checkpoint:
+    """What was kept; ValueError if it is damaged."""
+    try:
+        made = Checkpoint.from_json(orjson.loads(line))
+        _ = made.sequence, made.head, made.root
+    except (LookupError, TypeError, AttributeError) as failure:
+        raise ValueError(f"not a checkpoint: {failure}") from failure
+    return made
+
+
 def signed_checkpoint(
     key: Ed25519PrivateKey, tenant: UUID, partition: Partition, tree: Frontier, previous: Checkpoint | None,
     keys: tuple[Handover, ...],

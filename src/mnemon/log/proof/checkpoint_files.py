@@ -1,9 +1,11 @@
 """The files that checkpoints are kept in, outside the database: one that only grows per partition, and its seal."""
 
+import asyncio
+import fcntl
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from uuid import UUID
 
@@ -11,7 +13,7 @@ import orjson
 
 from mnemon.keyfile import sync_folder
 from mnemon.log.events import MAIN
-from mnemon.log.proof.checkpoint import Checkpoint
+from mnemon.log.proof.checkpoint import Checkpoint, NewestSigned, read_checkpoint
 
 LINES, SEAL = ".jsonl", ".seal"
 # A line has at most 64 roots and the handovers of the home; what is read from the end grows until a line is whole.
@@ -37,7 +39,7 @@ class CheckpointFiles:
             content = self.file_of(tenant, legal_entity).read_bytes()
         except FileNotFoundError:
             return []
-        return [_checkpoint(line) for line in content.split(b"\n")[:-1]]
+        return [read_checkpoint(line) for line in content.split(b"\n")[:-1]]
 
     def last(self, tenant: UUID, legal_entity: str = MAIN) -> Checkpoint | None:
         """The newest that is kept for good, without reading those before it."""
@@ -45,14 +47,42 @@ class CheckpointFiles:
             line = _last_line(self.file_of(tenant, legal_entity))
         except FileNotFoundError:
             return None
-        return _checkpoint(line) if line else None
+        return read_checkpoint(line) if line else None
 
     def seal(self, tenant: UUID, legal_entity: str = MAIN) -> Checkpoint | None:
         """The one that stands for what came after the last."""
         try:
-            return _checkpoint(self.seal_of(tenant, legal_entity).read_bytes())
+            return read_checkpoint(self.seal_of(tenant, legal_entity).read_bytes())
         except FileNotFoundError:
             return None
+
+    def count(self, tenant: UUID, legal_entity: str = MAIN) -> int:
+        return len(self.list(tenant, legal_entity))
+
+    def newest(self, tenant: UUID, legal_entity: str = MAIN) -> NewestSigned:
+        return NewestSigned(self.last(tenant, legal_entity), self.seal(tenant, legal_entity))
+
+    def since(self, tenant: UUID, legal_entity: str, number: int) -> tuple[int, Sequence[Checkpoint]]:
+        """How many are kept for good, and those of them after the first `number`."""
+        kept = self.list(tenant, legal_entity)
+        return len(kept), kept[number:]
+
+    def covering(self, tenant: UUID, legal_entity: str, sequence: int) -> Checkpoint | None:
+        """The first of the present key that attests this sequence."""
+        known = self.with_seal(tenant, legal_entity)
+        return next((one for one in known if one.sequence >= sequence and one.public_key == known[-1].public_key), None)
+
+    def where(self, tenant: UUID, legal_entity: str) -> str:
+        return str(self.file_of(tenant, legal_entity))
+
+    @asynccontextmanager
+    async def alone(self, tenant: UUID, legal_entity: str) -> AsyncIterator[None]:
+        """One process of this machine at a time writes the files of a partition."""
+        file = self.file_of(tenant, legal_entity)
+        await asyncio.to_thread(file.parent.mkdir, mode=0o700, parents=True, exist_ok=True)
+        with file.with_suffix(".lock").open("ab") as lock:
+            await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
+            yield
 
     def with_seal(self, tenant: UUID, legal_entity: str = MAIN) -> Sequence[Checkpoint]:
         """All that are kept for good, then the seal if it goes beyond them."""
@@ -60,8 +90,8 @@ class CheckpointFiles:
         beyond = seal is not None and (not kept or seal.sequence > kept[-1].sequence)
         return [*kept, seal] if seal is not None and beyond else kept
 
-    def add(self, tenant: UUID, legal_entity: str, made: Checkpoint) -> None:
-        """Keep one for good."""
+    def add(self, tenant: UUID, legal_entity: str, made: Checkpoint, number: int = 0) -> None:
+        """Keep one for good. The lines count by themselves: its number is not needed here."""
         file = self.file_of(tenant, legal_entity)
         with suppress(FileNotFoundError):
             _drop_torn_line(file)
@@ -71,7 +101,7 @@ class CheckpointFiles:
             os.fsync(opened.fileno())
         sync_folder(file.parent)
 
-    def put_seal(self, tenant: UUID, legal_entity: str, made: Checkpoint) -> None:
+    def put_seal(self, tenant: UUID, legal_entity: str, made: Checkpoint, mark: str | None = None) -> None:
         """In place of the seal before it, at once and for good."""
         file = self.seal_of(tenant, legal_entity)
         draft = file.with_name(f".{file.name}")
@@ -93,16 +123,7 @@ class CheckpointFiles:
         for file in sorted((self._folder / str(tenant)).glob(f"*{LINES}")):
             with suppress(ValueError, KeyError, TypeError):
                 if line := _last_line(file):
-                    yield str(_checkpoint(line).says["legal_entity"])
-
-
-def _checkpoint(line: bytes) -> Checkpoint:
-    try:
-        made = Checkpoint.from_json(orjson.loads(line))
-        _ = made.sequence, made.head, made.root
-    except (LookupError, TypeError, AttributeError) as failure:
-        raise ValueError(f"not a checkpoint: {failure}") from failure
-    return made
+                    yield str(read_checkpoint(line).says["legal_entity"])
 
 
 def _last_line(file: Path) -> bytes:

@@ -68,10 +68,10 @@ def rotate_signing_key(home: Path) -> str:
     with (folder / LOCK_NAME).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         present = signing_key(home)
-        coming = public_hex(key_in(folder / NEXT_NAME))
+        coming = public_hex(key_in(home, NEXT_NAME))
         known = handovers(home)
         if not known or known[-1].next_key != coming:
-            _write(folder / HANDOVERS_NAME, (*known, _announced(present, coming)))
+            _write(folder / HANDOVERS_NAME, (*known, announced(present, coming)))
         # The old key is gone with this: nobody can sign with it any more.
         (folder / NEXT_NAME).replace(folder / PRIVATE_NAME)
         sync_folder(folder)
@@ -79,7 +79,8 @@ def rotate_signing_key(home: Path) -> str:
     return coming
 
 
-def _announced(present: Ed25519PrivateKey, coming: str) -> Handover:
+def announced(present: Ed25519PrivateKey, coming: str) -> Handover:
+    """The word of the present key for the one that takes its place."""
     says = {"format": FORMAT, "next_key": coming, "signed_at": written(now())}
     statement = orjson.dumps(says, option=orjson.OPT_SORT_KEYS).decode()
     return Handover(statement, public_hex(present), present.sign(statement.encode()).hex())

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from uuid import UUID
 
 from mnemon.db.database import Database
@@ -10,24 +9,27 @@ from mnemon.errors import MnemonError
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import MAIN
 from mnemon.log.proof.checkpoint import Checkpoint
+from mnemon.log.proof.checkpoint_store import checkpoint_store
 from mnemon.log.proof.consistency import ConsistencyProof, make_consistency_proof
 from mnemon.log.proof.export import export_lines
-from mnemon.log.proof.handover import rotate_signing_key
 from mnemon.log.proof.pinned_keys import adopt_in, announce, key_faults, pinned_by_log, pinned_in
 from mnemon.log.proof.receipt import Receipt, make_receipt
 from mnemon.log.proof.recorded import record_faults, recorded_in, signed_names_in
-from mnemon.log.proof.signer import Checkpoints
-from mnemon.log.proof.signing import public_hex, signing_key
+from mnemon.log.proof.signer import Signer
+from mnemon.log.proof.signing import public_hex
+from mnemon.log.proof.signing_keys import signing_keys
 from mnemon.log.proof.verify import ChainReport, verify
 from mnemon.log.proof.walk import ChainPosition
 from mnemon.log.read.reader import LogReader
 from mnemon.log.store import EventLog
+from mnemon.shared_home import Home
 from mnemon.telemetry import counter, logger
 
 SIGNED = counter("mnemon_log_checkpoints_total", "Checkpoints signed.")
 SEALED = counter("mnemon_log_seals_total", "Seals signed over what came since the last checkpoint.")
 FAULTS = counter("mnemon_log_verify_faults_total", "Places where a verification found the log changed.")
 
+NOBODY_SIGNS = "SELECT pg_advisory_xact_lock(hashtextextended('mnemon signing key', 0))"
 GROWN = "SELECT tenant_id, legal_entity FROM mnemon.partitions WHERE sequence > 0 ORDER BY partition_id"
 TO_SEAL = "SELECT tenant_id, legal_entity FROM mnemon.partitions_to_seal()"
 
@@ -42,26 +44,27 @@ class Integrity:
         self,
         database: Database,
         reader: LogReader,
-        home: Path,
+        home: Home,
         events: EventLog | None = None,
         told_key: str | None = None,
     ) -> None:
         self._database = database
         self._reader = reader
-        self._home = home
+        self._keys = signing_keys(home)
         self._events = events
         self._told_key = told_key
         self._refused: set[tuple[UUID, str]] = set()
-        self.checkpoints = Checkpoints(reader, home)
+        self.checkpoints = checkpoint_store(home)
+        self.signer = Signer(reader, self._keys, self.checkpoints)
 
     @property
     def public_key(self) -> str:
         """What this home signs with."""
-        return public_hex(signing_key(self._home))
+        return public_hex(self._keys.current())
 
     async def checkpoint(self, tenant: UUID, legal_entity: str = MAIN) -> Checkpoint:
         """Sign how far the partition has come."""
-        made = await self.checkpoints.sign(tenant, legal_entity)
+        made = await self.signer.sign(tenant, legal_entity)
         SIGNED.inc()
         return made
 
@@ -86,7 +89,7 @@ class Integrity:
         sealed = 0
         for tenant, legal_entity in [(row["tenant_id"], row["legal_entity"]) for row in rows]:
             try:
-                await self.checkpoints.sign_seal(tenant, legal_entity)
+                await self.signer.sign_seal(tenant, legal_entity)
                 sealed += 1
             except CheckpointRefused as refusal:
                 self._report_refusal(tenant, legal_entity, refusal)
@@ -95,7 +98,9 @@ class Integrity:
 
     async def rotate_key(self) -> str:
         """Change the signing key; every partition is signed anew, so that the new key alone vouches for all of it."""
-        key = await asyncio.to_thread(rotate_signing_key, self._home)
+        async with self._database.session() as session, session.transaction():
+            await session.execute(NOBODY_SIGNS)
+            key = await asyncio.to_thread(self._keys.rotate)
         await self.checkpoint_all()
         return key
 
@@ -112,11 +117,11 @@ class Integrity:
 
     async def consistency(self, tenant: UUID, count: int, legal_entity: str = MAIN) -> ConsistencyProof:
         """Prove that the log of the first `count` events grew into the one that the newest seal attests."""
-        known = await asyncio.to_thread(self.checkpoints.with_seal, tenant, legal_entity)
-        if not known:
+        signed = (await asyncio.to_thread(self.checkpoints.newest, tenant, legal_entity)).furthest
+        if signed is None:
             raise NothingToAttest(f"The partition {legal_entity} has no checkpoint yet: sign one first.")
         async with self._reader.transaction(tenant) as connection:
-            return await make_consistency_proof(connection, tenant, legal_entity, count, known[-1])
+            return await make_consistency_proof(connection, tenant, legal_entity, count, signed)
 
     def export(self, tenant: UUID, legal_entity: str = MAIN) -> AsyncIterator[bytes]:
         return export_lines(self._reader, tenant, legal_entity)
@@ -168,7 +173,7 @@ class Integrity:
             by_database = await pinned_in(connection, tenant)
         try:
             kept = await asyncio.to_thread(self.checkpoints.list, tenant, legal_entity)
-            seal = await asyncio.to_thread(self.checkpoints.seal, tenant, legal_entity)
+            seal = (await asyncio.to_thread(self.checkpoints.newest, tenant, legal_entity)).seal
         except ValueError as failure:
             return [], [(0, "checkpoint", f"The checkpoints of {legal_entity} cannot be read: {failure}.")]
         known = [*kept, seal] if seal and (not kept or seal.sequence > kept[-1].sequence) else kept

@@ -59,7 +59,8 @@ async def pin_in(connection: Connection, tenant: UUID, public_key: str, announce
     if last != public_key:
         raise CheckpointRefused(
             f"This home signs with the key {public_key}, but {last} is pinned and announced no other: put the folder "
-            "`keys` of the home back, or take the new key in with `mnemon log adopt-key`.",
+            "`keys` of the home back, share the home of the other gateway by MNEMON_HOME_STORE, or take the new key in "
+            "with `mnemon log adopt-key`.",
             public_key=public_key,
         )
 

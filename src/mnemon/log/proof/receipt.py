@@ -1,5 +1,6 @@
 """Receipts: proof that one event stands in the log that a checkpoint attests, without the rest of the log."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -9,9 +10,9 @@ from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import Event
 from mnemon.log.proof.chain import Redacted, digest, is_attested, note_redaction
 from mnemon.log.proof.checkpoint import Checkpoint
+from mnemon.log.proof.checkpoint_store import CheckpointStore
 from mnemon.log.proof.export import exported, with_archived
 from mnemon.log.proof.merkle import path_ranges, root_from_path
-from mnemon.log.proof.signer import Checkpoints
 from mnemon.log.proof.tree_nodes import root_over
 from mnemon.log.read.reader import LogReader
 
@@ -49,19 +50,18 @@ class Receipt:
 
 
 async def make_receipt(
-    reader: LogReader, checkpoints: Checkpoints, tenant: UUID, event_id: str, legal_entity: str | None = None
+    reader: LogReader, checkpoints: CheckpointStore, tenant: UUID, event_id: str, legal_entity: str | None = None
 ) -> Receipt:
     """Prove an event against the first checkpoint of the present key that covers it."""
     event = await _stored(reader, tenant, event_id, legal_entity)
     attesting = await _attesting(reader, tenant, event)
     last = max(one.sequence for one in (event, *attesting))
-    known = checkpoints.with_seal(tenant, event.legal_entity)
-    covering = [one for one in known if one.sequence >= last and one.public_key == known[-1].public_key]
-    if not covering:
+    covering = await asyncio.to_thread(checkpoints.covering, tenant, event.legal_entity, last)
+    if covering is None:
         raise NothingToAttest(f"No checkpoint covers event {event_id} yet: sign one first.", id=event_id)
     async with reader.transaction(tenant) as connection:
-        proven, *redactions = [await _proven(connection, one, covering[0]) for one in (event, *attesting)]
-    return Receipt(proven, covering[0], tuple(redactions))
+        proven, *redactions = [await _proven(connection, one, covering) for one in (event, *attesting)]
+    return Receipt(proven, covering, tuple(redactions))
 
 
 async def _stored(reader: LogReader, tenant: UUID, event_id: str, legal_entity: str | None) -> Event:

@@ -1,10 +1,6 @@
-"""Signing: checkpoints that are kept for good, and seals over what came since; in files, with a record of each."""
+"""Signing: checkpoints that are kept for good, and seals over what came since; kept outside, with a record of each."""
 
 import asyncio
-import fcntl
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
 from uuid import UUID
 
 from psycopg.rows import tuple_row
@@ -13,18 +9,24 @@ from mnemon.db.database import Connection
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import MAIN
 from mnemon.log.partitions import Partition, list_partitions
-from mnemon.log.proof.checkpoint import Checkpoint, signed_checkpoint
-from mnemon.log.proof.checkpoint_files import CheckpointFiles
-from mnemon.log.proof.handover import handovers
+from mnemon.log.proof.checkpoint import Checkpoint, NewestSigned, signed_checkpoint
+from mnemon.log.proof.checkpoint_store import CheckpointStore
 from mnemon.log.proof.merkle import Frontier
 from mnemon.log.proof.pinned_keys import pin_in
-from mnemon.log.proof.signing import public_hex, signing_key
+from mnemon.log.proof.signing import public_hex
+from mnemon.log.proof.signing_keys import SigningKeys
 from mnemon.log.read.reader import LogReader
 
 BATCH = 10_000
 # Smaller subtrees are quicker to compute again than to look up.
 LOWEST_KEPT_LEVEL = 8
 
+# One signer at a time per partition, on whatever machine, or the chain of checkpoints would fork. While the key is
+# changed nobody signs: who had read the old one would find the new one pinned.
+TAKE_TURN = """
+SELECT pg_advisory_xact_lock_shared(hashtextextended('mnemon signing key', 0)),
+       pg_advisory_xact_lock(hashtextextended('mnemon checkpoint ' || %s || ' ' || %s, 0))
+"""
 HASHES = """
 SELECT sequence, hash FROM mnemon.events
  WHERE tenant_id = %s AND partition_id = %s AND sequence > %s AND sequence <= %s
@@ -47,13 +49,13 @@ ON CONFLICT (tenant_id, legal_entity) DO UPDATE SET sequence = excluded.sequence
 """
 
 
-class Checkpoints(CheckpointFiles):
-    """Signs with the key of one home folder, and keeps what it signed there."""
+class Signer:
+    """Signs with the key of a home, and keeps what it signed there."""
 
-    def __init__(self, reader: LogReader, home: Path) -> None:
-        super().__init__(home)
+    def __init__(self, reader: LogReader, keys: SigningKeys, store: CheckpointStore) -> None:
         self._reader = reader
-        self._home = home
+        self._keys = keys
+        self._store = store
 
     async def sign(self, tenant: UUID, legal_entity: str = MAIN) -> Checkpoint:
         """Attest the partition as it is now; the last checkpoint again if neither log nor key changed since."""
@@ -64,60 +66,57 @@ class Checkpoints(CheckpointFiles):
         return await self._sign(tenant, legal_entity, for_good=False)
 
     async def _sign(self, tenant: UUID, legal_entity: str, *, for_good: bool) -> Checkpoint:
-        key = await asyncio.to_thread(signing_key, self._home)
-        announced = await asyncio.to_thread(handovers, self._home)
-        async with self._alone(tenant, legal_entity), self._reader.transaction(tenant) as connection:
-            kept, seal = await asyncio.to_thread(self._newest, tenant, legal_entity)
+        async with self._store.alone(tenant, legal_entity), self._reader.transaction(tenant) as connection:
+            await connection.execute(TAKE_TURN, (str(tenant), legal_entity))
+            key = await asyncio.to_thread(self._keys.current)
+            announced = await asyncio.to_thread(self._keys.handovers)
+            signed = await asyncio.to_thread(self._newest, tenant, legal_entity)
+            kept, newest = signed.kept, signed.furthest
             partition = await _partition(connection, tenant, legal_entity)
             await pin_in(connection, tenant, public_hex(key), announced)
-            for earlier in (kept, seal):
+            for earlier in (kept, signed.seal):
                 if earlier is not None:
                     await _refuse_contradiction(connection, tenant, partition, earlier)
-            newest = seal if seal and (kept is None or seal.sequence > kept.sequence) else kept
             present = kept if for_good else newest
             if present and present.sequence == partition.sequence and present.public_key == public_hex(key):
                 return present
             tree = newest.tree if newest else Frontier()
             await self._grow(connection, tenant, partition, tree)
             made = signed_checkpoint(key, tenant, partition, tree, kept, announced)
-            # The file within the transaction: if we die between the two, the file is ahead by one line, which the next
-            # call makes up for; the record is never ahead of the file.
-            if for_good:
-                await self._record(connection, tenant, legal_entity, made)
+            # Kept within the transaction: if we die between the two, what is kept is ahead by one, which the next call
+            # makes up for; the record is never ahead of it.
+            number = await self._record(connection, tenant, legal_entity, made) if for_good else 0
             await connection.execute(RECORD_SEAL, (tenant, legal_entity, made.sequence, bytes.fromhex(made.digest)))
-            await asyncio.to_thread(self.add if for_good else self.put_seal, tenant, legal_entity, made)
+            if for_good:
+                await asyncio.to_thread(self._store.add, tenant, legal_entity, made, number)
+            else:
+                await asyncio.to_thread(self._store.put_seal, tenant, legal_entity, made, signed.mark)
         return made
 
-    @asynccontextmanager
-    async def _alone(self, tenant: UUID, legal_entity: str) -> AsyncIterator[None]:
-        """One signer at a time per partition, or the file's own chain would fork."""
-        file = self.file_of(tenant, legal_entity)
-        await asyncio.to_thread(file.parent.mkdir, mode=0o700, parents=True, exist_ok=True)
-        with file.with_suffix(".lock").open("ab") as lock:
-            await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
-            yield
-
-    def _newest(self, tenant: UUID, legal_entity: str) -> tuple[Checkpoint | None, Checkpoint | None]:
+    def _newest(self, tenant: UUID, legal_entity: str) -> NewestSigned:
         try:
-            return self.last(tenant, legal_entity), self.seal(tenant, legal_entity)
+            return self._store.newest(tenant, legal_entity)
         except ValueError as failure:
             raise CheckpointRefused(
                 f"The checkpoints of {legal_entity} cannot be read ({failure}): run verify.", legal_entity=legal_entity
             ) from None
 
-    async def _record(self, connection: Connection, tenant: UUID, legal_entity: str, made: Checkpoint) -> None:
-        """Say which checkpoints there are; refuse to go on from a file that was shortened."""
+    async def _record(self, connection: Connection, tenant: UUID, legal_entity: str, made: Checkpoint) -> int:
+        """Say which checkpoints there are, and the number of this one; refuse to go on from what was shortened."""
         row = await (await connection.execute(RECORDED, (tenant, legal_entity))).fetchone()
         assert row is not None
-        in_file = await asyncio.to_thread(self.list, tenant, legal_entity)
-        if len(in_file) < row["number"]:
+        recorded = int(row["number"])
+        count, new = await asyncio.to_thread(self._store.since, tenant, legal_entity, recorded)
+        if count < recorded:
             raise CheckpointRefused(
-                f"{self.file_of(tenant, legal_entity)} has {len(in_file)} checkpoints where {row['number']} were "
-                "signed: put the file back from a copy or a witness, then run verify.",
+                f"{self._store.where(tenant, legal_entity)} has {count} checkpoints where {recorded} were signed: put "
+                "them back from a copy or a witness, then run verify. If another gateway has them in a home of its "
+                "own, share them by MNEMON_HOME_STORE.",
                 legal_entity=legal_entity,
             )
-        for number, one in enumerate([*in_file[row["number"] :], made], row["number"] + 1):
+        for number, one in enumerate([*new, made], recorded + 1):
             await connection.execute(RECORD, (tenant, legal_entity, number, one.sequence, bytes.fromhex(one.digest)))
+        return recorded + len(new) + 1
 
     async def _grow(self, connection: Connection, tenant: UUID, partition: Partition, tree: Frontier) -> None:
         """Take in the hashes since the last checkpoint, and keep the larger subtrees that become complete."""

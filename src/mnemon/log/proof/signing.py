@@ -1,4 +1,4 @@
-"""The key that signs checkpoints: made once, kept in the home folder, readable by its owner only."""
+"""The key that signs checkpoints: made once, and kept in the home folder readable by its owner only."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from mnemon.errors import BadSettings
-from mnemon.keyfile import kept_text, key_folder
+from mnemon.keyfile import KeyFolder, kept, key_folder
 
 PRIVATE_NAME = "checkpoint.key"
 PUBLIC_NAME = "checkpoint.pub"
@@ -21,21 +21,25 @@ PUBLIC_NAME = "checkpoint.pub"
 
 def signing_key(home: Path) -> Ed25519PrivateKey:
     """The key of this home; the first call makes it."""
-    folder = key_folder(home)
-    key = key_in(folder / PRIVATE_NAME)
-    (folder / PUBLIC_NAME).write_text(public_hex(key) + "\n")
+    key = key_in(home, PRIVATE_NAME)
+    (key_folder(home) / PUBLIC_NAME).write_text(public_hex(key) + "\n")
     return key
 
 
-def key_in(file: Path) -> Ed25519PrivateKey:
+def key_in(home: Path, name: str) -> Ed25519PrivateKey:
     """The key that a file holds; the first to ask makes it."""
-    key = load_pem_private_key(kept_text(file, _new_key).encode(), None)
+    place = KeyFolder(home)
+    return read_key(kept(place, name, new_key), place.where(name))
+
+
+def read_key(text: str, where: str) -> Ed25519PrivateKey:
+    key = load_pem_private_key(text.encode(), None)
     if not isinstance(key, Ed25519PrivateKey):
-        raise BadSettings(f"{file} holds no Ed25519 key: move it away to have a new one made.")
+        raise BadSettings(f"{where} holds no Ed25519 key: move it away to have a new one made.")
     return key
 
 
-def _new_key() -> str:
+def new_key() -> str:
     key = Ed25519PrivateKey.generate()
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 

@@ -15,7 +15,9 @@ from mnemon.errors import BadSettings
 from mnemon.log.proof.checkpoint import Checkpoint
 from mnemon.log.proof.checkpoint_files import CheckpointFiles
 from mnemon.log.proof.s3_requests import signed_headers
-from mnemon.log.proof.signing import public_hex, signing_key
+from mnemon.log.proof.signing import public_hex
+from mnemon.log.proof.signing_keys import signing_keys
+from mnemon.shared_home import Home
 
 PATIENCE = 10.0
 # Gives the path from a sequence that the witness has to the checkpoint.
@@ -87,15 +89,15 @@ class S3Witness:
 class HttpWitness:
     """Any address that takes a POST of the checkpoint; the body is signed once more with the same key."""
 
-    def __init__(self, address: str, home: Path, transport: httpx2.AsyncBaseTransport | None = None) -> None:
+    def __init__(self, address: str, home: Home, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self._transport = transport
         self.name = f"http {urlsplit(address).hostname}"
         self._address = address
-        self._home = home
+        self._keys = signing_keys(home)
 
     async def put(self, tenant: UUID, legal_entity: str, made: Checkpoint, prove: Prove) -> None:
         body = orjson.dumps(made.as_json())
-        key = await asyncio.to_thread(signing_key, self._home)
+        key = await asyncio.to_thread(self._keys.current)
         headers = {
             "Content-Type": "application/json",
             "Mnemon-Key": public_hex(key),
@@ -144,7 +146,7 @@ class MnemonWitness:
         return httpx2.AsyncClient(timeout=PATIENCE, headers=self._headers, transport=self._transport)
 
 
-def witness_at(place: str, home: Path) -> Witness:
+def witness_at(place: str, home: Home) -> Witness:
     """The witness that a setting names."""
     parts = urlsplit(place)
     options: dict[str, Any] = {name: values[0] for name, values in parse_qs(parts.query).items()}

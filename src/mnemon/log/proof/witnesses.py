@@ -45,9 +45,9 @@ class Witnesses:
         return sum(taken)
 
     def _newest(self) -> list[tuple[UUID, str, Checkpoint]]:
-        files = self.integrity.checkpoints
-        named = [(tenant, name) for tenant in files.tenants() for name in files.legal_entities(tenant)]
-        return [(*one, known[-1]) for one in named if (known := files.with_seal(*one))]
+        store = self.integrity.checkpoints
+        named = [(tenant, name) for tenant in store.tenants() for name in store.legal_entities(tenant)]
+        return [(*one, signed) for one in named if (signed := store.newest(*one).furthest)]
 
     async def _send(self, place: Witness, tenant: UUID, name: str, made: Checkpoint) -> bool:
         if self._sent.get((place.name, tenant, name), 0) >= made.sequence:

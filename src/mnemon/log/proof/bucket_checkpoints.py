@@ -1,0 +1,170 @@
+"""Checkpoints in a bucket: an object for each, written once, and one per partition that is its seal."""
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from uuid import UUID
+
+import orjson
+
+from mnemon.buckets import ObjectBucket, ObjectChanged, ObjectGone, StoredObject
+from mnemon.log.errors import CheckpointRefused
+from mnemon.log.events import MAIN
+from mnemon.log.proof.checkpoint import Checkpoint, NewestSigned, read_checkpoint
+
+FOLDER, KEPT, SEAL = "checkpoints/", "kept/", "seal.json"
+# Names count down, since a listing begins at the first: so the newest is found with one request.
+MOST = 99_999_999
+AT_ONCE = 16
+# A listing says whether an object is still the one that was read: by so many, about 10 MB, verification reads none.
+REMEMBERED = 4_096
+
+
+class BucketCheckpoints:
+    """Several machines may write it: none overwrites what another has signed."""
+
+    def __init__(self, bucket: ObjectBucket) -> None:
+        self._bucket = bucket
+        self._read: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+
+    def list(self, tenant: UUID, legal_entity: str = MAIN) -> list[Checkpoint]:
+        """All that are kept for good, the oldest first."""
+        return [*self._all([*self._listed(tenant, legal_entity)][::-1])]
+
+    def count(self, tenant: UUID, legal_entity: str = MAIN) -> int:
+        return sum(1 for _ in self._listed(tenant, legal_entity))
+
+    def newest(self, tenant: UUID, legal_entity: str = MAIN) -> NewestSigned:
+        last = self._last(tenant, legal_entity)
+        content = self._content(last) if last else b""
+        seal, mark = self._seal(tenant, legal_entity)
+        return NewestSigned(read_checkpoint(content) if content else None, seal, mark)
+
+    def seal(self, tenant: UUID, legal_entity: str = MAIN) -> Checkpoint | None:
+        return self._seal(tenant, legal_entity)[0]
+
+    def since(self, tenant: UUID, legal_entity: str, number: int) -> tuple[int, Sequence[Checkpoint]]:
+        """The number of the last that is kept for good, and those after `number`."""
+        new: list[StoredObject] = []
+        for one in self._listed(tenant, legal_entity):
+            if _number(one.key) <= number:
+                return (_number(new[0].key) if new else _number(one.key)), self._all(new[::-1])
+            new.append(one)
+        return (_number(new[0].key) if new else 0), self._all(new[::-1])
+
+    def covering(self, tenant: UUID, legal_entity: str, sequence: int) -> Checkpoint | None:
+        """The first of the present key that attests this sequence: numbers, sequences and keys only go forward."""
+        present, last = self.newest(tenant, legal_entity).furthest, self._last(tenant, legal_entity)
+        if present is None or present.sequence < sequence:
+            return None
+        found = present
+        low, high = 1, _number(last.key) if last else 0
+        while low <= high:
+            middle = (low + high) // 2
+            one = self._numbered(tenant, legal_entity, middle)
+            if one.sequence >= sequence and one.public_key == present.public_key:
+                found, high = one, middle - 1
+            else:
+                low = middle + 1
+        return found
+
+    def add(self, tenant: UUID, legal_entity: str, made: Checkpoint, number: int) -> None:
+        """Keep one for good."""
+        key, content = _key(tenant, legal_entity, number), _written(made)
+        try:
+            self._bucket.write_if(key, content)
+        except ObjectChanged:
+            # Ours, if only the answer to the first try was lost.
+            if self._bucket.read_whole(key) != content:
+                raise ObjectChanged(
+                    f"Another gateway has signed checkpoint {number} of {legal_entity} meanwhile: try again."
+                ) from None
+
+    def put_seal(self, tenant: UUID, legal_entity: str, made: Checkpoint, mark: str | None) -> None:
+        """In place of the seal that was read, and of no other."""
+        self._bucket.write_if(_folder(tenant, legal_entity) + SEAL, _written(made), mark)
+
+    @asynccontextmanager
+    async def alone(self, tenant: UUID, legal_entity: str) -> AsyncIterator[None]:
+        """Signers take their turn by a lock in the database, which every machine has."""
+        yield
+
+    def tenants(self) -> Iterator[UUID]:
+        """Whose checkpoints are here."""
+        for name in self._bucket.folders(FOLDER):
+            with suppress(ValueError):
+                yield UUID(name)
+
+    def legal_entities(self, tenant: UUID) -> Iterator[str]:
+        for name in self._bucket.folders(f"{FOLDER}{tenant}/"):
+            with suppress(ValueError):
+                yield bytes.fromhex(name).decode()
+
+    def where(self, tenant: UUID, legal_entity: str) -> str:
+        return f"{self._bucket.address}{_folder(tenant, legal_entity)}{KEPT}"
+
+    def _listed(self, tenant: UUID, legal_entity: str) -> Iterator[StoredObject]:
+        """The newest first. What has no number is not ours."""
+        for page in self._bucket.pages(_folder(tenant, legal_entity) + KEPT):
+            yield from (one for one in page if _number(one.key))
+
+    def _last(self, tenant: UUID, legal_entity: str) -> StoredObject | None:
+        found = self._bucket.first(_folder(tenant, legal_entity) + KEPT)
+        if found is None or _number(found.key):
+            return found
+        return next(self._listed(tenant, legal_entity), None)
+
+    def _all(self, listed: Sequence[StoredObject]) -> Sequence[Checkpoint]:
+        with ThreadPoolExecutor(AT_ONCE) as readers:
+            return [read_checkpoint(content) for content in readers.map(self._content, listed) if content]
+
+    def _content(self, one: StoredObject) -> bytes:
+        """Nothing if it was removed since it was listed: its absence shows."""
+        place = one.key, one.etag
+        content = self._read.get(place)
+        if content is None:
+            try:
+                content = self._bucket.read_whole(one.key)
+            except ObjectGone:
+                return b""
+            self._read[place] = content
+            if len(self._read) > REMEMBERED:
+                self._read.popitem(last=False)
+        return content
+
+    def _numbered(self, tenant: UUID, legal_entity: str, number: int) -> Checkpoint:
+        try:
+            return read_checkpoint(self._bucket.read_whole(_key(tenant, legal_entity, number)))
+        except (ObjectGone, ValueError):
+            raise CheckpointRefused(
+                f"Checkpoint {number} of {legal_entity} is missing or damaged in {self._bucket.address}: run verify.",
+                legal_entity=legal_entity,
+            ) from None
+
+    def _seal(self, tenant: UUID, legal_entity: str) -> tuple[Checkpoint | None, str | None]:
+        try:
+            content, mark = self._bucket.fetch(_folder(tenant, legal_entity) + SEAL)
+        except ObjectGone:
+            return None, None
+        return read_checkpoint(content), mark
+
+
+def _folder(tenant: UUID, legal_entity: str) -> str:
+    return f"{FOLDER}{tenant}/{legal_entity.encode().hex()}/"
+
+
+def _key(tenant: UUID, legal_entity: str, number: int) -> str:
+    return f"{_folder(tenant, legal_entity)}{KEPT}{MOST - number:08}-{number}.json"
+
+
+def _number(key: str) -> int:
+    """0 for a name that is none of ours."""
+    name = key.rpartition("/")[2].removesuffix(".json")
+    countdown, _, number = name.partition("-")
+    ours = number.isdigit() and countdown == f"{MOST - int(number):08}"
+    return int(number) if ours else 0
+
+
+def _written(made: Checkpoint) -> bytes:
+    return orjson.dumps(made.as_json()) + b"\n"

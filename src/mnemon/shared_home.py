@@ -1,0 +1,162 @@
+"""A home that gateways share: what each of them needs of it, in a bucket; keys only encrypted with a secret of theirs.
+
+`Home` is a folder of this machine, or such a bucket. Whoever keeps something in a home takes either.
+"""
+
+import base64
+import binascii
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from mnemon.buckets import BucketAddress, ObjectBucket, ObjectChanged, ObjectGone
+from mnemon.errors import BadSettings
+from mnemon.keyfile import KeyFolder, KeyPlace
+from mnemon.settings import Settings
+
+STORE, SECRET = "MNEMON_HOME_STORE", "MNEMON_HOME_STORE_SECRET"
+KEY_LENGTH, NONCE_LENGTH = 32, 12
+FORMAT = b"mnemon/sealed/1 "
+FINGERPRINT_DOMAIN = b"mnemon/home-secret/1\n"
+HOW_TO_MAKE = "make one with `openssl rand -base64 32`, and give every gateway the same"
+AT_ONCE = 16
+
+
+class StoreSecret:
+    """Closes what is kept in the bucket. The name is bound in: nothing can be passed off as something else."""
+
+    def __init__(self, text: str) -> None:
+        try:
+            key = base64.b64decode(text.strip(), validate=True)
+        except binascii.Error:
+            raise BadSettings(f"{SECRET} is not base64: {HOW_TO_MAKE}.", variable=SECRET) from None
+        if len(key) != KEY_LENGTH:
+            raise BadSettings(f"{SECRET} holds {len(key)} bytes, not {KEY_LENGTH}: {HOW_TO_MAKE}.", variable=SECRET)
+        self.fingerprint = hashlib.sha256(FINGERPRINT_DOMAIN + key).hexdigest()[:16]
+        self._cipher = AESGCM(key)
+
+    def close(self, text: str, name: str) -> bytes:
+        nonce = os.urandom(NONCE_LENGTH)
+        head = FORMAT + self.fingerprint.encode() + b"\n"
+        return head + nonce + self._cipher.encrypt(nonce, text.encode(), name.encode())
+
+    def open(self, closed: bytes, name: str, where: str) -> str:
+        head, _, rest = closed.partition(b"\n")
+        if not head.startswith(FORMAT):
+            raise BadSettings(f"{where} is not what Mnemon wrote there: put back its copy.", variable=STORE)
+        told = head.removeprefix(FORMAT).decode(errors="replace")
+        if told != self.fingerprint:
+            raise BadSettings(
+                f"{SECRET} is another than the one that {where} was encrypted with (its fingerprint is "
+                f"{self.fingerprint}, not {told}): give this gateway the secret of those that share the bucket.",
+                variable=SECRET,
+            )
+        try:
+            return self._cipher.decrypt(rest[:NONCE_LENGTH], rest[NONCE_LENGTH:], name.encode()).decode()
+        except InvalidTag:
+            raise BadSettings(f"{where} was changed, or moved there from another name: put back its copy.") from None
+
+
+class KeyBucket:
+    """Encrypted objects, each written once, so what was read once need not be read again."""
+
+    def __init__(self, bucket: ObjectBucket, secret: StoreSecret, within: str = "keys/") -> None:
+        self._bucket = bucket
+        self._secret = secret
+        self._within = within
+        self._read: dict[str, str] = {}
+
+    def names(self) -> list[str]:
+        return list(self.names_after(""))
+
+    def names_after(self, name: str) -> Iterator[str]:
+        after = self._within + name if name else ""
+        for page in self._bucket.pages(self._within, after):
+            yield from (one.key.removeprefix(self._within) for one in page)
+
+    def has(self, name: str) -> bool:
+        return self._bucket.state(self._within + name) is not None
+
+    def read(self, name: str) -> str | None:
+        if name not in self._read:
+            try:
+                closed = self._bucket.read_whole(self._within + name)
+            except ObjectGone:
+                return None
+            self._read[name] = self._secret.open(closed, self._within + name, self.where(name))
+        return self._read[name]
+
+    def read_all(self, names: Iterable[str]) -> Iterator[str]:
+        """Several at once, in their order; what is gone is left out."""
+        with ThreadPoolExecutor(AT_ONCE) as readers:
+            yield from (text for text in readers.map(self.read, names) if text is not None)
+
+    def write_once(self, name: str, text: str) -> bool:
+        try:
+            self._bucket.write_if(self._within + name, self._secret.close(text, self._within + name))
+        except ObjectChanged:
+            return False
+        return True
+
+    def remove(self, name: str) -> None:
+        self._bucket.remove(self._within + name)
+        self._read.pop(name, None)
+
+    def clear_drafts(self, start: str) -> None:
+        """An object is there whole, or not at all."""
+
+    def where(self, name: str = "") -> str:
+        return f"{self._bucket.address}{self._within}{name}"
+
+
+@dataclass(frozen=True)
+class SharedHome:
+    """What gateways share; `folder` is the home of this one's machine, which may be lost."""
+
+    bucket: ObjectBucket
+    secret: StoreSecret
+    folder: Path
+    keys: KeyBucket
+
+    def sealed(self, within: str) -> KeyBucket:
+        return KeyBucket(self.bucket, self.secret, within)
+
+    def refuse_unshared_keys(self) -> None:
+        """Before first keys are made: a home that has some of its own would go on without them."""
+        if own := KeyFolder(self.folder).names():
+            raise BadSettings(
+                f"{self.folder / 'keys'} has keys of its own ({own[0]} …) and {self.bucket.address} has none: bring "
+                f"them there with `mnemon home share`, or move the folder away to begin anew. {STORE} says where.",
+                variable=STORE,
+            )
+
+
+Home = Path | SharedHome
+
+
+def key_place(home: Home) -> KeyPlace:
+    return home.keys if isinstance(home, SharedHome) else KeyFolder(home)
+
+
+def home_of(settings: Settings) -> Home:
+    """The home that the settings name: the folder, or the bucket where they name one."""
+    if settings.home_store is None:
+        return settings.home
+    if settings.home_store_secret is None:
+        raise BadSettings(f"{STORE} needs {SECRET}, without which keys would lie plain there: {HOW_TO_MAKE}.",
+                          variable=SECRET)  # fmt: skip
+    return _shared(settings.home_store, settings.home_store_secret.get_secret_value(), settings.home)
+
+
+@lru_cache(maxsize=16)
+def _shared(place: str, given: str, folder: Path) -> SharedHome:
+    """One for all parts of a process: a client of S3 is slow to make, and what was read is kept."""
+    bucket, secret = ObjectBucket(BucketAddress.parse(place, STORE)), StoreSecret(given)
+    return SharedHome(bucket, secret, folder, KeyBucket(bucket, secret))
