@@ -60,6 +60,7 @@ CATALOGUE = {
     "verify": Entry("verify", "verify", "Check everything that could have been changed behind Mnemon's back."),
     "settings": Entry("settings", "settings", "Show every setting with its present value; secrets are never shown."),
     "db": Entry("database", "app", "The database: state, migrations, backup, restore."),
+    "home": Entry("home", "app", "The home: keys and checkpoints that gateways share."),
     "models": Entry("models", "app", "Embedding and language models."),
     "tenant": Entry("people.tenant", "app", "Tenants: separate worlds in one database."),
     "user": Entry("people.user", "app", "People who may log in."),

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import orjson
 
-from mnemon.buckets import ObjectBucket, ObjectChanged, ObjectGone, StoredObject
+from mnemon.buckets import PAGE, ObjectBucket, ObjectChanged, ObjectGone, StoredObject
 from mnemon.log.errors import CheckpointRefused
 from mnemon.log.events import MAIN
 from mnemon.log.proof.checkpoint import Checkpoint, NewestSigned, read_checkpoint
@@ -17,6 +17,7 @@ FOLDER, KEPT, SEAL = "checkpoints/", "kept/", "seal.json"
 # Names count down, since a listing begins at the first: so the newest is found with one request.
 MOST = 99_999_999
 AT_ONCE = 16
+FEW = 10
 # A listing says whether an object is still the one that was read: by so many, about 10 MB, verification reads none.
 REMEMBERED = 4_096
 
@@ -47,7 +48,7 @@ class BucketCheckpoints:
     def since(self, tenant: UUID, legal_entity: str, number: int) -> tuple[int, Sequence[Checkpoint]]:
         """The number of the last that is kept for good, and those after `number`."""
         new: list[StoredObject] = []
-        for one in self._listed(tenant, legal_entity):
+        for one in self._listed(tenant, legal_entity, FEW):
             if _number(one.key) <= number:
                 return (_number(new[0].key) if new else _number(one.key)), self._all(new[::-1])
             new.append(one)
@@ -104,9 +105,9 @@ class BucketCheckpoints:
     def where(self, tenant: UUID, legal_entity: str) -> str:
         return f"{self._bucket.address}{_folder(tenant, legal_entity)}{KEPT}"
 
-    def _listed(self, tenant: UUID, legal_entity: str) -> Iterator[StoredObject]:
+    def _listed(self, tenant: UUID, legal_entity: str, at_a_time: int = PAGE) -> Iterator[StoredObject]:
         """The newest first. What has no number is not ours."""
-        for page in self._bucket.pages(_folder(tenant, legal_entity) + KEPT):
+        for page in self._bucket.pages(_folder(tenant, legal_entity) + KEPT, size=at_a_time):
             yield from (one for one in page if _number(one.key))
 
     def _last(self, tenant: UUID, legal_entity: str) -> StoredObject | None:

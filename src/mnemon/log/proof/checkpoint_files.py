@@ -120,9 +120,12 @@ class CheckpointFiles:
 
     def legal_entities(self, tenant: UUID) -> Iterator[str]:
         """Whose files are here, by what they say of themselves."""
-        for file in sorted((self._folder / str(tenant)).glob(f"*{LINES}")):
+        folder, seen = self._folder / str(tenant), set()
+        # A partition that was never checkpointed has its seal alone.
+        for file in sorted([*folder.glob(f"*{LINES}"), *folder.glob(f"*{SEAL}")]):
             with suppress(ValueError, KeyError, TypeError):
-                if line := _last_line(file):
+                if file.stem not in seen and (line := _last_line(file)):
+                    seen.add(file.stem)
                     yield str(read_checkpoint(line).says["legal_entity"])
 
 

@@ -1,6 +1,7 @@
 """The keys of a home that sign checkpoints: in its folder, or numbered and encrypted in the bucket of a shared one."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Protocol
@@ -73,19 +74,12 @@ class SharedSigningKeys:
         """
         number, present = self._newest()
         coming = self._made(number + 1)
-        word = orjson.dumps(asdict(announced(present, public_hex(coming)))).decode()
-        self._keys.write_once(_word(number + 1), word)
+        self._keys.write_once(_word(number + 1), _written(announced(present, public_hex(coming))))
         # The old key is gone with this, and one that a killed rotation left: nobody can sign with them any more.
         for name in self._keys.names():
             if NUMBERED.fullmatch(name) and name.endswith(".key") and name <= _key(number):
                 self._keys.remove(name)
         return public_hex(coming)
-
-    def take_over(self, key: str, before: tuple[Handover, ...]) -> None:
-        """Bring the key of a folder here, with the words of those before it."""
-        for number, word in enumerate(before, 2):
-            self._keys.write_once(_word(number), orjson.dumps(asdict(word)).decode())
-        self._keys.write_once(_key(len(before) + 1), key)
 
     def _newest(self) -> tuple[int, Ed25519PrivateKey]:
         for _ in range(TRIES):
@@ -110,6 +104,16 @@ class SharedSigningKeys:
 
 def signing_keys(home: Home) -> SigningKeys:
     return SharedSigningKeys(home) if isinstance(home, SharedHome) else FolderSigningKeys(home)
+
+
+def as_shared(key: str, before: Sequence[Handover]) -> dict[str, str]:
+    """The key of a folder and the words of those before it, as they are named and written in a bucket."""
+    words = {_word(number): _written(one) for number, one in enumerate(before, 2)}
+    return words | {_key(len(before) + 1): key}
+
+
+def _written(word: Handover) -> str:
+    return orjson.dumps(asdict(word)).decode()
 
 
 def _key(number: int) -> str:

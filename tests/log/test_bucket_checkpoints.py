@@ -1,0 +1,116 @@
+"""Checkpoints in a bucket: none is written over another's, and what was kept is found with few requests."""
+
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from pydantic import SecretStr
+
+from mnemon.buckets import ObjectChanged
+from mnemon.db.database import Database
+from mnemon.log.errors import CheckpointRefused
+from mnemon.log.proof.bucket_checkpoints import BucketCheckpoints
+from mnemon.log.proof.integrity import Integrity
+from mnemon.log.proof.signing_keys import SharedSigningKeys
+from mnemon.log.store import EventLog
+from mnemon.settings import Settings
+from mnemon.shared_home import SharedHome, home_of
+from tests.log.conftest import order_placed
+from tests.object_store import ObjectStore, store, store_address
+
+__all__ = ["store", "store_address"]
+
+SECRET = "b25lIHNlY3JldCBvZiBhbGwgdGhlc2UgZ2F0ZXdheXM="
+
+
+@pytest.fixture
+def shared(store: ObjectStore, tmp_path: Path) -> SharedHome:
+    home = home_of(Settings(home=tmp_path, home_store=store.place, home_store_secret=SecretStr(SECRET)))
+    assert isinstance(home, SharedHome)
+    return home
+
+
+@pytest.fixture
+def integrity(database: Database, log: EventLog, shared: SharedHome) -> Integrity:
+    return Integrity(database, log.reader, shared)
+
+
+async def signed(integrity: Integrity, log: EventLog, tenant: UUID, times: int) -> BucketCheckpoints:
+    for number in range(times):
+        await log.append(tenant, [order_placed(f"A-{number}")])
+        await integrity.checkpoint(tenant)
+    assert isinstance(integrity.checkpoints, BucketCheckpoints)
+    return integrity.checkpoints
+
+
+async def test_a_number_is_given_once(integrity: Integrity, log: EventLog, tenant: UUID, shared: SharedHome) -> None:
+    """As a gateway would that came back after it had lost its turn, and does not know."""
+    kept = await signed(integrity, log, tenant, 2)
+    first, second = kept.list(tenant)
+    stale = BucketCheckpoints(shared.bucket)
+    stale.add(tenant, "main", second, 2)
+    with pytest.raises(ObjectChanged, match="signed checkpoint 2 of main"):
+        stale.add(tenant, "main", first, 2)
+    assert kept.list(tenant) == [first, second]
+
+
+async def test_an_older_seal_does_not_take_the_place_of_a_newer_one(
+    integrity: Integrity, log: EventLog, tenant: UUID, shared: SharedHome
+) -> None:
+    kept = await signed(integrity, log, tenant, 1)
+    stale, before = BucketCheckpoints(shared.bucket), kept.newest(tenant)
+    for number in range(2):
+        await log.append(tenant, [order_placed(f"B-{number}")])
+        newer = await integrity.signer.sign_seal(tenant)
+        assert before.kept is not None
+        with pytest.raises(ObjectChanged):
+            stale.put_seal(tenant, "main", before.kept, before.mark)
+        before = kept.newest(tenant)
+        assert before.seal == newer
+    assert (await integrity.verify(tenant)).faults == []
+
+
+async def test_signing_asks_for_as_much_after_many_checkpoints_as_after_few(
+    integrity: Integrity, log: EventLog, tenant: UUID, shared: SharedHome
+) -> None:
+    async def requests() -> int:
+        before = shared.bucket.requests
+        await log.append(tenant, [order_placed("C")])
+        await integrity.checkpoint(tenant)
+        return shared.bucket.requests - before
+
+    await signed(integrity, log, tenant, 1)
+    few = await requests()
+    await signed(integrity, log, tenant, 20)
+    assert await requests() == few <= 7
+
+
+async def test_a_receipt_is_by_the_first_checkpoint_that_covers_its_event(
+    integrity: Integrity, log: EventLog, tenant: UUID, store: ObjectStore, shared: SharedHome
+) -> None:
+    kept = await signed(integrity, log, tenant, 9)
+    made = kept.list(tenant)
+    for sequence in range(1, made[-1].sequence + 1):
+        assert kept.covering(tenant, "main", sequence) == next(one for one in made if one.sequence >= sequence)
+    assert kept.covering(tenant, "main", made[-1].sequence + 1) is None
+    new = SharedSigningKeys(shared).rotate()
+    await integrity.checkpoint(tenant)
+    found = kept.covering(tenant, "main", 1)
+    assert found is not None and found.public_key == new
+    for key in [one["Key"] for one in store.client().list_objects_v2(Bucket=store.bucket)["Contents"]][3:9]:
+        store.remove(key)
+    with pytest.raises(CheckpointRefused, match="run verify"):
+        kept.covering(tenant, "main", 1)
+
+
+async def test_what_is_not_ours_in_the_bucket_is_passed_over(
+    integrity: Integrity, log: EventLog, tenant: UUID, store: ObjectStore, shared: SharedHome
+) -> None:
+    kept = await signed(integrity, log, tenant, 2)
+    store.put(f"here/checkpoints/{tenant}/{b'main'.hex()}/kept/00000000-notes.txt", "hello")
+    store.put("here/checkpoints/README", "hello")
+    store.put("here/checkpoints/no-tenant/x", "hello")
+    assert list(kept.tenants()) == [tenant] and list(kept.legal_entities(tenant)) == ["main"]
+    await signed(integrity, log, tenant, 1)
+    assert kept.count(tenant) == 3
+    assert (await integrity.verify(tenant)).faults == []
