@@ -37,8 +37,7 @@ def test_manifests_name_settings_and_commands_that_there_are() -> None:
     assert told.keys() <= SETTINGS
     pods = [one["spec"]["template"]["spec"] for _, one in MANIFESTS if one["kind"] == "Deployment"]
     assert {pod["containers"][0]["args"][0] for pod in pods} == {"serve", "work"} <= CATALOGUE.keys()
-    claims = {one["metadata"]["name"] for _, one in MANIFESTS if one["kind"] == "PersistentVolumeClaim"}
-    assert {pod["volumes"][0]["persistentVolumeClaim"]["claimName"] for pod in pods} <= claims
+    assert all(pod["volumes"] == [{"name": "home", "emptyDir": {}}] for pod in pods), "no pod owns a disk"
 
 
 def test_the_stack_of_compose_holds_together(compose: dict[str, Any]) -> None:
@@ -55,6 +54,8 @@ def test_the_stack_of_compose_holds_together(compose: dict[str, Any]) -> None:
     for one in ours.values():
         assert (DEPLOY / one["build"]["context"] / one["build"]["dockerfile"]).is_file()
         assert {name for name in one["environment"] if not name.startswith("AWS_")} <= SETTINGS
+        assert {f"MNEMON_{what}_STORE" for what in ("BLOB", "ARCHIVE", "HOME")} <= one["environment"].keys()
+        assert "volumes" not in one, "no container of ours owns a disk"
 
 
 def test_every_secret_of_compose_must_be_given(compose: dict[str, Any]) -> None:
