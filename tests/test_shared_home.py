@@ -89,6 +89,22 @@ def test_a_rotation_goes_on_wherever_it_was_cut_short(
     assert [name for name in other.keys.names() if name.endswith(".key")] == ["checkpoint-0003.key"]
 
 
+def test_a_destroyed_key_is_gone_from_a_bucket_that_keeps_versions(home: SharedHome, store: ObjectStore) -> None:
+    client = store.client()
+    client.put_bucket_versioning(Bucket=store.bucket, VersioningConfiguration={"Status": "Enabled"})
+    first = SharedSigningKeys(home).rotate()
+    for name in ("privacy-0001.key", "privacy-0001.keys"):
+        home.keys.write_once(name, "secret")
+    client.delete_object(Bucket=store.bucket, Key="here/keys/privacy-0001.key")
+    home.keys.remove("privacy-0001.key")
+    found = client.list_object_versions(Bucket=store.bucket)
+    kept = [one["Key"] for one in (*found["Versions"], *found.get("DeleteMarkers", ()))]
+    assert sorted(kept) == [
+        f"here/keys/{name}" for name in ("checkpoint-0002.handover", "checkpoint-0002.key", "privacy-0001.keys")
+    ]
+    assert public_hex(SharedSigningKeys(home).current()) == first
+
+
 def test_a_signing_key_that_was_removed_is_not_replaced_in_silence(
     home: SharedHome, other: SharedHome, store: ObjectStore
 ) -> None:

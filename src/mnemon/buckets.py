@@ -24,8 +24,8 @@ FINAL = frozenset(
 )
 ABSENT = frozenset({"NoSuchKey", "404", "NotFound"})
 CHANGED = frozenset({"PreconditionFailed", "412"})
-# What stores say that know no conditional writes.
-UNCONDITIONAL = frozenset({"NotImplemented", "501"})
+# What stores say of requests that they do not know, such as conditional writes.
+UNKNOWN = frozenset({"NotImplemented", "501"})
 
 
 class BucketUnavailable(MnemonError):
@@ -173,7 +173,7 @@ class ObjectBucket:
         except ObjectGone:
             raise ObjectChanged(f"{self.address}{key} was removed by somebody else meanwhile.") from None
         except BucketUnavailable as failure:
-            if failure.details.get("store_says") not in UNCONDITIONAL:
+            if failure.details.get("store_says") not in UNKNOWN:
                 raise
             self.write(key, content)
 
@@ -193,6 +193,24 @@ class ObjectBucket:
     def remove(self, key: str) -> None:
         """Gone when this returns, also if it was not there."""
         self._ask("delete_object", key)
+
+    def remove_for_good(self, key: str) -> None:
+        """The same with every earlier version of it, where the bucket keeps them."""
+        place = self.address.prefix + key
+        more: dict[str, Any] = {}
+        try:
+            while True:
+                answer = self._ask("list_object_versions", Prefix=place, **more)
+                for one in (*answer.get("Versions", ()), *answer.get("DeleteMarkers", ())):
+                    if one["Key"] == place:
+                        self._ask("delete_object", key, VersionId=one["VersionId"])
+                if not answer.get("IsTruncated"):
+                    return
+                more = {"KeyMarker": answer["NextKeyMarker"], "VersionIdMarker": answer["NextVersionIdMarker"]}
+        except BucketUnavailable as failure:
+            if failure.details.get("store_says") not in UNKNOWN:
+                raise
+            self.remove(key)
 
     def _listed(self, one: dict[str, Any]) -> StoredObject:
         key = one["Key"].removeprefix(self.address.prefix)

@@ -106,7 +106,8 @@ class KeyBucket:
         return True
 
     def remove(self, name: str) -> None:
-        self._bucket.remove(self._within + name)
+        """With all versions: who destroys a key means that nobody has it any more."""
+        self._bucket.remove_for_good(self._within + name)
         self._read.pop(name, None)
 
     def clear_drafts(self, start: str) -> None:
