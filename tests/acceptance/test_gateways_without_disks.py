@@ -4,7 +4,7 @@ import asyncio
 import base64
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -13,17 +13,19 @@ from uuid import UUID
 import pytest
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from pydantic import SecretStr
-from tests.object_store import ObjectStore, store, store_address
+from tests.object_store import ObjectStore, object_server, store, store_address
 from werkzeug.serving import make_server
 
 from mnemon.app import Mnemon, open_mnemon
+from mnemon.buckets import BucketUnavailable
 from mnemon.db.backup import backup, restore
 from mnemon.db.backup_keys import BackupKeys
 from mnemon.db.external import ExternalServer
 from mnemon.errors import BadSettings, Conflict
-from mnemon.log.errors import CheckpointRefused, KeyUnavailable, SubjectErased
+from mnemon.log.errors import CheckpointRefused, ErasureNotListed, KeyUnavailable, SubjectErased
 from mnemon.log.events import Actor, NewEvent
 from mnemon.log.home_sharing import share_home
+from mnemon.log.privacy import wrapping_keys
 from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.types.event_type import EventType, PersonalField
 from mnemon.settings import Settings
@@ -239,6 +241,28 @@ async def test_who_is_forgotten_by_one_is_forgotten_by_all(machines: Machines, t
             await third.log.append(tenant, [joined("m-1", "Back Again")])
         names = [event.data["name"] async for event in third.log.scan(tenant) if event.type == JOINED.type]
         assert names == [REDACTED]
+
+
+async def test_while_the_bucket_is_away_events_are_written_and_read_and_nothing_is_signed(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wrapping_keys, "SURE_SECONDS", 0.0)
+    with ExitStack() as bucket:
+        machines.store = ObjectStore(bucket.enter_context(object_server()), machines.store.bucket)
+        async with machines.started("one") as (one,):
+            tenant = await main_of(one)
+            await one.log.register_type(tenant, JOINED, ADA)
+            await one.log.append(tenant, [joined("m-1", "Ada")])
+            asked = await one.privacy.erasures.request(tenant, "m-1", reason="subject_request", requested_by="u-1")
+            bucket.close()
+            one.privacy.keys.forget_all()
+            await one.log.append(tenant, [joined("m-2", "Grace")])
+            names = [event.data["name"] async for event in one.log.scan(tenant) if event.type == JOINED.type]
+            assert names == ["Ada", "Grace"]
+            with pytest.raises(BucketUnavailable):
+                await one.integrity.checkpoint(tenant)
+            with pytest.raises(ErasureNotListed, match="nobody was erased"):
+                await one.privacy.erasures.approve(tenant, asked.erasure_id, approved_by="u-2")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ Shared by the rooms:
 - `partitions`  the number and the head of each (tenant, legal entity)
 - `moments`     points in time, as JSON and as microseconds
 - `errors`      what the log refuses, and why
+- `home_sharing`  brings the keys and checkpoints of a home to the bucket that gateways share
 
 What holds everywhere:
 

@@ -8,10 +8,12 @@ why one seal brings back what can be brought back. To read in this order:
 3. `personal`           where personal values are in an event, and whose they are
 4. `crypto_seal`, `terms`  the real seal: each value encrypted, bound to its event, field and person, and to a term
 5. `subjects`           one data key per person, wrapped in the database, open in a small memory for a short time
-6. `wrapping_keys`, `kms`, `rotation`  the keys that wrap those, from files, the environment or AWS KMS; their change
+6. `wrapping_keys`, `kms`, `rotation`  the keys that wrap those, from the home, the environment or AWS KMS; their change
+   `first_keys`         gateways that share a home make its first keys in turn
 7. `affected`           which events hold something about a person
 8. `erasure`            one person asks, another approves, the key is destroyed, derived data is made anew
-9. `erasure_list`, `repeated_erasures`  who was forgotten, outside the database; done again where it was restored
+9. `erasure_list`, `erasure_lines`, `repeated_erasures`  who was forgotten, outside the database; done again
+                        where that was restored
 10. `retention`         what has outlived the term of its event type, forgotten on schedule
 11. `epochs`, `invalidation`  what was read before an erasure is not written after it; other processes forget at once
 12. `redaction`, `redaction_requests`  values taken out of payloads that were stored in plain text, in two steps

@@ -13,6 +13,7 @@ from typing import Protocol, Self
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from mnemon.buckets import BucketUnavailable
 from mnemon.errors import BadSettings
 from mnemon.log.errors import KeyUnavailable, SealBroken
 from mnemon.settings import Settings
@@ -133,7 +134,13 @@ class FileKeys:
         return made
 
     def _names(self) -> list[str]:
-        return sorted(filter(FILE_NAME.fullmatch, self._place.names()))
+        """While a bucket is away, those that were read before: if one is retired meanwhile, the database refuses it."""
+        try:
+            return sorted(filter(FILE_NAME.fullmatch, self._place.names()))
+        except BucketUnavailable:
+            if not self._read:
+                raise
+            return sorted(self._read)
 
     def _key(self, name: str) -> LocalKey | None:
         """None if it was discarded since it was listed."""

@@ -5,10 +5,12 @@
 1. `chain`             what is hashed, in which order; which digests redactions attest in place of the recorded ones
 2. `merkle`            the tree over a partition's hashes: one root for all events, a short path for each
 3. `signing`           the key that signs checkpoints: in the home folder, readable by its owner only
+   `signing_keys`      the same of any home: its folder, or numbered and encrypted in the bucket of a shared one
 4. `handover`          each signing key names the next one
 5. `pinned_keys`       which keys may sign a tenant's checkpoints, by the log and by the database
 6. `checkpoint`        signed statements of how far a partition had come
-7. `checkpoint_files`  where they are kept, outside the database
+7. `checkpoint_store`  where they are kept, outside the database: `checkpoint_files`, or `bucket_checkpoints` that
+                       several machines write
 8. `signer`            signs checkpoints, which are kept for good, and seals, each in place of the one before
 9. `recorded`          what the database says was signed, compared with the files
 10. `sealing`          signs the newest events every few seconds of activity
@@ -31,6 +33,7 @@ What holds:
   computes the same in `append_events`; `verify/` in this repository does so once more and shares no code with it.
 - The genesis hash names tenant and legal entity: a chain cannot be passed off as another partition's.
 - The payload counts by its digest alone, so erasing, redacting and archiving leave the chain as it is.
+- Signers of one partition take turns by a lock in the database, whatever machine they are on.
 - A checkpoint that contradicts an earlier one is never signed, nor one with a key that no pinned key leads to.
 - A verification starts from what was signed: files, record in the database and log must agree on what there is.
 - A verification names every place that is wrong, goes on after it, and can go on later from where it stopped.
