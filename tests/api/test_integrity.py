@@ -117,6 +117,10 @@ async def test_a_receipt_needs_a_checkpoint_that_covers_its_event(client: httpx.
     assert receipt["event"]["sequence"] == "1"
     listed = (await client.get("/v1/integrity/checkpoints", headers=admin.headers)).json()
     assert listed == {"checkpoints": [signed.json()], "total": 1}
+    await client.post("/v1/tokens", json={"name": "one more event"}, headers=admin.headers)
+    again = await checkpoint(client, admin)
+    last = (await client.get("/v1/integrity/checkpoints?limit=1", headers=admin.headers)).json()
+    assert last == {"checkpoints": [again.json()], "total": 2}
 
 
 async def test_an_export_has_a_line_per_event(client: httpx.AsyncClient, admin: Person, user: Person) -> None:

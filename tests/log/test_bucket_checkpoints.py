@@ -89,6 +89,16 @@ async def test_signing_asks_for_as_much_after_many_checkpoints_as_after_few(
     assert found == [7, 6, 7, 6]
 
 
+async def test_the_last_is_told_without_reading_all(
+    integrity: Integrity, log: EventLog, tenant: UUID, shared: SharedHome
+) -> None:
+    kept = await signed(integrity, log, tenant, 15)
+    made, before = kept.list(tenant), shared.bucket.requests
+    assert BucketCheckpoints(shared.bucket).since(tenant, "main", 14) == (15, made[-1:])
+    assert kept.since(tenant, "main", 10**9) == (15, [])
+    assert shared.bucket.requests - before == 3
+
+
 async def test_a_receipt_is_by_the_first_checkpoint_that_covers_its_event(
     integrity: Integrity, log: EventLog, tenant: UUID, store: ObjectStore, shared: SharedHome
 ) -> None:

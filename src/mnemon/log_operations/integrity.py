@@ -1,7 +1,8 @@
 """What a user may do to prove the log: verify, sign checkpoints, take receipts, export."""
 
 import asyncio
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,6 +15,7 @@ from mnemon.log.append.incoming import LegalEntity
 from mnemon.log.errors import CheckpointRefused, EventNotFound, NothingToAttest
 from mnemon.log.events import MAIN
 from mnemon.log.proof.checkpoint import Checkpoint
+from mnemon.log.proof.checkpoint_store import CheckpointStore
 from mnemon.log.read.streams import Stream
 from mnemon.log_operations.fields import (
     BY_PROGRAMS,
@@ -59,6 +61,12 @@ class PartitionAsked(Input):
     """One partition."""
 
     legal_entity: Where = MAIN
+
+
+class CheckpointsAsked(PartitionAsked):
+    """What was signed of one partition."""
+
+    limit: int | None = Field(None, ge=1, le=100_000, description="Only the newest so many. Default: all.")
 
 
 class ReceiptAsked(Input):
@@ -213,11 +221,23 @@ async def checkpoint(mnemon: Parts, caller: Caller, asked: CheckpointWanted) -> 
     return _signed(await mnemon.integrity.checkpoint(caller.tenant_id, asked.legal_entity))
 
 
+def _kept(
+    store: CheckpointStore, tenant: UUID, legal_entity: str, limit: int | None
+) -> tuple[Sequence[Checkpoint], int]:
+    """In a bucket each is a request: who wants the last does not wait for all."""
+    if limit is None:
+        found = store.list(tenant, legal_entity)
+        return found, len(found)
+    total, _ = store.since(tenant, legal_entity, sys.maxsize)
+    return store.since(tenant, legal_entity, max(total - limit, 0))[1], total
+
+
 @operation("integrity.checkpoints", Action.READ_LOG, read_only=True, example=MAIN_LOG, absent=NO_TOOLS)
-async def checkpoints(mnemon: Parts, caller: Caller, asked: PartitionAsked) -> CheckpointList:
+async def checkpoints(mnemon: Parts, caller: Caller, asked: CheckpointsAsked) -> CheckpointList:
     """The signed checkpoints of a partition, oldest first."""
-    found = await asyncio.to_thread(mnemon.integrity.checkpoints.list, caller.tenant_id, asked.legal_entity)
-    return CheckpointList(checkpoints=[_signed(one) for one in found], total=len(found))
+    place = mnemon.integrity.checkpoints, caller.tenant_id, asked.legal_entity
+    found, total = await asyncio.to_thread(_kept, *place, asked.limit)
+    return CheckpointList(checkpoints=[_signed(one) for one in found], total=total)
 
 
 @operation(

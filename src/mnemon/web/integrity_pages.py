@@ -37,7 +37,7 @@ async def integrity_page(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, verification.last.action)
     caller = Caller.of(visitor.principal)
     last = await verification.last(mnemon, caller, verification.LastAsked())
-    signed = await integrity.checkpoints(mnemon, caller, integrity.PartitionAsked())
+    signed = await integrity.checkpoints(mnemon, caller, integrity.CheckpointsAsked(limit=1))
     under_way = await _under_way(mnemon, caller)
     return render(
         "integrity.html", here="integrity", visitor=visitor, last=last, key=mnemon.log.signing_key,

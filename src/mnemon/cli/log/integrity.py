@@ -16,7 +16,9 @@ from mnemon.cli.log.verify import ALL_PARTITIONS, partitions_of
 from mnemon.cli.output import Json, TenantOption, new_file, say, show, table
 from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.log_operations import integrity as operations
-from mnemon.operations import as_json
+from mnemon.operations import Differs, as_json
+
+ALL_OF_ALL = ALL_PARTITIONS | {"limit": Differs("A terminal has `tail` for it.")}
 
 
 async def _partitions(mnemon: Mnemon, tenant_id: UUID, values: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
@@ -105,7 +107,7 @@ def bind(app: typer.Typer) -> None:
         beside={"listed": Annotated[bool, typer.Option("--list", help="Show those that were signed; sign none.")]},
         alternatives=[
             Alternative(
-                operation=operations.checkpoints, when=lambda given: given["listed"], differences=ALL_PARTITIONS,
+                operation=operations.checkpoints, when=lambda given: given["listed"], differences=ALL_OF_ALL,
                 each=_partitions, human=_print_kept,
                 written=lambda found: [one for kept in found for one in kept["checkpoints"]],
             )
