@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -9,9 +10,12 @@ import pytest
 from pydantic import SecretStr
 
 from mnemon.buckets import BucketAddress, ObjectBucket, ObjectChanged
+from mnemon.db.backup_keys import BackupKeys
 from mnemon.errors import BadSettings
 from mnemon.identity.secrets import kept_key
-from mnemon.log.proof.signing import public_hex
+from mnemon.ids import new_uuid
+from mnemon.log.privacy.erasure_list import ErasureList, ListedErasure
+from mnemon.log.proof.signing import public_hex, signing_key
 from mnemon.log.proof.signing_keys import SharedSigningKeys
 from mnemon.settings import Settings
 from mnemon.shared_home import SharedHome, home_of
@@ -45,6 +49,32 @@ def test_the_first_to_write_a_key_is_the_one_whose_key_counts(home: SharedHome, 
     assert kept_key(home, "session.key") == kept_key(other, "session.key")
     other.keys.remove("a.key")
     assert other.keys.names() == ["session.key"] and other.keys.read("a.key") is None
+
+
+def test_a_home_with_keys_of_its_own_makes_no_others_in_an_empty_bucket(home: SharedHome, other: SharedHome) -> None:
+    signing_key(home.folder)
+    with pytest.raises(BadSettings, match="`mnemon home share`"):
+        BackupKeys(home).renew()
+    assert home.keys.names() == []
+    BackupKeys(other).renew()
+    assert BackupKeys(home).signer() == BackupKeys(other).signer(), "it joins those who have begun"
+
+
+def test_erasures_of_all_gateways_are_on_one_list(home: SharedHome, other: SharedHome, store: ObjectStore) -> None:
+    one, two = ErasureList(home), ErasureList(other)
+    tenant, at = new_uuid(), datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
+    erasures = [ListedErasure(tenant, f"p-{number}", 1, at) for number in range(4)]
+    for listed, some in ((one, erasures[:1]), (two, erasures[1:3]), (one, erasures[3:])):
+        before = listed.size
+        listed.add(some)
+        assert list(listed.entries(before)) == some
+    assert one.list_id() == two.list_id() and list(two.entries()) == erasures
+    assert (one.size, two.size) == (3, 3)
+    store.remove("here/erasures/00000003.jsonl")
+    assert (one.size, two.size) == (2, 2), "a list that was shortened is shorter"
+    store.put("here/erasures/00000003.jsonl", '{"tenant_id": "forged"}')
+    with pytest.raises(BadSettings, match="not what Mnemon wrote"):
+        list(ErasureList(home).entries())
 
 
 def test_a_key_that_was_changed_or_moved_is_refused(home: SharedHome, other: SharedHome, store: ObjectStore) -> None:

@@ -7,10 +7,10 @@ import base64
 import binascii
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
@@ -22,6 +22,7 @@ from mnemon.keyfile import KeyFolder, KeyPlace
 from mnemon.settings import Settings
 
 STORE, SECRET = "MNEMON_HOME_STORE", "MNEMON_HOME_STORE_SECRET"
+KEYS = "keys/"
 KEY_LENGTH, NONCE_LENGTH = 32, 12
 FORMAT = b"mnemon/sealed/1 "
 FINGERPRINT_DOMAIN = b"mnemon/home-secret/1\n"
@@ -67,10 +68,13 @@ class StoreSecret:
 class KeyBucket:
     """Encrypted objects, each written once, so what was read once need not be read again."""
 
-    def __init__(self, bucket: ObjectBucket, secret: StoreSecret, within: str = "keys/") -> None:
+    def __init__(
+        self, bucket: ObjectBucket, secret: StoreSecret, within: str, before_first: Callable[[], None] | None = None
+    ) -> None:
         self._bucket = bucket
         self._secret = secret
         self._within = within
+        self._before_first = before_first
         self._read: dict[str, str] = {}
 
     def names(self) -> list[str]:
@@ -99,6 +103,8 @@ class KeyBucket:
             yield from (text for text in readers.map(self.read, names) if text is not None)
 
     def write_once(self, name: str, text: str) -> bool:
+        if self._before_first is not None and self._bucket.first(self._within) is None:
+            self._before_first()
         try:
             self._bucket.write_if(self._within + name, self._secret.close(text, self._within + name))
         except ObjectChanged:
@@ -124,9 +130,13 @@ class SharedHome:
     bucket: ObjectBucket
     secret: StoreSecret
     folder: Path
-    keys: KeyBucket
+
+    @cached_property
+    def keys(self) -> KeyBucket:
+        return KeyBucket(self.bucket, self.secret, KEYS, self.refuse_unshared_keys)
 
     def sealed(self, within: str) -> KeyBucket:
+        """Encrypted objects in another place of the bucket, or there where keys of this home are brought to."""
         return KeyBucket(self.bucket, self.secret, within)
 
     def refuse_unshared_keys(self) -> None:
@@ -159,5 +169,4 @@ def home_of(settings: Settings) -> Home:
 @lru_cache(maxsize=16)
 def _shared(place: str, given: str, folder: Path) -> SharedHome:
     """One for all parts of a process: a client of S3 is slow to make, and what was read is kept."""
-    bucket, secret = ObjectBucket(BucketAddress.parse(place, STORE)), StoreSecret(given)
-    return SharedHome(bucket, secret, folder, KeyBucket(bucket, secret))
+    return SharedHome(ObjectBucket(BucketAddress.parse(place, STORE)), StoreSecret(given), folder)

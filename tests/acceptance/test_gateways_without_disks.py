@@ -30,7 +30,7 @@ from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.types.event_type import EventType, PersonalField
 from mnemon.settings import Settings
 from mnemon.shared_home import SharedHome, home_of
-from mnemon.verification.run import verify_everything
+from mnemon.verification.run import last_verified, verify_everything
 
 __all__ = ["store", "store_address"]
 
@@ -261,6 +261,9 @@ async def test_while_the_bucket_is_away_events_are_written_and_read_and_nothing_
             assert names == ["Ada", "Grace"]
             with pytest.raises(BucketUnavailable):
                 await one.integrity.checkpoint(tenant)
+            with pytest.raises(BucketUnavailable):
+                await verify_everything(one, tenant)
+            assert await last_verified(one, tenant) is None, "an outage is no finding"
             with pytest.raises(ErasureNotListed, match="nobody was erased"):
                 await one.privacy.erasures.approve(tenant, asked.erasure_id, approved_by="u-2")
 

@@ -17,6 +17,7 @@ from mnemon.log.proof.signing_keys import SharedSigningKeys
 from mnemon.log.store import EventLog
 from mnemon.settings import Settings
 from mnemon.shared_home import SharedHome, home_of
+from tests.log import offline
 from tests.log.conftest import order_placed
 from tests.object_store import ObjectStore, store, store_address
 
@@ -115,6 +116,17 @@ async def test_a_receipt_is_by_the_first_checkpoint_that_covers_its_event(
         store.remove(key)
     with pytest.raises(CheckpointRefused, match="run verify"):
         kept.covering(tenant, "main", 1)
+
+
+async def test_an_auditor_checks_what_lies_in_the_bucket_without_mnemon(
+    integrity: Integrity, log: EventLog, tenant: UUID, store: ObjectStore, tmp_path: Path
+) -> None:
+    made = (await signed(integrity, log, tenant, 3)).list(tenant)
+    client, within = store.client(), f"here/checkpoints/{tenant}/"
+    found = [one["Key"] for one in client.list_objects_v2(Bucket=store.bucket, Prefix=within)["Contents"]]
+    objects = [client.get_object(Bucket=store.bucket, Key=key)["Body"].read() for key in sorted(found, reverse=True)]
+    (tmp_path / "checkpoints.jsonl").write_bytes(b"".join(objects))
+    assert offline.run("checkpoints", tmp_path / "checkpoints.jsonl", "--key", made[0].public_key) == (0, "all holds\n")
 
 
 async def test_what_is_not_ours_in_the_bucket_is_passed_over(

@@ -15,7 +15,7 @@ from mnemon.log.proof.checkpoint_files import CheckpointFiles
 from mnemon.log.proof.handover import NEXT_NAME, handovers
 from mnemon.log.proof.signing import PRIVATE_NAME
 from mnemon.log.proof.signing_keys import NUMBERED, as_shared
-from mnemon.shared_home import SharedHome
+from mnemon.shared_home import KEYS, SharedHome
 
 # What every gateway needs of the folder `keys` as it is there. The signing key has another form in the bucket.
 ALIKE = ("privacy-", "backup-", "session.key")
@@ -41,8 +41,9 @@ def share_home(home: SharedHome) -> SharedParts:
     texts = {name: own.read(name) or "" for name in names if name.startswith(ALIKE)}
     texts |= as_shared(own.read(PRIVATE_NAME) or "", handovers(home.folder))
     _refuse_other_keys(home, texts)
+    there = home.sealed(KEYS)
     for name, text in texts.items():
-        home.keys.write_once(name, text)
+        there.write_once(name, text)
     return SharedParts(len(texts), _share_erasures(home), _share_checkpoints(home))
 
 

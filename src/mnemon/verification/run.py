@@ -8,6 +8,7 @@ from uuid import UUID
 
 import psycopg
 
+from mnemon.buckets import BucketUnavailable
 from mnemon.errors import DatabaseUnavailable
 from mnemon.ids import new_uuid
 from mnemon.log.events import SYSTEM, Actor, EntityReference, Event, NewEvent
@@ -115,10 +116,13 @@ async def verify_everything(
 
 
 async def _run(check: TenantCheck, task: VerifyTask, report: CheckReport) -> None:
-    """What was changed may be so that nothing can read it: that is a finding too, and the other checks go on."""
+    """What was changed may be so that nothing can read it: that is a finding too, and the other checks go on.
+
+    A database or a bucket that is away tells nothing of what is in it.
+    """
     try:
         await check(task, report)
-    except (psycopg.OperationalError, DatabaseUnavailable):
+    except (psycopg.OperationalError, DatabaseUnavailable, BucketUnavailable):
         raise
     except Exception as failure:
         log.error("verification.stopped", part=report.part, error=type(failure).__name__)

@@ -57,7 +57,6 @@ class SharedSigningKeys:
     """
 
     def __init__(self, home: SharedHome) -> None:
-        self._home = home
         self._keys = home.keys
 
     def current(self) -> Ed25519PrivateKey:
@@ -85,7 +84,6 @@ class SharedSigningKeys:
         for _ in range(TRIES):
             names = {name for name in self._keys.names() if NUMBERED.fullmatch(name)}
             if not names:
-                self._home.refuse_unshared_keys()
                 return 1, self._made(1)
             numbers = {int(name[11:15]) for name in names}
             spoken_for = [one for one in numbers if _key(one) in names and (one == 1 or _word(one) in names)]
