@@ -153,12 +153,12 @@ class Unconditional(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         conditional = "If-None-Match" in self.headers
         body = b"<Error><Code>NotImplemented</Code><Message>no conditions</Message></Error>" if conditional else b""
+        if not conditional:
+            self.taken.append(self.path)
         self.send_response(501 if conditional else 200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-        if not conditional:
-            self.taken.append(self.path)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         pass

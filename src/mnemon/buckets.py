@@ -194,15 +194,15 @@ class ObjectBucket:
         """Gone when this returns, also if it was not there."""
         self._ask("delete_object", key)
 
-    def remove_for_good(self, key: str) -> None:
-        """The same with every earlier version of it, where the bucket keeps them."""
+    def remove_for_good(self, key: str, *, but_newest: bool = False) -> None:
+        """The same with every earlier version of it, where the bucket keeps them; or these alone."""
         place = self.address.prefix + key
         more: dict[str, Any] = {}
         try:
             while True:
                 answer = self._ask("list_object_versions", Prefix=place, **more)
                 for one in (*answer.get("Versions", ()), *answer.get("DeleteMarkers", ())):
-                    if one["Key"] == place:
+                    if one["Key"] == place and not (but_newest and one["IsLatest"]):
                         self._ask("delete_object", key, VersionId=one["VersionId"])
                 if not answer.get("IsTruncated"):
                     return
@@ -210,7 +210,8 @@ class ObjectBucket:
         except BucketUnavailable as failure:
             if failure.details.get("store_says") not in UNKNOWN:
                 raise
-            self.remove(key)
+            if not but_newest:
+                self.remove(key)
 
     def _listed(self, one: dict[str, Any]) -> StoredObject:
         key = one["Key"].removeprefix(self.address.prefix)

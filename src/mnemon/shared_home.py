@@ -22,6 +22,7 @@ from mnemon.keyfile import KeyFolder, KeyPlace
 from mnemon.settings import Settings
 
 STORE, SECRET = "MNEMON_HOME_STORE", "MNEMON_HOME_STORE_SECRET"
+PREVIOUS = f"{SECRET}_PREVIOUS"
 KEYS = "keys/"
 KEY_LENGTH, NONCE_LENGTH = 32, 12
 FORMAT = b"mnemon/sealed/1 "
@@ -31,38 +32,53 @@ AT_ONCE = 16
 
 
 class StoreSecret:
-    """Closes what is kept in the bucket. The name is bound in: nothing can be passed off as something else."""
+    """Closes what is kept in the bucket. The name is bound in: nothing can be passed off as something else.
 
-    def __init__(self, text: str) -> None:
-        try:
-            key = base64.b64decode(text.strip(), validate=True)
-        except binascii.Error:
-            raise BadSettings(f"{SECRET} is not base64: {HOW_TO_MAKE}.", variable=SECRET) from None
-        if len(key) != KEY_LENGTH:
-            raise BadSettings(f"{SECRET} holds {len(key)} bytes, not {KEY_LENGTH}: {HOW_TO_MAKE}.", variable=SECRET)
-        self.fingerprint = hashlib.sha256(FINGERPRINT_DOMAIN + key).hexdigest()[:16]
-        self._cipher = AESGCM(key)
+    What an earlier secret closed is still opened.
+    """
+
+    def __init__(self, text: str, previous: str = "") -> None:
+        self.fingerprint, cipher = _cipher(text, SECRET)
+        self._ciphers = dict(_cipher(one, PREVIOUS) for one in previous.split(",") if one.strip())
+        self._ciphers[self.fingerprint] = cipher
 
     def close(self, text: str, name: str) -> bytes:
         nonce = os.urandom(NONCE_LENGTH)
-        head = FORMAT + self.fingerprint.encode() + b"\n"
-        return head + nonce + self._cipher.encrypt(nonce, text.encode(), name.encode())
+        return self._head + nonce + self._ciphers[self.fingerprint].encrypt(nonce, text.encode(), name.encode())
+
+    @property
+    def _head(self) -> bytes:
+        return FORMAT + self.fingerprint.encode() + b"\n"
+
+    def has_closed(self, closed: bytes) -> bool:
+        """This one, and none before it."""
+        return closed.startswith(self._head)
 
     def open(self, closed: bytes, name: str, where: str) -> str:
         head, _, rest = closed.partition(b"\n")
         if not head.startswith(FORMAT):
             raise BadSettings(f"{where} is not what Mnemon wrote there: put back its copy.", variable=STORE)
         told = head.removeprefix(FORMAT).decode(errors="replace")
-        if told != self.fingerprint:
+        if told not in self._ciphers:
             raise BadSettings(
                 f"{SECRET} is another than the one that {where} was encrypted with (its fingerprint is "
                 f"{self.fingerprint}, not {told}): give this gateway the secret of those that share the bucket.",
                 variable=SECRET,
             )
         try:
-            return self._cipher.decrypt(rest[:NONCE_LENGTH], rest[NONCE_LENGTH:], name.encode()).decode()
+            return self._ciphers[told].decrypt(rest[:NONCE_LENGTH], rest[NONCE_LENGTH:], name.encode()).decode()
         except InvalidTag:
             raise BadSettings(f"{where} was changed, or moved there from another name: put back its copy.") from None
+
+
+def _cipher(text: str, told_by: str) -> tuple[str, AESGCM]:
+    try:
+        key = base64.b64decode(text.strip(), validate=True)
+    except binascii.Error:
+        raise BadSettings(f"{told_by} is not base64: {HOW_TO_MAKE}.", variable=told_by) from None
+    if len(key) != KEY_LENGTH:
+        raise BadSettings(f"{told_by} holds {len(key)} bytes, not {KEY_LENGTH}: {HOW_TO_MAKE}.", variable=told_by)
+    return hashlib.sha256(FINGERPRINT_DOMAIN + key).hexdigest()[:16], AESGCM(key)
 
 
 class KeyBucket:
@@ -116,6 +132,19 @@ class KeyBucket:
         self._bucket.remove_for_good(self._within + name)
         self._read.pop(name, None)
 
+    def reseal(self) -> int:
+        """Close anew what an earlier secret closed, and let go of the earlier versions; how many."""
+        changed = 0
+        for name in self.names():
+            key = self._within + name
+            closed, mark = self._bucket.fetch(key)
+            if not self._secret.has_closed(closed):
+                text = self._secret.open(closed, key, self.where(name))
+                self._bucket.write_if(key, self._secret.close(text, key), mark)
+                self._bucket.remove_for_good(key, but_newest=True)
+                changed += 1
+        return changed
+
     def clear_drafts(self, start: str) -> None:
         """An object is there whole, or not at all."""
 
@@ -163,10 +192,12 @@ def home_of(settings: Settings) -> Home:
     if settings.home_store_secret is None:
         raise BadSettings(f"{STORE} needs {SECRET}, without which keys would lie plain there: {HOW_TO_MAKE}.",
                           variable=SECRET)  # fmt: skip
-    return _shared(settings.home_store, settings.home_store_secret.get_secret_value(), settings.home)
+    given, earlier = settings.home_store_secret, settings.home_store_secret_previous
+    before = earlier.get_secret_value() if earlier else ""
+    return _shared(settings.home_store, given.get_secret_value(), before, settings.home)
 
 
 @lru_cache(maxsize=16)
-def _shared(place: str, given: str, folder: Path) -> SharedHome:
+def _shared(place: str, given: str, before: str, folder: Path) -> SharedHome:
     """One for all parts of a process: a client of S3 is slow to make, and what was read is kept."""
-    return SharedHome(ObjectBucket(BucketAddress.parse(place, STORE)), StoreSecret(given), folder)
+    return SharedHome(ObjectBucket(BucketAddress.parse(place, STORE)), StoreSecret(given, before), folder)

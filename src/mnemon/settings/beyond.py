@@ -96,6 +96,10 @@ class BeyondSettings(BaseModel):
         "For MNEMON_HOME_STORE: what keys are encrypted with there, 32 bytes in base64, the same for every gateway: "
         "`openssl rand -base64 32`. Keep a copy apart: without it the keys in the bucket are lost.",
     )
+    home_store_secret_previous: SecretStr | None = setting(
+        None,
+        "Earlier values of MNEMON_HOME_STORE_SECRET, separated by commas, until `mnemon home reseal` is through.",
+    )
 
     @field_validator("worker_urls", mode="before")
     @classmethod
