@@ -187,6 +187,14 @@ async def test_the_tenant_comes_from_the_credential_and_nothing_else(
     assert (asked.status_code, "tenant_id" in asked.text) == (422, True)
 
 
+async def test_a_session_outlives_a_clock_that_is_set_back(client: httpx.AsyncClient, admin: Person) -> None:
+    claims = jwt.decode(admin.session, KEY, ["HS256"])
+    two_days = {name: claims[name] + 2 * 86_400 for name in ("iat", "exp")}
+    begun_later = jwt.encode(claims | two_days, KEY, "HS256")
+    answer = await client.get("/v1/me", headers={"Authorization": f"Bearer {begun_later}"})
+    assert answer.status_code == 200
+
+
 async def test_a_disabled_account_loses_its_session_and_its_tokens(
     client: httpx.AsyncClient,
     mnemon: Mnemon,

@@ -229,6 +229,17 @@ async def test_a_disk_that_fails_leaves_no_rows_and_no_file(upload: Upload, mnem
     assert await counts(mnemon, tenant) == {"documents": 0, "document_revisions": 0, "ingestion_runs": 0}
 
 
+def test_what_a_full_disk_cut_short_is_given_up_and_gone(mnemon: Mnemon, tenant: UUID) -> None:
+    incoming = mnemon.files.receive(tenant, "notes.txt")
+    incoming._file.close()
+    incoming._file = Path("/dev/full").open("wb")  # noqa: SIM115
+    incoming.write(b"We like tea.")
+    with pytest.raises(OSError, match="No space left"):
+        incoming.complete()
+    incoming.abandon()
+    assert files_below(mnemon.files.uploads) == []
+
+
 async def test_the_tenant_comes_from_the_credential(
     upload: Upload, client: httpx.AsyncClient, mnemon: Mnemon, other_tenant: UUID
 ) -> None:

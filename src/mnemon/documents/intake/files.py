@@ -5,6 +5,7 @@ blobs/<tenant>/<ab>/<sha256> has its name only once it is complete, and never ch
 No name of a person's own choosing becomes part of a path.
 """
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -77,7 +78,9 @@ class Incoming:
         return Received(self._run_id, self._path, self.filename, self._size, digest)
 
     def abandon(self) -> None:
-        self._file.close()
+        # On a full disk what is left to write fails once more; the file is closed all the same.
+        with contextlib.suppress(OSError):
+            self._file.close()
         shutil.rmtree(self._path.parent, ignore_errors=True)
 
 
