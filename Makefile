@@ -44,7 +44,7 @@ test: $(READY) $(BROWSER) lint ## lint, then all tests but the long suites
 test-all: $(READY) $(BROWSER) $(SERVICES) lint ## everything, the long suites included
 	@$(BIN)/pytest
 
-storm: $(READY) ## kills, full disk, clock jumps and a hostile tenant at once: make storm MINUTES=60
+storm: $(READY) $(SERVICES) ## kills, full disk, clock jumps and a hostile tenant at once: make storm MINUTES=60
 	@$(BIN)/python -m tests.storm --minutes $(MINUTES) --pause $(PAUSE)
 
 bench: $(READY) ## every benchmark; QUICK=1 for a rough run
@@ -99,8 +99,8 @@ $(BROWSER):
 # the short forms of bench-transports and bench-failover.
 $(SERVICES):
 	@mkdir -p .make
-	@{ test -x /usr/sbin/rabbitmq-server && test -x /usr/sbin/pgbouncer && test -x /usr/bin/etcd; } || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
-	  && echo "Installing RabbitMQ, PgBouncer and etcd for the long suites" && apt-get update -qq \
-	  && apt-get install -y -qq --no-install-recommends rabbitmq-server pgbouncer etcd-server > /dev/null; } \
-	  || echo "No RabbitMQ, PgBouncer or etcd: their suites will be skipped."
+	@{ test -x /usr/sbin/rabbitmq-server && test -x /usr/sbin/pgbouncer && test -x /usr/bin/etcd && test -e /usr/lib/*/faketime/libfaketime.so.1; } || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+	  && echo "Installing RabbitMQ, PgBouncer, etcd and libfaketime for the long suites" && apt-get update -qq \
+	  && apt-get install -y -qq --no-install-recommends rabbitmq-server pgbouncer etcd-server libfaketime > /dev/null; } \
+	  || echo "No RabbitMQ, PgBouncer, etcd or libfaketime: what needs them will be skipped."
 	@touch $@
