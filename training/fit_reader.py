@@ -152,10 +152,8 @@ def main() -> int:
     error = sum(abs(held[edges == b].mean() - truth[edges == b].mean()) * (edges == b).mean() for b in set(edges))
     print(f"calibration error {error:.3f}")
     table = {
-        "about": "Weights of what speaks for an event, by training/fit_reader.py; the digests are of the adapters.",
-        "adapters": {
-            path.stem: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(LEARNED.glob("reader*.npz"))
-        },
+        "about": "Weights of what speaks for an event, made by training/fit_reader.py; the digest is of reader.npz.",
+        "adapter": hashlib.sha256((LEARNED / "reader.npz").read_bytes()).hexdigest(),
         "actionable_from": mail,
         "weights": {name: round(float(value), 4) for name, value in zip(FEATURES, weights, strict=True)},
     }

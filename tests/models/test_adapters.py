@@ -18,7 +18,7 @@ LAYER = "encoder.layer.0.attention.self.query"
 
 
 def shipped_digest() -> str:
-    return hashlib.sha256(resources.files(PACKAGE).joinpath("reader0.npz").read_bytes()).hexdigest()
+    return hashlib.sha256(resources.files(PACKAGE).joinpath("reader.npz").read_bytes()).hexdigest()
 
 
 def adapter_of(scale: float) -> Adapter:
@@ -33,13 +33,13 @@ def adapter_of(scale: float) -> Adapter:
 
 def test_an_adapter_with_another_digest_is_refused() -> None:
     with pytest.raises(EmbedderUnavailable, match="not the one that was shipped"):
-        read_adapter(PACKAGE, "reader0", "0" * 64)
+        read_adapter(PACKAGE, "reader", "0" * 64)
 
 
 def test_the_shipped_adapter_is_small_and_has_a_part_for_each_dense_layer() -> None:
-    adapter = read_adapter(PACKAGE, "reader0", shipped_digest())
+    adapter = read_adapter(PACKAGE, "reader", shipped_digest())
     assert len([name for name in adapter.parts if name.endswith(".wide")]) == 36
-    assert resources.files(PACKAGE).joinpath("reader0.npz").stat().st_size < 1_000_000  # type: ignore[attr-defined]
+    assert resources.files(PACKAGE).joinpath("reader.npz").stat().st_size < 1_000_000  # type: ignore[attr-defined]
 
 
 def test_rows_packed_as_bytes_come_back_nearly_as_they_were() -> None:

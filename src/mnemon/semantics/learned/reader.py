@@ -11,8 +11,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mnemon.models.adapters import AdaptedEncoder, read_adapter
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.proposals import FEATURES, JudgedSegment, Proposal
@@ -27,47 +25,40 @@ class LearnedReader:
     def __init__(self, home: Path, folder: Path | None = None) -> None:
         self._home = home
         self._folder = folder
-        self._encoders: list[AdaptedEncoder] = []
+        self._encoder: AdaptedEncoder | None = None
         self._loading = threading.Lock()
 
     def judge(self, revision: Revision) -> list[JudgedSegment]:
         """In the order of the text; each window by itself, so that as many cores as there are can share the work."""
-        encoders = self._loaded()
-        windows = list(windows_of(revision.layout.units, revision.title, encoders[0].tokenizer))
+        encoder = self._loaded()
+        windows = list(windows_of(revision.layout.units, revision.title, encoder.tokenizer))
         with ThreadPoolExecutor(min(len(windows), os.cpu_count() or 1) or 1, "read") as pool:
-            parts = pool.map(lambda window: _judged(window, encoders), windows)
+            parts = pool.map(lambda window: _judged(window, encoder), windows)
             return [one for part in parts for one in part]
 
     def actionable(self, sentence: str) -> float:
         """The probability that a sentence of mail asks for or promises something."""
-        encoders = self._loaded()
-        ids = encoders[0].tokenizer.ids(sentence)[:120]
+        encoder = self._loaded()
+        ids = encoder.tokenizer.ids(sentence)[:120]
         if not ids:
             return 0.0
-        [logits] = _mean_logits(encoders, (START, *ids, END), [(1, len(ids) + 1)])
-        return _likely(logits[-1] - _table()["actionable_from"])
+        states = encoder.hidden((START, *ids, END))[1 : len(ids) + 1]
+        return _likely(float(encoder.judged(states)[-1]) - _table()["actionable_from"])
 
-    def _loaded(self) -> list[AdaptedEncoder]:
+    def _loaded(self) -> AdaptedEncoder:
         with self._loading:
-            if not self._encoders:
-                adapters = [read_adapter(PACKAGE, name, digest) for name, digest in _table()["adapters"].items()]
-                self._encoders = [AdaptedEncoder.open(self._home, self._folder, one) for one in adapters]
-        return self._encoders
+            if self._encoder is None:
+                adapter = read_adapter(PACKAGE, "reader", _table()["adapter"])
+                self._encoder = AdaptedEncoder.open(self._home, self._folder, adapter)
+        return self._encoder
 
 
-def _judged(window: ReadingWindow, encoders: list[AdaptedEncoder]) -> list[JudgedSegment]:
-    spans = [(one.first_token, one.last_token) for one in window.segments]
-    logits = _mean_logits(encoders, window.ids, spans)
-    return [JudgedSegment(one, found) for one, found in zip(window.segments, logits, strict=True)]
-
-
-def _mean_logits(
-    encoders: list[AdaptedEncoder], ids: tuple[int, ...], spans: list[tuple[int, int]]
-) -> list[tuple[float, ...]]:
-    """Two that learned apart err apart: their mean is right more often than either."""
-    states = [(encoder, encoder.hidden(ids)) for encoder in encoders]
-    each = ([encoder.judged(hidden[first:last]) for encoder, hidden in states] for first, last in spans)
-    return [tuple(np.mean(judged, axis=0).tolist()) for judged in each]
+def _judged(window: ReadingWindow, encoder: AdaptedEncoder) -> list[JudgedSegment]:
+    states = encoder.hidden(window.ids)
+    return [
+        JudgedSegment(one, tuple(encoder.judged(states[one.first_token : one.last_token]).tolist()))
+        for one in window.segments
+    ]
 
 
 @cache
@@ -88,9 +79,9 @@ def _likely(score: float) -> float:
 
 
 def shipped_weights() -> tuple[str, Mapping[str, float]]:
-    """Of which adapters, and how much each thing counts that speaks for an event."""
+    """Of which adapter, and how much each thing counts that speaks for an event."""
     table = _table()
-    return "+".join(digest[:16] for digest in table["adapters"].values()), table["weights"]
+    return table["adapter"], table["weights"]
 
 
 @cache
