@@ -92,6 +92,14 @@ class DatabaseUnavailable(MnemonError):
     retry = True
 
 
+class DiskFull(MnemonError):
+    """A disk of the server has no room left, or may not be written to."""
+
+    code = "DISK_FULL"
+    status = 507
+    retry = True
+
+
 class TenantMoving(MnemonError):
     """The tenant is on its way to another database: what changes it waits until it has arrived."""
 

@@ -1,6 +1,8 @@
 """What stands around every route: health that tells the truth, one error shape, limits, headers, ids, metrics."""
 
+import errno
 import json
+import os
 import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -124,6 +126,27 @@ async def test_a_surprise_is_logged_with_its_request_and_hidden_from_the_caller(
     assert "inner detail" not in answer.text
     assert answer.json()["details"]["request_id"] == "my-id-1"
     assert any(line["event"] == "request_failed" and line["exc_info"] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("failure", "status", "code"),
+    [(errno.ENOSPC, 507, "DISK_FULL"), (errno.EROFS, 507, "DISK_FULL"), (errno.EIO, 500, "INTERNAL")],
+)
+async def test_a_full_disk_is_told_wherever_it_is_met(
+    mnemon: Mnemon,
+    client: httpx.AsyncClient,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: int,
+    status: int,
+    code: str,
+) -> None:
+    async def full() -> None:
+        raise OSError(failure, os.strerror(failure), "/secret/place")
+
+    monkeypatch.setattr(mnemon, "readiness", full)
+    answer = await client.get("/ready")
+    assert (answer.status_code, answer.json()["error_code"]) == (status, code)
+    assert "/secret/place" not in answer.text
 
 
 async def test_every_answer_has_an_id_and_safe_headers(client: httpx.AsyncClient) -> None:

@@ -1,5 +1,6 @@
 """How failures leave the server: one JSON shape, the right status, and no inner detail."""
 
+import errno
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from mnemon.errors import (
     DatabaseUnavailable,
+    DiskFull,
     InvalidRequest,
     MethodNotAllowed,
     MnemonError,
@@ -24,6 +26,7 @@ from mnemon.operations import refusal_of
 from mnemon.telemetry import logger
 
 log = logger(__name__)
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 PARTS = {("body",), ("query",), ("path",), ("header",)}
 
 
@@ -73,6 +76,7 @@ def add_failure_answers(api: FastAPI) -> None:
     api.add_exception_handler(psycopg.OperationalError, _answer_database)
     api.add_exception_handler(psycopg.DataError, _answer_value)
     api.add_exception_handler(OverflowError, _answer_overflow)
+    api.add_exception_handler(OSError, _answer_system)
     api.add_exception_handler(Exception, _answer_surprise)
 
 
@@ -136,6 +140,16 @@ def unusable_value(failure: psycopg.DataError) -> InvalidRequest:
     # The rest of the message shows the statement.
     reason = failure.diag.message_primary or str(failure).partition("\n")[0]
     return InvalidRequest(f"A value cannot be used: {reason.strip()}")
+
+
+async def _answer_system(request: Request, failure: Exception) -> JSONResponse:
+    """A full disk is nobody's surprise, whatever was being written; any other failure of the system is one."""
+    assert isinstance(failure, OSError)
+    if failure.errno not in NO_ROOM:
+        raise failure
+    told = f"The server cannot write to its disk ({failure.strerror}): make room there, then try again."
+    log.error("disk_full", error=str(failure), path=request.url.path)
+    return await answer_failure(request, DiskFull(told))
 
 
 async def _answer_overflow(request: Request, failure: Exception) -> JSONResponse:
