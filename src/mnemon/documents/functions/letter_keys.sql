@@ -1,8 +1,17 @@
 -- The keys of every two and every three letters that stand together in a name or in the tags beside it: by these an
--- index finds a part of a name, as pg_trgm would, which not every server has.
+-- index finds a part of a name, as pg_trgm would, which not every server has. A key may come twice, which the index
+-- does not mind. A loop: a query takes twice as long for each name, and thirty times as long for an empty one.
 CREATE OR REPLACE FUNCTION mnemon.letter_keys(tenant_id uuid, name text, tags text[]) RETURNS bigint[]
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 10000
-    RETURN ARRAY(
-        SELECT DISTINCT mnemon.term_key(letter_keys.tenant_id, 'name ' || substr(part, place, size))
-          FROM unnest(ARRAY[lower(name), lower(array_to_string(tags, ' '))]) AS part,
-               generate_series(2, 3) AS size, generate_series(1, length(part) - size + 1) AS place);
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 10000 AS $$
+DECLARE
+    keys bigint[] := '{}';
+    part text;
+BEGIN
+    FOREACH part IN ARRAY ARRAY[lower(name), lower(array_to_string(tags, ' '))] LOOP
+        FOR place IN 1 .. length(part) - 1 LOOP
+            keys := keys || mnemon.term_key(tenant_id, 'name ' || substr(part, place, 2));
+            keys := keys || mnemon.term_key(tenant_id, 'name ' || substr(part, place, 3));
+        END LOOP;
+    END LOOP;
+    RETURN keys;
+END $$;
