@@ -28,7 +28,8 @@ OPERATOR = Actor("system", "operator:bench")
 # Passages and vectors are measured apart.
 STORING = (LOOK, IMPORT_JOB, RECORD_MAIL_FAILURE)
 READING = (*STORING, READ_CONSENSUS)
-POLL = 0.05
+# Rarely: what asking costs is counted with the import.
+POLL = 0.25
 LARGEST_MB = 4_000
 WAITING = """
 SELECT count(*) AS waiting FROM mnemon.jobs

@@ -193,6 +193,13 @@ class Event:
         decoded: dict[str, Any] = orjson.loads(self.payload_text) if self.payload_text is not None else {}
         return decoded
 
+    def lifted_by(self, lift: Lift | None) -> "Event":
+        """The same event with its data in a newer version. What was decoded already is not decoded again."""
+        lifted = object.__new__(Event)
+        lifted.__dict__.update(self.__dict__, lift=lift)
+        lifted.__dict__.pop("_lifted", None)
+        return lifted
+
     @property
     def id(self) -> str:
         return str(self.envelope["id"])

@@ -5,7 +5,6 @@ messages are tied into threads depends on the set of them alone, so that any ord
 """
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
 import orjson
@@ -26,22 +25,25 @@ ADD_MESSAGES = """
 INSERT INTO {mail_messages} AS m
        (tenant_id, message_key, doc_id, doc_version_id, message_id, in_reply_to, refs, list_name, subject, subject_key,
         sender_name, sender_email, sender_key, recipients, date, date_source, spans, draft_mentions, attachments,
-        headers, defects, choice, readers, created_at)
+        headers, defects, choice, readers, created_at, thread_key, parent_id, result_of)
 SELECT tenant, message_key, doc, revision, message_id, in_reply_to, refs, list_name, subject, subject_key, sender_name,
        sender_email, sender_key, recipients, date, date_source, spans, draft_mentions, attachments, headers, defects,
-       choice, readers, at
+       choice, readers, at, thread_key, parent_id, result_of
   FROM json_to_recordset(%s::json) AS given (
        tenant uuid, message_key text, doc uuid, revision uuid, message_id text, in_reply_to text, refs text[],
        list_name text, subject text, subject_key text, sender_name text, sender_email text, sender_key text,
        recipients jsonb, date timestamptz, date_source text, spans text, draft_mentions text[], attachments jsonb,
-       headers jsonb, defects text[], choice text, readers text[], at timestamptz)
+       headers jsonb, defects text[], choice text, readers text[], at timestamptz, thread_key text, parent_id text,
+       result_of text)
 ON CONFLICT (tenant_id, message_key) DO UPDATE
    SET doc_version_id = excluded.doc_version_id, in_reply_to = excluded.in_reply_to, refs = excluded.refs,
        list_name = excluded.list_name, sender_name = excluded.sender_name, sender_key = excluded.sender_key,
        recipients = excluded.recipients, date = excluded.date, date_source = excluded.date_source,
        spans = excluded.spans, draft_mentions = excluded.draft_mentions, attachments = excluded.attachments,
        headers = excluded.headers, defects = excluded.defects, choice = excluded.choice,
-       readers = excluded.readers
+       readers = excluded.readers, thread_key = coalesce(excluded.thread_key, m.thread_key),
+       parent_id = CASE WHEN excluded.thread_key IS NULL THEN m.parent_id ELSE excluded.parent_id END,
+       result_of = CASE WHEN excluded.thread_key IS NULL THEN m.result_of ELSE excluded.result_of END
  WHERE m.purged_at IS NULL
 """
 ADD_ARCHIVE = """
@@ -92,36 +94,42 @@ UPDATE {mail_messages} SET readers = %(readers)s::text[] WHERE tenant_id = %(ten
 """
 NO_DIGEST = "UPDATE {mail_copies} SET digest = '' WHERE tenant_id = %(tenant)s AND message_key = %(key)s"
 
+Row = dict[str, Any]
+Rows = dict[str, Row]
+
 
 async def apply(connection: Connection, events: Sequence[Event], tables: Tables) -> None:
-    for kind, group in groupby(events, key=lambda event: event.type):
-        if kind == documents.FILED.type:
-            await _file(connection, [one for one in group if one.data["source_type"] == SOURCE_TYPE], tables)
-            continue
-        for event in group:
-            await STEPS[kind](connection, event, tables)
-
-
-async def _file(connection: Connection, events: Sequence[Event], tables: Tables) -> None:
-    rows: dict[str, dict[str, Any]] = {}
+    # What was filed waits for the event that places it in threads, mostly the next: so it is written once.
+    filed: Rows = {}
     for event in events:
-        row = _message_row(event)
-        if row["message_key"] in rows:
-            await _write(connection, rows, tables)
-        rows[row["message_key"]] = row
-    await _write(connection, rows, tables)
+        if event.type == documents.FILED.type:
+            if event.data["source_type"] == SOURCE_TYPE:
+                await _file(connection, _message_row(event), filed, tables)
+        elif event.type == happened.PARSED.type:
+            await _parsed(connection, event, filed, tables)
+        else:
+            await _write(connection, filed, tables)
+            await STEPS[event.type](connection, event, tables)
+    await _write(connection, filed, tables)
 
 
-async def _write(connection: Connection, rows: dict[str, dict[str, Any]], tables: Tables) -> None:
+async def _file(connection: Connection, row: Row, filed: Rows, tables: Tables) -> None:
+    """Of two versions of a message the later one is written after the first."""
+    if row["message_key"] in filed:
+        await _write(connection, filed, tables)
+    filed[row["message_key"]] = row
+
+
+async def _write(connection: Connection, rows: Rows, tables: Tables) -> None:
     if rows:
         await connection.execute(ADD_MESSAGES.format(**tables), (orjson.dumps(list(rows.values())).decode(),))
     rows.clear()
 
 
-def _message_row(event: Event) -> dict[str, Any]:
+def _message_row(event: Event) -> Row:
     data, about = event.data, event.data.get("about")
     doc_id = data["subject"].removeprefix(f"{documents.ENTITY}:")
-    row = {"tenant": event.tenant_id, "doc": doc_id, "at": event.recorded_at}
+    row = {"tenant": event.tenant_id, "doc": doc_id, "at": event.recorded_at, "number": data["version_number"]}
     if not isinstance(about, dict):
         # It was purged later: only that there was one is known, and its key.
         return row | _nothing(data["filed_as"])
@@ -160,7 +168,7 @@ async def _ingested(connection: Connection, event: Event, tables: Tables) -> Non
     await connection.execute(ADD_ARCHIVE.format(**tables), values)
 
 
-async def _parsed(connection: Connection, event: Event, tables: Tables) -> None:
+async def _parsed(connection: Connection, event: Event, filed: Rows, tables: Tables) -> None:
     data = event.data
     values = {
         "tenant": event.tenant_id, "archive_id": data["archive_id"], "copies": orjson.dumps(data["copies"]).decode(),
@@ -171,7 +179,12 @@ async def _parsed(connection: Connection, event: Event, tables: Tables) -> None:
         await connection.execute(ADD_DEFECTS.format(**tables), values)
     if data["is_last"]:
         await connection.execute(COUNT_ARCHIVE.format(**tables), values)
-    await tie_threads(connection, event, data["message_keys"], (), tables)
+    keys = data["message_keys"]
+    new = {key: filed.pop(key) for key in keys if key in filed and filed[key]["number"] == 1}
+    # A better copy of a known message: its row says where it stands.
+    await _write(connection, filed, tables)
+    await tie_threads(connection, event, [key for key in keys if key not in new], (), tables, new)
+    await _write(connection, new, tables)
 
 
 async def _failed(connection: Connection, event: Event, tables: Tables) -> None:
@@ -205,7 +218,6 @@ async def _described(connection: Connection, event: Event, tables: Tables) -> No
 STEPS = {
     documents.DESCRIBED.type: _described,
     happened.ARCHIVE_INGESTED.type: _ingested,
-    happened.PARSED.type: _parsed,
     happened.PARSING_FAILED.type: _failed,
     documents.PURGED.type: _purged,
 }
@@ -227,6 +239,6 @@ MAIL = Lens(
     ),
     apply=apply,
     lifecycle="inline",
-    pattern=Pattern(types=(documents.FILED.type, *STEPS)),
+    pattern=Pattern(types=(documents.FILED.type, happened.PARSED.type, *STEPS)),
     forget=forget,
 )  # fmt: skip

@@ -1,7 +1,8 @@
 """The rows of threads: those that new messages touch are made anew from all messages that may belong to them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -67,11 +68,20 @@ ThreadRow = dict[str, Any]
 
 
 async def tie_threads(
-    connection: Connection, event: Event, keys: Sequence[str], threads: Sequence[str], tables: Tables
+    connection: Connection,
+    event: Event,
+    keys: Sequence[str],
+    threads: Sequence[str],
+    tables: Tables,
+    unwritten: Mapping[str, ThreadRow] = MappingProxyType({}),
 ) -> None:
-    """Make anew every thread that these messages, or those of these threads, belong to."""
+    """Make anew every thread that these messages, or those of these threads, belong to.
+
+    `unwritten` are messages that have no row yet: they are told their places, for whoever writes them.
+    """
     values: ThreadRow = {"tenant": event.tenant_id, "keys": list(keys), "threads": list(threads)}
     new = await _fetch(connection, BY_KEY, values, tables) if keys else []
+    new += [_as_written(row) for row in unwritten.values() if row["message_id"] is not None]
     if not new and not threads:
         return
     ids = {thread_key(one, audience_of(row["readers"])) for row in new for one in _ids_of(row)}
@@ -87,7 +97,13 @@ async def tie_threads(
     if touched:
         rows |= {row["message_key"]: row for row in await _fetch(connection, BY_THREAD, values, tables)}
         await connection.execute(DROP_THREADS.format(**tables), values)
-    await _store(connection, event, rows, list(touched), tables)
+    await _store(connection, event, rows, list(touched), tables, unwritten)
+
+
+def _as_written(row: ThreadRow) -> ThreadRow:
+    """As it would be read from its row."""
+    date = datetime.fromisoformat(row["date"]) if row["date"] else None
+    return row | {"date": date, "thread_key": None, "parent_id": None, "result_of": None}
 
 
 async def _fetch(connection: Connection, statement: str, values: ThreadRow, tables: Tables) -> list[ThreadRow]:
@@ -99,7 +115,12 @@ def _ids_of(row: ThreadRow) -> Iterable[str]:
 
 
 async def _store(
-    connection: Connection, event: Event, rows: dict[str, ThreadRow], touched: list[str], tables: Tables
+    connection: Connection,
+    event: Event,
+    rows: dict[str, ThreadRow],
+    touched: list[str],
+    tables: Tables,
+    unwritten: Mapping[str, ThreadRow],
 ) -> None:
     placed: list[ThreadRow] = []
     ids: list[ThreadRow] = []
@@ -109,6 +130,10 @@ async def _store(
         audiences.setdefault(audience_of(row["readers"]), {})[key] = row
     for audience, own in audiences.items():
         _link(audience, own, placed, ids, threads)
+    for one in placed:
+        if one["message_key"] in unwritten:
+            unwritten[one["message_key"]].update(one)
+    placed = [one for one in placed if one["message_key"] not in unwritten]
     if touched:
         kept = {"tenant": event.tenant_id, "threads": touched, "kept": [one["id_key"] for one in ids]}
         await connection.execute(DROP_IDS.format(**tables), kept)

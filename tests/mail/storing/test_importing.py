@@ -74,10 +74,18 @@ async def test_the_same_archive_again_changes_nothing(imported: Imported, state:
     assert await state() == before
 
 
+@pytest.mark.parametrize("at_once", [1, 3, 1000])
 async def test_a_lens_that_is_made_anew_is_the_same(
-    mnemon: Mnemon, tenant: UUID, imported: Imported, state: State, small_list: Path
-) -> None:
+    at_once: int, mnemon: Mnemon, tenant: UUID, imported: Imported, state: State, small_list: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """However many events are read at once: messages and what ties them into threads may be read apart. Of each
+    message the copy that came later is the better one."""
+    worse = tmp_path / "worse.mbox"
+    worse.write_bytes(small_list.read_bytes().replace(b"MAILER-DAEMON", b"x at y.example"))
+    await imported(worse)
     await imported(small_list)
+    monkeypatch.setattr("mnemon.log.project.rebuild.BATCH", at_once)
     before = await state()
     await mnemon.projector.rebuild(tenant, "mail")
     assert await state() == before

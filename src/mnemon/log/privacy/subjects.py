@@ -18,7 +18,7 @@ from mnemon.db.database import SET_TENANT, Connection, Database, connect
 from mnemon.errors import DatabaseUnavailable, NotFound
 from mnemon.log.privacy.first_keys import LET_GO, ONE_MAKES_KEYS
 from mnemon.log.privacy.seal import Newcomer, canonical
-from mnemon.log.privacy.wrapping_keys import KEY_LENGTH, KeyRing, Wrapper
+from mnemon.log.privacy.wrapping_keys import KEY_LENGTH, KeyRing, Wrapper, wrap_all
 from mnemon.telemetry import counter
 
 UNWRAPPED = counter("mnemon_privacy_keys_unwrapped_total", "Keys of people that were unwrapped, not found in memory.")
@@ -152,7 +152,7 @@ class SubjectKeys:
     async def _newcomers(self, tenant: UUID, subjects: list[str]) -> dict[str, Keys]:
         wrapper = await self._announce()
         secrets = [os.urandom(KEY_LENGTH) for _ in subjects]
-        wrapped = await asyncio.gather(*map(wrapper.wrap, secrets, [context_of(tenant, one) for one in subjects]))
+        wrapped = await wrap_all(wrapper, secrets, [context_of(tenant, one) for one in subjects])
         return {
             one: Keys({1: DataKey(one, 1, AESGCM(secret))}, Newcomer(one, wrapper.key_id, closed))
             for one, secret, closed in zip(subjects, secrets, wrapped, strict=True)

@@ -1,7 +1,6 @@
 """Projecting inline: a lens as the writer of the log calls it, in the transaction of the append."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from uuid import UUID
 
 from mnemon.db.database import Connection
@@ -30,7 +29,9 @@ class InlineProjection:
         await connection.execute(WRITE_LOCK, (lock_key(self._lens.name, tenant),))
         if tenant not in self._begun:
             await self._begin(connection, tenant, wanted[0])
-        await self._lens.apply(connection, [self._lifted(event) for event in wanted], self._lens.real_tables)
+        # Data in the newest version of its type, as a rebuild would see it.
+        lift = self._events.registry.lifter(tenant)
+        await self._lens.apply(connection, [event.lifted_by(lift) for event in wanted], self._lens.real_tables)
 
     async def _begin(self, connection: Connection, tenant: UUID, first: Event) -> None:
         """Record the version with a tenant's first rows, so that they are not made anew at the next start."""
@@ -41,9 +42,3 @@ class InlineProjection:
             await record_in(connection, tenant, self._lens)
         else:
             self._begun.add(tenant)
-
-    def _lifted(self, event: Event) -> Event:
-        """Data in the newest version of its type, as a rebuild would see it."""
-        lifted = replace(event, lift=self._events.registry.lifter(event.tenant_id))
-        lifted.__dict__["payload"] = event.payload
-        return lifted

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 
 LONGEST_ID = 500
 WITHIN_BRACKETS = re.compile(r"<([^<>\s]{1,500})>")
@@ -45,6 +46,7 @@ def chunk_key(message: str, index: int) -> str:
     return hashlib.sha256(f"{message}|{index}".encode()).hexdigest()[:16]
 
 
+@lru_cache(maxsize=10_000)
 def thread_key(root_message_id: str, audience: str = "") -> str:
     """Of a thread, where its root's id would be too long or tell too much."""
     return named_for(audience, hashlib.sha256(root_message_id.encode("utf-8", "replace")).hexdigest()[:16])

@@ -20,7 +20,7 @@ EXTRACTOR = "mail/1"
 MEDIA_TYPE = "message/rfc822"
 SOURCE_TYPE = "mail"
 # Enough that the log's lock and the commit cost little, few enough that a crash costs little.
-MOST_MESSAGES = 200
+MOST_MESSAGES = 500
 MOST_LETTERS = 4_000_000
 MOST_PEOPLE, MOST_NAMED = 100, 100
 
@@ -47,6 +47,8 @@ class MailBatch:
     """What a part of an archive holds. `position` is where the next part begins."""
 
     position: int
+    # How many messages the log takes at once, if that is fewer than are stored at once.
+    most: int
     is_last: bool = False
     # The best copy of each message by its key, with what says which one is best.
     messages: dict[str, tuple[str, MailMessage, int]] = field(default_factory=dict)
@@ -57,7 +59,7 @@ class MailBatch:
 
     @property
     def is_full(self) -> bool:
-        return len(self.copies) + len(self.defects) >= MOST_MESSAGES or self.letters >= MOST_LETTERS
+        return len(self.copies) + len(self.defects) >= min(MOST_MESSAGES, self.most) or self.letters >= MOST_LETTERS
 
     def add(self, ranged: ArchiveRange, archive: str, audience: str) -> None:
         self.position = ranged.offset + ranged.length
@@ -83,10 +85,12 @@ def choice_of(message: MailMessage, ranged: ArchivedMessage) -> str:
     return f"{int(hides)}{hashlib.sha256('|'.join(told).encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
-def read_batch(ranges: Iterator[ArchiveRange], archive: str, position: int, audience: str = "") -> MailBatch:
+def read_batch(
+    ranges: Iterator[ArchiveRange], archive: str, position: int, audience: str = "", most: int = MOST_MESSAGES
+) -> MailBatch:
     """The next part of an archive, as large as is stored at once."""
     started = time.perf_counter()
-    batch = MailBatch(position)
+    batch = MailBatch(position, most)
     for ranged in ranges:
         batch.add(ranged, archive, audience)
         if batch.is_full:

@@ -158,12 +158,14 @@ async def _store(job: Job[ImportToDo], context: ImportContext, packs: Packs, row
     counts: dict[str, int] = dict(row["counts"])
     position = row["position"]
     ranges = packs.ranges(job.tenant_id, order.archive_id, position, row["start_offset"] or 0)
-    following = _next(ranges, order, position)
+    # One more event tells what the messages of a batch are.
+    most = max(context.settings.log_batch_events - 1, 1)
+    following = _next(ranges, order, position, most)
     while True:
         batch = await following
         if not batch.is_last:
             # The next part is read while this one is written.
-            following = _next(ranges, order, batch.position)
+            following = _next(ranges, order, batch.position, most)
         try:
             async with context.log.transaction(job.tenant_id) as transaction:
                 counts = await record_batch(transaction, order, batch, counts)
@@ -187,5 +189,6 @@ def initiator(actor_id: str) -> Actor:
     return Actor("human", actor_id) if actor_id.startswith("user:") else SYSTEM
 
 
-def _next(ranges: Iterator[ArchiveRange], order: ImportOrder, position: int) -> "asyncio.Task[MailBatch]":
-    return asyncio.create_task(asyncio.to_thread(read_batch, ranges, order.archive_id, position, order.audience))
+def _next(ranges: Iterator[ArchiveRange], order: ImportOrder, position: int, most: int) -> "asyncio.Task[MailBatch]":
+    reading = asyncio.to_thread(read_batch, ranges, order.archive_id, position, order.audience, most)
+    return asyncio.create_task(reading)

@@ -70,9 +70,11 @@ class _Groups:
             self.above[one], one = top, self.above[one]
         return top
 
-    def join(self, one: str, other: str) -> None:
-        first, second = sorted((self.of(one), self.of(other)))
-        self.above[second] = first
+    def join(self, one: str, *others: str) -> None:
+        top = self.of(one)
+        for other in others:
+            if (below := self.of(other)) != top:
+                self.above[below] = top
 
 
 def threads_of(members: Iterable[ThreadMember], by_subject: bool = True) -> list[LinkedThread]:
@@ -80,8 +82,7 @@ def threads_of(members: Iterable[ThreadMember], by_subject: bool = True) -> list
     ordered = sorted(members, key=lambda one: one.order)
     groups = _Groups()
     for one in ordered:
-        for other in (*one.references, *([one.in_reply_to] if one.in_reply_to else ())):
-            groups.join(one.message_id, other)
+        groups.join(one.message_id, *one.references, *([one.in_reply_to] if one.in_reply_to else ()))
     joined = _join_by_subject(ordered, groups) if by_subject else {}
     parted: dict[str, list[ThreadMember]] = defaultdict(list)
     for one in ordered:
