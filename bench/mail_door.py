@@ -13,6 +13,7 @@ from public_door import running_mnemon
 
 from mnemon.app import Mnemon
 from mnemon.beside import worker_of
+from mnemon.cli.process import settle_memory
 from mnemon.log.events import Actor
 from mnemon.mail import inputs, operations, outputs
 from mnemon.mail.consensus.job import READ_CONSENSUS
@@ -47,6 +48,8 @@ class MailRoom:
     async def put_in(self, places: Sequence[Path], kinds: Sequence[Any] = READING) -> list[outputs.MailImportShown]:
         """Every place imported, one after another, and what follows done by a worker; the imports, oldest first."""
         worker = worker_of(self.mnemon, list(kinds))
+        # As `mnemon work` does.
+        settle_memory()
         working = asyncio.create_task(worker.run())
         try:
             for place in places:

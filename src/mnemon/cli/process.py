@@ -1,6 +1,7 @@
-"""How a process that serves or works ends, or starts over."""
+"""How a process that serves or works settles down, ends, or starts over."""
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -10,6 +11,19 @@ from types import FrameType
 from mnemon.telemetry import logger
 
 log = logger(__name__)
+
+# Pythons from 3.14 on have a similar one; the 700 of those before are looked through several times for each message.
+OBJECTS_BETWEEN_COLLECTIONS = 10_000
+
+
+def settle_memory() -> None:
+    """What is loaded by now stays to the end: the garbage collector need not look through it again and again.
+
+    A sixth of the time that it takes to import mail went there.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
 
 
 def stop_on_signals(stop: Callable[[], object]) -> None:

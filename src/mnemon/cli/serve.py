@@ -11,7 +11,7 @@ from mnemon.app import Mnemon, open_mnemon
 from mnemon.beside import guarding_runs, on_the_bus, sealing_log, working_inside
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.output import Json, console, show
-from mnemon.cli.process import start_over, stop_on_signals
+from mnemon.cli.process import settle_memory, start_over, stop_on_signals
 from mnemon.identity.bootstrap import link_until_first_login
 from mnemon.serving import telling_address
 from mnemon.settings import Settings, load_settings
@@ -63,6 +63,7 @@ async def _serve(settings: Settings, listener: socket.socket, as_json: bool) -> 
     ):
         server = site_server(mnemon)
         stop_on_signals(server.stop)
+        settle_memory()
         with telling_address(settings.home, settings.listening_url):
             secret = await _way_in(mnemon)
             greeting = {

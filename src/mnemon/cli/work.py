@@ -10,7 +10,7 @@ import typer
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.beside import announcing_jobs, on_the_bus, sealing_log, worker_of
 from mnemon.cli.context import on_its_own, run_async
-from mnemon.cli.process import start_over, stop_on_signals
+from mnemon.cli.process import settle_memory, start_over, stop_on_signals
 from mnemon.reports.delivery.following import RecipientFollower
 from mnemon.settings import Settings, load_settings
 from mnemon.telemetry import configure_logging
@@ -55,6 +55,7 @@ async def _work(settings: Settings, kinds: list[str] | None) -> None:
         transport = None if chosen else taking_transport(settings)
         worker = worker_of(mnemon, chosen, on_stuck=start_over, transport=transport)
         stop_on_signals(worker.stop)
+        settle_memory()
         only_embeds = chosen is not None and {kind.group for kind in chosen} == {EMBEDDING}
         async with nullcontext() if only_embeds else _beside(mnemon):
             if isinstance(transport, HttpReceiver):

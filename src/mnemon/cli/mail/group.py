@@ -149,9 +149,11 @@ async def _imported(tenant: str, asked: inputs.ImportAsked, wait: bool, quiet: b
                 say(f"{begun.name} is looked at by the next worker: `mnemon mail imports` shows what came of it.")
             return as_json(begun)
         from mnemon.beside import worker_of
+        from mnemon.cli.process import settle_memory
         from mnemon.mail.jobs import KINDS
 
         worker = worker_of(mnemon, KINDS)
+        settle_memory()
         working = asyncio.create_task(worker.run())
         try:
             ended = await _followed(mnemon, caller.tenant_id, begun, quiet)

@@ -21,12 +21,13 @@ from mnemon.documents.ingest.recording import revision_id_of
 from mnemon.documents.ingest.structured import MOST, cut
 from mnemon.documents.intake.terms import DEFAULTS, person_behind
 from mnemon.documents.structure.structure import Block
+from mnemon.log.append.arrays import EncodedTextArray, TextArray
 from mnemon.log.events import Actor, EntityReference, NewEvent
 
 STORE_TEXTS = """
 INSERT INTO mnemon.revision_texts (tenant_id, doc_version_id, text, blocks)
-SELECT mnemon.current_tenant(), revision, text, blocks
-  FROM json_to_recordset(%s::json) AS given (revision uuid, text text, blocks jsonb)
+SELECT mnemon.current_tenant(), revision::uuid, text, blocks::jsonb
+  FROM unnest(%s, %s, %s) AS given (revision, text, blocks)
 ON CONFLICT (tenant_id, doc_version_id) DO NOTHING
 """
 
@@ -54,8 +55,12 @@ class FiledText:
     number: int = 1
 
     @cached_property
+    def encoded(self) -> bytes:
+        return self.text.encode()
+
+    @cached_property
     def text_hash(self) -> str:
-        return "sha256:" + hashlib.sha256(self.text.encode()).hexdigest()
+        return "sha256:" + hashlib.sha256(self.encoded).hexdigest()
 
     @cached_property
     def revision_id(self) -> UUID:
@@ -69,17 +74,13 @@ def document_id(tenant: UUID, source_uri: str) -> UUID:
 
 async def store_filed_texts(tx: Connection, texts: Sequence[FiledText]) -> None:
     """Keep the texts themselves; the events that say so are appended with them."""
-    rows = [
-        {"revision": one.revision_id, "text": one.text, "blocks": [_stored(block) for block in one.blocks]}
-        for one in texts
-    ]
-    await tx.execute(STORE_TEXTS, (orjson.dumps(rows).decode(),))
-
-
-def _stored(block: Block) -> dict[str, Any]:
-    return {
-        "kind": block.kind, "start": block.start, "end": block.end, "level": block.level, "speaker": block.speaker,
-    }  # fmt: skip
+    # Side by side and as bytes: in JSON each letter would be looked at three times more.
+    columns = (
+        TextArray([str(one.revision_id) for one in texts]),
+        EncodedTextArray([one.encoded for one in texts]),
+        EncodedTextArray([orjson.dumps(one.blocks) for one in texts]),
+    )
+    await tx.execute(STORE_TEXTS, columns)
 
 
 def filed_event(

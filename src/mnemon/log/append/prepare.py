@@ -13,6 +13,7 @@ from mnemon.log.errors import InvalidEvent, TypeDeprecated
 from mnemon.log.events import ACTOR_TYPES, NewEvent
 from mnemon.log.moments import now, written
 from mnemon.log.privacy.seal import EventDraft, Newcomer, Sealed, SealedSubject
+from mnemon.log.types.event_type import EntityRequirement
 from mnemon.log.types.registry import CompiledType
 
 # In bytes. Two of them still fit an entry of a B-tree.
@@ -106,10 +107,22 @@ def _fits(event: NewEvent, compiled: CompiledType) -> bool:
         and event.actor.type in ACTOR_TYPES
         and (event.occurred_at is None or event.occurred_at.tzinfo is not None)
         and not event.expected_versions
-        and not compiled.declaration.required_entities
+        and _names_all(event, compiled.declaration.required_entities)
         and compiled.required_dimensions <= event.dimensions.keys()
         and compiled.is_valid(event.data)
     )
+
+
+def _names_all(event: NewEvent, wanted: Sequence[EntityRequirement]) -> bool:
+    for one in wanted:
+        found = _number_named(event, one)
+        if not found or (found > 1 and one.cardinality == "one"):
+            return False
+    return True
+
+
+def _number_named(event: NewEvent, wanted: EntityRequirement) -> int:
+    return sum(one.entity_type == wanted.entity_type and one.role == wanted.role for one in event.entities)
 
 
 def _violations(event: NewEvent, compiled: CompiledType) -> Iterator[str]:
@@ -117,7 +130,7 @@ def _violations(event: NewEvent, compiled: CompiledType) -> Iterator[str]:
     for name in sorted(compiled.required_dimensions - event.dimensions.keys()):
         yield f"dimension {name} is missing"
     for required in compiled.declaration.required_entities:
-        found = sum(one.entity_type == required.entity_type and one.role == required.role for one in event.entities)
+        found = _number_named(event, required)
         if not found or (found > 1 and required.cardinality == "one"):
             wanted = "exactly one" if required.cardinality == "one" else "at least one"
             yield f"{wanted} {required.entity_type} in the role {required.role} is needed, {found} given"

@@ -25,13 +25,13 @@ ANYWHERE = re.compile(r"[^\s<>()@,;:\"'\[\]]{1,100}@[^\s<>()@,;:\"'\[\]]{1,200}"
 
 def addresses_in(headers: MailHeaders, name: str) -> tuple[MailAddress, ...]:
     """Everyone whom these headers name, once each, in order."""
-    found: dict[tuple[str, str], MailAddress] = {}
-    for text in headers.texts(name):
-        for one in _addresses(text) if len(text) > OFTEN else _often(text):
-            found.setdefault((one.name, one.email), one)
-            if len(found) == MOST_ADDRESSES:
-                return tuple(found.values())
-    return tuple(found.values())
+    texts = list(headers.texts(name))
+    if len(texts) == 1 and len(texts[0]) <= OFTEN:
+        return _often(texts[0])
+    found: dict[MailAddress, None] = {}
+    for text in texts:
+        found |= dict.fromkeys(_addresses(text) if len(text) > OFTEN else _often(text))
+    return tuple(found)[:MOST_ADDRESSES]
 
 
 def sender_of(headers: MailHeaders) -> MailAddress:
@@ -46,7 +46,7 @@ def sender_of(headers: MailHeaders) -> MailAddress:
 @lru_cache(maxsize=2_000)
 def _often(text: str) -> tuple[MailAddress, ...]:
     """The same people write to the same people: on a list most such lines were read before."""
-    return tuple(_addresses(text))
+    return tuple(dict.fromkeys(_addresses(text)))
 
 
 def _addresses(text: str) -> list[MailAddress]:

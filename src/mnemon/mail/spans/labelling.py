@@ -46,11 +46,11 @@ def _label_quotes(lines: MailLines) -> None:
             line.mark("quote", found["marks"].count(">"))
     for number in lines.own if lines.quoted else ():
         line = lines[number]
-        if line.label is not None or not 0 < number < len(lines) - 1:
+        if len(line.text) > BROKEN or line.label is not None or not 0 < number < len(lines) - 1:
             continue
         before, after = lines[number - 1], lines[number + 1]
-        is_rest = len(line.text) <= BROKEN and not line.text[0].isupper() and len(before.text) >= FULL
-        if is_rest and before.label == "quote" == after.label and before.depth == after.depth:
+        is_rest = before.label == "quote" == after.label and before.depth == after.depth
+        if is_rest and len(before.text) >= FULL and not line.text[0].isupper():
             line.mark("quote", before.depth)
 
 
@@ -228,7 +228,7 @@ def _merged(lines: MailLines, length: int) -> tuple[LabelledSpan, ...]:
     spans: list[LabelledSpan] = []
     label, depth, start = lines[0].label or "new", lines[0].depth, 0
     for line in lines[1:]:
-        if (line.label, line.depth) != (label, depth):
+        if line.label != label or line.depth != depth:
             spans.append(LabelledSpan(label, start, line.start, depth))
             label, depth, start = line.label or "new", line.depth, line.start
     spans.append(LabelledSpan(label, start, length, depth))
