@@ -48,8 +48,6 @@ class MailRoom:
     async def put_in(self, places: Sequence[Path], kinds: Sequence[Any] = READING) -> list[outputs.MailImportShown]:
         """Every place imported, one after another, and what follows done by a worker; the imports, oldest first."""
         worker = worker_of(self.mnemon, list(kinds))
-        # As `mnemon work` does.
-        settle_memory()
         working = asyncio.create_task(worker.run())
         try:
             for place in places:
@@ -89,6 +87,8 @@ async def mail_room(**settings: object) -> AsyncIterator[MailRoom]:
         async with mnemon.database.owner() as owner:
             row = await (await owner.execute("SELECT tenant_id FROM mnemon.tenants LIMIT 1")).fetchone()
         assert row is not None
+        # As `mnemon work` does when it starts.
+        settle_memory()
         yield MailRoom(mnemon, Caller(row["tenant_id"], OPERATOR, channel="cli"))
 
 
