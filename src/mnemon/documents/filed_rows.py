@@ -1,4 +1,4 @@
-"""The rows of texts that were filed, many at once: two statements for all of them, and one for what they replace."""
+"""The rows of texts that were filed, many at once: a statement for all of them, and one for what they replace."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,24 +12,13 @@ from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.project.lens import Tables
 
 _GIVEN = """
-  FROM json_to_recordset(%(rows)s::json) AS given (
+FROM json_to_recordset(%(rows)s::json) AS given (
        tenant uuid, doc uuid, revision uuid, number integer, source_type text, source_uri text, title text, tags text[],
        document_type text, source_system text, source_id text, source_url text, sensitivity text,
        visibility_scope text, owner text, readers text[], retention_policy text, retain_until timestamptz,
        recorded_by text, at timestamptz, content_hash text, text_hash text, extractor text, media_type text,
        filename text, size_bytes bigint, char_count integer, written_at timestamptz, authors text[],
        participants text[], details jsonb)
-"""
-ADD_DOCUMENTS = f"""
-INSERT INTO {{documents}} AS d
-       (tenant_id, doc_id, source_type, source_uri, title, tags, document_type, source_system, source_id, source_url,
-        sensitivity, visibility_scope, owner, readers, retention_policy, retain_until, created_by, created_at,
-        updated_at)
-SELECT tenant, doc, source_type, source_uri, title, tags, document_type, source_system, source_id, source_url,
-       sensitivity, visibility_scope, owner, readers, retention_policy, retain_until, recorded_by, at, at
-{_GIVEN}
-ON CONFLICT (tenant_id, doc_id) DO UPDATE
-   SET title = excluded.title, tags = excluded.tags, source_url = excluded.source_url, updated_at = excluded.updated_at
 """
 STOP_SERVING = f"""
 UPDATE {{document_revisions}} r
@@ -38,7 +27,21 @@ UPDATE {{document_revisions}} r
 {_GIVEN}
  WHERE r.tenant_id = given.tenant AND r.doc_id = given.doc AND r.is_active AND r.doc_version_id <> given.revision
 """
-ADD_REVISIONS = f"""
+# The rows are read once, for both tables.
+FILE = f"""
+WITH given AS MATERIALIZED (SELECT * {_GIVEN}),
+filed AS (
+    INSERT INTO {{documents}} AS d
+           (tenant_id, doc_id, source_type, source_uri, title, tags, document_type, source_system, source_id,
+            source_url, sensitivity, visibility_scope, owner, readers, retention_policy, retain_until, created_by,
+            created_at, updated_at)
+    SELECT tenant, doc, source_type, source_uri, title, tags, document_type, source_system, source_id, source_url,
+           sensitivity, visibility_scope, owner, readers, retention_policy, retain_until, recorded_by, at, at
+      FROM given
+    ON CONFLICT (tenant_id, doc_id) DO UPDATE
+       SET title = excluded.title, tags = excluded.tags, source_url = excluded.source_url,
+           updated_at = excluded.updated_at
+)
 INSERT INTO {{document_revisions}} AS r
        (tenant_id, doc_version_id, doc_id, version_number, version_label, content_hash, text_hash, extractor,
         media_type, original_filename, size_bytes, char_count, is_active, written_at, authors, participants, details,
@@ -46,7 +49,7 @@ INSERT INTO {{document_revisions}} AS r
 SELECT tenant, revision, doc, number, number::text, content_hash, text_hash, extractor, media_type, filename,
        size_bytes, char_count, true, written_at, authors, participants, details, readers, at, at,
        tstzmultirange(tstzrange(at, NULL))
-{_GIVEN}
+  FROM given
 ON CONFLICT (tenant_id, doc_version_id) DO UPDATE
    SET is_active = true, deactivated_at = NULL, replaced_at = NULL, activated_at = excluded.activated_at,
        served = r.served + excluded.served
@@ -72,12 +75,10 @@ async def file_all(connection: Connection, events: Sequence[Event], tables: Tabl
 
 
 async def _write(connection: Connection, rows: list[dict[str, Any]], tables: Tables) -> None:
-    values = {"rows": orjson.dumps(rows).decode()}
-    await connection.execute(ADD_DOCUMENTS.format(**tables), values)
     later = [row for row in rows if row["number"] > 1]
     if later:
         await connection.execute(STOP_SERVING.format(**tables), {"rows": orjson.dumps(later).decode()})
-    await connection.execute(ADD_REVISIONS.format(**tables), values)
+    await connection.execute(FILE.format(**tables), {"rows": orjson.dumps(rows).decode()})
 
 
 def _row(event: Event) -> dict[str, Any]:

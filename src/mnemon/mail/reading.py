@@ -98,8 +98,11 @@ SELECT {COLUMNS}, m.parent_id, m.result_of
  ORDER BY m.date NULLS LAST, m.message_key
 """
 SPELLINGS = """
-SELECT DISTINCT sender_email, sender_key FROM mnemon.mail_messages
- WHERE tenant_id = mnemon.current_tenant() AND (sender_email = ANY(%(keys)s) OR sender_key = ANY(%(keys)s))
+SELECT sender_email, sender_key FROM mnemon.mail_messages
+ WHERE tenant_id = mnemon.current_tenant() AND sender_email = ANY(%(keys)s) AND mnemon.may_read(readers)
+UNION
+SELECT sender_email, sender_key FROM mnemon.mail_messages
+ WHERE tenant_id = mnemon.current_tenant() AND sender_key = ANY(%(keys)s) AND sender_key <> ''
    AND mnemon.may_read(readers)
 """
 ThreadFields = tuple(outputs.ThreadListed.model_fields)
