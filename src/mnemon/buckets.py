@@ -113,12 +113,12 @@ class ObjectBucket:
         self.requests = 0
         self._keys = keys or BucketKeys()
 
-    def pages(self, within: str = "", after: str = "", size: int = PAGE) -> Iterator[list[StoredObject]]:
+    def pages(self, within: str = "", after: str = "", size: int | None = None) -> Iterator[list[StoredObject]]:
         """All objects below `within`, in the order of their keys' bytes, from the one after `after`."""
         own = self.address.prefix
         more: dict[str, Any] = {"StartAfter": own + after} if after else {}
         while True:
-            answer = self._ask("list_objects_v2", Prefix=own + within, MaxKeys=size, **more)
+            answer = self._ask("list_objects_v2", Prefix=own + within, MaxKeys=size or PAGE, **more)
             yield [self._listed(one) for one in answer.get("Contents", ())]
             if not answer.get("IsTruncated"):
                 return

@@ -61,6 +61,18 @@ async def test_a_later_decision_in_another_document_supersedes_the_earlier_one(
     assert "Postgres" in later["evidence"][0]["quote"]
 
 
+async def test_a_reversal_stands_when_its_document_is_changed_elsewhere(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
+) -> None:
+    await take("We decided to use MySQL for the event store.", MARCH)
+    reversal = "We decided to use Postgres instead of MySQL for the event store."
+    for more in ("", "\nPlease bring cake.", "\nPlease bring cake and tea."):
+        await take(reversal + more, APRIL, source_id="stores")
+        await all_done()
+        [old] = await found(mnemon, tenant, reader, category="Decision", status="superseded")
+        assert old["narrative"].startswith("We decided to use MySQL")
+
+
 async def test_the_order_of_ingestion_does_not_matter_only_the_dates_do(
     mnemon: Mnemon, tenant: UUID, reader: Reader, take: Take, all_done: Done
 ) -> None:

@@ -95,12 +95,12 @@ UPDATE {mail_messages} SET readers = %(readers)s::text[] WHERE tenant_id = %(ten
 NO_DIGEST = "UPDATE {mail_copies} SET digest = '' WHERE tenant_id = %(tenant)s AND message_key = %(key)s"
 
 Row = dict[str, Any]
-Rows = dict[str, Row]
+MailRows = dict[str, Row]
 
 
 async def apply(connection: Connection, events: Sequence[Event], tables: Tables) -> None:
     # What was filed waits for the event that places it in threads, mostly the next: so it is written once.
-    filed: Rows = {}
+    filed: MailRows = {}
     for event in events:
         if event.type == documents.FILED.type:
             if event.data["source_type"] == SOURCE_TYPE:
@@ -113,14 +113,14 @@ async def apply(connection: Connection, events: Sequence[Event], tables: Tables)
     await _write(connection, filed, tables)
 
 
-async def _file(connection: Connection, row: Row, filed: Rows, tables: Tables) -> None:
+async def _file(connection: Connection, row: Row, filed: MailRows, tables: Tables) -> None:
     """Of two versions of a message the later one is written after the first."""
     if row["message_key"] in filed:
         await _write(connection, filed, tables)
     filed[row["message_key"]] = row
 
 
-async def _write(connection: Connection, rows: Rows, tables: Tables) -> None:
+async def _write(connection: Connection, rows: MailRows, tables: Tables) -> None:
     if rows:
         await connection.execute(ADD_MESSAGES.format(**tables), (orjson.dumps(list(rows.values())).decode(),))
     rows.clear()
@@ -168,7 +168,7 @@ async def _ingested(connection: Connection, event: Event, tables: Tables) -> Non
     await connection.execute(ADD_ARCHIVE.format(**tables), values)
 
 
-async def _parsed(connection: Connection, event: Event, filed: Rows, tables: Tables) -> None:
+async def _parsed(connection: Connection, event: Event, filed: MailRows, tables: Tables) -> None:
     data = event.data
     values = {
         "tenant": event.tenant_id, "archive_id": data["archive_id"], "copies": orjson.dumps(data["copies"]).decode(),

@@ -66,10 +66,23 @@ async def links_of(
     if not new:
         return []
     known = await _known(tx, await _likeliest_ids(tx, source, new), model_id)
+    elsewhere = [one for one in known if one.document != str(source.doc_id)]
+    before = [one for one in known if one.document == str(source.doc_id)]
     # Long texts keep the processor busy: meanwhile the worker goes on saying that it lives.
-    links = await asyncio.to_thread(links_with, new, known)
-    elsewhere = {one.event.event_id for one in known if one.document != str(source.doc_id)}
-    return [_without_words(link) if link.later in elsewhere else link for link in links]
+    links = await asyncio.to_thread(links_from, new, elsewhere, before)
+    others = {one.event.event_id for one in elsewhere}
+    return [_without_words(link) if link.later in others else link for link in links]
+
+
+def links_from(new: Sequence[Placed], elsewhere: Sequence[Placed], before: Sequence[Placed]) -> list[EventLink]:
+    """What ties the new events to one another and to other documents, and what of the document's revisions before they
+    end. Those are no longer said: they end nothing, and what the new revision says again is no event beside its own."""
+    links = links_with(new, elsewhere)
+    said_again = {one.words for one in new}
+    gone = [one for one in before if one.words not in said_again]
+    ending, ended = {link.later for link in links}, {one.event.event_id for one in gone}
+    of_before = links_with(new, gone) if gone else []
+    return links + [link for link in of_before if link.earlier in ended and link.later not in ending]
 
 
 def placed_now(source: SourceRevision, event: SemanticEvent, vector: "Float32s | None" = None) -> Placed:
