@@ -241,3 +241,42 @@ def test_a_date_where_a_wrapped_line_begins_is_no_day_of_a_log() -> None:
     assert {part.day for part in read_structure(text).parts} <= {None, date(2026, 4, 20)}
     diary = "Diary of the pump house\n\n12 May 2026\nThe pump was repaired.\n\n13 May 2026\nIt runs.\n"
     assert {part.day for part in read_structure(diary).parts} >= {date(2026, 5, 12), date(2026, 5, 13)}
+
+
+THREADS = [
+    (
+        "From: Ines Marchetti\nTo: the crew\nDate: Mon, 4 May 2026 08:10\n\nThe hull is dry.\n\n----\n"
+        "From: Pat Okoro\nDate: Wed, 6 May 2026 17:02\n\nThe mast is up.\n",
+        "The hull is dry.",
+        "The mast is up.",
+    ),
+    (
+        "Verlauf\n\nVon: Ines Marchetti, Mo 04.05.2026, 08:10\nDer Rumpf ist trocken.\n\n"
+        "Von: Pat Okoro, Mi 06.05.2026, 17:02\nDer Mast steht.\n",
+        "Der Rumpf ist trocken.",
+        "Der Mast steht.",
+    ),
+    (
+        "Issue 7\n\n---\n**ines-m** commented on May 4, 2026\n\nThe hull is dry.\n\n---\n"
+        "**pat-o** commented on May 6, 2026\n\nThe mast is up.\n",
+        "The hull is dry.",
+        "The mast is up.",
+    ),
+    (
+        "Yard diary\n\nMon 4 May 2026. Rain, four on site.\nThe hull is dry.\n\n"
+        "Wed 6 May 2026. Fine.\nThe mast is up.\n",
+        "The hull is dry.",
+        "The mast is up.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "first", "second"), THREADS)
+def test_each_message_of_a_thread_and_each_day_of_a_diary_has_its_own_day(text: str, first: str, second: str) -> None:
+    told_on = {words: day for _, day, words in days(text)}
+    assert (told_on[first], told_on[second]) == (date(2026, 5, 4), date(2026, 5, 6))
+
+
+def test_days_that_do_not_come_in_turn_are_no_diary() -> None:
+    text = "Offers\n\n9 June 2026, Kessler: 400.\n2 May 2026, Brandt: 380.\n7 July 2026, Osei: 390.\nWe took Brandt.\n"
+    assert {day for _, day, words in days(text) if words == "We took Brandt."} == {None}

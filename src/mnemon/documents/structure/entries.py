@@ -50,7 +50,7 @@ class EntryHead:
 def entry_heads(lines: Sequence[Line], people: Sequence[str]) -> dict[int, EntryHead]:
     """By the start of their line."""
     heads = {line.start: head for line in lines if (head := _head(line.text))}
-    wrapped = {line.start for before, line in pairwise(lines) if _goes_on(before, line, heads)}
+    wrapped = {line.start for before, line in pairwise(lines) if goes_on(before, line, heads)}
     found = [(line, heads[line.start]) for line in lines if line.start in heads and line.start not in wrapped]
     comments = Counter(head.speaker for _, head in found if head.speaker)
     known = {part.lower() for name in people for part in (name, *name.split())}
@@ -62,11 +62,14 @@ def entry_heads(lines: Sequence[Line], people: Sequence[str]) -> dict[int, Entry
     }
 
 
-def _goes_on(before: Line, line: Line, heads: Mapping[int, EntryHead]) -> bool:
+def goes_on(before: Line, line: Line, heads: Mapping[int, EntryHead]) -> bool:
     """A sentence that was wrapped may have a date where its next line begins: "in writing by / 24 April."."""
     if before.end + 1 != line.start or before.blank or before.start in heads:
         return False
     told = before.text.rstrip()
+    if not any(map(str.isalnum, told)):
+        # A line that is drawn across the page.
+        return False
     return bool(UNFINISHED.search(told)) or (len(told) >= _WRAPPED and told[-1].isalnum())
 
 
@@ -86,7 +89,7 @@ def _head(line: str) -> EntryHead | None:
 def _entry(line: str) -> EntryHead | None:
     """A line that is a day, or that begins with one, well apart from its words."""
     opening = line[: _LONGEST_DATE + 12]
-    mention = _only_day(opening)
+    mention = only_day(opening)
     if mention is None or _WEEKDAY.sub("", opening[: mention.start]).strip(_AROUND):
         return None
     rest = line[mention.end :]
@@ -100,7 +103,7 @@ def _comment(line: str) -> EntryHead | None:
     """ "Comment 3 – K. Asante, 18.06.2026 16:45", "**anna-b** commented Feb 23"."""
     if line[-1] in "!?" or (line[-1] == "." and not line[-2:-1].isdigit()):
         return None
-    mention = _only_day(line)
+    mention = only_day(line)
     if mention is None or mention.lead in ("by", "before", "until", "till", "due"):
         return None
     rest = _CLOCK.sub(" ", f"{line[: mention.start]} {line[mention.end :]}")
@@ -113,7 +116,7 @@ def _comment(line: str) -> EntryHead | None:
     return EntryHead(mention.period.first, 0, " ".join(words))
 
 
-def _only_day(text: str) -> Mention | None:
+def only_day(text: str) -> Mention | None:
     """The first date of the text, if it is one day by its number; without its year it lies in the year `NO_YEAR`."""
     found = read_dates(_CLOCK.sub(lambda clock: " " * len(clock[0]), text), date(NO_YEAR, 6, 1))
     if not found or found[0].period.first != found[0].period.last:

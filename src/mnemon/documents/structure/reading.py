@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
+from mnemon.documents.structure.day_marks import day_marks, with_days
 from mnemon.documents.structure.entries import EntryHead, entry_heads
 from mnemon.documents.structure.headings import is_lead, is_title
 from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, is_wrapped, item_mark, lines_of, widths_of
@@ -35,7 +36,9 @@ def read_structure(text: str, blocks: Sequence[Block] | None = None, hints: Hint
     heads = (
         {} if any(block.kind == "message" for block in blocks) else entry_heads(_outside_records(lines, blocks), people)
     )
-    return Structure(tuple(_Reader(text, lines, blocks, hints, people, heads).read()), preamble, hints.digest)
+    found = _Reader(text, lines, blocks, hints, people, heads).read()
+    marks = [] if hints.talk else day_marks(_outside_records(lines, blocks))
+    return Structure(tuple(with_days(found, marks)), preamble, hints.digest)
 
 
 def _outside_records(lines: list[Line], blocks: Sequence[Block]) -> list[Line]:

@@ -72,8 +72,14 @@ def layout_of(text: str, structure: Structure, today: date | None = None) -> Lay
         if first and first.kind in ("heading", "lead")
         else ""
     )
-    parts = (replace(part, day=in_its_year(part.day, today) if part.day else None) for part in structure.parts)
+    parts = (replace(part, day=_day_of(part, today)) for part in structure.parts)
     return Layout(tuple(_units(text, parts)), structure.preamble, opening)
+
+
+def _day_of(part: StructurePart, today: date | None) -> date | None:
+    """Nobody has written on a day to come: such a line is of a plan. A message has its stamp."""
+    day = in_its_year(part.day, today) if part.day else None
+    return None if day and today and day > today and not part.speaker else day
 
 
 def _units(text: str, parts: Iterable[StructurePart]) -> Iterator[Unit]:
