@@ -23,7 +23,25 @@ def last_day(text: str, today: date = WEDNESDAY) -> str:
         ("by 12 March", "2025-03-12"),
         ("by March 12th, 2026", "2026-03-12"),
         ("by the 12th of March", "2025-03-12"),
-        ("by 4 March", "2026-03-04"),
+        # Just passed, so it was meant when the minutes were written up.
+        ("by 4 March", "2025-03-04"),
+        ("by 5 November", "2025-11-05"),
+        ("by Thursday week", "2025-03-13"),
+        ("by Tuesday of next week", "2025-03-11"),
+        ("next week on Tuesday", "2025-03-11"),
+        ("the week after next", "2025-03-23"),
+        ("in the week of 14 April", "2025-04-20"),
+        ("before the month is out", "2025-03-31"),
+        ("the following morning", "2025-03-06"),
+        ("within a fortnight of the meeting", "2025-03-19"),
+        ("by Good Friday", "2025-04-18"),
+        ("before Halloween", "2025-10-31"),
+        ("by New Year's Eve", "2025-12-31"),
+        ("thurs at the latest", "2025-03-06"),
+        ("by three", "2025-03-05"),
+        ("by half past nine", "2025-03-05"),
+        ("by 1430", "2025-03-05"),
+        ("tomorrow before noon", "2025-03-06"),
         ("by 26 Sept", "2025-09-26"),
         ("by 14.03.2025", "2025-03-14"),
         ("by 3/25/2025", "2025-03-25"),
@@ -140,12 +158,43 @@ def test_the_word_before_a_date_tells_a_deadline_from_a_beginning() -> None:
         ("by the fifteenth", "2025-03-15"),
         ("tmrw", "2025-03-06"),
         ("bis Ende Juni 24 Euro", "2025-06-30"),
+        ("bis Dienstag nächster Woche", "2025-03-11"),
+        ("nächste Woche am Dienstag", "2025-03-11"),
+        ("bis übernächsten Montag", "2025-03-17"),
+        ("übernächste Woche", "2025-03-23"),
+        ("in der Woche vom 14. April", "2025-04-20"),
+        ("Frist sind drei Wochen", "2025-03-26"),
+        ("vor Heiligabend", "2025-12-24"),
+        ("bis Himmelfahrt", "2025-05-29"),
+        ("bis Pfingsten", "2025-06-08"),
+        ("spätestens am 23.?", "2025-03-23"),
+        ("Freitag bis 12 Uhr", "2025-03-07"),
     ],
 )
 def test_german_and_clipped_dates(words: str, due: str) -> None:
     assert last_day(words) == due
 
 
-@pytest.mark.parametrize("words", ["Guten Morgen!", "at 10:30", "24/7", "about 2/3 of them", "um 8 Uhr", "2.3.1"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Guten Morgen!",
+        "at 10:30",
+        "24/7",
+        "about 2/3 of them",
+        "um 8 Uhr",
+        "2.3.1",
+        "before two of them",
+        "by three people",
+        "by 2040",
+        "within 20 days of receipt",
+        "binnen 14 Tagen nach Lieferung",
+    ],
+)
 def test_what_is_no_day(words: str) -> None:
     assert read_dates(words, WEDNESDAY) == []
+
+
+def test_of_two_weekdays_side_by_side_each_is_a_day() -> None:
+    found = read_dates("Tausch bis Montag den Dienstag mit dem Freitag", WEDNESDAY, "future")
+    assert (found[0].lead, found[0].period.last) == ("by", date(2025, 3, 10))

@@ -9,6 +9,7 @@ DateDirection = Literal["past", "future", "nearest"]
 PeriodEdge = Literal["start", "middle", "end"] | None
 # The year of a day of which no year is told; a leap year, so that it has every day.
 NO_YEAR = 4
+_JUST_PASSED = timedelta(days=90)
 
 MONTHS = {
     name: number
@@ -100,6 +101,40 @@ def easter(number: int) -> date:
     return date(number, f // 31, f % 31 + 1)
 
 
+# Days that have a name: by their date, or so many days from Easter Sunday.
+FIXED_FEASTS = {
+    "new year": (1, 1), "new year's day": (1, 1), "neujahr": (1, 1), "epiphany": (1, 6), "dreikönig": (1, 6),
+    "valentine's day": (2, 14), "valentinstag": (2, 14), "st patrick's day": (3, 17), "st. patrick's day": (3, 17),
+    "may day": (5, 1), "tag der arbeit": (5, 1), "maifeiertag": (5, 1), "canada day": (7, 1),
+    "independence day": (7, 4), "mariä himmelfahrt": (8, 15), "michaelmas": (9, 29),
+    "tag der deutschen einheit": (10, 3), "reformationstag": (10, 31), "halloween": (10, 31),
+    "all saints": (11, 1), "allerheiligen": (11, 1), "martinmas": (11, 11), "martini": (11, 11), "nikolaus": (12, 6),
+    "christmas eve": (12, 24), "heiligabend": (12, 24), "heilig abend": (12, 24), "christmas": (12, 25),
+    "xmas": (12, 25), "weihnachten": (12, 25), "boxing day": (12, 26), "new year's eve": (12, 31),
+    "silvester": (12, 31),
+}  # fmt: skip
+EASTER_FEASTS = {
+    "rosenmontag": -48, "shrove tuesday": -47, "ash wednesday": -46, "aschermittwoch": -46, "palm sunday": -7,
+    "palmsonntag": -7, "maundy thursday": -3, "gründonnerstag": -3, "good friday": -2, "karfreitag": -2, "easter": 0,
+    "ostern": 0, "easter monday": 1, "ostermontag": 1, "ascension day": 39, "christi himmelfahrt": 39,
+    "himmelfahrt": 39, "whitsun": 49, "pentecost": 49, "pfingsten": 49, "whit monday": 50, "pfingstmontag": 50,
+    "corpus christi": 60, "fronleichnam": 60,
+}  # fmt: skip
+
+
+def feast(name: str, today: date) -> date:
+    """The next day of that name."""
+    for year in (today.year, today.year + 1):
+        on = date(year, *FIXED_FEASTS[name]) if name in FIXED_FEASTS else _after_easter(year, EASTER_FEASTS[name])
+        if on >= today:
+            break
+    return on
+
+
+def _after_easter(year: int, days: int) -> date:
+    return easter(year) + timedelta(days=days)
+
+
 def unit_around(unit: str, today: date, step: int) -> DateRange:
     """This week is step 0, last month is step -1, next quarter is step 1."""
     if unit == "week":
@@ -135,6 +170,11 @@ def weekday_near(number: int, today: date, direction: DateDirection) -> date:
     return today + timedelta(days=ahead)
 
 
+def weekday_of_week(number: int, today: date, weeks: int) -> date:
+    """Of this week, of the next one, or so many weeks from now."""
+    return week(today).first + timedelta(weeks=weeks, days=number)
+
+
 def nearest(periods: list[DateRange], today: date, direction: DateDirection) -> DateRange:
     """Of the same day or month in several years, the one that is meant. Minutes of March speak of April too."""
     if direction == "future":
@@ -148,7 +188,10 @@ def day_of_year(number: int, day_number: int, today: date, direction: DateDirect
     if day_number == 29 and number == 2:
         return day(date(today.year, number, day_number))
     years = (today.year - 1, today.year, today.year + 1)
-    return nearest([day(date(each, number, day_number)) for each in years], today, direction)
+    found = nearest([day(date(each, number, day_number)) for each in years], today, direction)
+    before = date(found.first.year - 1, number, day_number)
+    # Minutes are written up later, and logs go back: who means a day next spring tells its year.
+    return day(before) if direction == "future" and today - before <= _JUST_PASSED else found
 
 
 def in_its_year(on: date, today: date | None) -> date | None:

@@ -15,6 +15,7 @@ _SHORT = rf"(?:{_SHORT_WEEKDAY})\b\.?"
 _WEEKDAY = (
     rf"(?P<weekday>(?:{_FULL_WEEKDAY})\b|(?<=\b(?:on|by|to) ){_SHORT}|(?<=\b(?:due|eod|cob|for) ){_SHORT}"
     rf"|(?<=\b(?:next|this|last|till) ){_SHORT}"
+    rf"|(?:{_SHORT_WEEKDAY})\b(?=\s+(?:at\s+the\s+)?latest\b)"
     rf"|(?<=\buntil ){_SHORT}|(?<=\bbefore ){_SHORT}|(?:{_SHORT_WEEKDAY})\b(?=[.,]?\s+\d))"
 )
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
@@ -27,6 +28,10 @@ _DAY_WORDS = (
     "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
     "twentieth",
 )  # fmt: skip
+_FEAST = "|".join(
+    re.escape(name).replace(r"\ ", r"\s+").replace("'", "['’]")
+    for name in sorted((*calendar.FIXED_FEASTS, *calendar.EASTER_FEASTS), key=len, reverse=True)
+)
 # "Tue 9/18", "Ada, 9/18", "(9/18)".
 _BEFORE_SHORT = re.compile(
     rf"(?:[,(]|\b(?:deadline|due|date|until|[ap]m|\d[ap]m)\W?|\b(?:{_FULL_WEEKDAY}|{_SHORT_WEEKDAY})\.?,?)\s*\Z",
@@ -129,10 +134,37 @@ def _hours_ahead(match: re.Match[str], today: date, _direction: DateDirection) -
 
 
 def _feast(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
-    """Easter Sunday or Christmas Day, the next one."""
-    year = today.year
-    days = [calendar.easter(each) if match["easter"] else date(each, 12, 25) for each in (year, year + 1)]
-    return calendar.day(next(day for day in days if day >= today))
+    return calendar.day(calendar.feast(re.sub(r"\s+", " ", match["feast"].lower().replace("’", "'")), today))
+
+
+def _weekday_of_week(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
+    """ "Wednesday of next week", "next week Wednesday"."""
+    number, weeks = WEEKDAYS[match["weekday"].lower().rstrip(".")], 0 if match["which"].lower() == "this" else 1
+    return calendar.day(calendar.weekday_of_week(number, today, weeks))
+
+
+def _weekday_and_week(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
+    """ "Sunday week": a week after the next Sunday."""
+    coming = calendar.weekday_near(WEEKDAYS[match["weekday"].lower().rstrip(".")], today, "future")
+    return calendar.day(coming + timedelta(weeks=1))
+
+
+def _week_after_next(_match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
+    return calendar.unit_around("week", today, 2)
+
+
+def _week_with(match: re.Match[str], today: date, direction: DateDirection) -> DateRange:
+    """ "The week of 5 October"."""
+    return calendar.week(_day_of_month(match, today, direction).first)
+
+
+def _unit_is_out(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
+    unit = match["unit"].lower()
+    return calendar.day(calendar.unit_around(unit, today, 0).last)
+
+
+def _day_after(_match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
+    return calendar.day(today + timedelta(days=1))
 
 
 def _count_ahead(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
@@ -176,6 +208,8 @@ ENGLISH: tuple[tuple[str, DateReader], ...] = (
     (r"\b(?P<first>\d{1,2})[./](?P<second>\d{1,2})[./](?P<year>(?:20)?\d\d)\b", _numeric),
     (r"(?<![\d/.,-])(?!24/7\b)(?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/.,]*\d)(?!\s*(?:GB|TB|%|hours|h)\b)",
      _without_year),
+    (rf"\bweek\s+(?:of|beginning|commencing|starting)\s+(?:monday,?\s+)?(?:the\s+)?{_DAY}(?:\s+of)?\s+{_MONTH}"
+     rf"(?:,?\s+{_YEAR})?\b", _week_with),
     (rf"\b{_DAY}(?:\.(?=\s+\w{{3,9}}\.?\s+{_THIS_AGE}))?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?\b", _day_of_month),
     (rf"\b{_MONTH}\s+{_DAY}\b(?!:|\s*(?:€|%|Euro|EUR|Uhr|Stück|Leute|people|of\b))(?:,?\s+{_YEAR})?", _day_of_month),
     (rf"\b{_END_OF}{_MONTH}\s+(?:of\s+)?{_YEAR}\b", _month),
@@ -189,7 +223,15 @@ ENGLISH: tuple[tuple[str, DateReader], ...] = (
         r"|last\s+night|tonight"
         r"|today"
      r"|this\s+(?:morning|afternoon|evening))\b", _relative_day),
+    (rf"\b(?:by|before|until|till|bis|vor)\s+(?:zu\s+)?(?P<feast>{_FEAST})\b", _feast),
+    (rf"\b{_WEEKDAY},?\s+(?:of\s+|in\s+)?(?:the\s+)?(?P<which>next|this|coming|following)\s+week\b",
+     _weekday_of_week),
+    (rf"\b(?P<which>next|this)\s+week,?\s+(?:on\s+)?{_WEEKDAY}", _weekday_of_week),
+    (rf"\b{_WEEKDAY}\s+week\b(?!\s*\d)", _weekday_and_week),
     (rf"\b(?:(?P<which>next|last|this|coming)\s+)?{_WEEKDAY}", _weekday),
+    (r"\b(?:the\s+)?week\s+after\s+next\b", _week_after_next),
+    (r"\bthe\s+(?:following|next)\s+(?:morning|day|afternoon|evening)\b", _day_after),
+    (r"\b(?:before\s+)?the\s+(?P<unit>week|month|quarter|year)(?:\s+is|['’]s)\s+(?:out|over|up)\b", _unit_is_out),
     (rf"\b{_END_OF}(?:the\s+|this\s+)?(?P<which>next|last|this|coming|following|past"
         r"|previous)\s+(?P<unit>week|wk|month|quarter|year)\b",
      _relative_unit),
@@ -199,8 +241,10 @@ ENGLISH: tuple[tuple[str, DateReader], ...] = (
     (r"\b(?P<which>(?!))?(?P<unit>month|quarter|year)[\s-](?P<edge>end)\b", _relative_unit),
     (r"\b(?:the|this|over\s+the)\s+weekend\b", _weekend),
     (r"\b(?:within|in)\s+(?:the\s+next\s+)?(?P<count>24|36|48|72|96)\s+hours\b", _hours_ahead),
-    (r"\b(?:by|before|until|bis|vor)\s+(?:(?P<easter>Easter|Ostern)|Christmas|Weihnachten)\b", _feast),
-    (rf"\b(?:within|in)\s+(?:the\s+next\s+)?{_COUNT}\s+{_UNIT}\b(?!\s+(?:a|per|of\s+the))", _count_ahead),
+    # "Within 20 days of receipt" is counted from another day than this one.
+    (rf"\b(?:within|in)\s+(?:the\s+next\s+)?{_COUNT}\s+{_UNIT}\b(?!\s+(?:a|per|before)\b|\s+(?:of|after)\s+"
+     r"(?!today\b|(?:the|this)\s+(?:meeting|session|sitting|call)\b))", _count_ahead),
+    (rf"\b(?:deadline|due|time\s+limit)\s*(?:is|:)?\s+(?:in\s+)?{_COUNT}\s+{_UNIT}\b", _count_ahead),
     (rf"\b{_COUNT}\s+{_UNIT}\s+(?:from\s+(?:now|today)|out)\b", _count_ahead),
     (rf"\b{_COUNT}\s+{_UNIT}\s+(?:ago|back)\b", _count_ago),
     (rf"\b{_END_OF}(?<![\w-])(?P<month>January|February|March|April|May|June|July|August|September|October"

@@ -28,7 +28,16 @@ _COUNTS = {
 }  # fmt: skip
 _UNITS = {"tag": "day", "werktag": "business day", "arbeitstag": "business day", "woche": "week", "monat": "month",
           "quartal": "quarter", "jahr": "year"}  # fmt: skip
-_STEPS = {"nächst": 1, "kommend": 1, "folgend": 1, "letzt": -1, "vorig": -1, "vergangen": -1, "dies": 0}
+_STEPS = {
+    "nächst": 1,
+    "kommend": 1,
+    "folgend": 1,
+    "übernächst": 2,
+    "letzt": -1,
+    "vorig": -1,
+    "vergangen": -1,
+    "dies": 0,
+}
 _DAYS = {"heute": 0, "heut": 0, "morgen": 1, "übermorgen": 2, "gestern": -1, "vorgestern": -2}
 _EDGES: dict[str, calendar.PeriodEdge] = {"ende": "end", "mitte": "middle", "anfang": "start", "beginn": "start"}
 
@@ -61,9 +70,24 @@ def _month(match: re.Match[str], today: date, direction: DateDirection) -> DateR
 
 def _weekday(match: re.Match[str], today: date, direction: DateDirection) -> DateRange:
     number, which = _WEEKDAYS[match["weekday"].lower()], (match["which"] or "").lower()
+    if which == "übernächst":
+        return calendar.day(calendar.weekday_near(number, today, "future") + timedelta(weeks=1))
     if which and (step := _STEPS[which]):
         return calendar.day(calendar.week(today + timedelta(weeks=step)).first + timedelta(days=number))
     return calendar.day(calendar.weekday_near(number, today, "future" if which else direction))
+
+
+def _weekday_of_week(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
+    """ "Mittwoch nächster Woche", "nächste Woche Mittwoch"."""
+    number = _WEEKDAYS[match["weekday"].lower()]
+    return calendar.day(calendar.weekday_of_week(number, today, _STEPS[match["which"].lower()]))
+
+
+def _week_with(match: re.Match[str], today: date, direction: DateDirection) -> DateRange:
+    """ "Die Woche vom 5. Oktober"."""
+    named = match["month"].lower()
+    month = int(named) if named.isdigit() else MONTHS[named]
+    return calendar.week(calendar.day_of_year(month, int(match["day"]), today, direction).first)
 
 
 def _relative_day(match: re.Match[str], today: date, _direction: DateDirection) -> DateRange:
@@ -127,6 +151,8 @@ def _count(match: re.Match[str]) -> int:
 
 # Tried in this order, after the English ones that look the same.
 GERMAN: tuple[tuple[str, DateReader], ...] = (
+    (rf"\bWoche\s+(?:vom|ab(?:\s+dem)?)\s+(?:montag,?\s+(?:dem\s+)?)?(?P<day>\d{{1,2}})\.\s?"
+     rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))}|1[012]|0?[1-9])\b\.?", _week_with),
     (rf"\b(?P<day>\d{{1,2}})\.\s?{_MONTH}{_YEAR}", _day_of_month),
     (r"(?<![\d.,/-])(?P<day>\d{1,2})\.(?P<month>1[012]|0?[1-9])\.(?!\d)", _dotted),
     (rf"\b{_EDGE}(?:KW|Kalenderwoche)\.?\s*(?P<number>\d{{1,2}})\b(?P<before>(?!))?", _week),
@@ -135,6 +161,8 @@ GERMAN: tuple[tuple[str, DateReader], ...] = (
     (rf"\b(?P<edge>{'|'.join(_EDGES)})\s+{_MONTH}{_YEAR}", _month),
     (rf"\b(?:im|bis|seit|ab)\s+(?P<edge>(?!))?(?P<month>januar|februar|märz|mai|juni|juli|oktober|dezember)\b{_YEAR}",
      _month),
+    (rf"\b(?P<weekday>{_LONG})\s+(?:in\s+)?(?:der\s+)?{_WHICH}woche\b", _weekday_of_week),
+    (rf"\b{_WHICH}woche,?\s+(?:am\s+)?(?P<weekday>{_LONG})\b", _weekday_of_week),
     (rf"\b(?:{_WHICH})?(?P<weekday>(?:{_LONG})\b|(?<=\b(?:bis|vor) )(?-i:{_SHORT})\b|(?<=\b(?:am|ab) )(?-i:{_SHORT})\b"
      rf"|(?-i:{_SHORT})\b(?=[.,]?\s+\d{{1,2}}\.))", _weekday),
     (r"\b(?P<word>übermorgen|vorgestern|gestern|heute|heut|(?<!am )(?<!guten )(?<!jeden )(?-i:morgen)(?!s)"
@@ -143,8 +171,10 @@ GERMAN: tuple[tuple[str, DateReader], ...] = (
     (rf"\b(?P<edge>{'|'.join(_EDGES)})\s+de[rs]\s+(?P<which>(?!))?{_UNIT}", _relative_unit),
     (r"\b(?P<unit>monat|jahr|quartal)e?sende\b", _end_of_unit),
     (r"\b(?:am\s+|bis\s+zum\s+)?wochenende\b", _weekend),
-    (rf"\b(?:in|binnen|innerhalb(?:\s+von)?)\s+(?:den\s+nächsten\s+|der\s+nächsten\s+)?{_COUNT}\s+{_UNIT}", _ahead),
+    (rf"\b(?:in|binnen|innerhalb(?:\s+von)?)\s+(?:den\s+nächsten\s+|der\s+nächsten\s+)?{_COUNT}\s+{_UNIT}"
+     r"(?!\s+(?:nach|ab)\b)", _ahead),
+    (rf"\b(?:frist|fällig)\s*(?:ist|sind|beträgt|:)?\s+(?:in\s+)?{_COUNT}\s+{_UNIT}", _ahead),
     (r"\b(?:in|binnen|innerhalb(?:\s+von)?)\s+(?P<count>24|36|48|72|96)\s+stunden\b", _hours_ahead),
     (rf"\bvor\s+{_COUNT}\s+{_UNIT}", _ago),
-    (r"\b(?:am|zum|vom|bis)\s+(?P<day>\d{1,2})\.(?=\s|$|[,;)])(?!\s\w+\.?\s?\d)", _day_alone),
+    (r"\b(?:am|zum|vom|bis)\s+(?P<day>\d{1,2})\.(?=\s|$|[,;)?!.])(?!\s\w+\.?\s?\d)", _day_alone),
 )  # fmt: skip

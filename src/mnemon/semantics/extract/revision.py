@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
@@ -43,7 +43,7 @@ class Revision:
 
     @cached_property
     def layout(self) -> Layout:
-        return layout_of(self.text, self._structure, self.today)
+        return layout_of(self.text, self._structure, self._written or self.today)
 
     @cached_property
     def _structure(self) -> Structure:
@@ -64,9 +64,13 @@ class Revision:
         """The day that "tomorrow" is counted from, on the author's calendar."""
         if self.written_on:
             return self.written_on
-        if self.written_at:
-            return self.written_at.astimezone(self.zone).date()
-        return self._structure.preamble.written_on
+        headed, written = self._structure.preamble.written_on, self._written
+        # Notes of a visit are typed in the evening or sent the next morning: the day of their head is meant.
+        return headed if written is None or headed == written - timedelta(days=1) else written
+
+    @cached_property
+    def _written(self) -> date | None:
+        return self.written_at.astimezone(self.zone).date() if self.written_at else None
 
     def day_at(self, position: int) -> date | None:
         """The day on which what stands there was said: a chat goes over many."""

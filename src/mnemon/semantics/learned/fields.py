@@ -2,14 +2,13 @@
 
 import re
 from dataclasses import replace
-from datetime import date
 
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.extract.verify import evidence_at
+from mnemon.semantics.learned.due_days import due_day
 from mnemon.semantics.learned.gloss import is_german
 from mnemon.semantics.learned.owners import OwnerSearch, owners_of
 from mnemon.semantics.learned.proposals import Proposal
-from mnemon.semantics.learned.sheets import value_beside
 from mnemon.semantics.rules.actors import Cast
 from mnemon.semantics.rules.agents import NOBODY, Agent, agent_in, split_names
 from mnemon.semantics.rules.layout import Unit
@@ -17,7 +16,7 @@ from mnemon.semantics.rules.match import FoundCategory
 from mnemon.semantics.rules.mood import plain
 from mnemon.semantics.rules.people import People
 from mnemon.semantics.rules.subjects import subject_of
-from mnemon.semantics.rules.times import due_of, event_time_of, said_on
+from mnemon.semantics.rules.times import event_time_of, said_on
 from mnemon.semantics.semantic_event import Candidate, Category, CommitmentKind, InvolvedActor
 
 _ASKS = re.compile(
@@ -36,10 +35,6 @@ _GERMAN_NAME = re.compile(
     r"(?P<title>(?:Frau|Herrn?|Dr\.|Prof\.)\s+(?:Dr\.\s+|Prof\.\s+)?)?"
     r"(?P<name>[^\W\d_a-zäöüß][\w'’-]+)"
 )
-# What was said just before: "by then" is the day that was named there.
-_THEN = re.compile(r"\b(?:by|before|until) then\b|\bbis dahin\b", re.IGNORECASE)
-_AT_ONCE = re.compile(r"\b(?:immediately|right away|at once|sofort|umgehend)\b", re.IGNORECASE)
-_UNITS_BEFORE = 3
 
 
 def candidate_of(
@@ -60,7 +55,7 @@ def candidate_of(
         evidence,
         confidence=0.0,
         event_time=event_time_of(clause, proposal.category, today, revision.zone) or said_on(unit, revision),
-        due=_due(revision, proposal.unit, clause, today) if kind else None,
+        due=due_day(revision, proposal.unit, clause, today) if kind else None,
         kind=kind,
         rule="learned",
     )
@@ -91,25 +86,6 @@ def actors_of(
         return others
     first = tuple(InvolvedActor(name, "owner") for name in owners)
     return first + tuple(replace(one, role="contributor") for one in others if one.ref not in owners)
-
-
-def _due(revision: Revision, place: int, clause: str, today: date | None) -> date | None:
-    """What the clause itself says; else the row's column, the line beside it, or the sentence around it."""
-    units = revision.layout.units
-    unit = units[place]
-    if cell := unit.cells.get("due"):
-        return due_of(cell, today)
-    if found := due_of(clause, today):
-        return found
-    if beside := value_beside(units, place, "due"):
-        return due_of(beside, today)
-    if _AT_ONCE.search(clause):
-        return today
-    if _THEN.search(clause):
-        earlier = (due_of(plain(each.text), today) for each in reversed(units[max(0, place - _UNITS_BEFORE) : place]))
-        return next((day for day in earlier if day), None)
-    rest = plain(unit.text)
-    return due_of(rest, today) if rest.count(",") + rest.count(" and ") + rest.count(" und ") < 1 else None
 
 
 def _actors_in_german(

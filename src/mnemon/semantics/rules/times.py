@@ -10,7 +10,7 @@ from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.semantic_event import Category
 
-_DEADLINE = frozenset(
+DEADLINE_LEADS = frozenset(
     {"by", "before", "until", "till", "within", "no later than", "not later than", "due", "due on", "due by"}
 )
 _NO_DEADLINE = frozenset({"from", "since", "after", "as of", "with effect from", "effective", "starting", "of"})
@@ -20,11 +20,6 @@ _REPEATED = re.compile(
     r"|on\s+(?:mon|tues|wednes|thurs|fri|satur|sun)days|monthly|weekly|daily|annually|quarterly"
     r"|jede[nrs]?\s+(?:zweiten\s+)?(?:\w+tag|mittwoch|tag|woche|monat|quartal|jahr|morgen|abend)"
     r"|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s|(?:monat|wöchent|täg|jähr)lich)\b",
-    re.IGNORECASE,
-)
-_HOUR = re.compile(
-    r"\W*(?:(?:by|before|at|until|um|vor|bis)\s+)?(?:\d{1,2}:\d\d|\d{1,2}(?=\s*(?:[ap]\.?m|uhr|h)))\s*"
-    r"(?:[ap]\.?m\.?|uhr|h)?\W*",
     re.IGNORECASE,
 )
 # What is counted from this day has no year of its own.
@@ -57,8 +52,8 @@ def due_of(clause: str, today: date | None) -> date | None:
         # "Was planned for 14 November, now 21 November": the day that holds is the one told last.
         return later[0].period.last
     # "Before 6 pm 26/6": an hour by itself is of today only where no day is named.
-    named = [each for each in mentions if not _HOUR.fullmatch(clause[each.start : each.end])] or mentions
-    best = next((each for each in named if each.lead in _DEADLINE), named[-1])
+    named = [each for each in mentions if not each.is_hour] or mentions
+    best = next((each for each in named if each.lead in DEADLINE_LEADS), named[-1])
     return best.period.last
 
 
@@ -101,7 +96,7 @@ def said_on(unit: Unit, revision: Revision) -> datetime | None:
 def _headed(heading: str, today: date | None) -> date | None:
     """ "Timeline (11 February)": the one day that a heading names."""
     mentions = read_dates(heading, today, "past") if heading and today else []
-    if len(mentions) != 1 or mentions[0].lead in _DEADLINE:
+    if len(mentions) != 1 or mentions[0].lead in DEADLINE_LEADS:
         return None
     period = mentions[0].period
     return period.first if period.first == period.last and today and period.first <= today else None
