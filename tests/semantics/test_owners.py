@@ -203,3 +203,38 @@ def test_what_a_clipped_line_opens_with_is_nobody(line: str) -> None:
     text = f"Stand-up\n\n- {line}\n- Ahmed to paint the shed by 12 May.\n"
     assert owed(text, line)[0] == set()
     assert owed(text, "Ahmed to paint the shed by 12 May.")[0] == {"Ahmed"}
+
+
+@pytest.mark.parametrize(
+    ("head", "clause", "owner"),
+    [
+        (
+            "Present: Ada Lindqvist (Works Manager), Tom Reyes",
+            "The Works Manager is to sign the order",
+            "Ada Lindqvist",
+        ),
+        ("In the room: Tom Reyes, Treasurer Ada Lindqvist", "The Treasurer will pay the bill", "Ada Lindqvist"),
+        (
+            "Schriftführung: Ada Lindqvist\nAnwesend: Tom Reyes",
+            "Die Schriftführerin schickt die Liste",
+            "Ada Lindqvist",
+        ),
+        ("Anwesend: Ada Lindqvist, Vorstand; Tom Reyes", "Der Vorstand prüft die Liste", "Vorstand"),
+    ],
+)
+def test_an_office_is_whoever_the_head_names_beside_it(head: str, clause: str, owner: str) -> None:
+    people = ("Ada Lindqvist", "Tom Reyes")
+    text = f"Minutes\n{head}\n\nThe hall is cold. {clause}.\n"
+    revision = Revision("rev", text, "note", THURSDAY, "UTC", "", None, people)
+    start = text.index(clause)
+    place = max(at for at, unit in enumerate(revision.layout.units) if unit.start <= start)
+    proposal = Proposal(Category.COMMITMENT, start, start + len(clause), place, None, ())
+    found = candidate_of(revision, proposal, Cast(revision), None)
+    assert found is not None
+    assert {each.ref for each in found.actors if each.role == "owner"} == {owner}
+
+
+def test_first_letters_in_a_column_are_whoever_has_them() -> None:
+    text = "| What | Who | Due |\n|---|---|---|\n| Paint the door | PR | 20 March |\n| Order glue | QQ | 20 March |\n"
+    assert owed(text, "Paint the door | PR | 20 March") == ({"Priya Raman"}, "2026-03-20")
+    assert owed(text, "Order glue | QQ | 20 March") == ({"QQ"}, "2026-03-20")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.gloss import is_word
 from mnemon.semantics.learned.message_heads import NamedLines, named_lines
+from mnemon.semantics.learned.offices import office_holder
 from mnemon.semantics.learned.owner_mentions import OwnerMention, kind_of, mentions_in
 from mnemon.semantics.learned.owner_subjects import duties_of, subject_groups
 from mnemon.semantics.learned.owner_words import after_sign, before_sign, form_of, is_denied
@@ -88,6 +89,8 @@ def _by_place(search: OwnerSearch) -> Iterator[tuple[str, str]]:
     for name in split_names(unit.label):
         if people.is_told(name) or could_be_name(revision, name, search.german):
             yield people.full_name(name), "label"
+        elif holder := office_holder(revision.text, name, tuple(people.told)):
+            yield holder, "label"
     for name in names_before_line(revision, unit.start, search.german):
         yield people.full_name(name), "line"
     for one in mentions_in(revision, plain(unit.heading), search.german):

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.gloss import english
-from mnemon.semantics.learned.owner_mentions import MentionKind, OwnerMention
+from mnemon.semantics.learned.offices import office_holder
+from mnemon.semantics.learned.owner_mentions import MentionKind, OwnerMention, kind_of
 from mnemon.semantics.learned.parties import party_called
 from mnemon.semantics.rules.agents import GROUPS
 from mnemon.semantics.rules.people import is_quality
@@ -73,6 +74,8 @@ def _called(revision: Revision, match: re.Match[str]) -> OwnerMention | None:
     # "Ready to ship", "Planned to print": the insured shall, but what has no article is no noun.
     if is_quality(noun) and not re.search(r"\w", match.string[match.start() : match.start(place)]):
         return None
+    if holder := office_holder(revision.text, noun, tuple(revision.people.told)):
+        return OwnerMention(*match.span(place), holder, kind_of(revision, holder))
     party = party_called(revision.text, noun, revision.participants)
     return OwnerMention(*match.span(place), party or noun, "party" if party else _kind_of_noun(noun))
 

@@ -33,7 +33,7 @@ def owners_of(search: OwnerSearch) -> tuple[str, ...]:
 
 def told_owners(search: OwnerSearch) -> tuple[str, ...]:
     """Those of the column "Owner", or of a line of that name beside the task."""
-    full, units = search.revision.people.full_name, search.revision.layout.units
+    full, units = search.revision.people.called, search.revision.layout.units
     for told in (search.unit.cells.get("owner"), value_beside(units, search.place, "owner")):
         if names := [full(name) for name in split_names(told or "") if may_own(name)]:
             return tuple(dict.fromkeys(names))

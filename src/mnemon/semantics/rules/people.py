@@ -38,6 +38,7 @@ _ARTICLE = re.compile(r"\b(?:the|an?|im|am|ins|zum|zur|vom|beim|das)\s+\Z", re.I
 # As many letters of a short name as tell whose it is.
 _NICK_STEM = 4
 _SHORTEST_NICK = 3
+_MOST_INITIALS = 3
 _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _CALLED = re.compile(rf"(?:{TITLE}|(?P<initial>[{UPPER}])\.)\s+(?P<last>{CAPITALISED})")
@@ -159,6 +160,13 @@ class People:
             if fits:
                 return fits.pop() if len(fits) == 1 else None
         return None
+
+    def called(self, name: str) -> str:
+        """The full name of whoever a column names, also by first letters: "RA", "T.K."."""
+        letters = re.sub(r"[.\s]", "", name)
+        if self.is_known(name) or not letters.isupper() or len(letters) > _MOST_INITIALS:
+            return self.full_name(name)
+        return self.by_initials(letters) or self.full_name(name)
 
     def is_known(self, name: str) -> bool:
         return self._by_part.get(_tidy(name).lower()) is not None

@@ -32,8 +32,7 @@ def read_table_row(revision: Revision, unit: Unit, chunk_id: str | None) -> Cand
         return None
     people = revision.people
     owners = tuple(
-        InvolvedActor(people.full_name(name), "owner")
-        for name in split_names(cells.get("owner", cells.get("name", "")))
+        InvolvedActor(people.called(name), "owner") for name in split_names(cells.get("owner", cells.get("name", "")))
     )
     commitment = category is Category.COMMITMENT
     return Candidate(
