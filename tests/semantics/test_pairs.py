@@ -92,3 +92,16 @@ def test_a_push_to_a_repository_turns_nothing_round() -> None:
     assert REVERSES.search("every repository is scanned for secrets before a push is accepted") is None
     assert REVERSES.search("we push the launch back to May")
     assert REVERSES.search("the audit was pushed to June")
+
+
+def test_what_takes_place_is_not_held_in_place_of_something() -> None:
+    assert REVERSES.search("Die Jugend trainiert dienstags statt montags.")
+    assert not REVERSES.search("Das Trainingslager findet vom 3. bis 9. August statt.")
+    assert not REVERSES.search("Das Lager findet am 3. August statt und kostet 90 Euro.")
+
+
+def test_one_sentence_that_is_a_decision_and_a_change_replaces_nothing_by_itself() -> None:
+    quote = "Ab 1. Juni trainiert die Jugend dienstags statt montags."
+    decided = said("d", Category.DECISION, quote, 1, "a", subject="Training der Jugend")
+    changed = said("c", Category.CHANGE, quote, 1, "a", subject="Training der Jugend")
+    assert links(decided, changed) == []

@@ -7,13 +7,15 @@ from mnemon.ask.quoting import things
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.hearing import folded
 from mnemon.documents.structure.calendar_words import MONTHS, WEEKDAYS
+from mnemon.semantics.rules.word_lists import STATT
 
 # Words by which something is set anew. What merely happens "now" or "again" is not enough.
 MOVES = re.compile(
     r"\b(?:instead|mov(?:e|es|ed|ing)|postpon\w+|push(?:ed|ing|es)? (?:\w+ ){0,3}(?:back|out|to|until)|reschedul\w+|"
     r"shift(?:ed|s)?|slip(?:s|ped)?|brought forward|bring \w+ forward|chang(?:e|es|ed) (?:of plan|to|the|from)|"
     r"new (?:time|date|day|hour|deadline|budget|price)|correction|no longer|rather than|"
-    r"verschob\w+|verschieb\w+|verleg\w+|vorgezogen|stattdessen|anstatt|statt|neuer (?:termin|preis)|neue (?:uhrzeit|"
+    r"verschob\w+|verschieb\w+|verleg\w+|vorgezogen|stattdessen|anstatt|" + STATT + r"|"
+    r"neuer (?:termin|preis)|neue (?:uhrzeit|"
     r"frist)|korrektur|geändert|nicht mehr|doch (?:erst|schon|nicht))\b",
     re.IGNORECASE,
 )

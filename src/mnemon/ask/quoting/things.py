@@ -4,6 +4,7 @@ import re
 
 from mnemon.ask.quoting.hearing import Hearing, folded, words_in
 from mnemon.ask.quoting.needs import AnswerKind, Need
+from mnemon.semantics.rules.word_lists import STATT
 
 _I = re.IGNORECASE
 _MONTH = (
@@ -116,7 +117,8 @@ UPDATE = re.compile(
     r"\b(?:now|instead|no longer|not any ?more|moved|postponed|changed?|changes|revised|updated?|correction|"
     r"corrected|replac\w+|new|from now on|as of|rather than|withdrawn|cancelled|canceled|reversed?|overturned|"
     r"scrapped|stays?|keep|keeps|kept|"
-    r"nun|jetzt|statt|stattdessen|nicht mehr|verschoben|verlegt|geändert|änderung|korrektur|korrigiert|ersetzt|"
+    r"nun|jetzt|" + STATT + r"|stattdessen|nicht mehr|"
+    r"verschoben|verlegt|geändert|änderung|korrektur|korrigiert|ersetzt|"
     r"neu\w*|ab sofort|aufgehoben|zurückgenommen|gestrichen|doch|bleibt|bleiben)\b",
     _I,
 )
@@ -131,7 +133,8 @@ CHANGES = re.compile(
     r"\b(?:slip\w*|push\w* (?:back|out)|moved? (?:to|from)|from .{1,30} to|instead|replac\w*|no longer|not any ?more|"
     r"dropp?ed|is out|gone|cancel\w*|scrapp?ed|withdrawn|revis\w*|chang\w*|raised|lowered|reduced|extended|postponed|"
     r"back to|again|handed (?:back|over)|takes? over|took over|new|now|"
-    r"rutsch\w*|verschob\w*|verleg\w*|statt\w*|anstelle|ersetzt|nicht mehr|vom tisch|gestorben|gestrichen|streichen|"
+    r"rutsch\w*|verschob\w*|verleg\w*|stattdessen|" + STATT + r"|"
+    r"anstelle|ersetzt|nicht mehr|vom tisch|gestorben|gestrichen|streichen|"
     r"abgesagt|aufgehoben|geändert|ändert|erhöht|gesenkt|verlängert|doch|wieder|übernimmt|künftig|ab sofort|bisher|"
     r"vorher|neu\w*|jetzt|nun|entfällt)\b",
     _I,

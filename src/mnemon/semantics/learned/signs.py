@@ -5,6 +5,7 @@ import re
 
 from mnemon.documents.structure.sections import Section
 from mnemon.semantics.rules.layout import Unit
+from mnemon.semantics.rules.word_lists import STATT
 from mnemon.semantics.semantic_event import Category
 
 # What is only thought of: conditions, wishes, proposals.
@@ -20,7 +21,9 @@ _DENIED = re.compile(
 )
 _I = re.compile(r"\b(?:I|we|I'll|we'll|ich|wir)\b|\bI['’]|\bwe['’]", re.IGNORECASE)
 _NEW_AND_OLD = re.compile(
-    r"\b(?:instead|was|were|now|no longer|formerly|previously|used to|before|from .{1,20} to|statt|bisher|vorher|jetzt"
+    r"\b(?:instead|was|were|now|no longer|formerly|previously|used to|before|from .{1,20} to|"
+    + STATT
+    + r"|bisher|vorher|jetzt"
     r"|nun|früher|nicht mehr|künftig|neu)\b",
     re.IGNORECASE,
 )

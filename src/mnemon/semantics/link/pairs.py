@@ -15,6 +15,7 @@ from mnemon.semantics.link.days import days_named, due_day
 from mnemon.semantics.link.kept import base_of, promised_verb, reports_on
 from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed
 from mnemon.semantics.link.wording import content_words, is_negative, marks, naming_numbers, overlap, values
+from mnemon.semantics.rules.word_lists import STATT
 from mnemon.semantics.semantic_event import Category
 
 # What may end what, or follow from what.
@@ -45,7 +46,8 @@ REVERSES = re.compile(
     r"|cancel\w*|call(?:ed)? off|is off|are off|revers\w*|overturn\w*|revok\w*|rescind\w*|withdraw\w*|void|moved?"
     r"|moving|postpone\w*|push(?:ed|es|ing)?(?= (?:\w+ ){0,4}(?:back|out|to|until|till|into)\b)|shift(?:ed)?"
     r"|replac\w*|rather than|not going|stays?|keep(?:ing)?|down from"
-    r"|up from|changed?|now|doesn'?t need|wieder|doch|statt\w*|nicht mehr|sondern|aufgehoben|zurück\w*|abgesagt"
+    r"|up from|changed?|now|doesn'?t need|wieder|doch|stattdessen|" + STATT + r"|nicht mehr"
+    r"|sondern|aufgehoben|zurück\w*|abgesagt"
     r"|fällt aus|entfällt|verschoben|rutscht|verlegt|gestrichen|vom tisch|gestorben|kassiert|nun|jetzt|bisher|bleibt"
     r"|neu\w*|anders|widerrufen|storniert|ersetzt|is out|are out|goes|is back|are back|delet\w*|substitut\w*"
     r"|lift(?:s|ed)?|clear(?:s|ed)|stay(?:s|ed|ing)|suspend\w*|annul\w*|forget|leave it|vertagt|verschiebt"
@@ -246,7 +248,10 @@ def nearness(later: Placed, earlier: Placed) -> float:
 
 def may_pair(kind: EventLinkKind, later: Placed, earlier: Placed) -> bool:
     """Whether it is worth weighing: categories that can be tied, and one text, a word or a meaning in common. Two that
-    are told apart by a number are two."""
+    are told apart by a number are two, and one sentence that is both a decision and a change replaces nothing by
+    itself."""
+    if _of_one_sentence(later, earlier):
+        return False
     tied = _KINDS_IN_TEXT if _in_one_text(later, earlier) else _KINDS_ACROSS
     if kind not in tied.get((later.event.category, earlier.event.category), ()):
         return False
@@ -264,6 +269,13 @@ def may_pair(kind: EventLinkKind, later: Placed, earlier: Placed) -> bool:
     if nearness(later, earlier) >= _NEAR:
         return True
     return bool(meanings(later.words) & meanings(earlier.words) - _SLIGHT - _GERMAN_STOP)
+
+
+def _of_one_sentence(later: Placed, earlier: Placed) -> bool:
+    if (later.document, later.revision_id) != (earlier.document, earlier.revision_id):
+        return False
+    both = ((one, other) for one in later.event.evidence for other in earlier.event.evidence)
+    return any(one.start < other.end and other.start < one.end for one, other in both)
 
 
 def _turns_round(later: Placed) -> bool:

@@ -1,5 +1,8 @@
 """Lists of words, written as running text and read as sets and patterns."""
 
+# "Statt des Busses", and not "findet am Freitag statt".
+STATT = r"statt(?=\s+(?!und\b|oder\b|wie\b)\w)"
+
 
 def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
