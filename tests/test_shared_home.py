@@ -60,6 +60,34 @@ def test_a_home_with_keys_of_its_own_makes_no_others_in_an_empty_bucket(home: Sh
     assert BackupKeys(home).signer() == BackupKeys(other).signer(), "it joins those who have begun"
 
 
+def test_gateways_that_make_a_backup_key_at_once_get_the_two_halves_of_one(
+    home: SharedHome, other: SharedHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = home.keys.write_once
+
+    def late(name: str, text: str) -> bool:
+        """The other gateway has come as far between the private half and the public one."""
+        if name.endswith(".pub"):
+            monkeypatch.setattr(home.keys, "write_once", write)
+            with monkeypatch.context() as before:
+                before.setattr(other.keys, "names", list)
+                BackupKeys(other).renew()
+        return write(name, text)
+
+    monkeypatch.setattr(home.keys, "write_once", late)
+    made = BackupKeys(home).renew()
+    assert other.keys.names() == ["backup-0001.key", "backup-0001.pub"]
+    enclosed = BackupKeys(other).enclose(b"k" * 32)
+    assert BackupKeys(home).disclose(enclosed) == b"k" * 32
+    assert BackupKeys(home).discard_older() == [] and BackupKeys(home).renew() != made
+
+
+def test_what_could_not_be_read_is_no_empty_key(home: SharedHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(home.keys, "read", lambda name: None)
+    with pytest.raises(BadSettings, match=r"session\.key is empty or was taken away"):
+        kept_key(home, "session.key")
+
+
 def test_erasures_of_all_gateways_are_on_one_list(home: SharedHome, other: SharedHome, store: ObjectStore) -> None:
     one, two = ErasureList(home), ErasureList(other)
     tenant, at = new_uuid(), datetime(2026, 11, 16, 9, 30, tzinfo=UTC)

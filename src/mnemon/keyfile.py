@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from mnemon.errors import BadSettings
+
 
 class KeyPlace(Protocol):
     """Where keys are kept, each under a name and written once."""
@@ -68,7 +70,10 @@ def kept(place: KeyPlace, name: str, make: Callable[[], str]) -> str:
     if found is None:
         place.write_once(name, make())
         found = place.read(name)
-    return (found or "").strip()
+    if not found or not found.strip():
+        # An empty text would be taken for a key, and everybody knows that one.
+        raise BadSettings(f"{place.where(name)} is empty or was taken away as it was made: put back its copy.")
+    return found.strip()
 
 
 def key_folder(home: Path) -> Path:

@@ -140,3 +140,17 @@ async def test_what_is_not_ours_in_the_bucket_is_passed_over(
     await signed(integrity, log, tenant, 1)
     assert kept.count(tenant) == 3
     assert (await integrity.verify(tenant)).faults == []
+
+
+async def test_an_emptied_checkpoint_is_not_taken_for_none(
+    integrity: Integrity, log: EventLog, tenant: UUID, store: ObjectStore
+) -> None:
+    """Who signed on from nothing would not look whether the log still is the one that was signed."""
+    await signed(integrity, log, tenant, 2)
+    within = f"here/checkpoints/{tenant}/{b'main'.hex()}/kept/"
+    store.put(f"{within}99999997-2.json", b"")
+    await log.append(tenant, [order_placed("D")])
+    for sign in (integrity.signer.sign, integrity.signer.sign_seal):
+        with pytest.raises(CheckpointRefused, match="cannot be read"):
+            await sign(tenant)
+    assert "cannot be read" in (await integrity.verify(tenant)).faults[0].message

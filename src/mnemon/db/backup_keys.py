@@ -72,10 +72,11 @@ class BackupKeys:
         """Encrypt with a new key from now on; returns its id. Earlier backups stay readable while their keys are."""
         names = [*self._numbered(PRIVATE), *self._numbered(PUBLIC)]
         number = max((int(name[7:11]) for name in names), default=0) + 1
-        private = X25519PrivateKey.generate()
-        public = private.public_key().public_bytes_raw()
-        self._place.write_once(f"backup-{number:04}.key", _written(private.private_bytes_raw()))
-        self._place.write_once(f"backup-{number:04}.pub", _written(public))
+        name = f"backup-{number:04}.key"
+        # Of the private half that is there then: if another process was first, its own.
+        self._place.write_once(name, _written(X25519PrivateKey.generate().private_bytes_raw()))
+        public = self._public_of(name)
+        self._place.write_once(name.replace(".key", ".pub"), _written(public))
         return _id(public)
 
     def discard_older(self) -> list[str]:
@@ -83,7 +84,7 @@ class BackupKeys:
         gone = self._numbered(PRIVATE)[:-1]
         ids = []
         for name in gone:
-            ids.append(_id(self._private(name).public_key().public_bytes_raw()))
+            ids.append(_id(self._public_of(name)))
             self._place.remove(name)
             self._place.remove(name.replace(".key", ".pub"))
         self._place.clear_drafts("backup-")
@@ -95,9 +96,11 @@ class BackupKeys:
         # A process that was killed in between has left the private half alone.
         for name in self._numbered(PRIVATE):
             if self._place.read(name.replace(".key", ".pub")) is None:
-                public = self._private(name).public_key().public_bytes_raw()
-                self._place.write_once(name.replace(".key", ".pub"), _written(public))
-        return self._bytes(self._numbered(PUBLIC)[-1])
+                self._place.write_once(name.replace(".key", ".pub"), _written(self._public_of(name)))
+        newest = self._numbered(PUBLIC)[-1]
+        private = newest.replace(".pub", ".key")
+        # Where the private half is at hand, it says what can be read again.
+        return self._bytes(newest) if self._place.read(private) is None else self._public_of(private)
 
     def _private_of(self, public: bytes) -> X25519PrivateKey:
         for name in self._numbered(PRIVATE):
@@ -119,6 +122,9 @@ class BackupKeys:
 
     def _private(self, name: str) -> X25519PrivateKey:
         return X25519PrivateKey.from_private_bytes(self._bytes(name))
+
+    def _public_of(self, name: str) -> bytes:
+        return self._private(name).public_key().public_bytes_raw()
 
     def _bytes(self, name: str) -> bytes:
         try:

@@ -38,9 +38,12 @@ class BucketCheckpoints:
 
     def newest(self, tenant: UUID, legal_entity: str = MAIN) -> NewestSigned:
         last = self._last(tenant, legal_entity)
-        content = self._content(last) if last else b""
+        content = self._content(last) if last else None
+        if last and content is None:
+            # Not as if there were none: what is signed next goes on from it.
+            raise ValueError(f"{last.key} was removed as it was read")
         seal, mark = self._seal(tenant, legal_entity)
-        return NewestSigned(read_checkpoint(content) if content else None, seal, mark)
+        return NewestSigned(read_checkpoint(content) if content is not None else None, seal, mark)
 
     def seal(self, tenant: UUID, legal_entity: str = MAIN) -> Checkpoint | None:
         return self._seal(tenant, legal_entity)[0]
@@ -118,17 +121,18 @@ class BucketCheckpoints:
 
     def _all(self, listed: Sequence[StoredObject]) -> Sequence[Checkpoint]:
         with ThreadPoolExecutor(AT_ONCE) as readers:
-            return [read_checkpoint(content) for content in readers.map(self._content, listed) if content]
+            found = readers.map(self._content, listed)
+            return [read_checkpoint(content) for content in found if content is not None]
 
-    def _content(self, one: StoredObject) -> bytes:
-        """Nothing if it was removed since it was listed: its absence shows."""
+    def _content(self, one: StoredObject) -> bytes | None:
+        """None if it was removed since it was listed: its absence shows. What is empty is damaged."""
         place = one.key, one.etag
         content = self._read.get(place)
         if content is None:
             try:
                 content = self._bucket.read_whole(one.key)
             except ObjectGone:
-                return b""
+                return None
             self._read[place] = content
             if len(self._read) > REMEMBERED:
                 self._read.popitem(last=False)
