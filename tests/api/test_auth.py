@@ -195,6 +195,31 @@ async def test_a_session_outlives_a_clock_that_is_set_back(client: httpx.AsyncCl
     assert answer.status_code == 200
 
 
+async def test_a_session_of_before_the_clock_was_set_back_ends_with_the_password(
+    client: httpx.AsyncClient, user: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemon.identity.sessions.ACCOUNT_STATE_LIVES", 0)
+    session = (await client.post("/v1/auth/login", json=login(user))).json()["access_token"]
+    claims = jwt.decode(session, KEY, ["HS256"])
+    ahead = {name: claims[name] + 2 * 86_400 for name in ("iat", "exp")}
+    stolen = {"Authorization": f"Bearer {jwt.encode(claims | ahead, KEY, 'HS256')}"}
+    assert (await client.get("/v1/me", headers=stolen)).status_code == 200
+    change = {"old_password": PASSWORD, "new_password": "another good one"}
+    assert (await client.post("/v1/me/password", json=change, headers=stolen)).status_code == 204
+    assert (await client.get("/v1/me", headers=stolen)).status_code == 401
+
+
+async def test_a_session_begun_after_a_change_counts_at_a_gateway_that_remembers_the_account(
+    client: httpx.AsyncClient, mnemon: Mnemon, user: Person
+) -> None:
+    other = Sessions(mnemon.database, KEY, timedelta(hours=1))
+    await other.principal_of(user.session)
+    change = {"old_password": PASSWORD, "new_password": "another good one"}
+    assert (await client.post("/v1/me/password", json=change, headers=user.headers)).status_code == 204
+    again = (await client.post("/v1/auth/login", json=login(user, "another good one"))).json()["access_token"]
+    assert (await other.principal_of(again)).user_id == user.user_id
+
+
 async def test_a_disabled_account_loses_its_session_and_its_tokens(
     client: httpx.AsyncClient,
     mnemon: Mnemon,

@@ -80,4 +80,4 @@ async def add_login_link(transaction: LogTransaction, actor: Actor, user_id: UUI
 async def _begin_session(database: Database, sessions: Sessions, principal: Principal) -> Session:
     logins.labels("accepted").inc()
     log.info("login_accepted", tenant_id=str(principal.tenant_id), user_id=str(principal.user_id))
-    return sessions.issue(principal)
+    return await sessions.begin(principal)

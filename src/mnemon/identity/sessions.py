@@ -21,6 +21,9 @@ ALGORITHM = "HS256"
 CLAIMS = ["sub", "tenant_id", "role", "iat", "exp", "jti"]
 # One that began later than now is ours all the same: the clock was set back since.
 CHECKED: Options = {"require": CLAIMS, "verify_iat": False}
+# What the account said at the login of when its sessions began to count: by the clock alone, a session that began
+# before the clock was set back would outlive a change of password.
+VALID_FROM = "valid_from"
 # How long a changed role or a disabled account may go unnoticed by a process that has just asked.
 ACCOUNT_STATE_LIVES = 5.0
 REMEMBERED_ACCOUNTS = 10_000
@@ -66,7 +69,15 @@ class Sessions:
         self._lasts = lasts
         self._accounts: dict[UUID, AccountState] = {}
 
-    def issue(self, principal: Principal) -> Session:
+    async def begin(self, principal: Principal) -> Session:
+        """A session that ends with the next change of password, role or state, whatever the clocks say."""
+        self._accounts.pop(principal.user_id, None)
+        account = await self._account(principal.tenant_id, principal.user_id)
+        if account is None:
+            raise NotAuthenticated("This account is gone: log in again.")
+        return self.issue(principal, account.sessions_valid_from)
+
+    def issue(self, principal: Principal, valid_from: datetime | None = None) -> Session:
         now = datetime.now(UTC)
         expires_at = now + self._lasts
         claims = {
@@ -78,6 +89,8 @@ class Sessions:
             "exp": int(expires_at.timestamp()),
             "jti": str(new_uuid()),
         }
+        if valid_from is not None:
+            claims[VALID_FROM] = valid_from.timestamp()
         return Session(jwt.encode(claims, self._key, ALGORITHM), expires_at, principal)
 
     async def principal_of(self, token: str) -> Principal:
@@ -85,10 +98,12 @@ class Sessions:
         claims = self._claims(token)
         tenant_id, user_id = UUID(claims["tenant_id"]), UUID(claims["sub"])
         account = await self._account(tenant_id, user_id)
-        began = datetime.fromtimestamp(claims["iat"], UTC)
+        if account is not None and _is_over(claims, account):
+            # It may have begun at another gateway after a change that this one has yet to hear of.
+            self._accounts.pop(user_id, None)
+            account = await self._account(tenant_id, user_id)
         session_id = UUID(claims["jti"])
-        over = account is None or began < account.sessions_valid_from or session_id in account.ended
-        if account is None or account.disabled or over:
+        if account is None or account.disabled or session_id in account.ended or _is_over(claims, account):
             raise NotAuthenticated("This session has ended: log in again.")
         ends = datetime.fromtimestamp(claims["exp"], UTC)
         return Principal(tenant_id, user_id, account.role, name=account.name, session_id=session_id, session_ends=ends)
@@ -130,3 +145,9 @@ class Sessions:
             self._accounts.clear()
         self._accounts[user_id] = state
         return state
+
+
+def _is_over(claims: dict[str, Any], account: AccountState) -> bool:
+    if VALID_FROM in claims:
+        return bool(claims[VALID_FROM] != account.sessions_valid_from.timestamp())
+    return datetime.fromtimestamp(claims["iat"], UTC) < account.sessions_valid_from
