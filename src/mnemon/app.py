@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
@@ -320,6 +320,9 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
             mnemon.checks["database"] = lambda: check_database(database)
             mnemon.checks["migrations"] = lambda: check_migrations(database)
             mnemon.checks["keys"] = lambda: check_keys(privacy)
+            # Nobody else may have made it: keys and database can be elsewhere. What is wrong with it, the check says.
+            with suppress(OSError):
+                settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
             mnemon.checks["disk"] = lambda: check_disk(settings.home, settings.least_free_disk_mb)
             mnemon.checks["integrity"] = lambda: check_integrity(database)
             mnemon.checks["queue"] = lambda: check_queue(database)

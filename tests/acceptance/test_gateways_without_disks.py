@@ -13,6 +13,7 @@ from uuid import UUID
 import pytest
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from pydantic import SecretStr
+from structlog.testing import capture_logs
 from tests.object_store import ObjectStore, object_server, store, store_address
 from werkzeug.serving import make_server
 
@@ -22,11 +23,13 @@ from mnemon.db.backup import backup, restore
 from mnemon.db.backup_keys import BackupKeys
 from mnemon.db.external import ExternalServer
 from mnemon.errors import BadSettings, Conflict
+from mnemon.ids import new_uuid
 from mnemon.log.errors import CheckpointRefused, ErasureNotListed, KeyUnavailable, SubjectErased
 from mnemon.log.events import Actor, NewEvent
 from mnemon.log.home_sharing import share_home
 from mnemon.log.privacy import wrapping_keys
 from mnemon.log.privacy.crypto_seal import REDACTED
+from mnemon.log.privacy.erasure_list import ErasureList
 from mnemon.log.types.event_type import EventType, PersonalField
 from mnemon.settings import Settings
 from mnemon.shared_home import SharedHome, home_of
@@ -137,6 +140,7 @@ async def test_two_gateways_sign_one_chain_and_a_third_goes_on_when_one_is_lost(
         receipt = await third.integrity.receipt(tenant, event.id)
         assert receipt.checkpoint == made
         assert (await third.integrity.verify(tenant)).faults == []
+        assert (await third.readiness())["disk"].ok, "an empty home is one to write to"
     own = [file.name for file in (machines.folder / "third").rglob("*") if file.is_file()]
     assert not [name for name in own if name.endswith((".key", ".jsonl", ".seal"))], "no gateway owns a disk"
 
@@ -241,6 +245,50 @@ async def test_who_is_forgotten_by_one_is_forgotten_by_all(machines: Machines, t
             await third.log.append(tenant, [joined("m-1", "Back Again")])
         names = [event.data["name"] async for event in third.log.scan(tenant) if event.type == JOINED.type]
         assert names == [REDACTED]
+
+
+async def test_a_line_that_is_taken_out_of_the_erasure_list_is_written_again(machines: Machines) -> None:
+    async with machines.started("one") as (one,):
+        tenant = await main_of(one)
+        await one.log.register_type(tenant, JOINED, ADA)
+        await one.log.append(tenant, [joined(f"m-{number}") for number in range(3)])
+        for number in range(3):
+            await erase(one, tenant, f"m-{number}")
+    async with machines.started("one"):
+        pass
+    machines.store.remove("here/erasures/00000002.jsonl")
+    with capture_logs() as lines:
+        async with machines.started("two"):
+            pass
+    assert [line["holes"] for line in lines if line["event"] == "privacy.erasure_list_shortened"] == [1]
+    assert {one.subject_id for one in ErasureList(machines.shared("new")).entries()} == {"m-0", "m-1", "m-2"}
+    with capture_logs() as lines:
+        async with machines.started("two"):
+            pass
+    assert not [line for line in lines if line["event"] == "privacy.erasure_list_shortened"]
+
+
+async def test_who_is_forgotten_at_the_same_moment_is_on_the_list_of_a_store_without_conditions(
+    machines: Machines, careless_store: str
+) -> None:
+    machines.store = ObjectStore(careless_store, machines.store.bucket)
+    async with machines.started("one", "two") as gateways:
+        tenants = [await main_of(gateways[0]), new_uuid()]
+        async with gateways[0].database.owner() as owner:
+            await owner.execute("INSERT INTO mnemon.tenants VALUES (%s, 'other', 'Other')", (tenants[1],))
+        for tenant in tenants:
+            await gateways[0].log.register_type(tenant, JOINED, ADA)
+            await gateways[0].log.append(tenant, [joined(f"m-{number}") for number in range(8)])
+        places = [(tenant, f"m-{number}") for number in range(8) for tenant in tenants]
+        pairs = zip(gateways * 8, places, strict=True)
+        await asyncio.gather(*(erase(gateway, *place) for gateway, place in pairs))
+    listed = ErasureList(machines.shared("new")).entries()
+    assert {(one.tenant_id, one.subject_id) for one in listed} == {*places}
+
+
+async def erase(gateway: Mnemon, tenant: UUID, subject: str) -> None:
+    asked = await gateway.privacy.erasures.request(tenant, subject, reason="subject_request", requested_by="u-1")
+    await gateway.privacy.erasures.approve(tenant, asked.erasure_id, approved_by="u-2")
 
 
 async def test_while_the_bucket_is_away_events_are_written_and_read_and_nothing_is_signed(

@@ -45,6 +45,8 @@ SELECT {COLUMNS} FROM mnemon.erasures
 """
 # Two requests for one person take turns, so that the second finds the first.
 ONE_REQUEST = "SELECT pg_advisory_xact_lock(hashtextextended('erasure of ' || %s || %s, 0))"
+# Lines of the erasure list are written in turn, for stores that would let one overwrite another's.
+ONE_WRITES = "SELECT pg_advisory_xact_lock(hashtextextended('mnemon erasure lines', 0))"
 DESTROY = "SELECT mnemon.destroy_subject_key(%s, %s)"
 DECLINE = """
 UPDATE mnemon.erasures SET status = 'declined', decided_by = %s, decided_at = clock_timestamp()
@@ -193,6 +195,7 @@ class Erasures:
             row = await (await connection.execute(DESTROYED, (tenant, subject_id))).fetchone()
             if row is not None and row["generation"] is not None:
                 line = ListedErasure(tenant, subject_id, row["generation"], row["at"])
+                await connection.execute(ONE_WRITES)
                 await asyncio.to_thread(self._listed.add, [line])
 
     async def _complete(self, tenant: UUID, erasure: Erasure) -> Erasure:

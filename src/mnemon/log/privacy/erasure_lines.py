@@ -9,6 +9,8 @@ from mnemon.keyfile import key_folder, write_once
 from mnemon.shared_home import Home, KeyBucket, SharedHome
 
 NAME, FOLDER = "erasures.jsonl", "erasures/"
+# A line that tells of nobody.
+EMPTY = "{}\n"
 
 
 class LinePlace(Protocol):
@@ -28,6 +30,10 @@ class LinePlace(Protocol):
         ...
 
     def size(self) -> int: ...
+
+    def close_holes(self) -> int:
+        """How many lines were taken out of the middle, where that can be told; their places are no holes then."""
+        ...
 
     def after(self, place: int) -> Iterator[str | bytes]: ...
 
@@ -66,6 +72,10 @@ class LineFile:
 
     def size(self) -> int:
         return self._file.stat().st_size
+
+    def close_holes(self) -> int:
+        """A file that lost lines is shorter."""
+        return 0
 
     def after(self, place: int) -> Iterator[bytes]:
         with self._file.open("rb") as source:
@@ -106,6 +116,14 @@ class LineBucket:
         for name in self._objects.names_after(_name(self._last)):
             self._last = int(name[:8])
         return self._last
+
+    def close_holes(self) -> int:
+        """Each number was given where the one before it was there."""
+        there = {int(name[:8]) for name in self._objects.names_after(_name(0))}
+        missing = set(range(1, max(there, default=0) + 1)) - there
+        for number in missing:
+            self._objects.write_once(_name(number), EMPTY)
+        return len(missing)
 
     def after(self, place: int) -> Iterator[str]:
         for text in self._objects.read_all(self._objects.names_after(_name(place))):

@@ -55,6 +55,10 @@ class ErasureList:
         """How far it has come, as a place to read on from."""
         return self._lines.size()
 
+    def close_holes(self) -> int:
+        """How many of its parts somebody took away; said once."""
+        return self._lines.close_holes()
+
     def add(self, erasures: Iterable[ListedErasure]) -> None:
         """Durable when it returns. A list that cannot be written stops the erasure: it could be undone by a restore."""
         lines = b"".join(orjson.dumps(asdict(one)) + b"\n" for one in erasures)

@@ -9,7 +9,7 @@ from uuid import UUID
 from mnemon.db.database import SET_TENANT, Connection, Database
 from mnemon.log.events import SYSTEM, EntityReference, NewEvent
 from mnemon.log.privacy.affected import affected_events
-from mnemon.log.privacy.erasure import OnErased
+from mnemon.log.privacy.erasure import ONE_WRITES, OnErased
 from mnemon.log.privacy.erasure_list import ErasureList, ListedErasure
 from mnemon.log.privacy.privacy_events import ERASURE_REPEATED
 from mnemon.log.store import EventLog
@@ -84,16 +84,20 @@ async def repeat_erasures(
     return repeated
 
 
-async def note_erasures(owner: Connection, listed: ErasureList) -> None:
-    """Have the list tell of every erasure that this database knows, also of those that other homes have made."""
+async def note_erasures(owner: Connection, listed: ErasureList, *, anew: bool = False) -> None:
+    """Have the list tell of every erasure that this database knows, also of those that other homes have made.
+
+    `anew` also of those that it told of before: it may have lost them."""
     standing = await (await owner.execute(STANDING, (listed.list_id(),))).fetchone()
-    since = standing["noted_until"] if standing else None
+    since = standing["noted_until"] if standing and not anew else None
     rows = await (await owner.execute(NOT_NOTED, {"since": since})).fetchall()
     if rows:
         known = {(one.tenant_id, one.subject_id, one.generation) for one in listed.entries()}
         missing = [row for row in rows if (row["tenant_id"], row["subject_id"], row["generation"]) not in known]
         if missing:
-            await asyncio.to_thread(listed.add, [ListedErasure(**row) for row in missing])
+            async with owner.transaction():
+                await owner.execute(ONE_WRITES)
+                await asyncio.to_thread(listed.add, [ListedErasure(**row) for row in missing])
 
 
 async def note_before_restore(owner: Connection, listed: ErasureList) -> None:
@@ -107,11 +111,13 @@ async def _agree(owner: Connection, listed: ErasureList) -> int | None:
     """Both know what the other knew; from where on the list is new to this database, None if it is not."""
     standing = await (await owner.execute(STANDING, (listed.list_id(),))).fetchone()
     applied = standing["applied_bytes"] if standing else 0
-    if listed.size < applied:
-        log.error("privacy.erasure_list_shortened", file=listed.where, size=listed.size, known=applied)
+    holes = await asyncio.to_thread(listed.close_holes)
+    shortened = holes > 0 or listed.size < applied
+    if shortened:
+        log.error("privacy.erasure_list_shortened", file=listed.where, size=listed.size, known=applied, holes=holes)
         applied = 0
     new = applied if listed.size > applied else None
-    await note_erasures(owner, listed)
+    await note_erasures(owner, listed, anew=shortened)
     return new
 
 
