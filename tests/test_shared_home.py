@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from mnemon.buckets import BucketAddress, ObjectBucket, ObjectChanged
+from mnemon.buckets import BucketAddress, BucketUnavailable, ObjectBucket, ObjectChanged
 from mnemon.db.backup_keys import BackupKeys
 from mnemon.errors import BadSettings
 from mnemon.identity.secrets import kept_key
 from mnemon.ids import new_uuid
 from mnemon.log.privacy.erasure_list import ErasureList, ListedErasure
+from mnemon.log.privacy.wrapping_keys import FileKeys
 from mnemon.log.proof.signing import public_hex, signing_key
 from mnemon.log.proof.signing_keys import SharedSigningKeys
 from mnemon.settings import Settings
@@ -86,6 +87,28 @@ def test_what_could_not_be_read_is_no_empty_key(home: SharedHome, monkeypatch: p
     monkeypatch.setattr(home.keys, "read", lambda name: None)
     with pytest.raises(BadSettings, match=r"session\.key is empty or was taken away"):
         kept_key(home, "session.key")
+
+
+async def test_a_bucket_that_is_away_is_waited_for_once_by_who_has_the_keys(
+    home: SharedHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = FileKeys(home)
+    made, asked = await keys.renew(), []
+
+    def away() -> list[str]:
+        asked.append(1)
+        raise BucketUnavailable("It hangs.")
+
+    with monkeypatch.context() as outage:
+        outage.setattr(home.keys, "names", away)
+        assert [await keys.current() for _ in range(3)] == [made] * 3 and len(asked) == 1
+        with pytest.raises(BucketUnavailable):
+            keys.discard_all_but([])
+        with pytest.raises(BucketUnavailable):
+            await keys.renew()
+    home.keys.write_once("privacy-0000.key", "a" * 43 + "=\n")
+    assert len(keys.discard_all_but([made.key_id])) == 1, "also one that this process has not read"
+    assert home.keys.names() == ["privacy-0001.key"]
 
 
 def test_erasures_of_all_gateways_are_on_one_list(home: SharedHome, other: SharedHome, store: ObjectStore) -> None:

@@ -105,12 +105,24 @@ class StoredObject:
     modified: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long an answer is waited for, and how often it is asked for."""
+
+    connect_seconds: float = 5
+    read_seconds: float = 60
+    tries: int = 4
+
+
 class ObjectBucket:
     """One bucket. `requests` counts what was asked of it."""
 
-    def __init__(self, address: BucketAddress, keys: BucketKeys | None = None) -> None:
+    def __init__(
+        self, address: BucketAddress, keys: BucketKeys | None = None, patience: Patience | None = None
+    ) -> None:
         self.address = address
         self.requests = 0
+        self._patience = patience or Patience()
         self._keys = keys or BucketKeys()
 
     def pages(self, within: str = "", after: str = "", size: int | None = None) -> Iterator[list[StoredObject]]:
@@ -255,7 +267,8 @@ class ObjectBucket:
 
         signed = {"signature_version": UNSIGNED} if self._keys.access == "none" else {}
         manner = Config(
-            connect_timeout=5, read_timeout=60, retries={"total_max_attempts": 4, "mode": "standard"},
+            connect_timeout=self._patience.connect_seconds, read_timeout=self._patience.read_seconds,
+            retries={"total_max_attempts": self._patience.tries, "mode": "standard"},
             max_pool_connections=20, s3={"addressing_style": "path" if self.address.endpoint else "auto"},
             request_checksum_calculation="when_required", response_checksum_validation="when_required", **signed,
         )  # fmt: skip

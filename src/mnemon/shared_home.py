@@ -16,7 +16,7 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from mnemon.buckets import BucketAddress, ObjectBucket, ObjectChanged, ObjectGone
+from mnemon.buckets import BucketAddress, ObjectBucket, ObjectChanged, ObjectGone, Patience
 from mnemon.errors import BadSettings
 from mnemon.keyfile import KeyFolder, KeyPlace
 from mnemon.settings import Settings
@@ -29,6 +29,8 @@ FORMAT = b"mnemon/sealed/1 "
 FINGERPRINT_DOMAIN = b"mnemon/home-secret/1\n"
 HOW_TO_MAKE = "make one with `openssl rand -base64 32`, and give every gateway the same"
 AT_ONCE = 16
+# What lies there is small, and events wait for it: a bucket that hangs must not make them wait for minutes.
+PATIENCE = Patience(connect_seconds=3, read_seconds=5, tries=2)
 
 
 class StoreSecret:
@@ -200,4 +202,6 @@ def home_of(settings: Settings) -> Home:
 @lru_cache(maxsize=16)
 def _shared(place: str, given: str, before: str, folder: Path) -> SharedHome:
     """One for all parts of a process: a client of S3 is slow to make, and what was read is kept."""
-    return SharedHome(ObjectBucket(BucketAddress.parse(place, STORE)), StoreSecret(given, before), folder)
+    return SharedHome(
+        ObjectBucket(BucketAddress.parse(place, STORE), patience=PATIENCE), StoreSecret(given, before), folder
+    )

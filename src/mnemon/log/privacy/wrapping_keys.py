@@ -24,6 +24,8 @@ NONCE_LENGTH = 12
 FINGERPRINT_DOMAIN = b"mnemon/kek/1\n"
 FILE_NAME = re.compile(r"privacy-(\d{4})\.key")
 SURE_SECONDS = 5.0
+# For so long a bucket that did not answer is not asked again by who can do without: each try may take seconds.
+AWAY_SECONDS = 30.0
 HOW_TO_MAKE = "make one with `openssl rand -base64 32`"
 
 
@@ -101,6 +103,7 @@ class FileKeys:
         # A folder is quick to look into each time; a bucket is asked again only after a while.
         self._sure_seconds = SURE_SECONDS if isinstance(home, SharedHome) else 0.0
         self._sure_until = 0.0
+        self._away_until = 0.0
 
     async def current(self) -> Wrapper | None:
         return await asyncio.to_thread(self._current)
@@ -113,7 +116,7 @@ class FileKeys:
 
     def discard_all_but(self, needed: Collection[str]) -> list[str]:
         """By what lies there: the row of a key that an earlier rotation retired is gone already."""
-        gone = {name: key.key_id for name in self._names() if (key := self._key(name)) and key.key_id not in needed}
+        gone = {name: key.key_id for name in self._listed() if (key := self._key(name)) and key.key_id not in needed}
         for name in gone:
             self._place.remove(name)
             self._read.pop(name, None)
@@ -134,7 +137,7 @@ class FileKeys:
         return found
 
     def _renew(self) -> Wrapper:
-        names = self._names()
+        names = self._listed()
         name = f"privacy-{int(names[-1][8:12]) + 1 if names else 1:04}.key"
         self._place.write_once(name, base64.b64encode(os.urandom(KEY_LENGTH)).decode() + "\n")
         made = self._key(name)
@@ -143,12 +146,19 @@ class FileKeys:
 
     def _names(self) -> list[str]:
         """While a bucket is away, those that were read before: if one is retired meanwhile, the database refuses it."""
+        if self._read and time.monotonic() < self._away_until:
+            return sorted(self._read)
         try:
-            return sorted(filter(FILE_NAME.fullmatch, self._place.names()))
+            return self._listed()
         except BucketUnavailable:
             if not self._read:
                 raise
+            self._away_until = time.monotonic() + AWAY_SECONDS
             return sorted(self._read)
+
+    def _listed(self) -> list[str]:
+        """What is there now, for who must not overlook any."""
+        return sorted(filter(FILE_NAME.fullmatch, self._place.names()))
 
     def _key(self, name: str) -> LocalKey | None:
         """None if it was discarded since it was listed."""
