@@ -36,9 +36,16 @@ def test_a_file_is_added_found_asked_about_and_refused(command: CliRunner) -> No
     answered = command.invoke(app, ["ask", "When", "was", "the", "budget", "approved?"], catch_exceptions=False)
     assert "40,000 euros on 3 May. [1]" in answered.stdout
     assert "/v1/evidence/" in answered.stdout
+    assert "mnemon open 1" in answered.stdout
 
     refused = command.invoke(app, ["ask", "Which", "submarine", "sank", "in", "Peru?"], catch_exceptions=False)
     assert refused.stdout.startswith("No answer.")
+
+    # What was remembered has no number that could be opened.
+    command.invoke(app, ["remember", "The spare key hangs in the shed."], catch_exceptions=False)
+    kept = command.invoke(app, ["ask", "Where", "does", "the", "spare", "key", "hang?"], catch_exceptions=False)
+    assert "memory " in kept.stdout
+    assert "mnemon open" not in kept.stdout
 
     # Without words each line is a question, and a follow-up leans on the one before.
     lines = "When was the budget approved?\nand by whom?\n\n"

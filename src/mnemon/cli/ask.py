@@ -65,7 +65,8 @@ def _print_sentences(answer: Answered) -> None:
         say(f"[{place}] {one.title}, version {one.version_number}{where}: “{one_line(one.quote)}”")
         say(f"    {one.link}", "dim")
     _print_understood(answer)
-    say("The source of a number, with the words marked: mnemon open 1", "dim")
+    if answer.citations:
+        say("The source of a number, with the words marked: mnemon open 1", "dim")
     say(f"The answer with its proof, as a file: mnemon receipt {answer.query_id} -o answer.html", "dim")
     remember_shown((one.doc_version_id, one.start, one.end) for one in answer.citations)
     if answer.lexical_only:
