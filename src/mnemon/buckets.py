@@ -106,7 +106,7 @@ class StoredObject:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class BucketPatience:
     """How long an answer is waited for, and how often it is asked for."""
 
     connect_seconds: float = 5
@@ -118,11 +118,11 @@ class ObjectBucket:
     """One bucket. `requests` counts what was asked of it."""
 
     def __init__(
-        self, address: BucketAddress, keys: BucketKeys | None = None, patience: Patience | None = None
+        self, address: BucketAddress, keys: BucketKeys | None = None, patience: BucketPatience | None = None
     ) -> None:
         self.address = address
         self.requests = 0
-        self._patience = patience or Patience()
+        self._patience = patience or BucketPatience()
         self._keys = keys or BucketKeys()
 
     def pages(self, within: str = "", after: str = "", size: int | None = None) -> Iterator[list[StoredObject]]:

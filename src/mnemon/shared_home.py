@@ -16,7 +16,7 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from mnemon.buckets import BucketAddress, ObjectBucket, ObjectChanged, ObjectGone, Patience
+from mnemon.buckets import BucketAddress, BucketPatience, ObjectBucket, ObjectChanged, ObjectGone
 from mnemon.errors import BadSettings
 from mnemon.keyfile import KeyFolder, KeyPlace
 from mnemon.settings import Settings
@@ -30,7 +30,7 @@ FINGERPRINT_DOMAIN = b"mnemon/home-secret/1\n"
 HOW_TO_MAKE = "make one with `openssl rand -base64 32`, and give every gateway the same"
 AT_ONCE = 16
 # What lies there is small, and events wait for it: a bucket that hangs must not make them wait for minutes.
-PATIENCE = Patience(connect_seconds=3, read_seconds=5, tries=2)
+PATIENCE = BucketPatience(connect_seconds=3, read_seconds=5, tries=2)
 
 
 class StoreSecret:
