@@ -121,6 +121,8 @@ def test_erasures_of_all_gateways_are_on_one_list(home: SharedHome, other: Share
         assert list(listed.entries(before)) == some
     assert one.list_id() == two.list_id() and list(two.entries()) == erasures
     assert (one.size, two.size) == (3, 3)
+    store.put("here/erasures/notes of an operator.txt", "not ours")
+    assert (one.size, list(ErasureList(other).entries())) == (3, erasures)
     store.remove("here/erasures/00000003.jsonl")
     assert (one.size, two.size) == (2, 2), "a list that was shortened is shorter"
     store.put("here/erasures/00000003.jsonl", '{"tenant_id": "forged"}')

@@ -23,7 +23,7 @@ FINAL = frozenset(
     {"403", "AccessDenied", "AllAccessDisabled", "InvalidAccessKeyId", "NoSuchBucket", "SignatureDoesNotMatch"}
 )
 ABSENT = frozenset({"NoSuchKey", "404", "NotFound"})
-CHANGED = frozenset({"PreconditionFailed", "412"})
+CHANGED = frozenset({"PreconditionFailed", "412", "ConditionalRequestConflict", "409"})
 # What stores say of requests that they do not know, such as conditional writes.
 UNKNOWN = frozenset({"NotImplemented", "501"})
 

@@ -73,6 +73,25 @@ async def test_an_older_seal_does_not_take_the_place_of_a_newer_one(
     assert (await integrity.verify(tenant)).faults == []
 
 
+async def test_a_crossing_with_another_gateway_stops_nobody_elses_seal(
+    integrity: Integrity, log: EventLog, tenant: UUID, other_tenant: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await log.append(tenant, [order_placed("A-1")])
+    await log.append(other_tenant, [order_placed("B-1")])
+    sign = integrity.signer.sign_seal
+    crossed: list[UUID] = []
+
+    async def crossing(whose: UUID, legal_entity: str) -> object:
+        if not crossed:
+            crossed.append(whose)
+            raise ObjectChanged("Somebody else wrote it.")
+        return await sign(whose, legal_entity)
+
+    monkeypatch.setattr(integrity.signer, "sign_seal", crossing)
+    assert await integrity.seal_all() >= 1
+    assert await integrity.seal_all() == 1, "the next round seals what was crossed"
+
+
 async def test_signing_asks_for_as_much_after_many_checkpoints_as_after_few(
     integrity: Integrity, log: EventLog, tenant: UUID, shared: SharedHome
 ) -> None:

@@ -1,6 +1,7 @@
 """Where the lines of the erasure list are: a file that grows, or encrypted objects in the bucket of a shared home."""
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -9,6 +10,7 @@ from mnemon.keyfile import key_folder, write_once
 from mnemon.shared_home import Home, KeyBucket, SharedHome
 
 NAME, FOLDER = "erasures.jsonl", "erasures/"
+NUMBERED = re.compile(r"\d{8}\.jsonl")
 # A line that tells of nobody.
 EMPTY = "{}\n"
 
@@ -113,21 +115,25 @@ class LineBucket:
         """Looks on from where it ended before: objects are added only. If that one is gone, from the beginning."""
         if self._last and not self._objects.has(_name(self._last)):
             self._last = 0
-        for name in self._objects.names_after(_name(self._last)):
+        for name in self._names_after(self._last):
             self._last = int(name[:8])
         return self._last
 
     def close_holes(self) -> int:
         """Each number was given where the one before it was there."""
-        there = {int(name[:8]) for name in self._objects.names_after(_name(0))}
+        there = {int(name[:8]) for name in self._names_after(0)}
         missing = set(range(1, max(there, default=0) + 1)) - there
         for number in missing:
             self._objects.write_once(_name(number), EMPTY)
         return len(missing)
 
     def after(self, place: int) -> Iterator[str]:
-        for text in self._objects.read_all(self._objects.names_after(_name(place))):
+        for text in self._objects.read_all(self._names_after(place)):
             yield from text.splitlines()
+
+    def _names_after(self, number: int) -> list[str]:
+        """What somebody else laid there has no number, and is nothing to us."""
+        return [name for name in self._objects.names_after(_name(number)) if NUMBERED.fullmatch(name)]
 
 
 def line_place(home: Home) -> LinePlace:

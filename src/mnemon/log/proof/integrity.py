@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from uuid import UUID
 
+from mnemon.buckets import ObjectChanged
 from mnemon.db.database import Database
 from mnemon.errors import MnemonError
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
@@ -78,6 +79,8 @@ class Integrity:
                 made.append(await self.checkpoint(tenant, legal_entity))
             except CheckpointRefused as refusal:
                 self._report_refusal(tenant, legal_entity, refusal)
+            except ObjectChanged as crossed:
+                _report_crossing(tenant, legal_entity, crossed)
         for tenant in {row["tenant_id"] for row in rows}:
             await self._announce(tenant)
         return made
@@ -93,6 +96,8 @@ class Integrity:
                 sealed += 1
             except CheckpointRefused as refusal:
                 self._report_refusal(tenant, legal_entity, refusal)
+            except ObjectChanged as crossed:
+                _report_crossing(tenant, legal_entity, crossed)
         SEALED.inc(sealed)
         return sealed
 
@@ -203,6 +208,11 @@ class Integrity:
             log.error(
                 "log.checkpoint_refused", tenant_id=str(tenant), legal_entity=legal_entity, reason=refusal.message
             )
+
+
+def _report_crossing(tenant: UUID, legal_entity: str, crossed: ObjectChanged) -> None:
+    """Another gateway wrote, or the answer to our own writing was lost: the next round finds what is there."""
+    log.warning("log.checkpoint_crossed", tenant_id=str(tenant), legal_entity=legal_entity, reason=crossed.message)
 
 
 def _stretch(known: list[Checkpoint], number: int, of: int) -> tuple[Checkpoint | None, int]:
