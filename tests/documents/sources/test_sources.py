@@ -253,6 +253,11 @@ def test_a_link_put_there_at_the_last_moment_leads_nowhere(folder: Path, monkeyp
     assert read == [b"in inner"] and list(place.pages("")) == [[]]
 
 
+@pytest.mark.parametrize("place", ["\0", "a\0b", "~nobody-of-that-name/notes", "x" * 5_000])
+async def test_what_can_be_no_folder_is_refused(client: httpx.AsyncClient, admin: Person, place: str) -> None:
+    assert (await add(client, admin, location=place)).status_code == 422
+
+
 async def test_sources_are_the_administrators(client: httpx.AsyncClient, user: Person, folder: Path) -> None:
     assert (await add(client, user, location=str(folder))).status_code == 403
 

@@ -113,7 +113,11 @@ def opened_folders(setting: Sequence[str], slug: str | None) -> list[Path]:
 
 def allowed_folder(place: str, opened: Sequence[Path]) -> Path:
     """The folder itself, links followed, if it is one of those that are opened or below one."""
-    folder = Path(place).expanduser().resolve()
+    try:
+        folder = Path(place).expanduser().resolve()
+    except (ValueError, RuntimeError, OSError):
+        # A null character, the home of nobody, a link to itself.
+        raise PlaceRefused(f"{place!r} can be the name of no folder.", folder=place) from None
     if not any(folder.is_relative_to(one.resolve()) for one in opened):
         told = ", ".join(map(str, opened)) or "none"
         raise PlaceRefused(

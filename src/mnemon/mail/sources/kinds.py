@@ -34,7 +34,10 @@ class Brought:
 
 def source_type_of(location: str) -> SourceType:
     """A path is a file or a folder of this machine; anything else tells by its scheme."""
-    scheme = urlsplit(location).scheme.lower()
+    try:
+        scheme = urlsplit(location).scheme.lower()
+    except ValueError:
+        raise SourceRefused(f"{location!r} is no address: use a path, http(s), rsync or imap(s).") from None
     if scheme in SCHEMES and scheme != "file":
         return SCHEMES[scheme]
     if "::" in location and "/" not in location.partition("::")[0]:
@@ -45,4 +48,7 @@ def source_type_of(location: str) -> SourceType:
 
 
 def local_path(location: str) -> Path:
-    return Path(urlsplit(location).path if location.startswith("file://") else location).expanduser()
+    try:
+        return Path(urlsplit(location).path if location.startswith("file://") else location).expanduser()
+    except (ValueError, RuntimeError):
+        raise SourceRefused(f"{location!r} can be the name of no file or folder.") from None
