@@ -22,7 +22,7 @@ _WEEKDAYS = {
     )
     for name in names
 }
-_COUNTS = {
+GERMAN_NUMBERS = {
     "ein": 1, "eine": 1, "einer": 1, "einem": 1, "eines": 1, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6,
     "sieben": 7, "acht": 8, "neun": 9, "zehn": 10, "zwölf": 12, "vierzehn": 14,
 }  # fmt: skip
@@ -46,7 +46,7 @@ _SHORT = "Mo|Di|Mi|Do|Fr|Sa|So"
 _MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\b\.?"
 _YEAR = r"(?:\s+(?P<year>(?:19|20)\d\d))?"
 _EDGE = rf"(?:(?P<edge>{'|'.join(_EDGES)})\s+)?(?:de[rs]\s+|in\s+)?"
-_COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
+_COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(GERMAN_NUMBERS, key=len, reverse=True))})"
 _UNIT = r"(?P<unit>werktag|arbeitstag|tag|woche|monat|quartal|jahr)(?:e?[ns]|e)?\b"
 _WHICH = rf"(?P<which>{'|'.join(_STEPS)})e?[mnrs]?\s+"
 
@@ -146,7 +146,7 @@ def _edge(match: re.Match[str], period: DateRange) -> DateRange:
 
 def _count(match: re.Match[str]) -> int:
     word = match["count"].lower()
-    return int(word) if word.isdigit() else _COUNTS[word]
+    return int(word) if word.isdigit() else GERMAN_NUMBERS[word]
 
 
 # Tried in this order, after the English ones that look the same.

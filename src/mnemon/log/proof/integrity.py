@@ -1,7 +1,8 @@
 """Integrity in one place: sign, prove, export and verify a tenant's partitions."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from uuid import UUID
 
 from mnemon.buckets import ObjectChanged
@@ -75,12 +76,8 @@ class Integrity:
             rows = await (await owner.execute(GROWN)).fetchall()
         made = []
         for tenant, legal_entity in [(row["tenant_id"], row["legal_entity"]) for row in rows]:
-            try:
+            with self._passing_over(tenant, legal_entity):
                 made.append(await self.checkpoint(tenant, legal_entity))
-            except CheckpointRefused as refusal:
-                self._report_refusal(tenant, legal_entity, refusal)
-            except ObjectChanged as crossed:
-                _report_crossing(tenant, legal_entity, crossed)
         for tenant in {row["tenant_id"] for row in rows}:
             await self._announce(tenant)
         return made
@@ -91,13 +88,9 @@ class Integrity:
             rows = await (await session.execute(TO_SEAL)).fetchall()
         sealed = 0
         for tenant, legal_entity in [(row["tenant_id"], row["legal_entity"]) for row in rows]:
-            try:
+            with self._passing_over(tenant, legal_entity):
                 await self.signer.sign_seal(tenant, legal_entity)
                 sealed += 1
-            except CheckpointRefused as refusal:
-                self._report_refusal(tenant, legal_entity, refusal)
-            except ObjectChanged as crossed:
-                _report_crossing(tenant, legal_entity, crossed)
         SEALED.inc(sealed)
         return sealed
 
@@ -200,6 +193,19 @@ class Integrity:
         if self._events is not None:
             await announce(self._events, tenant)
 
+    @contextmanager
+    def _passing_over(self, tenant: UUID, legal_entity: str) -> Iterator[None]:
+        """What one partition refuses stops no other. Where another gateway wrote, or the answer to our own writing was
+        lost, the next round finds what is there."""
+        try:
+            yield
+        except CheckpointRefused as refusal:
+            self._report_refusal(tenant, legal_entity, refusal)
+        except ObjectChanged as crossed:
+            log.warning(
+                "log.checkpoint_crossed", tenant_id=str(tenant), legal_entity=legal_entity, reason=crossed.message
+            )
+
     def _report_refusal(self, tenant: UUID, legal_entity: str, refusal: CheckpointRefused) -> None:
         """Once for each partition: the sealing comes by every few seconds."""
         if (tenant, legal_entity) not in self._refused:
@@ -208,11 +214,6 @@ class Integrity:
             log.error(
                 "log.checkpoint_refused", tenant_id=str(tenant), legal_entity=legal_entity, reason=refusal.message
             )
-
-
-def _report_crossing(tenant: UUID, legal_entity: str, crossed: ObjectChanged) -> None:
-    """Another gateway wrote, or the answer to our own writing was lost: the next round finds what is there."""
-    log.warning("log.checkpoint_crossed", tenant_id=str(tenant), legal_entity=legal_entity, reason=crossed.message)
 
 
 def _stretch(known: list[Checkpoint], number: int, of: int) -> tuple[Checkpoint | None, int]:

@@ -5,6 +5,7 @@ from datetime import date
 
 from mnemon.documents.structure.calendar_words import MONTHS, NUMBERS, shifted
 from mnemon.documents.structure.dates import read_dates
+from mnemon.documents.structure.german_dates import GERMAN_NUMBERS
 from mnemon.semantics.extract.revision import Revision
 
 _MEETING = r"(?:meeting|sitting|session|assembly|sitzung|treffen|besprechung|versammlung|zusammenkunft)"
@@ -19,7 +20,7 @@ _ANNOUNCED = re.compile(
     r"\b(?:again|next|wieder|erneut))\b[^\n]*(?:\n+[^\n]{1,80})?",
     re.IGNORECASE,
 )
-_COUNTS = NUMBERS | {"ein": 1, "eine": 1, "einen": 1, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "zehn": 10}
+_COUNTS = NUMBERS | GERMAN_NUMBERS
 _UNITS = {"da": "day", "ta": "day", "we": "week", "wo": "week", "mo": "month"}
 # Only with an article: "before shearing" and "before each lecture" tell no day.
 _BEFORE_EVENT = re.compile(

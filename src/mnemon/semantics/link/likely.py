@@ -11,8 +11,8 @@ from mnemon.semantics.semantic_event import FACT_CONFIDENCE
 # Of those that may be meant so many of the latest are looked at, and so many of the likeliest of these weighed.
 _MOST_LOOKED_AT = 400
 _MOST_WEIGHED = 40
-# From the first number on a link is told as a fact: some seven of ten of those were right on documents that the weights
-# had not seen (training/README.md). From the second on a person is asked. What depends on what is never sure.
+# From the first number on a link is told as a fact: two of three of those were right, or more, on documents that the
+# weights had not seen (training/README.md). From the second on a person is asked. What depends on what is never sure.
 _LIMITS: dict[EventLinkKind, tuple[float, float]] = {
     "supersedes": (0.5, 0.1), "fulfils": (0.2, 0.04), "depends_on": (1.0, 0.2),
 }  # fmt: skip
