@@ -106,6 +106,15 @@ class StoredObject:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectVersion:
+    """One state of an object in a bucket that keeps them all, or the mark that it was deleted."""
+
+    key: str
+    version_id: str
+    newest: bool
+
+
+@dataclass(frozen=True, slots=True)
 class BucketPatience:
     """How long an answer is waited for, and how often it is asked for."""
 
@@ -206,24 +215,26 @@ class ObjectBucket:
         """Gone when this returns, also if it was not there."""
         self._ask("delete_object", key)
 
-    def remove_for_good(self, key: str, *, but_newest: bool = False) -> None:
-        """The same with every earlier version of it, where the bucket keeps them; or these alone."""
-        place = self.address.prefix + key
+    def versions(self, within: str) -> Iterator[ObjectVersion]:
+        """What the bucket has and had below `within`, and the marks of what was deleted."""
         more: dict[str, Any] = {}
+        while True:
+            answer = self._ask("list_object_versions", Prefix=self.address.prefix + within, **more)
+            for one in (*answer.get("Versions", ()), *answer.get("DeleteMarkers", ())):
+                yield ObjectVersion(one["Key"].removeprefix(self.address.prefix), one["VersionId"], one["IsLatest"])
+            if not answer.get("IsTruncated"):
+                return
+            more = {"KeyMarker": answer["NextKeyMarker"], "VersionIdMarker": answer["NextVersionIdMarker"]}
+
+    def remove_version(self, one: ObjectVersion) -> None:
+        self._ask("delete_object", one.key, VersionId=one.version_id)
+
+    def keeps_versions(self) -> bool:
+        """Or has kept them once; or may do so: who is not told must not take it for a no."""
         try:
-            while True:
-                answer = self._ask("list_object_versions", Prefix=place, **more)
-                for one in (*answer.get("Versions", ()), *answer.get("DeleteMarkers", ())):
-                    if one["Key"] == place and not (but_newest and one["IsLatest"]):
-                        self._ask("delete_object", key, VersionId=one["VersionId"])
-                if not answer.get("IsTruncated"):
-                    return
-                more = {"KeyMarker": answer["NextKeyMarker"], "VersionIdMarker": answer["NextVersionIdMarker"]}
-        except BucketUnavailable as failure:
-            if failure.details.get("store_says") not in UNKNOWN:
-                raise
-            if not but_newest:
-                self.remove(key)
+            return "Status" in self._ask("get_bucket_versioning")
+        except (BucketUnavailable, BucketRefused):
+            return True
 
     def _listed(self, one: dict[str, Any]) -> StoredObject:
         key = one["Key"].removeprefix(self.address.prefix)
@@ -254,7 +265,7 @@ class ObjectBucket:
                 raise ObjectChanged(f"{place} was written by somebody else meanwhile.") from None
             told = f"{place} cannot be reached: {code} {words}".strip()
             if code in FINAL or code in ABSENT:
-                raise BucketRefused(f"{told}. Check the bucket's name and the keys.") from None
+                raise BucketRefused(f"{told}. Check the bucket's name and the keys.", store_says=code) from None
             raise BucketUnavailable(f"{told}.", store_says=code) from None
         except (BotoCoreError, Boto3Error) as failure:
             raise BucketUnavailable(f"{place} cannot be reached: {failure}") from None

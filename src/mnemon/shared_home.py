@@ -16,6 +16,7 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from mnemon.bucket_versions import remove_earlier, remove_for_good
 from mnemon.buckets import BucketAddress, BucketPatience, ObjectBucket, ObjectChanged, ObjectGone
 from mnemon.errors import BadSettings
 from mnemon.keyfile import KeyFolder, KeyPlace
@@ -131,7 +132,7 @@ class KeyBucket:
 
     def remove(self, name: str) -> None:
         """With all versions: who destroys a key means that nobody has it any more."""
-        self._bucket.remove_for_good(self._within + name)
+        remove_for_good(self._bucket, self._within + name)
         self._read.pop(name, None)
 
     def reseal(self) -> int:
@@ -143,7 +144,7 @@ class KeyBucket:
             if not self._secret.has_closed(closed):
                 text = self._secret.open(closed, key, self.where(name))
                 self._bucket.write_if(key, self._secret.close(text, key), mark)
-                self._bucket.remove_for_good(key, but_newest=True)
+                remove_earlier(self._bucket, key)
                 changed += 1
         return changed
 

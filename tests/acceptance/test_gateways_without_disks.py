@@ -22,17 +22,19 @@ from mnemon.buckets import BucketUnavailable
 from mnemon.db.backup import backup, restore
 from mnemon.db.backup_keys import BackupKeys
 from mnemon.db.external import ExternalServer
-from mnemon.errors import BadSettings, Conflict
+from mnemon.errors import BackupFailed, BadSettings, Conflict
 from mnemon.ids import new_uuid
+from mnemon.keyfile import KeyFolder
 from mnemon.log.errors import CheckpointRefused, ErasureNotListed, KeyUnavailable, SubjectErased
 from mnemon.log.events import Actor, NewEvent
 from mnemon.log.home_sharing import share_home
 from mnemon.log.privacy import wrapping_keys
 from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.privacy.erasure_list import ErasureList
+from mnemon.log.proof.signing import PRIVATE_NAME
 from mnemon.log.types.event_type import EventType, PersonalField
 from mnemon.settings import Settings
-from mnemon.shared_home import SharedHome, home_of
+from mnemon.shared_home import KeyBucket, SharedHome, home_of
 from mnemon.verification.run import last_verified, verify_everything
 
 __all__ = ["store", "store_address"]
@@ -390,7 +392,9 @@ async def test_gateways_that_share_nothing_are_told_how_to(machines: Machines) -
             await two.log.append(tenant, [joined("m-2")])
 
 
-async def test_a_home_that_was_used_alone_is_brought_to_the_bucket(machines: Machines) -> None:
+async def test_a_home_that_was_used_alone_is_brought_to_the_bucket(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with machines.started("old", home_store=None) as (old,):
         tenant = await main_of(old)
         await old.log.register_type(tenant, JOINED, ADA)
@@ -406,10 +410,14 @@ async def test_a_home_that_was_used_alone_is_brought_to_the_bucket(machines: Mac
     with pytest.raises(BadSettings, match="`mnemon home share`"):
         async with machines.started("old"):
             pass
-    first = share_home(machines.shared("old"))
-    assert (first.erasures, first.checkpoints) == (1, 3)
+    with monkeypatch.context() as dying:
+        dying.setattr(KeyFolder, "remove", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            share_home(machines.shared("old"))
     again = share_home(machines.shared("old"))
-    assert (again.keys, again.erasures) == (first.keys, 0), "what was cut short can be done again"
+    assert (again.erasures, again.checkpoints) == (0, 3), "what was cut short can be done again"
+    with pytest.raises(BadSettings, match="has no keys to share"):
+        share_home(machines.shared("old"))
     shutil.rmtree(machines.folder / "old")
     async with machines.started("new", "other") as (new, other):
         assert new.erasures_repeated == 0 and new.integrity.public_key == key
@@ -418,6 +426,41 @@ async def test_a_home_that_was_used_alone_is_brought_to_the_bucket(machines: Mac
         await other.log.append(tenant, [joined("m-4")])
         await other.integrity.checkpoint(tenant)
         assert (await verify_everything(new, tenant)).intact
+
+
+async def test_after_sharing_and_a_discard_the_old_home_opens_no_backup_either(
+    machines: Machines, tmp_path: Path
+) -> None:
+    async with machines.started("old", home_store=None) as (old,):
+        tenant = await main_of(old)
+        await old.log.register_type(tenant, JOINED, ADA)
+        await old.log.append(tenant, [joined("m-1", "Gone Soon")])
+        await backup(machines.server, tmp_path / "kept.backup", BackupKeys(machines.folder / "old"))
+    share_home(machines.shared("old"))
+    # What is in the folder now is all that the old home has to open the backup with.
+    left = KeyFolder(machines.folder / "old").names()
+    assert not [name for name in left if name.startswith(("privacy-", "backup-", "session")) or name == PRIVATE_NAME]
+    async with machines.started("new") as (new,):
+        await erase(new, tenant, "m-1")
+        await new.privacy.rotate(discard=True)
+    for home in (machines.folder / "old", machines.shared("new")):
+        with pytest.raises(BackupFailed, match="is encrypted for the key"):
+            await restore(machines.server, tmp_path / "kept.backup", BackupKeys(home), replace=True, unsigned=True)
+
+
+async def test_keys_that_the_bucket_does_not_give_back_stay_in_the_home(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with machines.started("old", home_store=None):
+        pass
+    before = KeyFolder(machines.folder / "old").names()
+    write = KeyBucket.write_once
+    monkeypatch.setattr(
+        KeyBucket, "write_once", lambda place, name, text: name == "session.key" or write(place, name, text)
+    )
+    with pytest.raises(BadSettings, match="the keys stay in"):
+        share_home(machines.shared("old"))
+    assert KeyFolder(machines.folder / "old").names() == before
 
 
 async def test_the_keys_of_another_home_are_not_overwritten(machines: Machines) -> None:

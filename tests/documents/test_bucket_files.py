@@ -7,12 +7,15 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.buckets import BucketAddress, ObjectBucket
+from mnemon.bucket_versions import remove_below, remove_earlier, remove_for_good
+from mnemon.buckets import BucketAddress, BucketRefused, ObjectBucket, ObjectVersion
 from mnemon.cli.bucket_backups import backup_from, backup_to
 from mnemon.documents.intake.choose_files import files_for
 from mnemon.documents.intake.files import Files
+from mnemon.documents.purge import purge
 from mnemon.errors import BackupFailed, NotFound
 from mnemon.log.errors import ArchiveDamaged
+from mnemon.log.events import Actor
 from mnemon.log.privacy.archive_store import archive_store_for
 from mnemon.mail.archives.ranges import ArchivedMessage
 from mnemon.mail.storing.packs import Packs
@@ -66,6 +69,68 @@ async def test_a_document_goes_through_a_bucket(
     assert mnemon.files.intact_blob(tenant, content, "missing").read_text().startswith("Everyone")
 
 
+def versions(store: ObjectStore) -> list[str]:
+    """Everything that the bucket still has, marks of what was deleted included."""
+    found = store.client().list_object_versions(Bucket=store.bucket)
+    return [one["Key"] for one in (*found.get("Versions", ()), *found.get("DeleteMarkers", ()))]
+
+
+async def test_what_is_purged_is_gone_from_a_bucket_that_keeps_versions(
+    store: ObjectStore, mnemon: Mnemon, ingested: Ingested, tenant: UUID, eventually: Eventually, tmp_path: Path
+) -> None:
+    client = store.client()
+    client.put_bucket_versioning(Bucket=store.bucket, VersioningConfiguration={"Status": "Enabled"})
+    mnemon.files = files_for(mnemon.settings.model_copy(update={"blob_store": store.place}))
+    run = await ingested("Nobody may know of the second well.")
+
+    async def only_the_blob() -> bool:
+        return [key.split("/")[1] for key in versions(store)] == ["blobs"]
+
+    await eventually(only_the_blob)
+    [key] = versions(store)
+    # As if it had been deleted and put back by hand: earlier versions, and a mark, are left.
+    client.delete_object(Bucket=store.bucket, Key=key)
+    client.put_object(Bucket=store.bucket, Key=key, Body=b"Nobody may know of the second well.")
+    await purge(mnemon.log, mnemon.files, tenant, Actor("human", "u-1"), run["doc_id"])
+    assert versions(store) == []
+
+    archive = archive_store_for(Settings(home=tmp_path, archive_store=store.place))
+    await archive.put("a/one", b"payloads")
+    await archive.delete("a/one")
+    packs = Packs(files_of(tmp_path, store))
+    kept = packs.keep_mails(tenant, iter([ArchivedMessage(0, 6, b"secret")]), "eml")
+    assert kept is not None
+    packs.blank(tenant, kept.archive_id, [(0, 6)])
+    for one in client.list_object_versions(Bucket=store.bucket)["Versions"]:
+        content = client.get_object(Bucket=store.bucket, Key=one["Key"], VersionId=one["VersionId"])["Body"].read()
+        assert b"secret" not in content
+    packs.discard(tenant, kept.archive_id)
+    assert versions(store) == []
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_where_versions_may_be_left_the_store_is_asked_whether_it_keeps_any(
+    store: ObjectStore, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kept:
+        keep = {"Status": "Enabled"}
+        store.client().put_bucket_versioning(Bucket=store.bucket, VersioningConfiguration=keep)
+    bucket = ObjectBucket(BucketAddress.parse(store.place, "here"))
+    bucket.write("a/one", b"content")
+
+    def denied(within: str) -> list[ObjectVersion]:
+        raise BucketRefused("No.", store_says="AccessDenied")
+
+    monkeypatch.setattr(bucket, "versions", denied)
+    for remove in (remove_for_good, remove_below, remove_earlier):
+        if kept:
+            with pytest.raises(BucketRefused, match="s3:DeleteObjectVersion"):
+                remove(bucket, "a/one")
+        else:
+            remove(bucket, "a/one")
+    assert bucket.state("a/one") is None, "what can be done is done"
+
+
 async def test_archived_payloads_are_in_a_bucket(store: ObjectStore, tmp_path: Path) -> None:
     archive = archive_store_for(Settings(home=tmp_path, archive_store=store.place))
     await archive.put("a/one", b"payloads")
@@ -78,8 +143,6 @@ async def test_archived_payloads_are_in_a_bucket(store: ObjectStore, tmp_path: P
 
 
 def test_a_bucket_that_is_not_there_says_so(store: ObjectStore) -> None:
-    from mnemon.buckets import BucketRefused
-
     with pytest.raises(BucketRefused, match="NoSuchBucket"):
         list(ObjectBucket(BucketAddress("no-such-bucket", "", store.endpoint)).pages())
 

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from mnemon.buckets import ObjectChanged
 from mnemon.db.database import Database
 from mnemon.log.errors import CheckpointRefused
+from mnemon.log.proof import checkpoint_packs
 from mnemon.log.proof.bucket_checkpoints import BucketCheckpoints
 from mnemon.log.proof.checkpoint import Checkpoint
 from mnemon.log.proof.integrity import Integrity
@@ -135,6 +136,38 @@ async def test_a_receipt_is_by_the_first_checkpoint_that_covers_its_event(
         store.remove(key)
     with pytest.raises(CheckpointRefused, match="run verify"):
         kept.covering(tenant, "main", 1)
+
+
+async def test_all_are_read_in_packs_that_nobody_has_to_believe(
+    integrity: Integrity,
+    log: EventLog,
+    tenant: UUID,
+    store: ObjectStore,
+    shared: SharedHome,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(checkpoint_packs, "PACK", 5)
+    made = (await signed(integrity, log, tenant, 12)).list(tenant)
+    within = f"here/checkpoints/{tenant}/{b'main'.hex()}/"
+    pack, single = f"{within}packs/00001.jsonl", f"{within}kept/99999992-7.json"
+
+    def listed() -> tuple[list[Checkpoint], int]:
+        fresh, before = BucketCheckpoints(shared.bucket), shared.bucket.requests
+        return fresh.list(tenant), shared.bucket.requests - before
+
+    assert listed() == (made, 1 + 2 * (1 + 5 + 1) + 2), "who finds no pack reads each, and writes it"
+    assert listed() == (made, 1 + 2 + 2), "a listing, two packs, and the two that are in none yet"
+    client = store.client()
+    content = client.get_object(Bucket=store.bucket, Key=pack)["Body"].read()
+    store.put(pack, content.replace(b"statement", b"Statement"))
+    assert listed() == (made, 1 + 2 + 2 + 5 + 1), "what was changed there is passed over, and written again"
+    assert listed() == (made, 1 + 2 + 2)
+
+    original = client.get_object(Bucket=store.bucket, Key=single)["Body"].read()
+    store.put(single, original.replace(b'"frontier":["', b'"frontier":["00'))
+    assert BucketCheckpoints(shared.bucket).list(tenant)[6] != made[6], "no pack hides that one was changed"
+    store.remove(single)
+    assert BucketCheckpoints(shared.bucket).list(tenant) == [*made[:6], *made[7:]], "or that one is gone"
 
 
 async def test_an_auditor_checks_what_lies_in_the_bucket_without_mnemon(

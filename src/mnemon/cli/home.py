@@ -20,8 +20,8 @@ app = typer.Typer(help="The home: keys and checkpoints that gateways share.", no
 def share(as_json: Json = False) -> None:
     """Bring this home's keys, erasure list and checkpoints to MNEMON_HOME_STORE, for gateways on other machines.
 
-    Stop servers and workers first. Keys are encrypted with MNEMON_HOME_STORE_SECRET. Nothing is taken away here and
-    nothing overwritten there; afterwards move the folders `keys` and `checkpoints` of the home to a safe place.
+    Stop servers and workers first. Keys are encrypted with MNEMON_HOME_STORE_SECRET; once the bucket gives them back,
+    they are removed here, so that no copy outlives `mnemon privacy rotate --discard`. Nothing is overwritten there.
 
     Example: mnemon home share
     """
@@ -32,7 +32,8 @@ def share(as_json: Json = False) -> None:
     told = ", ".join(
         [counted(parts.keys, "key"), counted(parts.erasures, "erasure"), counted(parts.checkpoints, "checkpoint")]
     )
-    show(asdict(parts), as_json, lambda: say(f"{home.bucket.address} has the home now: {told}."))
+    only = f"The keys are nowhere else any more, and {SECRET} opens them: keep a copy of it apart."
+    show(asdict(parts), as_json, lambda: say(f"{home.bucket.address} has the home now: {told}. {only}"))
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """Sharing a home: its keys, erasure list and checkpoints are brought to the bucket that gateways share.
 
-Nothing is taken away here, and nothing in the bucket is overwritten; a run that was cut short is done again.
+Nothing in the bucket is overwritten; a run that was cut short is done again. The keys are in one place afterwards: a
+copy that stayed here would outlive `privacy rotate --discard`, and open old backups.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from mnemon.log.proof.checkpoint_files import CheckpointFiles
 from mnemon.log.proof.handover import NEXT_NAME, handovers
 from mnemon.log.proof.signing import PRIVATE_NAME
 from mnemon.log.proof.signing_keys import NUMBERED, as_shared
-from mnemon.shared_home import KEYS, SharedHome
+from mnemon.shared_home import KEYS, KeyBucket, SharedHome
 
 # What every gateway needs of the folder `keys` as it is there. The signing key has another form in the bucket.
 ALIKE = ("privacy-", "backup-", "session.key")
@@ -44,7 +45,23 @@ def share_home(home: SharedHome) -> SharedParts:
     there = home.sealed(KEYS)
     for name, text in texts.items():
         there.write_once(name, text)
-    return SharedParts(len(texts), _share_erasures(home), _share_checkpoints(home))
+    parts = SharedParts(len(texts), _share_erasures(home), _share_checkpoints(home))
+    _let_go(own, there, texts)
+    return parts
+
+
+def _let_go(own: KeyFolder, there: KeyBucket, texts: dict[str, str]) -> None:
+    """Of what the bucket gives back as it was. The signing key last: as long as it is here, all of this can be done
+    again."""
+    for name, text in texts.items():
+        if there.read(name) != text:
+            raise BadSettings(f"{there.where(name)} is not what was written there: the keys stay in {own.where()}.")
+    for name in own.names():
+        if name.startswith(ALIKE):
+            own.remove(name)
+    for start in ALIKE:
+        own.clear_drafts(start)
+    own.remove(PRIVATE_NAME)
 
 
 def _refuse_other_keys(home: SharedHome, texts: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+from mnemon.bucket_versions import remove_below, remove_earlier, remove_for_good
 from mnemon.buckets import ObjectBucket, ObjectGone
 from mnemon.documents.intake.files import HASH, Files, Incoming, Received
 from mnemon.ids import new_uuid
@@ -54,9 +55,7 @@ class BucketFiles(Files):
 
     def discard_upload(self, tenant: UUID, run_id: UUID) -> None:
         super().discard_upload(tenant, run_id)
-        for page in self.bucket.pages(f"uploads/{tenant}/{run_id}/"):
-            for one in page:
-                self.bucket.remove(one.key)
+        remove_below(self.bucket, f"uploads/{tenant}/{run_id}/")
 
     def keep(self, tenant: UUID, upload: Path, content_hash: str) -> Path:
         blob = super().keep(tenant, upload, content_hash)
@@ -74,10 +73,12 @@ class BucketFiles(Files):
 
     def discard_blob(self, tenant: UUID, content_hash: str) -> None:
         super().discard_blob(tenant, content_hash)
-        self.bucket.remove(_key(tenant, self.blob(tenant, content_hash)))
+        remove_for_good(self.bucket, _key(tenant, self.blob(tenant, content_hash)))
 
     def share(self, kept: Path) -> None:
+        """What it was before is gone with this: a mail that was purged must not be left in an earlier version."""
         self.bucket.write_file(self._shared_key(kept), kept)
+        remove_earlier(self.bucket, self._shared_key(kept))
         self._note(kept)
 
     def shared(self, kept: Path) -> Path:
@@ -101,7 +102,7 @@ class BucketFiles(Files):
     def discard_shared(self, kept: Path) -> None:
         super().discard_shared(kept)
         _note_of(kept).unlink(missing_ok=True)
-        self.bucket.remove(self._shared_key(kept))
+        remove_for_good(self.bucket, self._shared_key(kept))
 
     def _shared_key(self, kept: Path) -> str:
         return f"blobs/{kept.relative_to(self.blobs).as_posix()}"

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+from mnemon.bucket_versions import remove_for_good
 from mnemon.buckets import ObjectBucket, ObjectGone
 from mnemon.log.errors import ArchiveDamaged
 
@@ -25,7 +26,7 @@ class BucketArchive:
             ) from None
 
     async def delete(self, key: str) -> None:
-        await asyncio.to_thread(self._bucket.remove, key)
+        await asyncio.to_thread(remove_for_good, self._bucket, key)
 
     async def keys(self) -> AsyncIterator[str]:
         pages = self._bucket.pages()

@@ -1,4 +1,7 @@
-"""Checkpoints in a bucket: an object for each, written once, and one per partition that is its seal."""
+"""Checkpoints in a bucket: an object for each, written once, and one per partition that is its seal.
+
+An object for each, so that none can be written over another; what reads them all reads packs of them.
+"""
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -11,6 +14,7 @@ import orjson
 from mnemon.buckets import PAGE, ObjectBucket, ObjectChanged, ObjectGone, StoredObject
 from mnemon.log.errors import CheckpointRefused
 from mnemon.log.events import MAIN
+from mnemon.log.proof import checkpoint_packs as packs
 from mnemon.log.proof.checkpoint import Checkpoint, NewestSigned, read_checkpoint
 
 FOLDER, KEPT, SEAL = "checkpoints/", "kept/", "seal.json"
@@ -27,11 +31,14 @@ class BucketCheckpoints:
 
     def __init__(self, bucket: ObjectBucket) -> None:
         self._bucket = bucket
+        self._packs = packs.CheckpointPacks(bucket)
         self._read: OrderedDict[tuple[str, str], bytes] = OrderedDict()
 
     def list(self, tenant: UUID, legal_entity: str = MAIN) -> list[Checkpoint]:
         """All that are kept for good, the oldest first."""
-        return [*self._all([*self._listed(tenant, legal_entity)][::-1])]
+        listed = [*self._listed(tenant, legal_entity)][::-1]
+        groups = packs.in_packs(listed, (_number(one.key) for one in listed))
+        return [one for number, group in groups.items() for one in self._group(tenant, legal_entity, number, group)]
 
     def count(self, tenant: UUID, legal_entity: str = MAIN) -> int:
         return sum(1 for _ in self._listed(tenant, legal_entity))
@@ -118,6 +125,22 @@ class BucketCheckpoints:
         if found is None or _number(found.key):
             return found
         return next(self._listed(tenant, legal_entity), None)
+
+    def _group(
+        self, tenant: UUID, legal_entity: str, number: int, listed: Sequence[StoredObject]
+    ) -> Sequence[Checkpoint]:
+        """Those of one pack. It is made by the first who had to read all of them one by one."""
+        folder, whole = _folder(tenant, legal_entity), len(listed) == packs.PACK
+        packed = self._packs.read(folder, number) if whole and not self._remembers(listed) else None
+        with ThreadPoolExecutor(AT_ONCE) as readers:
+            found = [*readers.map(lambda one: (packed or {}).get(one.etag) or self._content(one), listed)]
+        lines = [line for line in found if line is not None]
+        if packed is not None and len(lines) == len(listed) and any(one.etag not in packed for one in listed):
+            self._packs.write(folder, number, listed, lines)
+        return [read_checkpoint(line) for line in lines]
+
+    def _remembers(self, listed: Sequence[StoredObject]) -> bool:
+        return all((one.key, one.etag) in self._read for one in listed)
 
     def _all(self, listed: Sequence[StoredObject]) -> Sequence[Checkpoint]:
         with ThreadPoolExecutor(AT_ONCE) as readers:
