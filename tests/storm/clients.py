@@ -98,15 +98,17 @@ class Client:
             await asyncio.sleep(0.2)
 
     async def _follow(self, run: str) -> None:
-        """Until it has been read, for a while: the wait that a user has."""
-        began = self.ledger.uploads[run][1]
-        while not self.ending and time.monotonic() - began < 60:
+        """Until it has ended: the wait that a user has, however long. Of one that lasts when the storm ends, what it
+        has been so far; who waits for ever is told as stuck."""
+        word, began = self.ledger.uploads[run]
+        status = "queued"
+        while not self.ending and status not in ("succeeded", "failed"):
             answer = await self._ask("GET", f"/v1/ingestion-runs/{run}")
-            if answer is not None and answer.status_code == 200 and answer.json()["status"] == "succeeded":
-                self.ledger.waits.append(time.monotonic() - began)
-                await self._find(self.ledger.uploads[run][0])
-                return
+            status = answer.json()["status"] if answer is not None and answer.status_code == 200 else status
             await asyncio.sleep(0.1)
+        self.ledger.waits.append(time.monotonic() - began)
+        if status == "succeeded":
+            await self._find(word)
 
     async def _find(self, word: str) -> None:
         """Who was told that a file is read can find it."""
