@@ -10,7 +10,7 @@
 5. `pinned_keys`       which keys may sign a tenant's checkpoints, by the log and by the database
 6. `checkpoint`        signed statements of how far a partition had come
 7. `checkpoint_store`  where they are kept, outside the database: `checkpoint_files`, or `bucket_checkpoints` that
-                       several machines write
+                       several machines write and that are read together as `checkpoint_packs`
 8. `signer`            signs checkpoints, which are kept for good, and seals, each in place of the one before
 9. `recorded`          what the database says was signed, compared with the files
 10. `sealing`          signs the newest events every few seconds of activity
