@@ -33,7 +33,7 @@
   }
   for (const one of document.querySelectorAll("th:not([scope])")) if (!one.closest(".prose, .text")) say("no scope", one);
   for (const one of document.querySelectorAll("[role]"))
-    if (!"alert status search img group list dialog navigation".split(" ").includes(one.getAttribute("role"))) say("an odd role", one);
+    if (!"alert status search img group list dialog navigation tooltip".split(" ").includes(one.getAttribute("role"))) say("an odd role", one);
   for (const one of document.querySelectorAll("[aria-labelledby], [aria-describedby], label[for]"))
     for (const id of (one.getAttribute("aria-labelledby") ?? one.getAttribute("aria-describedby") ?? one.htmlFor).split(/\s+/))
       if (!document.getElementById(id)) say("names what is not there", one);

@@ -87,4 +87,10 @@ def test_a_hostile_text_is_shown_whole(piece: str) -> None:
 
 
 def test_a_passage_is_shown_without_signs() -> None:
-    assert plain_words("## Prices\n\n- **39** euro, [list](https://a.b)\n\n| a | b |") == "Prices 39 euro, list a b"
+    assert plain_words("## Prices\n\n- **39** euro, [list](https://a.b)\n\n| a | b |") == "Prices: 39 euro, list a b"
+
+
+def test_a_heading_does_not_run_into_the_text_below_it() -> None:
+    assert plain_words("## 2. Models\n\nRafael would rather have one price.") == (
+        "2. Models: Rafael would rather have one price."
+    )

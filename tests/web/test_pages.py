@@ -40,7 +40,7 @@ async def test_a_newcomer_logs_in_by_the_printed_link_and_later_by_password(site
         await page.click("nav >> text=More")
         await page.click("nav >> text=Server")
         assert "works" in await page.inner_text("tr:has-text('database')")
-        await page.click("main >> text=Help")
+        await page.click("main >> text=How to let an agent or a script in")
         await page.locator(f"main >> text={site.url}/mcp").first.wait_for()
         await page.click("text=Log out")
         await page.fill("input[name=email]", "ana@example.org")

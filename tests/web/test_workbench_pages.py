@@ -114,7 +114,7 @@ async def test_a_type_is_registered_and_an_event_recorded_by_forms(
     made = await send(client, admin, "/workbench/events.append", 200, events=json.dumps([DECISION]))
     assert "Done" in made
     types = await see("/workbench/event_types.list?asked=1")
-    assert f"<td>{DECISION_TYPE['type']}</td>" in types
+    assert f'<td class="words" data-name="Type">{DECISION_TYPE["type"]}</td>' in types
     terms = await see("/privacy/terms")
     assert f">{DECISION_TYPE['type']}</a>" in terms
     assert "7 years" in terms

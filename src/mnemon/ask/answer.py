@@ -127,6 +127,12 @@ class Asking:
         findings = await self.find(tenant, actor, asked.full, filters)
         return await self._conclude(tenant, actor, asked, findings, began)
 
+    def begin(
+        self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters = EVERYTHING
+    ) -> "asyncio.Task[Answer]":
+        """The same, going on and recorded even if whoever asked hangs up."""
+        return self._kept(asyncio.create_task(self.ask(tenant, actor, question, filters)))
+
     async def stream(
         self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters = EVERYTHING
     ) -> AsyncIterator[tuple[str, dict[str, Any]]]:
@@ -145,8 +151,7 @@ class Asking:
             ranked = findings.ranked
             passages = [_brief(hit) for hit in findings.hits if ranked.order]
             evidence = {"passages": passages, "mode": _mode(ranked)}
-        self._unfinished.add(concluding)
-        concluding.add_done_callback(self._finished)
+        self._kept(concluding)
         yield "evidence", evidence
         answer = await asyncio.shield(concluding)
         for sentence in answer.sentences:
@@ -154,6 +159,11 @@ class Asking:
         if answer.refusal:
             yield "refusal", answer.refusal.as_json()
         yield "done", answer.as_json()
+
+    def _kept(self, task: "asyncio.Task[Answer]") -> "asyncio.Task[Answer]":
+        self._unfinished.add(task)
+        task.add_done_callback(self._finished)
+        return task
 
     def _finished(self, task: asyncio.Task[Answer]) -> None:
         self._unfinished.discard(task)

@@ -47,10 +47,12 @@ class Form(Generic[In]):
     def value(self, name: str) -> str:
         return self.given.get(name, "")
 
-    def fields(self, *without: str) -> Iterator[FormField]:
-        for name, one in offered(self.operation, self.differences).items():
+    def fields(self, *without: str, first: Sequence[str] = ()) -> Iterator[FormField]:
+        """`first` stand before the others: what people look for, before what programs name."""
+        known = offered(self.operation, self.differences)
+        for name in [*(name for name in first if name in known), *(name for name in known if name not in first)]:
             if name not in (*without, "cursor"):
-                yield self._field(name, one)
+                yield self._field(name, known[name])
 
     def narrowed(self, *without: str) -> dict[str, str]:
         """What is set, for the address of the next page; without these."""

@@ -30,6 +30,8 @@ INLINE = re.compile(
 SIGNS = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+(?=\S)|```\w*|\|?[ \t]*:?-{3,}[-:| \t]*$)|\*\*|__|`", re.MULTILINE
 )
+# A heading above its text, which on one line would run into it.
+HEADED = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(.*?\w)[ \t]*$(?=\s*\S)", re.MULTILINE)
 LINKED = re.compile(r"!?\[([^\[\]\n]{1,400})\]\([^()\s]{1,1000}\)")
 TAGS = {"strong": "strong", "strong2": "strong", "em": "em", "em2": "em", "gone": "del"}
 SAFE_TARGET = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
@@ -61,7 +63,7 @@ def render_markdown(text: str, first: int = 0, last: int | None = None, start: i
 
 def plain_words(text: str) -> str:
     """A passage of Markdown on one line, without the signs that say how it looks."""
-    bare = SIGNS.sub("", text)
+    bare = SIGNS.sub("", HEADED.sub(r"\1:", text))
     return " ".join(LINKED.sub(r"\1", bare).replace("|", " ").split())
 
 

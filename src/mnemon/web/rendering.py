@@ -154,12 +154,17 @@ def problem_page(visitor: Visitor | None, message: str, status: int) -> Response
 
 
 def render(name: str, *, status_code: int = 200, visitor: Visitor | None, **values: object) -> Response:
+    return HTMLResponse(written(name, visitor=visitor, **values), status_code, {"Cache-Control": "no-store"})
+
+
+def written(name: str, *, visitor: Visitor | None, **values: object) -> str:
+    """A page, or a part of one."""
     text = templates.get_template(name).render(version=__version__, visitor=visitor, **values)
     if visitor and visitor.form_token:
         # Put in here, so that no form can be without it.
         field = f'<input type="hidden" name="{FORM_FIELD}" value="{visitor.form_token}">'
         text = FORM.sub(lambda found: found[0] + field, text)
-    return HTMLResponse(text, status_code, {"Cache-Control": "no-store"})
+    return text
 
 
 def id_of(text: str) -> UUID:

@@ -7,7 +7,7 @@ from mnemon.api.access import MnemonPart, address_of
 from mnemon.api.ingest import read_upload, take_one_of_many
 from mnemon.api.uploads import UploadForm
 from mnemon.documents import operations
-from mnemon.documents.extraction.kinds import EXTENSIONS
+from mnemon.documents.extraction.kinds import EXTENSIONS, PICTURES
 from mnemon.documents.ingest.job import INGEST
 from mnemon.documents.intake.origin_fields import UploadFields
 from mnemon.documents.intake.upload import upload
@@ -20,6 +20,13 @@ from mnemon.web.rendering import FORM_FIELD, as_page, has_worker, problem_page, 
 router = APIRouter(include_in_schema=False)
 FEW_FIELDS = Differs("The page asks little; REST and the command take the rest.")
 ASKED_THERE = ("file", "tags", "visibility_scope", "retention_policy", "new_version_of")
+# As people call them; a test sees that no kind is left out.
+SAID = {
+    "PDF": ("pdf",), "Word": ("docx",), "Excel": ("xlsx",), "PowerPoint": ("pptx",),
+    "OpenDocument": ("odt", "ods", "odp"), "RTF": ("rtf",), "EPUB": ("epub",), "HTML": ("html",), "Markdown": ("md",),
+    "plain text": ("txt",), "mail": ("eml",), "CSV": ("csv",), "JSON and chat exports": ("json",),
+    "subtitles": ("srt", "vtt"), "scans and pictures": PICTURES, "ZIP": ("zip",),
+}  # fmt: skip
 ON_A_FORM = {name: FEW_FIELDS for name in UploadFields.model_fields if name not in ASKED_THERE}
 
 
@@ -34,7 +41,7 @@ async def upload_page(request: Request, mnemon: MnemonPart) -> Response:
         asked = read_input(operations.get, {"doc_id": replaced})
         document = await operations.get(mnemon, Caller.of(visitor.principal), asked)
     return render(
-        "upload.html", here="upload", visitor=visitor, extensions=EXTENSIONS, largest=mnemon.files.largest,
+        "upload.html", here="upload", visitor=visitor, extensions=EXTENSIONS, kinds=SAID, largest=mnemon.files.largest,
         document=document,
     )  # fmt: skip
 

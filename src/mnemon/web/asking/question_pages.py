@@ -1,24 +1,25 @@
 """The pages to ask and to search on, with one's own earlier questions."""
 
 import re
-from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
 from mnemon.api.access import MnemonPart
-from mnemon.app import Mnemon
 from mnemon.ask import operations
 from mnemon.ask.hits import PassageHit
+from mnemon.ask.inputs import Question
+from mnemon.ask.outputs import PassagesFound
 from mnemon.ask.proving.printable import as_page as printed
-from mnemon.ask.query_log import ASKED
+from mnemon.ask.recall import Remembered
 from mnemon.ask.wording import words_of
 from mnemon.documents.samples import sample_files
-from mnemon.errors import InvalidRequest, NotFound
-from mnemon.ids import new_uuid
-from mnemon.log_operations.events import read as read_log
-from mnemon.operations import Caller, Differs, read_input
-from mnemon.web.asking.glance import glance
-from mnemon.web.forms import binds, form_of
+from mnemon.errors import InvalidRequest
+from mnemon.operations import Caller, Differs
+from mnemon.search.questions import checked_question
+from mnemon.web.asking.glance import Glance, glance
+from mnemon.web.asking.own_questions import OwnQuestion, own_questions
+from mnemon.web.asking.streamed import conversation_of, stream_answer
+from mnemon.web.forms import Form, binds, form_of
 from mnemon.web.markdown import MARKDOWN, plain_words
 from mnemon.web.rendering import Visitor, as_page, render, templates, visit
 
@@ -33,19 +34,9 @@ ONE_PAGE = {
     "explain": Differs("The parts of a score are for those who tune the search."),
 }
 ANSWERED_HERE = {
-    "stream": Differs("The page's script asks REST for the answer as it comes."),
+    "stream": Differs("The page is sent at once and the answer follows in it, always."),
     "explain": Differs("What spoke for each statement is for those who tune the judgement."),
 }
-REMEMBERED = 15
-
-
-@dataclass(frozen=True)
-class OwnQuestion:
-    """A question that the visitor asked before."""
-
-    words: str
-    answered: bool
-    asked_at: str
 
 
 @router.get("/")
@@ -55,34 +46,28 @@ async def ask_page(request: Request, mnemon: MnemonPart) -> Response:
     """The question's page, with its answer: it reads without a script, and its address can be shared."""
     visitor = await visit(request, operations.ask.action)
     form = form_of(operations.ask, request.query_params, differences=ANSWERED_HERE)
-    answer, problem = None, None
     try:
         asked = form.asked() if form.value("question") else None
-        answer = await operations.ask(mnemon, Caller.of(visitor.principal), asked) if asked else None
-    except (InvalidRequest, NotFound) as refusal:
-        problem = refusal
-    return render(
-        "ask.html", status_code=problem.status if problem else 200, here="ask", visitor=visitor, form=form,
-        answer=answer, problem=problem, glance=None if form.value("question") else await glance(mnemon, visitor),
-        history=await _history(mnemon, visitor),
-        sample=len(sample_files()), conversation=form.value("conversation_id") or f"page-{new_uuid()}",
+        if asked:
+            # Refused here, while the page can still say so in its status.
+            checked_question(asked.question)
+            return stream_answer(request, mnemon, visitor, form, asked)
+    except InvalidRequest as refusal:
+        return _unasked(visitor, form, await own_questions(mnemon, visitor), problem=refusal)
+    return _unasked(
+        visitor, form, await own_questions(mnemon, visitor), shown_first=await glance(mnemon, visitor)
     )  # fmt: skip
 
 
-async def _history(mnemon: Mnemon, visitor: Visitor) -> list[OwnQuestion]:
-    """The visitor's own: the log holds them sealed with their key, and shows them to nobody else."""
-    wanted = {
-        "stream_type": "actor", "stream_id": visitor.principal.actor.id, "type": [ASKED.type],
-        "direction": "backward", "limit": 4 * REMEMBERED,
-    }  # fmt: skip
-    found = await read_log(mnemon, Caller.of(visitor.principal), read_input(read_log, wanted))
-    questions: dict[str, OwnQuestion] = {}
-    for event in found.events:
-        words = event["data"].get("question")
-        if isinstance(words, str) and words not in questions:
-            answered = event["data"].get("outcome") == "answered"
-            questions[words] = OwnQuestion(words, answered, str(event["recorded_at"]))
-    return list(questions.values())[:REMEMBERED]
+def _unasked(
+    visitor: Visitor, form: Form[Question], history: list[OwnQuestion], *, problem: InvalidRequest | None = None,
+    shown_first: Glance | None = None,
+) -> Response:  # fmt: skip
+    return render(
+        "ask.html", status_code=problem.status if problem else 200, here="ask", visitor=visitor, form=form,
+        problem=problem, glance=shown_first, history=history, sample=len(sample_files()), answer_here=None,
+        conversation=conversation_of(form),
+    )  # fmt: skip
 
 
 @router.get("/answers/{query_id}/file")
@@ -116,8 +101,14 @@ async def search_page(request: Request, mnemon: MnemonPart) -> Response:
     return render(
         "search.html", status_code=problem.status if problem else 200, here="search", visitor=visitor, form=form,
         found=found, problem=problem, offset=first, before=max(0, first - ON_A_PAGE),
-        looked_for=stems_of(form.value("query")),
+        looked_for=stems_of(form.value("query")), remembered=_telling(found) if found else [],
     )  # fmt: skip
+
+
+def _telling(found: PassagesFound) -> list[Remembered]:
+    """What memory says as well as the passages of this page do; its scores compare with theirs."""
+    least = min((one.score for one in found.items), default=0.0)
+    return [one for one in found.remembered if one.score >= least]
 
 
 def stems_of(query: str) -> list[str]:

@@ -7,10 +7,11 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
+from markupsafe import Markup, escape
 
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
-from mnemon.errors import MnemonError
+from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.memory.operations import objects
 from mnemon.memory.operations.object_outputs import HistoryOut, ViewedObject
 from mnemon.operations import Caller, Differs, Operation, read_input
@@ -83,9 +84,13 @@ def _new(visitor: Visitor, given: dict[str, str], problem: MnemonError | None = 
 @router.get("/memory/{emo_id}")
 @as_page
 @binds(objects.get, BY_PAGE, also=[objects.history])
-async def object_page(request: Request, mnemon: MnemonPart, emo_id: str, branch: str = "main") -> Response:
+async def object_page(
+    request: Request, mnemon: MnemonPart, emo_id: str, branch: str = "main", start: int = 0, end: int = 0
+) -> Response:
+    """Of a version, with the cited words marked, where a citation opens it."""
     visitor = await visit(request, objects.get.action)
-    return await _object(mnemon, visitor, emo_id, branch, as_of=request.query_params.get("as_of"))
+    as_of = request.query_params.get("as_of")
+    return await _object(mnemon, visitor, emo_id, branch, as_of=as_of, cited=(start, end))
 
 
 @router.get("/memory/{emo_id}/diff")
@@ -163,7 +168,7 @@ async def _changed(
 
 async def _object(
     mnemon: Mnemon, visitor: Visitor, emo_id: str, branch: str, *, as_of: str | None = None,
-    problem: MnemonError | None = None, mine: str | None = None,
+    problem: MnemonError | None = None, mine: str | None = None, cited: tuple[int, int] = (0, 0),
 ) -> Response:  # fmt: skip
     caller, here = Caller.of(visitor.principal), {"emo_id": emo_id, "branch": branch}
     history: HistoryOut = await objects.history(mnemon, caller, read_input(objects.history, here))
@@ -172,12 +177,25 @@ async def _object(
         asked = read_input(objects.get, here | ({"as_of": as_of} if as_of else {}))
         one = await objects.get(mnemon, caller, asked)
     tied = await _words_of(mnemon, caller, branch, [tie.target_emo_id for tie in one.links]) if one else {}
-    prose = render_markdown(one.content) if one and one.mime_type == MARKDOWN else None
+    words = _as_it_reads(one, *cited) if one else None
     return render(
         "memory_object.html", status_code=problem.status if problem else 200, here="memory", visitor=visitor, one=one,
-        history=history, emo_id=emo_id, branch=branch, as_of=as_of, problem=problem, mine=mine, prose=prose,
-        tied=tied,
+        history=history, emo_id=emo_id, branch=branch, as_of=as_of, problem=problem, mine=mine, words=words,
+        cited=cited[1] > 0, tied=tied,
     )  # fmt: skip
+
+
+def _as_it_reads(one: ViewedObject, start: int, end: int) -> Markup:
+    """Its content, with `[start, end)` marked where that is asked for."""
+    marked = end > 0
+    if marked and not 0 <= start < end <= len(one.content):
+        raise InvalidRequest(f"{start}-{end} is no span of this text of {len(one.content)} characters.")
+    if one.mime_type == MARKDOWN:
+        return render_markdown(one.content, 0, None, *((start, end) if marked else (-1, -1)))
+    if not marked:
+        return escape(one.content)
+    pieces = (one.content[:start], one.content[start:end], one.content[end:])
+    return Markup('%s<mark id="cited">%s</mark>%s') % pieces
 
 
 async def _words_of(mnemon: Mnemon, caller: Caller, branch: str, ids: Iterable[object]) -> dict[str, str]:

@@ -9,6 +9,8 @@ from mnemon.memory.operations.graph import GraphOut
 WIDTH, HEIGHT = 760.0, 440.0
 MOST_DRAWN = 60
 LONGEST_LABEL = 24
+# Of a few, more words have room.
+FEW, LONGEST_OF_FEW = 8, 38
 # About so wide is a letter.
 LETTER = 7.5
 # Why each version came to be would hide what is tied: the table and the history tell it.
@@ -62,9 +64,10 @@ def graph_picture(graph: GraphOut, words: Mapping[str, str]) -> GraphPicture | N
         return None
     rings = _rings(ties)
     places = {name: place for ring, names in enumerate(rings) for name, place in _around(names, ring, len(rings))}
+    longest = LONGEST_OF_FEW if len(places) <= FEW else LONGEST_LABEL
     nodes = [
         DrawnNode(
-            name, _short(words.get(name) or kinds.get(name) or name), words.get(name) or name, *place,
+            name, _short(words.get(name) or kinds.get(name) or name, longest), words.get(name) or name, *place,
             kinds.get(name, "outside"), place[0] < WIDTH / 2 - 1,
         )
         for name, place in places.items()
@@ -110,5 +113,5 @@ def _around(names: Sequence[str], ring: int, rings: int) -> list[tuple[str, tupl
     ]
 
 
-def _short(words: str) -> str:
-    return words if len(words) <= LONGEST_LABEL else f"{words[: LONGEST_LABEL - 1].rstrip()}…"
+def _short(words: str, longest: int) -> str:
+    return words if len(words) <= longest else f"{words[: longest - 1].rstrip()}…"

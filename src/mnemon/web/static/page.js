@@ -16,17 +16,4 @@ export async function call(path, options = {}) {
   return answer;
 }
 
-export async function reasonOf(answer) {
-  try {
-    return (await answer.json()).error ?? answer.statusText;
-  } catch {
-    return answer.statusText || "The server did not answer.";
-  }
-}
-
-// Where the document is open at exactly these words.
-export function placeOf({ doc_id, doc_version_id, start, end }) {
-  return `/documents/${doc_id}?version=${doc_version_id}&start=${start}&end=${end}#cited`;
-}
-
 export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));

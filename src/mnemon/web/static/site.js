@@ -7,7 +7,8 @@ for (const one of document.querySelectorAll(".graph")) one.scrollLeft = (one.scr
 export function localise(one) {
   const moment = new Date(one.dateTime);
   if (Number.isNaN(moment.getTime())) return;
-  one.textContent = moment.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  // In the reader's zone, and written as the page writes its days.
+  one.textContent = moment.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
 document.addEventListener("click", async (event) => {

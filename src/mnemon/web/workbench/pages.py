@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from jinja2 import Undefined
+from markupsafe import Markup, escape
 
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
@@ -88,7 +90,21 @@ def _table(value: Any) -> list[str]:
     return list(dict.fromkeys(name for one in value for name, cell in one.items() if not isinstance(cell, dict | list)))
 
 
+def _told(value: Any) -> Any:
+    """A value as people read it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None or isinstance(value, Undefined) else value
+
+
+def _coded(text: str) -> Markup:
+    """What stands between backticks, in the letters of code."""
+    parts = text.split("`")
+    shown = (Markup("<code>%s</code>") % part if at % 2 else escape(part) for at, part in enumerate(parts))
+    return Markup("").join(shown)
+
+
 for _group in WORKBENCH.values():
     for _one in _group:
         _add(_one)
-templates.filters["columns"] = _table
+templates.filters |= {"columns": _table, "told": _told, "coded": _coded}
