@@ -8,6 +8,7 @@ import pytest
 from mnemon.mail.archives.mbox import split_archive
 from mnemon.mail.archives.opening import ArchiveStream
 from mnemon.mail.archives.ranges import ArchivedMessage
+from mnemon.mail.message.headers import read_headers
 from mnemon.mail.message.message import MailAddress
 from mnemon.mail.message.reading import read_archived, read_message
 from tests.mail.eval_data import FOLDER, needs_mail
@@ -214,3 +215,15 @@ def test_three_copies_of_a_month_are_one_month() -> None:
         keys.append({read_archived(one).key for one in found})
     assert [len(one) for one in keys] == [317, 317, 317]
     assert len(set.union(*keys)) == 317
+
+
+def test_of_repeated_headers_the_first_is_read_and_all_are_listed() -> None:
+    headers, _ = read_headers(b"To: a@example.org\nSubject: one\nTO: b@example.org\n c@example.org\nsubject: two\n\n")
+    assert headers.text("subject") == "one"
+    assert headers.every("to") == ["a@example.org", "b@example.org c@example.org"]
+    assert "to" in headers and "cc" not in headers and headers.every("cc") == []
+
+
+def test_a_first_line_that_goes_on_with_nothing_is_no_header() -> None:
+    headers, _ = read_headers(b" folded\nSubject: one\n\nText\n")
+    assert headers.text("subject") == "one"

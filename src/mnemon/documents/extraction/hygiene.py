@@ -20,8 +20,9 @@ INVISIBLE = re.compile(
 
 def clean(text: str) -> str:
     """The canonical form of a text; cleaning it again changes nothing."""
-    if text.isascii() and text.isprintable():
-        return text
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        # All that is changed below counts as not printable; this is seen in a tenth of the time that looking takes.
+        return text if text.isascii() else unicodedata.normalize("NFC", text)
     text = LINE_ENDS.sub("\n", text)
     text = SPACES.sub(" ", SURROGATES.sub("\ufffd", text))
     return unicodedata.normalize("NFC", INVISIBLE.sub("", text))

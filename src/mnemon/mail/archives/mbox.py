@@ -30,6 +30,7 @@ USUAL_HEADER = re.compile(
     rb"[ \t]?:",
     re.IGNORECASE,
 )
+NOT_BLANK = re.compile(rb"[^\0\x01 \t\r\n]")
 CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,12})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -140,7 +141,8 @@ class _Splitter:
 
     def _take(self, end: int) -> Iterator[ArchiveRange]:
         """What stands before `end`: a message, or what is none."""
-        content = bytes(self.held[:end])
+        with memoryview(self.held) as held:
+            content = bytes(held[:end])
         offset, length = self.offset, self.dropped + end
         del self.held[:end]
         self.offset, self.dropped, self.claimed = offset + length, 0, None
@@ -148,7 +150,7 @@ class _Splitter:
             return
         if length > self.largest:
             yield ArchiveDefect(offset, length, f"too large: {length} bytes in one message, {self.largest} at most")
-        elif not content.strip(b"\0\x01 \t\r\n"):
+        elif NOT_BLANK.search(content) is None:
             yield ArchiveDefect(offset, length, "blank: no message stands here")
         else:
             yield self._message(offset, content)

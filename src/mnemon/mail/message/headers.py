@@ -11,8 +11,9 @@ MOST_LINES = 2_000
 LONGEST_VALUE = 20_000
 LONGEST_HEADERS = 1 << 20
 FOLD = re.compile(rb"\n[ \t]+")
-# A header with the lines that go on with it. All of them are found in one go; few are ever looked at.
-WHOLE = re.compile(rb"^([!-9;-~]{1,100})[ \t]*:[ \t]*([^\n]*(?:\n[ \t][^\n]*)*)", re.MULTILINE)
+# A header with the lines that go on with it. All of them are found in one go; few are ever looked at. It begins with
+# the line end before it: one letter is looked for sooner than the beginning of a line.
+WHOLE = re.compile(rb"\n([!-9;-~]{1,100})[ \t]*:[ \t]*([^\n]*(?:\n[ \t][^\n]*)*)")
 NAME = re.compile(rb"([!-9;-~]{1,100})[ \t]*:[ \t]*")
 
 
@@ -20,30 +21,39 @@ class MailHeaders:
     """Values by name in small letters, in their order. Raw until asked for."""
 
     def __init__(self, lines: list[tuple[bytes, bytes]], defects: list[str]) -> None:
-        self._values: dict[bytes, list[bytes]] = {}
+        self._names = [name.lower() for name, _ in lines]
+        self._lines = lines
+        # Of those that come more than once the first.
+        self._places = dict(zip(reversed(self._names), range(len(lines) - 1, -1, -1), strict=True))
         self.defects = defects
-        for name, value in lines:
-            self._values.setdefault(name.lower(), []).append(value)
 
     def __contains__(self, name: str) -> bool:
-        return name.encode() in self._values
+        return name.encode() in self._places
 
     def raw(self, name: str) -> str:
         """The first value with bytes as they are, as Latin-1; empty where there is none."""
-        values = self._values.get(name.encode())
-        return _unfolded(values[0]).decode("latin-1") if values else ""
+        place = self._places.get(name.encode())
+        return _unfolded(self._lines[place][1]).decode("latin-1") if place is not None else ""
 
     def every(self, name: str) -> list[str]:
-        return [_unfolded(one).decode("latin-1") for one in self._values.get(name.encode(), ())]
+        return [_unfolded(one).decode("latin-1") for one in self._all(name.encode())]
 
     def text(self, name: str, longest: int = 1_000) -> str:
         """One clean line, decoded from whatever encoding it is in."""
-        values = self._values.get(name.encode())
-        return _clean(_unfolded(values[0]), longest) if values else ""
+        place = self._places.get(name.encode())
+        return _clean(_unfolded(self._lines[place][1]), longest) if place is not None else ""
 
     def texts(self, name: str) -> Iterator[str]:
-        for value in self._values.get(name.encode(), ()):
+        for value in self._all(name.encode()):
             yield _clean(_unfolded(value), LONGEST_VALUE)
+
+    def _all(self, name: bytes) -> list[bytes]:
+        place = self._places.get(name)
+        if place is None:
+            return []
+        if self._names.count(name) == 1:
+            return [self._lines[place][1]]
+        return [line[1] for known, line in zip(self._names, self._lines, strict=True) if known == name]
 
 
 def _unfolded(value: bytes) -> bytes:
@@ -65,8 +75,9 @@ def read_headers(content: bytes, start: int = 0) -> tuple[MailHeaders, int]:
     defects = [] if body <= len(content) else [f"headers longer than {LONGEST_HEADERS} bytes"]
     plain = head.replace(b"\r\n", b"\n") if b"\r" in head else head
     breaks = plain.count(b"\n")
-    lines = WHOLE.findall(plain) if head and breaks < MOST_LINES else []
-    if lines and len(lines) + sum([value.count(b"\n") for _, value in lines]) == 1 + breaks:
+    lines = WHOLE.findall(b"\n" + plain) if head and breaks < MOST_LINES else []
+    going_on = plain.count(b"\n ") + plain.count(b"\n\t")
+    if lines and len(lines) + going_on == 1 + breaks and plain[:1] not in b" \t":
         # Each line begins a header, or goes on with one.
         return MailHeaders(lines, defects), min(body, len(content))
     return _read_damaged(content, start, head, min(body, len(content)), defects)

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 
 LONGEST_ID = 500
-WITHIN_BRACKETS = re.compile(r"<([^<>\s]{1,500})>")
+IN_BRACKETS = re.compile(r"<[^<>\s]{1,500}>")
 # A References header of a thread without end: the first and the last of it are enough to place a message.
 MOST_REFERENCES = 200
 
@@ -60,7 +60,7 @@ def made_up_id(date: datetime | None, sender: str, subject: str, text: str) -> s
 
 def ids_in(text: str) -> list[str]:
     """Message ids in a header, in order, each once."""
-    found = list(dict.fromkeys(f"<{one}>" for one in WITHIN_BRACKETS.findall(text)))
+    found = list(dict.fromkeys(IN_BRACKETS.findall(text))) if text else []
     half = MOST_REFERENCES // 2
     return found if len(found) <= MOST_REFERENCES else [*found[:half], *found[-half:]]
 

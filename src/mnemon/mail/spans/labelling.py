@@ -5,11 +5,14 @@ from collections.abc import Sequence
 from mnemon.mail.spans import patterns as like
 from mnemon.mail.spans.endings import label_endings
 from mnemon.mail.spans.labels import LabelledSpan, SpanLabel
-from mnemon.mail.spans.lines import MailLine, MailLines
+from mnemon.mail.spans.lines import MailLines
 
 # A quotation's line that was broken by a mail program is no longer than this, the line before it no shorter.
 BROKEN, FULL = 45, 60
 HEADER_LINES = 8
+# How deep the marks at the beginning of a line quote; there are few of them that are used. 0 where they are no marks.
+_depths: dict[str, int] = {}
+LONGEST_MARKS, MOST_MARKS = 12, 1_000
 
 
 def label_text(text: str, marked: Sequence[LabelledSpan] = ()) -> tuple[LabelledSpan, ...]:
@@ -17,54 +20,69 @@ def label_text(text: str, marked: Sequence[LabelledSpan] = ()) -> tuple[Labelled
     if not text:
         return ()
     lines = MailLines(text)
-    _take_marked(lines, marked)
+    if marked:
+        _take_marked(lines, marked)
     _label_quotes(lines)
     _label_old_mail(lines)
     _label_attributions(lines)
     _label_code(lines)
     label_endings(lines)
     _label_ballots(lines)
-    _label_blank(lines)
-    return _merged(lines, len(text))
+    return _merged(lines)
 
 
 def _take_marked(lines: MailLines, marked: Sequence[LabelledSpan]) -> None:
+    starts = [0]
+    for words in lines.texts:
+        starts.append(starts[-1] + len(words) + 1)
     at = 0
     for span in sorted(marked, key=lambda one: one.start):
-        while at < len(lines) and lines[at].start + len(lines[at].text) <= span.start:
+        while at < len(lines) and starts[at] + len(lines.texts[at]) <= span.start:
             at += 1
         place = at
-        while place < len(lines) and lines[place].start < span.end:
-            lines[place].mark(span.label, span.depth)
+        while place < len(lines) and starts[place] < span.end:
+            lines.mark(place, span.label, span.depth)
             place += 1
 
 
 def _label_quotes(lines: MailLines) -> None:
+    texts, labels, depths = lines.texts, lines.labels, lines.depths
     for number in lines.quoted:
-        line = lines[number]
-        if line.label is None and (found := like.QUOTED.match(line.text)):
-            line.mark("quote", found["marks"].count(">"))
+        words = texts[number]
+        marks = words[: len(words) - len(words.lstrip("> \t"))]
+        depth = _depths.get(marks)
+        if depth is None:
+            depth = _depth_of(marks)
+        if depth and labels[number] is None:
+            labels[number], depths[number] = "quote", depth
     for number in lines.own if lines.quoted else ():
-        line = lines[number]
-        if len(line.text) > BROKEN or line.label is not None or not 0 < number < len(lines) - 1:
+        words = texts[number]
+        if len(words) > BROKEN or labels[number] is not None or not 0 < number < len(texts) - 1:
             continue
-        before, after = lines[number - 1], lines[number + 1]
-        is_rest = before.label == "quote" == after.label and before.depth == after.depth
-        if is_rest and len(before.text) >= FULL and not line.text[0].isupper():
-            line.mark("quote", before.depth)
+        is_rest = labels[number - 1] == "quote" == labels[number + 1] and depths[number - 1] == depths[number + 1]
+        if is_rest and len(texts[number - 1]) >= FULL and not words[0].isupper():
+            labels[number], depths[number] = "quote", depths[number - 1]
+
+
+def _depth_of(marks: str) -> int:
+    found = like.QUOTED.match(marks)
+    depth = found["marks"].count(">") if found else 0
+    if len(marks) <= LONGEST_MARKS and len(_depths) < MOST_MARKS:
+        _depths[marks] = depth
+    return depth
 
 
 def _label_old_mail(lines: MailLines) -> None:
     """From the line that announces an older mail on, all that bears no label of its own belongs to it."""
     for number in lines.that_may_be(like.OLD_MAIL_LINES):
-        text = lines[number].text
+        text = lines.texts[number]
         if like.FORWARDED.match(text) and _announces(lines, number):
             _mark_rest(lines, number, "forwarded")
             return
         if like.ORIGINAL.match(text) or _is_header_block(lines, number):
             first = number
-            while number < len(lines) and number - first <= HEADER_LINES and _belongs_to_header(lines[number]):
-                lines[number].mark("attribution")
+            while number < len(lines) and number - first <= HEADER_LINES and _belongs_to_header(lines, number):
+                lines.mark(number, "attribution")
                 number += 1
             _mark_rest(lines, number, "quote")
             return
@@ -72,38 +90,39 @@ def _label_old_mail(lines: MailLines) -> None:
 
 def _announces(lines: MailLines, number: int) -> bool:
     """A sentence may speak of a forwarded message; the line that announces one has headers below it, or dashes."""
-    return lines[number].text.lstrip()[:2] in ("--", "__", "==") or any(
-        like.HEADER_FROM.match(one.text) for one in lines[number + 1 : number + 4]
+    return lines.texts[number].lstrip()[:2] in ("--", "__", "==") or any(
+        like.HEADER_FROM.match(one) for one in lines.texts[number + 1 : number + 4]
     )
 
 
 def _mark_rest(lines: MailLines, number: int, label: SpanLabel) -> None:
-    for line in lines[number:]:
-        if line.label is None:
-            line.mark(label, 1 if label == "quote" else 0)
+    for place in range(number, len(lines)):
+        if lines.labels[place] is None:
+            lines.mark(place, label, 1 if label == "quote" else 0)
 
 
 def _is_header_block(lines: MailLines, number: int) -> bool:
     """`From:` and another header below it, after a blank line or a rule."""
-    if not like.HEADER_FROM.match(lines[number].text) or number + 1 == len(lines):
+    if not like.HEADER_FROM.match(lines.texts[number]) or number + 1 == len(lines):
         return False
-    before = lines[number - 1].text if number else ""
-    return like.HEADER_NEXT.match(lines[number + 1].text) is not None and not before.strip(" \t_-=*>")
+    before = lines.texts[number - 1] if number else ""
+    return like.HEADER_NEXT.match(lines.texts[number + 1]) is not None and not before.strip(" \t_-=*>")
 
 
-def _belongs_to_header(line: MailLine) -> bool:
-    shown = like.HEADER_FROM.match(line.text) or like.HEADER_NEXT.match(line.text) or like.ORIGINAL.match(line.text)
-    return shown is not None or (not line.blank and line.text[:1] in " \t")
+def _belongs_to_header(lines: MailLines, number: int) -> bool:
+    text = lines.texts[number]
+    shown = like.HEADER_FROM.match(text) or like.HEADER_NEXT.match(text) or like.ORIGINAL.match(text)
+    return shown is not None or (not lines.is_blank(number) and text[:1] in " \t")
 
 
 def _label_attributions(lines: MailLines) -> None:
     last_quote = -1
-    for number, line in enumerate(lines):
-        if line.label != "quote":
+    for number, label in enumerate(lines.labels):
+        if label != "quote":
             continue
         if last_quote < number - 1 or number == 0:
             before = lines.full_before(number)
-            if before is not None and lines[before].label is None:
+            if before is not None and lines.labels[before] is None:
                 _mark_attribution(lines, before)
         last_quote = number
     for number in lines.that_may_be(like.OPENING_LINES):
@@ -113,17 +132,18 @@ def _label_attributions(lines: MailLines) -> None:
 
 def _mark_attribution(lines: MailLines, last: int) -> None:
     """The line above a quotation, with up to two lines before it that it takes to say who wrote."""
-    if not lines[last].short:
+    words = lines.texts[last]
+    if not lines.is_short(last) or not (words.rstrip().endswith(like.COLONS) or words.lstrip().startswith("In ")):
         return
-    if like.OTHER_ATTRIBUTION.match(lines[last].text) or like.IN_ARTICLE.match(lines[last].text):
-        lines[last].mark("attribution")
+    if like.OTHER_ATTRIBUTION.match(words) or like.IN_ARTICLE.match(words):
+        lines.mark(last, "attribution")
         return
     for height in (3, 2, 1):
-        block = lines[max(last - height + 1, 0) : last + 1]
-        whole = all(one.label is None and not one.blank and one.short for one in block)
-        if whole and _is_attribution([one.text for one in block]):
+        block = range(max(last - height + 1, 0), last + 1)
+        whole = all(lines.labels[one] is None and not lines.is_blank(one) and lines.is_short(one) for one in block)
+        if whole and _is_attribution(lines.texts[block.start : block.stop]):
             for one in block:
-                one.mark("attribution")
+                lines.mark(one, "attribution")
             return
 
 
@@ -148,14 +168,14 @@ def _is_dated(words: str) -> bool:
 def _begins_unmarked(lines: MailLines, number: int) -> bool:
     """A dated attribution whose quotation bears no marks: all below it is quoted."""
     for height in (1, 2, 3):
-        block = lines[number : number + height]
-        if any(one.blank or one.label is not None or not one.short for one in block):
+        block = range(number, min(number + height, len(lines)))
+        if any(lines.is_blank(one) or lines.labels[one] is not None or not lines.is_short(one) for one in block):
             return False
-        if _is_dated("\n".join(one.text for one in block)):
+        if _is_dated("\n".join(lines.texts[block.start : block.stop])):
             if lines.full_after(number + height - 1) is None:
                 return False
             for one in block:
-                one.mark("attribution")
+                lines.mark(one, "attribution")
             _mark_rest(lines, number + height, "quote")
             return True
     return False
@@ -163,73 +183,60 @@ def _begins_unmarked(lines: MailLines, number: int) -> bool:
 
 def _label_code(lines: MailLines) -> None:
     for number in lines.that_may_be(like.CODE_LINES):
-        text = lines[number].text
+        text = lines.texts[number]
         if like.FENCE.match(text):
             _label_fenced(lines, number)
         elif _begins_diff(lines, number):
-            while number < len(lines) and lines[number].label is None and _goes_on(lines[number]):
-                lines[number].mark("code")
+            while number < len(lines) and lines.labels[number] is None and _goes_on(lines.texts[number]):
+                lines.mark(number, "code")
                 number += 1
         elif like.DIFF_STAT.match(text):
-            lines[number].mark("code")
+            lines.mark(number, "code")
 
 
 def _label_fenced(lines: MailLines, number: int) -> None:
     """Up to the closing fence; one that is never closed is just a line."""
     end = number + 1
-    while end < len(lines) and lines[end].label is None and not like.FENCE.match(lines[end].text):
+    while end < len(lines) and lines.labels[end] is None and not like.FENCE.match(lines.texts[end]):
         end += 1
-    if end < len(lines) and lines[end].label is None:
-        for line in lines[number : end + 1]:
-            line.mark("code")
+    if end < len(lines) and lines.labels[end] is None:
+        for one in range(number, end + 1):
+            lines.mark(one, "code")
 
 
 def _begins_diff(lines: MailLines, number: int) -> bool:
-    text = lines[number].text
+    text = lines.texts[number]
     if not like.DIFF_BEGIN.match(text):
         return False
     if text.startswith("--- "):
-        return number + 1 < len(lines) and lines[number + 1].text.startswith("+++ ")
+        return number + 1 < len(lines) and lines.texts[number + 1].startswith("+++ ")
     return any(
-        one.text.startswith(("@@ ", "--- ", "+++ ", "index ", "=====")) for one in lines[number + 1 : number + 8]
+        one.startswith(("@@ ", "--- ", "+++ ", "index ", "=====")) for one in lines.texts[number + 1 : number + 8]
     )
 
 
-def _goes_on(line: MailLine) -> bool:
-    return not like.DASHES.match(line.text) and like.DIFF_LINE.match(line.text) is not None
+def _goes_on(text: str) -> bool:
+    return not like.DASHES.match(text) and like.DIFF_LINE.match(text) is not None
 
 
 def _label_ballots(lines: MailLines) -> None:
     for number in lines.that_may_be(like.BALLOT_LINES):
-        if like.BALLOT.match(lines[number].text):
-            lines[number].mark("ballot")
+        if like.BALLOT.match(lines.texts[number]):
+            lines.mark(number, "ballot")
 
 
-def _label_blank(lines: MailLines) -> None:
+def _merged(lines: MailLines) -> tuple[LabelledSpan, ...]:
     """What is left is new. Blank lines belong to what is before them, the first ones to what comes."""
-    label: SpanLabel | None = None
-    depth = 0
-    for line in lines:
-        if line.label is not None:
-            label, depth = line.label, line.depth
-        elif not line.blank:
-            line.label = label = "new"
-            depth = 0
-        elif label is not None:
-            line.label, line.depth = label, depth
-    first = next((one for one in lines if one.label is not None), None)
-    for line in lines:
-        if line.label is not None:
-            break
-        line.mark(first.label or "new" if first else "new", first.depth if first else 0)
-
-
-def _merged(lines: MailLines, length: int) -> tuple[LabelledSpan, ...]:
     spans: list[LabelledSpan] = []
-    label, depth, start = lines[0].label or "new", lines[0].depth, 0
-    for line in lines[1:]:
-        if line.label != label or line.depth != depth:
-            spans.append(LabelledSpan(label, start, line.start, depth))
-            label, depth, start = line.label or "new", line.depth, line.start
-    spans.append(LabelledSpan(label, start, length, depth))
+    label: SpanLabel | None = None
+    depth = start = at = 0
+    for words, own, deep in zip(lines.texts, lines.labels, lines.depths, strict=True):
+        if own is not None or (words and not words.isspace()):
+            own = own or "new"
+            if label is not None and (own != label or deep != depth):
+                spans.append(LabelledSpan(label, start, at, depth))
+                start = at
+            label, depth = own, deep
+        at += len(words) + 1
+    spans.append(LabelledSpan(label or "new", start, at - 1, depth))
     return tuple(spans)

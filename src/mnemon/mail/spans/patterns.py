@@ -20,8 +20,19 @@ ENDING_LINES = re.compile(
     r"cordial|bien à|saludos|groeten)",
     re.MULTILINE | re.IGNORECASE,
 )
+# The words that the patterns above begin with: what begins otherwise with letters need not be tried on them.
+_WORDS = (
+    "from", "von", "de", "da", "van", "fra", "forwarded", "begin", "weitergel", "message", "start", "on", "at",
+    "am", "le", "el", "op", "il", "em", "den", "w", "dne", "diff", "index", "hash", "sent", "get", "envoyé", "to",
+    "you", "this", "confid", "disclaim", "with", "many", "best", "kind", "warm", "regards", "wishes", "greetings",
+    "thanks", "cheers", "sincerely", "yours", "thx", "br", "rgds", "ciao", "mit", "freund", "viele", "liebe", "mfg",
+    "cordial", "bien", "saludos", "groeten",
+)  # fmt: skip
+_LONG = frozenset(word[:3] for word in _WORDS if len(word) > 2)
+_SHORT = frozenset(word for word in _WORDS if len(word) < 3)
 # Longer lines are prose: no pattern below is tried on them.
 LONGEST_LINE = 400
+MOST_TRIED = 20_000
 
 QUOTED = re.compile(r"[ \t]{0,3}(?P<marks>(?:>[ \t]{0,2}){1,60})")
 BLANK_QUOTE = re.compile(r"[ \t>]*\Z")
@@ -104,3 +115,21 @@ BALLOT = re.compile(
     r"(?:approve|yes|no|abstain|disapprove|accept|reject|ja|nein|enthaltung|dafür|dagegen)\b)",
     re.IGNORECASE,
 )
+
+_tried: dict[str, bool] = {}
+
+
+def may_begin(opening: str) -> bool:
+    """Whether a line whose first three letters are these may be one of the lines above; the same ones come often."""
+    known = _tried.get(opening)
+    if known is None:
+        low = opening.lower()
+        short = low[:2].strip()
+        known = (
+            not ("a" <= low[:1] <= "z" and low.isascii())
+            or low in _LONG
+            or (short in _SHORT and not low[len(short) :].isalpha())
+        )
+        if len(_tried) < MOST_TRIED:
+            _tried[opening] = known
+    return known
