@@ -90,10 +90,14 @@ def _room(home: Path, least_mb: int) -> PartState:
             probe.flush()
             os.fsync(probe.fileno())
     except OSError as failure:
-        return PartState(False, f"cannot write to {home}: {failure.strerror}; {free} MB free")
+        return PartState(False, f"cannot write to {home}: {failure.strerror}; {_amount(free)} free")
     if free < least_mb:
-        return PartState(False, f"{free} MB free in {home}, less than {least_mb}: make room")
-    return PartState(True, f"{free} MB free")
+        return PartState(False, f"{_amount(free)} free in {home}, less than {_amount(least_mb)}: make room")
+    return PartState(True, f"{_amount(free)} free")
+
+
+def _amount(megabytes: int) -> str:
+    return f"{megabytes / 1024:,.1f} GB" if megabytes >= 1024 else f"{megabytes} MB"
 
 
 async def check_migrations(database: Database) -> PartState:

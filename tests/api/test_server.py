@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -209,6 +210,16 @@ async def test_readiness_knows_a_full_disk_and_says_so(
     assert (full.status_code, "make room" in full.json()["parts"]["disk"]["detail"]) == (503, True)
     mnemon.checks["disk"] = lambda: check_disk(tmp_path / "gone", 0)
     assert (await client.get("/ready")).status_code == 503
+
+
+@pytest.mark.parametrize(
+    ("free", "told"), [(512 << 20, "512 MB free"), (3 << 29, "1.5 GB free"), (1 << 40, "1,024.0 GB free")]
+)
+async def test_free_room_is_told_in_the_unit_that_people_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, told: str
+) -> None:
+    monkeypatch.setattr("mnemon.readiness.shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+    assert (await check_disk(tmp_path, 0)).detail == told
 
 
 async def test_other_origins_are_refused_unless_named(mnemon: Mnemon, database: Database, tmp_path: Path) -> None:

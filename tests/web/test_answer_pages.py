@@ -90,6 +90,30 @@ async def test_an_answer_that_fails_on_its_way_is_said_in_the_page(
 
 
 @pytest.mark.usefixtures("filled")
+async def test_an_answer_is_shown_whole_though_the_earlier_questions_cannot_be_read(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*values: Any) -> Any:
+        raise RuntimeError("the log is out of reach")
+
+    monkeypatch.setattr("mnemon.web.asking.streamed.own_questions", fail)
+    await page.goto(ASKED)
+    await expect(page.locator(".answer")).to_contain_text("leaves at 07:15 on weekdays.")
+    await expect(page.locator(".history")).to_contain_text("cannot be read just now")
+    await expect(page.locator("footer")).to_be_visible()
+
+
+@pytest.mark.parametrize("address", [f"{ASKED}&artifact_uid=uid_nobody", "/search?query=ferry&artifact_uid=uid_nobody"])
+@pytest.mark.usefixtures("filled")
+async def test_an_artifact_that_nobody_knows_is_not_found_and_can_be_corrected(page: Page, address: str) -> None:
+    told = await page.context.request.get(address, headers={"Accept": "text/html"})
+    assert told.status == 404
+    await page.set_content(await told.text())
+    await expect(page.locator("[role=alert]")).to_contain_text("uid_nobody not found")
+    await expect(page.locator("[name=artifact_uid]")).to_have_value("uid_nobody")
+
+
+@pytest.mark.usefixtures("filled")
 async def test_an_answer_is_recorded_though_its_reader_has_left(
     site: Mnemon, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:

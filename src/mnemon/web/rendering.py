@@ -218,9 +218,9 @@ def _marked_words(text: str, words: list[str]) -> str:
 def _size(count: int | None) -> str:
     if count is None:
         return ""
-    for unit, least in (("MB", 1 << 20), ("KB", 1 << 10)):
+    for unit, least in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
         if count >= least:
-            return f"{count / least:.1f} {unit}"
+            return f"{count / least:.1f}".removesuffix(".0") + f" {unit}"
     return f"{count} bytes"
 
 

@@ -5,6 +5,7 @@ import re
 from fastapi import APIRouter, Request, Response
 
 from mnemon.api.access import MnemonPart
+from mnemon.app import Mnemon
 from mnemon.ask import operations
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import Question
@@ -12,8 +13,11 @@ from mnemon.ask.outputs import PassagesFound
 from mnemon.ask.proving.printable import as_page as printed
 from mnemon.ask.recall import Remembered
 from mnemon.ask.wording import words_of
+from mnemon.documents.access import read_as
+from mnemon.documents.artifact_names import document_of_uid
+from mnemon.documents.errors import ArtifactNotFound
 from mnemon.documents.samples import sample_files
-from mnemon.errors import InvalidRequest
+from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.operations import Caller, Differs
 from mnemon.search.questions import checked_question
 from mnemon.web.asking.glance import Glance, glance
@@ -51,16 +55,24 @@ async def ask_page(request: Request, mnemon: MnemonPart) -> Response:
         if asked:
             # Refused here, while the page can still say so in its status.
             checked_question(asked.question)
+            await _known_artifact(mnemon, visitor, asked)
             return stream_answer(request, mnemon, visitor, form, asked)
-    except InvalidRequest as refusal:
+    except (InvalidRequest, ArtifactNotFound) as refusal:
         return _unasked(visitor, form, await own_questions(mnemon, visitor), problem=refusal)
     return _unasked(
         visitor, form, await own_questions(mnemon, visitor), shown_first=await glance(mnemon, visitor)
     )  # fmt: skip
 
 
+async def _known_artifact(mnemon: Mnemon, visitor: Visitor, asked: Question) -> None:
+    if asked.artifact_uid is not None:
+        async with mnemon.database.transaction(visitor.tenant_id) as tx:
+            await read_as(tx, visitor.reader)
+            await document_of_uid(tx, asked.artifact_uid)
+
+
 def _unasked(
-    visitor: Visitor, form: Form[Question], history: list[OwnQuestion], *, problem: InvalidRequest | None = None,
+    visitor: Visitor, form: Form[Question], history: list[OwnQuestion], *, problem: MnemonError | None = None,
     shown_first: Glance | None = None,
 ) -> Response:  # fmt: skip
     return render(
@@ -91,11 +103,12 @@ async def answer_file(request: Request, mnemon: MnemonPart) -> Response:
 async def search_page(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, operations.search.action)
     form = form_of(operations.search, request.query_params, differences=ONE_PAGE)
-    found, problem = None, None
+    found: PassagesFound | None = None
+    problem: MnemonError | None = None
     try:
         asked = form.asked(limit=ON_A_PAGE) if form.value("query") else None
         found = await operations.search(mnemon, Caller.of(visitor.principal), asked) if asked else None
-    except InvalidRequest as refusal:
+    except (InvalidRequest, ArtifactNotFound) as refusal:
         problem = refusal
     first = int(form.value("offset") or 0) if found else 0
     return render(

@@ -5,7 +5,7 @@ what goes on before that. It is plain HTML that comes in pieces: no script takes
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 
 import psycopg
 from fastapi import Request, Response
@@ -18,12 +18,15 @@ from mnemon.ask.inputs import Question
 from mnemon.documents.samples import sample_files
 from mnemon.errors import MnemonError
 from mnemon.ids import new_uuid
+from mnemon.telemetry import logger
 from mnemon.web.asking.cited import cited_sentences
-from mnemon.web.asking.own_questions import OwnQuestion, own_questions
+from mnemon.web.asking.own_questions import own_questions
 from mnemon.web.forms import Form
 from mnemon.web.rendering import PROBLEMS, Visitor, written
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+log = logger(__name__)
 
 
 def stream_answer(
@@ -64,16 +67,26 @@ async def _pieces(
         yield _answered(request, visitor, form, None, " ".join(PROBLEMS[500]))
         yield after
         raise
-    yield _answered(request, visitor, form, answer, problem, await own_questions(mnemon, visitor))
+    # Sent before the earlier questions are read: what fails there takes no answer away.
+    yield _answered(request, visitor, form, answer, problem)
+    yield await _asked_before(mnemon, visitor)
     yield after
 
 
+async def _asked_before(mnemon: Mnemon, visitor: Visitor) -> str:
+    history = None
+    try:
+        history = await own_questions(mnemon, visitor)
+    except Exception:
+        log.exception("earlier questions could not be read")
+    return written("ask_before.html", visitor=visitor, history=history)
+
+
 def _answered(
-    request: Request, visitor: Visitor, form: Form[Question], answer: Answer | None, problem: str | None,
-    history: Sequence[OwnQuestion] = (),
+    request: Request, visitor: Visitor, form: Form[Question], answer: Answer | None, problem: str | None
 ) -> str:  # fmt: skip
     """`origin` makes what is copied a link that opens elsewhere too."""
     return written(
-        "ask_answered.html", visitor=visitor, form=form, answer=answer, problem=problem, history=history,
+        "ask_answered.html", visitor=visitor, form=form, answer=answer, problem=problem,
         sentences=cited_sentences(answer.sentences) if answer else [], origin=str(request.base_url).rstrip("/"),
     )  # fmt: skip
