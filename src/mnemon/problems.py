@@ -1,5 +1,6 @@
 """What is wrong with a value, in plain words: a validator's own are for programmers."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -7,6 +8,9 @@ Context = Mapping[str, Any]
 UUID_FORM = "is not an id: ids look like 01890a5d-ac96-774b-bcce-b302099a8057"
 MOMENT_FORM = "is not a moment: write 2026-05-01T12:00:00+02:00, or 2026-05-01T10:00:00Z"
 NUMBER_FORM = "is not a whole number"
+# "^uid_[A-Za-z0-9]{1,64}$", "^(active|deleted)$": what people are told instead of the pattern.
+_ID_OF_A_KIND = re.compile(r"\^\(?(?P<begins>[a-z]+[_-])")
+_CHOICE = re.compile(r"\^\((?P<words>[a-z]+(?:\|[a-z]+)+)\)\$")
 # By the validator's name of the fault; the words stand after the field's name and a colon.
 WORDS: Mapping[str, str | Callable[[Context], str]] = {
     "missing": "is missing",
@@ -14,7 +18,7 @@ WORDS: Mapping[str, str | Callable[[Context], str]] = {
     "string_type": "must be a text",
     "string_too_long": lambda told: f"has at most {told['max_length']:,} characters",
     "string_too_short": lambda told: _least(told["min_length"], "character"),
-    "string_pattern_mismatch": lambda told: f"does not have the form {told['pattern']}",
+    "string_pattern_mismatch": lambda told: _form(told["pattern"]),
     "too_long": lambda told: f"has at most {told['max_length']:,} items",
     "too_short": lambda told: _least(told["min_length"], "item"),
     "list_type": "must be a list",
@@ -74,3 +78,11 @@ def told_of(field: str, error: Mapping[str, Any]) -> str:
 
 def _least(number: int, noun: str) -> str:
     return "is empty" if number == 1 else f"has at least {number:,} {noun}s"
+
+
+def _form(pattern: str) -> str:
+    if kind := _ID_OF_A_KIND.match(pattern):
+        return f"is not an id of this kind: they begin with {kind['begins']}"
+    if choice := _CHOICE.fullmatch(pattern):
+        return f"must be one of {', '.join(choice['words'].split('|'))}"
+    return f"does not have the form {pattern}"

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from typer.core import TyperGroup
 
 from mnemon.cli.catalogue import CATALOGUE, load
 from tests.patience import PATIENCE
@@ -81,3 +82,15 @@ def test_a_mistyped_command_is_told_the_right_one() -> None:
     )
     assert done.returncode == 2
     assert "Did you mean 'subscription'?" in done.stderr
+
+
+def test_a_list_needs_nothing_named() -> None:
+    """In every group `list` shows what there is; whoever means one thing may name it."""
+    groups = {name: one.commands for name in CATALOGUE if isinstance(one := load(name), TyperGroup)}
+    needed = {
+        name: [one.name for one in commands["list"].params if one.required]
+        for name, commands in groups.items()
+        if "list" in commands
+    }
+    assert len(needed) > 10
+    assert not {name: fields for name, fields in needed.items() if fields}

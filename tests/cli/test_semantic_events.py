@@ -56,6 +56,9 @@ def test_a_note_is_added_and_read_on_the_terminal(
 
     assert "Postgres" in call("events", "search", "Postgres")
     assert json.loads(call("events", "list", uid, "--json"))["total"] == 2
+    assert json.loads(call("events", "list", "note.txt", "--json"))["total"] == 2, "a file's name is as good as a uid"
+    assert json.loads(call("events", "list", "--json"))["total"] == 2, "all that there are"
+    assert "Postgres" in call("events", "search", "--artifact", "note.txt")
     assert "Ada Byron" in call("events", "commitments", "--today", "2026-03-20")
     assert "Ada Byron" in call("events", "people")
     page = call("events", "search", "--limit", "1")

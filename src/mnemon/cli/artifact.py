@@ -8,6 +8,7 @@ import typer
 
 from mnemon.cli.bind import acting, command
 from mnemon.cli.context import run_async
+from mnemon.cli.naming import artifact_meant
 from mnemon.cli.options import OF_AN_ORIGIN
 from mnemon.cli.output import counted, say, show, table
 from mnemon.cli.semantic_events import REVISION, print_event
@@ -80,16 +81,16 @@ def print_history(found: ArtifactHistory) -> None:
 
 
 command(
-    app, "show", artifact_operations.get, print_artifact, arguments=["artifact_uid"],
+    app, "show", artifact_operations.get, print_artifact, arguments=["artifact_uid"], prepare=artifact_meant,
     short=REVISION | {"include_text": "--text"}, example="mnemon artifact show uid_0123456789abcdef --text",
 )  # fmt: skip
 command(
-    app, "revisions", artifact_operations.history, print_history, arguments=["artifact_uid"],
+    app, "revisions", artifact_operations.history, print_history, arguments=["artifact_uid"], prepare=artifact_meant,
     example="mnemon artifact revisions uid_0123456789abcdef",
 )  # fmt: skip
 command(
     app, "delete", artifact_operations.delete, lambda gone: say(f"Gone: {counted(gone.revisions, 'revision')}."),
-    arguments=["artifact_uid"], question="Destroy the artifact {artifact_uid} for good?",
+    arguments=["artifact_uid"], prepare=artifact_meant, question="Destroy the artifact {artifact_uid} for good?",
     example="mnemon artifact delete uid_0123456789abcdef",
 )  # fmt: skip
 
@@ -116,12 +117,12 @@ def print_job(job: ExtractionJob) -> None:
 
 
 command(
-    app, "changes", operations.changes, print_changes, arguments=["artifact_uid"],
+    app, "changes", operations.changes, print_changes, arguments=["artifact_uid"], prepare=artifact_meant,
     example="mnemon artifact changes uid_0123456789abcdef --before 1 --after 2",
 )  # fmt: skip
 command(
-    app, "job", operations.extraction_status, print_job, arguments=["artifact_uid"], short=REVISION,
-    example="mnemon artifact job uid_0123456789abcdef",
+    app, "job", operations.extraction_status, print_job, arguments=["artifact_uid"], prepare=artifact_meant,
+    short=REVISION, example="mnemon artifact job uid_0123456789abcdef",
 )  # fmt: skip
 
 

@@ -12,11 +12,12 @@ import typer
 from mnemon.app import Mnemon
 from mnemon.cli.bind import call, command
 from mnemon.cli.context import run_async, server_calls
+from mnemon.cli.naming import document_meant
 from mnemon.cli.output import console, counted, say, show, table
 from mnemon.client.remote import filename_of
 from mnemon.documents import operations
 from mnemon.documents.extraction.recognition.tesseract import RECOGNISED
-from mnemon.documents.inputs import DocumentNamed, VersionAsked
+from mnemon.documents.inputs import VersionAsked
 from mnemon.documents.library import Document
 from mnemon.documents.outputs import ChunkList, DocumentList, VersionList
 from mnemon.documents.rebuild import active_documents
@@ -27,17 +28,6 @@ app = typer.Typer(help="Documents: what has been read, in which versions.", no_a
 
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 ALL_CHUNKS = {"limit": Differs("Whoever prints chunks wants all of them.", default=1_000_000)}
-
-
-def meant(values: dict[str, Any], tenant: str) -> dict[str, Any]:
-    """A person names a document by its title, its file or the beginning of its id; programs by the whole of it."""
-    name = str(values["doc_id"])
-    try:
-        UUID(name)
-    except ValueError:
-        found: Document = run_async(call(operations.named, tenant, DocumentNamed(name=name)))
-        return values | {"doc_id": str(found.doc_id)}
-    return values
 
 
 def print_documents(found: DocumentList) -> None:
@@ -102,20 +92,20 @@ command(
     example="mnemon documents list policy --all",
 )  # fmt: skip
 command(
-    app, "show", operations.get, print_document, arguments=["doc_id"], prepare=meant,
+    app, "show", operations.get, print_document, arguments=["doc_id"], prepare=document_meant,
     example="mnemon documents show travel-policy.pdf",
 )  # fmt: skip
 command(
-    app, "versions", operations.versions, print_versions, arguments=["doc_id"], prepare=meant,
+    app, "versions", operations.versions, print_versions, arguments=["doc_id"], prepare=document_meant,
     example=f"mnemon documents versions {ID}",
 )  # fmt: skip
 command(
-    app, "text", operations.text, lambda found: _write(found.text), arguments=["doc_id"], prepare=meant,
+    app, "text", operations.text, lambda found: _write(found.text), arguments=["doc_id"], prepare=document_meant,
     example=f"mnemon documents text {ID} --version 2",
 )  # fmt: skip
 command(
-    app, "chunks", operations.chunks, print_chunks, arguments=["doc_id"], prepare=meant, differences=ALL_CHUNKS,
-    written=lambda answer: answer["items"], example=f"mnemon documents chunks {ID}",
+    app, "chunks", operations.chunks, print_chunks, arguments=["doc_id"], prepare=document_meant,
+    differences=ALL_CHUNKS, written=lambda answer: answer["items"], example=f"mnemon documents chunks {ID}",
 )  # fmt: skip
 
 
@@ -152,8 +142,8 @@ async def _one_or_all(mnemon: Mnemon, tenant_id: UUID, values: dict[str, Any]) -
 
 
 command(
-    app, "download", operations.download, lambda found: None, arguments=["doc_id"], prepare=meant, perform=_download,
-    in_pieces=False,
+    app, "download", operations.download, lambda found: None, arguments=["doc_id"], prepare=document_meant,
+    perform=_download, in_pieces=False,
     beside={
         "to": Annotated[Path | None, typer.Argument(help="File to write. Default: the name it was uploaded with.")]
     },
@@ -161,17 +151,17 @@ command(
 )  # fmt: skip
 command(
     app, "deactivate", operations.deactivate, lambda one: say(f"{one.title} is no longer served."),
-    arguments=["doc_id"], prepare=meant, example=f"mnemon documents deactivate {ID}",
+    arguments=["doc_id"], prepare=document_meant, example=f"mnemon documents deactivate {ID}",
 )  # fmt: skip
 command(
     app, "reactivate", operations.reactivate,
     lambda one: say(f"{one.title} is served in version {one.version_number}."),
-    arguments=["doc_id"], prepare=meant, example=f"mnemon documents reactivate {ID} --version 2",
+    arguments=["doc_id"], prepare=document_meant, example=f"mnemon documents reactivate {ID} --version 2",
 )  # fmt: skip
 command(
     app, "purge", operations.purge,
     lambda gone: say(f"Gone: {counted(gone.versions, 'version')}, {counted(gone.runs, 'run')}."),
-    arguments=["doc_id"], prepare=meant, question="Destroy document {doc_id} for good?",
+    arguments=["doc_id"], prepare=document_meant, question="Destroy document {doc_id} for good?",
     example=f"mnemon documents purge {ID}",
 )  # fmt: skip
 

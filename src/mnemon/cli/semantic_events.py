@@ -4,20 +4,30 @@ import sys
 from typing import Annotated
 
 import typer
+from pydantic import Field
 
 from mnemon.cli.bind import Alternative, command
+from mnemon.cli.naming import artifact_meant
 from mnemon.cli.output import complaints, counted, say, table
 from mnemon.operations import Differs
 from mnemon.semantics import operations, outputs
 from mnemon.semantics.corrections import operations as corrections
 from mnemon.semantics.corrections import outputs as labels
+from mnemon.semantics.inputs import EventFilters
 
 app = typer.Typer(help="Semantic events: decisions, commitments, risks, each with its proof.", no_args_is_help=True)
 # Also before a worker has come to it.
 NOTHING_READ = "What no worker has read yet is not found: `mnemon artifact job UID` tells whether a text was read."
 FILTERS = {"time_from": "--from", "time_to": "--to", "artifact_uid": "--artifact"}
 REVISION = {"revision_id": "--revision"}
-WITH_QUOTES = {"include_evidence": Differs("A person reads an event by its quotes.", default=True)}
+ALL_OF_THEM = {name: Differs("`mnemon events search` filters.") for name in EventFilters.model_fields} | {
+    "limit": Differs("A document's list takes more at once.", takes=Annotated[int, Field(ge=1, le=1_000)])
+}
+OF_ONE = ("artifact_uid", "revision_id")
+OF_ANY = {
+    "include_evidence": Differs("A person reads an event by its quotes.", default=True),
+    "artifact_uid": Differs("Without one, all events are listed.", default=None),
+}
 
 
 def print_found(found: outputs.EventsFound) -> None:
@@ -129,7 +139,7 @@ def _say_how_many(shown: int, total: int, *, exact: bool = True) -> None:
 
 
 command(
-    app, "search", operations.search, print_found, words="query", short=FILTERS,
+    app, "search", operations.search, print_found, words="query", short=FILTERS, prepare=artifact_meant,
     example="mnemon events search pricing --category Decision",
 )  # fmt: skip
 command(
@@ -138,18 +148,26 @@ command(
 )  # fmt: skip
 command(
     app, "list", operations.of_revision, print_listed, arguments=["artifact_uid"], short=REVISION,
-    differences=WITH_QUOTES, example="mnemon events list uid_0123456789abcdef",
+    differences=OF_ANY, prepare=artifact_meant, example="mnemon events list minutes.md",
+    says="All events, the latest first; of one document, by its title, file or uid, in the order of its text.",
+    alternatives=[
+        Alternative(
+            operation=operations.search, when=lambda given: not any(given[one] for one in OF_ONE), human=print_found,
+            differences=ALL_OF_THEM,
+        )
+    ],
 )  # fmt: skip
 command(
     app, "reextract", operations.reextract, lambda one: say(f"{one.job_id} {one.status}: {one.message}"),
-    arguments=["artifact_uid"], short=REVISION, example="mnemon events reextract uid_0123456789abcdef --force",
+    arguments=["artifact_uid"], short=REVISION, prepare=artifact_meant,
+    example="mnemon events reextract uid_0123456789abcdef --force",
 )  # fmt: skip
 command(
     app, "verify", operations.verify, print_checked, failed=lambda checked: not checked.holds,
     example="mnemon events verify --json",
 )  # fmt: skip
 command(
-    app, "export", operations.export, print_exported, words="query", short=FILTERS,
+    app, "export", operations.export, print_exported, words="query", short=FILTERS, prepare=artifact_meant,
     example="mnemon events export --category Decision --format csv",
 )  # fmt: skip
 command(

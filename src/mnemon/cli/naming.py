@@ -1,0 +1,38 @@
+"""How a person names a document to a command: by its title, its file or the beginning of its id."""
+
+import re
+from typing import Any
+from uuid import UUID
+
+from mnemon.cli.bind import call
+from mnemon.cli.context import run_async
+from mnemon.documents import operations
+from mnemon.documents.artifact_names import uid_of
+from mnemon.documents.inputs import DocumentNamed
+from mnemon.documents.library import Document
+
+_UID = re.compile(r"uid_[A-Za-z0-9]{1,64}")
+
+
+def document_meant(values: dict[str, Any], tenant: str) -> dict[str, Any]:
+    """Programs name it by the whole of its id."""
+    name = str(values["doc_id"])
+    try:
+        UUID(name)
+    except ValueError:
+        return values | {"doc_id": str(_named(name, tenant).doc_id)}
+    return values
+
+
+def artifact_meant(values: dict[str, Any], tenant: str) -> dict[str, Any]:
+    """Programs name it by its uid; without a name none is meant."""
+    name = values["artifact_uid"]
+    if name is None or _UID.fullmatch(name):
+        return values
+    document = _named(name, tenant)
+    return values | {"artifact_uid": uid_of(document.doc_id, document.source_uri)}
+
+
+def _named(name: str, tenant: str) -> Document:
+    found: Document = run_async(call(operations.named, tenant, DocumentNamed(name=name)))
+    return found
