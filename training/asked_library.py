@@ -99,9 +99,10 @@ def load_questions(splits: Iterable[str]) -> list[GoldQuestion]:
 
 
 @asynccontextmanager
-async def open_library(home: Path, questions: Sequence[GoldQuestion]) -> AsyncIterator[Library]:
+async def open_library(home: Path, questions: Sequence[GoldQuestion], **settings: Any) -> AsyncIterator[Library]:
     """With the documents of the questions."""
-    async with open_files(home, [document_of(stem) for stem in sorted({one.document for one in questions})]) as library:
+    files = [document_of(stem) for stem in sorted({one.document for one in questions})]
+    async with open_files(home, files, **settings) as library:
         yield library
 
 

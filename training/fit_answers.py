@@ -78,7 +78,8 @@ async def collect(home: Path, kept: Path) -> list[Example]:
     examples: list[Example] = pickle.loads(kept.read_bytes()) if kept.exists() else []
     known = {one.question for one in examples}
     questions = load_questions(("train", "tune"))
-    async with open_library(home, questions) as library:
+    # How they read is put beside them later, by folds that had not seen them.
+    async with open_library(home, questions, read_statements=False) as library:
         for number, question in enumerate(one for one in questions if one not in known):
             examples.append(await _measure(library, question))
             if number % 200 == 199:

@@ -86,7 +86,7 @@ def _nearly_as_good(found: Sequence[CandidateStatement]) -> list[CandidateStatem
         words = one.statement.text
         if one.score < best.score - NEARLY or len(near) == MOST_SENTENCES - 1:
             break
-        if _is_other_row(best, one):
+        if _is_other_row(best, one) or _is_beside_row(best, one):
             continue
         if words != best.statement.text and not one.values["question"] and not one.values["of_other"]:
             near.setdefault(words, one)
@@ -97,6 +97,12 @@ def _is_other_row(best: CandidateStatement, one: CandidateStatement) -> bool:
     """Rows of a table differ in what they are of: one that leaves out what the best names is of something else."""
     rows = best.statement.kind == one.statement.kind == "row"
     return rows and best.origin.doc_version_id == one.origin.doc_version_id and not best.said <= one.said
+
+
+def _is_beside_row(best: CandidateStatement, one: CandidateStatement) -> bool:
+    """A row that gives what is asked for needs no sentence beside it that does not."""
+    gives = best.statement.kind == "row" and best.values["fits_new"]
+    return bool(gives and one.statement.kind != "row" and not one.values["fits_new"])
 
 
 def _by_document(chosen: Sequence[CandidateStatement]) -> list[CandidateStatement]:
