@@ -9,6 +9,7 @@ from mnemon.db.database import Connection, Database
 from mnemon.documents import listing
 from mnemon.documents.access import Reader, read_as
 from mnemon.ids import new_uuid
+from tests.work.conftest import Eventually
 
 ADD = """
 INSERT INTO mnemon.documents (tenant_id, doc_id, source_type, source_uri, title, tags)
@@ -82,7 +83,9 @@ async def test_the_application_role_cannot_read_titles(database: Database, tenan
             await tx.execute(TITLES, (tenant,))
 
 
-async def test_a_title_that_somebody_brings_just_now_is_not_dropped(database: Database, tenant: UUID) -> None:
+async def test_a_title_that_somebody_brings_just_now_is_not_dropped(
+    database: Database, tenant: UUID, eventually: Eventually
+) -> None:
     async with database.transaction(tenant) as tx:
         await add(tx, tenant, "Plan")
     brought = asyncio.Event()
@@ -97,18 +100,13 @@ async def test_a_title_that_somebody_brings_just_now_is_not_dropped(database: Da
     async with database.transaction(tenant) as tx:
         await add(tx, tenant, "Plan")
         brought.set()
-        await _waits(database)
+        await eventually(lambda: _waits(database))
     await removing
     assert await titles_in(database, tenant) == ["Plan"]
     assert await found(database, tenant, "plan") == 1
 
 
-async def _waits(database: Database) -> None:
-    """Until the one who removes waits for a lock, with a bound."""
-    waiting = "SELECT pid FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
-    async with database.owner() as owner:
-        for _ in range(600):
-            if await (await owner.execute(waiting)).fetchone():
-                return
-            await asyncio.sleep(0.05)
-    raise AssertionError("nobody waits")
+async def _waits(database: Database) -> bool:
+    async with database.session() as session:
+        waiting = await session.execute("SELECT pid FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'")
+        return await waiting.fetchone() is not None
