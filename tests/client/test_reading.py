@@ -1,6 +1,8 @@
 """Claims about the worker that a command has while it waits."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from uuid import UUID
 
 import pytest
@@ -35,3 +37,31 @@ async def test_who_waits_reads_for_themselves_once_the_other_worker_ends(
             assert await anext(read) == 0, "the other one is alive, and it is left to them"
             await owner.execute(ENDS, (str(tenant),))
             assert [done async for done in read][-1] == 1
+
+
+async def test_reading_begins_once_and_only_where_it_is_wanted(
+    mnemon: Mnemon, tenant: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    @asynccontextmanager
+    async def noted(_mnemon: Mnemon) -> AsyncIterator[None]:
+        told.append("begun")
+        yield
+        told.append("ended")
+
+    monkeypatch.setattr(reading, "being_read", noted)
+    async with reading.Reading(mnemon):
+        pass
+    async with reading.Reading(mnemon, wanted=False) as unwanted:
+        await unwanted.begin()
+    assert told == []
+    async with reading.Reading(mnemon) as wanted:
+        await wanted.begin()
+        await wanted.begin()
+        assert told == ["begun"]
+    assert told == ["begun", "ended"]
+
+
+def test_who_waits_for_much_looks_seldom() -> None:
+    assert [reading.pause_before_look(left) for left in (0, 1, 25, 50, 10_000)] == [0.2, 0.2, 0.2, 0.4, 1.0]

@@ -120,8 +120,10 @@ async def test_a_large_artifact_is_chunked_and_every_quote_names_its_chunk(
 async def test_a_long_text_is_acknowledged_before_its_chunks_are_counted(
     mnemon: Mnemon, tenant: UUID, reader: Reader, ingest: Ingest, all_done: Done
 ) -> None:
-    paragraph = "We decided to keep office number {n}. The committee went through the figures line by line.\n\n"
-    content = "".join(paragraph.format(n=number) for number in range(400))
+    said = "{words} office number {n}. The committee went through the figures line by line.\n\n"
+    # Of all that is said, few paragraphs say something that is compared with the others.
+    words = ["We decided to keep", *["This was about the"] * 9]
+    content = "".join(said.format(words=words[number % 10], n=number) for number in range(400))
     result = await ingest(content, source_id="long")
     assert (result["is_chunked"], result["num_chunks"]) == (True, None)
     assert result["stored_ids"] == [result["artifact_id"]]

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Self
 from uuid import UUID
 
 from mnemon.app import Mnemon
@@ -13,7 +14,9 @@ from mnemon.semantics.jobs import KINDS as SEMANTIC_KINDS
 from mnemon.work.jobs import list_workers
 from mnemon.work.worker import Worker
 
-POLL_SECONDS = 0.2
+# Between two looks at how much is left: longer while that is much.
+POLL_SECONDS, MOST_POLL_SECONDS = 0.2, 1.0
+OFTEN_LOOKED_AT = 25
 LOOK_SECONDS = 2.0
 
 
@@ -29,6 +32,26 @@ async def being_read(mnemon: Mnemon) -> AsyncIterator[None]:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
         await own.stop()
+
+
+class Reading:
+    """The same from the first moment that there is something to read, if it is wanted."""
+
+    def __init__(self, mnemon: Mnemon, *, wanted: bool = True) -> None:
+        self._mnemon = mnemon
+        self._wanted = wanted
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        await self._stack.aclose()
+
+    async def begin(self) -> None:
+        if self._wanted:
+            self._wanted = False
+            await self._stack.enter_async_context(being_read(self._mnemon))
 
 
 class OwnWorkers:
@@ -65,5 +88,10 @@ async def until_events_are_read(mnemon: Mnemon, tenant: UUID, documents: Iterabl
     every: Collection[UUID] = set(documents)
     while left := await unread(mnemon.database, tenant, every):
         yield len(every) - left
-        await asyncio.sleep(POLL_SECONDS)
+        await asyncio.sleep(pause_before_look(left))
     yield len(every)
+
+
+def pause_before_look(left: int) -> float:
+    """So that looking takes little of the time of those who work."""
+    return min(POLL_SECONDS * max(left / OFTEN_LOOKED_AT, 1), MOST_POLL_SECONDS)

@@ -19,7 +19,7 @@ from mnemon.cli.bind import acting, bound_command
 from mnemon.cli.context import run_async, server_calls
 from mnemon.cli.options import OF_AN_ORIGIN
 from mnemon.cli.output import complaints, counted, say, show, table
-from mnemon.client.reading import being_read, until_events_are_read
+from mnemon.client.reading import Reading, pause_before_look, until_events_are_read
 from mnemon.documents.intake.folders import FoundFile, find_files
 from mnemon.documents.intake.origin import checked_origin
 from mnemon.documents.intake.origin_fields import UploadFields
@@ -113,9 +113,10 @@ async def _all(
 
         async def take(files: Sequence[FoundFile]) -> list[Added]:
             with _progress(wants_json) as progress:
-                added = await _take_in(mnemon, caller, files, asked, by_path, interrupted, progress)
-                if wait is not False and not interrupted.wanted:
-                    await _see_through(mnemon, caller.tenant_id, added, interrupted, progress)
+                async with Reading(mnemon, wanted=wait is not False) as reading:
+                    added = await _take_in(mnemon, caller, files, asked, by_path, interrupted, progress, reading)
+                    if wait is not False and not interrupted.wanted:
+                        await _see_through(mnemon, caller.tenant_id, added, interrupted, progress, reading)
                 return added
 
         async def missing() -> list[Gone]:
@@ -159,6 +160,7 @@ async def _take_in(
     by_path: bool,
     interrupted: Interrupted,
     progress: Progress,
+    reading: Reading,
 ) -> list[Added]:
     added = []
     task = progress.add_task("Taking in", total=len(found))
@@ -166,8 +168,12 @@ async def _take_in(
         if interrupted.wanted:
             break
         said = asked.model_copy(update={"source_uri": one.path.resolve().as_uri()}) if by_path else asked
-        added.append(await _take_in_one(mnemon, caller, one, said))
+        taken = await _take_in_one(mnemon, caller, one, said)
+        added.append(taken)
         progress.advance(task)
+        if taken.run_id is not None:
+            # The first is read while the next is taken in.
+            await reading.begin()
     return added
 
 
@@ -185,28 +191,28 @@ async def _take_in_one(mnemon: Mnemon, caller: Caller, found: FoundFile, asked: 
 
 
 async def _see_through(
-    mnemon: Mnemon, tenant: UUID, added: list[Added], interrupted: Interrupted, progress: Progress
+    mnemon: Mnemon, tenant: UUID, added: list[Added], interrupted: Interrupted, progress: Progress, reading: Reading
 ) -> None:
     """Until every run has ended, and what the documents tell was read too: also those that were there already."""
     waiting = {one.run_id: one for one in added if one.run_id is not None}
     documents = {one.doc_id for one in added if one.doc_id}
     if not waiting and not await unread(mnemon.database, tenant, documents):
         return
-    async with being_read(mnemon):
-        task = progress.add_task("Reading", total=len(waiting))
-        while waiting and not interrupted.wanted:
-            async with mnemon.database.transaction(tenant) as tx:
-                ended = await ended_runs(tx, waiting.keys())
-            for run in ended:
-                one = waiting.pop(run.run_id)
-                one.status, one.error_code, one.reason = run.status.value, run.error_code, run.error
-                progress.advance(task)
-            await interrupted.pause()
-        task = progress.add_task("Finding events", total=len(documents))
-        async for read in until_events_are_read(mnemon, tenant, documents):
-            progress.update(task, completed=read)
-            if interrupted.wanted:
-                break
+    await reading.begin()
+    task = progress.add_task("Reading", total=len(waiting))
+    while waiting and not interrupted.wanted:
+        async with mnemon.database.transaction(tenant) as tx:
+            ended = await ended_runs(tx, waiting.keys())
+        for run in ended:
+            one = waiting.pop(run.run_id)
+            one.status, one.error_code, one.reason = run.status.value, run.error_code, run.error
+            progress.advance(task)
+        await interrupted.pause(pause_before_look(len(waiting)))
+    task = progress.add_task("Finding events", total=len(documents))
+    async for read in until_events_are_read(mnemon, tenant, documents):
+        progress.update(task, completed=read)
+        if interrupted.wanted:
+            break
     silent = await never_read(mnemon.database, tenant, documents)
     for one in added:
         if one.doc_id in silent and one.status == RunStatus.SUCCEEDED:

@@ -18,20 +18,32 @@ BEGIN
         -- The keys are asked before the order, or else the walk by age would look at every name.
         RETURN QUERY
             SELECT d.doc_id, true
-              FROM (SELECT d.doc_id, d.created_at FROM documents d
-                     WHERE d.tenant_id = tenant AND letter_keys(d.tenant_id, d.title, d.tags) @> keys
+              FROM (SELECT d.doc_id, d.created_at FROM document_titles t
+                      JOIN documents d ON d.tenant_id = tenant AND hashtextextended(d.title, 0) = t.title_key
+                     WHERE t.tenant_id = tenant AND letter_keys(t.tenant_id, t.title, '{}') @> keys
+                       AND may_read(d.readers)
+                    UNION
+                    SELECT d.doc_id, d.created_at FROM documents d
+                     WHERE d.tenant_id = tenant AND d.tags <> '{}' AND letter_keys(d.tenant_id, '', d.tags) @> keys
                        AND may_read(d.readers) OFFSET 0) AS d
              ORDER BY d.created_at DESC, d.doc_id LIMIT most;
     ELSE
         RETURN QUERY
-            SELECT d.doc_id, true FROM documents d
-             WHERE d.tenant_id = tenant AND letter_keys(d.tenant_id, d.title, d.tags) @> keys AND may_read(d.readers)
+            SELECT d.doc_id, true
+              FROM ((SELECT d.doc_id FROM document_titles t
+                       JOIN documents d ON d.tenant_id = tenant AND hashtextextended(d.title, 0) = t.title_key
+                      WHERE t.tenant_id = tenant AND letter_keys(t.tenant_id, t.title, '{}') @> keys
+                        AND may_read(d.readers) LIMIT most)
+                    UNION
+                    (SELECT d.doc_id FROM documents d
+                      WHERE d.tenant_id = tenant AND d.tags <> '{}' AND letter_keys(d.tenant_id, '', d.tags) @> keys
+                        AND may_read(d.readers) LIMIT most)) AS d
              LIMIT most;
     END IF;
     RETURN QUERY
         SELECT r.doc_id, false FROM document_revisions r
-         WHERE r.tenant_id = tenant AND letter_keys(r.tenant_id, r.original_filename, '{}') @> keys
-           AND may_read(r.readers)
+         WHERE r.tenant_id = tenant AND r.original_filename <> ''
+           AND letter_keys(r.tenant_id, r.original_filename, '{}') @> keys AND may_read(r.readers)
          LIMIT most;
 END $$;
 REVOKE EXECUTE ON FUNCTION mnemon.documents_named FROM PUBLIC;

@@ -1,11 +1,13 @@
 """The ingest job: reads a run's file in a subprocess, embeds it, and has all that came of it recorded."""
 
 import asyncio
+import contextlib
 import time
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Protocol, Self, cast
 from uuid import UUID
 
+import psycopg
 from pydantic import BaseModel
 
 from mnemon.documents.errors import DocumentPurged, FileGone
@@ -27,6 +29,8 @@ SELECT r.run_id, r.doc_id, r.run_type, r.config,
                 WHERE k.tenant_id = r.tenant_id AND k.run_id = r.run_id) AS was_begun
   FROM mnemon.ingestion_runs r WHERE r.tenant_id = mnemon.current_tenant() AND r.run_id = %s
 """
+# A stage is told once it has lasted so long: small files are through all of them by then.
+LASTING_SECONDS = 0.3
 # Nobody is told that this was kept: it need not wait for the disk.
 NOTE_STAGE = """
 UPDATE mnemon.ingestion_runs SET stage = %s, updated_at = clock_timestamp()
@@ -68,26 +72,27 @@ async def ingest(job: Job[RunToRead]) -> None:
     started = time.perf_counter()
     context = cast(IngestContext, job.context)
     run = await _run(job)
-    path = await asyncio.to_thread(_file_of, context.files, job.tenant_id, run)
-    read = await kept_reading(job, run.run_id) if run.was_begun else None
-    if read is None:
-        await _note(job, run, "extract")
-        read = await read_isolated(path, run.config["kind"], context.settings)
-        if is_long(read.chunks):
-            await keep_reading(job, run.run_id, read)
-    job.stages |= {"extract": read.extract_seconds, "chunk": read.chunk_seconds}
-    await _note(job, run, "embed")
-    vectors, model, without_vectors = None, None, None
-    try:
-        vectors, model = await embed_chunks(job, context.embedder, run.doc_id, run.run_id, read.chunks)
-    except NotEmbedded as missing:
-        if _is_worth_waiting(job, run, missing.failure):
-            raise missing.failure from None
-        without_vectors = missing.failure.message
-        log.warning("stored_without_vectors", run_id=run.run_id, error_code=missing.failure.code)
-    await _note(job, run, "store")
-    made = Made(run, read, vectors, model, without_vectors)
-    await record(job, context.log, context.files, made, path)
+    async with RunStages(job, run) as stages:
+        path = await asyncio.to_thread(_file_of, context.files, job.tenant_id, run)
+        read = await kept_reading(job, run.run_id) if run.was_begun else None
+        if read is None:
+            stages.now = "extract"
+            read = await read_isolated(path, run.config["kind"], context.settings)
+            if is_long(read.chunks):
+                await keep_reading(job, run.run_id, read)
+        job.stages |= {"extract": read.extract_seconds, "chunk": read.chunk_seconds}
+        stages.now = "embed"
+        vectors, model, without_vectors = None, None, None
+        try:
+            vectors, model = await embed_chunks(job, context.embedder, run.doc_id, run.run_id, read.chunks)
+        except NotEmbedded as missing:
+            if _is_worth_waiting(job, run, missing.failure):
+                raise missing.failure from None
+            without_vectors = missing.failure.message
+            log.warning("stored_without_vectors", run_id=run.run_id, error_code=missing.failure.code)
+        stages.now = "store"
+        made = Made(run, read, vectors, model, without_vectors)
+        await record(job, context.log, context.files, made, path)
     await asyncio.to_thread(context.files.discard_upload, job.tenant_id, run.run_id)
     _report(job, made, time.perf_counter() - started)
 
@@ -117,10 +122,30 @@ def _file_of(files: Files, tenant: UUID, run: RunToDo) -> Path:
     return files.intact_blob(tenant, run.content_hash, missing, run_id=str(run.run_id))
 
 
-async def _note(job: Job[RunToRead], run: RunToDo, stage: str) -> None:
-    """Say how far the run is. That it lives at all is said by the lease's heartbeat."""
-    async with job.transaction() as tx:
-        await tx.execute(NOTE_STAGE, (stage, run.run_id, job.attempt))
+class RunStages:
+    """Says how far the run is, where a stage takes long. That it lives at all is said by the lease's heartbeat."""
+
+    def __init__(self, job: Job[RunToRead], run: RunToDo) -> None:
+        self.now = self._told = ""
+        self._job, self._run = job, run
+
+    async def __aenter__(self) -> Self:
+        self._telling = asyncio.create_task(self._tell())
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        self._telling.cancel()
+        await asyncio.gather(self._telling, return_exceptions=True)
+
+    async def _tell(self) -> None:
+        while True:
+            await asyncio.sleep(LASTING_SECONDS)
+            if (stage := self.now) != self._told:
+                # Whatever is in the way of this is in the way of the run too, which finds out by itself.
+                with contextlib.suppress(MnemonError, psycopg.Error):
+                    async with self._job.transaction() as tx:
+                        await tx.execute(NOTE_STAGE, (stage, self._run.run_id, self._job.attempt))
+                    self._told = stage
 
 
 def _report(job: Job[RunToRead], made: Made, seconds: float) -> None:

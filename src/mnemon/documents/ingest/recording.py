@@ -18,7 +18,7 @@ from mnemon.documents.ingest.reading import ReadFile
 from mnemon.documents.ingest.revision_texts import store_text
 from mnemon.documents.ingest.slices import forget_slices, is_long
 from mnemon.documents.intake.files import Files
-from mnemon.documents.intake.locks import lock_blob, lock_document
+from mnemon.documents.intake.locks import lock_document_and_blob
 from mnemon.log.events import SYSTEM, Actor, NewEvent
 from mnemon.log.store import EventLog
 from mnemon.models.active import ModelInUse
@@ -102,8 +102,7 @@ async def record(job: Job[Any], events: EventLog, files: Files, made: Made, path
     async with events.transaction(job.tenant_id) as transaction:
         tx = transaction.connection
         with job.stage("db_write"):
-            await lock_document(tx, run.doc_id)
-            await lock_blob(tx, run.content_hash)
+            await lock_document_and_blob(tx, run.doc_id, run.content_hash)
             values = {"doc": run.doc_id, "revision": revision.revision_id}
             document = await (await tx.execute(DOCUMENT, values)).fetchone()
             served = _serves(run, revision, document)

@@ -8,7 +8,7 @@ from uuid import UUID
 from mnemon.documents import events as documents
 from mnemon.documents.errors import ArtifactNotFound
 from mnemon.documents.ingest.extract_job import EXTRACT, RevisionToExtract
-from mnemon.documents.intake.locks import lock_document, lock_linking
+from mnemon.documents.intake.locks import lock_document_and_linking
 from mnemon.errors import MnemonError
 from mnemon.log.events import SYSTEM, NewEvent
 from mnemon.log.store import EventLog
@@ -109,10 +109,9 @@ async def _record(
 ) -> None:  # fmt: skip
     async with context.log.transaction(job.tenant_id) as transaction:
         tx = transaction.connection
-        await lock_document(tx, source.doc_id)
+        await lock_document_and_linking(tx, source.doc_id)
         if await (await tx.execute(STILL_THERE, (source.doc_version_id,))).fetchone() is None:
             raise ArtifactNotFound(f"Revision {source.doc_version_id} was purged while it was read.")
-        await lock_linking(tx)
         links = await links_of(tx, source, found.events, vectors, context.embedder.model_id)
         kept = await kept_corrections(tx, source, found.events)
         await replace_vectors(tx, source.doc_version_id, found.events, vectors, context.embedder.model_id)
