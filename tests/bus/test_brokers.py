@@ -1,6 +1,7 @@
 """The bus on real brokers: confirmed, through a restart, with dead letters for what is no envelope."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,12 @@ from uuid import UUID
 import orjson
 import pytest
 
-from mnemon.bus.carrier import BusCarrier, BusUnavailable
+from mnemon.bus.carrier import DELIVERIES, BusCarrier, BusUnavailable
 from mnemon.bus.nats_carrier import NatsCarrier
 from mnemon.bus.rabbitmq import RabbitCarrier
 from mnemon.bus.receiving import receive_for_ever
 from mnemon.log.store import EventLog
+from mnemon.tasks import end
 from tests.brokers import NatsServer, RabbitServer, nats_server, rabbit_server
 from tests.bus.test_publishing import TYPE, events
 from tests.work.conftest import Eventually, eventually
@@ -104,3 +106,33 @@ async def test_envelopes_come_into_the_log_and_nonsense_to_the_dead_letters(
     await asyncio.wait([receiving])
     found = [one for one in (await events.read_page(tenant, limit=100)).events if one.type == TYPE.type]
     assert len(found) == 1
+
+
+async def test_what_nobody_can_take_is_a_dead_letter_in_the_end(side: Side, eventually: Eventually) -> None:
+    brought = 0
+
+    async def fails(body: bytes) -> None:
+        nonlocal brought
+        brought += 1
+        raise RuntimeError("out of order")
+
+    async def receive() -> None:
+        while True:
+            with contextlib.suppress(RuntimeError, BusUnavailable):
+                await side.carrier.receive("inbound", fails)
+
+    async def sent() -> bool:
+        try:
+            await side.send("inbound", b"{}")
+        except Exception:
+            return False
+        return True
+
+    async def dead() -> bool:
+        return await side.dead() == 1
+
+    receiving = asyncio.create_task(receive())
+    await eventually(sent)
+    await eventually(dead)
+    await end(receiving)
+    assert DELIVERIES <= brought <= DELIVERIES + 1
