@@ -1,5 +1,6 @@
 """A source is followed: what changes there changes here, and nothing else does."""
 
+import asyncio
 import os
 import shutil
 from pathlib import Path
@@ -140,6 +141,19 @@ async def test_one_look_at_a_time_and_whoever_asks_shares_it(
     begun = (await add(client, admin, location=str(folder))).json()["last_sync"]["sync_id"]
     again = await client.post("/v1/sources/policies/sync", headers=admin.headers)
     assert again.json() == {"sync_id": begun, "source": "policies", "begun": False}
+
+
+async def test_of_many_who_ask_at_once_one_begins_a_look(
+    folder: Path, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon, tenant: UUID
+) -> None:
+    await add(client, admin, location=str(folder))
+    async with mnemon.database.owner() as owner:
+        await owner.execute("DELETE FROM mnemon.source_syncs WHERE tenant_id = %s", (tenant,))
+        await owner.execute("DELETE FROM mnemon.jobs WHERE tenant_id = %s", (tenant,))
+    asked = [client.post("/v1/sources/policies/sync", headers=admin.headers) for _ in range(10)]
+    answers = [answer.json() for answer in await asyncio.gather(*asked)]
+    assert [one["begun"] for one in answers].count(True) == 1
+    assert len({one["sync_id"] for one in answers}) == 1
 
 
 async def test_a_look_goes_on_where_the_last_attempt_ended(

@@ -11,6 +11,7 @@ from mnemon.buckets import ObjectGone
 from mnemon.documents.sources.errors import PlaceRefused, PlaceUnavailable
 from mnemon.documents.sources.places import SeenObject
 from mnemon.identity.default_tenant import DEFAULT_SLUG
+from mnemon.settings import Settings
 
 PAGE = 1_000
 BLOCK = 1 << 20
@@ -105,10 +106,16 @@ def _is_text(name: str) -> bool:
     return name.isprintable() and not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
-def opened_folders(setting: Sequence[str], slug: str | None) -> list[Path]:
-    """Those that the setting opens to a tenant; without one, to whoever sits at the machine: all of them."""
+def named_folders(setting: Sequence[str]) -> list[tuple[str, Path]]:
+    """Tenants and their folders, from `/srv/docs` and `acme=/srv/acme`."""
     named = [one.partition("=") if "=" in one else (DEFAULT_SLUG, "=", one) for one in setting]
-    return [Path(folder).expanduser() for tenant, _, folder in named if slug in (None, tenant)]
+    return [(tenant, Path(folder).expanduser()) for tenant, _, folder in named]
+
+
+def opened_folders(settings: Settings, slug: str | None) -> list[Path]:
+    """Those that the settings open to a tenant; without one, to whoever sits at the machine: all of them."""
+    named = named_folders((*settings.source_folders, *settings.watch_folders))
+    return [folder for tenant, folder in named if slug in (None, tenant)]
 
 
 def allowed_folder(place: str, opened: Sequence[Path]) -> Path:
