@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import random
 import shutil
+import string
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -265,6 +267,21 @@ def test_a_link_put_there_at_the_last_moment_leads_nowhere(folder: Path, monkeyp
     with pytest.raises(ObjectGone):
         place.read("inner/notes.txt", read.append)
     assert read == [b"in inner"] and list(place.pages("")) == [[]]
+
+
+async def test_a_path_that_is_too_long_does_not_fail_the_look_at_the_others(
+    folder: Path, client: httpx.AsyncClient, admin: Person, look: Look, listed: Listed
+) -> None:
+    chance = random.Random(7)
+    deep = folder
+    for _ in range(14):
+        deep = deep / "".join(chance.choices(string.ascii_letters + string.digits, k=240))
+        deep.mkdir()
+    (deep / "deep.txt").write_text("Deep.")
+    (folder / "near.txt").write_text("Near.")
+    await add(client, admin, location=str(folder))
+    assert found(await look(begin=False)) == {"listed": 1, "new": 1}
+    assert set(await listed()) == {"near.txt"}
 
 
 @pytest.mark.parametrize("place", ["\0", "a\0b", "~nobody-of-that-name/notes", "x" * 5_000])

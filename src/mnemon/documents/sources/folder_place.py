@@ -15,6 +15,8 @@ from mnemon.settings import Settings
 
 PAGE = 1_000
 BLOCK = 1 << 20
+# In bytes; that of a bucket's keys too.
+LONGEST_KEY = 1_024
 # A folder on the way needs no right to be listed, where the system can open it so.
 ON_THE_WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 
@@ -53,7 +55,7 @@ class FolderPlace:
             raise PlaceUnavailable(f"{self._folder / below} cannot be read: {failure.strerror}.") from failure
         for name in sorted(entries, key=os.fsencode):
             key = below + name
-            if name.startswith((".", "~$")) or not _is_text(key):
+            if name.startswith((".", "~$")) or not _can_be_kept(key):
                 continue
             if name.endswith("/"):
                 is_wanted = key.startswith(self._prefix) or self._prefix.startswith(key)
@@ -102,8 +104,13 @@ class FolderPlace:
         return (self._folder / key).as_uri()
 
 
-def _is_text(name: str) -> bool:
-    return name.isprintable() and not any("\ud800" <= letter <= "\udfff" for letter in name)
+def _can_be_kept(key: str) -> bool:
+    """As text in a table, and in its index: a single path that is too long must not fail the look at all the others."""
+    return (
+        key.isprintable()
+        and not any("\ud800" <= letter <= "\udfff" for letter in key)
+        and len(key.encode()) <= LONGEST_KEY
+    )
 
 
 def named_folders(setting: Sequence[str]) -> list[tuple[str, Path]]:
