@@ -22,7 +22,8 @@ from mnemon.app import Mnemon, open_mnemon
 from mnemon.documents.ingest.job import INGEST
 from mnemon.documents.sources import inputs, operations
 from mnemon.documents.sources.syncing import SYNC
-from mnemon.identity.tenants import DEFAULT_SLUG, tenant_by_slug
+from mnemon.identity.default_tenant import DEFAULT_SLUG
+from mnemon.identity.tenants import tenant_by_slug
 from mnemon.log.events import SYSTEM
 from mnemon.operations import Caller
 from mnemon.settings import Settings

@@ -23,10 +23,10 @@ class Rates:
     chunks_read: float = 100.0
     chunks_stored: float = 541.0
     searches: float = 40.0
-    chunk_bytes: int = 3_000
-    vector_bytes: int = 1_600
-    index_bytes: int = 1_100
-    event_bytes: int = 2_200
+    chunk_bytes: int = 4_500
+    vector_bytes: int = 1_660
+    index_bytes: int = 1_280
+    event_bytes: int = 1_760
     file_bytes: int = 100_000
 
 

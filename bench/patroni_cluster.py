@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -83,8 +84,9 @@ def install_patroni() -> None:
         return
     PATRONI.parent.mkdir(parents=True, exist_ok=True)
     draft = PATRONI.with_name(f"{PATRONI.name}.{os.getpid()}")
-    pip = [shutil.which("uv") or "pip", *(["pip"] if shutil.which("uv") else []), "install", "--quiet"]
-    done = subprocess.run([*pip, "--python", PYTHON, "--target", str(draft), *REQUIRED], capture_output=True, text=True)
+    # Of our own environment, for the system's Python, which may have none.
+    pip = [sys.executable, "-m", "pip", "--python", PYTHON, "install", "--quiet", "--disable-pip-version-check"]
+    done = subprocess.run([*pip, "--target", str(draft), *REQUIRED], capture_output=True, text=True)
     if done.returncode:
         raise Missing(f"Patroni cannot be installed: {done.stderr.strip()[-500:]}")
     draft.rename(PATRONI)

@@ -6,6 +6,7 @@ import pytest
 
 from mnemon.errors import BadSettings
 from mnemon.settings import Settings, described_settings, is_loopback, load_settings
+from mnemon.settings.described import DescribedSetting
 
 SECRET = "a-secret-that-nobody-should-ever-see-printed"
 
@@ -58,6 +59,29 @@ def test_the_names_of_the_specifications_work(
     monkeypatch.setenv(name, value)
     found = getattr(load_settings(), field)
     assert (found.get_secret_value() if hasattr(found, "get_secret_value") else found) == expected
+
+
+LISTS = [one for one in described_settings() if isinstance(getattr(Settings(), one.field), tuple)]
+FOLDERS = [one for one in described_settings() if one.accepts == "a folder"]
+
+
+@pytest.mark.parametrize("setting", LISTS, ids=lambda one: str(one.field))
+def test_a_list_is_written_with_commas(monkeypatch: pytest.MonkeyPatch, setting: DescribedSetting) -> None:
+    monkeypatch.setenv(setting.names[0], "https://one.example.org, https://two.example.org,")
+    assert getattr(load_settings(), setting.field) == ("https://one.example.org", "https://two.example.org")
+
+
+@pytest.mark.parametrize("setting", FOLDERS, ids=lambda one: str(one.field))
+def test_a_folder_may_begin_with_the_home_of_the_user(
+    monkeypatch: pytest.MonkeyPatch, setting: DescribedSetting
+) -> None:
+    monkeypatch.setenv(setting.names[0], "~/some/folder")
+    assert getattr(load_settings(), setting.field) == Path.home() / "some" / "folder"
+
+
+def test_lists_and_folders_are_among_the_settings() -> None:
+    assert {one.field for one in LISTS} >= {"source_folders", "watch_folders", "worker_urls", "trusted_proxies"}
+    assert {one.field for one in FOLDERS} >= {"home", "upload_store_path", "embedder_folder", "archive_folder"}
 
 
 def test_our_own_name_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from mnemon.bus.choose import bus_carrier
 from mnemon.bus.publishing import BusPublisher
 from mnemon.bus.receiving import receive_for_ever
 from mnemon.documents.guard import guarding
+from mnemon.documents.sources.watching import watching
 from mnemon.identity.tenants import all_tenants, tenant_by_slug
 from mnemon.log.proof.sealing import sealing
 from mnemon.log.proof.witnesses import witnessed
@@ -124,3 +125,8 @@ async def sealing_log(mnemon: Mnemon) -> AsyncIterator[None]:
 def guarding_runs(mnemon: Mnemon) -> AbstractAsyncContextManager[None]:
     """Beside the server: ends runs that say running though no worker is left."""
     return guarding(mnemon.database, timedelta(minutes=mnemon.settings.crash_guard_running_stale_min))
+
+
+def watching_folders(mnemon: Mnemon) -> AbstractAsyncContextManager[None]:
+    """Beside the server: folders that the settings name are followed."""
+    return watching(mnemon)

@@ -37,11 +37,13 @@ async def nats_connected(servers: list[str]) -> Any:
 
 
 async def stream_declared(streams: Any, **config: Any) -> None:
-    """A stream of JetStream as it should be; declaring it again changes nothing."""
+    """A stream of JetStream as it should be; what else its owner has set, such as for how long it keeps what it has,
+    stays."""
     from nats.js import api
     from nats.js.errors import BadRequestError
 
     try:
         await streams.add_stream(api.StreamConfig(**config))
     except BadRequestError:
-        await streams.update_stream(api.StreamConfig(**config))
+        known = (await streams.stream_info(config["name"])).config
+        await streams.update_stream(known.evolve(**config))

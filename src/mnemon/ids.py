@@ -1,5 +1,6 @@
 """Identifiers: ULIDs for facts, UUIDs for tenants and people. They identify; they never order."""
 
+import hashlib
 import os
 import time
 import uuid
@@ -37,6 +38,12 @@ def new_ulids(count: int) -> list[str]:
     moment = "".join([_PAIRS[milliseconds >> shift & 1023] for shift in (40, 30, 20, 10, 0)])
     letters = os.urandom(16 * count).translate(_LETTER_OF_BYTE).decode()
     return [moment + letters[start : start + 16] for start in range(0, 16 * count, 16)]
+
+
+def ulid_of(name: str) -> str:
+    """The same ULID for the same name, where others brought an id that is none: its moment says nothing."""
+    number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:16])
+    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
 
 
 def is_ulid(text: str) -> bool:

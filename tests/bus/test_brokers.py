@@ -1,19 +1,22 @@
 """The bus on real brokers: confirmed, through a restart, with dead letters for what is no envelope."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import nats
 import orjson
 import pytest
 
-from mnemon.bus.carrier import BusCarrier, BusUnavailable
+from mnemon.bus.carrier import DELIVERIES, BusCarrier, BusUnavailable
 from mnemon.bus.nats_carrier import NatsCarrier
 from mnemon.bus.rabbitmq import RabbitCarrier
 from mnemon.bus.receiving import receive_for_ever
 from mnemon.log.store import EventLog
+from mnemon.tasks import end
 from tests.brokers import NatsServer, RabbitServer, nats_server, rabbit_server
 from tests.bus.test_publishing import TYPE, events
 from tests.work.conftest import Eventually, eventually
@@ -104,3 +107,67 @@ async def test_envelopes_come_into_the_log_and_nonsense_to_the_dead_letters(
     await asyncio.wait([receiving])
     found = [one for one in (await events.read_page(tenant, limit=100)).events if one.type == TYPE.type]
     assert len(found) == 1
+
+
+async def test_what_nobody_can_take_is_a_dead_letter_in_the_end(side: Side, eventually: Eventually) -> None:
+    brought = 0
+
+    async def fails(body: bytes) -> None:
+        nonlocal brought
+        brought += 1
+        raise RuntimeError("out of order")
+
+    async def receive() -> None:
+        while True:
+            with contextlib.suppress(RuntimeError, BusUnavailable):
+                await side.carrier.receive("inbound", fails)
+
+    async def sent() -> bool:
+        try:
+            await side.send("inbound", b"{}")
+        except Exception:
+            return False
+        return True
+
+    async def dead() -> bool:
+        return await side.dead() == 1
+
+    receiving = asyncio.create_task(receive())
+    await eventually(sent)
+    await eventually(dead)
+    await end(receiving)
+    assert DELIVERIES <= brought <= DELIVERIES + 1
+
+
+async def test_what_the_owner_of_a_stream_has_set_stays(tmp_path: Path) -> None:
+    with nats_server(tmp_path) as server:
+        for number in range(2):
+            carrier = NatsCarrier(server.url, EXCHANGE)
+            await carrier.publish("order.placed", f"id-{number}", b"{}")
+            await carrier.close()
+            async with await nats.connect(server.url) as client:
+                streams = client.jetstream()
+                known = (await streams.stream_info("MNEMON_EVENTS")).config
+                assert number == 0 or known.max_age == 3600
+                await streams.update_stream(known.evolve(max_age=3600))
+        assert await server.count("MNEMON_EVENTS") == 2
+
+
+async def test_queues_are_quorum_queues_that_get_what_they_want(open_folder: Path) -> None:
+    import aio_pika
+
+    with rabbit_server(open_folder / "rabbit") as rabbit:
+        carrier = RabbitCarrier(rabbit.url, EXCHANGE, {"all": ["#"], "orders": ["order.*"]})
+        for key in ("order.placed", "order.line.added", "report.published"):
+            await carrier.publish(key, key, b"{}")
+        await carrier.close()
+        assert [await rabbit.count(name) for name in ("all", "orders")] == [3, 1]
+        dead = f"{EXCHANGE}.dead"
+        followed = {"x-dead-letter-exchange": dead, "x-delivery-limit": DELIVERIES}
+        async with await aio_pika.connect(rabbit.url) as connection:
+            for name, arguments in (("all", followed), ("orders", followed), (dead, {})):
+                # Declaring is refused where it says anything else than what is there.
+                channel = await connection.channel()
+                await channel.declare_queue(name, durable=True, arguments={"x-queue-type": "quorum", **arguments})
+                with pytest.raises(aio_pika.exceptions.ChannelPreconditionFailed):
+                    await channel.declare_queue(name, durable=True, arguments={"x-queue-type": "classic"})

@@ -11,11 +11,13 @@ import pytest
 
 from mnemon.bus.carrier import BusUnavailable, EnvelopeRefused
 from mnemon.bus.publishing import BusPublisher, subscription_of
-from mnemon.bus.receiving import accept_envelope
+from mnemon.bus.receiving import accept_envelope, receive_for_ever
 from mnemon.db.database import Database
+from mnemon.errors import DatabaseUnavailable
 from mnemon.log.events import NewEvent
 from mnemon.log.store import EventLog
 from mnemon.log.types.event_type import EventType
+from mnemon.tasks import end
 from tests.api.conftest import TESTER
 from tests.patience import PATIENCE
 
@@ -90,20 +92,111 @@ async def test_events_leave_in_order_through_an_outage_and_go_on_where_they_ende
     assert positions
 
 
+async def test_the_log_leaves_though_the_database_was_away_and_one_tenant_is_not_open(
+    events: EventLog, tenant: UUID
+) -> None:
+    carrier, asked = Kept(), 0
+    carrier.wanted = 1
+
+    async def tenants() -> list[UUID]:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            raise DatabaseUnavailable("away")
+        # Nobody of that id is here: a tenant that has just left is like that too.
+        return [UUID(int=7), tenant]
+
+    await place(events, tenant, 1)
+    publishing = asyncio.create_task(BusPublisher(events, carrier, tenants).run(look_seconds=0.01))
+    await asyncio.wait_for(carrier.enough.wait(), PATIENCE)
+    await end(publishing)
+
+
 async def test_an_envelope_from_a_queue_is_taken_once(events: EventLog, tenant: UUID) -> None:
     envelope = {"event_id": "01HZZZZZZZZZZZZZZZZZZZZZZZ", "routing_key": TYPE.type, "data": {"number": 7}}
     assert await accept_envelope(events, tenant, orjson.dumps(envelope)) == "appended"
     await accept_envelope(events, tenant, orjson.dumps(envelope))
     found = [one for one in (await events.read_page(tenant, limit=100)).events if one.type == TYPE.type]
     assert [one.data for one in found] == [{"number": 7}]
-    echo = {"event_id": found[0].id, "routing_key": TYPE.type, "data": {"number": 7}}
+    assert found[0].envelope["source"]["reference"] == envelope["event_id"]
+    with pytest.raises(EnvelopeRefused, match="other content"):
+        await accept_envelope(events, tenant, orjson.dumps(envelope | {"data": {"number": 8}}))
+    await place(events, tenant, 9)
+    [_, found[0]] = [one for one in (await events.read_page(tenant, limit=100)).events if one.type == TYPE.type]
+    echo = {"event_id": found[0].id, "routing_key": TYPE.type, "data": {"number": 9}}
     assert await accept_envelope(events, tenant, orjson.dumps(echo)) == "known", "what was sent from here comes back"
+
+
+@pytest.mark.parametrize("event_id", ["01HZZZZZZZZZZZZZZZZZZZZZZZ", "660e8400-e29b-41d4-a716-446655440000"])
+async def test_an_envelope_is_known_for_ever_though_keys_are_forgotten(
+    events: EventLog, tenant: UUID, event_id: str
+) -> None:
+    envelope = {"event_id": event_id, "routing_key": TYPE.type, "data": {"number": 7}}
+    assert await accept_envelope(events, tenant, orjson.dumps(envelope)) == "appended"
+    async with events.database.owner() as owner:
+        await owner.execute("SELECT mnemon.enter_tenant(%s)", (str(tenant),))
+        await owner.execute("DELETE FROM mnemon.event_keys WHERE tenant_id = %s", (tenant,))
+    assert await accept_envelope(events, tenant, orjson.dumps(envelope)) == "known"
+
+
+async def test_the_specification_s_own_envelope_is_taken(events: EventLog, tenant: UUID) -> None:
+    """It names the event and not its routing key, which brokers carry beside it."""
+    envelope = {
+        "event_type": "OrderPlaced", "event_id": "dd0e8400-e29b-41d4-a716-446655440000", "version": "1.0",
+        "timestamp": "2025-01-15T15:06:00Z", "data": {"number": 7},
+    }  # fmt: skip
+    assert await accept_envelope(events, tenant, orjson.dumps(envelope)) == "appended"
+    [found] = [one for one in (await events.read_page(tenant, limit=100)).events if one.type == TYPE.type]
+    assert (found.data, found.occurred_at.isoformat()) == ({"number": 7}, "2025-01-15T15:06:00+00:00")
+    for other in ({"event_type": "OrderLost"}, {"version": "2.0"}):
+        with pytest.raises(EnvelopeRefused):
+            await accept_envelope(events, tenant, orjson.dumps(envelope | {"event_id": "other"} | other))
+
+
+async def test_while_the_tenant_is_not_open_nothing_is_asked_of_the_broker(
+    events: EventLog, tenant: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would count each time, and take the envelope for a dead letter in the end."""
+    monkeypatch.setattr("mnemon.bus.receiving.PAUSE", 0.01)
+    envelope = orjson.dumps({"event_id": "E1", "routing_key": TYPE.type, "data": {"number": 7}})
+    away, brought, taken = 30, 0, asyncio.Event()
+    transaction = events.database.transaction
+
+    def sometimes(whose: UUID) -> Any:
+        nonlocal away
+        if away:
+            away -= 1
+            raise DatabaseUnavailable("away")
+        return transaction(whose)
+
+    class Bringing(Kept):
+        async def receive(self, queue: str, handler: Any) -> None:
+            nonlocal brought
+            brought += 1
+            await handler(envelope)
+            taken.set()
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(events.database, "transaction", sometimes)
+    receiving = asyncio.create_task(receive_for_ever(events, Bringing(), "inbound", tenant))
+    await asyncio.wait_for(taken.wait(), PATIENCE)
+    await end(receiving)
+    assert brought == 2
 
 
 @pytest.mark.parametrize(
     "body",
     [
         b"no json",
+        b'{"event_id": "x", "data": {"number": 7}}',
+        b'{"event_id": "a\\u0000b", "routing_key": "order.placed", "data": {"number": 7}}',
+        b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, "correlation_id": 5}',
+        b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, "correlation_id": {"a": 1}}',
+        b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, "timestamp": "yesterday"}',
+        b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, "version": "new"}',
+        b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, "entities": [{"entity_type": 5}]}',
+        b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, '
+        b'"entities": [{"entity_type": [], "entity_id": {}}]}',
         b"[]",
         b'{"event_id": "x", "routing_key": "order.placed", "data": {}}',
         b'{"event_id": "x", "routing_key": "document.purged", "data": {"revisions": 1}}',

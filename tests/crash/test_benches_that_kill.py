@@ -38,3 +38,11 @@ def test_a_primary_that_dies_takes_nothing_acknowledged_along() -> None:
     assert found["synchronous_acknowledged"] > 0 and found["synchronous_uploads"] > 0
     assert found["synchronous_lost"] == found["synchronous_uploads_lost"] == 0
     assert found["synchronous_intact"] == found["synchronous_followed_in_order"] == 1
+
+
+@pytest.mark.slow
+def test_a_worker_that_lists_many_keys_dies_and_the_next_goes_on_in_flat_memory() -> None:
+    found = results_of("listing")
+    assert found["listing_attempts"] == 2
+    assert found["listing_requests"] <= found["listing_pages"] + 3, "hardly a page was listed twice"
+    assert found["listing_most_mb"] <= found["listing_early_mb"] + 40

@@ -66,8 +66,14 @@ async def kill_worker_at(mnemon: Mnemon, moment: str) -> None:
         sys.executable, ingest_worker.__file__, str(mnemon.settings.home), moment, str(LEASE),
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )  # fmt: skip
-    async with asyncio.timeout(PATIENCE):
-        assert await process.wait() == -signal.SIGKILL
+    try:
+        async with asyncio.timeout(PATIENCE):
+            assert await process.wait() == -signal.SIGKILL
+    finally:
+        if process.returncode is None:
+            # It would take the job of the next test.
+            process.kill()
+            await process.wait()
     async with mnemon.database.owner() as owner:
         await owner.execute(THE_DEAD_HOLD_NOTHING)
 

@@ -1,6 +1,8 @@
 """Every table's key and every foreign key begins with the tenant, so that a database can be cut by tenant."""
 
-from mnemon.db.database import Database
+import pytest
+
+from mnemon.db.database import Connection, Database
 
 # Keys that do not begin with the tenant, and why. Add none without a reason.
 EXCEPTED = {
@@ -27,6 +29,16 @@ SELECT t.relname AS table, c.contype AS kind, c.conname AS name,
   JOIN pg_namespace n ON n.oid = t.relnamespace AND n.nspname = 'mnemon'
  WHERE c.contype IN ('p', 'f', 'u')
 """
+# Unique indexes that are no constraints bind as keys do.
+INDEXES = """
+SELECT t.relname AS table, i.relname AS name,
+       (SELECT attname FROM pg_attribute WHERE attrelid = x.indrelid AND attnum = x.indkey[0]) AS first
+  FROM pg_index x
+  JOIN pg_class i ON i.oid = x.indexrelid
+  JOIN pg_class t ON t.oid = x.indrelid AND NOT t.relispartition
+  JOIN pg_namespace n ON n.oid = t.relnamespace AND n.nspname = 'mnemon'
+ WHERE x.indisunique AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.oid)
+"""
 TABLES = """
 SELECT t.relname AS table FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace
  WHERE n.nspname = 'mnemon' AND t.relkind IN ('r', 'p') AND NOT t.relispartition
@@ -34,15 +46,39 @@ SELECT t.relname AS table FROM pg_class t JOIN pg_namespace n ON n.oid = t.relna
 """
 
 
-async def test_every_key_and_foreign_key_begins_with_the_tenant(database: Database) -> None:
-    async with database.owner() as owner:
-        keys = await (await owner.execute(KEYS)).fetchall()
-        bare = await (await owner.execute(TABLES)).fetchall()
-    apart = {
+async def apart_from_tenants(owner: Connection) -> set[str]:
+    """Keys, unique indexes and foreign keys that do not begin with the tenant, on both sides."""
+    keys = await (await owner.execute(KEYS)).fetchall()
+    indexes = await (await owner.execute(INDEXES)).fetchall()
+    assert len(keys) > 90 and len(indexes) > 9, "the catalogue was read"
+    return {
         key["name"]
         for key in keys
         if key["first"] != "tenant_id" or (key["kind"] == "f" and key["referred"] != "tenant_id")
-    }
+    } | {index["name"] for index in indexes if index["first"] != "tenant_id"}
+
+
+async def test_every_key_and_foreign_key_begins_with_the_tenant(database: Database) -> None:
+    async with database.owner() as owner:
+        apart = await apart_from_tenants(owner)
+        bare = await (await owner.execute(TABLES)).fetchall()
     assert sorted(apart - EXCEPTED.keys()) == []
     assert sorted(EXCEPTED.keys() - apart) == [], "no longer an exception: take it out"
     assert [row["table"] for row in bare] == [], "every table has a key"
+
+
+@pytest.mark.parametrize(
+    ("planted", "name"),
+    [
+        ("CREATE TABLE mnemon.planted (tenant_id uuid, id int CONSTRAINT planted_key PRIMARY KEY)", "planted_key"),
+        ("CREATE UNIQUE INDEX planted_index ON mnemon.documents (source_uri)", "planted_index"),
+        ("CREATE UNIQUE INDEX planted_index ON mnemon.documents (lower(source_uri), tenant_id)", "planted_index"),
+        ("CREATE TABLE mnemon.planted (tenant_id uuid, id uuid, PRIMARY KEY (tenant_id, id), CONSTRAINT planted_way "
+         "FOREIGN KEY (id, tenant_id) REFERENCES mnemon.users (user_id, tenant_id))", "planted_way"),
+    ],
+)  # fmt: skip
+async def test_what_does_not_begin_with_the_tenant_is_found(database: Database, planted: str, name: str) -> None:
+    async with database.owner() as owner, owner.transaction(force_rollback=True):
+        before = await apart_from_tenants(owner)
+        await owner.execute(planted)
+        assert await apart_from_tenants(owner) - before == {name}

@@ -5,6 +5,9 @@ from typing import Protocol
 
 from mnemon.errors import MnemonError
 
+# How often an envelope is brought that was not acknowledged, before it is a dead letter.
+DELIVERIES = 20
+
 
 class BusUnavailable(MnemonError):
     """The broker does not take envelopes: they stay in the log, in order, until it does."""
@@ -36,7 +39,8 @@ class BusCarrier(Protocol):
 
     async def receive(self, queue: str, handler: OnEnvelope) -> None:
         """For ever: one envelope after the other; acknowledged when the handler returns, a dead letter when it raises
-        EnvelopeRefused, brought again when it raises anything else. Raises BusUnavailable when the broker goes away."""
+        EnvelopeRefused, and when it raises anything else that is raised here and the envelope brought again, up to
+        DELIVERIES times. Raises BusUnavailable when the broker goes away."""
         ...
 
     async def close(self) -> None: ...

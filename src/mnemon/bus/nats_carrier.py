@@ -5,11 +5,15 @@ import contextlib
 from typing import Any
 
 from mnemon.brokers import nats_connected, stream_declared
-from mnemon.bus.carrier import BusUnavailable, EnvelopeRefused, OnEnvelope
+from mnemon.bus.carrier import DELIVERIES, BusUnavailable, EnvelopeRefused, OnEnvelope
 
 STREAM, DEAD_STREAM = "MNEMON_EVENTS", "MNEMON_EVENTS_DEAD"
 CONFIRMED_WITHIN = 10.0
 PATIENCE = 2.0
+
+
+class _NotTaken(Exception):
+    """The handler failed, and not the broker."""
 
 
 class NatsCarrier:
@@ -44,6 +48,8 @@ class NatsCarrier:
             wanted = await streams.pull_subscribe(subject, durable="mnemon")
             while True:
                 await self._one(streams, wanted, queue, handler)
+        except _NotTaken as failure:
+            raise failure.__cause__ or failure from None
         except Exception as failure:
             await self.close()
             raise BusUnavailable(f"NATS went away: {failure or type(failure).__name__}") from failure
@@ -56,13 +62,19 @@ class NatsCarrier:
         try:
             await handler(message.data)
         except EnvelopeRefused:
-            await streams.publish(f"{self._prefix}-dead.{queue}", message.data, timeout=CONFIRMED_WITHIN)
-            await message.term()
-        except Exception:
-            await message.nak()
-            raise
+            await self._bury(streams, queue, message)
+        except Exception as failure:
+            if message.metadata.num_delivered >= DELIVERIES:
+                await self._bury(streams, queue, message)
+            else:
+                await message.nak()
+            raise _NotTaken from failure
         else:
             await message.ack()
+
+    async def _bury(self, streams: Any, queue: str, message: Any) -> None:
+        await streams.publish(f"{self._prefix}-dead.{queue}", message.data, timeout=CONFIRMED_WITHIN)
+        await message.term()
 
     async def close(self) -> None:
         client, self._client = self._client, None

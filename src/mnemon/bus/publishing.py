@@ -44,16 +44,25 @@ class BusPublisher:
         self._personal = personal
         self._limits = replace(events.delivery, **PATIENT)  # type: ignore[arg-type]
 
-    async def run(self) -> None:
-        """For ever; tenants that come later are found."""
+    async def run(self, look_seconds: float = LOOK_SECONDS) -> None:
+        """For ever; tenants that come later are found. A database that is away, or a tenant that has moved, holds up
+        nobody else: they are looked for again."""
         followed: set[UUID] = set()
         async with AsyncExitStack() as stack:
             while True:
-                for tenant in await self._tenants():
-                    if tenant not in followed:
+                try:
+                    fresh = [one for one in await self._tenants() if one not in followed]
+                except Exception as failure:
+                    log.warning("bus_tenants_unknown", error=str(failure))
+                    fresh = []
+                for tenant in fresh:
+                    try:
                         await stack.enter_async_context(await self.delivery(tenant))
+                    except Exception as failure:
+                        log.warning("bus_tenant_not_followed", tenant_id=str(tenant), error=str(failure))
+                    else:
                         followed.add(tenant)
-                await asyncio.sleep(LOOK_SECONDS)
+                await asyncio.sleep(look_seconds)
 
     async def delivery(self, tenant: UUID) -> Delivery:
         """Of one tenant. A whole partition waits for an event that cannot be sent: its order is the consumers'."""

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mnemon.brokers import amqp_library
-from mnemon.bus.carrier import BusUnavailable, EnvelopeRefused, OnEnvelope
+from mnemon.bus.carrier import DELIVERIES, BusUnavailable, EnvelopeRefused, OnEnvelope
 
 CONFIRMED_WITHIN = 10.0
-# How often a queue brings what was not acknowledged before it is a dead letter.
-DELIVERIES = 20
 
 
 class RabbitCarrier:
@@ -43,12 +41,12 @@ class RabbitCarrier:
     async def receive(self, queue: str, handler: OnEnvelope) -> None:
         try:
             await self._opened()
-            channel = await self._connection.channel()
-            await channel.set_qos(prefetch_count=1)
-            wanted = await _quorum_queue(channel, queue, self._dead)
-            async with wanted.iterator() as messages:
-                async for message in messages:
-                    await _settled(message, handler)
+            async with self._connection.channel() as channel:
+                await channel.set_qos(prefetch_count=1)
+                wanted = await _quorum_queue(channel, queue, self._dead)
+                async with wanted.iterator() as messages:
+                    async for message in messages:
+                        await _settled(message, handler)
         except (OSError, amqp_library().exceptions.AMQPError) as failure:
             await self.close()
             raise BusUnavailable(f"RabbitMQ went away: {failure or type(failure).__name__}") from failure
@@ -94,12 +92,11 @@ async def _quorum_queue(channel: Any, name: str, dead: str | None = None) -> Any
 
 
 async def _settled(message: Any, handler: OnEnvelope) -> None:
+    """What the handler could not take goes back to its queue when the channel is closed: handed back before that, it
+    would come again at once, to nobody, and the broker would count it twice."""
     try:
         await handler(message.body)
     except EnvelopeRefused:
         await message.reject(requeue=False)
-    except Exception:
-        await message.reject(requeue=True)
-        raise
     else:
         await message.ack()

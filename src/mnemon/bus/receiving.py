@@ -1,15 +1,21 @@
 """Envelopes of others, from a queue into the log: once each, however often they come."""
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import orjson
+import psycopg
+from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
 from mnemon.bus.carrier import BusCarrier, BusUnavailable, EnvelopeRefused
-from mnemon.errors import MnemonError, NotFound
-from mnemon.log.events import Actor, EntityReference, NewEvent, Source
+from mnemon.bus.envelope import name_of_type
+from mnemon.errors import Conflict, MnemonError, NotFound
+from mnemon.ids import is_ulid, ulid_of
+from mnemon.log.append.incoming import IncomingEntity, Name
+from mnemon.log.events import Actor, EntityReference, Event, NewEvent, Source
 from mnemon.log.store import EventLog
+from mnemon.problems import plain_problem
 from mnemon.telemetry import counter, logger
 
 RECEIVED = counter("mnemon_bus_received", "Envelopes that came from a queue, by what became of them.", ["outcome"])
@@ -19,28 +25,103 @@ PAUSE = 1.0
 log = logger(__name__)
 
 
+class InboundEnvelope(BaseModel):
+    """The specification's envelope, as far as the log reads it; what else stands in it is not asked."""
+
+    event_id: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,150}$")]
+    data: dict[str, Any]
+    # One of the two says what it is: the type as the log has it, or its name in the envelope.
+    routing_key: Name | None = None
+    event_type: Name | None = None
+    version: Annotated[str, Field(pattern=r"^[1-9]\d{0,8}(\.\d+)?$")] | None = None
+    timestamp: AwareDatetime | None = None
+    correlation_id: Name | None = None
+    causation_id: Name | None = None
+    entities: Annotated[list[IncomingEntity], Field(max_length=1_000)] | None = None
+
+    @classmethod
+    def read(cls, body: bytes) -> "InboundEnvelope":
+        try:
+            return cls.model_validate(orjson.loads(body))
+        except orjson.JSONDecodeError:
+            raise EnvelopeRefused("The message is no JSON.") from None
+        except ValidationError as failure:
+            first = failure.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "envelope"
+            raise EnvelopeRefused(f"The message is no envelope: {place}: {plain_problem(first)}") from None
+
+    @property
+    def own_id(self) -> str:
+        """The id of its event, the same however often it comes: keys are forgotten after a day, ids never."""
+        return self.event_id if is_ulid(self.event_id) else ulid_of(f"bus:{self.event_id}")
+
+    def as_new_event(self, routing_key: str) -> NewEvent:
+        return NewEvent(
+            id=self.own_id,
+            type=routing_key,
+            data=self.data,
+            actor=BUS,
+            schema_version=int(self.version.partition(".")[0]) if self.version else None,
+            occurred_at=self.timestamp,
+            entities=[EntityReference(one.entity_type, one.entity_id, one.role) for one in self.entities or ()],
+            correlation_id=self.correlation_id,
+            caused_by=self.causation_id,
+            source=Source(channel="bus", reference=self.event_id),
+            idempotency_key=f"bus:{self.event_id}",
+        )
+
+
 async def accept_envelope(events: EventLog, tenant: UUID, body: bytes) -> str:
     """Append what an envelope says, to the tenant that the settings name; whatever it says of tenants is not asked.
 
     Its `event_id` is the idempotency key. What this log itself has sent comes back as known.
     """
-    envelope = _read(body)
-    event_id = envelope["event_id"]
-    try:
-        known = await events.read_event(tenant, event_id)
-    except NotFound:
-        known = None
-    if known is not None:
+    envelope = InboundEnvelope.read(body)
+    known = await _event_of(events, tenant, envelope)
+    if known is not None and known.actor_id != BUS.id:
         return "known"
     try:
+        routing_key = envelope.routing_key or await _type_named(events, tenant, envelope.event_type)
         # Nobody outside can make the log say that Mnemon did something.
-        events.registry.refuse_built_in([str(envelope["routing_key"])])
-        await events.append(tenant, [_event(envelope)])
+        events.registry.refuse_built_in([routing_key])
+        if known is not None:
+            await _refuse_other_content(events, known, routing_key, envelope)
+            return "known"
+        [appended] = await events.append(tenant, [envelope.as_new_event(routing_key)])
+    except EnvelopeRefused:
+        raise
     except MnemonError as refusal:
         if refusal.status >= 500 or refusal.retry:
             raise
+        event_id = envelope.event_id
         raise EnvelopeRefused(f"Envelope {event_id} is not taken: {refusal.message}", event_id=event_id) from refusal
-    return "appended"
+    return "known" if appended.duplicate else "appended"
+
+
+async def _event_of(events: EventLog, tenant: UUID, envelope: InboundEnvelope) -> Event | None:
+    try:
+        return await events.read_event(tenant, envelope.own_id)
+    except NotFound:
+        return None
+
+
+async def _type_named(events: EventLog, tenant: UUID, name: str | None) -> str:
+    """The specification's envelope says `OrderPlaced` where the log has `order.placed`."""
+    if name is None:
+        raise EnvelopeRefused("The message is no envelope: it needs routing_key or event_type.")
+    found = {one.type for one in await events.registry.list(tenant) if name_of_type(one.type) == name}
+    if len(found) != 1:
+        problem = "more than one type is called so" if found else "no type that is registered is called so"
+        raise EnvelopeRefused(f"event_type is {name}, and {problem}: give routing_key.", event_type=name)
+    return found.pop()
+
+
+async def _refuse_other_content(events: EventLog, known: Event, routing_key: str, envelope: InboundEnvelope) -> None:
+    """As far as it can be compared: personal fields may be forgotten since, and archived data is elsewhere."""
+    declaration = (await events.registry.find(known.tenant_id, known.type, known.schema_version)).declaration
+    is_comparable = known.payload_text is not None and not declaration.personal_fields
+    if known.type != routing_key or (is_comparable and known.payload["data"] != envelope.data):
+        raise Conflict(f"{envelope.event_id} came before with other content.", event_id=envelope.event_id)
 
 
 async def receive_for_ever(events: EventLog, carrier: BusCarrier, queue: str, tenant: UUID) -> None:
@@ -58,35 +139,17 @@ async def receive_for_ever(events: EventLog, carrier: BusCarrier, queue: str, te
         except BusUnavailable as failure:
             log.warning("bus_lost", carrier=carrier.name, error=failure.message)
         except Exception as failure:
-            # The database is away: the broker keeps the envelope and brings it again.
             log.warning("envelope_not_taken", error=str(failure))
+            await _until_it_is_open(events, tenant)
         await asyncio.sleep(PAUSE)
 
 
-def _read(body: bytes) -> dict[str, Any]:
-    try:
-        envelope = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        raise EnvelopeRefused("The message is no JSON.") from None
-    needed = ("event_id", "routing_key", "data")
-    if not isinstance(envelope, dict) or not all(envelope.get(name) for name in needed):
-        raise EnvelopeRefused(f"The message is no envelope: it needs {', '.join(needed)}.")
-    if not isinstance(envelope["event_id"], str) or not isinstance(envelope["data"], dict):
-        raise EnvelopeRefused("event_id is a text and data an object.")
-    return envelope
-
-
-def _event(envelope: dict[str, Any]) -> NewEvent:
-    try:
-        entities = [EntityReference(**one) for one in envelope.get("entities") or ()]
-    except TypeError:
-        raise EnvelopeRefused("entities have entity_type and entity_id.") from None
-    return NewEvent(
-        type=str(envelope["routing_key"]),
-        data=envelope["data"],
-        actor=BUS,
-        entities=entities,
-        correlation_id=envelope.get("correlation_id"),
-        source=Source(channel="bus"),
-        idempotency_key=f"bus:{envelope['event_id']}",
-    )
+async def _until_it_is_open(events: EventLog, tenant: UUID) -> None:
+    """While the database is away, or the tenant moves, nothing is asked of the broker: it counts how often it brought
+    an envelope in vain, and takes the one that was brought too often for a dead letter."""
+    while True:
+        try:
+            async with events.database.transaction(tenant):
+                return
+        except (psycopg.Error, MnemonError, OSError):
+            await asyncio.sleep(PAUSE)

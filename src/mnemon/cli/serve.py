@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mnemon.app import Mnemon, open_mnemon
-from mnemon.beside import guarding_runs, on_the_bus, sealing_log, working_inside
+from mnemon.beside import guarding_runs, on_the_bus, sealing_log, watching_folders, working_inside
 from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.output import Json, console, show
 from mnemon.cli.process import settle_memory, start_over, stop_on_signals
@@ -60,6 +60,7 @@ async def _serve(settings: Settings, listener: socket.socket, as_json: bool) -> 
         working_inside(mnemon, on_stuck=start_over),
         guarding_runs(mnemon),
         on_the_bus(mnemon),
+        watching_folders(mnemon),
     ):
         server = site_server(mnemon)
         stop_on_signals(server.stop)

@@ -1,11 +1,10 @@
 """Settings of what is beyond one machine: transports of jobs, the bus, and stores in buckets."""
 
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, SecretStr, field_validator
-from pydantic_settings import NoDecode
+from pydantic import BaseModel, SecretStr
 
-from mnemon.settings.part import setting, split_list
+from mnemon.settings.part import TextList, setting
 
 
 class BeyondSettings(BaseModel):
@@ -22,7 +21,7 @@ class BeyondSettings(BaseModel):
     transport_again_seconds: int = setting(
         60, "A job that waits this long after it was announced is announced again.", ge=1, le=86_400
     )
-    worker_urls: Annotated[tuple[str, ...], NoDecode] = setting(
+    worker_urls: TextList = setting(
         (),
         "For MNEMON_TRANSPORT=http, at the gateway: addresses of workers, separated by commas.",
         "WORKER_URLS",
@@ -100,8 +99,3 @@ class BeyondSettings(BaseModel):
         None,
         "Earlier values of MNEMON_HOME_STORE_SECRET, separated by commas, until `mnemon home reseal` is through.",
     )
-
-    @field_validator("worker_urls", mode="before")
-    @classmethod
-    def _split_urls(cls, value: Any) -> Any:
-        return split_list(value)

@@ -4,9 +4,9 @@ import os
 import sys
 from pathlib import Path
 
-from pydantic import BaseModel, SecretStr, field_validator
+from pydantic import BaseModel, SecretStr
 
-from mnemon.settings.part import setting
+from mnemon.settings.part import Folder, setting
 
 
 def default_home() -> Path:
@@ -21,7 +21,7 @@ def default_home() -> Path:
 class DatabaseSettings(BaseModel):
     """Where data lives."""
 
-    home: Path = setting(default_home, "Folder for the embedded database, keys and files.")
+    home: Folder = setting(default_home, "Folder for the embedded database, keys and files.")
     database_url: SecretStr | None = setting(
         None,
         "PostgreSQL 15 or newer with pgvector, as its owner. Several hosts may be given, separated by commas: the one "
@@ -48,8 +48,3 @@ class DatabaseSettings(BaseModel):
     database_linger_seconds: int = setting(
         30, "How long the embedded server waits for a next process after the last one left.", ge=0, le=86_400
     )
-
-    @field_validator("home", mode="after")
-    @classmethod
-    def _absolute_folder(cls, value: Path | None) -> Path | None:
-        return value and value.expanduser().absolute()

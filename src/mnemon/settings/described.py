@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args, get_origin
+from typing import Annotated, Literal, get_args, get_origin
 
 from pydantic import AliasChoices, SecretStr
 from pydantic.fields import FieldInfo
@@ -43,6 +43,7 @@ def described_settings() -> Iterator[DescribedSetting]:
 
 def _accepts(info: FieldInfo) -> str:
     kinds = [kind for kind in (get_args(info.annotation) or (info.annotation,)) if kind is not type(None)]
+    kinds = [get_args(kind)[0] if get_origin(kind) is Annotated else kind for kind in kinds]
     if get_origin(info.annotation) is Literal:
         return " or ".join(str(kind) for kind in kinds)
     if int in kinds:

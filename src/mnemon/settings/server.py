@@ -2,12 +2,11 @@
 
 import ipaddress
 import re
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, SecretStr, field_validator, model_validator
-from pydantic_settings import NoDecode
 
-from mnemon.settings.part import setting, split_list
+from mnemon.settings.part import TextList, setting
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 ORIGIN = re.compile(r"https?://[^\s/?#]+")
@@ -28,7 +27,7 @@ class ServerSettings(BaseModel):
     server_token: SecretStr | None = setting(
         None, "Access token for that server. Unset: the one that `mnemon login` keeps."
     )
-    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = setting(
+    trusted_proxies: TextList = setting(
         (), "Addresses of reverse proxies whose X-Forwarded-For header is believed, separated by commas. Empty: none."
     )
     trace_endpoint: str | None = setting(
@@ -37,9 +36,7 @@ class ServerSettings(BaseModel):
         "http://collector:4318. Unset: none.",
         pattern=r"^https?://[^\s?#]+$",
     )
-    cors_origins: Annotated[tuple[str, ...], NoDecode] = setting(
-        (), "Origins whose web pages may call the API, separated by commas. Empty: none."
-    )
+    cors_origins: TextList = setting((), "Origins whose web pages may call the API, separated by commas. Empty: none.")
     request_max_bytes: int = setting(
         1_048_576,
         "Largest request body; file uploads, texts of artifacts and calls of MCP tools may be larger.",
@@ -130,11 +127,6 @@ class ServerSettings(BaseModel):
         if not all(ORIGIN.fullmatch(one) for one in value):
             raise ValueError("not origins")
         return value
-
-    @field_validator("cors_origins", "trusted_proxies", mode="before")
-    @classmethod
-    def _split_list(cls, value: Any) -> Any:
-        return split_list(value)
 
     @model_validator(mode="after")
     def _check_together(self) -> "ServerSettings":

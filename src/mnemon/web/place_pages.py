@@ -89,7 +89,7 @@ async def _all(
     return render(
         "places.html", status_code=problem.status if problem else 200, here="sources", visitor=visitor,
         places=listed.items, problem=problem, given=given or {},
-        folders=opened_folders(mnemon.settings.source_folders, visitor.tenant.slug),
+        folders=opened_folders(mnemon.settings, visitor.tenant.slug),
     )  # fmt: skip
 
 

@@ -1,7 +1,10 @@
 """A source is followed: what changes there changes here, and nothing else does."""
 
+import asyncio
 import os
+import random
 import shutil
+import string
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -142,6 +145,19 @@ async def test_one_look_at_a_time_and_whoever_asks_shares_it(
     assert again.json() == {"sync_id": begun, "source": "policies", "begun": False}
 
 
+async def test_of_many_who_ask_at_once_one_begins_a_look(
+    folder: Path, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon, tenant: UUID
+) -> None:
+    await add(client, admin, location=str(folder))
+    async with mnemon.database.owner() as owner:
+        await owner.execute("DELETE FROM mnemon.source_syncs WHERE tenant_id = %s", (tenant,))
+        await owner.execute("DELETE FROM mnemon.jobs WHERE tenant_id = %s", (tenant,))
+    asked = [client.post("/v1/sources/policies/sync", headers=admin.headers) for _ in range(10)]
+    answers = [answer.json() for answer in await asyncio.gather(*asked)]
+    assert [one["begun"] for one in answers].count(True) == 1
+    assert len({one["sync_id"] for one in answers}) == 1
+
+
 async def test_a_look_goes_on_where_the_last_attempt_ended(
     folder: Path, client: httpx.AsyncClient, admin: Person, look: Look, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +267,21 @@ def test_a_link_put_there_at_the_last_moment_leads_nowhere(folder: Path, monkeyp
     with pytest.raises(ObjectGone):
         place.read("inner/notes.txt", read.append)
     assert read == [b"in inner"] and list(place.pages("")) == [[]]
+
+
+async def test_a_path_that_is_too_long_does_not_fail_the_look_at_the_others(
+    folder: Path, client: httpx.AsyncClient, admin: Person, look: Look, listed: Listed
+) -> None:
+    chance = random.Random(7)
+    deep = folder
+    for _ in range(14):
+        deep = deep / "".join(chance.choices(string.ascii_letters + string.digits, k=240))
+        deep.mkdir()
+    (deep / "deep.txt").write_text("Deep.")
+    (folder / "near.txt").write_text("Near.")
+    await add(client, admin, location=str(folder))
+    assert found(await look(begin=False)) == {"listed": 1, "new": 1}
+    assert set(await listed()) == {"near.txt"}
 
 
 @pytest.mark.parametrize("place", ["\0", "a\0b", "~nobody-of-that-name/notes", "x" * 5_000])

@@ -7,5 +7,6 @@ again.
 
 `places` says what a source must be able to do, `folder_place` and `bucket_place` do it; `filters` chooses among names.
 `known_objects` is what is known of each, `comparing` finds what changed, `taking` fetches it, `syncing` is the job.
-`sealed_keys` keeps credentials, `operations` is what users may do.
+`watching` begins a look when a folder of the settings changes. `sealed_keys` keeps credentials, `operations` is what
+users may do.
 """

@@ -11,9 +11,12 @@ from mnemon.buckets import ObjectGone
 from mnemon.documents.sources.errors import PlaceRefused, PlaceUnavailable
 from mnemon.documents.sources.places import SeenObject
 from mnemon.identity.default_tenant import DEFAULT_SLUG
+from mnemon.settings import Settings
 
 PAGE = 1_000
 BLOCK = 1 << 20
+# In bytes; that of a bucket's keys too.
+LONGEST_KEY = 1_024
 # A folder on the way needs no right to be listed, where the system can open it so.
 ON_THE_WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 
@@ -52,7 +55,7 @@ class FolderPlace:
             raise PlaceUnavailable(f"{self._folder / below} cannot be read: {failure.strerror}.") from failure
         for name in sorted(entries, key=os.fsencode):
             key = below + name
-            if name.startswith((".", "~$")) or not _is_text(key):
+            if name.startswith((".", "~$")) or not _can_be_kept(key):
                 continue
             if name.endswith("/"):
                 is_wanted = key.startswith(self._prefix) or self._prefix.startswith(key)
@@ -101,14 +104,25 @@ class FolderPlace:
         return (self._folder / key).as_uri()
 
 
-def _is_text(name: str) -> bool:
-    return name.isprintable() and not any("\ud800" <= letter <= "\udfff" for letter in name)
+def _can_be_kept(key: str) -> bool:
+    """As text in a table, and in its index: a single path that is too long must not fail the look at all the others."""
+    return (
+        key.isprintable()
+        and not any("\ud800" <= letter <= "\udfff" for letter in key)
+        and len(key.encode()) <= LONGEST_KEY
+    )
 
 
-def opened_folders(setting: Sequence[str], slug: str | None) -> list[Path]:
-    """Those that the setting opens to a tenant; without one, to whoever sits at the machine: all of them."""
+def named_folders(setting: Sequence[str]) -> list[tuple[str, Path]]:
+    """Tenants and their folders, from `/srv/docs` and `acme=/srv/acme`."""
     named = [one.partition("=") if "=" in one else (DEFAULT_SLUG, "=", one) for one in setting]
-    return [Path(folder).expanduser() for tenant, _, folder in named if slug in (None, tenant)]
+    return [(tenant, Path(folder).expanduser()) for tenant, _, folder in named]
+
+
+def opened_folders(settings: Settings, slug: str | None) -> list[Path]:
+    """Those that the settings open to a tenant; without one, to whoever sits at the machine: all of them."""
+    named = named_folders((*settings.source_folders, *settings.watch_folders))
+    return [folder for tenant, folder in named if slug in (None, tenant)]
 
 
 def allowed_folder(place: str, opened: Sequence[Path]) -> Path:

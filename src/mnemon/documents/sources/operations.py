@@ -190,7 +190,7 @@ def _row(settings: Settings, caller: Caller, asked: inputs.NewSource, slug: str 
     if "://" not in asked.location:
         if keys or asked.server_keys:
             _refuse_keys("folder")
-        folder = allowed_folder(asked.location, opened_folders(settings.source_folders, slug))
+        folder = allowed_folder(asked.location, opened_folders(settings, slug))
         return terms | {"kind": "folder", "place": str(folder), "access": "none"}
     if urlsplit(asked.location).scheme != "s3" or "?" in asked.location or not urlsplit(asked.location).netloc:
         raise PlaceRefused(

@@ -50,7 +50,8 @@ SELECT sync_id FROM mnemon.source_syncs
  WHERE tenant_id = mnemon.current_tenant() AND source_id = %s AND status IN ('queued', 'running')
  ORDER BY created_at LIMIT 1
 """
-# One look at a source at a time: whoever compares a stretch of it holds this until that stretch is settled on record.
+# One look at a source at a time: looks are begun under this lock, and a stretch is kept under it, by whoever has the
+# job. A worker that lost the job ends there with LeaseLost; what it settled of that stretch the next one finds settled.
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended('source ' || %s || mnemon.current_tenant(), 0))"
 ADVANCE = """
 UPDATE mnemon.source_syncs SET position = %(position)s, counts = %(counts)s, updated_at = clock_timestamp()
@@ -203,7 +204,7 @@ async def _followed(context: SyncContext, tenant: UUID, slug: str, source: dict[
         keys = await open_keys(context.privacy.keys, tenant, source["source_id"], source["sealed_keys"])
     by = source["created_by"]
     # Asked again at each look: what the setting no longer opens is no longer read.
-    opened = opened_folders(context.settings.source_folders, slug if has_credential(by) else None)
+    opened = opened_folders(context.settings, slug if has_credential(by) else None)
     place = await asyncio.to_thread(open_place, source, keys, opened)
     actor = Actor("human", by) if by.startswith("user:") else SYSTEM
     return SourceToFollow(tenant, source["source_id"], source["kind"], place, actor, tuple(source["tags"]))
