@@ -46,6 +46,17 @@ async def far_away(site: Mnemon, browser: Browser, session: str) -> AsyncIterato
     await context.close()
 
 
+async def test_a_file_is_dropped_and_its_way_is_shown(page: Page, house: dict[str, str]) -> None:
+    await page.goto("/upload")
+    carried = await page.evaluate_handle(
+        "() => { const data = new DataTransfer();"
+        " data.items.add(new File(['The bell rings at six.'], 'bell.txt', { type: 'text/plain' })); return data; }"
+    )
+    await page.dispatch_event(".drop", "drop", {"dataTransfer": carried})
+    await expect(page.locator("#uploads .name")).to_have_text("bell.txt")
+    await expect(page.locator("#uploads .state")).to_have_text("queued")
+
+
 async def test_a_job_that_was_given_up_says_why_and_is_tried_again(
     site: Mnemon, page: Page, house: dict[str, str]
 ) -> None:

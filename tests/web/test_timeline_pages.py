@@ -98,15 +98,12 @@ async def test_two_versions_of_a_document_tell_what_changed(
 
 
 def test_what_was_replaced_stands_before_what_replaced_it_though_both_are_of_one_day() -> None:
-    ends = [{"later": "evt_a", "earlier": "evt_b"}, {"later": "evt_0", "earlier": "evt_a"}]
-    known = {
-        name: {"event_id": name, "happened_at": day, "links": [one for one in ends if name in one.values()]}
-        for name, day in (("evt_0", "2026-05-18"), ("evt_a", "2026-05-18"), ("evt_b", "2026-05-18"), ("evt_c", None))
-    }
-    assert [one["event_id"] for one in in_order(known)] == ["evt_c", "evt_b", "evt_a", "evt_0"]
-    circle = [{"later": "evt_a", "earlier": "evt_b"}, {"later": "evt_b", "earlier": "evt_a"}]
-    turning = {name: {"event_id": name, "happened_at": None, "links": circle} for name in ("evt_a", "evt_b")}
-    assert len(in_order(turning)) == 2
+    days = (("evt_0", "2026-05-18"), ("evt_a", "2026-05-18"), ("evt_b", "2026-05-18"), ("evt_c", None))
+    known = {name: {"event_id": name, "happened_at": day} for name, day in days}
+    ends = {("evt_b", "evt_a"), ("evt_a", "evt_0")}
+    assert [one["event_id"] for one in in_order(known, ends)] == ["evt_c", "evt_b", "evt_a", "evt_0"]
+    circle = {("evt_a", "evt_b"), ("evt_b", "evt_a")}
+    assert len(in_order(known, circle)) == 4
 
 
 def counted(unit: str, *counts: tuple[str, str, int]) -> EventDensity:

@@ -189,6 +189,9 @@ async def test_a_person_is_forgotten_once_another_agrees(page: Page, second: Pag
     await expect(second.locator("tr:has-text('customer-17')").first).to_contain_text(re.compile("completed|approved"))
     await page.goto("/privacy/person?subject_id=customer-17")
     await expect(page.locator("main")).not_to_contain_text("Eve likes tea.")
+    await page.fill("textarea[name=words]", "Eve likes tea")
+    await page.click("text=Look everywhere")
+    await expect(page.locator("#scan .verdict")).to_contain_text("Nothing is left")
 
 
 async def test_a_bucket_is_followed_until_its_documents_appear(

@@ -1,6 +1,6 @@
 """The page of one event, and the forms with which people say what is right; they work without script."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -80,27 +80,29 @@ async def likely_earlier(mnemon: Mnemon, visitor: Visitor, event: Shape) -> list
 async def chain_of(mnemon: Mnemon, visitor: Visitor, event: Shape) -> list[Shape]:
     """What this event replaced, and what replaced it, and so on, the earliest first."""
     known, edge = {event["event_id"]: event}, [event]
+    # Each as (what was ended, what ended it).
+    ends: set[tuple[str, str]] = set()
     for _ in range(LONGEST_CHAIN):
         standings = await standing_of(mnemon.database, visitor.tenant_id, visitor.reader, edge)
+        for name, each in standings.items():
+            ends |= {(one.event["event_id"], name) for one in each.ended}
+            ends |= {(name, one.event["event_id"]) for one in each.ended_by}
         tied = [one.event for each in standings.values() for one in (*each.ended, *each.ended_by)]
         edge = [one for one in tied if one["event_id"] not in known]
         known |= {one["event_id"]: one for one in edge}
         if not edge or len(known) > LONGEST_CHAIN:
             break
-    return in_order(known)
+    return in_order(known, ends)
 
 
-def in_order(known: Mapping[str, Shape]) -> list[Shape]:
+def in_order(known: Mapping[str, Shape], ends: Collection[tuple[str, str]]) -> list[Shape]:
     """By day, and of one day what was replaced before what replaced it."""
     ordered: list[Shape] = []
     waiting = sorted(known.values(), key=lambda one: (one["happened_at"] or "", one["event_id"]))
     while waiting:
         left = {one["event_id"] for one in waiting}
-        free = (
-            one
-            for one in waiting
-            if not any(link["later"] == one["event_id"] and link["earlier"] in left for link in one["links"])
-        )
+        held = {later for earlier, later in ends if earlier in left}
+        free = (one for one in waiting if one["event_id"] not in held)
         # Links that go in a circle have no order.
         ordered.append(next(free, waiting[0]))
         waiting.remove(ordered[-1])
