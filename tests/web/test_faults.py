@@ -181,6 +181,7 @@ async def test_the_servers_page_is_not_for_everyone_and_whole_on_a_phone(site: M
     assert problems == []
     await bo.goto("/server")
     await expect(bo.locator("h1")).to_have_text("You may not do that")
+    await expect(bo.locator("header nav a[href='/documents']")).to_be_visible()
     await page.set_viewport_size({"width": 390, "height": 844})
     await page.goto("/server")
     await page.click("main summary")

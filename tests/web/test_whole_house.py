@@ -165,7 +165,10 @@ async def test_two_people_change_one_memory_and_nothing_is_lost(
     await page.click("text=Save as version")
     await expect(page.locator("article")).to_have_text("It moves to Rome.")
     await second.click("text=Save as version")
+    await expect(second.locator("[role=alert]")).to_contain_text("Administrator saved version")
     await expect(second.locator("[role=alert]")).to_contain_text("What you wrote is still in the form")
+    await expect(second.locator(".diff ins")).to_have_text("Oslo")
+    await expect(second.locator(".diff del")).to_have_text("Rome")
     await expect(second.locator("article")).to_have_text("It moves to Rome.")
     await expect(second.locator("textarea[name=content]")).to_have_value("It moves to Oslo.")
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -178,10 +179,12 @@ async def _object(
         one = await objects.get(mnemon, caller, asked)
     tied = await words_of(mnemon, caller, branch, [tie.target_emo_id for tie in one.links]) if one else {}
     words = _as_it_reads(one, *cited) if one else None
+    crossed = problem is not None and problem.status == HTTPStatus.CONFLICT
+    pairs = side_by_side(one.content, mine) if one and mine and crossed else None
     return render(
         "memory_object.html", status_code=problem.status if problem else 200, here="memory", visitor=visitor, one=one,
         history=history, emo_id=emo_id, branch=branch, as_of=as_of, problem=problem, mine=mine, words=words,
-        cited=cited[1] > 0, tied=tied,
+        cited=cited[1] > 0, tied=tied, pairs=pairs,
     )  # fmt: skip
 
 
