@@ -213,6 +213,10 @@ async def test_a_report_is_printed_without_what_only_a_screen_needs(page: Page, 
     for needless in ("header nav", ".account", "footer", ".views", ".export", "main form"):
         await expect(page.locator(needless).first).to_be_hidden()
     assert (await page.pdf())[:5] == b"%PDF-"
+    await page.goto("/?question=How+long+are+bookings+kept%3F")
+    await expect(page.locator(".asked")).to_be_visible()
+    await expect(page.locator(".asked")).to_have_text("How long are bookings kept?")
+    await expect(page.locator(".answer-files")).to_be_hidden()
 
 
 async def test_the_settings_of_an_agent_are_copied(page: Page, site: Mnemon, house: dict[str, str]) -> None:
