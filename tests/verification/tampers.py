@@ -279,6 +279,16 @@ PEOPLE = [
            "people user .*A login link that no event tells of"),
     Tamper("how long a login link lasts", "UPDATE mnemon.login_links SET expires_at = now() + interval '1 year'",
            "people user .*A login link that no event tells of", alone=True),
+    Tamper("a declined approval given",
+           "UPDATE mnemon.approvals SET status = 'approved', decided_by = 'user:bob', "
+           "expires_at = now() + interval '1 day' WHERE status = 'declined'",
+           "people approval .*: status"),
+    Tamper("what an approval is for", "UPDATE mnemon.approvals SET period = '2025-03' WHERE status = 'approved'",
+           "people approval .*: period", alone=True),
+    Tamper("an approval that nobody gave",
+           "INSERT INTO mnemon.approvals (tenant_id, approval_id, act, legal_entity, period, reason, requested_by) "
+           "VALUES (%(tenant)s, gen_random_uuid(), 'periods.open', 'main', '2025-01', 'x', 'user:eve')",
+           "people approval .*No event tells that this approval was added", alone=True),
     Tamper("a tenant's name", "UPDATE mnemon.tenants SET slug = 'other' WHERE tenant_id = %(tenant)s",
            "people tenant Its row is gone, or its names"),
 ]  # fmt: skip

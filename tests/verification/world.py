@@ -19,6 +19,7 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer
 from mnemon.documents.ingest.job import INGEST
 from mnemon.documents.intake.receive import accept
+from mnemon.identity.approvals import ApprovedAct, decide_approval, request_approval
 from mnemon.identity.login import add_login_link
 from mnemon.identity.roles import CredentialScope, Role
 from mnemon.identity.tokens import add_token, revoke_token
@@ -153,6 +154,14 @@ async def _people(mnemon: Mnemon, tenant: UUID) -> None:
         revoked = await add_token(transaction, ADA, user.user_id, "old agent", CredentialScope.READ)
         await revoke_token(transaction, ADA, revoked.token_id)
         await add_login_link(transaction, ADA, user.user_id)
+        asked = [
+            await request_approval(
+                transaction, ADA, "user:ada", ApprovedAct.OPEN_PERIOD, "main", month, "A late invoice"
+            )
+            for month in ("2025-01", "2025-02")
+        ]
+        await decide_approval(transaction, ADA, "user:bob", asked[0].approval_id, approved=True)
+        await decide_approval(transaction, ADA, "user:ada", asked[1].approval_id, approved=False)
 
 
 async def _events(mnemon: Mnemon, tenant: UUID) -> None:

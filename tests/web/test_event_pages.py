@@ -237,6 +237,18 @@ async def test_a_documents_page_leads_to_its_events(see: See, take: Take, all_do
     assert "/events?artifact" not in quiet
 
 
+async def test_events_of_one_document_are_asked_for_by_its_name(see: See, take: Take, all_done: Done) -> None:
+    await take("We decided to close the Bergen office.", title="Minutes of March")
+    await take("We decided to paint the shed.", title="Minutes of April")
+    await all_done()
+    page = await see("/events", document="Minutes of March", category="Decision")
+    assert told(page) == ["We decided to close the Bergen office."]
+    assert "Only from" in page
+    missing = await see("/events", answers=404, document="Minutes of <b>May</b>")
+    assert 'role="alert"' in missing
+    assert 'value="Minutes of &lt;b&gt;May&lt;/b&gt;"' in missing
+
+
 async def test_people_correct_events_with_plain_forms_and_take_it_back(
     client: httpx.AsyncClient, user: Person, see: See, take: Take, all_done: Done
 ) -> None:

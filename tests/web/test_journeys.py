@@ -71,7 +71,8 @@ async def test_an_upload_is_followed_until_its_words_are_cited(site: Mnemon, pag
 async def test_without_a_worker_an_upload_waits_and_the_pages_say_so(site: Mnemon, page: Page) -> None:
     await upload(page, "waiting.txt", "The boat shed is painted in October.")
     row = page.locator("#uploads li")
-    await expect(row).to_contain_text("queued: no worker is running")
+    await expect(row.locator(".state")).to_have_text("queued")
+    await expect(row.locator(".reason")).to_have_text("no worker is running")
     await expect(page.locator("#worker")).to_be_visible()
     other = await page.context.new_page()
     await other.goto("/runs?status=queued")
@@ -99,6 +100,10 @@ async def test_a_file_that_cannot_be_read_says_why_and_can_be_retried(site: Mnem
     async with working_inside(site):
         await expect(page.locator("#uploads .state")).to_have_text("failed")
     await expect(page.locator("#uploads .reason")).to_contain_text("no text")
+    await page.click("#uploads button:has-text('Retry')")
+    await expect(page.locator("#uploads .state")).to_have_text("queued")
+    async with working_inside(site):
+        await expect(page.locator("#uploads .state")).to_have_text("failed")
     await page.goto("/runs?status=failed")
     await expect(page.locator("table.list")).to_contain_text("no text")
     await page.click("text=Retry")

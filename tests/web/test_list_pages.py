@@ -109,6 +109,7 @@ async def test_a_report_is_read_proven_and_taken_away(
     page = await see(client, user, "/lists/report")
     assert re.search(r'<a class="cite" href="/evidence/[0-9a-f-]+/\d+-\d+" title="“[^"]+”"', page)
     assert "[^1]" not in page
+    assert '<option value="mixed">mixed</option>' in page
     file = await client.get("/lists/report/file?form=html", headers=user.headers)
     assert file.headers["content-disposition"] == 'attachment; filename="report.html"'
     assert "<!doctype html>" in file.text

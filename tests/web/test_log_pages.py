@@ -93,7 +93,9 @@ async def test_two_administrators_take_a_value_out_of_an_event_and_open_a_period
     own = await client.post(f"{approval}/approve", headers=admin.headers | OWN)
     assert own.status_code in (403, 409)
     other = await person(mnemon, tenant, Role.ADMIN, "second@example.org")
-    assert f'action="{approval}/approve"' in await see(client, other, "/approvals")
+    waiting = await see(client, other, "/approvals")
+    assert f'action="{approval}/approve"' in waiting
+    assert f"user {str(admin.user_id)[:8]}" not in waiting, "a second person is told by name who asks"
     assert (await client.post(f"{approval}/approve", headers=other.headers | OWN)).status_code == 303
     assert "approved" in await see(client, admin, "/approvals")
     wrong = {"event_id": "01KJQ6Y0Q5M8ZQ3T3M6S8V4X2B", "fields": "/data/email", "reason": "legacy_data"}

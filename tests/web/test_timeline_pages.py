@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from mnemon.semantics.outputs import EventDensity
+from mnemon.web.correction_pages import in_order
 from mnemon.web.pictures.density import density_picture, following
 from mnemon.web.pictures.stages import stages_of
 from mnemon.web.pictures.ties import ties_picture
@@ -94,6 +95,15 @@ async def test_two_versions_of_a_document_tell_what_changed(
     assert "<td>We decided to <ins>sell the boat</ins>.</td>" in compared
     wrong = await client.get(f"{document}/changes?before=7&after=9", headers=user.headers)
     assert wrong.status_code == 404
+
+
+def test_what_was_replaced_stands_before_what_replaced_it_though_both_are_of_one_day() -> None:
+    days = (("evt_0", "2026-05-18"), ("evt_a", "2026-05-18"), ("evt_b", "2026-05-18"), ("evt_c", None))
+    known = {name: {"event_id": name, "happened_at": day} for name, day in days}
+    ends = {("evt_b", "evt_a"), ("evt_a", "evt_0")}
+    assert [one["event_id"] for one in in_order(known, ends)] == ["evt_c", "evt_b", "evt_a", "evt_0"]
+    circle = {("evt_a", "evt_b"), ("evt_b", "evt_a")}
+    assert len(in_order(known, circle)) == 4
 
 
 def counted(unit: str, *counts: tuple[str, str, int]) -> EventDensity:

@@ -165,7 +165,10 @@ async def test_two_people_change_one_memory_and_nothing_is_lost(
     await page.click("text=Save as version")
     await expect(page.locator("article")).to_have_text("It moves to Rome.")
     await second.click("text=Save as version")
+    await expect(second.locator("[role=alert]")).to_contain_text("Administrator saved version")
     await expect(second.locator("[role=alert]")).to_contain_text("What you wrote is still in the form")
+    await expect(second.locator(".diff ins")).to_have_text("Oslo")
+    await expect(second.locator(".diff del")).to_have_text("Rome")
     await expect(second.locator("article")).to_have_text("It moves to Rome.")
     await expect(second.locator("textarea[name=content]")).to_have_value("It moves to Oslo.")
 
@@ -189,6 +192,9 @@ async def test_a_person_is_forgotten_once_another_agrees(page: Page, second: Pag
     await expect(second.locator("tr:has-text('customer-17')").first).to_contain_text(re.compile("completed|approved"))
     await page.goto("/privacy/person?subject_id=customer-17")
     await expect(page.locator("main")).not_to_contain_text("Eve likes tea.")
+    await page.fill("textarea[name=words]", "Eve likes tea")
+    await page.click("text=Look everywhere")
+    await expect(page.locator("#scan .verdict")).to_contain_text("Nothing is left")
 
 
 async def test_a_bucket_is_followed_until_its_documents_appear(

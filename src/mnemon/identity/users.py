@@ -27,6 +27,7 @@ VALUES (mnemon.current_tenant(), %s, %s, %s, %s, %s)
 RETURNING {COLUMNS}
 """
 BY_ID = f"SELECT {COLUMNS} FROM mnemon.users WHERE user_id = %s"
+NAMES = "SELECT user_id, name FROM mnemon.users ORDER BY user_id LIMIT %s"
 BY_EMAIL = f"SELECT {COLUMNS} FROM mnemon.users WHERE lower(email) = lower(%s)"
 PAGE = f"""
 SELECT {COLUMNS} FROM mnemon.users
@@ -96,6 +97,12 @@ async def user_by_id(tx: Connection, user_id: UUID) -> User:
     if user is None:
         raise NotFound(f"There is no user {user_id}.", user_id=str(user_id))
     return user
+
+
+async def names_of_users(tx: Connection, limit: int) -> dict[UUID, str]:
+    """How people are called, as far as they are not too many."""
+    rows = await (await tx.execute(NAMES, (limit,))).fetchall()
+    return {row["user_id"]: row["name"] for row in rows}
 
 
 async def user_by_email(tx: Connection, email: str) -> User:

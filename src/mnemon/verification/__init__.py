@@ -4,7 +4,7 @@
 2. `chains`     every partition of the log, from what was signed
 3. `log_rows`   rows beside the log: heads, periods, event types, keys, redactions, erasures, keys of people
 4. `derived`    every lens by replay, every snapshot of an entity by folding it anew
-5. `people`     tenants, users, tokens and login links by the events that made them
+5. `people`     tenants, users, tokens, login links and approvals by the events that made them
 6. `content`    every stored file against its name, every text against its hash, every chunk against its text
 7. `guards`     triggers, policies, grants and functions against the schema that this program makes; the schedules
 8. `events`     the event that records a result

@@ -1,6 +1,6 @@
 """The page of one event, and the forms with which people say what is right; they work without script."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -80,23 +80,57 @@ async def likely_earlier(mnemon: Mnemon, visitor: Visitor, event: Shape) -> list
 async def chain_of(mnemon: Mnemon, visitor: Visitor, event: Shape) -> list[Shape]:
     """What this event replaced, and what replaced it, and so on, the earliest first."""
     known, edge = {event["event_id"]: event}, [event]
+    # Each as (what was ended, what ended it).
+    ends: set[tuple[str, str]] = set()
     for _ in range(LONGEST_CHAIN):
         standings = await standing_of(mnemon.database, visitor.tenant_id, visitor.reader, edge)
+        for name, each in standings.items():
+            ends |= {(one.event["event_id"], name) for one in each.ended}
+            ends |= {(name, one.event["event_id"]) for one in each.ended_by}
         tied = [one.event for each in standings.values() for one in (*each.ended, *each.ended_by)]
         edge = [one for one in tied if one["event_id"] not in known]
         known |= {one["event_id"]: one for one in edge}
         if not edge or len(known) > LONGEST_CHAIN:
             break
-    return sorted(known.values(), key=lambda one: (one["happened_at"] or "", one["event_id"]))
+    return in_order(known, ends)
+
+
+def in_order(known: Mapping[str, Shape], ends: Collection[tuple[str, str]]) -> list[Shape]:
+    """By day, and of one day what was replaced before what replaced it."""
+    ordered: list[Shape] = []
+    waiting = sorted(known.values(), key=lambda one: (one["happened_at"] or "", one["event_id"]))
+    while waiting:
+        left = {one["event_id"] for one in waiting}
+        held = {later for earlier, later in ends if earlier in left}
+        free = (one for one in waiting if one["event_id"] not in held)
+        # Links that go in a circle have no order.
+        ordered.append(next(free, waiting[0]))
+        waiting.remove(ordered[-1])
+    return ordered
 
 
 async def _said(request: Request, mnemon: Mnemon, operation: Operation[Any, Any]) -> Response:
     """Back to the page that the form stands on, which then tells what was said."""
     visitor = await visit(request, operation.action)
     given = await request.form()
-    asked = read_input(operation, {**_values(operation, given), **request.path_params})
-    await operation(mnemon, Caller.of(visitor.principal), asked)
+    caller, values = Caller.of(visitor.principal), _values(operation, given)
+    if operation is corrections.edit:
+        event = read_input(operations.get, request.path_params)
+        values = _changed(values, as_json(await operations.get(mnemon, caller, event)))
+        if not values.keys() - {"expected_version"}:
+            return RedirectResponse(_back(given.get("back"), event.event_id), 303)
+    asked = read_input(operation, {**values, **request.path_params})
+    await operation(mnemon, caller, asked)
     return RedirectResponse(_back(given.get("back"), asked.event_id), 303)
+
+
+def _changed(values: dict[str, Any], event: Shape) -> dict[str, Any]:
+    """The form shows every field: nobody says anything of those that they leave as they are."""
+    owner = next((one["ref"] for one in event["actors"] if one["role"] == "owner"), None)
+    shown = {
+        "category": event["category"], "owner": owner, "due": event.get("due"), "subject": event["subject"]["ref"],
+    }  # fmt: skip
+    return {name: value for name, value in values.items() if name not in shown or value != shown[name]}
 
 
 def _values(operation: Operation[Any, Any], given: FormData) -> dict[str, Any]:

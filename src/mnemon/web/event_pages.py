@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
 
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
+from mnemon.documents import operations as documents
 from mnemon.documents.access import read_as
+from mnemon.documents.artifact_names import uid_of
 from mnemon.documents.ingest.extract_job import EXTRACT
 from mnemon.documents.listing import list_documents
-from mnemon.errors import InvalidRequest
-from mnemon.operations import Caller, Differs, as_json
+from mnemon.errors import InvalidRequest, MnemonError, NotFound
+from mnemon.operations import Caller, Differs, as_json, read_input
 from mnemon.semantics import operations
 from mnemon.semantics.inputs import EventSearch
 from mnemon.semantics.search.standing import Standing, standing_of
@@ -23,7 +26,7 @@ from mnemon.tasks import end
 from mnemon.web.correction_pages import here_of, just_said, people_in
 from mnemon.web.forms import Form, binds, form_of
 from mnemon.web.pictures.density import DensityPicture, density_picture
-from mnemon.web.rendering import Visitor, as_page, has_worker, render, templates, visit
+from mnemon.web.rendering import Visitor, as_page, has_worker, query_of, render, templates, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 20
@@ -58,12 +61,15 @@ async def events_page(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, operations.search.action)
     form = form_of(operations.search, request.query_params, differences=ONE_PAGE, labels=LABELS)
     found: Shape = NOTHING | {"events": []}
-    problem: InvalidRequest | None = None
+    problem: MnemonError | None = None
     standings: dict[str, Standing] = {}
     picture: DensityPicture | None = None
+    document = request.query_params.get("document", "").strip()
     try:
+        if document:
+            return RedirectResponse(await _of_document(mnemon, visitor, form, document), 303)
         found, standings, picture = await _found(mnemon, visitor, form)
-    except InvalidRequest as refusal:
+    except (InvalidRequest, NotFound) as refusal:
         problem = refusal
     events = _shown(found["events"], standings)
     said = await just_said(request, mnemon, visitor)
@@ -72,8 +78,15 @@ async def events_page(request: Request, mnemon: MnemonPart) -> Response:
         "events.html", said=said, people=people, back=here_of(request),
         status_code=problem.status if problem else 200, here="events", visitor=visitor, form=form, found=found,
         events=events, problem=problem, stored=None if events else await _stored(mnemon, visitor), picture=picture,
-        today=datetime.now(UTC).date(),
+        today=datetime.now(UTC).date(), document=document,
     )  # fmt: skip
+
+
+async def _of_document(mnemon: Mnemon, visitor: Visitor, form: Form[EventSearch], name: str) -> str:
+    """The address of the same list, of the one document that is called so."""
+    asked = read_input(documents.named, {"name": name})
+    one = await documents.named(mnemon, Caller.of(visitor.principal), asked)
+    return f"/events{query_of(**form.narrowed('artifact_uid'), artifact_uid=uid_of(one.doc_id, one.source_uri))}"
 
 
 async def _found(
@@ -144,8 +157,8 @@ def _shown(events: Sequence[Shape], standings: dict[str, Standing]) -> list[tupl
 async def _stored(mnemon: Mnemon, visitor: Visitor) -> StoredSoFar:
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
         await read_as(tx, visitor.reader)
-        documents = (await list_documents(tx, limit=1)).total
-    return StoredSoFar(documents, await has_worker(mnemon, EXTRACT))
+        stored = (await list_documents(tx, limit=1)).total
+    return StoredSoFar(stored, await has_worker(mnemon, EXTRACT))
 
 
 def _lead(event: Shape) -> str | None:

@@ -61,6 +61,9 @@ class Form(Generic[In]):
     def _field(self, name: str, one: FieldInfo) -> FormField:
         kind, choices = _kind(one)
         labels = self.labels.get(name, {})
+        if kind == "text" and labels:
+            # Its declaration says by a pattern what it may be.
+            kind, choices = "select", tuple(labels)
         label = one.title or name.replace("_", " ").capitalize()
         shown = {choice: labels.get(choice, choice) for choice in choices}
         return FormField(name, label, one.description or "", kind, self.value(name), shown, _limits(one))

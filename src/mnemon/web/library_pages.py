@@ -56,8 +56,9 @@ async def take_sample(request: Request, mnemon: MnemonPart) -> Response:
     """The sample corpus, in one click."""
     visitor = await visit(request, upload.action)
     caller = Caller.of(visitor.principal)
-    # What replaces an earlier version comes last, when the earlier one was read.
-    for path in sorted(sample_files(), key=lambda one: "-v2." in one.name):
+    # What is replaced comes first and what replaces it last: workers read several files at once, and the version that
+    # is done last is the one in service.
+    for path in sorted(sample_files(), key=lambda one: ("-v2." in one.name) - ("-v1." in one.name)):
         received = await asyncio.to_thread(mnemon.files.take_copy, visitor.tenant_id, path)
         # The policy comes in two versions of one document: the second takes the place of the first.
         place = VERSION.sub("", str(path.relative_to(sample_corpus())))

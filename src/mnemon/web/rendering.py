@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import wraps
 from hashlib import sha256
@@ -24,9 +24,9 @@ from mnemon.api.failures import unusable_value
 from mnemon.app import Mnemon
 from mnemon.documents.access import Reader
 from mnemon.errors import InvalidRequest, MnemonError, NotAllowed, NotAuthenticated
-from mnemon.identity.roles import Action, Principal, Role, authorise
+from mnemon.identity.roles import Action, Principal, Role, authorise, user_actor_id
 from mnemon.identity.tenants import Tenant, own_tenant
-from mnemon.identity.users import User, user_by_id
+from mnemon.identity.users import User, names_of_users, user_by_id
 from mnemon.models.redact import without_login
 from mnemon.work.jobs import list_workers
 from mnemon.work.kinds import JobKind
@@ -34,6 +34,8 @@ from mnemon.work.kinds import JobKind
 Handler = Callable[..., Awaitable[Response]]
 FORM = re.compile(r'<form\b[^>]*\bmethod="post"[^>]*>')
 FORM_FIELD = "form_token"
+# Every page reads the names of so many people; where there are more, some are shown by their ids.
+MOST_NAMES = 200
 # The addresses of all pages, for the links at the head of each.
 KNOWN_PAGES: set[str] = set()
 # By status: what the page says above the reason, and what one can do.
@@ -66,6 +68,8 @@ class Visitor:
     logged_in: bool
     # Goes into every form that changes something; empty where no cookie lets the visitor in.
     form_token: str = ""
+    # How the people of the tenant are called, by their names in the log.
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tenant_id(self) -> UUID:
@@ -84,14 +88,17 @@ async def visit(request: Request, action: Action, *, reads_form: bool = True) ->
     """The visitor, if they may do this. Whoever reads the form themselves looks at its token too."""
     mnemon = mnemon_of(request)
     principal = await principal_of(request)
-    authorise(principal, action)
-    if reads_form:
-        await refuse_foreign_forms(request)
     async with mnemon.database.transaction(principal.tenant_id) as tx:
         user = await user_by_id(tx, principal.user_id)
         tenant = await own_tenant(tx, principal.tenant_id)
-    visitor = Visitor(principal, user, tenant, mnemon.settings.auth_enabled, form_token_of(request))
+        called = await names_of_users(tx, MOST_NAMES)
+    names = {user_actor_id(one): name for one, name in called.items()}
+    visitor = Visitor(principal, user, tenant, mnemon.settings.auth_enabled, form_token_of(request), names)
+    # Whoever is refused still sees whose page it is, and the way elsewhere.
     request.state.visitor = visitor
+    authorise(principal, action)
+    if reads_form:
+        await refuse_foreign_forms(request)
     return visitor
 
 
@@ -233,9 +240,11 @@ def _one_line(text: str) -> str:
 
 
 def _who(actor: str, visitor: Visitor) -> str:
-    """An actor as people read it: oneself, or the kind and the beginning of an id that nobody can say."""
+    """An actor as people read it: oneself, a name, or the kind and the beginning of an id that nobody can say."""
     if actor == visitor.principal.actor.id:
         return "you"
+    if visitor.names.get(actor):
+        return visitor.names[actor]
     kind, colon, name = actor.partition(":")
     return f"{kind} {name[:8]}" if colon and len(name) == 36 else actor
 

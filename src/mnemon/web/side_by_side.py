@@ -1,12 +1,12 @@
 """Two texts beside each other, line by line, for a page that shows what changed."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import zip_longest
-from typing import Literal
+from typing import Any, Literal
 
 from markupsafe import Markup, escape
 
@@ -78,6 +78,11 @@ def side_by_side(before: str, after: str) -> list[LinePair]:
     found = _aligned(before.splitlines(), after.splitlines())
     letters = sum(len(one.left or "") * len(one.right or "") for one in found if one.kind == "changed")
     return found if letters <= MOST_LETTERS else [replace(one, in_words=False) for one in found]
+
+
+def of_hunks(hunks: Iterable[Mapping[str, Any]]) -> list[LinePair]:
+    """What differs, where only that was stored: the lines that were taken out beside those that came."""
+    return [pair for one in hunks for pair in _paired(one["removed"], one["added"])]
 
 
 def _aligned(left: Sequence[str], right: Sequence[str]) -> list[LinePair]:

@@ -12,6 +12,8 @@ from mnemon.work.jobs import list_workers
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 30
 ONE_PAGE = {"limit": Differs("A page of the web has a fixed length.")}
+# As the list below calls them.
+LABELS = {"status": {"PENDING": "waiting", "PROCESSING": "running", "DONE": "done", "FAILED": "given up"}}
 
 
 @router.get("/work")
@@ -20,7 +22,7 @@ ONE_PAGE = {"limit": Differs("A page of the web has a fixed length.")}
 async def work_page(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, operations.list_jobs.action)
     caller = Caller.of(visitor.principal)
-    form = form_of(operations.list_jobs, request.query_params, differences=ONE_PAGE)
+    form = form_of(operations.list_jobs, request.query_params, differences=ONE_PAGE, labels=LABELS)
     stats = await operations.stats(mnemon, caller, operations.NoChoice())
     listed = await operations.list_jobs(mnemon, caller, form.asked(limit=ON_A_PAGE))
     # Workers serve all tenants: which machines they are on is for administrators.

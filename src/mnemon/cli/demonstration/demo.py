@@ -2,12 +2,15 @@
 
 import asyncio
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from mnemon import __version__
 from mnemon.app import Mnemon, open_mnemon
@@ -20,16 +23,28 @@ from mnemon.cli.demonstration.demo_mail import read_a_list
 from mnemon.cli.demonstration.demo_stage import DemoClient, result, step, told
 from mnemon.cli.output import Json, console, say, show
 from mnemon.documents.samples import sample_corpus
+from mnemon.identity.login import add_login_link
 from mnemon.identity.tenants import add_tenant
 
 
 @on_its_own("It shows the doors, on a database of its own.")
-def demo(as_json: Json = False) -> None:
+def demo(
+    as_json: Json = False,
+    serve: Annotated[
+        bool | None, typer.Option(help="Go on serving the pages until Ctrl-C; in a terminal, unless told otherwise.")
+    ] = None,
+) -> None:
     """Show what Mnemon does, on an embedded database that is removed afterwards."""
     told.quiet = as_json
+    goes_on = not as_json and (sys.stdin.isatty() and sys.stdout.isatty() if serve is None else serve)
     home = Path(tempfile.mkdtemp(prefix="mnemon-demo-"))
+    ready: dict[str, Any] = {}
     try:
-        ready = run_async(_tour(home))
+        run_async(_tour(home, ready, goes_on))
+    except KeyboardInterrupt:
+        # How one ends to look around; before that it ends the demo.
+        if not (goes_on and ready):
+            raise
     finally:
         shutil.rmtree(home, ignore_errors=True)
     show({"works": True, "ready": ready, "steps": told.steps}, as_json, _farewell)
@@ -51,7 +66,7 @@ def _short(path: Path) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
-async def _tour(home: Path) -> dict[str, Any]:
+async def _tour(home: Path, ready: dict[str, Any], goes_on: bool) -> None:
     if not told.quiet:
         console.print(f"[bold]Mnemon {__version__}[/]: evidence-first memory for teams and their AI agents.")
     async with _running(home) as (mnemon, caller):
@@ -67,8 +82,21 @@ async def _tour(home: Path) -> dict[str, Any]:
         await _keep_tenants_apart(mnemon)
         await record_a_decision(caller)
         await tamper(mnemon)
-        ready: dict[str, Any] = await caller.get("/ready")
-        return ready
+        ready.update(await caller.get("/ready"))
+        if goes_on:
+            await _look_around(mnemon)
+
+
+async def _look_around(mnemon: Mnemon) -> None:
+    """The pages with what the demo has taken in, until Ctrl-C."""
+    assert mnemon.first_start is not None
+    async with mnemon.log.transaction(mnemon.first_start.tenant_id) as transaction:
+        secret = await add_login_link(transaction, OPERATOR, mnemon.first_start.user_id)
+    console.print("\n[bold green]All of it works.[/] See for yourself; this link lets you in once:\n")
+    say(f"  {mnemon.login_url(secret)}\n")
+    say(f"Ask “{QUESTIONS[0]}” and click the number: the words that prove it are marked.")
+    say("Under More, Integrity, Verify now, the change above is caught once more. Ctrl-C ends it.")
+    await asyncio.Event().wait()
 
 
 @asynccontextmanager

@@ -144,7 +144,8 @@ def _settled(compared: Sequence[Compared], resolutions: Mapping[UUID, Resolution
     ]
     if open_ones := [one for one in settled if one.outcome.clashes]:
         raise MergeConflicts(
-            f"{len(open_ones)} objects were changed on both sides: send a resolution for each.",
+            f"{len(open_ones)} {'object was' if len(open_ones) == 1 else 'objects were'} changed on both sides: say of "
+            "each what is kept.",
             conflicts=[
                 {"emo_id": str(one.emo_id), "conflicts": [clash.as_json() for clash in one.outcome.clashes]}
                 for one in open_ones

@@ -12,6 +12,7 @@ from mnemon.operations import Caller, Differs
 from mnemon.reports import operations
 from mnemon.reports.operations import CitationShown
 from mnemon.web.forms import binds, form_of
+from mnemon.web.lists.thread_pages import LABELS as THREAD_LABELS
 from mnemon.web.markdown import render_markdown
 from mnemon.web.rendering import as_page, render, visit
 
@@ -26,7 +27,7 @@ FOOTNOTE = re.compile(r"\[\^(\d{1,5})\]")
 # What a report's text has below it: the page shows the places as links.
 PLACES = re.compile(r"^\[\^\d+\]:.*\n?", re.MULTILINE)
 BELOW_THE_TITLE = re.compile(r"^#(#+ )", re.MULTILINE)
-LABELS = {"kind": {"draft-focused": "on a draft", "thread": "one thread"}, "consensus": {"none": "nothing settled"}}
+LABELS = {"kind": {"draft-focused": "on a draft", "thread": "one thread"}, **THREAD_LABELS}
 
 
 @router.get("/lists/report")

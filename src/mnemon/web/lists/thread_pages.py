@@ -1,6 +1,6 @@
 """The pages of threads: the list with what each came to, one thread with its messages, and single messages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
@@ -9,7 +9,7 @@ from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.mail import operations
-from mnemon.mail.bodies import read_bodies
+from mnemon.mail.bodies import MessageBody, read_bodies
 from mnemon.mail.consensus.operations import ConsensusAsked
 from mnemon.mail.consensus.operations import consensus as read_consensus
 from mnemon.mail.consensus.outputs import ConsensusShown
@@ -17,10 +17,11 @@ from mnemon.mail.message.ids import thread_key
 from mnemon.mail.outputs import MailPage, ThreadNode, ThreadPage
 from mnemon.mail.spans.labels import LabelledSpan
 from mnemon.operations import Caller, Differs, read_input
+from mnemon.reports.quoting import whole_sentences
 from mnemon.web.forms import binds, form_of
 from mnemon.web.lists.message_text import STANCES, ShownPart, StanceMark, anchor_of, marks_of, parts_of
 from mnemon.web.pictures.bars import bars_of
-from mnemon.web.rendering import Visitor, as_page, render, templates, visit
+from mnemon.web.rendering import as_page, render, templates, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 40
@@ -74,11 +75,15 @@ async def thread_page(request: Request, mnemon: MnemonPart, thread: str, page: i
     consensus = await _consensus(mnemon, caller, one.thread_key)
     pages = max(1, -(-len(one.messages) // MESSAGES_ON_A_PAGE))
     at = (min(max(page, 1), pages) - 1) * MESSAGES_ON_A_PAGE
-    shown = await _messages(mnemon, visitor, one.messages[at : at + MESSAGES_ON_A_PAGE], consensus)
+    nodes = one.messages[at : at + MESSAGES_ON_A_PAGE]
+    async with mnemon.database.transaction(visitor.tenant_id) as tx:
+        bodies = await read_bodies(tx, [node.message_key for node in nodes])
+    shown = _messages(nodes, bodies, consensus)
     return render(
         "thread.html", here="lists", visitor=visitor, thread=one, consensus=consensus, messages=shown,
         page=at // MESSAGES_ON_A_PAGE + 1, pages=pages, tally=bars_of(consensus.tally) if consensus else None,
-        sides=_sides(consensus), names={node.message_id: node for node in one.messages},
+        sides=_sides(consensus), reasons=_reasons(bodies, consensus),
+        names={node.message_id: node for node in one.messages},
         on_page={message.node.message_key for message in shown}, on_a_page=MESSAGES_ON_A_PAGE,
     )  # fmt: skip
 
@@ -124,11 +129,9 @@ async def _consensus(mnemon: Mnemon, caller: Caller, thread: str) -> ConsensusSh
         return None
 
 
-async def _messages(
-    mnemon: Mnemon, visitor: Visitor, nodes: Sequence[ThreadNode], consensus: ConsensusShown | None
+def _messages(
+    nodes: Sequence[ThreadNode], bodies: Mapping[str, MessageBody], consensus: ConsensusShown | None
 ) -> list[ShownMessage]:
-    async with mnemon.database.transaction(visitor.tenant_id) as tx:
-        bodies = await read_bodies(tx, [node.message_key for node in nodes])
     marks = marks_of(consensus)
     shown = []
     for node in nodes:
@@ -136,6 +139,18 @@ async def _messages(
         parts = parts_of(body.text, body.spans, own) if body else None
         shown.append(ShownMessage(node, min(node.depth, DEEPEST_SHOWN), own, parts))
     return shown
+
+
+def _reasons(bodies: Mapping[str, MessageBody], consensus: ConsensusShown | None) -> dict[str, tuple[str, str]]:
+    """What stands before and after the words of an objection in its paragraph, by where it is marked."""
+    around = {}
+    for one in consensus.objections if consensus else ():
+        body = bodies.get(one.message_key)
+        if body:
+            first, last = whole_sentences(body.text, body.spans, one.start, one.end)
+            before, after = body.text[first : one.start].split(), body.text[one.end : last].split()
+            around[anchor_of(one)] = (" ".join([*before, ""]), " ".join(["", *after]) if after else "")
+    return around
 
 
 def _sides(consensus: ConsensusShown | None) -> list[tuple[str, list[tuple[str, str, str]]]]:

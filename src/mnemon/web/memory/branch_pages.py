@@ -9,8 +9,9 @@ from mnemon.errors import MnemonError
 from mnemon.memory.operations import branches
 from mnemon.operations import Caller, read_input
 from mnemon.web.forms import binds, submitted
-from mnemon.web.memory.memory_pages import OWN_WORLD, RARE
+from mnemon.web.memory.memory_pages import OWN_WORLD, RARE, words_of
 from mnemon.web.rendering import Visitor, as_page, render, visit
+from mnemon.web.side_by_side import of_hunks
 
 router = APIRouter(include_in_schema=False)
 
@@ -69,9 +70,11 @@ async def abandon(request: Request, mnemon: MnemonPart, branch: str) -> Response
 
 
 async def _branch(mnemon: Mnemon, visitor: Visitor, branch: str, problem: MnemonError | None = None) -> Response:
-    asked = read_input(branches.compare, {"branch": branch})
-    compared = await branches.compare(mnemon, Caller.of(visitor.principal), asked)
+    caller = Caller.of(visitor.principal)
+    compared = await branches.compare(mnemon, caller, read_input(branches.compare, {"branch": branch}))
+    words = await words_of(mnemon, caller, branch, [one.emo_id for one in compared.objects])
+    pairs = {one.emo_id: of_hunks(one.content_diff["hunks"]) for one in compared.objects}
     return render(
         "branch.html", status_code=problem.status if problem else 200, here="memory", visitor=visitor,
-        compared=compared, one=compared.branch, problem=problem,
+        compared=compared, one=compared.branch, problem=problem, words=words, pairs=pairs,
     )  # fmt: skip

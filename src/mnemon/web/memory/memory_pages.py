@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -176,12 +177,14 @@ async def _object(
     if not history.deleted or as_of:
         asked = read_input(objects.get, here | ({"as_of": as_of} if as_of else {}))
         one = await objects.get(mnemon, caller, asked)
-    tied = await _words_of(mnemon, caller, branch, [tie.target_emo_id for tie in one.links]) if one else {}
+    tied = await words_of(mnemon, caller, branch, [tie.target_emo_id for tie in one.links]) if one else {}
     words = _as_it_reads(one, *cited) if one else None
+    crossed = problem is not None and problem.status == HTTPStatus.CONFLICT
+    pairs = side_by_side(one.content, mine) if one and mine and crossed else None
     return render(
         "memory_object.html", status_code=problem.status if problem else 200, here="memory", visitor=visitor, one=one,
         history=history, emo_id=emo_id, branch=branch, as_of=as_of, problem=problem, mine=mine, words=words,
-        cited=cited[1] > 0, tied=tied,
+        cited=cited[1] > 0, tied=tied, pairs=pairs,
     )  # fmt: skip
 
 
@@ -198,7 +201,7 @@ def _as_it_reads(one: ViewedObject, start: int, end: int) -> Markup:
     return Markup('%s<mark id="cited">%s</mark>%s') % pieces
 
 
-async def _words_of(mnemon: Mnemon, caller: Caller, branch: str, ids: Iterable[object]) -> dict[str, str]:
+async def words_of(mnemon: Mnemon, caller: Caller, branch: str, ids: Iterable[object]) -> dict[str, str]:
     """How the objects that one is tied to begin; without those that are gone, or not for the visitor."""
     words: dict[str, str] = {}
     for emo_id in [one for one in ids if one][:MOST_TIED]:

@@ -26,7 +26,9 @@ shown?.addEventListener("click", async (event) => {
   );
   beside.hidden = false;
   document.body.classList.add("with-source");
-  beside.querySelector("#cited, rect")?.scrollIntoView({ block: "center" });
+  const cited = beside.querySelector("#cited, rect");
+  // The page itself stays where it is: only what stands beside it is moved.
+  if (cited) beside.scrollTop += cited.getBoundingClientRect().top - beside.getBoundingClientRect().top - innerHeight / 3;
 });
 addEventListener("keydown", (event) => {
   if (event.key === "Escape") closeBeside();

@@ -1,11 +1,12 @@
 // On every page: times in the reader's zone, buttons that copy, and the keyboard.
-for (const one of document.querySelectorAll("time[data-local]")) localise(one);
+for (const one of document.querySelectorAll("[data-local]")) localise(one);
 
 // The middle of a picture that is wider than the screen tells more than its left end.
 for (const one of document.querySelectorAll(".graph")) one.scrollLeft = (one.scrollWidth - one.clientWidth) / 2;
 
 export function localise(one) {
-  const moment = new Date(one.dateTime);
+  // A word of a picture has no time of its own.
+  const moment = new Date(one.dateTime ?? one.dataset.local);
   if (Number.isNaN(moment.getTime())) return;
   // In the reader's zone, and written as the page writes its days.
   one.textContent = moment.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });

@@ -105,14 +105,28 @@ class Row {
   }
 
   async tell(run) {
-    if (run.status === "queued") return this.show("queued", (await hasWorker()) ? "" : "queued: no worker is running");
+    if (run.status === "queued") return this.show("queued", (await hasWorker()) ? "" : "no worker is running");
     foundWorker();
     if (run.status === "running") return this.show("running", run.stage ?? "");
     this.runId = null;
-    if (run.status === "failed") return this.show("failed", run.error ?? "");
+    if (run.status === "failed") return this.failed(run);
     this.openable();
     const count = run.stats?.chunks_created ?? 0;
     return this.show("succeeded", `${count} passage${count === 1 ? "" : "s"}`);
+  }
+
+  failed(run) {
+    this.show("failed", run.error ?? "");
+    const again = element("button", { type: "button", class: "quiet small" }, "Retry");
+    again.addEventListener("click", async () => {
+      again.remove();
+      const answer = await call(`/v1/ingestion-runs/${run.run_id}/retry`, { method: "POST" }).catch(() => null);
+      if (!answer?.ok) return this.failed(run);
+      this.runId = run.run_id;
+      this.show("queued");
+      this.follow();
+    });
+    this.item.append(again);
   }
 }
 
