@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.storm.chronicle import Chronicle
 from tests.storm.clients import Client, Ledger
 from tests.storm.hostile import MANY, Hostile
 from tests.storm.reckoning import Reckoning, reckon
@@ -68,7 +69,7 @@ async def _storm(stage: Stage, minutes: float, writers: int, many: int, brew: Ca
     await stage.up()
     weather = brew()
     ledger = Ledger(chronicle=stage.chronicle)
-    watching = asyncio.create_task(stage.chronicle.watch(stage.folder, stage.home))
+    watching = asyncio.create_task(stage.chronicle.watch(stage.folder, stage.home, stage.pids))
     client = Client(stage.url, victim.headers, ledger)
     hostile = Hostile(stage.url, attacker.headers, ledger, many)
     await client.register()
@@ -113,6 +114,7 @@ def _outcome(
         "p50_other_tenant_wait_s": spread["p50"],
         "other_tenant_waits": len(ledger.chronicle.waits),
         "first_start_s": round(weather.stage.started_in, 2),
+        "no_processor_share": _share_without_processor(ledger.chronicle),
         "longest_without_server_s": ledger.chronicle.longest_without_server(),
     }
     wrong = [
@@ -134,6 +136,15 @@ def _outcome(
         for one in ledger.chronicle.longest(LONGEST_TOLD)
     ]
     return Outcome(figures, faults, wrong, absent, stories)
+
+
+def _share_without_processor(chronicle: Chronicle) -> float:
+    """Of the time of server and worker, how much they were ready to go on and other work had the processors."""
+    if not chronicle.lines:
+        return 0.0
+    since, until = chronicle.lines[0][0], chronicle.lines[-1][0]
+    stood = chronicle.stood_in_line(since, until)
+    return round(sum(stood.values()) / max(len(stood) * (until - since), 1.0), 3)
 
 
 def main() -> int:

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,6 +45,9 @@ class Chronicle:
     happenings: list[Happening] = field(default_factory=list)
     waits: list[Wait] = field(default_factory=list)
     jobs: dict[str, str] = field(default_factory=dict)
+    # When which process had stood in line for a processor since the last look, and for how long.
+    lines: list[tuple[float, str, float]] = field(default_factory=list)
+    _stood: dict[int, float] = field(default_factory=dict)
 
     def note(self, what: str, about: str | None = None) -> None:
         self.happenings.append(Happening(time.monotonic(), what, about))
@@ -71,18 +75,36 @@ class Chronicle:
         """Everything that was about this file or about everyone, in the seconds before and while it waited."""
         mine = {None, wait.run, self.jobs.get(wait.run)}
         until = wait.began + wait.seconds
-        return [
+        told = [
             f"{one.at - wait.began:+8.1f} s  {one.what}"
             for one in self.happenings
             if one.about in mine and wait.began - BEFORE_SECONDS <= one.at <= until + 1
         ]
+        stood = self.stood_in_line(wait.began, until)
+        return told + [f"meanwhile {name} stood in line for a processor for {s:.1f} s" for name, s in stood.items()]
 
-    async def watch(self, folder: Path, home: Path) -> None:
+    def stood_in_line(self, since: float, until: float) -> dict[str, float]:
+        """How long each process was ready to go on and had no processor."""
+        found: dict[str, float] = {}
+        for at, name, seconds in self.lines:
+            if since <= at <= until:
+                found[name] = found.get(name, 0.0) + seconds
+        return found
+
+    def look_at_lines(self, processes: Mapping[str, int]) -> None:
+        for name, pid in processes.items():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                stood = int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+                self.lines.append((time.monotonic(), name, stood - self._stood.get(pid, 0.0)))
+                self._stood[pid] = stood
+
+    async def watch(self, folder: Path, home: Path, processes: Callable[[], Mapping[str, int]]) -> None:
         """Read along in the logs of the processes, and look at the disk; until cancelled."""
         places: dict[Path, int] = {}
         full = False
         while True:
             self.read_along(folder, places)
+            self.look_at_lines(processes())
             with contextlib.suppress(OSError):
                 state = os.statvfs(home)
                 if full != (full := state.f_bavail * state.f_frsize < LITTLE_ROOM):

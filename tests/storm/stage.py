@@ -124,6 +124,9 @@ class Stage:
     def names(self) -> list[str]:
         return ["server", *(f"worker-{number}" for number in range(self.workers))]
 
+    def pids(self) -> dict[str, int]:
+        return {name: process.pid for name, process in self.processes.items()}
+
     def kill(self, name: str) -> None:
         self.processes[name].kill()
         self.processes[name].wait()

@@ -1,6 +1,7 @@
 """The chronicle tells of a file what happened to it and to everyone, and how long files waited."""
 
 import json
+import os
 from pathlib import Path
 
 from tests.storm.chronicle import READY, Chronicle, Happening, Wait
@@ -40,3 +41,10 @@ def test_what_a_worker_says_of_a_job_is_noted_by_our_own_clock(tmp_path: Path) -
         ("worker-0 says job_ended status=given_back", "j1"),
         ("worker-0 says database_lost by=worker", None),
     ]
+
+
+def test_a_story_ends_with_how_long_processes_had_no_processor() -> None:
+    chronicle = Chronicle(lines=[(99.0, "server", 5.0), (101.0, "server", 1.5), (102.0, "server", 1.0)])
+    assert chronicle.story(Wait("r1", 100.0, 4.0)) == ["meanwhile server stood in line for a processor for 2.5 s"]
+    chronicle.look_at_lines({"me": os.getpid(), "nobody": 0})
+    assert [name for _, name, _ in chronicle.lines[3:]] == ["me"]
