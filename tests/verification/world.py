@@ -19,6 +19,7 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer
 from mnemon.documents.ingest.job import INGEST
 from mnemon.documents.intake.receive import accept
+from mnemon.identity.approvals import ApprovedAct, decide_approval, request_approval
 from mnemon.identity.login import add_login_link
 from mnemon.identity.roles import CredentialScope, Role
 from mnemon.identity.tokens import add_token, revoke_token
@@ -36,6 +37,7 @@ from mnemon.work.worker import Worker
 from tests.work.conftest import running
 
 ADA = Actor("human", "user:ada", "Ada Clerk", ip_address="192.0.2.7")
+BEN = Actor("human", "user:ben", "Ben Second")
 INVOICE = EventType(
     type="shop.invoice.sent",
     data_schema={"type": "object", "required": ["number"], "properties": {"number": {"type": "string"}}},
@@ -153,6 +155,9 @@ async def _people(mnemon: Mnemon, tenant: UUID) -> None:
         revoked = await add_token(transaction, ADA, user.user_id, "old agent", CredentialScope.READ)
         await revoke_token(transaction, ADA, revoked.token_id)
         await add_login_link(transaction, ADA, user.user_id)
+        for reason in ("late", "wrong"):
+            asked = await request_approval(transaction, ADA, ADA.id, ApprovedAct.OPEN_PERIOD, "main", "2020", reason)
+        await decide_approval(transaction, BEN, BEN.id, asked.approval_id, approved=True)
 
 
 async def _events(mnemon: Mnemon, tenant: UUID) -> None:

@@ -1,4 +1,4 @@
-"""Tenants, users, tokens and login links, held against the events that made and changed them."""
+"""Tenants, users, tokens, login links and approvals, held against the events that made and changed them."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -22,6 +22,11 @@ OPEN_LINKS = """
 SELECT user_id::text AS id, mnemon.link_seal(l) AS seal FROM mnemon.login_links l
  WHERE tenant_id = %s AND used_at IS NULL AND expires_at > now()
 """
+APPROVALS = """
+SELECT approval_id::text AS id, act, legal_entity, period, requested_by, status IN ('approved', 'used') AS given,
+       CASE WHEN status IN ('approved', 'used') THEN decided_by END AS given_by
+  FROM mnemon.approvals WHERE tenant_id = %s
+"""
 PAGE = 1000
 
 
@@ -33,6 +38,7 @@ class _Told:
     users: dict[str, dict[str, Any]] = field(default_factory=dict)
     tokens: dict[str, dict[str, Any]] = field(default_factory=dict)
     links: set[str] = field(default_factory=set)
+    approvals: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def take(self, event: Event) -> None:
         data = event.data
@@ -47,6 +53,14 @@ class _Told:
                 self.tokens.setdefault(data["token_id"], {})["revoked"] = True
             case identity.LINK_ADDED.type:
                 self.links.add(data.get("seal", ""))
+            case identity.APPROVAL_REQUESTED.type:
+                asked = {name: data[name] for name in ("act", "legal_entity", "period")}
+                self.approvals[data["approval_id"]] = {**asked, "requested_by": _person_of(event), "given": False}
+            case identity.APPROVAL_GIVEN.type:
+                given = self.approvals.setdefault(data["approval_id"], {})
+                given.update(given=True, given_by=_person_of(event))
+            case identity.APPROVAL_DECLINED.type:
+                self.approvals.setdefault(data["approval_id"], {})["given"] = False
             case _:
                 self._change(event.type, data)
 
@@ -68,14 +82,23 @@ async def check_people(task: VerifyTask, report: CheckReport) -> None:
         users = await (await tx.execute(USERS, (task.tenant,))).fetchall()
         tokens = await (await tx.execute(TOKENS, (task.tenant,))).fetchall()
         links = await (await tx.execute(OPEN_LINKS, (task.tenant,))).fetchall()
-    report.checked += 1 + len(users) + len(tokens) + len(links)
+        approvals = await (await tx.execute(APPROVALS, (task.tenant,))).fetchall()
+    report.checked += 1 + len(users) + len(tokens) + len(links) + len(approvals)
     if tenant is None or (told.tenant is not None and told.tenant != tenant["seal"]):
         report.find("tenant", "Its row is gone, or its names were changed.")
     _compare(report, "user", told.users, {row["id"]: row for row in users})
     _compare(report, "token", told.tokens, {row["id"]: row for row in tokens})
+    _compare(report, "approval", told.approvals, {row["id"]: row for row in approvals})
     for row in links:
         if row["seal"] not in told.links:
             report.find(f"user {row['id']}", "A login link that no event tells of, or that was changed, lets them in.")
+
+
+def _person_of(event: Event) -> str:
+    """Whoever did it, also through a token of theirs."""
+    actor = event.envelope["actor"]
+    person: str = (actor.get("on_behalf_of") or actor)["id"]
+    return person
 
 
 async def _happenings(task: VerifyTask) -> AsyncIterator[Event]:
