@@ -1,5 +1,6 @@
 """Transactions of one tenant: what they see, what they cannot touch, and how they end."""
 
+from dataclasses import dataclass, field
 from uuid import UUID
 
 import psycopg
@@ -115,3 +116,25 @@ async def test_a_connection_that_the_server_closed_is_replaced_before_use(empty_
             second = await (await session.execute("SELECT pg_backend_pid() AS pid")).fetchone()
     assert second is not None
     assert second["pid"] != first["pid"]
+
+
+@dataclass(frozen=True)
+class AwayForAWhile(ExternalServer):
+    """Refuses the next connections."""
+
+    refusals: list[str] = field(default_factory=list)
+
+    def ensure_running(self) -> None:
+        if self.refusals:
+            raise DatabaseUnavailable(self.refusals.pop())
+
+
+async def test_after_a_long_outage_nobody_waits_as_long_again(
+    empty_server: ExternalServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Left to itself the pool doubles its pause with each refusal: the sixth would come after half a minute."""
+    monkeypatch.setattr(module, "CHECKOUT_PATIENCE", 12.0)
+    server = AwayForAWhile(empty_server.owner_conninfo, empty_server.app_conninfo, refusals=["It is away."] * 5)
+    async with Database(server, pool_size=1) as database, database.session() as session:
+        assert await (await session.execute("SELECT 1 AS one")).fetchone() == {"one": 1}
+    assert server.refusals == []

@@ -124,15 +124,16 @@ async def test_an_older_version_can_be_served_again(
     assert str(active["doc_version_id"]) == first["doc_version_id"]
 
 
+@pytest.mark.parametrize("version", ["1", 1])
 async def test_a_version_named_in_the_body_is_the_one_that_is_served(
-    ingested: Ingested, client: httpx.AsyncClient, admin: Person
+    ingested: Ingested, client: httpx.AsyncClient, admin: Person, version: str | int
 ) -> None:
     source = "file:///policy.txt"
     first = await ingested("Trains only.", "policy.txt", source_uri=source)
     for text in ("Buses too.", "And ships."):
         await ingested(text, "policy.txt", source_uri=source)
     path = f"/v1/documents/{first['doc_id']}/reactivate"
-    on = await client.post(path, json={"version": "1"}, headers=admin.headers)
+    on = await client.post(path, json={"version": version}, headers=admin.headers)
     assert (on.json()["version_number"], on.json()["is_active"]) == (1, True)
     both = await client.post(f"{path}?version=2", json={"version": "3"}, headers=admin.headers)
     assert (both.status_code, "say one" in both.json()["error"]) == (422, True)

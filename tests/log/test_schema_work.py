@@ -18,9 +18,21 @@ DOUBLED = {
         "a30": {"type": "object"},
     },
 }
+
+
+def doubled(before: str, below: dict[str, Any] | None = None) -> dict[str, Any]:
+    """As above, by references that begin like this."""
+    both = {
+        f"a{n}": {"allOf": [{"$ref": f"{before}#/$defs/a{n + 1}"}, {"$ref": f"{before}#/$defs/a{n + 1}"}]}
+        for n in range(30)
+    }
+    return {"$ref": f"{before}#/$defs/a0", "$defs": {**both, "a30": {"type": "object"}, **(below or {})}}
+
+
 TREE = {"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}, "size": {"type": "integer"}}}
 NEXT = {"anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}]}
 LIST = {"$defs": {"n": {"properties": {"next": NEXT}}}, "$ref": "#/$defs/n"}
+YES = {"$id": "http://x.test/yes", "$ref": "http://x.test/yes#/$defs/a", "$defs": {"a": True}}
 PLAIN = {
     "allOf": [{"$ref": "#/$defs/base"}, {"properties": {"amount": {"type": "number"}}}],
     "$defs": {"base": {"properties": {"who": {"$ref": "#/$defs/person"}, "by": {"$ref": "#/$defs/person"}}},
@@ -40,6 +52,24 @@ PLAIN = {
             {"$defs": {"x": {"$anchor": "x", "items": {"allOf": [{"$ref": "#x"}, {"$ref": "#x"}]}}}, "$ref": "#x"},
             "twice to the same value",
         ),
+        # By names that only the validator would understand.
+        ({"$id": "http://x.test/s/whole", **doubled("whole")}, "no part of it"),
+        ({"$id": "http://x.test/s/whole", **doubled("/s/whole")}, "no part of it"),
+        ({"$id": "http://x.test/s/whole", **doubled("http://x.test/s/whole")}, "applied to one value"),
+        ({"$ref": "#/$defs/s", "$defs": {"s": {"$id": "http://y.test/", **doubled("")}}}, "only the whole may have"),
+        ({"$defs": {"a": {"$anchor": "x"}, "b": {"$anchor": "x"}}, "$ref": "#x"}, "two parts have the anchor"),
+        ({"$ref": "https://json-schema.org/draft/2020-12/schema"}, "no part of it"),
+        ({"$ref": "#/$defs/none"}, "no part of it"),
+        (
+            {
+                "$defs": {
+                    f"a{n}": {"dependencies": {one: {"$ref": f"#/$defs/a{n + 1}"} for one in "kl"}} for n in range(9)
+                }
+                | {"a9": {"dependencies": {one: {"type": "object"} for one in "kl"}}},
+                "$ref": "#/$defs/a0",
+            },
+            "applied to one value",
+        ),
         ({"properties": {f"p{n}": {"type": "string"} for n in range(25_000)}}, "parts, the limit is"),
     ],
 )
@@ -49,7 +79,7 @@ def test_a_schema_that_asks_for_endless_work_is_refused(schema: dict[str, Any], 
     assert "evil" in refused.value.message
 
 
-@pytest.mark.parametrize("schema", [{}, TREE, LIST, PLAIN, {"properties": {"a": True}}, {"$ref": "#/$defs/none"}])
+@pytest.mark.parametrize("schema", [{}, TREE, LIST, PLAIN, {"properties": {"a": True}}, YES])
 def test_a_schema_that_people_write_is_not(schema: dict[str, Any]) -> None:
     check_schema_work(schema, "usual")
 

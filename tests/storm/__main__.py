@@ -7,11 +7,12 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.storm.chronicle import Chronicle
 from tests.storm.clients import Client, Ledger
 from tests.storm.hostile import MANY, Hostile
 from tests.storm.reckoning import Reckoning, reckon
@@ -19,6 +20,8 @@ from tests.storm.stage import PATIENCE, Stage
 from tests.storm.weather import Weather
 
 LEAST_ACKED = 5
+# How many of the longest waits are written to the folder of the logs; one of them is printed.
+LONGEST_TOLD = 5
 
 
 @dataclass
@@ -29,6 +32,8 @@ class Outcome:
     faults: dict[str, int]
     wrong: list[str] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
+    # Of the longest waits, each with what happened meanwhile.
+    stories: list[list[str]] = field(default_factory=list)
 
 
 async def storm(
@@ -47,7 +52,7 @@ async def storm(
     folder.chmod(0o755)
     stage = Stage(folder)
     try:
-        return await _storm(stage, minutes, writers, many, Weather(stage, seed, pause, only))
+        return await _storm(stage, minutes, writers, many, lambda: Weather(stage, seed, pause, only))
     finally:
         stage.stop()
         stage.clear()
@@ -58,11 +63,13 @@ async def storm(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def _storm(stage: Stage, minutes: float, writers: int, many: int, weather: Weather) -> Outcome:
+async def _storm(stage: Stage, minutes: float, writers: int, many: int, brew: Callable[[], Weather]) -> Outcome:
     victim, attacker = await stage.people("victim", "hostile")
     stage.restart_dead()
     await stage.up()
-    ledger = Ledger()
+    weather = brew()
+    ledger = Ledger(chronicle=stage.chronicle)
+    watching = asyncio.create_task(stage.chronicle.watch(stage.folder, stage.home, stage.pids))
     client = Client(stage.url, victim.headers, ledger)
     hostile = Hostile(stage.url, attacker.headers, ledger, many)
     await client.register()
@@ -71,10 +78,11 @@ async def _storm(stage: Stage, minutes: float, writers: int, many: int, weather:
     await asyncio.wait(tasks, timeout=minutes * 60, return_when=asyncio.FIRST_COMPLETED)
     # A slow machine gets longer, for a while, before there is nothing to judge.
     late = time.monotonic() + PATIENCE
-    while not (ledger.acked >= LEAST_ACKED and ledger.waits and not weather.left):
+    while not (ledger.acked >= LEAST_ACKED and ledger.chronicle.waits and not weather.left):
         if time.monotonic() > late or any(task.done() for task in tasks):
             break
         await asyncio.wait(tasks, timeout=0.5, return_when=asyncio.FIRST_COMPLETED)
+    watching.cancel()
     client.ending = hostile.ending = weather.ending = True
     failures = [one for one in await asyncio.gather(*tasks, return_exceptions=True) if isinstance(one, BaseException)]
     await client.http.aclose()
@@ -91,6 +99,7 @@ async def _storm(stage: Stage, minutes: float, writers: int, many: int, weather:
 def _outcome(
     ledger: Ledger, hostile: Hostile, weather: Weather, result: Reckoning, failures: list[BaseException]
 ) -> Outcome:
+    spread = ledger.chronicle.spread()
     figures = {
         "kills": weather.kills,
         "acked": ledger.acked,
@@ -100,7 +109,13 @@ def _outcome(
         "leaked": len(hostile.leaks),
         "tampers": result.tampers,
         "tampers_caught": result.tampers - len(result.unnoticed),
-        "worst_other_tenant_wait_s": round(max(ledger.waits, default=0.0), 2),
+        "worst_other_tenant_wait_s": spread["worst"],
+        "p95_other_tenant_wait_s": spread["p95"],
+        "p50_other_tenant_wait_s": spread["p50"],
+        "other_tenant_waits": len(ledger.chronicle.waits),
+        "first_start_s": round(weather.stage.started_in, 2),
+        "no_processor_share": _share_without_processor(ledger.chronicle),
+        "longest_without_server_s": ledger.chronicle.longest_without_server(),
     }
     wrong = [
         *result.lost,
@@ -115,7 +130,21 @@ def _outcome(
     wrong += [f"the tamper with {name} went unnoticed" for name in result.unnoticed]
     absent = [] if weather.stage.own_disk else ["full disk (no right to mount a small disk)"]
     absent += [] if weather.stage.clock_library else ["clock jumps (libfaketime is not installed)"]
-    return Outcome(figures, {**weather.done, **ledger.refused, "hostile requests": hostile.requests}, wrong, absent)
+    faults = {**weather.done, **ledger.refused, "hostile requests": hostile.requests}
+    stories = [
+        [f"A file waited for {one.seconds:.1f} s:", *ledger.chronicle.story(one)]
+        for one in ledger.chronicle.longest(LONGEST_TOLD)
+    ]
+    return Outcome(figures, faults, wrong, absent, stories)
+
+
+def _share_without_processor(chronicle: Chronicle) -> float:
+    """Of the time of server and worker, how much they were ready to go on and other work had the processors."""
+    if not chronicle.lines:
+        return 0.0
+    since, until = chronicle.lines[0][0], chronicle.lines[-1][0]
+    stood = chronicle.stood_in_line(since, until)
+    return round(sum(stood.values()) / max(len(stood) * (until - since), 1.0), 3)
 
 
 def main() -> int:
@@ -131,6 +160,10 @@ def main() -> int:
         print(f"  {name:32}{number:>8}")
     for name, number in outcome.figures.items():
         print(f"  {name:32}{number:>8}")
+    for line in outcome.stories[0] if outcome.stories else ():
+        print(f"  {line}")
+    if asked.keep is not None:
+        (asked.keep / "waits.txt").write_text("\n\n".join("\n".join(one) for one in outcome.stories) + "\n")
     for one in outcome.absent:
         print(f"  not tried: {one}")
     for one in outcome.wrong[:20]:

@@ -10,6 +10,7 @@ import httpx
 
 from mnemon.documents.errors import UploadNotStored
 from mnemon.ids import new_uuid
+from tests.storm.chronicle import Chronicle, Wait
 from tests.storm.history import History, Read, Write
 
 TYPE = {
@@ -18,13 +19,14 @@ TYPE = {
     "required_entity_refs": [{"entity_type": "counter", "role": "subject"}],
 }
 KEYS = ("one", "two", "three")
+SEEN = ("status", "stage", "attempts", "error_code", "error")
 
 
 @dataclass
 class Ledger:
     history: History = field(default_factory=History)
     uploads: dict[str, tuple[str, float]] = field(default_factory=dict)
-    waits: list[float] = field(default_factory=list)
+    chronicle: Chronicle = field(default_factory=Chronicle)
     unread: list[str] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
     # What nobody foresaw: a fault of ours, whatever was killed.
@@ -101,12 +103,19 @@ class Client:
         """Until it has ended: the wait that a user has, however long. Of one that lasts when the storm ends, what it
         has been so far; who waits for ever is told as stuck."""
         word, began = self.ledger.uploads[run]
-        status = "queued"
+        status = seen = "queued"
         while not self.ending and status not in ("succeeded", "failed"):
             answer = await self._ask("GET", f"/v1/ingestion-runs/{run}")
-            status = answer.json()["status"] if answer is not None and answer.status_code == 200 else status
+            now = "no answer" if answer is None else f"HTTP {answer.status_code}"
+            if answer is not None and answer.status_code == 200:
+                told = answer.json()
+                status = told["status"]
+                self.ledger.chronicle.jobs[run] = told["job_id"]
+                now = " ".join(f"{name}={told[name]}" for name in SEEN if told[name] is not None)
+            if seen != (seen := now):
+                self.ledger.chronicle.note(f"its client sees {now}", run)
             await asyncio.sleep(0.1)
-        self.ledger.waits.append(time.monotonic() - began)
+        self.ledger.chronicle.waits.append(Wait(run, began, time.monotonic() - began))
         if status == "succeeded":
             await self._find(word)
 

@@ -22,6 +22,7 @@ from mnemon.identity.roles import Role
 from mnemon.settings import Settings
 from tests.api.conftest import person
 from tests.conftest import make_tenant
+from tests.storm.chronicle import Chronicle
 
 FAKETIME = (
     Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"),
@@ -51,6 +52,9 @@ class Stage:
     own_disk: bool = False
     port: int = 0
     stopping: bool = False
+    # How long the server took from its first start until it was ready.
+    started_in: float = 0.0
+    chronicle: Chronicle = field(default_factory=Chronicle)
 
     def __post_init__(self) -> None:
         self.home = self.folder / "home"
@@ -68,10 +72,12 @@ class Stage:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, name: str) -> dict[str, str]:
         plain = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
         plain |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "MNEMON_HOME": str(self.home)}
-        plain |= {"MNEMON_EMBEDDER": "none", "MNEMON_WORKER_LEASE_SECONDS": LEASE_SECONDS, "MNEMON_LOG_LEVEL": "ERROR"}
+        plain |= {"MNEMON_EMBEDDER": "none", "MNEMON_WORKER_LEASE_SECONDS": LEASE_SECONDS}
+        # What became of each job is in the worker's log; the server's would tell of every hostile request.
+        plain |= {"MNEMON_LOG_LEVEL": "ERROR" if name == "server" else "INFO"}
         plain |= {"MNEMON_WORKER_INSIDE": "false", "MNEMON_JWT_EXPIRY_HOURS": "8760", "MNEMON_HEADER_SECONDS": "2"}
         # Below what the hostile tenant asks for, so that it is refused, and above what a client does.
         plain |= {"MNEMON_QUOTA_SEARCHES": "600", "MNEMON_QUOTA_UPLOADS": "120"}
@@ -83,18 +89,21 @@ class Stage:
 
     def start(self, name: str) -> None:
         words = ["serve", "--port", str(self.port), "--json"] if name == "server" else ["work"]
+        self.chronicle.note(f"{name} is started")
         with (self.folder / f"{name}.out").open("ab") as out:
             self.processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "mnemon", *words], env=self.environment(), stdout=out, stderr=out
+                [sys.executable, "-m", "mnemon", *words], env=self.environment(name), stdout=out, stderr=out
             )
 
     async def up(self, patience: float = PATIENCE) -> None:
         """Until the server answers that it is ready."""
-        deadline = time.monotonic() + patience
+        began = time.monotonic()
+        deadline = began + patience
         async with httpx.AsyncClient(base_url=self.url, timeout=5) as client:
             while time.monotonic() < deadline:
                 with contextlib.suppress(httpx.HTTPError):
                     if (await client.get("/ready")).status_code == 200:
+                        self.started_in = self.started_in or time.monotonic() - began
                         return
                 self.restart_dead()
                 await asyncio.sleep(0.2)
@@ -107,11 +116,16 @@ class Stage:
         for name in self.names:
             process = self.processes.get(name)
             if not self.stopping and (process is None or process.poll() is not None):
+                if process is not None and process.returncode != -signal.SIGKILL:
+                    self.chronicle.note(f"{name} had ended with {process.returncode}")
                 self.start(name)
 
     @property
     def names(self) -> list[str]:
         return ["server", *(f"worker-{number}" for number in range(self.workers))]
+
+    def pids(self) -> dict[str, int]:
+        return {name: process.pid for name, process in self.processes.items()}
 
     def kill(self, name: str) -> None:
         self.processes[name].kill()

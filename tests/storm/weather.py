@@ -11,11 +11,14 @@ from collections.abc import Sequence
 
 import httpx
 
+from tests.storm.chronicle import READY
 from tests.storm.stage import PATIENCE, Stage, pick, stopped_for
 
 FULL_SECONDS = 2.0
 SLOW_SECONDS = 1.5
-BREATH_SECONDS = 30.0
+# How long a server may take to come back before the next fault strikes all the same: longer where it takes long to
+# start at all, or on a busy machine each fault would find it starting and none would find it at work.
+BREATH_SECONDS, BREATH_STARTS = 30.0, 4
 JUMPS = ("+2d", "-2d", "+1h", "+0")
 WRITERS = ("checkpointer", "walwriter", "background writer")
 
@@ -27,7 +30,7 @@ class Weather:
         self.stage = stage
         # These one after the other, each once the server is up again, instead of what chance chooses.
         self.left = list(only)
-        self._breath = PATIENCE if only else BREATH_SECONDS
+        self._breath = PATIENCE if only else max(BREATH_SECONDS, BREATH_STARTS * stage.started_in)
         self._by_chance = not only
         self.choice = random.Random(seed)
         self.pause = pause
@@ -66,6 +69,7 @@ class Weather:
             while time.monotonic() < until and not self.ending:
                 with contextlib.suppress(httpx.HTTPError):
                     if (await client.get("/ready")).status_code == 200:
+                        self.stage.chronicle.note(READY)
                         return
                 self.stage.restart_dead()
                 await asyncio.sleep(0.2)
@@ -74,7 +78,7 @@ class Weather:
         if fault in ("server", "worker"):
             name = self.choice.choice([one for one in self.stage.names if one.startswith(fault)])
             await asyncio.to_thread(self.stage.kill, name)
-            self.done[f"kill {fault}"] += 1
+            self._count(f"kill {fault}")
         elif fault == "postgres":
             if found := self.stage.postgres_processes():
                 pid, kind = pick(self.choice, found)
@@ -85,17 +89,18 @@ class Weather:
         elif fault == "slow disk":
             found = self.stage.postgres_processes()
             await stopped_for([pid for pid, kind in found.items() if kind in WRITERS], SLOW_SECONDS)
-            self.done[fault] += 1
+            self._count(fault)
         elif fault == "full disk":
             await self._fill()
         else:
-            self.stage.clock.write_text(self.choice.choice(JUMPS))
-            self.done["clock jump"] += 1
+            jump = self.choice.choice(JUMPS)
+            self.stage.clock.write_text(jump)
+            self._count("clock jump", f" to {jump}")
 
     def _kill(self, pid: int, name: str) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-            self.done[name] += 1
+            self._count(name)
 
     async def _fill(self) -> None:
         """Real: the home lies on a small disk of its own, and a file takes what is left of it."""
@@ -105,4 +110,8 @@ class Weather:
                 file.write(bytes(1 << 20))
         await asyncio.sleep(FULL_SECONDS)
         ballast.unlink(missing_ok=True)
-        self.done["full disk"] += 1
+        self._count("full disk", " is over")
+
+    def _count(self, name: str, more: str = "") -> None:
+        self.done[name] += 1
+        self.stage.chronicle.note(f"FAULT {name}{more}")

@@ -257,6 +257,13 @@ PEOPLE = [
            "people user .*No event tells that this user was added"),
     Tamper("a user deleted", f"DELETE FROM mnemon.users WHERE {BOB}", "people user .*The row of this user is gone",
            alone=True),
+    Tamper("an approval that nobody gave",
+           "UPDATE mnemon.approvals SET status = 'approved', decided_by = 'user:eve', decided_at = now(), "
+           "expires_at = now() + interval '1 day' WHERE reason = 'late'", "people approval .*left it: given"),
+    Tamper("whose an approval is", "UPDATE mnemon.approvals SET requested_by = 'user:eve' WHERE reason = 'wrong'",
+           "people approval .*left it: requested_by"),
+    Tamper("an approval deleted", "DELETE FROM mnemon.approvals WHERE reason = 'late'",
+           "people approval .*The row of this approval is gone", alone=True),
     Tamper("a token added",
            "INSERT INTO mnemon.access_tokens (tenant_id, token_id, user_id, name, scope, secret_hash) "
            "SELECT tenant_id, gen_random_uuid(), user_id, 'eve', 'write', sha256('eve') FROM mnemon.users "
@@ -279,13 +286,9 @@ PEOPLE = [
            "people user .*A login link that no event tells of"),
     Tamper("how long a login link lasts", "UPDATE mnemon.login_links SET expires_at = now() + interval '1 year'",
            "people user .*A login link that no event tells of", alone=True),
-    Tamper("a declined approval given",
-           "UPDATE mnemon.approvals SET status = 'approved', decided_by = 'user:bob', "
-           "expires_at = now() + interval '1 day' WHERE status = 'declined'",
-           "people approval .*: status"),
     Tamper("what an approval is for", "UPDATE mnemon.approvals SET period = '2025-03' WHERE status = 'approved'",
            "people approval .*: period", alone=True),
-    Tamper("an approval that nobody gave",
+    Tamper("an approval added",
            "INSERT INTO mnemon.approvals (tenant_id, approval_id, act, legal_entity, period, reason, requested_by) "
            "VALUES (%(tenant)s, gen_random_uuid(), 'periods.open', 'main', '2025-01', 'x', 'user:eve')",
            "people approval .*No event tells that this approval was added", alone=True),

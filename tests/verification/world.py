@@ -37,6 +37,7 @@ from mnemon.work.worker import Worker
 from tests.work.conftest import running
 
 ADA = Actor("human", "user:ada", "Ada Clerk", ip_address="192.0.2.7")
+BEN = Actor("human", "user:ben", "Ben Second")
 INVOICE = EventType(
     type="shop.invoice.sent",
     data_schema={"type": "object", "required": ["number"], "properties": {"number": {"type": "string"}}},
@@ -154,14 +155,9 @@ async def _people(mnemon: Mnemon, tenant: UUID) -> None:
         revoked = await add_token(transaction, ADA, user.user_id, "old agent", CredentialScope.READ)
         await revoke_token(transaction, ADA, revoked.token_id)
         await add_login_link(transaction, ADA, user.user_id)
-        asked = [
-            await request_approval(
-                transaction, ADA, "user:ada", ApprovedAct.OPEN_PERIOD, "main", month, "A late invoice"
-            )
-            for month in ("2025-01", "2025-02")
-        ]
-        await decide_approval(transaction, ADA, "user:bob", asked[0].approval_id, approved=True)
-        await decide_approval(transaction, ADA, "user:ada", asked[1].approval_id, approved=False)
+        for reason in ("late", "wrong"):
+            asked = await request_approval(transaction, ADA, ADA.id, ApprovedAct.OPEN_PERIOD, "main", "2020", reason)
+        await decide_approval(transaction, BEN, BEN.id, asked.approval_id, approved=True)
 
 
 async def _events(mnemon: Mnemon, tenant: UUID) -> None:

@@ -1,5 +1,6 @@
 """An outage of the database is nobody's failure: no job loses an attempt by it, and no schedule stops."""
 
+import errno
 from datetime import timedelta
 
 import psycopg
@@ -19,7 +20,12 @@ UPDATE mnemon.jobs SET status = 'PROCESSING', attempts = 1, next_run_at = NULL, 
 
 
 @pytest.mark.parametrize(
-    "failure", [psycopg.OperationalError("server closed the connection"), DatabaseUnavailable("It is gone.")]
+    "failure",
+    [
+        psycopg.OperationalError("server closed the connection"),
+        DatabaseUnavailable("It is gone."),
+        OSError(errno.ENOSPC, "No space left on device"),
+    ],
 )
 async def test_a_job_whose_database_goes_away_keeps_its_attempts(
     failure, database, tenant, make_kind, note, run_worker, job_reaches, monkeypatch
@@ -45,6 +51,7 @@ def test_what_the_database_refuses_is_no_outage() -> None:
     assert not is_outage(psycopg.errors.UniqueViolation("twice"))
     assert is_outage(psycopg.errors.AdminShutdown("terminating connection"))
     assert is_outage(psycopg.errors.DiskFull("no space left"))
+    assert not is_outage(FileNotFoundError(errno.ENOENT, "no such file"))
 
 
 async def test_a_lease_that_ran_out_while_the_server_was_down_costs_no_attempt(

@@ -30,6 +30,9 @@ SET_TENANT = "SELECT mnemon.enter_tenant(%s)"
 NOT_OPEN_HERE = "MN002"
 CONNECT_PATIENCE = 30.0
 CHECKOUT_PATIENCE = 20.0
+# The pool doubles its pause with each refusal, so that after a long outage everyone would wait as long again: it soon
+# gives up instead, and begins anew.
+RECONNECT_PATIENCE = 2.0
 
 log = logger(__name__)
 
@@ -83,6 +86,8 @@ class Database:
             min_size=1,
             max_size=pool_size,
             timeout=CHECKOUT_PATIENCE,
+            reconnect_timeout=RECONNECT_PATIENCE,
+            reconnect_failed=_try_again,
             check=_check_if_stale,
             open=False,
         )
@@ -158,6 +163,11 @@ async def connect(server: Server, conninfo: str) -> Connection:
     return await _connection_class(server).connect(
         conninfo, autocommit=True, row_factory=dict_row, application_name="mnemon"
     )
+
+
+async def _try_again(pool: AsyncConnectionPool[Any]) -> None:
+    """For whoever waits already: the next to ask would do it too."""
+    await pool.check()
 
 
 async def _check_if_stale(connection: AsyncConnection[Any]) -> None:

@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from mnemon.documents.states import DocumentStatus, RunStatus
 from mnemon.inputs import Maybe
@@ -49,10 +49,14 @@ class DocumentNamed(Input):
     name: str = Field(min_length=1, max_length=500, description="Its title, its file's name or how its id begins.")
 
 
+def _number_as_text(given: object) -> object:
+    return str(given) if type(given) is int else given
+
+
 class VersionAsked(DocumentAsked):
     """One version of a document."""
 
-    version: Maybe[str] = Field(
+    version: Annotated[Maybe[str], BeforeValidator(_number_as_text)] = Field(
         None, max_length=40, description="A version by its number or id. Default: the active one."
     )
 

@@ -22,13 +22,11 @@ OPEN_LINKS = """
 SELECT user_id::text AS id, mnemon.link_seal(l) AS seal FROM mnemon.login_links l
  WHERE tenant_id = %s AND used_at IS NULL AND expires_at > now()
 """
-# One that was used was given before: how it was used stands in the act's own event.
 APPROVALS = """
-SELECT approval_id::text AS id, act, legal_entity, period,
-       CASE status WHEN 'used' THEN 'approved' ELSE status END AS status
+SELECT approval_id::text AS id, act, legal_entity, period, requested_by, status IN ('approved', 'used') AS given,
+       CASE WHEN status IN ('approved', 'used') THEN decided_by END AS given_by
   FROM mnemon.approvals WHERE tenant_id = %s
 """
-ASKED_FOR = ("act", "legal_entity", "period")
 PAGE = 1000
 
 
@@ -56,11 +54,13 @@ class _Told:
             case identity.LINK_ADDED.type:
                 self.links.add(data.get("seal", ""))
             case identity.APPROVAL_REQUESTED.type:
-                asked = {name: data[name] for name in ASKED_FOR}
-                self.approvals[data["approval_id"]] = {**asked, "status": "requested"}
-            case identity.APPROVAL_GIVEN.type | identity.APPROVAL_DECLINED.type:
-                given = event.type == identity.APPROVAL_GIVEN.type
-                self.approvals.setdefault(data["approval_id"], {})["status"] = "approved" if given else "declined"
+                asked = {name: data[name] for name in ("act", "legal_entity", "period")}
+                self.approvals[data["approval_id"]] = {**asked, "requested_by": _person_of(event), "given": False}
+            case identity.APPROVAL_GIVEN.type:
+                given = self.approvals.setdefault(data["approval_id"], {})
+                given.update(given=True, given_by=_person_of(event))
+            case identity.APPROVAL_DECLINED.type:
+                self.approvals.setdefault(data["approval_id"], {})["given"] = False
             case _:
                 self._change(event.type, data)
 
@@ -92,6 +92,13 @@ async def check_people(task: VerifyTask, report: CheckReport) -> None:
     for row in links:
         if row["seal"] not in told.links:
             report.find(f"user {row['id']}", "A login link that no event tells of, or that was changed, lets them in.")
+
+
+def _person_of(event: Event) -> str:
+    """Whoever did it, also through a token of theirs."""
+    actor = event.envelope["actor"]
+    person: str = (actor.get("on_behalf_of") or actor)["id"]
+    return person
 
 
 async def _happenings(task: VerifyTask) -> AsyncIterator[Event]:

@@ -17,8 +17,9 @@ from mnemon.work.job import Job, result_text
 from mnemon.work.outage import is_outage
 
 Why = Literal["time", "lost", "stop"]
-# Until a job whose database went away is tried again: that is not its fault, and costs it no attempt.
-OUTAGE_PAUSE = 2.0
+# Until a job whose database went away is tried again: that is not its fault, and costs it no attempt. Short, since the
+# database is back by the time that it takes the job back.
+OUTAGE_PAUSE = 0.5
 TRACE = """
 SELECT traceparent FROM mnemon.job_traces WHERE tenant_id = mnemon.current_tenant() AND job_id = %s
 """

@@ -1,6 +1,7 @@
 """Outages: statements are tried again, with one log line when the database goes away and one when it is back."""
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -14,6 +15,8 @@ OUTAGE = (psycopg.Error, MnemonError, OSError)
 RETRY_SECONDS = 0.3
 # Shut down by an administrator, crashed, not up yet, database dropped; no room on its disk; too many connections.
 GONE = frozenset({"57P01", "57P02", "57P03", "57P05", "53100", "53300"})
+# No room for files beside the database, which is nobody's failure either.
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 Answer = TypeVar("Answer")
 
@@ -21,9 +24,12 @@ log = logger(__name__)
 
 
 def is_outage(failure: BaseException) -> bool:
-    """Whether the database went away. What it cancelled for taking too long, or refused, is another thing."""
+    """Whether the database went away, or a disk has no room. What the database cancelled for taking too long, or
+    refused, is another thing."""
     if isinstance(failure, DatabaseUnavailable):
         return True
+    if isinstance(failure, OSError):
+        return failure.errno in NO_ROOM
     if not isinstance(failure, psycopg.OperationalError):
         return False
     state = failure.sqlstate

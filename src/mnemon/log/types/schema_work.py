@@ -1,8 +1,8 @@
 """How much work a schema can make of one value: a few lines that refer to each other can ask for more than any has."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 from urllib.parse import unquote
 
 import orjson
@@ -16,6 +16,8 @@ MOST_NODES = 20_000
 MOST_STEPS = 200_000
 
 LISTS = ("allOf", "anyOf", "oneOf")
+# The second is of earlier drafts; the validator still knows it.
+BY_PROPERTY = ("dependentSchemas", "dependencies")
 SAME_VALUE = ("not", "if", "then", "else", "$ref", "$dynamicRef")
 EVERY_CHILD = (
     "items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties",
@@ -37,24 +39,30 @@ class _Work:
         self._steps = 0
         self._nodes = {id(node): node for node in _nodes(root)}
         self._met: dict[int, list[tuple[SchemaNode, int]]] = {}
-        self._by_anchor = {
-            node[key]: node
-            for node in self._nodes.values()
-            for key in ("$id", "$anchor", "$dynamicAnchor")
-            if isinstance(node.get(key), str)
-        }
+        self._by_anchor: dict[str, SchemaNode] = {}
 
     def check(self) -> None:
         """Every subschema is looked at once; each may lead back to itself once by every way down, and not twice."""
         nodes = list(self._nodes.values())
         if len(nodes) > MOST_NODES:
             raise self._refusal(f"it has {len(nodes):,} parts, the limit is {MOST_NODES:,}")
+        self._name_parts(nodes)
         below = {id(node): self._children(node) for node in nodes}
         for node in nodes:
             for places in below[id(node)].values():
                 for child, times in places.items():
                     if times > 1 and self._leads_back(child, below):
                         raise self._refusal("parts that refer to themselves are applied twice to the same value")
+
+    def _name_parts(self, nodes: Sequence[SchemaNode]) -> None:
+        """Names that mean one part wherever they stand: a part with an `$id` would have names of its own, and what
+        they stand for would be for the validator alone to know."""
+        for node in nodes:
+            if node is not self._root and isinstance(node.get("$id"), str):
+                raise self._invalid(f"a part has the $id {node['$id'][:100]!r}; only the whole may have one")
+            for name in filter(_is_text, (node.get("$anchor"), node.get("$dynamicAnchor"))):
+                if self._by_anchor.setdefault(name, node) is not node:
+                    raise self._invalid(f"two parts have the anchor {name[:100]!r}")
 
     def _leads_back(self, start: int, below: Mapping[int, Mapping[str, Counter[int]]]) -> bool:
         """Whether one comes from this subschema to itself again, by way of values inside values."""
@@ -123,7 +131,8 @@ class _Work:
     def _beside(self, node: SchemaNode) -> Iterator[SchemaNode]:
         for keyword in LISTS:
             yield from (one for one in node.get(keyword) or () if isinstance(one, dict))
-        yield from (one for one in _mapping(node.get("dependentSchemas")).values() if isinstance(one, dict))
+        for keyword in BY_PROPERTY:
+            yield from (one for one in _mapping(node.get(keyword)).values() if isinstance(one, dict))
         for keyword in SAME_VALUE:
             value = node.get(keyword)
             if keyword in ("$ref", "$dynamicRef"):
@@ -132,27 +141,27 @@ class _Work:
                 yield value
 
     def _target(self, reference: str) -> SchemaNode | None:
-        if reference in self._by_anchor:
-            return self._by_anchor[reference]
+        """The part that is meant; None for one that is only true or false. What is elsewhere is never fetched."""
         base, _, fragment = reference.partition("#")
-        # What is elsewhere is never fetched: the validator says so.
-        node: Any = self._by_anchor.get(base) if base else self._root
+        node: Any = self._root if not base or base == self._root.get("$id") else None
         if fragment and not fragment.startswith("/"):
-            return self._by_anchor.get(fragment)
-        for step in unquote(fragment).split("/")[1:]:
-            step = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(node, list) and step.isdecimal() and int(step) < len(node):
-                node = node[int(step)]
-            elif isinstance(node, dict) and step in node:
-                node = node[step]
-            else:
-                return None
-        return node if isinstance(node, dict) else None
+            node = self._by_anchor.get(fragment) if node is not None else None
+        else:
+            for step in unquote(fragment).split("/")[1:]:
+                node = _inside(node, step.replace("~1", "/").replace("~0", "~"))
+        if isinstance(node, dict):
+            return node
+        if isinstance(node, bool):
+            return None
+        raise self._invalid(f"it refers to {reference[:100]!r}, which is no part of it: refer to parts by '#/$defs/…'")
 
     def _step(self) -> None:
         self._steps += 1
         if self._steps > MOST_STEPS:
             raise self._refusal(f"it takes more than {MOST_STEPS:,} steps to go through it")
+
+    def _invalid(self, reason: str) -> InvalidRequest:
+        return InvalidRequest(f"The schema of {self._name} is not valid: {reason}.", type=self._name)
 
     def _refusal(self, reason: str) -> InvalidRequest:
         return InvalidRequest(
@@ -172,6 +181,16 @@ def _nodes(value: Any) -> Iterator[SchemaNode]:
             waiting.extend(one.values())
         elif isinstance(one, list):
             waiting.extend(one)
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str)
+
+
+def _inside(node: Any, step: str) -> Any:
+    if isinstance(node, list):
+        return node[int(step)] if step.isdecimal() and int(step) < len(node) else None
+    return node.get(step) if isinstance(node, dict) else None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
