@@ -1,6 +1,7 @@
 """Chunks follow the structure of a text, keep within their size, and hold all of it exactly once."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from mnemon.documents.ingest.content import Chunk, Details, Extraction, Page
 from mnemon.documents.ingest.embedded_text import text_to_embed
 from mnemon.documents.ingest.sizes import DEFAULT_SIZES, ChunkSizes
 from mnemon.documents.structure.structure import Block
+from mnemon.settings import Settings
 from tests.documents.invariants import check_chunks, count
 
 SENTENCE = "The committee decided to move the release of the second part to the first week of March. "
@@ -193,3 +195,15 @@ def test_any_text_is_held_once_and_exactly(words, times, between) -> None:
 @pytest.mark.parametrize("part", ["\n", "a ", "- a\n", "# a\n\n", "| a |\n", "。", "ย", "a\u0301", "x" * 50 + " "])
 def test_a_monotonous_text_of_any_kind_is_parted(part) -> None:
     chunks_of(part * 3000)
+
+
+def test_sizes_of_chunks_come_from_the_settings_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, value in (
+        ("CHUNK_TARGET_TOKENS", "90"),
+        ("SINGLE_PIECE_MAX_TOKENS", "1200"),
+        ("CHUNK_OVERLAP_TOKENS", "60"),
+    ):
+        monkeypatch.setenv(name, value)
+    assert ChunkSizes.of(Settings(home=tmp_path)) == ChunkSizes(target=90, single_piece=1200, overlap=45)
