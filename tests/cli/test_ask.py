@@ -44,8 +44,10 @@ def test_a_file_is_added_found_asked_about_and_refused(command: CliRunner) -> No
     # What was remembered has no number that could be opened.
     command.invoke(app, ["remember", "The spare key hangs in the shed."], catch_exceptions=False)
     kept = command.invoke(app, ["ask", "Where", "does", "the", "spare", "key", "hang?"], catch_exceptions=False)
-    assert "memory " in kept.stdout
+    assert kept.stdout.startswith("The spare key hangs in the shed. [1]\n\n[1] memory ")
     assert "mnemon open" not in kept.stdout
+    opened = command.invoke(app, ["open", "1"]).exception
+    assert "mnemon memory show" in str(opened)
 
     # Without words each line is a question, and a follow-up leans on the one before.
     lines = "When was the budget approved?\nand by whom?\n\n"

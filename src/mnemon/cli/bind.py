@@ -13,7 +13,7 @@ import typer
 from mnemon.cli.context import OPERATOR, opened, run_async, server_calls, tenant_of
 from mnemon.cli.one_name import OneNameEach
 from mnemon.cli.options import argument, option, parameter, placed, shown_name, unset, words
-from mnemon.cli.output import EveryTenant, Json, JsonLines, TenantOption, show
+from mnemon.cli.output import EveryTenant, Json, JsonLines, TenantOption, agree, show
 from mnemon.cli.refusals import told_as_typed
 from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.operations import (
@@ -78,8 +78,8 @@ class BoundCommand(Answering):
     # What the terminal takes beside the fields, as a file; `prepare` makes fields of it.
     beside: Mapping[str, Any] = field(default_factory=dict)
     prepare: Callable[[Values, str], Values] | None = None
-    # What a person is asked first, with the fields in it.
-    question: str | None = None
+    # What a person is asked first: words with the fields in them, or made of the fields and the tenant.
+    question: str | Callable[[Values, str], str] | None = None
     # Who acts, where that is not the operator: of the tenant, and what stands beside.
     on_behalf: Callable[[Any, UUID, Values], Awaitable[Caller]] | None = None
     # Does what takes more than a call, mostly what comes `in_pieces`: of the tenant, what is asked, whether to print
@@ -127,11 +127,16 @@ class BoundCommand(Answering):
         with told_as_typed(self._typed()):
             asked = asked_of(chosen.operation, values, chosen.differences, strict=chosen is self)
         if not agreed:
-            typer.confirm((self.question or "Go on?").format_map(values), abort=True, err=True)
+            agree(self._asked_first(values, tenant))
         if self.perform and chosen is self:
             self.perform(tenant, asked, wants_json, left)
         else:
             self._answer(chosen, tenant, asked, wants_json, left)
+
+    def _asked_first(self, values: Values, tenant: str) -> str:
+        if callable(self.question):
+            return self.question(values, tenant)
+        return (self.question or "Go on?").format_map(values)
 
     def _answer(
         self, chosen: Answering, tenant: str | None, asked: Any, wants_json: bool, left: Values | None = None
