@@ -1,0 +1,32 @@
+"""How `mnemon` ends when somebody stops it."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import mnemon
+
+
+def _interrupted(work: Coroutine[Any, Any, Any]) -> None:
+    work.close()
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("ask", "Who?"), "Stopped.\n"),
+        (("events", "list"), "Stopped.\n"),
+        (("mail", "import", "list.mbox"), "Stopped. What is stored stays; `mnemon serve` or `mnemon work` goes on"),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, tuple) else "",
+)
+def test_whoever_stops_a_command_is_told_so(
+    words: tuple[str, ...], says: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asyncio, "run", _interrupted)
+    done = mnemon({"MNEMON_HOME": str(tmp_path_factory.mktemp("stopped") / "home")}, *words)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.startswith(says)
