@@ -20,6 +20,7 @@ from mnemon.cli.bind import Values, asked_of, bound_command, call, calling
 from mnemon.cli.context import run_async
 from mnemon.cli.last_shown import Place, remember_shown, span_of
 from mnemon.cli.output import console, counted, new_file, one_line, say, show
+from mnemon.cli.verifier import verifier
 from mnemon.errors import MnemonError
 from mnemon.operations import Differs, as_json
 
@@ -142,7 +143,7 @@ def _keep_answer(tenant: str, asked: AnswerFileAsked, wants_json: bool, left: Va
         return
     with new_file(output) as stream:
         stream.write(content.encode())
-    said = f"Wrote {output}. Check it offline: python3 verify/mnemon_verify.py answer {output}"
+    said = f"Wrote {output}. Check it offline: python3 {verifier()} answer {output}"
     show({"file": str(output), "query_id": str(made.query_id)}, wants_json, lambda: say(said))
 
 

@@ -13,7 +13,8 @@ from mnemon.errors import MnemonError
 app = typer.Typer(
     name="mnemon",
     cls=Catalogue,
-    help="Evidence-first memory for teams and their AI agents. Start with [bold]mnemon serve[/].",
+    help="Evidence-first memory for teams and their AI agents. Start with [bold]mnemon add FOLDER[/] and "
+    "[bold]mnemon ask[/], or with [bold]mnemon serve[/] for the web page.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
