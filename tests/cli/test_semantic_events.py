@@ -57,7 +57,17 @@ def test_a_row_of_commitments_has_its_id_and_quotes_what_was_said(capsys: pytest
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "due 2026-03-09, overdue; Lucie Moreau: “Hanna Vogt: I'll cancel the hall.”"
     assert said[1].strip() == row.event_id
-    assert said[2] == f"Kept: mnemon events mark {row.event_id} done"
+    assert said[2] == f"To say that one is done: mnemon events mark {row.event_id} done"
+
+
+def test_words_that_a_model_inferred_are_not_quoted(capsys: pytest.CaptureFixture[str]) -> None:
+    row = outputs.CommitmentOut(**A_COMMITMENT, origin="inferred")
+    print_commitments(
+        outputs.Commitments(
+            commitments=[row], total=1, total_is_exact=True, next_cursor=None, today=date(2026, 3, 12)
+        )
+    )  # fmt: skip
+    assert "“" not in capsys.readouterr().out
 
 
 def test_a_suggestion_says_that_it_is_one(capsys: pytest.CaptureFixture[str]) -> None:

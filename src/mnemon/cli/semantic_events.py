@@ -116,13 +116,15 @@ def print_commitments(view: outputs.Commitments) -> None:
         late = ", overdue" if one.overdue else ""
         perhaps = ", suggested" if one.suggestion else ""
         owners = f"; {', '.join(one.owners)}" if one.owners else ""
-        say(f"{due}{late}{perhaps}{owners}: “{one_line(one.narrative)}”")
+        # What a model inferred is nobody's words.
+        words = one_line(one.narrative) if one.origin == "inferred" else f"“{one_line(one.narrative)}”"
+        say(f"{due}{late}{perhaps}{owners}: {words}")
         say(f"  {one.event_id}", "dim")
     if not view.commitments:
         say("Nothing is open.")
     _say_how_many(len(view.commitments), view.total, exact=view.total_is_exact)
     if view.commitments:
-        say(f"Kept: mnemon events mark {view.commitments[0].event_id} done{tenant_named()}", "dim")
+        say(f"To say that one is done: mnemon events mark {view.commitments[0].event_id} done{tenant_named()}", "dim")
 
 
 def print_people(view: outputs.PeopleOut) -> None:
