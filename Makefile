@@ -54,7 +54,9 @@ bench-%: $(READY) ## one benchmark: make bench-NAME
 	@$(BIN)/python bench/bench_$*.py
 
 build: $(READY) ## wheels (Mnemon, the model's weights) and sdist in dist/
+	@echo "1 of 2: packing Mnemon, as a wheel and as source"
 	@rm -rf dist && $(BIN)/python -m build --no-isolation --outdir dist . > /dev/null
+	@echo "2 of 2: packing the model's weights"
 	@$(BIN)/python -m mnemon.models.weights_wheel dist > /dev/null && ls dist
 
 reference: $(READY) ## write docs/reference from the code

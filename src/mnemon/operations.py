@@ -143,7 +143,8 @@ class Differs:
         default = one.default if self.default is NOT_OFFERED else self.default
         if self.takes is None:
             return FieldInfo.merge_field_infos(one, default=default)
-        return FieldInfo.from_annotated_attribute(self.takes, Field(default, description=one.description))
+        says = FieldInfo.from_annotation(self.takes).description or one.description
+        return FieldInfo.from_annotated_attribute(self.takes, Field(default, description=says))
 
 
 Differences = Mapping[str, Differs]

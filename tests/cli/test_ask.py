@@ -1,6 +1,7 @@
 """`mnemon search` and `mnemon ask` print passages, answers and refusals."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def command(served_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.slow
-def test_a_file_is_added_found_asked_about_and_refused(command: CliRunner) -> None:
+def test_a_file_is_added_found_asked_about_and_refused(command: CliRunner, tmp_path: Path) -> None:
     found = command.invoke(app, ["search", "budget", "approved", "--json"], catch_exceptions=False)
     hit = json.loads(found.stdout)["items"][0]
     assert MINUTES[hit["snippet"]["start"] : hit["snippet"]["end"]] == hit["snippet"]["text"]
@@ -38,14 +39,23 @@ def test_a_file_is_added_found_asked_about_and_refused(command: CliRunner) -> No
     assert "/v1/evidence/" in answered.stdout
     assert "mnemon open 1" in answered.stdout
 
+    answer = tmp_path / "answer.html"
+    query = answered.stdout.partition("mnemon receipt ")[2].split()[0]
+    told = command.invoke(app, ["receipt", query, "-o", str(answer)], catch_exceptions=False).stdout
+    checking = told.partition("Check it offline: ")[2].split()
+    checked = subprocess.run(checking, cwd=tmp_path, capture_output=True, text=True)
+    assert checked.stdout.startswith("all holds"), "what is told to run works from any folder"
+
     refused = command.invoke(app, ["ask", "Which", "submarine", "sank", "in", "Peru?"], catch_exceptions=False)
     assert refused.stdout.startswith("No answer.")
 
     # What was remembered has no number that could be opened.
     command.invoke(app, ["remember", "The spare key hangs in the shed."], catch_exceptions=False)
     kept = command.invoke(app, ["ask", "Where", "does", "the", "spare", "key", "hang?"], catch_exceptions=False)
-    assert "memory " in kept.stdout
+    assert kept.stdout.startswith("The spare key hangs in the shed. [1]\n\n[1] memory ")
     assert "mnemon open" not in kept.stdout
+    opened = command.invoke(app, ["open", "1"]).exception
+    assert "mnemon memory show" in str(opened)
 
     # Without words each line is a question, and a follow-up leans on the one before.
     lines = "When was the budget approved?\nand by whom?\n\n"

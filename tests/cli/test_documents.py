@@ -256,3 +256,10 @@ def test_ctrl_c_stops_between_files_and_what_was_taken_in_is_read_later(
     assert told["interrupted"] and 5 <= told["queued"] < 3000
     queued = result(environment, "runs", "list", "--status", "queued")
     assert queued["total"] >= told["queued"]
+
+
+def test_opening_a_document_is_told_apart_from_opening_a_source() -> None:
+    refused = CliRunner().invoke(app, ["documents", "open", "minutes.md"]).exception
+    assert isinstance(refused, InvalidRequest)
+    for way in ("mnemon documents text", "mnemon open 1"):
+        assert way in refused.message

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -10,13 +12,20 @@ from typer.testing import CliRunner
 from mnemon.app import open_mnemon
 from mnemon.beside import worker_of
 from mnemon.cli.main import app
+from mnemon.cli.semantic_events import print_commitments, print_event, print_found
+from mnemon.semantics import outputs
 from mnemon.settings import load_settings
 from tests.work.conftest import Eventually, eventually, running
 
 __all__ = ["eventually"]
 UNFINISHED = "SELECT count(*) AS n FROM mnemon.jobs WHERE status IN ('PENDING', 'PROCESSING') AND kind = ANY(%s)"
 
-pytestmark = pytest.mark.slow
+A_PROMISE: dict[str, Any] = {
+    "event_id": "evt_0123456789abcdef0123456789abcdef", "artifact_uid": "uid_1", "revision_id": "rev_1",
+    "category": "Commitment", "event_time": None, "narrative": "Hanna Vogt: I'll cancel the hall.",
+    "subject": {"type": "topic", "ref": "hall"}, "actors": [], "confidence": 0.41, "title": "chat.txt",
+}  # fmt: skip
+A_COMMITMENT = A_PROMISE | {"owners": ["Lucie Moreau"], "days_left": -3, "overdue": True, "due": "2026-03-09"}
 
 
 async def work(eventually: Eventually) -> None:
@@ -38,6 +47,47 @@ def call(*words: str) -> str:
     return answer.stdout
 
 
+def test_a_row_of_commitments_has_its_id_and_quotes_what_was_said(capsys: pytest.CaptureFixture[str]) -> None:
+    row = outputs.CommitmentOut(**A_COMMITMENT)
+    print_commitments(
+        outputs.Commitments(
+            commitments=[row], total=1, total_is_exact=True, next_cursor=None, today=date(2026, 3, 12)
+        )
+    )  # fmt: skip
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "due 2026-03-09, overdue; Lucie Moreau: “Hanna Vogt: I'll cancel the hall.”"
+    assert said[1].strip() == row.event_id
+    assert said[2] == f"To say that one is done: mnemon events mark {row.event_id} done"
+
+
+def test_words_that_a_model_inferred_are_not_quoted(capsys: pytest.CaptureFixture[str]) -> None:
+    row = outputs.CommitmentOut(**A_COMMITMENT, origin="inferred")
+    print_commitments(
+        outputs.Commitments(
+            commitments=[row], total=1, total_is_exact=True, next_cursor=None, today=date(2026, 3, 12)
+        )
+    )  # fmt: skip
+    assert "“" not in capsys.readouterr().out
+
+
+def test_a_suggestion_says_that_it_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    for suggestion in (True, False):
+        print_event(outputs.EventOut(**A_PROMISE, suggestion=suggestion))
+        said = capsys.readouterr().out
+        assert said.startswith("Suggested Commitment: ") == suggestion
+        assert ("no fact until confirmed" in said) == suggestion
+
+
+def test_a_page_of_all_events_says_that_it_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    page = [outputs.EventOut(**A_PROMISE)]
+    found = outputs.EventsFound(events=page, total=43, total_is_exact=True, next_cursor="abc", filters_applied={})
+    print_found(found)
+    assert "1 of 43 events." in capsys.readouterr().out
+    told = " ".join(CliRunner().invoke(app, ["events", "list", "--help"], env={"COLUMNS": "400"}).stdout.split())
+    assert "unset: all of a document, or 20 where none is named." in told
+
+
+@pytest.mark.slow
 def test_a_note_is_added_and_read_on_the_terminal(
     served_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Eventually
 ) -> None:

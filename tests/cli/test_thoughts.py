@@ -34,7 +34,11 @@ def test_a_thought_is_kept_found_and_forgotten() -> None:
     assert [one["emo_id"] for one in result("recall", "treasurer", "refunds")] == [kept["emo_id"]]
     shown = mnemon("recall", "treasurer").stdout
     assert shown.startswith("1. Refunds over 500 EUR need the treasurer.") and kept["emo_id"] in shown
-    assert mnemon("forget", kept["emo_id"]).exit_code == 1, "a person is asked first"
+    asked = CliRunner().invoke(app, ["forget", kept["emo_id"]], input="n\n")
+    assert asked.exit_code == 1, "a person is asked first"
+    question = f"Forget “Refunds over 500 EUR need the treasurer.” ({kept['emo_id']})? [y/N]: "
+    assert asked.stderr.startswith(question), "by the words, not by the id alone"
+    assert mnemon("forget", kept["emo_id"]).exit_code == 1, "nothing said is no yes"
     assert result("forget", kept["emo_id"], "--yes")["emo_id"] == kept["emo_id"]
     assert result("recall", "treasurer") == []
     assert "Nothing of that was remembered." in mnemon("recall", "treasurer").stdout

@@ -1,6 +1,7 @@
 """`from mnemon import connect`: ten lines on a home of this machine, and a command at a server."""
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -27,17 +28,28 @@ def home(served_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return served_home
 
 
+def run_readme(folder: Path, minutes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    _, _, rest = page.partition("```python\n")
+    (folder / "minutes.md").write_text(minutes)
+    monkeypatch.chdir(folder)
+    exec(compile(rest.partition("```")[0], "README.md", "exec"), {})
+
+
 def test_the_python_of_the_readme_runs_as_printed(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    _, _, rest = page.partition("```python\n")
-    (tmp_path / "minutes.md").write_text("The board approved the budget on 3 March 2026.\n")
-    monkeypatch.chdir(tmp_path)
-    exec(compile(rest.partition("```")[0], "README.md", "exec"), {})
+    run_readme(tmp_path, "The board approved the budget on 3 March 2026.\n", monkeypatch)
     said = capsys.readouterr().out
     assert "The board approved the budget on 3 March 2026." in said
     assert "Refunds over 500 EUR need the CFO's approval" in said
+
+
+def test_the_python_of_the_readme_says_why_there_is_no_answer(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_readme(tmp_path, "The violin concert was moved to June.\n", monkeypatch)
+    assert re.search(r"^No answer\. \w+", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_a_program_prints_what_it_prints_and_no_lines_of_our_log(home: Path, tmp_path: Path) -> None:

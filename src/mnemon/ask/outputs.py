@@ -56,6 +56,11 @@ class Answered(Output):
     seconds: float
 
     @property
+    def told(self) -> str:
+        """What a person is told: the answer, or why there is none."""
+        return f"No answer. {self.refusal.message}" if self.refusal else self.text
+
+    @property
     def citations(self) -> list[Citation]:
         return [citation for sentence in self.sentences for citation in sentence.citations]
 

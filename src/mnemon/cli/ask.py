@@ -10,6 +10,7 @@ from uuid import uuid4
 import typer
 
 from mnemon.ask import operations
+from mnemon.ask.citations import Citation, MemoryCitation
 from mnemon.ask.explained import WeighedExplanation
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.outputs import Answered, PassagesFound
@@ -17,8 +18,9 @@ from mnemon.ask.proving.filed import AnswerFileAsked
 from mnemon.ask.proving.printable import as_page
 from mnemon.cli.bind import Values, asked_of, bound_command, call, calling
 from mnemon.cli.context import run_async
-from mnemon.cli.last_shown import remember_shown
+from mnemon.cli.last_shown import Place, remember_shown, span_of
 from mnemon.cli.output import console, counted, new_file, one_line, say, show
+from mnemon.cli.verifier import verifier
 from mnemon.errors import MnemonError
 from mnemon.operations import Differs, as_json
 
@@ -50,27 +52,38 @@ def _print_explanation(why: WeighedExplanation) -> None:
 
 
 def _print_sentences(answer: Answered) -> None:
-    number = 0
+    cited: list[Citation | MemoryCitation] = []
     for sentence in answer.sentences:
-        marks = "".join(f"[{number + place}]" for place in range(1, len(sentence.citations) + 1))
-        number += len(sentence.citations)
-        say(f"{one_line(sentence.told)} {marks}")
-        for memory in sentence.remembered:
-            say(f"  memory {memory.emo_id}, version {memory.emo_version}: “{one_line(memory.quote)}”", "dim")
+        own: list[Citation | MemoryCitation] = [*sentence.citations, *sentence.remembered]
+        marks = "".join(f"[{len(cited) + place}]" for place in range(1, len(own) + 1))
+        cited += own
+        say(f"{one_line(sentence.told)} {marks}".rstrip())
     say("")
-    for place, one in enumerate(answer.citations, 1):
-        where = "".join(
-            (f", page {one.first_page}" if one.first_page else "", f", {one.speaker}" if one.speaker else "")
-        )
-        say(f"[{place}] {one.title}, version {one.version_number}{where}: “{one_line(one.quote)}”")
-        say(f"    {one.link}", "dim")
+    for place, one in enumerate(cited, 1):
+        _print_source(place, one)
     _print_understood(answer)
     if answer.citations:
-        say("The source of a number, with the words marked: mnemon open 1", "dim")
+        first = cited.index(answer.citations[0]) + 1
+        say(f"The source of a number, with the words marked: mnemon open {first}", "dim")
     say(f"The answer with its proof, as a file: mnemon receipt {answer.query_id} -o answer.html", "dim")
-    remember_shown((one.doc_version_id, one.start, one.end) for one in answer.citations)
+    remember_shown(map(_place_of, cited))
     if answer.lexical_only:
         say(f"Searched by words only. {answer.lexical_only}", "dim")
+
+
+def _print_source(place: int, one: Citation | MemoryCitation) -> None:
+    if isinstance(one, MemoryCitation):
+        say(f"[{place}] memory {one.emo_id}, version {one.emo_version}: “{one_line(one.quote)}”")
+        return
+    where = "".join((f", page {one.first_page}" if one.first_page else "", f", {one.speaker}" if one.speaker else ""))
+    say(f"[{place}] {one.title}, version {one.version_number}{where}: “{one_line(one.quote)}”")
+    say(f"    {one.link}", "dim")
+
+
+def _place_of(one: Citation | MemoryCitation) -> Place:
+    if isinstance(one, MemoryCitation):
+        return {"emo_id": str(one.emo_id)}
+    return span_of(one.doc_version_id, one.start, one.end)
 
 
 def _print_understood(answer: Answered) -> None:
@@ -107,7 +120,7 @@ def _print_found(found: PassagesFound) -> None:
         say(f"   /v1/evidence/{hit.doc_version_id}/{hit.snippet.start}-{hit.snippet.end}  score {hit.score:.2f}", "dim")
         if hit.explanation:
             say(f"   {_parts(hit)}", "dim")
-    remember_shown((hit.doc_version_id, hit.snippet.start, hit.snippet.end) for hit in found.items)
+    remember_shown(span_of(hit.doc_version_id, hit.snippet.start, hit.snippet.end) for hit in found.items)
     if not found.items:
         say("Nothing found.")
     if found.lexical_only:
@@ -130,7 +143,7 @@ def _keep_answer(tenant: str, asked: AnswerFileAsked, wants_json: bool, left: Va
         return
     with new_file(output) as stream:
         stream.write(content.encode())
-    said = f"Wrote {output}. Check it offline: python3 verify/mnemon_verify.py answer {output}"
+    said = f"Wrote {output}. Check it offline: python3 {verifier()} answer {output}"
     show({"file": str(output), "query_id": str(made.query_id)}, wants_json, lambda: say(said))
 
 

@@ -11,8 +11,10 @@ from uuid import UUID
 import typer
 
 from mnemon.cli.context import OPERATOR, opened, run_async, server_calls, tenant_of
-from mnemon.cli.options import argument, option, parameter, unset, words
-from mnemon.cli.output import EveryTenant, Json, JsonLines, TenantOption, show
+from mnemon.cli.one_name import OneNameEach
+from mnemon.cli.options import argument, option, parameter, placed, shown_name, unset, words
+from mnemon.cli.output import EveryTenant, Json, JsonLines, TenantOption, agree, show
+from mnemon.cli.refusals import told_as_typed
 from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.operations import (
     EVERY_TENANT,
@@ -76,8 +78,8 @@ class BoundCommand(Answering):
     # What the terminal takes beside the fields, as a file; `prepare` makes fields of it.
     beside: Mapping[str, Any] = field(default_factory=dict)
     prepare: Callable[[Values, str], Values] | None = None
-    # What a person is asked first, with the fields in it.
-    question: str | None = None
+    # What a person is asked first: words with the fields in them, or made of the fields and the tenant.
+    question: str | Callable[[Values, str], str] | None = None
     # Who acts, where that is not the operator: of the tenant, and what stands beside.
     on_behalf: Callable[[Any, UUID, Values], Awaitable[Caller]] | None = None
     # Does what takes more than a call, mostly what comes `in_pieces`: of the tenant, what is asked, whether to print
@@ -122,13 +124,19 @@ class BoundCommand(Answering):
             return
         known = {*chosen.operation.input.model_fields, *offered(chosen.operation, chosen.differences)}
         left = {name: values.pop(name) for name in self.beside if name in values and name not in known}
-        asked = asked_of(chosen.operation, values, chosen.differences, strict=chosen is self)
+        with told_as_typed(self._typed()):
+            asked = asked_of(chosen.operation, values, chosen.differences, strict=chosen is self)
         if not agreed:
-            typer.confirm((self.question or "Go on?").format_map(values), abort=True, err=True)
+            agree(self._asked_first(values, tenant))
         if self.perform and chosen is self:
             self.perform(tenant, asked, wants_json, left)
         else:
             self._answer(chosen, tenant, asked, wants_json, left)
+
+    def _asked_first(self, values: Values, tenant: str) -> str:
+        if callable(self.question):
+            return self.question(values, tenant)
+        return (self.question or "Go on?").format_map(values)
 
     def _answer(
         self, chosen: Answering, tenant: str | None, asked: Any, wants_json: bool, left: Values | None = None
@@ -158,6 +166,13 @@ class BoundCommand(Answering):
                 return [await operation(mnemon, caller, one) for one in wanted]
             return await operation(mnemon, caller, asked)
 
+    def _typed(self) -> dict[str, str]:
+        """How each field is given on the line."""
+        by_place = {*self.arguments, self.words}
+        names = offered(self.operation, self.differences)
+        typed = {name: placed(name) if name in by_place else shown_name(name, self.short.get(name)) for name in names}
+        return as_declared(self.differences, typed)
+
     def _parameters(self) -> list[inspect.Parameter]:
         fields = offered(self.operation, self.differences)
         made = [argument(name, fields.pop(name)) for name in self.arguments]
@@ -183,7 +198,7 @@ def command(
     app: typer.Typer, name: str, operation: Operation[Any, Any], human: Callable[[Any], None], **how: Any
 ) -> None:
     """Adds a command for an operation to a group of commands."""
-    app.command(name)(bound_command(operation, human, **how))
+    app.command(name, cls=OneNameEach)(bound_command(operation, human, **how))
 
 
 def bound_command(operation: Operation[Any, Any], human: Callable[[Any], None], **how: Any) -> Command:

@@ -8,6 +8,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
+from mnemon.cli.one_name import OneNameEach
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -90,7 +92,7 @@ def load(name: str) -> Any:
     if isinstance(member, typer.Typer):
         owner.add_typer(member, name=name)
     else:
-        owner.command(name)(member)
+        owner.command(name, cls=OneNameEach)(member)
     return get_group(owner).commands[name]
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import typer
+from typer.core import TyperGroup
 
 from mnemon.app import Mnemon
 from mnemon.cli.bind import call, command
@@ -24,7 +25,20 @@ from mnemon.documents.rebuild import active_documents
 from mnemon.errors import Conflict, InvalidRequest
 from mnemon.operations import Differs
 
-app = typer.Typer(help="Documents: what has been read, in which versions.", no_args_is_help=True)
+
+class DocumentCommands(TyperGroup):
+    """`open` is no command here, and what comes to mind first."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        if args[:1] == ["open"]:
+            raise InvalidRequest(
+                "Documents are not opened here: `mnemon documents text NAME` prints what was read, `mnemon documents "
+                "download NAME` gives the file, and `mnemon open 1` shows the source of a number in the last answer."
+            )
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(cls=DocumentCommands, help="Documents: what has been read, in which versions.", no_args_is_help=True)
 
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 ALL_CHUNKS = {"limit": Differs("Whoever prints chunks wants all of them.", default=1_000_000)}

@@ -13,20 +13,31 @@ from mnemon.settings import load_settings
 FILE = "last-shown.json"
 
 
-def remember_shown(spans: Iterable[tuple[Any, int, int]]) -> None:
+# A span of a document, or the id of what was remembered.
+Place = dict[str, Any]
+
+
+def span_of(revision: object, start: int, end: int) -> Place:
+    return {"doc_version_id": str(revision), "start": start, "end": end}
+
+
+def remember_shown(places: Iterable[Place]) -> None:
     """A home that cannot be written to is no reason not to answer."""
-    kept = [{"doc_version_id": str(revision), "start": start, "end": end} for revision, start, end in spans]
+    kept = list(places)
     with contextlib.suppress(OSError):
         file = load_settings().home / FILE
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as output:
             output.write(orjson.dumps(kept))
 
 
-def shown_span(number: int) -> dict[str, Any]:
+def shown_span(number: int) -> Place:
     try:
-        kept: list[dict[str, Any]] = orjson.loads((load_settings().home / FILE).read_bytes())
+        kept: list[Place] = orjson.loads((load_settings().home / FILE).read_bytes())
     except (OSError, orjson.JSONDecodeError):
         raise InvalidRequest("Nothing was shown yet: ask or search first, then open a number of it.") from None
     if not 1 <= number <= len(kept):
         raise InvalidRequest(f"The last answer has no number {number}: it shows 1 to {len(kept)}.", number=number)
-    return kept[number - 1]
+    place = kept[number - 1]
+    if "emo_id" in place:
+        raise InvalidRequest(f"{number} was remembered: `mnemon memory show {place['emo_id']}` shows it.", **place)
+    return place

@@ -13,7 +13,8 @@ from mnemon.errors import MnemonError
 app = typer.Typer(
     name="mnemon",
     cls=Catalogue,
-    help="Evidence-first memory for teams and their AI agents. Start with [bold]mnemon serve[/].",
+    help="Evidence-first memory for teams and their AI agents. Start with [bold]mnemon add FOLDER[/] and "
+    "[bold]mnemon ask[/], or with [bold]mnemon serve[/] for the web page.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -41,6 +42,12 @@ def _options(
         os.environ["MNEMON_SERVER"] = server
 
 
+def _say_stopped(stopped: KeyboardInterrupt) -> None:
+    """A command may say more, such as whether the work goes on later."""
+    said = next((one for one in stopped.args if isinstance(one, str)), "Stopped.")
+    sys.stderr.write(f"\n{said}\n" if sys.stderr.isatty() else f"{said}\n")
+
+
 def run() -> None:
     try:
         app()
@@ -50,8 +57,15 @@ def run() -> None:
 
         fail(failure, as_json="--json" in sys.argv)
         sys.exit(1)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
+        _say_stopped(stopped)
         sys.exit(130)
+    except SystemExit as ending:
+        # Typer has made it an exit already; a command that ends with 130 of its own accord has said why.
+        cause = getattr(ending.__context__, "__cause__", None)
+        if isinstance(cause, KeyboardInterrupt):
+            _say_stopped(cause)
+        raise
     except BrokenPipeError:
         # The reader of our output has left, as `| head` does.
         sys.stderr.close()

@@ -19,15 +19,16 @@ OF_AN_ORIGIN = {
 
 
 def argument(name: str, one: FieldInfo) -> inspect.Parameter:
-    kind: Any = Annotated[_kind(one), typer.Argument(help=one.description, show_default=False)]
+    told = typer.Argument(help=one.description, show_default=False, metavar=placed(name))
+    kind: Any = Annotated[_kind(one), told]
     return parameter(name, kind, ... if one.is_required() else one.default)
 
 
 def words(name: str, one: FieldInfo, *, needed: bool = True) -> inspect.Parameter:
     needed = needed and one.is_required()
     kind: Any = list[str] if needed else list[str] | None
-    words = Annotated[kind, typer.Argument(help=one.description, show_default=False)]
-    return parameter(name, words, ... if needed else None)
+    told = typer.Argument(help=one.description, show_default=False, metavar=placed(name))
+    return parameter(name, Annotated[kind, told], ... if needed else None)
 
 
 def option(name: str, one: FieldInfo, short: str | None, *, needed: bool) -> inspect.Parameter:
@@ -44,6 +45,16 @@ def option(name: str, one: FieldInfo, short: str | None, *, needed: bool) -> ins
     }
     option = typer.Option(*names, help=one.description, **limits)
     return parameter(name, Annotated[_kind(one), option], default)
+
+
+def placed(name: str) -> str:
+    """How help and refusals call what is given by place."""
+    return name.upper()
+
+
+def shown_name(name: str, short: str | None) -> str:
+    """The name of an option that people know."""
+    return short if short and short.startswith("--") else f"--{name.replace('_', '-')}"
 
 
 def _kind(one: FieldInfo) -> Any:

@@ -55,6 +55,13 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], empty: str)
     console.print(grid if grid.row_count else empty)
 
 
+def agree(question: str) -> None:
+    """Ask, beside what the command prints, and stop unless the answer is yes."""
+    complaints.print(f"{question} [y/N]: ", end="", markup=False, emoji=False)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise typer.Abort
+
+
 def screen_width() -> int:
     """A person's screen has one; a file or a program gets each row on one line, as long as it is."""
     return console.width if console.is_terminal else UNBOUNDED

@@ -6,34 +6,42 @@ from typing import Annotated
 import typer
 from pydantic import Field
 
-from mnemon.cli.bind import Alternative, command
+from mnemon.cli.bind import Alternative, command, tenant_named
 from mnemon.cli.naming import artifact_meant
-from mnemon.cli.output import complaints, counted, say, table
+from mnemon.cli.output import complaints, counted, one_line, say, table
 from mnemon.operations import Differs
 from mnemon.semantics import operations, outputs
 from mnemon.semantics.corrections import operations as corrections
 from mnemon.semantics.corrections import outputs as labels
-from mnemon.semantics.inputs import EventFilters
+from mnemon.semantics.inputs import EventFilters, EventSearch
 
 app = typer.Typer(help="Semantic events: decisions, commitments, risks, each with its proof.", no_args_is_help=True)
 # Also before a worker has come to it.
 NOTHING_READ = "What no worker has read yet is not found: `mnemon artifact job UID` tells whether a text was read."
 FILTERS = {"time_from": "--from", "time_to": "--to", "artifact_uid": "--artifact"}
 REVISION = {"revision_id": "--revision"}
+PAGE_OF_ALL = EventSearch.model_fields["limit"].default
 ALL_OF_THEM = {name: Differs("`mnemon events search` filters.") for name in EventFilters.model_fields} | {
     "limit": Differs("A document's list takes more at once.", takes=Annotated[int, Field(ge=1, le=1_000)])
 }
 OF_ONE = ("artifact_uid", "revision_id")
+PAGE = Field(
+    ge=1,
+    le=1_000,
+    description=f"Most events on this page; unset: all of a document, or {PAGE_OF_ALL} where none is named.",
+)
 OF_ANY = {
     "include_evidence": Differs("A person reads an event by its quotes.", default=True),
     "artifact_uid": Differs("Without one, all events are listed.", default=None),
+    "limit": Differs("Without a document, a page is listed.", takes=Annotated[int | None, PAGE]),
 }
 
 
 def print_found(found: outputs.EventsFound) -> None:
     for event in found.events:
         print_event(event)
-    say(counted(found.total, "event") + ("" if found.total_is_exact else " or more") + ".", "dim")
+    of_more = f"{len(found.events):,} of " if found.next_cursor else ""
+    say(f"{of_more}{counted(found.total, 'event')}{'' if found.total_is_exact else ' or more'}.", "dim")
     if found.next_cursor:
         say(f"More: --cursor {found.next_cursor}", "dim")
     if not found.total:
@@ -103,11 +111,20 @@ def print_learned(learned: labels.ReaderLearned) -> None:
 
 
 def print_commitments(view: outputs.Commitments) -> None:
-    rows = [
-        (one.due, "overdue" if one.overdue else "", ", ".join(one.owners), one.narrative) for one in view.commitments
-    ]
-    table(["Due", "", "Owner", "Promise"], rows, "Nothing is open.")
-    _say_how_many(len(rows), view.total, exact=view.total_is_exact)
+    for one in view.commitments:
+        due = f"due {one.due}" if one.due else "no day"
+        late = ", overdue" if one.overdue else ""
+        perhaps = ", suggested" if one.suggestion else ""
+        owners = f"; {', '.join(one.owners)}" if one.owners else ""
+        # What a model inferred is nobody's words.
+        words = one_line(one.narrative) if one.origin == "inferred" else f"“{one_line(one.narrative)}”"
+        say(f"{due}{late}{perhaps}{owners}: {words}")
+        say(f"  {one.event_id}", "dim")
+    if not view.commitments:
+        say("Nothing is open.")
+    _say_how_many(len(view.commitments), view.total, exact=view.total_is_exact)
+    if view.commitments:
+        say(f"To say that one is done: mnemon events mark {view.commitments[0].event_id} done{tenant_named()}", "dim")
 
 
 def print_people(view: outputs.PeopleOut) -> None:
@@ -122,13 +139,15 @@ def print_people(view: outputs.PeopleOut) -> None:
 def print_event(event: outputs.EventOut | outputs.WholeEvent) -> None:
     due = f", due {event.due}" if event.due else ""
     state = "" if event.status == "open" else f", {event.status}"
-    say(f"{event.category}: {event.narrative}", "bold")
+    suggested = "Suggested " if event.suggestion else ""
+    say(f"{suggested}{event.category}: {event.narrative}", "bold")
     people = ", ".join(one.ref for one in event.actors)
     day = event.happened_at.date() if event.happened_at else "day unknown"
     say(f"  {day}{due}{state}{f'; {people}' if people else ''}; {event.title}")
     for one in event.evidence:
         say(f"  “{' '.join(one.quote.split())}” {one.start_char}-{one.end_char}")
-    say(f"  {event.event_id}  confidence {event.confidence:.2f}", "dim")
+    perhaps = ": a suggestion, no fact until confirmed" if event.suggestion else ""
+    say(f"  {event.event_id}  confidence {event.confidence:.2f}{perhaps}", "dim")
 
 
 def _say_how_many(shown: int, total: int, *, exact: bool = True) -> None:

@@ -12,7 +12,7 @@ import typer
 from mnemon.cli.agents.clients import CLIENTS, entry_of, read_configuration, with_entry, write_configuration
 from mnemon.cli.agents.mcp import Profile
 from mnemon.cli.context import on_its_own
-from mnemon.cli.output import say
+from mnemon.cli.output import agree, say
 from mnemon.client.servers import address_of
 from mnemon.settings import load_settings
 
@@ -54,6 +54,6 @@ def install(
         return
     if not yes:
         replaces = " in the place of what it says of Mnemon" if "mnemon" in before.get(known.key, {}) else ""
-        typer.confirm(f"Write it{replaces}?", abort=True, err=True)
+        agree(f"Write it{replaces}?")
     kept = write_configuration(path, after)
     say(f"Written.{f' What was there: {kept}.' if kept else ''} Start {known.title.partition(',')[0]} anew.")

@@ -28,6 +28,7 @@ app = typer.Typer(help="Mailing lists: archives, messages, threads.", no_args_is
 POLL_SECONDS = 0.2
 FILTERS = {"list_name": "--list", "since": "--from", "until": "--to"}
 WAIT = Annotated[bool | None, typer.Option("--wait/--no-wait", help="Wait until the mail is stored.")]
+STOPPED = "Stopped. What is stored stays; `mnemon serve` or `mnemon work` goes on with the rest."
 ENDED = ("succeeded", "failed")
 
 
@@ -131,7 +132,10 @@ def _say_more(cursor: str | None) -> None:
 
 
 def _import(tenant: str, asked: inputs.ImportAsked, wants_json: bool, beside: dict[str, Any]) -> None:
-    done = run_async(_imported(tenant, asked, beside["wait"] is not False, wants_json))
+    try:
+        done = run_async(_imported(tenant, asked, beside["wait"] is not False, wants_json))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(STOPPED) from None
     show(done, wants_json, lambda: None)
     if any(one["status"] == "failed" for one in done.get("imports", ())):
         raise typer.Exit(1)

@@ -1,11 +1,14 @@
 """`mnemon remember`, `recall` and `forget`: a thought kept, found and deleted, by the names that agents use."""
 
-from mnemon.cli.bind import bound_command
+from typing import Any
+
+from mnemon.cli.bind import bound_command, call
+from mnemon.cli.context import run_async
 from mnemon.cli.memory.objects import FILTERS, PLACE, SCOPE
 from mnemon.cli.output import one_line, say
 from mnemon.memory.operations import objects
-from mnemon.memory.operations.object_outputs import ObjectPage
-from mnemon.operations import Differs
+from mnemon.memory.operations.object_outputs import ObjectPage, ViewedObject
+from mnemon.operations import Differs, read_input
 
 LONGER = Differs("`mnemon memory create` takes the rest.")
 A_THOUGHT = {
@@ -46,6 +49,13 @@ def print_recalled(page: ObjectPage) -> None:
         say("Nothing of that was remembered.")
 
 
+def which_one(values: dict[str, Any], tenant: str) -> str:
+    """The words, since nobody knows a memory by its id."""
+    place = {name: values[name] for name in ("emo_id", "world_id", "branch") if values[name] is not None}
+    seen: ViewedObject = run_async(call(objects.get, tenant, read_input(objects.get, place)))
+    return f"Forget “{one_line(seen.content, 300)}” ({values['emo_id']})?"
+
+
 remember = bound_command(
     objects.create, lambda one: say(f"Remembered as {one.emo_id}."), words="content",
     short={**SCOPE, "tags": "--tag", "emo_type": "--type", "subject_id": "--subject"}, differences=A_THOUGHT,
@@ -59,7 +69,7 @@ recall = bound_command(
 )  # fmt: skip
 forget = bound_command(
     objects.delete, lambda one: say(f"Forgotten: {one.emo_id}. Its history stays in the log."), arguments=["emo_id"],
-    short={**PLACE, "deletion_reason": "--why"}, question="Forget {emo_id}?",
+    short={**PLACE, "deletion_reason": "--why"}, question=which_one,
     says="Delete what was remembered: no search and no list shows it any more.",
     example="mnemon forget 018f4d1e-0000-7000-8000-000000000001 --yes",
 )  # fmt: skip
