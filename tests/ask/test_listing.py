@@ -40,6 +40,15 @@ APRIL = "Date: 2026-04-02\n\nDecision: we use Postgres for the event store."
          {"kind": "decisions and changes", "time": "1 January 2025 to 31 January 2025"}),
         ("What changed since the last meeting?", {"kind": "changes and decisions"}),
         ("What is still open for Ada?", {"kind": "commitments", "state": "open", "person": "Ada"}),
+        ("What does Ada have to do?", {"kind": "commitments", "person": "Ada"}),
+        ("What is Ada's task?", {"kind": "commitments", "person": "Ada"}),
+        ("what are ada's to-dos?", {"kind": "commitments", "person": "ada"}),
+        ("Ada Byron's tasks", {"kind": "commitments", "person": "Ada Byron"}),
+        ("What is Ben supposed to do?", {"kind": "commitments", "person": "Ben"}),
+        ("Aufgaben von Ada", {"kind": "commitments", "person": "Ada"}),
+        ("Was sind Bens Aufgaben?", {"kind": "commitments", "person": "Ben"}),
+        ("Was soll Ada machen?", {"kind": "commitments", "person": "Ada"}),
+        ("What does this task cost?", None),
         ("What does Ada still have to do?", {"kind": "commitments", "state": "open", "person": "Ada"}),
         ("Was wurde im März beschlossen?", {"kind": "decisions and changes", "time": "1 March 2026 to 31 March 2026"}),
         ("Was ist noch offen für Ada?", {"kind": "commitments", "state": "open", "person": "Ada"}),
@@ -136,3 +145,18 @@ async def test_a_list_has_nothing_that_the_reader_may_not_see(mnemon: Mnemon, te
     question = "What was decided in March?"
     assert "boat" in (await mnemon.asking.ask(tenant, ADA, question)).text
     assert "boat" not in (await mnemon.asking.ask(tenant, BEN, question)).text
+
+
+async def test_a_copy_of_a_document_tells_nothing_twice(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added(MARCH, "march.txt")
+    await added(f"{MARCH}\nCopied for the archive.\n", "copy.txt")
+    await added(APRIL, "april.txt")
+    await all_done()
+    for question in ("What did we decide?", "What did Ada promise?", "What is due in March 2026?"):
+        answer = await mnemon.asking.ask(tenant, ADA, question)
+        quotes = [one.quote for one in answer.citations]
+        assert quotes and len(quotes) == len(set(quotes)), question
+    decided = await mnemon.asking.ask(tenant, ADA, "What did we decide?")
+    assert decided.text.count("tiered price") == 1 and "Postgres" in decided.text

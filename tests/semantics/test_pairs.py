@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
+import numpy as np
+
 from mnemon.semantics.link.days import days_named
 from mnemon.semantics.link.pairs import REVERSES
 from mnemon.semantics.link.placed import EventLink, Placed
@@ -105,3 +107,25 @@ def test_one_sentence_that_is_a_decision_and_a_change_replaces_nothing_by_itself
     decided = said("d", Category.DECISION, quote, 1, "a", subject="Training der Jugend")
     changed = said("c", Category.CHANGE, quote, 1, "a", subject="Training der Jugend")
     assert links(decided, changed) == []
+
+
+def test_two_promises_of_one_person_in_one_document_both_stand() -> None:
+    for early, late in (
+        (
+            "Greta takes the early shift on the first two Sundays",
+            "Greta promised to write the Sunday shift plan by Friday",
+        ),
+        ("Ana opens the harbour office on Mondays now", "Ana will now print the Monday harbour list by Friday"),
+        ("Ana übernimmt montags das Hafenbüro", "Ana schreibt jetzt bis Freitag den Plan für das Hafenbüro montags"),
+    ):
+        owner = early.split()[0]
+        first = said("p", Category.COMMITMENT, early, 2, "notes", owner)
+        second = said("q", Category.COMMITMENT, late, 2, "notes", owner)
+        second = replace(second, event=replace(second.event, evidence=(Evidence(80, 80 + len(late), late),)))
+        first, second = (replace(one, vector=np.array([1.0, 0.0], np.float32)) for one in (first, second))
+        assert [link for link in links(first, second) if link.kind == "supersedes" and not link.suggested] == []
+
+
+def test_a_shift_of_work_turns_nothing_round() -> None:
+    assert REVERSES.search("the Sunday shift plan") is None
+    assert REVERSES.search("we shift the delivery to Monday") and REVERSES.search("it was shifted to May")

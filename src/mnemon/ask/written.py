@@ -62,7 +62,9 @@ async def write_answer(model: LanguageModel, tenant: UUID, question: str, hits: 
     answer = await model.ask(prompt_for(question, hits), WrittenAnswer, tenant)
     kept, dropped = [], 0
     for sentence in answer.value.sentences:
-        citations = [found for quote in sentence.quotes if (found := verified(quote, hits)) is not None]
+        found = (verified(quote, hits) for quote in sentence.quotes)
+        # A copy of a document proves nothing more.
+        citations = list({one.quote: one for one in found if one is not None}.values())
         why = why_unproven(sentence.text, citations, hits)
         if why:
             DROPPED.labels(why).inc()

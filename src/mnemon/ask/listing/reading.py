@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.ask.listing.wanted import WantedEvents
-from mnemon.ask.quoting.choosing import Choice, day_of, day_told
+from mnemon.ask.quoting.choosing import Choice, day_of, day_told, folded_words
 from mnemon.ask.quoting.features import CandidateStatement
 from mnemon.ask.quoting.periods import AskedPeriod
 from mnemon.ask.quoting.statements import Statement
@@ -87,7 +87,7 @@ async def list_events(database: Database, tenant: UUID, reader: Reader, wanted: 
         await read_as(tx, reader)
         rows = await (await tx.execute(EVIDENCE, (found, FACT_CONFIDENCE))).fetchall()
         standing = await read_successors(tx, [row["event_id"] for row in rows if row["status"] == "superseded"])
-    rows = [row for row in rows if _is_of(row, wanted.people)]
+    rows = _once([row for row in rows if _is_of(row, wanted.people)])
     if not wanted.by_due:
         rows = _in_one_year(rows, wanted.period)
     if not rows:
@@ -125,6 +125,15 @@ def _is_of(row: dict[str, Any], people: Sequence[str]) -> bool:
     owned = row["category"] == Category.COMMITMENT
     known = [_words(one["ref"]) for one in row["actors"] if not owned or one["role"] == "owner"]
     return not people or any(_words(name) <= own or own <= _words(name) for name in people for own in known)
+
+
+def _once(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same words, of a copy of a document or read as two kinds, stand once: as they were said last, and of those
+    said at one time as what became of them is known."""
+    kept: dict[tuple[str, date | None], dict[str, Any]] = {}
+    for row in sorted(rows, key=lambda one: (one["happened_at"], one["status"] != "open", one["is_active"])):
+        kept[folded_words(row["quote"]), row["due"]] = row
+    return list(kept.values())
 
 
 def _words(name: str) -> set[str]:

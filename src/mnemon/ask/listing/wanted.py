@@ -17,14 +17,24 @@ _CHANGED = re.compile(r"\b(?:chang(?:e|es|ed|ing)|is new|geändert|änderung\w*|
 _OPEN = re.compile(
     r"\b(?:(?:still )?open|outstanding|left to do|to-?dos?|action items?|open (?:tasks?|points?|items?)|tasks?|"
     r"offen\w*|ausstehend\w*|aufgaben?)\b|\bstill (?:has|have|need) to\b|\b(?:does|do) .+ (?:have|need) to do\b|"
-    r"\bmust .+ do\b|\b(?:muss|müssen) .+ (?:tun|machen|erledigen)\b", _I,
+    r"\b(?:must|should) .+ do\b|\bsupposed to do\b|\b(?:muss|müssen|soll|sollen) .+ (?:tun|machen|erledigen)\b", _I,
 )  # fmt: skip
+# Only what is not done yet; somebody's tasks without such a word are all that they took on.
+_STILL = re.compile(r"\b(?:still|open|outstanding|left|noch|offen\w*|ausstehend\w*)\b", _I)
+_TASKS = r"(?:tasks?|to-?dos?|action items?|duties|aufgaben?|pflichten)"
+# "Emre's tasks", "Emres Aufgaben".
+_WHOSE = re.compile(
+    rf"\b(?:(?P<who>[^\W\d_][\w-]*)['’]s?\s+(?={_TASKS}\b)|(?P<wessen>(?-i:[A-ZÄÖÜ])[\w-]+)s\s+(?=(?:aufgaben?|pflichten)\b))",
+    _I,
+)
 # When something is to be done, not when it was said.
 _LATE = r"overdue|past due|überfällig\w*"
 _OVERDUE = re.compile(rf"\b(?:{_LATE})\b", _I)
 _DUE = re.compile(rf"\b(?:{_LATE}|due|deadlines?|fällig\w*|(?:abgabe)?fristen?|abgabetermine?)\b", _I)
 _LISTS = re.compile(
-    rf"^\W*(?:what|which|list|show|give|any|(?:are|is) there|was|welche\w*|nenne|zeige?|gib|gibt es|{_DUE.pattern})\b",
+    rf"^\W*(?:what|which|list|show|give|any|(?:are|is) there|was|welche\w*|nenne|zeige?|gib|gibt es|{_TASKS}"
+    rf"|{_DUE.pattern})\b"
+    rf"|^\W*(?:[^\W\d_][\w-]*\s+)?{_WHOSE.pattern}{_TASKS}\W*$",
     _I,
 )
 # As a time, the day of what is called so.
@@ -36,7 +46,7 @@ _MEETING = re.compile(
 _ASIDE = frozenset(
     """still open left outstanding new changed change changes made taken been things thing points point items item todo
     todos action list meeting project team everything anything raise raised named mention mentioned flag flagged see
-    sees
+    sees supposed
     noch offen offene offenen neu geändert sachen punkte getroffen gefasst tun erledigen machen sich genannt nennt sieht
     gemeldet angesprochen erwähnt""".split()  # noqa: SIM905
 )
@@ -45,6 +55,7 @@ _SUBJECT = re.compile(
     r"\b(?:did|do|does|has|have|had|must|will|hat|haben|hatte|muss|soll|wird)\s+(?:the\s+|our\s+|die\s+|der\s+|das\s+)?"
     r"([^\W\d_][\w-]+)\b", _I,
 )  # fmt: skip
+_TASKS_OF = re.compile(rf"\b([^\W\d_][\w-]+)\s+{_TASKS}\W*$", _I)
 _JOINED = re.compile(r",|\b(?:and|or|und|oder)\b", _I)
 # What is decided is often told as a change.
 _LISTED: dict[Category, Sequence[Category]] = {
@@ -95,7 +106,10 @@ def wanted_events(question: str, today: date) -> WantedEvents | None:
 
     "What did we decide?", with nothing beside it, asks for all of them.
     """
-    kind = _kind(question) if _LISTS.match(question) else None
+    if not _LISTS.match(question):
+        return None
+    question = _WHOSE.sub(lambda found: f"{found['who'] or found['wessen']} ", question)
+    kind = _kind(question)
     if kind is None:
         return None
     categories, status = kind
@@ -109,6 +123,8 @@ def wanted_events(question: str, today: date) -> WantedEvents | None:
     people = _people(without_kind(rest), question)
     if people is None:
         return None
+    if people and not by_due and not _STILL.search(question):
+        status = None
     period, before = (*periods, None, None)[:2]
     return WantedEvents(categories, status, people, period, meeting is not None, by_due, before)
 
@@ -149,7 +165,7 @@ def _people(rest: str, question: str) -> list[str] | None:
     """Who is named in what is left of a question; None where anything else is."""
     found = [word for word in WORD.finditer(rest) if _tells(word[0])]
     if not all(word[0][0].isupper() for word in found):
-        subject = _SUBJECT.search(question)
+        subject = _SUBJECT.search(question) or _TASKS_OF.search(question)
         return [found[0][0]] if len(found) == 1 and subject and subject[1] == found[0][0] else None
     names: list[str] = []
     for number, word in enumerate(found):

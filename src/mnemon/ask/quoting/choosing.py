@@ -52,7 +52,7 @@ def _of_one_kind(found: Sequence[CandidateStatement], weighing: Weighing) -> lis
             if one.values["told"] and one.score >= best.score - ONE_MORE and one.covers >= best.covers
             and not one.values["of_other"]
         ]  # fmt: skip
-        return in_reading_order(more[:MOST_ITEMS])
+        return in_reading_order(_said_once(more)[:MOST_ITEMS])
     several = weighing.need.kind == "list" and best.statement.kind in ("item", "row")
     if not several:
         return []
@@ -244,11 +244,30 @@ def _values(text: str, weighing: Weighing) -> set[str]:
 
 
 def _once(choices: Sequence[Choice]) -> list[Choice]:
-    """Each statement once, in its first role."""
-    first: dict[tuple[object, int, int], Choice] = {}
+    """Each statement once, in its first role; also where a copy of its document says it with the same words."""
+    first: dict[str, Choice] = {}
     for choice in choices:
-        first.setdefault(choice.candidate.key, choice)
+        first.setdefault(folded_words(choice.candidate.statement.text), choice)
     return list(first.values())
+
+
+def _said_once(found: Sequence[CandidateStatement]) -> list[CandidateStatement]:
+    """Of those with the same words the latest, and of one day what is known to be replaced."""
+    kept: dict[str, CandidateStatement] = {}
+    for one in found:
+        words = folded_words(one.statement.text)
+        held = kept.get(words)
+        if held is None or _fate(one) > _fate(held):
+            kept[words] = one
+    return list(kept.values())
+
+
+def _fate(one: CandidateStatement) -> tuple[str, bool]:
+    return one.day.isoformat() if one.day else "", one.replaced
+
+
+def folded_words(text: str) -> str:
+    return " ".join(folded(word) for word in text.split())
 
 
 def in_reading_order(chosen: Sequence[CandidateStatement]) -> list[CandidateStatement]:

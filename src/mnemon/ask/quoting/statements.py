@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, item_mark, lines_of
 from mnemon.documents.structure.mail import attribution_at, is_attribution, is_sign_off, is_signature, quoted_depth
+from mnemon.documents.structure.notices import notices_in
 from mnemon.documents.structure.sentences import sentences, trimmed
 from mnemon.documents.structure.tables import is_ruler
 from mnemon.documents.structure.talk import talk_blocks, turn_on
@@ -99,6 +100,7 @@ class _Reader:
         self.known = {_plain(one) for one in headings}
         self.state = _State(list(headings), [0] * len(headings), speaker)
         self.own_speaker = speaker
+        self.notices = notices_in(lines)
 
     def read(self, from_start: bool) -> Iterator[Statement]:
         skip = self._front_matter() if from_start else 0
@@ -144,6 +146,10 @@ class _Reader:
             yield from self._close()
             if subject := _SUBJECT.match(words):
                 state.subject = subject["words"]
+            return
+        if notice := self.notices.get(line.start):
+            yield from self._close()
+            state.speaker, state.lead = notice.sender, ""
             return
         turn = turn_on(words)
         if turn and (line.start in self.talk or turn.sure or turn.speaker == self.own_speaker):

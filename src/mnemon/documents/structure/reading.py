@@ -11,6 +11,7 @@ from mnemon.documents.structure.entries import EntryHead, entry_heads
 from mnemon.documents.structure.headings import is_lead, is_title
 from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, is_wrapped, item_mark, lines_of, widths_of
 from mnemon.documents.structure.mail import is_attribution, is_sign_off, is_signature, starts_old_mail
+from mnemon.documents.structure.notices import Notice, notices_in
 from mnemon.documents.structure.plain_blocks import plain_blocks
 from mnemon.documents.structure.preamble import is_field, read_preamble
 from mnemon.documents.structure.sections import Section, is_lead_in, section_of
@@ -66,8 +67,10 @@ class _Reader:
     ) -> None:
         self.heads = heads
         self.text, self.lines, self.blocks, self.hints = text, lines, blocks, hints
+        self.notices = notices_in(_outside_records(lines, blocks))
         self.turns = {line.start: turn for line in _outside_records(lines, blocks) if (turn := self._turn(line))}
-        turns = [(line, self.turns[line.start]) for line in lines if line.start in self.turns]
+        talking = self.turns.keys() - {start for start, notice in self.notices.items() if notice.sender is None}
+        turns = [(line, self.turns[line.start]) for line in lines if line.start in talking]
         self.speakers = speakers_among(turns, text, hints.talk, people)
         self.day_first = days_come_first(turn.stamp for _, turn in turns)
         self.widths = widths_of(lines)
@@ -112,7 +115,9 @@ class _Reader:
 
     def _line(self, number: int, line: Line, block: Block | None) -> Iterator[StructurePart]:
         words = line.text
-        if self._is_quoted(line) or is_attribution(words) or self._is_quoted_mail(block):
+        if notice := self.notices.get(line.start):
+            yield from self._notice(line, notice)
+        elif self._is_quoted(line) or is_attribution(words) or self._is_quoted_mail(block):
             yield from self._quote(line)
         elif block and block.kind == "message" and block.start >= line.start and line.start not in self.turns:
             yield from self._close()
@@ -142,6 +147,11 @@ class _Reader:
             yield from self._enter("heading" if block and block.kind == "heading" else "lead", line.start, line.end)
         else:
             yield from self._words(number, line)
+
+    def _notice(self, line: Line, notice: Notice) -> Iterator[StructurePart]:
+        """Nobody's words: they are no part of the text."""
+        yield from self._close()
+        self.speaker, self.day = notice.sender, stamped_day(line.text[:_STAMP], self.day_first) or self.day
 
     def _entry(self, line: Line, head: EntryHead) -> Iterator[StructurePart]:
         """The day of a log, or a comment: what follows was said then, and by whom, until the next one."""

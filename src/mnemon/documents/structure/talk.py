@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from mnemon.documents.structure.lines import Line, block_of
 from mnemon.documents.structure.names import UPPER
+from mnemon.documents.structure.notices import notices_in
 from mnemon.documents.structure.plain_blocks import plain_blocks
 from mnemon.documents.structure.preamble import is_field
 from mnemon.documents.structure.sections import section_of
@@ -128,15 +129,20 @@ def _is_label(name: str) -> bool:
 
 def talk_blocks(lines: list[Line]) -> list[Block]:
     """Blocks for a text that is mostly talk; none for any other text."""
-    found = [(number, turn) for number, line in enumerate(lines) if (turn := turn_on(line.text))]
+    nobodys = {start for start, notice in notices_in(lines).items() if notice.sender is None}
+    found = [
+        (number, turn)
+        for number, line in enumerate(lines)
+        if line.start not in nobodys and (turn := turn_on(line.text))
+    ]
     full = sum(not line.blank for line in lines)
     timed = [(number, turn) for number, turn in found if turn.timed]
     if len(timed) >= 2 and len(timed) * 6 >= full:
-        return list(_blocks(lines, timed))
+        return list(_blocks(lines, timed, nobodys))
     for group in (True, False):
         alike = [(number, turn) for number, turn in found if not turn.timed and bool(turn.stamp) is group]
         if _is_talk([turn.speaker for _, turn in alike], full):
-            return list(_blocks(lines, alike))
+            return list(_blocks(lines, alike, nobodys))
     return []
 
 
@@ -147,12 +153,13 @@ def _is_talk(speakers: list[str], full: int) -> bool:
     return len(speakers) >= 4 and len(said) >= 2 and repeated * 2 >= len(speakers) and len(speakers) * 2 >= full
 
 
-def _blocks(lines: list[Line], turns: list[tuple[int, SpeakerTurn]]) -> Iterator[Block]:
-    """A turn goes on until the next one begins; what stands before the first is no one's."""
+def _blocks(lines: list[Line], turns: list[tuple[int, SpeakerTurn]], nobodys: Set[int]) -> Iterator[Block]:
+    """A turn goes on until the next one, a session or a notice begins; what stands before the first is no one's."""
     yield from plain_blocks(lines[: turns[0][0]])
     ends = [*(number for number, _ in turns[1:]), len(lines)]
     for (number, turn), until in zip(turns, ends, strict=True):
-        end = next((at for at in range(number + 1, until) if _opens_session(lines, at)), until)
+        breaks = (at for at in range(number + 1, until) if lines[at].start in nobodys or _opens_session(lines, at))
+        end = next(breaks, until)
         yield from block_of("message", lines[number:end], speaker=turn.speaker)
         yield from _between(lines[end:until])
 

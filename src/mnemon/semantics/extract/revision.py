@@ -56,6 +56,12 @@ class Revision:
         return People.known_from(self.text, (*given, *self.layout.preamble.people, *speakers))
 
     @cached_property
+    def named_in_words(self) -> frozenset[str]:
+        """Those whom its sentences name, and not only rows of a table."""
+        said = " ".join(unit.text for unit in self.layout.units if unit.form != "row")
+        return frozenset(name for name in self.people.names if name in said)
+
+    @cached_property
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 

@@ -24,6 +24,12 @@ _AT_ONCE = re.compile(
     r"|\b(?:now|gleich)\W*$",
     re.IGNORECASE,
 )
+_CELL_BORDER = re.compile(r"[|\t;]")
+_UNTIL = re.compile(
+    r"\d|\b(?:by|due|until|till|before|deadline|next|today|tomorrow|end of|bis|frist|fällig|vor|nächste\w*|heute|morgen"
+    r"|ende)\b",
+    re.IGNORECASE,
+)
 _UNITS_BEFORE, _UNITS_BEHIND = 3, 3
 # A sentence that opens so speaks of the one before it.
 _GOES_ON = words("""by before until till back deadline due it this that these those they ideally preferably needs must
@@ -44,6 +50,8 @@ def due_day(revision: Revision, place: int, clause: str, today: date | None) -> 
     unit = units[place]
     if cell := unit.cells.get("due"):
         return _in_words(revision, place, cell, today)
+    if unit.form == "row":
+        clause = _dated_cells(clause)
     if found := _in_words(revision, place, clause, today):
         return found
     if beside := value_beside(units, place, "due"):
@@ -53,10 +61,15 @@ def due_day(revision: Revision, place: int, clause: str, today: date | None) -> 
     if _THEN.search(clause):
         earlier = (due_of(plain(each.text), today) for each in reversed(units[max(0, place - _UNITS_BEFORE) : place]))
         return next((day for day in earlier if day), None)
-    rest = plain(unit.text)
+    rest = _dated_cells(plain(unit.text)) if unit.form == "row" else plain(unit.text)
     if rest.count(",") + rest.count(" and ") + rest.count(" und ") < 1 and (found := due_of(rest, today)):
         return found
     return _told_behind(revision, place, today)
+
+
+def _dated_cells(row: str) -> str:
+    """Those with a date, or with a word that says until when: "baked on: Tuesday and Friday" is no deadline."""
+    return " | ".join(cell for cell in _CELL_BORDER.split(row) if _UNTIL.search(cell))
 
 
 def _in_words(revision: Revision, place: int, words: str, today: date | None) -> date | None:

@@ -7,12 +7,14 @@ from dataclasses import replace
 from mnemon.semantics.extract.extractor import ChunkExtraction, MergedEvents
 from mnemon.semantics.extract.revision import Revision, RevisionChunk
 from mnemon.semantics.learned.fields import candidate_of
+from mnemon.semantics.learned.objections import speaks_against
 from mnemon.semantics.learned.proposals import Proposal, propose
 from mnemon.semantics.learned.reader import LearnedReader, confidence_in
 from mnemon.semantics.link.merge import merge_candidates
 from mnemon.semantics.rules.actors import Cast
 from mnemon.semantics.rules.deadlines import names_deadline
 from mnemon.semantics.rules.engine import RulesExtractor
+from mnemon.semantics.rules.labels import names_category
 from mnemon.semantics.rules.mood import plain
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Candidate, Category
 
@@ -62,7 +64,7 @@ def _candidates(
         if proposal.by_rule is not None:
             found = _with_owner(revision, proposal, cast, proposal.by_rule)
             yield replace(found, confidence=max(confidence, _least_of(proposal.by_rule, found, confidence, revision)))
-        elif confidence < LEAST_KEPT:
+        elif confidence < LEAST_KEPT or speaks_against(revision, proposal):
             continue
         elif read := candidate_of(revision, proposal, cast, _chunk_id(chunks, proposal.start)):
             yield replace(read, confidence=confidence)
@@ -84,7 +86,7 @@ def _least_of(by_rule: Candidate, found: Candidate, confidence: float, revision:
     """What a rule found is not lost because the reader doubts it: a sure rule states it, another one suggests it."""
     # In a row the owner's column must say who; in words the fields of this reader may have found it.
     owed = _is_owed_outright(by_rule if by_rule.rule.startswith("row_") else found, revision)
-    believed = confidence >= DISBELIEVED or owed
+    believed = confidence >= DISBELIEVED or owed or names_category(revision, by_rule)
     return FACT_CONFIDENCE if by_rule.confidence >= SURE_RULE and believed else LEAST_KEPT
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from mnemon.documents.structure.names import CAPITALISED, TITLE
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.gloss import english
+from mnemon.semantics.rules.people import NOT_NAMES
 from mnemon.semantics.rules.word_lists import words
 
 _LINE_LABEL = re.compile(r"[\s\W]*(?P<names>[^:\n–—]{1,60}?)\s*:\s+(?=\S)")
@@ -34,7 +35,7 @@ def could_be_name(revision: Revision, name: str, german: bool) -> bool:
     small = [part.lower().strip(".") for part in parts if not _TITLE.fullmatch(part)]
     if not small:
         return False
-    if any(part in _NOBODY or part in people.common_words for part in small):
+    if any(part in _NOBODY or part in NOT_NAMES or part in people.common_words for part in small):
         return False
     if german:
         return english(small[-1]) is None and len(small[-1]) > 1

@@ -4,7 +4,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from mnemon.semantics.link.kept import by_another
-from mnemon.semantics.link.pairs import PairContext, likelihoods, may_pair, only_meant, reason_for, weighable
+from mnemon.semantics.link.pairs import (
+    PairContext,
+    likelihoods,
+    may_pair,
+    only_meant,
+    reason_for,
+    two_promises,
+    weighable,
+)
 from mnemon.semantics.link.placed import LINK_KINDS, EventLink, EventLinkKind, Placed
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE
 
@@ -39,7 +47,7 @@ def likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink], beside
         doubted = min(one.event.confidence for one in (later, earlier)) < FACT_CONFIDENCE or (
             kind == "fulfils" and by_another(later, earlier)
         )
-        doubted = doubted or only_meant(later, earlier)
+        doubted = doubted or only_meant(later, earlier) or (kind == "supersedes" and two_promises(later, earlier))
         reason = reason_for(kind, later, earlier, likely)
         links.append(EventLink(kind, *ends, reason, suggested=doubted or not sure))
     return links

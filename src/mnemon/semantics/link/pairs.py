@@ -44,7 +44,8 @@ _KINDS_ACROSS = {pair: tuple(kind for kind in kinds if kind != "depends_on") for
 REVERSES = re.compile(
     r"\b(?:instead|after all|no longer|not any ?more|anymore|back to|back on|again|dropp?(?:ed|ing|s)?|scrap\w*"
     r"|cancel\w*|call(?:ed)? off|is off|are off|revers\w*|overturn\w*|revok\w*|rescind\w*|withdraw\w*|void|moved?"
-    r"|moving|postpone\w*|push(?:ed|es|ing)?(?= (?:\w+ ){0,4}(?:back|out|to|until|till|into)\b)|shift(?:ed)?"
+    r"|moving|postpone\w*|push(?:ed|es|ing)?(?= (?:\w+ ){0,4}(?:back|out|to|until|till|into)\b)|shift(?:ed|ing)"
+    r"|(?:(?<=\bto )|(?<=\bwe )|(?<=\bwill )|(?<='ll ))shift"
     r"|replac\w*|rather than|not going|stays?|keep(?:ing)?|down from"
     r"|up from|changed?|now|doesn'?t need|wieder|doch|stattdessen|" + STATT + r"|nicht mehr"
     r"|sondern|aufgehoben|zurück\w*|abgesagt"
@@ -52,6 +53,16 @@ REVERSES = re.compile(
     r"|neu\w*|anders|widerrufen|storniert|ersetzt|is out|are out|goes|is back|are back|delet\w*|substitut\w*"
     r"|lift(?:s|ed)?|clear(?:s|ed)|stay(?:s|ed|ing)|suspend\w*|annul\w*|forget|leave it|vertagt|verschiebt"
     r"|ausgesetzt|behalten|freigegeben|frei|lassen|kein\w*|raus|heraus|außer kraft)\b",
+    re.IGNORECASE,
+)
+# Words that turn something round by themselves; others of the above may only tell how it stands.
+_SAYS_CHANGE = re.compile(
+    r"\b(?:instead|after all|no longer|not any ?more|anymore|back to|dropp?(?:ed|ing|s)?|scrap\w*|cancel\w*"
+    r"|call(?:ed)? off|is off|are off|revers\w*|overturn\w*|revok\w*|rescind\w*|withdraw\w*|moved|moving"
+    r"|postpone\w*|pushed|shifted|replac\w*|rather than|not going|down from|up from|changed|doesn'?t need"
+    r"|doch|stattdessen|" + STATT + r"|nicht mehr"
+    r"|sondern|aufgehoben|zurückgezogen|zurückgenommen|abgesagt|fällt aus|entfällt|verschoben|verschiebt|rutscht"
+    r"|verlegt|gestrichen|vom tisch|widerrufen|storniert|ersetzt|vertagt|substitut\w*|forget|suspend\w*|annul\w*)\b",
     re.IGNORECASE,
 )
 _DONE = re.compile(
@@ -292,6 +303,19 @@ def _in_reach(later: Placed, earlier: Placed) -> bool:
     if not _in_one_text(later, earlier):
         return False
     return 0 < later.event.evidence[0].start - earlier.event.evidence[0].start <= _FURTHEST_CHARACTERS
+
+
+def two_promises(later: Placed, earlier: Placed) -> bool:
+    """Two of one document that share no verb and no word of change: one who takes a shift and writes the plan of the
+    shifts promised both."""
+    if later.document != earlier.document or not (
+        later.event.category is earlier.event.category is Category.COMMITMENT
+    ):
+        return False
+    verbs = [promised_verb(one.words) for one in (later, earlier)]
+    bases = [{base_of(word) for word in _WORD.findall(one.words)} for one in (later, earlier)]
+    shared = (verbs[0] is not None and verbs[0] in bases[1]) or (verbs[1] is not None and verbs[1] in bases[0])
+    return not shared and _SAYS_CHANGE.search(later.words) is None
 
 
 def only_meant(later: Placed, earlier: Placed) -> bool:

@@ -46,6 +46,8 @@ class Unit:
     label: str = ""
     # Where the text itself says on which day this was said.
     day: date | None = None
+    # Its own line names what it is, and not a heading above it: "Risk: if the permit is late, we stop."
+    announced: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,19 +101,20 @@ def _units(text: str, parts: Iterable[StructurePart]) -> Iterator[Unit]:
 
 def _facts(text: str, part: StructurePart, heading: str, section: Section | None) -> Iterator[Unit]:
     form: UnitForm = "item" if part.kind == "item" else "sentence"
-    begin = part.start
+    begin, named = part.start, False
     if part.value is not None:
         label = text[part.start : part.value].rstrip()
         announced = section_of(label.rstrip(".:"))
         # "Remarks:" begins something new, whatever the last heading promised.
         section = announced if announced or label.endswith(":") else section
         begin = part.value if announced else begin
-        form = "item" if announced and label.endswith(":") else form
+        named = announced is not None and label.endswith(":")
+        form = "item" if named else form
     found = _LABEL.match(text, part.start, part.end) if part.kind == "item" else None
     for count, (start, end) in enumerate(_with_labels(text, split_facts(text, begin, part.end, part.sentences))):
         yield Unit(
             start, end, text[start:end], form, section, heading, part.speaker, part.ticked, count == 0, day=part.day,
-            label=found["label"].strip() if found else "",
+            label=found["label"].strip() if found else "", announced=named and count == 0,
         )  # fmt: skip
 
 

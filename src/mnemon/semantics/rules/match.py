@@ -234,7 +234,7 @@ def _promised(clause: str, unit: Unit, mood: Mood, any_cue: bool, people: People
         return None
     category, score = promise
     # "Decision: we ship without it if the test fails" is one, condition and all.
-    if mood.conditional and (category is not Category.DECISION or unit.form != "item"):
+    if mood.conditional and not unit.announced and (category is not Category.DECISION or unit.form != "item"):
         return None
     if _ALL_CLEAR.search(clause) and category is not Category.DECISION:
         return None

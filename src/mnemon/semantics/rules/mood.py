@@ -24,6 +24,17 @@ _TENTATIVE = re.compile(
     r"|ing)?\b(?!ed)|may want|think about|propos(?:e|es|ed|al)|suggest(?:s|ed|ion)?)\b",
     re.IGNORECASE,
 )
+# "I propose that we order lamps by Friday": nothing of it is promised or decided yet.
+_SOMEBODY = r"(?:I|we|you|he|she|they|ich|wir|er|sie|(?-i:[A-ZÄÖÜ])[\w.-]+(?: (?-i:[A-ZÄÖÜ])[\w.-]+)?)"
+_PROPOSES = re.compile(
+    rf"\W*(?:(?:so|and|then|also|maybe|therefore|und|also|dann),? )?(?:{_SOMEBODY} (?:(?:would|'d|also|hereby|therefore"
+    r"|auch|daher|deshalb) ?)*(?:propos(?:e|es|ed|ing)|suggest(?:s|ed|ing)?)\b"
+    rf"|(?:{_SOMEBODY} )?(?:schlage|schlägt|schlagen|schlug)\b[^.;!?]*?\bvor\b"
+    r"|(?:my|our|mein|unser) (?:proposal|suggestion|vorschlag)\b|(?:proposal|suggestion|vorschlag)\s*:"
+    r"|(?:how about|what if we|why don't we|wie wäre es)\b)",
+    re.IGNORECASE,
+)
+_OWN_PROMISE = re.compile(r"\b(?:I|we)(?:'ll| will| shall)\b|\bich werde\b|\W*(?:and|und) (?:I|ich)\b", re.IGNORECASE)
 _GENERAL = re.compile(
     r"\b(?:usually|normally|generally|typically|often|always|every year|in general|means|case by case"
     r"|case-by-case|rare|rarely|unlikely|is defined as|refers? to the)\b",
@@ -70,9 +81,14 @@ def mood_of(clause: str, sentence: str) -> Mood:
     return Mood(
         question=bool(_QUESTION.search(sentence)) or bool(_ASKED.search(clause)),
         conditional=conditional,
-        tentative=bool(_TENTATIVE.search(clause)),
+        tentative=bool(_TENTATIVE.search(clause)) or is_proposed(clause, sentence),
         general=bool(_GENERAL.search(clause)),
     )
+
+
+def is_proposed(clause: str, sentence: str) -> bool:
+    """Whether the sentence only proposes what the clause says; who promises something beside it does promise it."""
+    return _PROPOSES.match(sentence) is not None and not (_OWN_PROMISE.search(clause) and not _PROPOSES.match(clause))
 
 
 def is_denied(clause: str, start: int, end: int) -> bool:

@@ -165,6 +165,19 @@ COMMITMENT_CUES = (
         kind="request",
         in_question=True,
     ),
+    # Who is asked to confirm something is asked, whatever may be or may not be.
+    cue(
+        "please_confirm",
+        _C,
+        r"^\W*(?:(?-i:[A-Z])[\w.]+, )?(?:please|pls|plz|kindly) (?:also )?(?:confirm|check|verify|make sure|ensure"
+        rf"|tell us|let (?:me|us) know)\b(?=.{{0,80}}{_SOON})",
+        strength=3,
+        kind="request",
+        in_question=True,
+        in_condition=True,
+        when_tentative=True,
+        when_denied=True,
+    ),
     cue(
         "can_you",
         _C,
@@ -193,5 +206,6 @@ COMMITMENT_CUES = (
         r"^\W*(?:to-?do|action(?: item)?|AI|task|follow-?up)\s*[:–—-]\s*",
         strength=3,
         kind="assignment",
+        in_condition=True,
     ),
 )

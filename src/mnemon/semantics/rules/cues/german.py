@@ -30,6 +30,7 @@ GERMAN_CUES: tuple[Cue, ...] = (
         Category.DECISION,
         r"^\W*(?:beschluss(?: \d+)?|beschlossen|entscheidung|entschieden|vereinbart|festgelegt)\s*[:–—-]\s+",
         strength=5,
+        in_condition=True,
         needs=("beschl", "entsch", "vereinb", "festgel"),
     ),
     cue(
@@ -43,7 +44,8 @@ GERMAN_CUES: tuple[Cue, ...] = (
     cue(
         "de_until",
         Category.COMMITMENT,
-        rf"^\W*(?:[\w. -]{{2,30}}:\s+)?{_LASTS}(?:(?-i:[A-ZÄÖÜ])[\w-]+|(?:ich|wir|herr|frau|die|der|das) [\w-]+)\b"
+        rf"^\W*(?:[\w. -]{{2,30}}:\s+)?{_LASTS}(?!bitte\b)"
+        r"(?:(?-i:[A-ZÄÖÜ])[\w-]+|(?:ich|wir|herr|frau|die|der|das) [\w-]+)\b"
         rf"(?=.{{0,80}}\b(?:bis {_DAY}|(?:frist|deadline|abgabe|fällig)\w*\b[^.]{{0,20}}\d))",
         kind="assignment",
         needs=("bis ", "frist", "deadline", "abgabe", "fällig"),

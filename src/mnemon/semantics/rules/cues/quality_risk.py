@@ -44,6 +44,7 @@ QUALITY_RISK_CUES = (
         _R,
         r"^\W*(?:risk|concern|issue|problem|blocker|bug|defect)\s*[:–—]\s+",
         strength=4,
+        in_condition=True,
         when_denied=True,
         when_tentative=True,
         when_general=True,
