@@ -9,6 +9,9 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.bus.envelope import CATALOGUE, outward
+from mnemon.db.database import Connection
+from mnemon.documents.ingest import filed
+from mnemon.documents.ingest.chunk_store import share_of, store_chunks
 from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.log.errors import TransactionConflict
 from mnemon.log.events import Event
@@ -64,6 +67,28 @@ async def test_each_stage_is_an_event_of_the_catalogue(
     assert parsed["correlation_id"] == ingested["correlation_id"] == str(done["import_id"])
     assert parsed["data"]["message_count"] == len(parsed["data"]["message_keys"]) == 9
     assert ingested["data"]["source_name"] == "list"
+
+
+async def test_passages_of_many_messages_lock_their_counts_in_one_order(
+    monkeypatch: pytest.MonkeyPatch, imported: Imported, small_list: Path, eventually: Eventually
+) -> None:
+    """Two jobs that locked shares of the counts in different orders would stop each other."""
+    stored: list[UUID] = []
+
+    async def noting(tx: Connection, *, doc_id: UUID, **given: Any) -> None:
+        await store_chunks(tx, doc_id=doc_id, **given)
+        stored.append(doc_id)
+
+    monkeypatch.setattr(filed, "store_chunks", noting)
+    await imported(small_list)
+
+    async def all_stored() -> bool:
+        return len(stored) == 9
+
+    await eventually(all_stored)
+    shares = [share_of(one) for one in stored]
+    assert shares == sorted(shares)
+    assert len(set(shares)) > 1
 
 
 async def test_the_same_archive_again_changes_nothing(imported: Imported, state: State, small_list: Path) -> None:

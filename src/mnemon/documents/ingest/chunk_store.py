@@ -111,6 +111,12 @@ SELECT DISTINCT doc_id FROM mnemon.chunks WHERE tenant_id = mnemon.current_tenan
 """
 
 
+def share_of(doc_id: UUID) -> int:
+    """The part of the tenant's counts that a document is counted in, and that is locked meanwhile: whoever stores
+    several documents in one transaction goes by this order, so that no two wait for each other."""
+    return doc_id.int % SHARES
+
+
 def chunk_id_of(revision: UUID, ordinal: int) -> UUID:
     """The same chunk of the same revision has the same id, whoever makes it and however often."""
     return uuid5(revision, str(ordinal))
@@ -177,7 +183,7 @@ VECTOR_TABLE = register_vector_table(
 
 
 async def _count(tx: Connection, doc_id: UUID, revision_id: UUID, direction: int) -> None:
-    await tx.execute(COUNT, (revision_id, doc_id.int % SHARES, direction))
+    await tx.execute(COUNT, (revision_id, share_of(doc_id), direction))
 
 
 def _row(chunk_id: UUID, chunk: Chunk) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.documents import events as happened
-from mnemon.documents.ingest.chunk_store import store_chunks
+from mnemon.documents.ingest.chunk_store import share_of, store_chunks
 from mnemon.documents.ingest.chunking import chunk
 from mnemon.documents.ingest.content import Chunk, Details, Extraction
 from mnemon.documents.ingest.embedded_text import text_to_embed
@@ -127,7 +127,7 @@ async def store_passages(tx: Connection, tenant: UUID, batch: PassageBatch, run_
     rows = await (await tx.execute(STILL_THERE, ([one.revision_id for one in batch.texts],))).fetchall()
     active: dict[Any, bool] = {row["doc_version_id"]: row["is_active"] for row in rows}
     events: list[NewEvent] = []
-    for text in batch.texts:
+    for text in sorted(batch.texts, key=lambda one: share_of(one.doc_id)):
         if text.revision_id not in active:
             continue
         part = batch.vectors[text.first : text.first + len(text.chunks)] if batch.vectors is not None else None
