@@ -22,7 +22,11 @@ async def test_the_demo_ends_with_pages_where_a_newcomer_reaches_the_marked_word
     expect.set_options(timeout=PATIENCE)
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONUNBUFFERED": "1", "COLUMNS": "80"}
     command = (sys.executable, "-m", "mnemon", "demo", "--serve")
-    demo = await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.PIPE)
+    demo = await asyncio.create_subprocess_exec(
+        *command, env=environment, stdout=asyncio.subprocess.PIPE,
+        # A shell's background job ignores Ctrl-C, and its children would too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
     assert demo.stdout is not None
     try:
         async with asyncio.timeout(PATIENCE / 1000):
@@ -43,9 +47,10 @@ async def test_the_demo_ends_with_pages_where_a_newcomer_reaches_the_marked_word
         assert problems == []
         await page.context.close()
         demo.send_signal(signal.SIGINT)
-        rest = (await demo.stdout.read()).decode()
+        async with asyncio.timeout(PATIENCE / 1000):
+            rest = (await demo.stdout.read()).decode()
+            assert await demo.wait() == 0
         assert "The demo's data is gone again." in rest
-        assert await demo.wait() == 0
     finally:
         if demo.returncode is None:
             demo.kill()
