@@ -191,7 +191,8 @@ def test_the_demo_tells_its_story_and_leaves_nothing(environment: dict[str, str]
     assert "→ Bookings are kept for 12 months after the night of departure. [1]" in done.stdout
     assert "by version 2: Bookings are kept for 24 months after" in " ".join(done.stdout.split())
     assert "→ Priya revoked the key at 16:44 and issued a new one. [1]" in done.stdout
-    assert "→ Our provider Nordpay takes 1.4 % of the amount. [1]" in done.stdout
+    assert "→ Decision: We leave Paynet and use Nordpay for payments. [1]" in done.stdout
+    assert "→ Replaced on 20 April 2026: Decision: Payments go through Paynet. [2]" in done.stdout
     assert "Replaced on 11 May 2026: Decision: Berthline costs a flat fee" in " ".join(done.stdout.split())
     assert "none has berlin" in done.stdout
     assert "No answer. Nothing is stored here yet." in done.stdout

@@ -51,12 +51,12 @@ async def test_reading_begins_once_and_only_where_it_is_wanted(
         told.append("ended")
 
     monkeypatch.setattr(reading, "being_read", noted)
-    async with reading.Reading(mnemon):
+    async with reading.BackgroundReading(mnemon):
         pass
-    async with reading.Reading(mnemon, wanted=False) as unwanted:
+    async with reading.BackgroundReading(mnemon, wanted=False) as unwanted:
         await unwanted.begin()
     assert told == []
-    async with reading.Reading(mnemon) as wanted:
+    async with reading.BackgroundReading(mnemon) as wanted:
         await wanted.begin()
         await wanted.begin()
         assert told == ["begun"]

@@ -34,7 +34,7 @@ async def being_read(mnemon: Mnemon) -> AsyncIterator[None]:
         await own.stop()
 
 
-class Reading:
+class BackgroundReading:
     """The same from the first moment that there is something to read, if it is wanted."""
 
     def __init__(self, mnemon: Mnemon, *, wanted: bool = True) -> None:

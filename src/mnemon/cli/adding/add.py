@@ -19,7 +19,7 @@ from mnemon.cli.bind import acting, bound_command
 from mnemon.cli.context import run_async, server_calls
 from mnemon.cli.options import OF_AN_ORIGIN
 from mnemon.cli.output import complaints, counted, say, show, table
-from mnemon.client.reading import Reading, pause_before_look, until_events_are_read
+from mnemon.client.reading import BackgroundReading, pause_before_look, until_events_are_read
 from mnemon.documents.intake.folders import FoundFile, find_files
 from mnemon.documents.intake.origin import checked_origin
 from mnemon.documents.intake.origin_fields import UploadFields
@@ -113,7 +113,7 @@ async def _all(
 
         async def take(files: Sequence[FoundFile]) -> list[Added]:
             with _progress(wants_json) as progress:
-                async with Reading(mnemon, wanted=wait is not False) as reading:
+                async with BackgroundReading(mnemon, wanted=wait is not False) as reading:
                     added = await _take_in(mnemon, caller, files, asked, by_path, interrupted, progress, reading)
                     if wait is not False and not interrupted.wanted:
                         await _see_through(mnemon, caller.tenant_id, added, interrupted, progress, reading)
@@ -160,7 +160,7 @@ async def _take_in(
     by_path: bool,
     interrupted: Interrupted,
     progress: Progress,
-    reading: Reading,
+    reading: BackgroundReading,
 ) -> list[Added]:
     added = []
     task = progress.add_task("Taking in", total=len(found))
@@ -191,7 +191,12 @@ async def _take_in_one(mnemon: Mnemon, caller: Caller, found: FoundFile, asked: 
 
 
 async def _see_through(
-    mnemon: Mnemon, tenant: UUID, added: list[Added], interrupted: Interrupted, progress: Progress, reading: Reading
+    mnemon: Mnemon,
+    tenant: UUID,
+    added: list[Added],
+    interrupted: Interrupted,
+    progress: Progress,
+    reading: BackgroundReading,
 ) -> None:
     """Until every run has ended, and what the documents tell was read too: also those that were there already."""
     waiting = {one.run_id: one for one in added if one.run_id is not None}
