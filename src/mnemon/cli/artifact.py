@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemon.cli.bind import acting, command
+from mnemon.cli.binding.bind import acting, command
+from mnemon.cli.binding.options import OF_AN_ORIGIN
 from mnemon.cli.context import run_async
 from mnemon.cli.naming import artifact_meant
-from mnemon.cli.options import OF_AN_ORIGIN
 from mnemon.cli.output import counted, say, show, table
 from mnemon.cli.semantic_events import REVISION, print_event
 from mnemon.client.reading import being_read, until_events_are_read

@@ -16,7 +16,7 @@ from mnemon.ask.hits import PassageHit
 from mnemon.ask.outputs import Answered, PassagesFound
 from mnemon.ask.proving.filed import AnswerFileAsked
 from mnemon.ask.proving.printable import as_page
-from mnemon.cli.bind import Values, asked_of, bound_command, call, calling
+from mnemon.cli.binding.bind import Values, asked_of, bound_command, call, calling
 from mnemon.cli.context import run_async
 from mnemon.cli.last_shown import Place, remember_shown, span_of
 from mnemon.cli.output import console, counted, new_file, one_line, say, show

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from mnemon.cli.one_name import OneNameEach
+from mnemon.cli.binding.one_name import OneNameEach
 
 
 @dataclass(frozen=True)

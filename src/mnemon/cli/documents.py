@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from mnemon.app import Mnemon
-from mnemon.cli.bind import call, command
+from mnemon.cli.binding.bind import call, command
 from mnemon.cli.context import run_async, server_calls
 from mnemon.cli.naming import document_meant
 from mnemon.cli.output import console, counted, say, show, table

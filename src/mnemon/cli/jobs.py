@@ -2,7 +2,7 @@
 
 import typer
 
-from mnemon.cli.bind import command
+from mnemon.cli.binding.bind import command
 from mnemon.cli.output import console, say, table
 from mnemon.operations import Differs
 from mnemon.work import operations

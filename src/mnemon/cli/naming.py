@@ -4,7 +4,7 @@ import re
 from typing import Any
 from uuid import UUID
 
-from mnemon.cli.bind import call
+from mnemon.cli.binding.bind import call
 from mnemon.cli.context import run_async
 from mnemon.documents import operations
 from mnemon.documents.artifact_names import uid_of

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from mnemon.ask.citations import OpenedEvidence
 from mnemon.ask.operations import evidence
-from mnemon.cli.bind import bound_command
+from mnemon.cli.binding.bind import bound_command
 from mnemon.cli.last_shown import shown_span
 from mnemon.cli.output import console, say
 from mnemon.operations import Differs

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemon.cli.bind import command
+from mnemon.cli.binding.bind import command
 from mnemon.cli.output import say, table
 from mnemon.operations import Differs
 from mnemon.reports.delivery import digest_operations, operations, outputs

@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from mnemon.cli.bind import command
+from mnemon.cli.binding.bind import command
 from mnemon.cli.output import counted, say, table
 from mnemon.documents import operations
 from mnemon.documents.outputs import RunList

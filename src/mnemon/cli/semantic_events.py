@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from pydantic import Field
 
-from mnemon.cli.bind import Alternative, command, tenant_named
+from mnemon.cli.binding.bind import Alternative, command, tenant_named
 from mnemon.cli.naming import artifact_meant
 from mnemon.cli.output import complaints, counted, one_line, say, table
 from mnemon.operations import Differs

@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from mnemon.cli.bind import command
+from mnemon.cli.binding.bind import command
 from mnemon.cli.output import say, table
 from mnemon.documents.sources import operations, outputs
 from mnemon.operations import Differs

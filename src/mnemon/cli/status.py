@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from mnemon import __version__
-from mnemon.cli.bind import acting
+from mnemon.cli.binding.bind import acting
 from mnemon.cli.context import on_its_own, run_async, server_calls
 from mnemon.cli.output import Json, TenantOption, say, show, table
 from mnemon.documents.operations import list_documents

@@ -15,9 +15,9 @@ from mnemon.cli.adding.added import Added, Interrupted
 from mnemon.cli.adding.gone import Gone, find_gone, find_gone_at, no_more_there, some
 from mnemon.cli.adding.sending import send_files
 from mnemon.cli.adding.watch import WatchedFiles, follow
-from mnemon.cli.bind import acting, bound_command
+from mnemon.cli.binding.bind import acting, bound_command
+from mnemon.cli.binding.options import OF_AN_ORIGIN
 from mnemon.cli.context import run_async, server_calls
-from mnemon.cli.options import OF_AN_ORIGIN
 from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.client.reading import BackgroundReading, pause_before_look, until_events_are_read
 from mnemon.documents.intake.folders import FoundFile, find_files

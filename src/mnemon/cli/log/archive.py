@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from mnemon.cli.bind import acting, command
+from mnemon.cli.binding.bind import acting, command
 from mnemon.cli.context import run_async
 from mnemon.cli.output import counted, say, show, table
 from mnemon.log.privacy.archive import Archived

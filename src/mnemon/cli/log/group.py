@@ -8,7 +8,7 @@ from uuid import UUID
 import orjson
 import typer
 
-from mnemon.cli.bind import Alternative, command
+from mnemon.cli.binding.bind import Alternative, command
 from mnemon.cli.log import archive, integrity, streams, verify
 from mnemon.cli.log.shown import read_documents
 from mnemon.cli.output import counted, say, show, table

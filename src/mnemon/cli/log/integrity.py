@@ -10,7 +10,7 @@ import orjson
 import typer
 
 from mnemon.app import Mnemon
-from mnemon.cli.bind import Alternative, acting, call, command
+from mnemon.cli.binding.bind import Alternative, acting, call, command
 from mnemon.cli.context import on_its_own, opened, run_async, tenant_of
 from mnemon.cli.log.verify import ALL_PARTITIONS, partitions_of
 from mnemon.cli.output import Json, TenantOption, new_file, say, show, table

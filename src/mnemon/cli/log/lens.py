@@ -2,7 +2,7 @@
 
 import typer
 
-from mnemon.cli.bind import command
+from mnemon.cli.binding.bind import command
 from mnemon.cli.output import counted, say, table
 from mnemon.log_operations import lenses
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import typer
 
 from mnemon.app import Mnemon
-from mnemon.cli.bind import acting, command
+from mnemon.cli.binding.bind import acting, command
 from mnemon.cli.context import on_its_own, opened, run_async, tenant_of
 from mnemon.cli.log.approver import administrator, proven_administrator
 from mnemon.cli.output import Json, TenantOption, complaints, counted, say, show, table

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.tree import Tree
 
-from mnemon.cli.bind import acting, call, command
+from mnemon.cli.binding.bind import acting, call, command
 from mnemon.cli.context import OPERATOR, on_its_own, run_async, tenant_of
 from mnemon.cli.log.shown import line_of, print_events, print_lines, short
 from mnemon.cli.output import JsonLines, TenantOption, console, counted, say, show

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemon.cli.bind import command
+from mnemon.cli.binding.bind import command
 from mnemon.cli.output import counted, say, table
 from mnemon.errors import InvalidRequest
 from mnemon.log.events import MAIN

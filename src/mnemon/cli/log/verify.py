@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from mnemon.app import Mnemon
-from mnemon.cli.bind import command
+from mnemon.cli.binding.bind import command
 from mnemon.cli.context import run_async, tenant_of
 from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.errors import InvalidRequest

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import typer
 
-from mnemon.cli.bind import acting, command
+from mnemon.cli.binding.bind import acting, command
 from mnemon.cli.context import OPERATOR, run_async
 from mnemon.cli.mail.consensus import print_consensus, print_report, print_requested, print_stored, print_whole
 from mnemon.cli.mail.passages import print_citations, print_found, print_passages

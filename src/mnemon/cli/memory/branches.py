@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import click
 import typer
 
-from mnemon.cli.bind import Alternative, call, command
+from mnemon.cli.binding.bind import Alternative, call, command
 from mnemon.cli.context import run_async
 from mnemon.cli.memory.views import lines_of_diff
 from mnemon.cli.output import counted, say, show, table

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import orjson
 import typer
 
-from mnemon.cli.bind import call, command
+from mnemon.cli.binding.bind import call, command
 from mnemon.cli.context import run_async
 from mnemon.cli.output import say, show
 from mnemon.errors import InvalidRequest

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import click
 import typer
 
-from mnemon.cli.bind import call, command
+from mnemon.cli.binding.bind import call, command
 from mnemon.cli.context import run_async
 from mnemon.cli.memory import branches, many
 from mnemon.cli.memory.views import lines_of_diff, print_object, print_objects, print_versions

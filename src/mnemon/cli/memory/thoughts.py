@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mnemon.cli.bind import bound_command, call
+from mnemon.cli.binding.bind import bound_command, call
 from mnemon.cli.context import run_async
 from mnemon.cli.memory.objects import FILTERS, PLACE, SCOPE
 from mnemon.cli.output import one_line, say

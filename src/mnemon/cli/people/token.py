@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from mnemon.cli.bind import command
+from mnemon.cli.binding.bind import command
 from mnemon.cli.output import say, table
 from mnemon.identity.bootstrap import FIRST_ADMIN
 from mnemon.identity.operations import tokens

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemon.cli.bind import command, tenant_named
+from mnemon.cli.binding.bind import command, tenant_named
 from mnemon.cli.output import say, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.operations import users

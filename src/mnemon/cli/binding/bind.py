@@ -10,11 +10,11 @@ from uuid import UUID
 
 import typer
 
+from mnemon.cli.binding.one_name import OneNameEach
+from mnemon.cli.binding.options import argument, option, parameter, placed, shown_name, unset, words
+from mnemon.cli.binding.refusals import told_as_typed
 from mnemon.cli.context import OPERATOR, opened, run_async, server_calls, tenant_of
-from mnemon.cli.one_name import OneNameEach
-from mnemon.cli.options import argument, option, parameter, placed, shown_name, unset, words
 from mnemon.cli.output import EveryTenant, Json, JsonLines, TenantOption, agree, show
-from mnemon.cli.refusals import told_as_typed
 from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.operations import (
     EVERY_TENANT,

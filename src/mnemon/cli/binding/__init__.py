@@ -1,0 +1,1 @@
+"""How declared operations become commands: their options, the names that help shows, and what a refusal says."""
