@@ -1,7 +1,8 @@
 """How many passages a second onnxruntime embeds with its provider for GPUs, and how far from Mnemon's own vectors.
 
-`python3 training/onnx_rate.py`, where onnxruntime-gpu and the weights are installed and a GPU is at hand. Two graphs
-are tried: Mnemon's own, one passage at a time, and the same calculation in half precision for batches of one length.
+`python3 training/onnx_rate.py DATA`, where onnxruntime-gpu is installed and a GPU is at hand, with the weights that
+`pack_weights.py` wrote to DATA. Two graphs are tried: Mnemon's own, one passage at a time, and the same calculation in
+half precision for batches of one length.
 """
 
 import sys
@@ -13,7 +14,6 @@ import numpy as np
 import onnxruntime
 
 from mnemon.models.minilm import DIMENSION, LAYERS, Float32s, _Builder, minilm_graph
-from mnemon.models.weights import find_weights
 
 RUNS = 20
 HALF = 10
@@ -72,11 +72,12 @@ def least_cosine(model: onnxruntime.InferenceSession, other: onnxruntime.Inferen
 
 
 def main() -> int:
-    provider = sys.argv[1] if len(sys.argv) > 1 else "CUDAExecutionProvider"
+    provider = sys.argv[2] if len(sys.argv) > 2 else "CUDAExecutionProvider"
     if hasattr(onnxruntime, "preload_dlls"):
         onnxruntime.preload_dlls()
     print(f"onnxruntime {onnxruntime.__version__}, {onnxruntime.get_available_providers()}")
-    weights = find_weights().tensors()
+    packed = np.load(Path(sys.argv[1]) / "minilm.npz")
+    weights = {name: packed[name].astype(np.float32) for name in packed.files}
     own, batched = minilm_graph(weights), BatchedBuilder(weights).build()
     model = session(batched, provider)
     print(f"least cosine with Mnemon's own vectors: {least_cosine(model, session(own, 'CPUExecutionProvider')):.5f}")
