@@ -57,3 +57,16 @@ async def test_a_day_that_the_text_names_counts(mnemon: Mnemon, tenant: UUID, ad
     await all_done()
     answer = await mnemon.asking.ask(tenant, ADA, "What did the committee decide on 3 April?")
     assert "north gate" in answer.text
+
+
+async def test_the_words_of_a_talk_are_cited_with_the_day_on_which_they_were_said(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    talk = (
+        "[14/09/2026, 08:02] Lucy Fairweather: Morning! Marijke is back\n"
+        "[09/10/2026, 18:41] Pete Novak: Fridge alarm is installed, sends a text to Lucy and me\n"
+    )
+    await added(talk, "chat.txt")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "When was the fridge alarm installed?")
+    assert answer.citations[0].said_on == date(2026, 10, 9)

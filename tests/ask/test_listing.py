@@ -135,6 +135,16 @@ async def test_what_was_replaced_is_listed_as_replaced(
     ]  # fmt: skip
 
 
+async def test_what_stands_is_listed_once_beside_what_it_replaced(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added("Date: 2026-03-02\n\nDecision: we use MySQL for the event store.", "first.txt")
+    await added("Date: 2026-04-02\n\nDecision: we use Postgres instead of MySQL for the event store.", "then.txt")
+    await all_done()
+    decided = await mnemon.asking.ask(tenant, ADA, "What did we decide?")
+    assert [one.role for one in decided.sentences] == ["replaced", "since"]
+
+
 async def test_a_list_has_nothing_that_the_reader_may_not_see(mnemon: Mnemon, tenant: UUID, all_done: Done) -> None:
     new = NewArtifact(
         artifact_type="note", source_system="test", content="Date: 2026-03-02\n\nDecision: we sell the boat.",

@@ -139,3 +139,11 @@ async def test_what_was_only_thought_of_moves_nothing(database: Database, tenant
     answer = await ask(database, log, tenant, "When is the van rented?")
     assert roles(answer)[0] == ("answer", "", rented)
     assert "replaced" not in [one.role for one in answer.sentences]
+
+
+async def test_a_denial_in_another_section_denies_nothing(database: Database, tenant: UUID, log: EventLog) -> None:
+    cost, rumour = "A new autoclave would cost about 7,800 euros.", "Some say that Desifor is banned."
+    await put(database, tenant, [f"## Risk\n{cost}\n\n## Rumour\n{rumour} That is not true, it is licensed."])
+    answer = await ask(database, log, tenant, "How much would a new autoclave cost?")
+    assert ("answer", "", cost) in roles(answer)
+    assert not [one for one in answer.sentences if one.role == "denied" and one.text == cost]

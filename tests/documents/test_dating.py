@@ -57,6 +57,10 @@ def test_what_the_file_says_comes_first_and_placeholders_of_tools_say_nothing() 
     reproducible = Extraction("Notes, 3 May 2026", (), Details(written_at=day(2000, 1, 1)), "pdf/1")
     assert written_at(reproducible, "2026-05-09.pdf") == day(2026, 5, 3)
     assert written_at(Extraction("Notes", (), Details(), "md/1"), "2026-05-09.md") == day(2026, 5, 9)
+    template = Details(written_at=datetime(2013, 12, 23, 23, 15, tzinfo=UTC), dated_by_file=True)
+    assert (
+        written_at(Extraction("Laundry agreement\n\nThe laundry collects.", (), template, "docx/1"), "a.docx") is None
+    )
     nowhere = datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-12)))
     beyond = Extraction("Notes", (), Details(written_at=nowhere), "eml/1")
     assert written_at(beyond, "2026-05-09.eml") == day(2026, 5, 9), "no universal time, no date"

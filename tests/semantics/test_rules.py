@@ -301,3 +301,11 @@ async def test_what_a_stand_up_tells_is_no_promise(told: str) -> None:
 )
 async def test_a_subject_says_what(text: str, subject: str) -> None:
     assert (await the_event(text, people=("Eirik Solbakken",))).subject.ref == subject
+
+
+async def test_a_weekday_that_names_a_kind_of_day_is_no_day_of_an_event() -> None:
+    text = "# Meeting, 5 March 2025\n\n## 1. Saturday opening\n\nWe decided to end the Saturday opening."
+    event = await the_event(text)
+    assert event.event_time is not None and event.event_time.date() == date(2025, 3, 5)
+    told = (await the_event("On Saturday we decided to end the opening hours.")).event_time
+    assert told is not None and told.date() == date(2025, 3, 1)

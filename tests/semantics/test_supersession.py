@@ -49,6 +49,10 @@ async def links(*texts: str, one_document: bool = False) -> list[EventLink]:
             "Decision: Tiered pricing replaces the flat fee from 1 June 2026: 39 euro for the first 50 guest berths.",
         ),
         ("Decision: no deploys on Fridays.", "Decision: deploys on Fridays are allowed now."),
+        (
+            "Decision: From 3 October the practice opens on Saturdays from 9 am to 1 pm.",
+            "Decision: we reversed the decision of 5 March: no Saturday opening any more from 17 October.",
+        ),
     ],
 )
 async def test_a_decision_ends_an_earlier_one_on_its_subject(earlier: str, later: str) -> None:
@@ -260,3 +264,14 @@ async def test_a_promise_about_something_else_is_not_given_up(promise: str) -> N
     assert [one.category for one in await events(promise, "note")] == [Category.COMMITMENT]
     found = await links(MYSQL, promise, POSTGRES)
     assert [link.earlier[:2] for link in found if link.kind == "supersedes" and not link.suggested] == ["0:"]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "Decision: we reversed the decision of 5 March: no Saturday opening any more from 17 October.",
+        "Decision: we took back the decision of 4 March, so the practice stays shut on Sundays from 17 October.",
+    ],
+)
+async def test_a_decision_of_another_day_or_matter_is_not_taken_back_by_its_day(later: str) -> None:
+    assert not await links("Decision: From 3 October the laundry collects twice a week.", later)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -55,6 +55,8 @@ class Citation:
     line: int | None
     # The semantic event that the quote proves, where one was read from it.
     event_id: str | None
+    # Of a turn of a talk, where the text tells: the day on which it was said.
+    said_on: date | None = None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -139,6 +141,7 @@ def cite(hit: PassageHit, start: int, end: int) -> Citation:
         written_at=hit.written_at,
         line=None,
         event_id=None,
+        said_on=hit.said_on,
     )
 
 

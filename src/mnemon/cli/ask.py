@@ -75,7 +75,9 @@ def _print_source(place: int, one: Citation | MemoryCitation) -> None:
     if isinstance(one, MemoryCitation):
         say(f"[{place}] memory {one.emo_id}, version {one.emo_version}: “{one_line(one.quote)}”")
         return
-    where = "".join((f", page {one.first_page}" if one.first_page else "", f", {one.speaker}" if one.speaker else ""))
+    said = f"{one.said_on.day} {one.said_on:%B %Y}" if one.said_on else ""
+    parts = (f"page {one.first_page}" if one.first_page else "", one.speaker, said)
+    where = "".join(f", {part}" for part in parts if part)
     say(f"[{place}] {one.title}, version {one.version_number}{where}: “{one_line(one.quote)}”")
     say(f"    {one.link}", "dim")
 

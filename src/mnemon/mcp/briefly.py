@@ -4,7 +4,7 @@ A source is named as `uid_…#start-end`, which the tool `open` takes.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _passage(one: "Passage") -> str:
     heading = [head for head in one.headings[-1:] if head != one.title]
     where = [one.title, *heading, f"p. {one.first_page}" if one.first_page else "", one.speaker or ""]
     source = source_name(one.artifact_uid, None if one.is_latest else one.revision_id, one.start_char, one.end_char)
-    said = f"{', '.join(filter(None, where))}{_day(one.written_at)} [{source}]"
+    said = f"{', '.join(filter(None, where))}{_day(one.said_on or one.written_at)} [{source}]"
     old = [] if one.is_latest else ["An earlier version of the document: a newer one replaced it."]
     gone = [f"Replaced{_day(part.on)}: “{part.quote}”, now: {part.by}" for part in one.replaced]
     return "\n".join([said, one.text, *old, *gone])
@@ -61,7 +61,7 @@ def _passage(one: "Passage") -> str:
 def _proof(one: "Proof") -> str:
     speaker = f", {one.speaker}" if one.speaker else ""
     source = source_name(one.artifact_uid, one.revision_id, one.start_char, one.end_char)
-    return f"{one.title}{speaker}{_day(one.written_at)} [{source}]"
+    return f"{one.title}{speaker}{_day(one.said_on or one.written_at)} [{source}]"
 
 
 def _quoted(one: "Proof", sentence: str) -> str:
@@ -90,5 +90,5 @@ def _memory(one: "MemoryOut") -> str:
     return f"{one.content}{cut}{tags}{_day(one.updated_at)} [{one.memory_id}]"
 
 
-def _day(moment: datetime | None) -> str:
+def _day(moment: date | None) -> str:
     return f" {moment:%Y-%m-%d}" if moment else ""

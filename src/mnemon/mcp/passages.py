@@ -1,7 +1,7 @@
 """Passages and citations as tools show them: the words, and where they stand."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 from uuid import UUID
 
@@ -43,6 +43,7 @@ class Passage(BaseModel):
     written_at: datetime | None
     headings: list[str]
     speaker: str | None
+    said_on: date | None = Field(None, description="Of a turn of a talk: the day on which it was said.")
     first_page: int | None
     start_char: int
     end_char: int
@@ -77,6 +78,7 @@ class Proof(BaseModel):
     title: str
     speaker: str | None
     written_at: datetime | None
+    said_on: date | None = Field(None, description="Of a turn of a talk: the day on which it was said.")
     artifact_uid: str
     revision_id: str
     uri: str = Field(description="Opens exactly these words.")
@@ -134,6 +136,7 @@ def passage_of(hit: PassageHit, named: Named) -> Passage:
         written_at=hit.written_at,
         headings=list(hit.headings),
         speaker=hit.speaker,
+        said_on=hit.said_on,
         first_page=hit.first_page,
         start_char=hit.start,
         end_char=hit.end,
@@ -153,6 +156,7 @@ def proof_of(cited: Citation, named: Named) -> Proof:
         title=cited.title,
         speaker=cited.speaker,
         written_at=cited.written_at,
+        said_on=cited.said_on,
         artifact_uid=named.artifact_uid,
         revision_id=named.revision_id,
         uri=named.uri(cited.start, cited.end),

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.ask.listing.wanted import WantedEvents
-from mnemon.ask.quoting.choosing import Choice, day_of, day_told, folded_words
+from mnemon.ask.quoting.choosing import Choice, day_of, day_told, folded_words, told_once
 from mnemon.ask.quoting.features import CandidateStatement
 from mnemon.ask.quoting.periods import AskedPeriod
 from mnemon.ask.quoting.statements import Statement
@@ -99,7 +99,7 @@ async def list_events(database: Database, tenant: UUID, reader: Reader, wanted: 
     shown = rows[:LISTED] if wanted.by_due else rows[-LISTED:]
     strength = min(float(row["confidence"]) for row in shown)
     choices = [choice for row in shown for choice in _choices(row, standing.get(row["event_id"]), wanted.by_due)]
-    return ListedEvents(wanted, choices, strength, len(rows) - len(shown))
+    return ListedEvents(wanted, told_once(choices), strength, len(rows) - len(shown))
 
 
 def _day(row: dict[str, Any], wanted: WantedEvents) -> date:

@@ -40,7 +40,7 @@ def choose(found: Sequence[CandidateStatement], weighing: Weighing, told: ToldEv
         choices = _with_rival(choices[0], found, weighing)
     if len(choices) == 1:
         choices += [Choice(one) for one in _nearly_as_good(found) if one.origin.doc_id != found[0].origin.doc_id]
-    return _once(choices)
+    return told_once(choices)
 
 
 def _of_one_kind(found: Sequence[CandidateStatement], weighing: Weighing) -> list[CandidateStatement]:
@@ -190,10 +190,17 @@ def _denial_of(one: CandidateStatement, found: Sequence[CandidateStatement]) -> 
         if other.origin.doc_version_id == one.origin.doc_version_id and other.statement.start > one.statement.start
     ]  # fmt: skip
     for other in sorted(after, key=lambda each: each.statement.start)[:2]:
-        same = other.statement.group - one.statement.group <= 1
-        if same and things.DENIAL.search(other.statement.text):
+        near = other.statement.group - one.statement.group <= 1
+        # What opens another section, or denies another sentence right before it, says nothing of this one.
+        same = other.statement.headings == one.statement.headings and other.statement.before in ("", *_said_by(one))
+        if near and same and things.DENIAL.search(other.statement.text):
             return other
     return None
+
+
+def _said_by(one: CandidateStatement) -> tuple[str, str]:
+    """The statement, and the one after it, which may still be of the same rumour."""
+    return one.statement.text, one.statement.after
 
 
 def _with_rival(choice: Choice, found: Sequence[CandidateStatement], weighing: Weighing) -> list[Choice]:
@@ -243,7 +250,7 @@ def _values(text: str, weighing: Weighing) -> set[str]:
     return set()
 
 
-def _once(choices: Sequence[Choice]) -> list[Choice]:
+def told_once(choices: Sequence[Choice]) -> list[Choice]:
     """Each statement once, in its first role; also where a copy of its document says it with the same words."""
     first: dict[str, Choice] = {}
     for choice in choices:

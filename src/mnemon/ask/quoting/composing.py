@@ -69,7 +69,7 @@ def _citation(one: CandidateStatement, place: QuotePlace | None, hits: Sequence[
         source_uri=origin.source_uri, speaker=statement.speaker or _speaker_of(hit, statement.quoted),
         headings=(list(place.headings) if place and place.headings else list(hit.headings) if hit else []),
         first_page=page, last_page=page, written_at=origin.written_at, line=place.line if place else None,
-        event_id=one.events[0].event_id if one.events else None,
+        event_id=one.events[0].event_id if one.events else None, said_on=one.said_on or (hit.said_on if hit else None),
     )  # fmt: skip
 
 

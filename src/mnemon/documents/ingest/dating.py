@@ -14,8 +14,10 @@ from mnemon.log.privacy.crypto_seal import REDACTED
 
 HEAD_CHARACTERS = 1_000
 IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_. ]?)(\d\d)\2(\d\d)(?!\d)")
-# What tools that write the same file for the same input put there.
-PLACEHOLDERS = frozenset(datetime(year, 1, 1, tzinfo=UTC) for year in (1970, 1980, 2000))
+# What tools that write the same file for the same input put there, and the template of a widely used one.
+PLACEHOLDERS = frozenset(
+    {*(datetime(year, 1, 1, tzinfo=UTC) for year in (1970, 1980, 2000)), datetime(2013, 12, 23, 23, 15, tzinfo=UTC)}
+)
 
 
 def written_at(extraction: Extraction, filename: str) -> datetime | None:

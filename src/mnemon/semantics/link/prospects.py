@@ -6,6 +6,7 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
+from mnemon.semantics.link.days import days_named
 from mnemon.semantics.link.pairs import may_pair
 from mnemon.semantics.link.placed import LINK_KINDS, Placed
 from mnemon.semantics.link.wording import (
@@ -43,6 +44,15 @@ _ONE_CHOICE = re.compile(
     r"|move\s+to|switch\s+to|settled\s+on|opted\s+for|locate|named?|calls?|runs?\s+on|is\s+held|takes\s+place)\b",
     re.IGNORECASE,
 )
+# "We reversed the decision of 7 September", "der Beschluss vom 7. September wird aufgehoben".
+_TAKES_BACK = re.compile(
+    r"\b(?:revers|overturn|revok|rescind|withdr|repeal|cancel|undo|undid|annul|scrap|drop|t(?:ake|ook)\s+back)\w*\s+"
+    r"(?:the|our|that|this|their)\s+(?:decision|resolution|agreement|vote|choice)\s+(?:of|from|made\s+on|taken\s+on)\s+"
+    r"(?P<day>[^,:;.]{3,30}|\d[\d./]{2,9})"
+    r"|\b(?:beschlu(?:ss|ß)|beschlusses|entscheidung)\s+vom\s+(?P<tag>\d{1,2}\.\s?(?:\d{1,2}\.|[^\W\d]+))"
+    r"(?=.{0,60}\b(?:aufgehoben|heben|zurückgenommen|nehmen|widerrufen|kassiert|hinfällig|gekippt)\b)",
+    re.IGNORECASE,
+)
 STANDING = frozenset({Category.DECISION, Category.CHANGE})
 
 
@@ -57,6 +67,14 @@ def named_as_old(text: str) -> str | None:
 def reversal(text: str) -> str | None:
     found = _REVERSAL.search(text)
     return found[0] if found else None
+
+
+@lru_cache(maxsize=4096)
+def takes_back(text: str) -> tuple[str, frozenset[tuple[int, int]]] | None:
+    """The words that take a decision back by its day, and that day."""
+    found = _TAKES_BACK.search(text)
+    days = days_named(found["day"] or found["tag"]) if found else frozenset[tuple[int, int]]()
+    return (found[0], days) if found and days else None
 
 
 @lru_cache(maxsize=4096)
@@ -88,7 +106,7 @@ class Prospect(NamedTuple):
         words = placed.words
         return cls(
             placed.event.category,
-            bool(named_as_old(words) or reversal(words) or change_of_mind(words)),
+            bool(named_as_old(words) or reversal(words) or change_of_mind(words) or takes_back(words)),
             (marks(words), naming_numbers(words)),
             content_words(without_measures(words)) if measures(words) else None,
             is_one_choice(words),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
+from mnemon.documents.structure.calendar_words import MONTHS
 from mnemon.semantics.link.kept import bare_report, by_another, owners_and_doers, reports_on
 from mnemon.semantics.link.likely import likely_links
 from mnemon.semantics.link.placed import EventLink, Placed
@@ -15,6 +16,7 @@ from mnemon.semantics.link.prospects import (
     is_one_choice,
     named_as_old,
     reversal,
+    takes_back,
     tied_to,
 )
 from mnemon.semantics.link.wording import (
@@ -46,6 +48,8 @@ _LEAVES = re.compile(
     r"\b(?:from|off|out\s+of|away|without|instead|rather|no\s+longer|stop|drop|remove|leave|export|cancel|compare|whether)\b",
     re.IGNORECASE,
 )
+# Words that decisions of any matter share.
+_ANY_MATTER = content_words(" ".join((*MONTHS, "decision decided decide resolution agreement agreed vote choice")))
 _SAME_TOPIC = 0.34
 _SAME_SUBJECT = 0.5
 # Of those that share a word the latest are compared: a text of thousands of likes must not take for ever.
@@ -137,6 +141,9 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
         return "the same promise with another date" if moved else None
     if later.event.category not in STANDING or earlier.event.category is not Category.DECISION:
         return None
+    taken = takes_back(later.words)
+    if taken and _is_of_day(earlier, taken[1]) and _matter(later.words) & _matter(earlier.words):
+        return f'takes back what was decided that day: "{taken[0].strip()}"'
     old = named_as_old(later.words)
     if old and _names(old, earlier.words):
         return f'names what it replaces: "{old.strip()}"'
@@ -147,6 +154,16 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
     if marker and _may_turn(later, earlier, strong=reversing is not None):
         return f'a change of mind: "{marker}"'
     return "the same subject, decided differently" if _decided_differently(later, earlier) else None
+
+
+def _matter(text: str) -> frozenset[str]:
+    """Of what is said the words other than numbers, months and "decision"."""
+    return frozenset(word for word in content_words(text) if word not in _ANY_MATTER and not word[0].isdigit())
+
+
+def _is_of_day(earlier: Placed, days: frozenset[tuple[int, int]]) -> bool:
+    told = earlier.event.event_time or earlier.said_at
+    return (told.day, told.month) in days or bool(days & {(earlier.said_at.day, earlier.said_at.month)})
 
 
 def _same_words(later: Placed, earlier: Placed) -> bool:

@@ -24,6 +24,13 @@ _REPEATED = re.compile(
 )
 # What is counted from this day has no year of its own.
 _LONG_AGO = date(1000, 1, 1)
+_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
+_ON = re.compile(r"\b(?:on|last|this|next|since|by|until|from|of)\s+\Z", re.IGNORECASE)
+# A word right behind that goes on with the weekday's name, other than one that begins a clause or says when.
+_NOUN = re.compile(
+    r"[ -](?!(?:a|an|and|are|as|at|because|but|by|for|from|had|has|he|i|if|in|is|it|morning|afternoon|evening|night"
+    r"|noon|of|on|or|our|she|since|so|that|the|their|they|this|to|until|was|we|were|when|while|will|with|you)\b)[a-z]"
+)
 _NOW = re.compile(
     r"\b(?:now|instead|moved to|pushed to|shifted to|new date|jetzt|nun|neu(?:er Termin)?|verschoben auf"
     r"|stattdessen)\b",
@@ -62,7 +69,7 @@ def event_time_of(clause: str, category: Category, today: date | None, zone: Zon
     if category is Category.COMMITMENT or _REPEATED.search(clause):
         return None
     direction: DateDirection = "past" if category in _LOOKS_BACK else "nearest"
-    mentions = dates_in(clause, today, direction)
+    mentions = [each for each in dates_in(clause, today, direction) if not _is_any_weekday(clause, each)]
     if category in _LOOKS_BACK and today:
         # "We decided to launch on 10 June": what was done is done by the day that tells of it.
         mentions = [each for each in mentions if each.period.first <= today]
@@ -87,6 +94,15 @@ def _when(mentions: list[Mention], category: Category) -> Mention | None:
     return next((each for each in mentions if each.lead not in passing), None)
 
 
+def _is_any_weekday(text: str, mention: Mention) -> bool:
+    """ "Saturday opening", "no Saturday opening any more": what is done on such days. "On Saturday", "last Saturday"
+    and a heading "Saturday" are one day."""
+    if mention.lead or not _WEEKDAY.fullmatch(text, mention.start, mention.end):
+        return False
+    before, after = _ON.search(text, 0, mention.start), _NOUN.match(text, mention.end)
+    return after is not None and (before is None or before.end() != mention.start)
+
+
 def said_on(unit: Unit, revision: Revision) -> datetime | None:
     """The day that the text itself puts beside its words: a stamp, the heading, the head of the letter."""
     day = unit.day or _headed(unit.heading, revision.today) or revision.layout.preamble.written_on
@@ -96,7 +112,7 @@ def said_on(unit: Unit, revision: Revision) -> datetime | None:
 def _headed(heading: str, today: date | None) -> date | None:
     """ "Timeline (11 February)": the one day that a heading names."""
     mentions = read_dates(heading, today, "past") if heading and today else []
-    if len(mentions) != 1 or mentions[0].lead in DEADLINE_LEADS:
+    if len(mentions) != 1 or mentions[0].lead in DEADLINE_LEADS or _is_any_weekday(heading, mentions[0]):
         return None
     period = mentions[0].period
     return period.first if period.first == period.last and today and period.first <= today else None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date
 
 from mnemon.ask.citations import Citation, MemoryCitation
 from mnemon.ask.proven import ProvenSentence
@@ -55,7 +55,7 @@ def _of_document(number: int, one: Citation) -> CitedSource:
     page = f"page {one.first_page}" if one.first_page else ""
     parts = (
         f"version {one.version_number}", page, one.headings[-1] if one.headings else "", one.speaker or "",
-        _day(one.written_at),
+        _day(one.said_on or one.written_at),
     )  # fmt: skip
     place = query_of(version=one.doc_version_id, start=one.start, end=one.end)
     return CitedSource(
@@ -72,7 +72,7 @@ def _of_memory(number: int, one: MemoryCitation) -> CitedSource:
     return CitedSource(number, "Memory", where, _one_line(one.quote), address, address)
 
 
-def _day(moment: datetime | None) -> str:
+def _day(moment: date | None) -> str:
     return f"{moment:%-d %B %Y}" if moment else ""
 
 
