@@ -237,6 +237,9 @@ ROWS = [
     Tamper("a person's key deleted",
            "DELETE FROM mnemon.subject_keys WHERE tenant_id = %(tenant)s AND subject_id = 'c-2'",
            "log_rows person c-2 Their key is gone", alone=True),
+    Tamper("the result of the last verification",
+           "UPDATE mnemon.verification_results SET findings = 7 WHERE tenant_id = %(tenant)s",
+           "log_rows last verification Its result is not"),
 ]  # fmt: skip
 
 ADA = "tenant_id = %(tenant)s AND email = 'ada@example.org'"
@@ -315,6 +318,62 @@ CONTENT = [
            "INSERT INTO mnemon.revision_texts (tenant_id, doc_version_id, text) "
            "VALUES (%(tenant)s, gen_random_uuid(), 'forged')",
            "content revision .*text of a revision that the log does not know"),
+]  # fmt: skip
+
+MAIL_SOURCE = "tenant_id = %(tenant)s AND name = 'list'"
+PLACES = [
+    Tamper("what a source is read from",
+           "UPDATE mnemon.document_sources SET place = 'mallory' WHERE tenant_id = %(tenant)s AND kind = 's3'",
+           "places source .*is not as its last event left it"),
+    Tamper("where the store of a source is",
+           "UPDATE mnemon.document_sources SET endpoint = 'https://mallory.example' "
+           "WHERE tenant_id = %(tenant)s AND kind = 's3'", "places source .*is not as its last event left it",
+           alone=True),
+    Tamper("the keys of a source",
+           "UPDATE mnemon.document_sources SET sealed_keys = sha256('x') WHERE tenant_id = %(tenant)s AND kind = 's3'",
+           "places source .*is not as its last event left it", alone=True),
+    Tamper("what a watched folder leaves out",
+           "UPDATE mnemon.document_sources SET exclude = '{}' WHERE tenant_id = %(tenant)s AND kind = 'folder'",
+           "places source .*is not as its last event left it", alone=True),
+    Tamper("a source paused",
+           "UPDATE mnemon.document_sources SET paused = true WHERE tenant_id = %(tenant)s AND kind = 'folder'",
+           "places source .*is not as its last event left it", alone=True),
+    Tamper("a source added",
+           "INSERT INTO mnemon.document_sources (tenant_id, source_id, name, kind, place, created_by) "
+           "VALUES (%(tenant)s, gen_random_uuid(), 'forged', 'folder', '/etc', 'user:eve')",
+           "places source .*No event tells that this source was added"),
+    Tamper("a source deleted", "DELETE FROM mnemon.document_sources WHERE tenant_id = %(tenant)s AND name = 'folder'",
+           "places source .*The row of this source is gone"),
+    Tamper("where a source of mail is",
+           f"UPDATE mnemon.mail_sources SET location = 'https://mallory.example/a.mbox' WHERE {MAIL_SOURCE}",
+           "places source .*is not as its last event left it", alone=True),
+    Tamper("who may read what comes from a source of mail",
+           f"UPDATE mnemon.mail_sources SET readers = '{{user:eve}}' WHERE {MAIL_SOURCE}",
+           "places source .*is not as its last event left it", alone=True),
+    Tamper("how often a source of mail is looked at",
+           f"UPDATE mnemon.mail_sources SET every_minutes = 100000 WHERE {MAIL_SOURCE}",
+           "places source .*is not as its last event left it", alone=True),
+    Tamper("a source of mail added",
+           "INSERT INTO mnemon.mail_sources (tenant_id, source_id, name, source_type, location, created_by) "
+           "VALUES (%(tenant)s, gen_random_uuid(), 'forged', 'file', '/etc/passwd', 'operator')",
+           "places source .*No event tells that this source was added", alone=True),
+    Tamper("a source of mail deleted", f"DELETE FROM mnemon.mail_sources WHERE {MAIL_SOURCE}",
+           "places source .*The row of this source is gone", alone=True),
+    Tamper("where a webhook leads",
+           "UPDATE mnemon.recipients SET sealed = sha256('x') WHERE tenant_id = %(tenant)s AND way = 'webhook'",
+           "places recipient .*is not as its last event left it"),
+    Tamper("what a recipient is told of",
+           "UPDATE mnemon.recipients SET event_types = '{#}' WHERE tenant_id = %(tenant)s AND way = 'webhook'",
+           "places recipient .*is not as its last event left it", alone=True),
+    Tamper("a recipient told no more",
+           "UPDATE mnemon.recipients SET paused = true WHERE tenant_id = %(tenant)s AND way = 'webhook'",
+           "places recipient .*is not as its last event left it", alone=True),
+    Tamper("a recipient added",
+           "INSERT INTO mnemon.recipients (tenant_id, recipient_id, way, name, sealed, event_types, created_by) "
+           "VALUES (%(tenant)s, gen_random_uuid(), 'webhook', 'forged', sha256('x'), '{#}', 'user:eve')",
+           "places recipient .*No event tells that this recipient was added"),
+    Tamper("a recipient deleted", "DELETE FROM mnemon.recipients WHERE tenant_id = %(tenant)s AND way = 'e-mail'",
+           "places recipient .*The row of this recipient is gone"),
 ]  # fmt: skip
 
 LENSES = [
@@ -410,4 +469,4 @@ GUARDS = [
            "guards schema It is at step .* 1 functions differ"),
 ]  # fmt: skip
 
-TAMPERS = [*LOG, *SIGNED, *ROWS, *PEOPLE, *CONTENT, *LENSES, *GUARDS]
+TAMPERS = [*LOG, *SIGNED, *ROWS, *PEOPLE, *PLACES, *CONTENT, *LENSES, *GUARDS]

@@ -19,6 +19,10 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer
 from mnemon.documents.ingest.job import INGEST
 from mnemon.documents.intake.receive import accept
+from mnemon.documents.sources.inputs import FollowedSource, NewSource, SourceChanges
+from mnemon.documents.sources.operations import add as add_source
+from mnemon.documents.sources.operations import change as change_source
+from mnemon.documents.sources.operations import remove as remove_source
 from mnemon.identity.approvals import ApprovedAct, decide_approval, request_approval
 from mnemon.identity.login import add_login_link
 from mnemon.identity.roles import CredentialScope, Role
@@ -29,8 +33,12 @@ from mnemon.log.events import Actor, EntityReference, NewEvent, Scope
 from mnemon.log.project.entity_states import EntityStates
 from mnemon.log.types.event_type import BusinessKey, EventType, PersonalField
 from mnemon.log.types.state_rules import StateRule
+from mnemon.mail.inputs import ImportAsked
+from mnemon.mail.operations import import_mail
 from mnemon.memory.changing.change_events import Author
 from mnemon.memory.gateway import Memory
+from mnemon.operations import Caller
+from mnemon.reports.delivery.managing import added_recipient
 from mnemon.schedules import schedules_of
 from mnemon.settings import Settings
 from mnemon.work.worker import Worker
@@ -64,6 +72,7 @@ OTHERS = (
     "head-hash",
     "head-time",
 )
+HOOK = "https://chat.example.org/hooks/7"
 DECLARE = "SELECT mnemon.declare_schedule(%s, %s, %s, %s, %s)"
 
 
@@ -97,7 +106,7 @@ class World:
 
 def settings_for(server: ExternalServer, home: Path) -> Settings:
     return Settings(
-        home=home, embedder="none", worker_inside=False,
+        home=home, embedder="none", worker_inside=False, source_folders=(str(home),),
         database_url=SecretStr(server.owner_conninfo), database_app_url=SecretStr(server.app_conninfo),
     )  # fmt: skip
 
@@ -121,6 +130,7 @@ async def fill(world: World) -> None:
     await _events(mnemon, tenant)
     await _privacy(mnemon, tenant)
     await _texts(mnemon, tenant)
+    await _places(mnemon, tenant)
     async with mnemon.database.owner() as owner:
         for one in schedules_of(mnemon.settings):
             now = world.one("SELECT now()")
@@ -189,6 +199,29 @@ async def _texts(mnemon: Mnemon, tenant: UUID) -> None:
     outcome = await accept(mnemon.log, mnemon.files, tenant, ADA, received)
     async with running(Worker(mnemon.database, (INGEST,), context=mnemon, poll=0.1)):
         await _until_read(mnemon, tenant, outcome.run_id)
+
+
+async def _places(mnemon: Mnemon, tenant: UUID) -> None:
+    """Nobody looks at them and nothing is sent: no worker is here."""
+    operator = Caller(tenant, ADA)
+    folder = mnemon.settings.home / "watched"
+    folder.mkdir()
+    keys = {"access_key": "AK", "secret_key": SecretStr("a secret of the store")}
+    await add_source(mnemon, operator, NewSource(location="s3://acme/policies/", name="bucket", **keys))
+    await add_source(mnemon, operator, NewSource(location=str(folder), name="folder"))
+    await change_source(mnemon, operator, SourceChanges(source="folder", exclude=["drafts/**"]))
+    await add_source(mnemon, operator, NewSource(location=str(folder), name="gone"))
+    await remove_source(mnemon, operator, FollowedSource(source="gone"))
+    for name in ("list", "other-list"):
+        await import_mail(mnemon, operator, ImportAsked(location="https://lists.example/a.mbox", name=name))
+    await import_mail(
+        mnemon, operator, ImportAsked(location="https://lists.example/a.mbox", name="list", every_minutes=60)
+    )
+    for values, place, secret in (
+        ({"way": "webhook", "name": "chat", "event_types": ["report.*"], "report_kinds": []}, HOOK, "signed"),
+        ({"way": "e-mail", "name": "digest", "event_types": ["report.*"], "report_kinds": []}, "eve@example.org", None),
+    ):
+        await added_recipient(mnemon, operator, values, place, secret, str(values["name"]))
 
 
 async def _until_read(mnemon: Mnemon, tenant: UUID, run_id: UUID | None) -> None:

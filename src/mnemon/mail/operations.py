@@ -11,13 +11,16 @@ from mnemon.db.database import Connection, Database
 from mnemon.documents.access import Reader, read_as, reader_ids
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.terms import person_behind
+from mnemon.documents.sources import events as happened
 from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
 from mnemon.identity.roles import Action
 from mnemon.ids import new_uuid
+from mnemon.log.events import NewEvent
+from mnemon.log.store import EventLog
 from mnemon.mail import inputs, outputs, reading
 from mnemon.mail.check import check_mail
 from mnemon.mail.errors import SourceRefused
-from mnemon.mail.sources.kinds import local_path, source_type_of
+from mnemon.mail.sources.kinds import local_path, source_type_of, without_password
 from mnemon.mail.sources.looking import enqueue_look
 from mnemon.mail.sources.reach import refuse_from_afar
 from mnemon.operations import Caller, Door, operation
@@ -33,8 +36,9 @@ ON CONFLICT (tenant_id, name) DO UPDATE
    SET every_minutes = coalesce(excluded.every_minutes, s.every_minutes),
        next_check_at = coalesce(excluded.next_check_at, s.next_check_at)
  WHERE s.location = excluded.location AND s.readers IS NOT DISTINCT FROM excluded.readers
-RETURNING source_id
+RETURNING source_id, mnemon.mail_source_seal(s) AS seal
 """
+KNOWN = "SELECT mnemon.mail_source_seal(s) AS seal FROM mnemon.mail_sources s WHERE name = %s FOR UPDATE"
 SOURCES = """
 SELECT source_id, name, source_type, location, every_minutes, paused, status, failures, last_error, last_checked_at,
        next_check_at, visibility_scope, readers
@@ -45,6 +49,7 @@ SELECT source_id, name, source_type, location, every_minutes, paused, status, fa
 REMOVE = """
 DELETE FROM mnemon.mail_sources
  WHERE tenant_id = mnemon.current_tenant() AND name = %(name)s AND (%(any)s OR mnemon.may_read(readers))
+RETURNING source_id, source_type
 """
 IMPORTS = """
 SELECT import_id, source, source_url, archive_id, status, stage, position, total, counts, attempts, error_code, error,
@@ -63,6 +68,9 @@ class Parts(Protocol):
 
     @property
     def database(self) -> Database: ...
+
+    @property
+    def log(self) -> EventLog: ...
 
     @property
     def files(self) -> Files: ...
@@ -154,13 +162,17 @@ async def import_mail(mnemon: Parts, caller: Caller, asked: inputs.ImportAsked) 
         "id": new_uuid(), "name": name, "type": kind, "location": asked.location, "every": asked.every_minutes,
         "by": caller.actor.id,
     }  # fmt: skip
-    async with mnemon.database.transaction(caller.tenant_id) as tx:
+    async with mnemon.log.transaction(caller.tenant_id) as transaction:
+        tx = transaction.connection
         values |= await _audience(tx, caller, asked)
+        known = await (await tx.execute(KNOWN, (name,))).fetchone()
         row = await (await tx.execute(ADD_SOURCE, values)).fetchone()
         if row is None:
             words = f"{name} is the name of a source at another place, or for other readers: give another name."
             raise Conflict(words, name=name)
         job_id = await enqueue_look(tx, row["source_id"], values["readers"])
+        if known is None or known["seal"] != row["seal"]:
+            await transaction.append([_followed(caller, values | row, known is None)])
     return outputs.ImportBegun(source_id=row["source_id"], name=name, source_type=kind, job_id=job_id)
 
 
@@ -173,6 +185,16 @@ async def _audience(tx: Connection, caller: Caller, asked: inputs.ImportAsked) -
         return {"scope": scope, "readers": None}
     named = await reader_ids(tx, asked.readers)
     return {"scope": scope, "readers": sorted({person_behind(caller.actor), *named})}
+
+
+def _followed(caller: Caller, source: dict[str, Any], is_new: bool) -> NewEvent:
+    """What is for some people alone has no name in the log, which others read too."""
+    told = {"kind": f"mail {source['type']}", "seal": source["seal"]}
+    if source["readers"] is None:
+        told |= {"name": source["name"], "place": without_password(source["location"])}
+    return happened.about_source(
+        happened.ADDED if is_new else happened.CHANGED, source["source_id"], caller.actor, **told
+    )
 
 
 def _name_of(location: str) -> str:
@@ -197,10 +219,14 @@ async def sources(mnemon: Parts, caller: Caller, asked: inputs.SourcesAsked) -> 
 )  # fmt: skip
 async def remove_source(mnemon: Parts, caller: Caller, asked: inputs.SourceAsked) -> outputs.SourceRemoved:
     """Look at a source no more. The mail that came from it stays."""
-    async with _reading(mnemon, caller) as tx:
-        done = await tx.execute(REMOVE, {"name": asked.name, "any": caller.principal is None})
-    if not done.rowcount:
-        raise NotFound(f"There is no source {asked.name}.", name=asked.name)
+    async with mnemon.log.transaction(caller.tenant_id) as transaction:
+        tx = transaction.connection
+        await read_as(tx, Reader.of(caller.actor))
+        row = await (await tx.execute(REMOVE, {"name": asked.name, "any": caller.principal is None})).fetchone()
+        if row is None:
+            raise NotFound(f"There is no source {asked.name}.", name=asked.name)
+        kind = f"mail {row['source_type']}"
+        await transaction.append([happened.about_source(happened.REMOVED, row["source_id"], caller.actor, kind=kind)])
     return outputs.SourceRemoved(name=asked.name, removed=True)
 
 

@@ -9,7 +9,7 @@ COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
 VERIFIED = declare(
     EventType(
         type="integrity.verified",
-        description="Log, lenses, files, texts, rows of identity and the guards of the database were checked.",
+        description="Log, lenses, files, texts, rows of identity, places and the guards of the database were checked.",
         data_schema={
             "type": "object",
             "required": ["intact", "complete", "findings", "parts", "found", "heads", "lenses"],
@@ -21,6 +21,7 @@ VERIFIED = declare(
                 "found": {"type": "array", "items": {"type": "object"}},
                 "heads": {"type": "object"},
                 "lenses": {"type": "object"},
+                "places": {"type": "object"},
             },
             "additionalProperties": False,
         },

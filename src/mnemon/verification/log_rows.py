@@ -13,6 +13,7 @@ from mnemon.log.read.streams import Stream
 from mnemon.log.types.builtin import PERIOD_CHANGED, TYPE_REGISTERED
 from mnemon.log.types.paths import values_at, without
 from mnemon.log.types.registry import CompiledType
+from mnemon.verification.events import VERIFIED
 from mnemon.verification.findings import CheckReport, VerifyTask
 
 PAGE = 1000
@@ -59,6 +60,8 @@ SELECT DISTINCT subject_id FROM mnemon.event_subjects s WHERE tenant_id = %s AND
     SELECT FROM mnemon.subject_keys k WHERE k.tenant_id = s.tenant_id AND k.subject_id = s.subject_id) LIMIT 100
 """
 
+RESULT = "SELECT event_id, findings FROM mnemon.verification_results WHERE tenant_id = %s"
+
 
 async def check_log_rows(task: VerifyTask, report: CheckReport) -> None:
     names = [one.legal_entity for one in await task.parts.log.list_partitions(task.tenant)]
@@ -72,6 +75,18 @@ async def check_log_rows(task: VerifyTask, report: CheckReport) -> None:
     for row in await _rows(task, OUT_OF_PLACE):
         report.find(row["legal_entity"] or "keys", f"{row['amount']} keys name events that are not there.")
     await _check_erasures(task, report, names)
+    await _check_last_result(task, report)
+
+
+async def _check_last_result(task: VerifyTask, report: CheckReport) -> None:
+    """The row that `/ready` looks at, with the event that was recorded beside it; twice, as another may record one."""
+    report.checked += 1
+    for _ in range(2):
+        rows = await _rows(task, RESULT)
+        page = await task.parts.log.read_page(task.tenant, Stream.of_type(VERIFIED.type), direction="backward", limit=1)
+        if [(row["event_id"], row["findings"]) for row in rows] == [(e.id, e.data["findings"]) for e in page.events]:
+            return
+    report.find("last verification", "Its result is not what its event tells.")
 
 
 async def _check_periods(task: VerifyTask, report: CheckReport, name: str) -> None:

@@ -23,6 +23,7 @@ from mnemon.verification.findings import NIGHTS, CheckReport, Portion, Verifiabl
 from mnemon.verification.guards import check_guards
 from mnemon.verification.log_rows import check_log_rows
 from mnemon.verification.people import check_people
+from mnemon.verification.places import check_places
 
 TenantCheck = Callable[[VerifyTask, CheckReport], Awaitable[None]]
 CHECKS: Mapping[str, TenantCheck] = {
@@ -33,6 +34,7 @@ CHECKS: Mapping[str, TenantCheck] = {
     "lenses": check_lenses,
     "snapshots": check_snapshots,
     "people": check_people,
+    "places": check_places,
     "content": check_content,
 }
 # What the event tells of each finding; the rest is in the answer and in the job's result.
@@ -167,6 +169,10 @@ def _event(made: VerificationReport, before: Mapping[str, Any], actor: Actor) ->
         "heads": checks["log"].remembered if not checks["log"].findings else before.get("heads", {}),
         "lenses": checks["lenses"].remembered,
     }
+    if any(one.where == "places" for one in checks["places"].findings):  # it came to no end
+        remembered |= {"places": before["places"]} if "places" in before else {}
+    else:
+        remembered["places"] = checks["places"].remembered
     data = {
         "intact": made.intact,
         "complete": made.complete,

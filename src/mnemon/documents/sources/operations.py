@@ -16,6 +16,7 @@ from mnemon.documents.sources.stored_sources import (
     ALL,
     CHANGE,
     REMOVE,
+    SEAL,
     add_source,
     location_of,
     shown,
@@ -24,12 +25,15 @@ from mnemon.documents.sources.stored_sources import (
 )
 from mnemon.documents.sources.syncing import begin_sync
 from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
+from mnemon.identity.changes import row_seal
 from mnemon.identity.roles import Action
 from mnemon.identity.tenants import own_tenant
 from mnemon.ids import new_uuid
 from mnemon.inputs import from_cursor, page_of
+from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.store import EventLog
+from mnemon.log.types.event_type import EventType
 from mnemon.operations import Caller, Door, operation
 from mnemon.settings import Settings
 
@@ -93,14 +97,11 @@ async def add(mnemon: Parts, caller: Caller, asked: inputs.NewSource) -> outputs
     row |= {"source_id": source_id, "created_by": caller.actor.id, "sealed_keys": None}
     async with mnemon.log.transaction(caller.tenant_id) as transaction:
         tx = transaction.connection
-        event = happened.about_source(
-            happened.ADDED, source_id, caller.actor, kind=row["kind"], name=asked.name, place=location_of(row)
-        )
-        await transaction.append([event])
         if keys := _keys(asked):
             row["sealed_keys"] = await seal_keys(mnemon.privacy.keys, tx, caller.tenant_id, source_id, keys)
         await add_source(tx, row)
         await begin_sync(tx, source_id, caller.actor.id)
+        await _tell(transaction, happened.ADDED, caller, row)
         return await shown(tx, await source_by_name(tx, asked.name))
 
 
@@ -115,16 +116,12 @@ async def change(mnemon: Parts, caller: Caller, asked: inputs.SourceChanges) -> 
         row = await source_by_name(tx, asked.source)
         told = asked.model_dump(exclude_none=True, include={"include", "exclude", "tags", "every_minutes", "paused"})
         row |= told
-        event = happened.about_source(
-            happened.CHANGED, row["source_id"], caller.actor, kind=row["kind"], name=row["name"],
-            place=location_of(row),
-        )  # fmt: skip
-        await transaction.append([event])
         if keys := _keys(asked):
             _refuse_keys(row["kind"])
             sealed = await seal_keys(mnemon.privacy.keys, tx, caller.tenant_id, row["source_id"], keys)
             row |= {"sealed_keys": sealed, "access": "keys"}
         await tx.execute(CHANGE, row)
+        await _tell(transaction, happened.CHANGED, caller, row)
         return await shown(tx, await source_by_name(tx, asked.source))
 
 
@@ -178,6 +175,16 @@ async def objects(mnemon: Parts, caller: Caller, asked: inputs.SourceObjectsAske
         found = await (await tx.execute(OBJECTS, values)).fetchall()
     items = [outputs.SourceObjectShown(**one) for one in found]
     return outputs.SourceObjectPage(**page_of(items, asked.limit, lambda one: one.key))
+
+
+async def _tell(transaction: LogTransaction, happening: EventType, caller: Caller, row: dict[str, Any]) -> None:
+    """Last, as the event tells the digest of the row that is there by now."""
+    sealed = await row_seal(transaction.connection, SEAL, row["source_id"])
+    event = happened.about_source(
+        happening, row["source_id"], caller.actor, kind=row["kind"], name=row["name"], place=location_of(row),
+        seal=sealed,
+    )  # fmt: skip
+    await transaction.append([event])
 
 
 def _row(settings: Settings, caller: Caller, asked: inputs.NewSource, slug: str | None) -> dict[str, Any]:

@@ -21,9 +21,9 @@ def subject_of_source(source_id: UUID) -> str:
 
 
 async def seal_keys(keys: SubjectKeys, tx: Connection, tenant: UUID, source_id: UUID, given: BucketKeys) -> bytes:
-    """In the transaction whose append has named the source, so that its key is there."""
+    """In the transaction whose append names the source: its key is made here."""
     subject = subject_of_source(source_id)
-    living = (await keys.to_seal_with(tenant, [subject], tx))[subject].living
+    living = await keys.admit(tenant, subject, tx)
     if living is None:
         raise KeyUnavailable(f"The key of {subject} was destroyed: remove the source and add it again.")
     nonce = os.urandom(NONCE)

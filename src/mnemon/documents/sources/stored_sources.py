@@ -35,6 +35,7 @@ UPDATE mnemon.document_sources
                            THEN least(next_sync_at, now() + make_interval(mins => %(every_minutes)s)) END
  WHERE tenant_id = mnemon.current_tenant() AND source_id = %(source_id)s
 """
+SEAL = "SELECT mnemon.source_seal(s) AS seal FROM mnemon.document_sources s WHERE source_id = %s"
 REMOVE = "DELETE FROM mnemon.document_sources WHERE tenant_id = mnemon.current_tenant() AND source_id = %s"
 
 

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemon.db.database import SET_TENANT, Connection, Database, connect
 from mnemon.errors import DatabaseUnavailable, NotFound
+from mnemon.log.errors import KeyUnavailable
 from mnemon.log.privacy.first_keys import LET_GO, ONE_MAKES_KEYS
 from mnemon.log.privacy.seal import Newcomer, canonical
 from mnemon.log.privacy.wrapping_keys import KEY_LENGTH, KeyRing, Wrapper, wrap_all
@@ -27,6 +28,7 @@ FIND = """
 SELECT subject_id, generation, key_id, wrapped_key FROM mnemon.subject_keys
  WHERE tenant_id = %s AND subject_id = ANY(%s)
 """
+ADMIT = "SELECT mnemon.admit_subject(%s, %s, %s) AS admitted"
 READMIT = "SELECT mnemon.readmit_subject(%s, %s, %s, %s) AS generation"
 WRAPPING_KEYS = "SELECT key_id FROM mnemon.wrapping_keys"
 ANNOUNCE = "INSERT INTO mnemon.wrapping_keys (key_id) VALUES (%s) ON CONFLICT DO NOTHING"
@@ -131,6 +133,18 @@ class SubjectKeys:
             found |= await self._unwrapped(tenant, rows)
             strangers = [subject for subject in strangers if found[subject] is NOBODY]
         return found | await self._newcomers(tenant, strangers) if strangers else found
+
+    async def admit(self, tenant: UUID, subject: str, connection: Connection) -> DataKey | None:
+        """The living key of someone, in the caller's transaction; a first one, before any event has named them.
+
+        For what is sealed beside that event, when the event tells of it.
+        """
+        keys = (await self.to_seal_with(tenant, [subject], connection))[subject]
+        if (new := keys.newcomer) is not None:
+            row = await (await connection.execute(ADMIT, (subject, new.wrapping_key, new.wrapped_key))).fetchone()
+            if row is None or not row["admitted"]:
+                raise KeyUnavailable(f"{subject} got a key from someone else meanwhile: try again.")
+        return keys.living
 
     async def readmit(self, tenant: UUID, subject: str, connection: Connection) -> int:
         """A new generation for a person whose keys are all destroyed, in the caller's transaction."""

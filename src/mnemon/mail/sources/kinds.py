@@ -52,3 +52,12 @@ def local_path(location: str) -> Path:
         return Path(urlsplit(location).path if location.startswith("file://") else location).expanduser()
     except (ValueError, RuntimeError):
         raise SourceRefused(f"{location!r} can be the name of no file or folder.") from None
+
+
+def without_password(location: str) -> str:
+    """The place as the log may tell it."""
+    head, sign, tail = location.partition("://")
+    user, at, _ = tail.partition("/")[0].rpartition("@")
+    if not (sign and at and ":" in user):
+        return location
+    return f"{head}://{user.partition(':')[0]}@{tail[len(user) + 1 :]}"

@@ -8,6 +8,8 @@ from mnemon.log.types.event_type import EntityRequirement, EventType, PersonalFi
 
 ENTITY = "recipient"
 TEXT = {"type": "string"}
+# Of the row as the change left it: see `reports/functions/recipient_seal.sql`.
+SEAL = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _EXAMPLE = {"subject": "recipient:5f0d2f6e-86f5-4a52-8d24-0d6c1f5a9b10", "way": "webhook"}
 
 
@@ -27,7 +29,7 @@ def _type(name: str, description: str, example: dict[str, Any]) -> EventType:
                 "required": ["subject", "way"],
                 "properties": {
                     "subject": TEXT, "way": {"enum": ["webhook", "e-mail"]}, "place": TEXT,
-                    "event_types": {"type": "array", "items": TEXT},
+                    "event_types": {"type": "array", "items": TEXT}, "seal": SEAL,
                 },
                 "additionalProperties": False,
             },
@@ -44,6 +46,7 @@ ADDED = _type(
     {"place": "https://chat.example.org/hook", "event_types": ["report.published"]},
 )  # fmt: skip
 REMOVED = _type("removed", "A recipient is told no more.", {})
+ALL_TYPES = (ADDED, REMOVED)
 
 
 def about_recipient(happening: EventType, recipient_id: UUID, actor: Actor, **data: Any) -> NewEvent:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from mnemon.db.database import Connection, Database
 from mnemon.errors import NotFound
+from mnemon.identity.changes import row_seal
 from mnemon.ids import new_uuid
 from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.store import EventLog
@@ -15,6 +16,7 @@ from mnemon.reports.delivery.following import begin_following, end_following
 from mnemon.reports.delivery.recipients import (
     ALL,
     REMOVE,
+    SEAL,
     Recipient,
     Way,
     add_recipient,
@@ -56,19 +58,19 @@ class DeliveryParts(Protocol):
 async def added_recipient(
     mnemon: DeliveryParts, caller: Caller, values: dict[str, Any], place: str, secret: str | None, shown: str
 ) -> Recipient:
-    """Its event makes its key; what is sealed with that stands beside it."""
+    """What is sealed stands in its row, and its event tells the digest of that."""
     recipient_id, keys = new_uuid(), mnemon.privacy.keys
     async with mnemon.log.transaction(caller.tenant_id) as transaction:
         tx = transaction.connection
-        event = happenings.about_recipient(
-            happenings.ADDED, recipient_id, caller.actor, way=values["way"], place=place,
-            event_types=values["event_types"],
-        )  # fmt: skip
-        await transaction.append([event])
         sealed = await seal_place(keys, tx, caller.tenant_id, recipient_id, place, secret)
         row = await add_recipient(
             tx, values | {"recipient_id": recipient_id, "sealed": sealed, "created_by": caller.actor.id}, shown
         )
+        event = happenings.about_recipient(
+            happenings.ADDED, recipient_id, caller.actor, way=values["way"], place=place,
+            event_types=values["event_types"], seal=await row_seal(tx, SEAL, recipient_id),
+        )  # fmt: skip
+        await transaction.append([event])
         await begin_following(tx, caller.tenant_id)
     return Recipient(
         recipient_id, row["way"], row["name"], place, secret, row["event_types"], row["report_kinds"],

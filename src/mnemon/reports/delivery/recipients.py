@@ -31,6 +31,7 @@ VALUES (mnemon.current_tenant(), %(recipient_id)s, %(way)s, %(name)s, %(sealed)s
         %(created_by)s)
 RETURNING *
 """
+SEAL = "SELECT mnemon.recipient_seal(r) AS seal FROM mnemon.recipients r WHERE recipient_id = %s"
 REMOVE = "DELETE FROM mnemon.recipients WHERE tenant_id = mnemon.current_tenant() AND recipient_id = %s"
 NONCE = 12
 
@@ -72,9 +73,9 @@ def fits(pattern: str, event_type: str) -> bool:
 async def seal_place(
     keys: SubjectKeys, tx: Connection, tenant: UUID, recipient_id: UUID, place: str, secret: str | None
 ) -> bytes:
-    """In the transaction whose append has named the recipient, so that its key is there."""
+    """In the transaction whose append names the recipient: its key is made here."""
     subject = subject_of_recipient(recipient_id)
-    living = (await keys.to_seal_with(tenant, [subject], tx))[subject].living
+    living = await keys.admit(tenant, subject, tx)
     if living is None:
         raise KeyUnavailable(f"The key of {subject} was destroyed: add the recipient again.")
     nonce = os.urandom(NONCE)
