@@ -5,6 +5,7 @@ from uuid import UUID
 import pytest
 
 from mnemon.ask.answer import Asking
+from mnemon.ask.quoting.features import Weighing
 from mnemon.ask.quoting.needs import kind_of, need_of
 from mnemon.db.database import Database
 from mnemon.log.store import EventLog
@@ -86,3 +87,11 @@ async def test_what_nobody_wrote_about_is_refused(
     refusal = (await asking.ask(tenant, ADA, question)).refusal
     assert refusal is not None
     assert {"how", "many", "much"}.isdisjoint(refusal.searched.unknown_words)
+
+
+@pytest.mark.parametrize(
+    ("question", "timed"),
+    [("Are we open on Saturdays?", False), ("Haben wir samstags offen?", False), ("Are we open on Saturday?", True)],
+)
+def test_a_day_that_comes_round_every_week_is_no_time(question: str, timed: bool) -> None:
+    assert Weighing(need_of(question), (), 1).timed is timed

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnemon.semantics.link.kept import reports_on
+from mnemon.semantics.link.kept import by_another, reports_on
 from mnemon.semantics.link.placed import Placed
 from mnemon.semantics.link.supersession import link_events
-from mnemon.semantics.semantic_event import Category
+from mnemon.semantics.semantic_event import Category, Evidence, InvolvedActor, SemanticEvent, Subject
 from tests.semantics.kept_promises import CASES, Case
 from tests.semantics.reading import events, in_chunks, revision
 
@@ -92,3 +92,19 @@ async def test_a_promise_is_kept_once_across_chunks() -> None:
 )
 def test_who_promises_an_end_may_report_it_in_any_words(report: str, promise: str, is_of_it: bool) -> None:
     assert reports_on(report, promise) is is_of_it
+
+
+def _placed(narrative: str, quote: str, category: Category, day: int, *actors: InvolvedActor) -> Placed:
+    evidence = Evidence(0, len(quote), quote)
+    event = SemanticEvent(f"evt_{day}", category, narrative, Subject("order"), actors, (evidence,), 0.9)
+    return Placed(event, datetime(2026, 9, day, tzinfo=UTC), f"doc_{day}", f"rev_{day}")
+
+
+def test_who_reports_of_the_work_in_a_talk_is_the_one_who_owes_it_by_any_form_of_the_name() -> None:
+    owner = InvolvedActor("Dr Hannah Brandt", "owner")
+    promise = _placed("Hannah will sign the order.", "Hannah will sign the order.", Category.COMMITMENT, 7, owner)
+    quote, thing = "Order for the Examion is signed and sent.", InvolvedActor("Examion", "contributor")
+    own = _placed(f"Hannah Brandt: {quote}", quote, Category.EXECUTION, 17, thing)
+    others = _placed(f"Omar Siddiqui: {quote}", quote, Category.EXECUTION, 18, thing)
+    assert not by_another(own, promise)
+    assert by_another(others, promise)

@@ -92,7 +92,7 @@ class Weighing:
 
     @cached_property
     def timed(self) -> bool:
-        return bool(things.TIME.search(self.need.question))
+        return bool(things.TIME.search(things.ANY_SUCH_DAY.sub(" ", self.need.question)))
 
     @cached_property
     def asks_now(self) -> bool:

@@ -29,6 +29,10 @@ TIME = re.compile(
     r"year-end|year's end|quartalsende|monatsende)\b",
     _I,
 )
+# "Are we open on Saturdays?" asks for no Saturday in particular.
+ANY_SUCH_DAY = re.compile(
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs)\b", _I
+)
 _COUNT_WORDS = (
     r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|"
     r"ninety|dozen|hundred|thousand|million|half|twice|once|"
