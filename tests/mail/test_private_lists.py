@@ -10,6 +10,7 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.identity.roles import Role, user_actor_id
 from mnemon.ids import new_uuid
+from mnemon.log.read.streams import Stream
 from mnemon.mail import inputs, operations
 from mnemon.mail.sources.looking import enqueue_look
 from mnemon.operations import Caller
@@ -137,3 +138,10 @@ async def test_who_may_read_is_told_clearly(mnemon: Mnemon, tenant: UUID, user: 
     await operations.import_mail(mnemon, operator, mine)
     [source] = (await operations.sources(mnemon, operator, inputs.SourcesAsked())).items
     assert source.visibility_scope == "custom" and user_actor_id(user.user_id) in (source.readers or ())
+
+
+@pytest.mark.usefixtures("lists")
+async def test_the_log_tells_no_name_and_no_place_of_a_private_source(mnemon: Mnemon, tenant: UUID) -> None:
+    page = await mnemon.log.read_page(tenant, Stream.of_type("source.added"))
+    [private] = [event.data for event in page.events if event.data.get("name") != "open"]
+    assert (private["kind"], private.keys()) == ("mail file", {"subject", "kind", "seal"})

@@ -6,12 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from mnemon.db.database import Database
 from mnemon.verification.findings import VerifyFinding
 from mnemon.verification.run import verify_everything
 
 from .conftest import Copy
 from .tampers import TAMPERS, Tamper
 
+TABLES = """
+SELECT relname AS name FROM pg_class WHERE relnamespace = 'mnemon'::regnamespace AND relkind IN ('r', 'p')
+   AND NOT relispartition ORDER BY relname COLLATE "C"
+"""
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "tampering.md"
 
 
@@ -24,6 +29,14 @@ def test_there_are_enough_and_the_guide_lists_each() -> None:
     assert len(TAMPERS) >= 60
     listed = re.findall(r"^\| ([^|]+?) \| `", GUIDE.read_text(), re.MULTILINE)
     assert sorted(listed) == sorted(one.name for one in TAMPERS)
+
+
+async def test_the_guide_says_of_each_table_who_vouches_for_it(database: Database) -> None:
+    part = GUIDE.read_text().partition("## Who vouches for each table")[2].partition("\n## ")[0]
+    told = [name for row in re.findall(r"^\| (`[^|]+`) \|", part, re.MULTILINE) for name in row.strip("`").split("` `")]
+    async with database.owner() as owner:
+        rows = await (await owner.execute(TABLES)).fetchall()
+    assert sorted(told) == [row["name"] for row in rows]
 
 
 async def test_none_of_many_changes_goes_unnoticed(copied: Copy) -> None:
