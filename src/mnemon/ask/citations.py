@@ -56,7 +56,7 @@ class Citation:
     # The semantic event that the quote proves, where one was read from it.
     event_id: str | None
     # Of a turn of a talk, where the text tells: the day on which it was said.
-    said_on: date | None = None
+    said_on: date | None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
