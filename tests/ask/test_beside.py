@@ -1,6 +1,5 @@
 """Claims about what an answer quotes beside the statement that comes first."""
 
-from collections import defaultdict
 from uuid import UUID
 
 from mnemon.ask.quoting.choosing import Choice, choose, told_once
@@ -16,13 +15,15 @@ REPLY = "He turned it down, Aberdeen is too far for him."
 # As many words of another matter as make an answer hard to read.
 ASIDE = "The bakery was full on Saturday and the oven held its heat until the evening, " * 4
 
+VALUES = ("question", "empty", "of_other", "fits_new", "own", "heads", "by_named", "row", "update", "replaced")
+
 
 def said(words: str, place: int, score: float, document: int = 1, asked: str = "") -> CandidateStatement:
     origin = StatementSource(
         UUID(int=document), UUID(int=document), 1, True, f"Letters {document}", "letters.txt", "text/plain", None
     )
     statement = Statement(place, place + len(words), words, asked=asked)
-    return CandidateStatement(statement, origin, 0.5, defaultdict(float), score=score)
+    return CandidateStatement(statement, origin, 0.5, dict.fromkeys(VALUES, 0.0), score=score)
 
 
 def quoted(*found: CandidateStatement) -> list[str]:
@@ -42,6 +43,11 @@ def test_a_long_statement_of_another_matter_is_not_quoted_though_it_is_nearer() 
 def test_no_more_than_three_statements_are_quoted() -> None:
     replies = [said(f"{REPLY} Letter {number}.", 400 + number, 9.9, asked=QUESTION) for number in range(6)]
     assert len(quoted(said(OFFER, 0, 10.0), *replies)) == 3
+
+
+def test_a_name_under_a_mail_is_not_quoted_for_being_short() -> None:
+    signed = said("Tomasz", 400, 9.9, asked=QUESTION).known(empty=1.0)
+    assert quoted(said(OFFER, 0, 10.0), signed) == [OFFER]
 
 
 def test_what_a_statement_replaced_stands_right_after_it() -> None:

@@ -15,6 +15,7 @@ FILE = Path(__file__).with_name("beside.json")
 LOOKED_AT, MOST = 9, 2
 # Words of a statement that is worth its room as it is: a shorter one is quoted rather, a longer one less so.
 USUAL, SHORTEST = 10, 4
+_NEVER = ("question", "empty", "of_other")
 # What a further statement has more than the best one has.
 _MORE = ("own", "heads", "by_named", "row")
 
@@ -34,10 +35,11 @@ def quoted_beside(found: Sequence[CandidateStatement]) -> list[CandidateStatemen
 
 
 def others_of(found: Sequence[CandidateStatement]) -> list[tuple[int, CandidateStatement]]:
-    """What asks, or tells of somebody else than the one who is named, is no answer."""
+    """What asks, says nothing or tells of somebody else than the one who is named, is no answer."""
+    words = found[0].statement.text
     return [
         (place, one) for place, one in enumerate(found[1 : LOOKED_AT + 1], 1)
-        if one.statement.text != found[0].statement.text and not one.values["question"] and not one.values["of_other"]
+        if one.statement.text != words and not any(one.values[name] for name in _NEVER)
     ]  # fmt: skip
 
 
