@@ -2,18 +2,22 @@
 
 import os
 import sys
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
+from mnemon.app import Mnemon
 from mnemon.cli.context import OPERATOR, on_its_own, opened, run_async
 from mnemon.cli.output import Json, say, show, table
 from mnemon.db.external import external_server
-from mnemon.errors import InvalidRequest
+from mnemon.db.tenant_copy import MoveRefused
+from mnemon.documents.intake.sweep import share_files
+from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity.tenant_moves import TenantMove, move_tenant, moves
-from mnemon.identity.tenants import Tenant, add_tenant, all_tenants
+from mnemon.identity.tenants import Tenant, add_tenant, all_tenants, tenant_by_slug
 
 app = typer.Typer(help="Tenants: separate worlds in one database.", no_args_is_help=True)
 
@@ -70,6 +74,9 @@ def move(
             metavar="URL",
         ),
     ] = None,
+    same_files: Annotated[
+        bool, typer.Option("--same-files", help="Both have the files of documents on one disk, without a bucket.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Move a tenant to the database of another installation while it is used.
@@ -86,11 +93,26 @@ def move(
     async def work() -> TenantMove:
         async with opened() as mnemon:
             tell = (lambda words: None) if as_json else say
+            if not same_files:
+                await _check_files(mnemon, slug)
             return await move_tenant(mnemon.database, slug, other, url.rstrip("/"), tell)
 
     moved = run_async(work())
     told = f"Moved {slug}: {moved.rows:,} rows of {moved.tables} tables. Its requests are answered at {moved.url}."
     show(moved, as_json, lambda: say(told))
+
+
+async def _check_files(mnemon: Mnemon, slug: str) -> None:
+    """Rows alone go to the other database: the files must be where both find them."""
+    with suppress(NotFound):
+        tenant = (await tenant_by_slug(mnemon.database, slug)).tenant_id
+        await share_files(mnemon.database, mnemon.files, tenant)
+        if mnemon.settings.blob_store is None and any((mnemon.files.blobs / str(tenant)).glob("*/*")):
+            raise MoveRefused(
+                f"Files of {slug} are in {mnemon.files.blobs}, where the other installation does not find them: give "
+                "both the same MNEMON_BLOB_STORE, or say --same-files if that folder is on a disk of both.",
+                slug=slug,
+            )
 
 
 def _database_named(to: str | None) -> str:
