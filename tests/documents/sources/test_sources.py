@@ -276,6 +276,17 @@ async def test_a_purged_document_does_not_come_back_with_the_next_look(
     assert "private" not in str(kept)
 
 
+async def test_buckets_of_one_name_in_two_stores_are_not_taken_for_each_other(
+    store: ObjectStore, client: httpx.AsyncClient, admin: Person
+) -> None:
+    assert (await add(client, admin, **Place(Path(), store).told)).status_code == 201
+    place = {"location": f"s3://{store.bucket}/other/", "name": "other"}
+    refused = await client.post("/v1/sources", json=place, headers=admin.headers)
+    assert refused.status_code == 409 and "another store" in refused.text
+    same = place | {"endpoint": f"{store.endpoint}/"}
+    assert (await client.post("/v1/sources", json=same, headers=admin.headers)).status_code == 201
+
+
 @pytest.mark.parametrize(
     ("told", "code"),
     [
