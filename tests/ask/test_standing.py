@@ -205,3 +205,17 @@ async def test_a_price_in_a_column_with_its_currency_is_an_amount(
     await all_done()
     answer = await mnemon.asking.ask(tenant, ADA, "How much did the oars cost?")
     assert "489.00" in answer.text and "79.90" not in answer.text
+
+
+async def test_a_bound_and_a_lower_part_alter_no_figure(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    told = "The rent rises by no more than 3 percent a year."
+    others = (
+        "The tenant pays repairs of the rent shed up to 150 EUR. Lower the blade of the rent shed by hand."
+    )
+    await added(f"# Lease\n\n{told}\n\n{others}\n", "lease.md")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "By how much may the rent rise each year?")
+    assert roles(answer)[0] == ("answer", "", told), roles(answer)
+    assert "replaced" not in {one.role for one in answer.sentences}

@@ -22,14 +22,15 @@ MOVES = re.compile(
     r"frist)|korrektur|geändert|nicht mehr|doch (?:erst|schon|nicht))\b",
     re.IGNORECASE,
 )
-# Of a figure also words that make it more or less, and "the new code is 8352".
+# What alters a figure says to which: "lowered it to 28 EUR", "auf 28 Euro gesenkt", "the new code is 8352".
+_NEW_ONE = re.compile(r"\bthe new (?:\w+ ){1,2}(?:is|are)\b|\b(?:der|die|das) neue \w+ (?:ist|lautet)\b", re.IGNORECASE)
+_FIGURE = r"(?:to|by|auf|um) (?:only |nur )?(?:[€$£]|EUR |USD |GBP |CHF )?\d"
+_ALTERED = r"(?:ge)?senk(?:t|en|te|ten)|erhöh(?:t|en|te|ten)|(?:reduzier|ermäßig)(?:t|en|te|ten)"
 _ALTERS = re.compile(
-    r"\b(?:lower(?:s|ed)?|reduc(?:e|es|ed)|rais(?:e|es|ed)|increas(?:e|es|ed)|drop(?:s|ped)?|cut|discount|"
-    r"(?:up|down) to|cheaper|gesenkt|senk(?:t|en)|erhöh(?:t|en)|ermäßig\w+|reduzier\w+|nachlass|rabatt)\b"
-    r"|\bthe new (?:\w+ ){1,2}(?:is|are|will be)\b|\b(?:der|die|das) neue \w+ (?:ist|lautet|beträgt)\b",
+    r"\b(?:lower(?:s|ed)?|reduc(?:e|es|ed)|rais(?:e|es|ed)|increas(?:e|es|ed)|drop(?:s|ped)?|cuts?|"
+    rf"{_ALTERED}) (?:[^\s.!?]+ ){{0,6}}?{_FIGURE}|{_FIGURE}[^.!?]* (?:{_ALTERED})\b",
     re.IGNORECASE,
 )
-_NEW_ONE = re.compile(r"\bthe new (?:\w+ ){1,2}(?:is|are)\b|\b(?:der|die|das) neue \w+ (?:ist|lautet)\b", re.IGNORECASE)
 _AMOUNTS = ("how_much", "how_many")
 _THREAD = re.compile(r"\A(?:(?:re|aw|fwd?|wg|antw)\s*:\s*)+", re.IGNORECASE)
 MAIL = "message/rfc822"
@@ -112,7 +113,7 @@ def _is_after(one: CandidateStatement, other: CandidateStatement) -> bool:
 def _is_move(text: str, weighing: Weighing) -> bool:
     if weighing.need.kind in _AMOUNTS:
         gives = things.holds_new(weighing.need, text, None, weighing.people)
-        return gives and bool(MOVES.search(text) or _ALTERS.search(text))
+        return gives and any(one.search(text) for one in (MOVES, _ALTERS, _NEW_ONE))
     return bool((MOVES if weighing.need.kind == "when" else _NEW_ONE).search(text))
 
 
