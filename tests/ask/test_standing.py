@@ -211,9 +211,7 @@ async def test_a_bound_and_a_lower_part_alter_no_figure(
     mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
 ) -> None:
     told = "The rent rises by no more than 3 percent a year."
-    others = (
-        "The tenant pays repairs of the rent shed up to 150 EUR. Lower the blade of the rent shed by hand."
-    )
+    others = "The tenant pays repairs of the rent shed up to 150 EUR. Lower the blade of the rent shed by hand."
     await added(f"# Lease\n\n{told}\n\n{others}\n", "lease.md")
     await all_done()
     answer = await mnemon.asking.ask(tenant, ADA, "By how much may the rent rise each year?")
