@@ -349,6 +349,14 @@ def test_a_link_put_there_at_the_last_moment_leads_nowhere(folder: Path, monkeyp
     assert read == [b"in inner"] and list(place.pages("")) == [[]]
 
 
+def test_what_a_file_system_keeps_at_the_top_of_a_disk_is_left_alone(folder: Path) -> None:
+    for name in ("lost+found/1", "$RECYCLE.BIN/2", "reports/lost+found/3.txt", "kept.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    found = [one.key for page in FolderPlace(folder).pages("") for one in page]
+    assert found == ["kept.txt", "reports/lost+found/3.txt"]
+
+
 async def test_a_path_that_is_too_long_does_not_fail_the_look_at_the_others(
     folder: Path, client: httpx.AsyncClient, admin: Person, look: Look, listed: Listed
 ) -> None:
