@@ -2,6 +2,7 @@
 
 import re
 from datetime import date, datetime, time
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from mnemon.documents.structure.calendar_words import DateDirection
@@ -87,12 +88,18 @@ def beginning_of(day: date, zone: ZoneInfo) -> datetime:
 
 def _when(mentions: list[Mention], category: Category) -> Mention | None:
     """In "moved from 13 June to 27 June" the dates are what changed, not when."""
-    if category is Category.CHANGE and len(mentions) > 1 and mentions[-2].lead == "from":
-        mentions = mentions[:-2]
+    if category is Category.CHANGE:
+        first = next((n for n, (one, other) in enumerate(pairwise(mentions)) if _is_moved(one, other)), None)
+        mentions = mentions if first is None else mentions[:first] + mentions[first + 2 :]
     passing = {"of", "since", "before", "until", "till", "to", "for", "by", "within"}
     if category not in (Category.CHANGE, Category.STAKEHOLDER):
         passing |= {"from", "after", "as of", "starting"}
     return next((each for each in mentions if each.lead not in passing), None)
+
+
+def _is_moved(one: Mention, other: Mention) -> bool:
+    """Also with more behind: "from Tuesday to Thursday, from January on"."""
+    return one.lead == "from" and other.lead != "from"
 
 
 def _is_any_weekday(text: str, mention: Mention) -> bool:
