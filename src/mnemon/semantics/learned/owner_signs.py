@@ -74,9 +74,6 @@ def _standing(search: OwnerSearch, name: str) -> set[str]:
         signs.add("only_opens")
     if is_word(name.split()[0]):
         signs.add("word")
-    # Every noun has a capital there.
-    if search.german and " " not in name:
-        signs.add("german_noun")
     return signs
 
 

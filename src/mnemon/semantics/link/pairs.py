@@ -78,11 +78,8 @@ FEATURES: tuple[str, ...] = (
     "one_text_near", "owner_near",
     # Beside the others that the same event may be tied to.
     "nearest", "less_near", "shares_most", "shares_less", "to_choose_from", "nearest_by",
-    "document_nearest", "document_less_near",
 )  # fmt: skip
 _NEARNESS, _SHARED = FEATURES.index("nearness"), FEATURES.index("shared")
-_ALIKE, _PEOPLE = FEATURES.index("documents_alike"), FEATURES.index("documents_people")
-_ONE_DOCUMENT = FEATURES.index("same_document")
 
 
 class PairContext:
@@ -201,9 +198,6 @@ def weighable(later: Placed, candidates: Sequence[Placed], context: PairContext)
     own = [features_of(later, earlier, context) for earlier in candidates]
     near, shared = [one[_NEARNESS] for one in own], [one[_SHARED] for one in own]
     second = sorted(near)[-2] if len(near) > 1 else 0.0
-    # Of the other texts the one that goes on with the same matter and people, as the next minutes do.
-    other = [one[_ALIKE] + one[_PEOPLE] / 3 if not one[_ONE_DOCUMENT] else None for one in own]
-    nearest = max((each for each in other if each is not None), default=0.0)
     return [
         (
             *one,
@@ -213,10 +207,8 @@ def weighable(later: Placed, candidates: Sequence[Placed], context: PairContext)
             one[_SHARED] - max(shared),
             math.log(len(own)),
             one[_NEARNESS] - second if one[_NEARNESS] == max(near) else 0.0,
-            float(alike is not None and alike == nearest > 0),
-            0.0 if alike is None else alike - nearest,
         )
-        for one, alike in zip(own, other, strict=True)
+        for one in own
     ]
 
 
