@@ -2,8 +2,11 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import AsyncIterator
+from html import unescape
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from playwright.async_api import Browser, Page, expect
@@ -16,6 +19,7 @@ from .conftest import PATIENCE
 from .furnish import add_list, add_memory, add_texts, places, send, settled, tenant_of
 
 pytestmark = [pytest.mark.browser, needs_chromium]
+SAME_LINKS = 2
 DUE_NOW = "UPDATE mnemon.parked_events SET due_at = now() WHERE state = 'retrying'"
 
 
@@ -44,6 +48,33 @@ async def far_away(site: Mnemon, browser: Browser, session: str) -> AsyncIterato
     opened.set_default_timeout(PATIENCE)
     yield opened
     await context.close()
+
+
+def like(address: str) -> str:
+    """The same for links that differ in what they name alone."""
+    place, _, query = address.partition("?")
+    names = sorted(part.partition("=")[0] for part in query.split("&"))
+    return re.sub(r"[0-9a-f-]{16,}|evt_\w+|[0-9A-Z]{26}|\d+", "#", place) + "?" + ",".join(names)
+
+
+async def test_every_link_leads_somewhere(page: Page, house: dict[str, str]) -> None:
+    """From page to page, two links of each form; files that they offer to download too."""
+    waiting, seen, forms, broken = ["/", *house.values()], {"/"}, Counter[str](), []
+    while waiting:
+        place = waiting.pop()
+        answer = await page.request.get(place, headers={"Accept": "text/html"})
+        if not answer.ok:
+            broken.append((answer.status, place))
+        if not answer.headers.get("content-type", "").startswith("text/html") or place.startswith("/docs"):
+            continue
+        for found in re.findall(r'href="([/?][^"#]*)', await answer.text()):
+            address = urljoin(place, unescape(found))
+            if address not in seen and forms[like(address)] < SAME_LINKS:
+                seen.add(address)
+                forms[like(address)] += 1
+                waiting.append(address)
+    assert broken == []
+    assert len(forms) > 100
 
 
 async def test_a_file_is_dropped_and_its_way_is_shown(page: Page, house: dict[str, str]) -> None:
