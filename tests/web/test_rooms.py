@@ -77,6 +77,30 @@ async def test_every_link_leads_somewhere(page: Page, house: dict[str, str]) -> 
     assert len(forms) > 100
 
 
+PLACES_AT_THE_HEAD = """() => [...document.querySelectorAll('header a, header summary')]
+  .filter((one) => one.checkVisibility()).map((one) => [one.textContent.trim(), one.getBoundingClientRect().x])"""
+
+
+async def test_the_head_stays_where_it_is_from_page_to_page(page: Page, house: dict[str, str]) -> None:
+    seen = []
+    for place in ("/", "/events", house["thread"], house["document"], "/log", "/runs"):
+        await page.goto(place)
+        seen.append(await page.evaluate(PLACES_AT_THE_HEAD))
+    assert all(one == seen[0] for one in seen), seen
+
+
+async def test_letters_of_our_own_are_there_from_the_second_page_on(page: Page, house: dict[str, str]) -> None:
+    """The first may have come before them: then it stays as it is, and nothing moves."""
+    await page.goto("/help")
+    await page.evaluate("document.fonts.ready")
+    await page.goto("/")
+    shown = "[...document.fonts].filter((one) => one.status == 'loaded').map((one) => one.family.replaceAll('\"', ''))"
+    assert {"Mnemon Plain", "Mnemon Book"} <= set(await page.evaluate(shown))
+    answer = await page.request.get("/static/fonts/plain.woff2")
+    assert (answer.headers["content-type"], "immutable" in answer.headers["cache-control"]) == ("font/woff2", True)
+    assert (await page.request.get("/static/mnemon.css")).headers["cache-control"] == "no-cache"
+
+
 async def test_a_file_is_dropped_and_its_way_is_shown(page: Page, house: dict[str, str]) -> None:
     await page.goto("/upload")
     carried = await page.evaluate_handle(

@@ -35,6 +35,8 @@ from mnemon.work.kinds import JobKind
 Handler = Callable[..., Awaitable[Response]]
 FORM = re.compile(r'<form\b[^>]*\bmethod="post"[^>]*>')
 FORM_FIELD = "form_token"
+# As browsers write them in English.
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sept", "Oct", "Nov", "Dec")
 WRITTEN_FORM = "application/x-www-form-urlencoded"
 # Every page reads the names of so many people; where there are more, some are shown by their ids.
 MOST_NAMES = 200
@@ -210,13 +212,14 @@ def _day(moment: date | str | None) -> str:
 
 
 def _moment(moment: datetime | str | None) -> str:
-    """In UTC; the page's script shows it in the reader's zone."""
+    """In UTC; the page's script shows it in the reader's zone, in letters as wide, so that nothing moves."""
     if not moment:
         return ""
     exact = (datetime.fromisoformat(moment) if isinstance(moment, str) else moment).astimezone(UTC)
     written = exact.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    pattern = Markup('<time datetime="%s" title="%s UTC" data-local>%s UTC</time>')
-    return pattern % (written, f"{exact:%Y-%m-%d %H:%M:%S}", f"{exact:%Y-%m-%d %H:%M}")
+    shown = f"{exact.day} {MONTHS[exact.month - 1]} {exact:%Y, %H:%M}"
+    pattern = Markup('<time datetime="%s" title="%s UTC" data-local>%s<span class="zone"> UTC</span></time>')
+    return pattern % (written, f"{exact:%Y-%m-%d %H:%M:%S}", shown)
 
 
 def _plain_moment(moment: str) -> str:
