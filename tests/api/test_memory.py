@@ -127,6 +127,20 @@ async def test_409_for_a_repeated_key_or_id(client: httpx.AsyncClient, user: Per
     assert (await client.put(url, json={"content": "z"}, headers=headers)).status_code == 409
 
 
+async def test_a_key_is_its_users_own(client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, user: Person) -> None:
+    """What another does under the same key is done, and tells neither of what the other did."""
+    another = await person(mnemon, tenant, Role.USER, "another@example.org")
+    key = {"Idempotency-Key": "step-1"}
+    private = await client.post(OBJECTS, json={"content": "mine", "readers": []}, headers=user.headers | key)
+    theirs = await client.post(OBJECTS, json={"content": "theirs"}, headers=another.headers | key)
+    assert (private.status_code, theirs.status_code) == (201, 201), theirs.text
+    assert theirs.json()["emo_id"] != private.json()["emo_id"]
+    agent = {"Authorization": f"Bearer {await token_for(mnemon, tenant, user, CredentialScope.WRITE)}"}
+    repeated = await client.post(OBJECTS, json={"content": "mine", "readers": []}, headers=agent | key)
+    assert repeated.status_code == 409, "a user and their token are one"
+    assert repeated.json()["details"]["emo_id"] == private.json()["emo_id"]
+
+
 async def test_delete_answers_204_then_410_and_reading_404(client: httpx.AsyncClient, user: Person) -> None:
     url = f"{OBJECTS}/{(await created(client, user))['emo_id']}"
     asked = {"deletion_reason": "no longer needed", "expected_version": 1}

@@ -120,6 +120,9 @@ def test_people_are_told_the_same(environment: dict[str, str], folder: Path, add
     skipped = {Path(line.split()[0]).name for line in done.stdout.splitlines() if "skipped" in line}
     assert skipped == {"minutes.txt", "policy.md"}
     assert "Left out 1 file (2026/photo.heic): not one of .pdf, .docx" in done.stdout
+    archive = folder / "list.mbox"
+    archive.write_text("From ana Mon Oct 05 10:00:00 2026\n")
+    assert "mnemon mail import FILE" in mnemon(environment, "add", archive).stdout
     missing = mnemon(environment, "add", folder / "no-such-file.txt")
     assert missing.exit_code == 1 and "there is no such file" in missing.stdout
 

@@ -1,8 +1,12 @@
 """Refusals name what was typed, and where ids are shown."""
 
+import re
+
 import pytest
 from typer.testing import CliRunner
 
+from mnemon.cli.binding.refusals import SHOWN_BY
+from mnemon.cli.catalogue import load
 from mnemon.cli.main import app
 from mnemon.errors import InvalidRequest
 
@@ -28,3 +32,25 @@ def test_programs_read_the_declared_name() -> None:
     refused = CliRunner().invoke(app, ["ask", "who?", "--from", "2026-13-45"]).exception
     assert isinstance(refused, InvalidRequest)
     assert refused.details["problems"][0]["field"] == "from_date"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["recall"], "Missing argument 'QUERY'. Example: mnemon recall"),
+        (["add"], "Example: mnemon add ~/minutes"),
+        (["mcp", "install"], "Example: mnemon mcp install cursor"),
+        (["artifact", "list"], "There are: add, show, revisions"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_missing_on_the_line_is_told_with_an_example(words: list[str], says: str) -> None:
+    refused = CliRunner().invoke(app, words, env={"COLUMNS": "300"})
+    assert refused.exit_code == 2
+    assert says in refused.stderr
+
+
+def test_the_commands_that_show_ids_exist() -> None:
+    for told in SHOWN_BY.values():
+        for group, name in re.findall(r"`mnemon (\w+) (\w+)", told):
+            assert name in load(group).commands, told

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from mnemon.app import open_mnemon
 from mnemon.cli.main import app
+from mnemon.errors import InvalidRequest
 from mnemon.identity.bootstrap import link_until_first_login
 from mnemon.identity.login import login_with_link
 from mnemon.serving import telling_address
@@ -38,6 +39,11 @@ def test_until_someone_came_in_a_server_shows_a_way_in_and_a_link_knows_its_tena
     with telling_address(served_home, "http://127.0.0.1:9341"):
         link = CliRunner().invoke(app, ["user", "link", "bo@example.org", "--tenant", "second"])
     assert link.stdout.startswith("http://127.0.0.1:9341/login#")
+    alone = CliRunner().invoke(app, ["user", "link", "--tenant", "second"])
+    assert "/login#" in alone.stdout
+    assert CliRunner().invoke(app, ["user", "add", "cy@example.org", "--tenant", "second"]).exit_code == 0
+    unclear = CliRunner().invoke(app, ["user", "link", "--tenant", "second"])
+    assert isinstance(unclear.exception, InvalidRequest) and "mnemon user link" in unclear.exception.message
     first, second, afterwards = asyncio.run(begin())
     assert first and second and first != second
     assert afterwards is None

@@ -113,7 +113,8 @@ def test_a_command_at_a_server_says_what_it_lacks(home: Path, monkeypatch: pytes
     nobody = CliRunner().invoke(app, ["documents", "list"])
     assert isinstance(nobody.exception, NotAuthenticated) and "mnemon login" in nobody.exception.message
     monkeypatch.setenv("MNEMON_SERVER_TOKEN", "mnm_x")
-    at_home = (["privacy", "rotate"], ["db", "backup"], ["db", "restore", "a.backup", "--replace"], ["db", "migrate"])
+    at_home = [["privacy", "rotate"], ["db", "backup"], ["db", "restore", "a.backup", "--replace"], ["db", "migrate"]]
+    at_home.append(["work"])
     for words in at_home:
         there = CliRunner().invoke(app, words)
         assert getattr(there.exception, "code", "") == "ONLY_AT_HOME", words
@@ -131,3 +132,16 @@ def test_a_command_prints_what_the_server_answers(home: Path, monkeypatch: pytes
     done = CliRunner().invoke(app, ["--server", "http://127.0.0.1:9", "documents", "list", "--json"])
     monkeypatch.delenv("MNEMON_SERVER", raising=False)
     assert json.loads(done.stdout)["total"] == 0
+
+
+def test_a_program_is_told_which_of_its_arguments_is_wrong_as_every_door_tells_it(home: Path) -> None:
+    with mnemon.connect() as memory:
+        calls = {
+            "category: Invalid category: Blah": lambda: memory.events("crane", category="Blah"),
+            "colour: is not known here": lambda: memory.ask("who?", colour="red"),
+            "colour: is not known": lambda: memory.recall("who?", colour="red"),
+            "limit": lambda: memory.search("crane", limit=-1),
+        }
+        for says, call in calls.items():
+            with pytest.raises(InvalidRequest, match=says):
+                call()

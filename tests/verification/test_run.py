@@ -4,6 +4,7 @@ import httpx
 from httpx import ASGITransport
 
 from mnemon.identity.roles import Role
+from mnemon.identity.tenants import add_tenant
 from mnemon.identity.users import add_user
 from mnemon.log.read.streams import Stream
 from mnemon.readiness import check_integrity
@@ -42,7 +43,9 @@ async def test_a_result_is_an_event_a_line_in_ready_and_a_page(copied: Copy) -> 
         assert event.data["found"][0]["where"] == "main period 2025-01"
         found = FINDINGS.labels("log_rows")._value.get()
         assert found >= 1
-        await verify_everything(world.mnemon, await make_tenant(world.mnemon.database))
+        async with world.mnemon.database.owner() as owner, owner.transaction():
+            other, _ = await add_tenant(world.mnemon.log, owner, ADA, "other", "Other")
+        await verify_everything(world.mnemon, other.tenant_id)
         assert FINDINGS.labels("log_rows")._value.get() >= found, "an intact tenant hides nothing of another"
         changed = await check_integrity(world.mnemon.database)
         assert not changed.ok
@@ -79,3 +82,10 @@ async def test_a_change_to_what_is_new_is_found_by_the_next_night(copied: Copy) 
         assert changed == 1
         report = await verify_everything(world.mnemon, world.tenant, complete=False)
         assert any("The payload of event" in one.message for one in report.findings)
+
+
+async def test_a_tenant_that_no_event_tells_of_is_found(copied: Copy) -> None:
+    async with copied() as world:
+        forged = await make_tenant(world.mnemon.database)
+        report = await verify_everything(world.mnemon, forged, record=False)
+        assert [(one.part, one.where) for one in report.findings] == [("people", "tenant")]

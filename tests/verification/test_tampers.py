@@ -11,12 +11,16 @@ from mnemon.verification.findings import VerifyFinding
 from mnemon.verification.run import verify_everything
 
 from .conftest import Copy
-from .tampers import TAMPERS, Tamper
+from .content_tampers import CONTENT, LENSES
+from .forgotten_tampers import FORGOTTEN
+from .guard_tampers import AROUND, GUARDS
+from .tampers import FIRST, Tamper
 
 TABLES = """
 SELECT relname AS name FROM pg_class WHERE relnamespace = 'mnemon'::regnamespace AND relkind IN ('r', 'p')
    AND NOT relispartition ORDER BY relname COLLATE "C"
 """
+TAMPERS = [*FIRST, *CONTENT, *LENSES, *FORGOTTEN, *GUARDS, *AROUND]
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "tampering.md"
 
 

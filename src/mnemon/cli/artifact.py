@@ -9,7 +9,7 @@ import typer
 from mnemon.cli.binding.bind import acting, command
 from mnemon.cli.binding.options import OF_AN_ORIGIN
 from mnemon.cli.context import run_async
-from mnemon.cli.naming import artifact_meant
+from mnemon.cli.naming import OF_A_TITLE, artifact_meant
 from mnemon.cli.output import counted, say, show, table
 from mnemon.cli.semantic_events import REVISION, print_event
 from mnemon.client.reading import being_read, until_events_are_read
@@ -62,6 +62,9 @@ command(
 )  # fmt: skip
 
 
+OF_ONE: dict[str, Any] = {"arguments": ["artifact_uid"], "prepare": artifact_meant, "differences": OF_A_TITLE}
+
+
 def print_artifact(found: ArtifactShown) -> None:
     shown = as_json(found)
     text = shown.pop("text", None)
@@ -81,16 +84,16 @@ def print_history(found: ArtifactHistory) -> None:
 
 
 command(
-    app, "show", artifact_operations.get, print_artifact, arguments=["artifact_uid"], prepare=artifact_meant,
-    short=REVISION | {"include_text": "--text"}, example="mnemon artifact show uid_0123456789abcdef --text",
+    app, "show", artifact_operations.get, print_artifact, **OF_ONE,
+    short=REVISION | {"include_text": "--text"}, example="mnemon artifact show minutes.md --text",
 )  # fmt: skip
 command(
-    app, "revisions", artifact_operations.history, print_history, arguments=["artifact_uid"], prepare=artifact_meant,
-    example="mnemon artifact revisions uid_0123456789abcdef",
+    app, "revisions", artifact_operations.history, print_history, **OF_ONE,
+    example="mnemon artifact revisions minutes.md",
 )  # fmt: skip
 command(
     app, "delete", artifact_operations.delete, lambda gone: say(f"Gone: {counted(gone.revisions, 'revision')}."),
-    arguments=["artifact_uid"], prepare=artifact_meant, question="Destroy the artifact {artifact_uid} for good?",
+    **OF_ONE, question="Destroy the artifact {artifact_uid} for good?",
     example="mnemon artifact delete uid_0123456789abcdef",
 )  # fmt: skip
 
@@ -117,11 +120,11 @@ def print_job(job: ExtractionJob) -> None:
 
 
 command(
-    app, "changes", operations.changes, print_changes, arguments=["artifact_uid"], prepare=artifact_meant,
+    app, "changes", operations.changes, print_changes, **OF_ONE,
     example="mnemon artifact changes uid_0123456789abcdef --before 1 --after 2",
 )  # fmt: skip
 command(
-    app, "job", operations.extraction_status, print_job, arguments=["artifact_uid"], prepare=artifact_meant,
+    app, "job", operations.extraction_status, print_job, **OF_ONE,
     short=REVISION, example="mnemon artifact job uid_0123456789abcdef",
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 import typer
+from typer._click.exceptions import MissingParameter, UsageError
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
@@ -107,3 +108,22 @@ class Catalogue(TyperGroup):
         """Asked only about the command that is called, or whose words a shell completes."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, load(name) if name in CATALOGUE else command, rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """What is missing on the line is told with an example of the command; a name that is not known, with those
+        that are."""
+        try:
+            return super().invoke(ctx)
+        except UsageError as refused:
+            refused.message = " ".join(part for part in (refused.message, _remedy_of(refused)) if part)
+            raise
+
+
+def _remedy_of(refused: UsageError) -> str:
+    command = refused.ctx.command if refused.ctx else None
+    if isinstance(refused, MissingParameter):
+        _, _, example = ((command and command.help) or "").partition("Example: ")
+        return f"Example: {example.strip()}" if example else ""
+    if isinstance(command, TyperGroup) and "No such command" in refused.message and "Did you" not in refused.message:
+        return f"There are: {', '.join(command.commands)}."
+    return ""

@@ -56,7 +56,11 @@ def settings_for_command(**overrides: Any) -> Settings:
 
 def settings_at_home() -> Settings:
     """For what works on a home of this machine: whoever means a server is told so, before anything is touched here."""
-    settings = settings_for_command()
+    return at_home(settings_for_command())
+
+
+def at_home(settings: Settings) -> Settings:
+    """The same settings, if they mean no server."""
     if settings.server:
         raise OnlyAtHome(
             f"This command works on a home of this machine, and MNEMON_SERVER names {settings.server}: run it there, "

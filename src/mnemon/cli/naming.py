@@ -1,8 +1,10 @@
 """How a person names a document to a command: by its title, its file or the beginning of its id."""
 
 import re
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
+
+from pydantic import Field
 
 from mnemon.cli.binding.bind import call
 from mnemon.cli.context import run_async
@@ -10,8 +12,14 @@ from mnemon.documents import operations
 from mnemon.documents.artifact_names import uid_of
 from mnemon.documents.inputs import DocumentNamed
 from mnemon.documents.library import Document
+from mnemon.operations import Differs
 
 _UID = re.compile(r"uid_[A-Za-z0-9]{1,64}")
+_NAMED = Field(description="Its title, its file, or its uid, uid_….")
+# For a command that has `artifact_meant` prepare what it was given.
+A_TITLE_WILL_DO = "A person knows the title."
+OF_A_TITLE = {"artifact_uid": Differs(A_TITLE_WILL_DO, takes=Annotated[str, _NAMED])}
+ANY_TITLE = Differs(A_TITLE_WILL_DO, takes=Annotated[str | None, _NAMED], default=None)
 
 
 def document_meant(values: dict[str, Any], tenant: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import typer
 from pydantic import Field
 
 from mnemon.cli.binding.bind import Alternative, command, tenant_named
-from mnemon.cli.naming import artifact_meant
+from mnemon.cli.naming import ANY_TITLE, OF_A_TITLE, artifact_meant
 from mnemon.cli.output import complaints, counted, one_line, say, table
 from mnemon.operations import Differs
 from mnemon.semantics import operations, outputs
@@ -32,7 +32,7 @@ PAGE = Field(
 )
 OF_ANY = {
     "include_evidence": Differs("A person reads an event by its quotes.", default=True),
-    "artifact_uid": Differs("Without one, all events are listed.", default=None),
+    "artifact_uid": ANY_TITLE,
     "limit": Differs("Without a document, a page is listed.", takes=Annotated[int | None, PAGE]),
 }
 
@@ -178,7 +178,7 @@ command(
 )  # fmt: skip
 command(
     app, "reextract", operations.reextract, lambda one: say(f"{one.job_id} {one.status}: {one.message}"),
-    arguments=["artifact_uid"], short=REVISION, prepare=artifact_meant,
+    arguments=["artifact_uid"], short=REVISION, prepare=artifact_meant, differences=OF_A_TITLE,
     example="mnemon events reextract uid_0123456789abcdef --force",
 )  # fmt: skip
 command(

@@ -9,7 +9,7 @@ import typer
 
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.beside import announcing_jobs, on_the_bus, sealing_log, worker_of
-from mnemon.cli.context import on_its_own, run_async
+from mnemon.cli.context import at_home, on_its_own, run_async
 from mnemon.cli.process import settle_memory, start_over, stop_on_signals
 from mnemon.reports.delivery.following import RecipientFollower
 from mnemon.settings import Settings, load_settings
@@ -43,7 +43,7 @@ def work(
     Example: mnemon work --slots 8 --kinds embed
     """
     given = {} if slots is None else {"worker_slots": slots}
-    settings = load_settings(**given)
+    settings = at_home(load_settings(**given))
     configure_logging(settings.log_level, settings.log_format)
     with tracing(settings.trace_endpoint, "mnemon-work"):
         run_async(_work(settings, kinds.split(",") if kinds else None))

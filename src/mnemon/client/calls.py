@@ -12,7 +12,6 @@ from pydantic import BaseModel
 
 from mnemon.ask import operations as asking
 from mnemon.ask.hits import PassageHit
-from mnemon.ask.inputs import PassageSearch, Question
 from mnemon.ask.outputs import Answered
 from mnemon.client.embedded import EmbeddedCalls
 from mnemon.client.remote import RemoteCalls
@@ -31,15 +30,10 @@ from mnemon.log_operations.event_outputs import AppendedOut, LogEventOut
 from mnemon.memory.errors import DuplicateChange
 from mnemon.memory.operations import many, objects
 from mnemon.memory.operations.many import Forgotten, KeptOfMany
-from mnemon.memory.operations.object_inputs import (
-    ObjectsAsked,
-    ObjectsOf,
-    ObjectViewAsked,
-)
+from mnemon.memory.operations.object_inputs import ObjectViewAsked
 from mnemon.memory.operations.object_outputs import FoundObject, ObjectOut
 from mnemon.operations import Input, Operation, read_input
 from mnemon.semantics import operations as semantics
-from mnemon.semantics.inputs import EventSearch
 from mnemon.semantics.outputs import EventOut
 
 In = TypeVar("In", bound=Input)
@@ -130,11 +124,11 @@ class AsyncMnemonClient:
 
     async def ask(self, question: str, **filters: Any) -> Answered:
         """An answer whose every sentence is cited, or a refusal that says what was searched."""
-        return await self.call(asking.ask, Question(question=question, **filters))
+        return await self.call(asking.ask, read_input(asking.ask, {"question": question, **filters}))
 
     async def ask_in_steps(self, question: str, **filters: Any) -> AsyncIterator[tuple[str, dict[str, Any]]]:
         """The answer as it comes: each step's name and data; the last one is the whole answer."""
-        asked = Question(question=question, **filters)
+        asked = read_input(asking.ask, {"question": question, **filters})
         if isinstance(self._calls, EmbeddedCalls):
             steps = self._calls.answer_steps(asked)
         else:
@@ -145,7 +139,8 @@ class AsyncMnemonClient:
 
     async def search(self, query: str, *, limit: int = 10, **filters: Any) -> list[PassageHit]:
         """Passages of documents by words and meaning, best first."""
-        found = await self.call(asking.search, PassageSearch(query=query, limit=limit, **filters))
+        asked = read_input(asking.search, {"query": query, "limit": limit, **filters})
+        found = await self.call(asking.search, asked)
         return list(found.items)
 
     async def remember(
@@ -162,7 +157,8 @@ class AsyncMnemonClient:
 
     async def recall(self, query: str, *, limit: int = 10, **filters: Any) -> list[FoundObject]:
         """What was remembered, by words and by meaning, best first."""
-        return (await self.call(objects.find, ObjectsAsked(query=query, limit=limit, **filters))).objects
+        asked = read_input(objects.find, {"query": query, "limit": limit, **filters})
+        return (await self.call(objects.find, asked)).objects
 
     async def forget(self, emo_id: UUID | str, *, reason: str = "") -> None:
         """No search and no list shows it any more; its history stays in the log."""
@@ -177,11 +173,12 @@ class AsyncMnemonClient:
 
     async def forget_all(self, *, reason: str = "", **whose: Any) -> Forgotten:
         """Hide all about a person (`subject_id`), or of an `owner`, an `agent_id` or a `session_id`."""
-        return await self.call(many.forget, ObjectsOf(deletion_reason=reason, **whose))
+        return await self.call(many.forget, read_input(many.forget, {"deletion_reason": reason, **whose}))
 
     async def events(self, query: str | None = None, *, limit: int = 20, **filters: Any) -> list[EventOut]:
         """Semantic events: decisions, commitments, risks, each with the words that prove it."""
-        found = await self.call(semantics.search, EventSearch(query=query, limit=limit, **filters))
+        asked = read_input(semantics.search, {"query": query, "limit": limit, **filters})
+        found = await self.call(semantics.search, asked)
         return list(found.events)
 
     async def append(
@@ -212,9 +209,8 @@ class AsyncMnemonClient:
 
     async def _subscribed(self, subscription_id: str, event_types: Sequence[str], start: str) -> None:
         try:
-            await self.call(subscriptions.get, subscriptions.SubscriptionAsked(subscription_id=subscription_id))
+            await self.call(subscriptions.get, read_input(subscriptions.get, {"subscription_id": subscription_id}))
         except SubscriptionNotFound:
-            wanted = subscriptions.NewSubscription.model_validate(
-                {"subscription_id": subscription_id, "event_types": list(event_types), "start": start}
-            )
+            given = {"subscription_id": subscription_id, "event_types": list(event_types), "start": start}
+            wanted = read_input(subscriptions.add, given)
             await self.call(subscriptions.add, wanted)

@@ -34,8 +34,13 @@ SELECT 'table', relname, format('%s security %s%s persistence %s owner %s option
        {GRANTS.format(acl="coalesce(owner.relacl, acldefault('r', owner.id))")})
   FROM relation AS owner WHERE relkind IN ('r', 'p', 'v', 'm', 'f')
 UNION ALL
-SELECT 'sequence', relname, {GRANTS.format(acl="coalesce(owner.relacl, acldefault('s', owner.id))")}
-  FROM relation AS owner WHERE relkind = 'S'
+SELECT 'sequence', relname, format('owner %s from %s by %s to %s cycle %s grants %s', relowner = owner.id, seqstart,
+       seqincrement, seqmax, seqcycle, {GRANTS.format(acl="coalesce(owner.relacl, acldefault('s', owner.id))")})
+  FROM relation AS owner JOIN pg_sequence ON seqrelid = owner.oid
+UNION ALL
+SELECT 'part', i.inhrelid::regclass::text, format('of %s %s', owner.relname, pg_get_expr(c.relpartbound, c.oid))
+  FROM pg_inherits i JOIN relation AS owner ON owner.oid = i.inhparent JOIN pg_class c ON c.oid = i.inhrelid
+ WHERE owner.relkind IN ('r', 'p')
 UNION ALL
 SELECT 'column', owner.relname || '.' || a.attname, format('%s %s%s%s%s default %s collation %s grants %s',
        format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity, a.attgenerated, a.attstorage,
@@ -48,7 +53,8 @@ SELECT 'constraint', r.relname || '.' || c.conname, format('%s %s', pg_get_const
   FROM pg_constraint c JOIN relation r ON r.oid = c.conrelid
  WHERE c.contype <> 'n' AND (c.conparentid = 0 OR c.contype <> 'f')
 UNION ALL
-SELECT 'index', relname, pg_get_indexdef(oid) FROM relation WHERE relkind IN ('i', 'I')
+SELECT 'index', relname, format('%s valid %s ready %s', pg_get_indexdef(oid), indisvalid, indisready)
+  FROM relation JOIN pg_index ON indexrelid = oid
 UNION ALL
 SELECT 'trigger', r.relname || '.' || t.tgname, format('%s %s', t.tgenabled, pg_get_triggerdef(t.oid))
   FROM pg_trigger t JOIN relation r ON r.oid = t.tgrelid WHERE NOT t.tgisinternal
@@ -67,30 +73,97 @@ UNION ALL
 SELECT 'function', p.oid::regprocedure::text, format('owner %s grants %s %s', p.proowner = owner.id,
        {GRANTS.format(acl="coalesce(p.proacl, acldefault('f', owner.id))")}, pg_get_functiondef(p.oid))
   FROM pg_proc p JOIN owner ON p.pronamespace = owner.space WHERE p.prokind <> 'a'
+UNION ALL
+SELECT DISTINCT o.type, o.identity, 'there'
+  FROM pg_depend d JOIN owner ON d.refclassid = 'pg_namespace'::regclass AND d.refobjid = owner.space
+ CROSS JOIN pg_identify_object(d.classid, d.objid, d.objsubid) AS o
+ WHERE d.classid <> 'pg_class'::regclass
+   AND NOT EXISTS (SELECT FROM pg_proc p WHERE d.classid = 'pg_proc'::regclass AND p.oid = d.objid AND p.prokind <> 'a')
 """
-# Settings that would switch a guard off for everyone who connects, and roles that no guard holds.
+# What beside the schema takes its guards away: settings for everyone who connects, roles that no guard holds, grants
+# that are to come, ways around the policies, and whatever would change how the statements of this program are read.
+NOT_OF_AN_EXTENSION = """NOT EXISTS (SELECT FROM pg_depend d
+                    WHERE d.classid = {catalogue}::regclass AND d.objid = {oid} AND d.deptype = 'e')"""
+FIRST_OWN_OID = 16384  # PostgreSQL's own objects have lower numbers
 OUTSIDE = f"""
 SELECT 'setting' AS kind, format('%s of %s', setting, coalesce(r.rolname, 'the database')) AS name, 'set' AS says
   FROM pg_db_role_setting s LEFT JOIN pg_roles r ON r.oid = s.setrole CROSS JOIN unnest(s.setconfig) AS setting
- WHERE setting ~ '^(session_replication_role|row_security|search_path|role|session_preload_libraries|mnemon\\.)'
+ WHERE setting ~ '^(session_replication_role|row_security|search_path|role|session_preload_libraries|mnemon\\.'
+                 '|local_preload_libraries|synchronous_commit|transform_null_equals)'
    AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
    AND (r.rolname IS NULL OR r.rolname IN ('{APP_ROLE}', current_user))
 UNION ALL
+SELECT 'setting', format('%s of the server', name), reset_val FROM pg_settings
+ WHERE (name, reset_val) IN (('session_replication_role', 'replica'), ('session_replication_role', 'local'),
+                             ('row_security', 'off'), ('synchronous_commit', 'off'), ('transform_null_equals', 'on'))
+UNION ALL
 SELECT 'event trigger', evtname, evtenabled::text FROM pg_event_trigger e
- WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = e.oid AND d.deptype = 'e')
+ WHERE {NOT_OF_AN_EXTENSION.format(catalogue="'pg_event_trigger'", oid="e.oid")}
+UNION ALL
+SELECT 'default grants', format('of %s', a.defaclrole::regrole), a.defaclacl::text
+  FROM pg_default_acl a JOIN pg_namespace n ON n.nspname = 'mnemon' AND n.nspowner = a.defaclrole
+ WHERE a.defaclnamespace = 0
+UNION ALL
+SELECT 'view', v.oid::regclass::text, 'open to {APP_ROLE}' FROM pg_class v
+ WHERE v.relkind IN ('v', 'm') AND v.relnamespace <> 'mnemon'::regnamespace
+   AND has_table_privilege('{APP_ROLE}', v.oid, 'SELECT') AND EXISTS (
+       SELECT FROM pg_rewrite w JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid
+         JOIN pg_class t ON d.refclassid = 'pg_class'::regclass AND t.oid = d.refobjid
+        WHERE w.ev_class = v.oid AND t.relnamespace = 'mnemon'::regnamespace)
+UNION ALL
+SELECT 'function', p.oid::regprocedure::text, 'runs as another and is open to {APP_ROLE}' FROM pg_proc p
+ WHERE p.prosecdef AND p.oid >= {FIRST_OWN_OID} AND p.pronamespace <> 'mnemon'::regnamespace
+   AND has_function_privilege('{APP_ROLE}', p.oid, 'EXECUTE')
+   AND has_schema_privilege(p.proowner, 'mnemon', 'USAGE')
+   AND {NOT_OF_AN_EXTENSION.format(catalogue="'pg_proc'", oid="p.oid")}
+UNION ALL
+SELECT 'function', p.oid::regprocedure::text, 'among those of PostgreSQL' FROM pg_proc p
+ WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.oid >= {FIRST_OWN_OID}
+   AND {NOT_OF_AN_EXTENSION.format(catalogue="'pg_proc'", oid="p.oid")}
+UNION ALL
+SELECT 'function', p.oid::regprocedure::text, 'of PostgreSQL, granted to {APP_ROLE}' FROM pg_proc p
+ CROSS JOIN aclexplode(p.proacl) AS a
+ WHERE p.oid < {FIRST_OWN_OID} AND (a.grantee = '{APP_ROLE}'::regrole OR a.grantee = 0 AND EXISTS (
+       SELECT FROM pg_init_privs i WHERE i.classoid = 'pg_proc'::regclass AND i.objoid = p.oid
+          AND NOT EXISTS (SELECT FROM aclexplode(i.initprivs) AS b WHERE b.grantee = 0)))
+UNION ALL
+SELECT 'operator', o.oid::regoperator::text, 'among those of PostgreSQL' FROM pg_operator o
+ WHERE o.oprnamespace = 'pg_catalog'::regnamespace AND o.oid >= {FIRST_OWN_OID}
+   AND {NOT_OF_AN_EXTENSION.format(catalogue="'pg_operator'", oid="o.oid")}
+UNION ALL
+SELECT 'cast', format('from %s to %s', c.castsource::regtype, c.casttarget::regtype), 'unknown' FROM pg_cast c
+ WHERE c.oid >= {FIRST_OWN_OID} AND {NOT_OF_AN_EXTENSION.format(catalogue="'pg_cast'", oid="c.oid")}
+UNION ALL
+SELECT 'grant', format('CREATE on schema %s', nspname), 'to {APP_ROLE}' FROM pg_namespace
+ WHERE nspname <> 'mnemon' AND has_schema_privilege('{APP_ROLE}', oid, 'CREATE')
+UNION ALL
+SELECT 'grant', 'CREATE on the database', 'to {APP_ROLE}'
+ WHERE has_database_privilege('{APP_ROLE}', current_database(), 'CREATE')
+UNION ALL
+SELECT 'grant', format('%s of setting %s', a.privilege_type, p.parname), 'to {APP_ROLE}'
+  FROM pg_parameter_acl p CROSS JOIN aclexplode(p.paracl) AS a WHERE a.grantee IN (0, '{APP_ROLE}'::regrole)
 UNION ALL
 SELECT 'role', rolname, 'super, bypassing, creating or replicating' FROM pg_roles
  WHERE rolname = '{APP_ROLE}' AND (rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb OR rolreplication)
 UNION ALL
-SELECT 'role', format('%s in %s', m.member::regrole, m.roleid::regrole), 'member' FROM pg_auth_members m
+SELECT 'role', format('%s in %s', m.member::regrole, m.roleid::regrole), 'member'
+  FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.member
+  JOIN pg_namespace n ON n.nspname = 'mnemon'
  WHERE m.member = '{APP_ROLE}'::regrole
+    OR m.roleid IN (n.nspowner, '{APP_ROLE}'::regrole) AND m.member <> n.nspowner AND NOT r.rolsuper
+       AND (coalesce(to_jsonb(m) ->> 'inherit_option', 'true') = 'true'
+            OR coalesce(to_jsonb(m) ->> 'set_option', 'true') = 'true')
 """
 SET_ASIDE = "ALTER SCHEMA mnemon RENAME TO mnemon_as_it_is"
 # Partitions are made as tenants come; each looks like the one that is made for comparison.
 PARTITION = re.compile(r"\b(events|event_payloads)_\d+(?=\b|_)")
 BOUND = re.compile(r"\(partition_id = \d+\)|FOR VALUES IN \('?\d+'?\)")
 # Made and dropped with the models that come into use.
-OF_A_MODEL = re.compile(r"\w+_near_[0-9a-f]{10}")
+OF_A_MODEL = re.compile(
+    r"CREATE INDEX (\w+_vectors)_near_[0-9a-f]{10} ON mnemon\.\1 USING hnsw "
+    r"\(\(\(embedding\)::(\w+\.)?halfvec\(\d+\)\) (\w+\.)?halfvec_cosine_ops\) "
+    r"WHERE \(model_id = '[^']*'::text\) valid \w ready \w"
+)
 
 Listing = dict[tuple[str, str], str]
 _expected: dict[tuple[str, int], Listing] = {}
@@ -106,7 +179,7 @@ async def listing(connection: Connection) -> Listing:
     return {
         (row["kind"], row["name"]): row["says"] or ""
         for row in rows
-        if not (row["kind"] == "index" and OF_A_MODEL.fullmatch(row["name"]))
+        if not (row["kind"] == "index" and OF_A_MODEL.fullmatch(row["says"]))
     }
 
 

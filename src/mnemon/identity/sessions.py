@@ -126,7 +126,9 @@ class Sessions:
         except jwt.ExpiredSignatureError:
             raise NotAuthenticated("This session has expired: log in again.") from None
         except (jwt.InvalidTokenError, ValueError, AttributeError, TypeError):
-            raise NotAuthenticated("This is not a valid session: log in again.") from None
+            raise NotAuthenticated(
+                "This is neither a session nor an access token, which begins with mnm_: log in again."
+            ) from None
         return claims
 
     async def _account(self, tenant_id: UUID, user_id: UUID) -> AccountState | None:

@@ -23,6 +23,9 @@ SELECT r.doc_version_id, t.doc_version_id IS NULL AS missing,
            AND c.text IS DISTINCT FROM substr(t.text, c.start_offset + 1, c.end_offset - c.start_offset)) AS changed,
        (SELECT count(*) FROM mnemon.chunks c
          WHERE c.tenant_id = r.tenant_id AND c.doc_version_id = r.doc_version_id) AS chunks,
+       (SELECT count(*) FROM mnemon.chunks c
+         WHERE c.tenant_id = r.tenant_id AND c.doc_version_id = r.doc_version_id
+           AND (c.doc_id, c.active) IS DISTINCT FROM (r.doc_id, r.is_active)) AS strayed,
        r.chunk_count
   FROM mnemon.document_revisions r
   LEFT JOIN mnemon.revision_texts t ON t.tenant_id = r.tenant_id AND t.doc_version_id = r.doc_version_id
@@ -69,6 +72,8 @@ def _check_text(report: CheckReport, row: dict[str, Any]) -> None:
         report.find(where, "Its text is not the one that was hashed when it was read.")
     elif row["changed"]:
         report.find(where, f"{row['changed']} of its chunks are not what its text says there.")
+    if row["strayed"]:
+        report.find(where, f"{row['strayed']} of its chunks are not the document's, or not searched as it is.")
     if row["chunk_count"] is not None and row["chunk_count"] != row["chunks"]:
         report.find(where, f"It has {row['chunks']} chunks where {row['chunk_count']} were made.")
 

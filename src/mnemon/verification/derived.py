@@ -5,6 +5,7 @@ from typing import Any
 from mnemon.errors import Conflict
 from mnemon.log.partitions import Partition
 from mnemon.log.project.lens import Lens
+from mnemon.log.project.lens_states import LensStanding
 from mnemon.log.read.pattern import find_next
 from mnemon.verification.findings import CheckReport, VerifyTask
 
@@ -14,11 +15,12 @@ async def check_lenses(task: VerifyTask, report: CheckReport) -> None:
     known: dict[str, Any] = task.before.get("lenses", {})
     for standing in await task.parts.projector.list(task.tenant):
         lens = standing.lens
+        before = known.get(lens.name)
         if standing.status in ("outdated", "rebuilding"):
+            _check_version(report, standing, before)
             continue
         partitions = await task.parts.log.list_partitions(task.tenant)
         stored = await task.parts.projector.rows_hash(task.tenant, lens.name)
-        before = known.get(lens.name)
         if task.portion and before and await _stands(task, lens, partitions, before, stored.hex()):
             report.remembered[lens.name] = before
             continue
@@ -35,6 +37,18 @@ async def check_lenses(task: VerifyTask, report: CheckReport) -> None:
             )
         else:
             report.remembered[lens.name] = _remembered(lens, partitions, verified.stored_hash.hex())
+
+
+def _check_version(report: CheckReport, standing: LensStanding, before: dict[str, Any] | None) -> None:
+    """Rows of another version are about to be made anew, and then looked at; of an earlier one than before, never."""
+    if before:
+        report.remembered[standing.lens.name] = before
+    if before and standing.state and not standing.state.rebuilding and before["version"] == standing.lens.version:
+        report.find(
+            f"lens {standing.lens.name}",
+            f"Its rows are said to be of version {standing.state.version}, and were of {before['version']}: nobody "
+            "looks at them until they are made anew, as at the next start.",
+        )
 
 
 async def check_snapshots(task: VerifyTask, report: CheckReport) -> None:

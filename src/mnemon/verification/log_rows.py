@@ -1,6 +1,6 @@
 """Rows beside the log that its events tell of: heads, periods, event types, business keys, redactions, erasures."""
 
-from collections.abc import AsyncIterator, Iterable
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -9,14 +9,14 @@ from mnemon.log.events import MAIN, Event
 from mnemon.log.privacy import privacy_events as privacy
 from mnemon.log.privacy.seal import canonical
 from mnemon.log.proof.chain import digest
-from mnemon.log.read.streams import Stream
+from mnemon.log.read.streams import Filter, Stream
 from mnemon.log.types.builtin import PERIOD_CHANGED, TYPE_REGISTERED
 from mnemon.log.types.paths import values_at, without
 from mnemon.log.types.registry import CompiledType
 from mnemon.verification.events import VERIFIED
 from mnemon.verification.findings import CheckReport, VerifyTask
-
-PAGE = 1000
+from mnemon.verification.forgotten import check_forgotten
+from mnemon.verification.reads import PAGE, events_of, rows_of
 
 HEADS = """
 SELECT p.legal_entity FROM mnemon.partitions p
@@ -49,52 +49,58 @@ SELECT r.attested_by, encode(r.old_digest, 'hex') AS old, encode(r.new_digest, '
   FROM mnemon.redactions r JOIN mnemon.partitions p USING (tenant_id, partition_id)
  WHERE r.tenant_id = %s AND p.legal_entity = %s
 """
-ERASURES = """
-SELECT erasure_id FROM mnemon.erasures WHERE tenant_id = %s AND status IN ('key_destroyed', 'completed')
-"""
-LIVING = """
-SELECT subject_id FROM mnemon.subject_keys WHERE tenant_id = %s AND subject_id = ANY(%s) AND wrapped_key IS NOT NULL
-"""
-KEYLESS = """
-SELECT DISTINCT subject_id FROM mnemon.event_subjects s WHERE tenant_id = %s AND NOT EXISTS (
-    SELECT FROM mnemon.subject_keys k WHERE k.tenant_id = s.tenant_id AND k.subject_id = s.subject_id) LIMIT 100
-"""
 
-RESULT = "SELECT event_id, findings FROM mnemon.verification_results WHERE tenant_id = %s"
+RESULT = "SELECT event_id, findings, verified_at, complete_at FROM mnemon.verification_results WHERE tenant_id = %s"
+# A row is written right before its event.
+AT_ONCE = timedelta(minutes=1)
 
 
 async def check_log_rows(task: VerifyTask, report: CheckReport) -> None:
     names = [one.legal_entity for one in await task.parts.log.list_partitions(task.tenant)]
-    for row in await _rows(task, HEADS):
+    for row in await rows_of(task, HEADS):
         report.find(row["legal_entity"], "The head says another time than its last event.")
     await _check_types(task, report)
     for name in names:
         await _check_periods(task, report, name)
         await _check_redactions(task, report, name)
         await _check_business_keys(task, report, name)
-    for row in await _rows(task, OUT_OF_PLACE):
+    for row in await rows_of(task, OUT_OF_PLACE):
         report.find(row["legal_entity"] or "keys", f"{row['amount']} keys name events that are not there.")
-    await _check_erasures(task, report, names)
+    await check_forgotten(task, report, names)
     await _check_last_result(task, report)
 
 
 async def _check_last_result(task: VerifyTask, report: CheckReport) -> None:
     """The row that `/ready` looks at, with the event that was recorded beside it; twice, as another may record one."""
     report.checked += 1
+    stream = Stream.of_type(VERIFIED.type)
     for _ in range(2):
-        rows = await _rows(task, RESULT)
-        page = await task.parts.log.read_page(task.tenant, Stream.of_type(VERIFIED.type), direction="backward", limit=1)
-        if [(row["event_id"], row["findings"]) for row in rows] == [(e.id, e.data["findings"]) for e in page.events]:
+        rows = await rows_of(task, RESULT)
+        page = await task.parts.log.read_page(task.tenant, stream, direction="backward", limit=1)
+        told = [(event.id, event.data["findings"]) for event in page.events]
+        same = [(row["event_id"], row["findings"]) for row in rows] == told
+        if same and all([await _when_told(task, row) for row in rows]):
             return
     report.find("last verification", "Its result is not what its event tells.")
 
 
+async def _when_told(task: VerifyTask, row: dict[str, Any]) -> bool:
+    """Whether verifications were recorded when the row says that the last one, and the last whole one, took place."""
+    for at, whole in ((row["verified_at"], False), (row["complete_at"], True)):
+        if at is not None:
+            near = Filter(recorded_from=at - AT_ONCE, recorded_to=at + AT_ONCE)
+            page = await task.parts.log.read_page(task.tenant, Stream.of_type(VERIFIED.type), near, limit=100)
+            if not any(event.data["complete"] or not whole for event in page.events):
+                return False
+    return True
+
+
 async def _check_periods(task: VerifyTask, report: CheckReport, name: str) -> None:
     told: dict[str, tuple[str, str, str]] = {}
-    async for event in _events(task, name, PERIOD_CHANGED.type):
+    async for event in events_of(task, name, PERIOD_CHANGED.type):
         data = event.data
         told[data["name"]] = data["starts_on"], data["ends_on"], data["status"]
-    rows = await _rows(task, PERIODS, name)
+    rows = await rows_of(task, PERIODS, name)
     there = {row["name"]: (row["starts_on"], row["ends_on"], row["status"]) for row in rows}
     report.checked += len(there)
     for one in sorted(told.keys() | there.keys()):
@@ -104,11 +110,11 @@ async def _check_periods(task: VerifyTask, report: CheckReport, name: str) -> No
 
 async def _check_types(task: VerifyTask, report: CheckReport) -> None:
     told: dict[tuple[str, int], list[Any]] = {}
-    async for event in _events(task, MAIN, TYPE_REGISTERED.type):
+    async for event in events_of(task, MAIN, TYPE_REGISTERED.type):
         declared = event.data["declaration"]
         told.setdefault((declared["type"], declared["schema_version"]), []).append(declared)
     there: dict[tuple[str, int], list[Any]] = {}
-    for row in await _rows(task, TYPES):
+    for row in await rows_of(task, TYPES):
         there.setdefault((row["type"], row["schema_version"]), []).append(orjson.loads(row["declaration"]))
     report.checked += len(there)
     for one in sorted(told.keys() | there.keys()):
@@ -118,9 +124,9 @@ async def _check_types(task: VerifyTask, report: CheckReport) -> None:
 
 async def _check_redactions(task: VerifyTask, report: CheckReport, name: str) -> None:
     told = {}
-    async for event in _events(task, name, privacy.PAYLOAD_REDACTED.type):
+    async for event in events_of(task, name, privacy.PAYLOAD_REDACTED.type):
         told[event.id] = event.data["old_digest"], event.data["new_digest"]
-    there = {row["attested_by"]: (row["old"], row["new"]) for row in await _rows(task, REDACTIONS, name)}
+    there = {row["attested_by"]: (row["old"], row["new"]) for row in await rows_of(task, REDACTIONS, name)}
     report.checked += len(there)
     for one in sorted(told.keys() | there.keys()):
         if told.get(one) != there.get(one):
@@ -132,13 +138,13 @@ async def _check_business_keys(task: VerifyTask, report: CheckReport, name: str)
     lasting = 0
     for compiled in await _keyed_types(task):
         batch: list[Event] = []
-        async for event in _events(task, name, compiled.declaration.type, opened=False):
+        async for event in events_of(task, name, compiled.declaration.type, opened=False):
             batch.append(event)
             if len(batch) == PAGE:
                 lasting += await _compare_keys(task, report, name, compiled, batch)
                 batch = []
         lasting += await _compare_keys(task, report, name, compiled, batch)
-    row = (await _rows(task, LASTING, name))[0]
+    row = (await rows_of(task, LASTING, name))[0]
     if row["lasting"] != lasting:
         report.find(name, f"There are {row['lasting']} lasting keys where the events call for {lasting}.")
 
@@ -160,7 +166,7 @@ async def _compare_keys(
         if event.payload_text is not None:
             key, content = _key_of(event, compiled)
             wanted.setdefault(key, (content, event.sequence))
-    rows = await _rows(task, KEYS, name, list(wanted))
+    rows = await rows_of(task, KEYS, name, list(wanted))
     there = {bytes(row["key"]): (bytes(row["content"]), row["sequence"]) for row in rows}
     report.checked += len(wanted)
     for key, (content, sequence) in wanted.items():
@@ -178,43 +184,3 @@ def _key_of(event: Event, compiled: CompiledType) -> tuple[bytes, bytes | None]:
     plain = without(data, compiled.personal_paths) if compiled.personal_paths else data
     as_recorded = digest((event.payload_text or "").encode()) == event.payload_digest
     return digest(b"business\n" + canonical([event.type, values])), digest(canonical(plain)) if as_recorded else None
-
-
-async def _check_erasures(task: VerifyTask, report: CheckReport, names: Iterable[str]) -> None:
-    erased: dict[str, str] = {}
-    readmitted: set[str] = set()
-    for name in names:
-        async for event in _events(task, name, privacy.SUBJECT_ERASED.type):
-            erased[event.data["erasure_id"]] = event.data["subject_id"]
-        async for event in _events(task, name, privacy.SUBJECT_READMITTED.type):
-            readmitted.add(event.data["subject_id"])
-    there = {row["erasure_id"] for row in await _rows(task, ERASURES)}
-    report.checked += len(there)
-    for one in sorted(there ^ erased.keys()):
-        report.find(f"erasure {one}", "Its record and the log do not agree that it took place.")
-    gone = [subject for subject in erased.values() if subject not in readmitted]
-    for row in await _rows(task, LIVING, gone):
-        report.find(f"person {row['subject_id']}", "They were erased, and have a key again that no event tells of.")
-    for row in await _rows(task, KEYLESS):
-        report.find(f"person {row['subject_id']}", "Their key is gone, and no erasure tells why.")
-
-
-async def _events(task: VerifyTask, name: str, kind: str, *, opened: bool = True) -> AsyncIterator[Event]:
-    """The events of a type in order. Sealed ones for what was hashed: no reader has lifted them to a newer version."""
-    reader = task.parts.log.reader
-    after = 0
-    while True:
-        async with reader.transaction(task.tenant) as connection:
-            page = await reader.page_in(
-                connection, task.tenant, Stream.of_type(kind), legal_entity=name, start=after, limit=PAGE
-            )
-        for event in await reader.open(task.tenant, page) if opened else page:
-            yield event
-        if len(page) < PAGE:
-            return
-        after = page[-1].sequence
-
-
-async def _rows(task: VerifyTask, statement: str, *values: Any) -> list[dict[str, Any]]:
-    async with task.parts.database.transaction(task.tenant) as tx:
-        return await (await tx.execute(statement, (task.tenant, *values))).fetchall()

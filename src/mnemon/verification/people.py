@@ -34,6 +34,7 @@ PAGE = 1000
 class _Told:
     """What the log says there is: rows by their ids, each with the columns that events tell."""
 
+    added: bool = False
     tenant: str | None = None
     users: dict[str, dict[str, Any]] = field(default_factory=dict)
     tokens: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -44,7 +45,7 @@ class _Told:
         data = event.data
         match event.type:
             case identity.TENANT_ADDED.type:
-                self.tenant = data.get("seal")
+                self.added, self.tenant = True, data.get("seal")
             case identity.USER_ADDED.type:
                 self.users[data["user_id"]] = {"role": data["role"], "disabled": False, "seal": data.get("seal")}
             case identity.TOKEN_ADDED.type:
@@ -84,6 +85,8 @@ async def check_people(task: VerifyTask, report: CheckReport) -> None:
         links = await (await tx.execute(OPEN_LINKS, (task.tenant,))).fetchall()
         approvals = await (await tx.execute(APPROVALS, (task.tenant,))).fetchall()
     report.checked += 1 + len(users) + len(tokens) + len(links) + len(approvals)
+    if not told.added:
+        report.find("tenant", "No event tells that it was added.")
     if tenant is None or (told.tenant is not None and told.tenant != tenant["seal"]):
         report.find("tenant", "Its row is gone, or its names were changed.")
     _compare(report, "user", told.users, {row["id"]: row for row in users})

@@ -8,7 +8,7 @@ from mnemon.errors import InvalidRequest
 # By how the ids begin.
 SHOWN_BY = {
     "evt_": "`mnemon events list` and `mnemon events commitments` show them",
-    "uid_": "`mnemon artifact list` shows them",
+    "uid_": "`mnemon artifact show TITLE` shows it",
     "rev_": "`mnemon artifact revisions UID` shows them",
 }
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemon.cli.binding.bind import command, tenant_named
+from mnemon.cli.binding.bind import call, command, tenant_named
+from mnemon.cli.context import run_async
 from mnemon.cli.output import say, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.operations import users
@@ -30,6 +31,18 @@ def only(**why: str) -> Differences:
     """A command that changes one thing says by its name which."""
     names = ("name", "role", "disabled", "password")
     return {name: Differs(why.get(name, "Another command changes it.")) for name in names}
+
+
+def _whose_link(values: dict[str, Any], tenant: str) -> dict[str, Any]:
+    """Where there is one person, nobody else can be meant."""
+    if values["user"] is not None:
+        return values
+    page: users.UserPage = run_async(call(users.list_users, tenant, users.PeoplePageAsked(limit=4)))
+    known = [one.email for one in page.items if one.disabled_at is None]
+    if len(known) != 1:
+        named = f", such as mnemon user link {known[0]}" if known else ""
+        raise InvalidRequest(f"Say whose link it is{named}; `mnemon user list` shows everybody.")
+    return values | {"user": known[0]}
 
 
 def print_users(page: users.UserPage) -> None:
@@ -98,6 +111,7 @@ command(
     example="mnemon user enable ana@example.org",
 )  # fmt: skip
 command(
-    app, "link", users.link_user, lambda made: say(made.url), arguments=["user"],
+    app, "link", users.link_user, lambda made: say(made.url), arguments=["user"], prepare=_whose_link,
+    differences={"user": Differs("Where there is one person, nobody else can be meant.", default=None)},
     example="mnemon user link ana@example.org",
 )  # fmt: skip

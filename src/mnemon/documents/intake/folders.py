@@ -8,6 +8,9 @@ from pathlib import Path
 from mnemon.documents.extraction.kinds import EXTENSIONS, PICTURES
 from mnemon.documents.extraction.recognition.tesseract import HOW_TO_GET_IT, is_installed
 
+# Many messages in one file; a single one is .eml.
+MAIL_ARCHIVES = frozenset({".mbox", ".mbx", ".mboxrd"})
+
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
@@ -52,6 +55,8 @@ def _checked(found: FoundFile) -> FoundFile:
         return replace(found, reason="there is no such file")
     if not path.is_file() or (path.is_symlink() and not found.named):
         return replace(found, reason="not a plain file")
+    if path.suffix.lower() in MAIL_ARCHIVES:
+        return replace(found, reason="an archive of mail; to take it in, `mnemon mail import FILE`")
     if path.suffix.lower() not in EXTENSIONS:
         return replace(found, reason=f"not one of {', '.join(EXTENSIONS)}")
     if EXTENSIONS[path.suffix.lower()] in PICTURES and not found.named and not is_installed():

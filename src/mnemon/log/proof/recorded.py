@@ -62,7 +62,7 @@ def record_faults(
         if place > len(kept):
             yield one.sequence, f"it was signed, but the file ends after {len(kept)} of {len(signed)}"
             break
-        if kept[place - 1].digest != one.digest:
+        if (kept[place - 1].digest, kept[place - 1].sequence) != (one.digest, one.sequence):
             yield one.sequence, "another one stands in its place in the file"
             break
     if len(kept) > len(signed) + 1:

@@ -5,7 +5,7 @@ from typing import Any, Required, TypedDict, Unpack
 from uuid import UUID
 
 from mnemon.ids import new_time_ordered_uuid
-from mnemon.memory.changing.change_events import Author, because, relations_as_data
+from mnemon.memory.changing.change_events import Author, because, object_id_of, relations_as_data
 from mnemon.memory.changing.checks import ChangeChecks
 from mnemon.memory.changing.drafts import (
     Draft,
@@ -15,7 +15,7 @@ from mnemon.memory.changing.drafts import (
     check_text,
     source_kind_of,
 )
-from mnemon.memory.objects import MARKDOWN, EmoType, Link, Parent, Place, SourceKind, clean_tags, name_of
+from mnemon.memory.objects import MARKDOWN, EmoType, Link, Parent, Place, SourceKind, clean_tags
 from mnemon.memory.sharing.scope import OF_NOBODY, MemoryScope
 
 
@@ -46,9 +46,7 @@ async def begin(
     check_text("content", content)
     for name, value in facets.items():
         check_facet(name, value)
-    identity = emo_id or (
-        name_of(tenant, place.world_id, place.branch, author.key) if author.key else new_time_ordered_uuid()
-    )
+    identity = emo_id or (object_id_of(tenant, place, author) if author.key else new_time_ordered_uuid())
     check_amount_of_facets(identity, len(facets))
     await checks.refuse_repeat(tenant, place, author)
     if emo_id is not None or author.key is not None:

@@ -52,7 +52,7 @@ def event_of(
         "branch": place.branch,
         "idempotency_key": key,
         "change_id": str(
-            change_id_of(tenant, place, author.key) if author.key else name_of(*_in(tenant, place), key, "change")
+            change_id_of(tenant, place, author) if author.key else name_of(*_in(tenant, place), key, "change")
         ),
     }
     entity = place.entity(emo_id)
@@ -132,9 +132,21 @@ def relations_as_data(parents: Sequence[Parent], links: Sequence[Link], prefix: 
     return {name: values for name, values in parts.items() if values}
 
 
-def change_id_of(tenant: UUID, place: Place, key: str) -> UUID:
-    """A change under a caller's key has the same id however often it is tried, and no other change can have it."""
-    return name_of(*_in(tenant, place), key, "keyed change")
+def change_id_of(tenant: UUID, place: Place, author: Author) -> UUID:
+    """A change under a caller's key has the same id however often it is tried, and no other change can have it.
+
+    A key is its user's own: what another does under the same one is another change."""
+    return name_of(*_in(tenant, place), author.reader.name, author.key, "keyed change")
+
+
+def object_id_of(tenant: UUID, place: Place, author: Author) -> UUID:
+    """Of a new object under a caller's key."""
+    return name_of(*_in(tenant, place), author.reader.name, author.key)
+
+
+def shared_change_id_of(tenant: UUID, place: Place, author: Author) -> UUID:
+    """As it was made when a key was everybody's, of a request that is repeated since."""
+    return name_of(*_in(tenant, place), author.key, "keyed change")
 
 
 def _in(tenant: UUID, place: Place) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from mnemon.errors import InvalidRequest
 from mnemon.log.store import EventLog
-from mnemon.memory.changing.change_events import Author, change_id_of, duplicate
+from mnemon.memory.changing.change_events import Author, change_id_of, duplicate, shared_change_id_of
 from mnemon.memory.objects import Link, Parent, Place
 from mnemon.memory.reading import Reading
 from mnemon.memory.sharing.hidden import version_of_others
@@ -13,7 +13,8 @@ from mnemon.memory.sharing.hidden import version_of_others
 CHANGE_MADE = """
 SELECT emo_id, emo_version FROM mnemon.emo_history
  WHERE tenant_id = %(tenant)s AND world_id = %(world)s AND branch = %(branch)s
-   AND (change_id = %(change_id)s OR idempotency_key = %(key)s)
+   AND (change_id = %(change_id)s
+        OR (change_id = %(shared)s OR idempotency_key = %(key)s) AND (readers IS NULL OR owner = %(owner)s))
  LIMIT 1
 """
 
@@ -29,10 +30,10 @@ class ChangeChecks:
         """A key that was used before stands for what it made."""
         if author.key is None:
             return
-        change_id = change_id_of(tenant, place, author.key)
         async with self._log.database.transaction(tenant) as connection:
             values = {"tenant": tenant, "world": place.world_id, "branch": place.branch}
-            values |= {"change_id": change_id, "key": author.key}
+            values |= {"change_id": change_id_of(tenant, place, author), "key": author.key}
+            values |= {"shared": shared_change_id_of(tenant, place, author), "owner": author.reader.name}
             row = await (await connection.execute(CHANGE_MADE, values)).fetchone()
         if row is not None:
             raise duplicate(row["emo_id"], row["emo_version"])

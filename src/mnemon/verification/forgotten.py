@@ -1,0 +1,184 @@
+"""Who was forgotten: the records of erasures and redactions, the keys of people and documents, and the erasure list."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+from mnemon.documents.events import PURGED
+from mnemon.log.errors import KeyUnavailable, SealBroken
+from mnemon.log.events import Event
+from mnemon.log.privacy import privacy_events as privacy
+from mnemon.log.privacy.subjects import context_of
+from mnemon.log.privacy.wrapping_keys import LocalKey
+from mnemon.verification.findings import NIGHTS, CheckReport, VerifyTask
+from mnemon.verification.reads import PAGE, events_of, rows_of
+
+ERASURES = """
+SELECT erasure_id, subject_id, reason, requested_by, decided_by FROM mnemon.erasures
+ WHERE tenant_id = %s AND status IN ('key_destroyed', 'completed')
+"""
+REDACTIONS = """
+SELECT attested_by, event_id, requested_by, decided_by FROM mnemon.redaction_requests
+ WHERE tenant_id = %s AND attested_by IS NOT NULL
+"""
+LIVING = """
+SELECT subject_id FROM mnemon.subject_keys WHERE tenant_id = %s AND subject_id = ANY(%s) AND wrapped_key IS NOT NULL
+"""
+KEYLESS = """
+SELECT DISTINCT subject_id FROM mnemon.event_subjects s WHERE tenant_id = %s AND NOT EXISTS (
+    SELECT FROM mnemon.subject_keys k WHERE k.tenant_id = s.tenant_id AND k.subject_id = s.subject_id) LIMIT 100
+"""
+DESTROYED = """
+SELECT subject_id, max(generation) AS generation, max(destroyed_at) AS at FROM mnemon.subject_keys
+ WHERE tenant_id = %s AND destroyed_at IS NOT NULL GROUP BY subject_id
+"""
+KEYS = """
+SELECT subject_id, generation, key_id, wrapped_key FROM mnemon.subject_keys
+ WHERE tenant_id = %(tenant)s AND wrapped_key IS NOT NULL
+   AND (subject_id, generation) > (%(subject)s, %(generation)s::int)
+   AND (%(number)s::int IS NULL OR created_at > %(since)s
+        OR abs(hashtextextended(subject_id, 0) %% %(nights)s) = %(number)s)
+ ORDER BY subject_id, generation LIMIT %(limit)s
+"""
+LISTED_LIVING = """
+SELECT subject_id, min(generation) AS generation FROM mnemon.subject_keys
+ WHERE tenant_id = %s AND subject_id = ANY(%s) AND wrapped_key IS NOT NULL GROUP BY subject_id
+"""
+# Where several homes have a list, each takes over what the others have listed when Mnemon starts there.
+NOTED = """
+SELECT bool_and(list_id = %(list)s) IS NOT FALSE AS only_one,
+       max(noted_until) FILTER (WHERE list_id = %(list)s) AS until
+  FROM mnemon.erasure_lists
+"""
+DOCUMENT = "document:"
+
+
+async def check_forgotten(task: VerifyTask, report: CheckReport, names: Iterable[str]) -> None:
+    told = await _told(task, names)
+    await _check_erasures(task, report, told)
+    await _check_redactions(task, report, told)
+    await _check_destroyed(task, report, told)
+    await _check_keys(task, report)
+    await _check_list(task, report)
+
+
+async def _told(task: VerifyTask, names: Iterable[str]) -> dict[str, list[Event]]:
+    """What the log tells of erasures and redactions, by type."""
+    kinds = (privacy.SUBJECT_ERASED, privacy.SUBJECT_READMITTED, privacy.ERASURE_REPEATED, privacy.PAYLOAD_REDACTED)
+    told: dict[str, list[Event]] = {one.type: [] for one in (*kinds, PURGED)}
+    for name in names:
+        for kind in told:
+            told[kind] += [event async for event in events_of(task, name, kind)]
+    return told
+
+
+async def _check_erasures(task: VerifyTask, report: CheckReport, told: dict[str, list[Event]]) -> None:
+    rows = await rows_of(task, ERASURES)
+    there = {row.pop("erasure_id"): row for row in rows}
+    erased = {
+        event.data["erasure_id"]: {
+            "subject_id": event.data["subject_id"],
+            "reason": event.data["reason"],
+            "requested_by": event.envelope["actor"]["id"],
+            "decided_by": event.envelope.get("approved_by"),
+        }
+        for event in told[privacy.SUBJECT_ERASED.type]
+    }
+    report.checked += len(there)
+    for one in sorted(there.keys() | erased.keys()):
+        if there.get(one) != erased.get(one):
+            report.find(f"erasure {one}", "Its record and the log do not agree: whether, whom, by whom, and why.")
+    readmitted = {event.data["subject_id"] for event in told[privacy.SUBJECT_READMITTED.type]}
+    gone = [row["subject_id"] for row in erased.values() if row["subject_id"] not in readmitted]
+    for row in await rows_of(task, LIVING, gone):
+        report.find(f"person {row['subject_id']}", "They were erased, and have a key again that no event tells of.")
+    for row in await rows_of(task, KEYLESS):
+        report.find(f"person {row['subject_id']}", "Their key is gone, and no erasure tells why.")
+
+
+async def _check_redactions(task: VerifyTask, report: CheckReport, told: dict[str, list[Event]]) -> None:
+    redacted = {
+        event.id: (event.data["event_id"], event.envelope["actor"]["id"], event.envelope.get("approved_by"))
+        for event in told[privacy.PAYLOAD_REDACTED.type]
+    }
+    for row in await rows_of(task, REDACTIONS):
+        report.checked += 1
+        if redacted.get(row["attested_by"]) != (row["event_id"], row["requested_by"], row["decided_by"]):
+            report.find(f"redaction of {row['event_id']}", "Its record is not what its event tells.")
+
+
+async def _check_destroyed(task: VerifyTask, report: CheckReport, told: dict[str, list[Event]]) -> None:
+    """Who takes a key away forgets somebody whom nobody asked to forget."""
+    kinds = (privacy.SUBJECT_ERASED, privacy.ERASURE_REPEATED)
+    known = {event.data["subject_id"] for kind in kinds for event in told[kind.type]}
+    known |= {f"{DOCUMENT}{event.data['doc_id']}" for event in told[PURGED.type]}
+    for row in await rows_of(task, DESTROYED):
+        report.checked += 1
+        if row["subject_id"] not in known:
+            report.find(f"person {row['subject_id']}", "Their key was destroyed, and no event tells of it.")
+
+
+async def _check_keys(task: VerifyTask, report: CheckReport) -> None:
+    """A key that does not open forgets somebody too. One that a service has wrapped is looked at when it is used."""
+    async for row in _keys(task):
+        report.checked += 1
+        try:
+            wrapper = await task.parts.privacy.keys.ring.find(row["key_id"])
+            if isinstance(wrapper, LocalKey):
+                await wrapper.unwrap(row["wrapped_key"], context_of(task.tenant, row["subject_id"]))
+        except SealBroken:
+            report.find(f"person {row['subject_id']}", "Their key was changed: what it sealed cannot be read any more.")
+        except KeyUnavailable as failure:
+            report.find("keys", failure.message)
+            return
+
+
+async def _keys(task: VerifyTask) -> AsyncIterator[dict[str, Any]]:
+    portion = task.portion
+    values: dict[str, Any] = {
+        "tenant": task.tenant,
+        "subject": "",
+        "generation": 0,
+        "number": portion.number if portion else None,
+        "since": portion.since if portion else None,
+        "nights": NIGHTS,
+        "limit": PAGE,
+    }
+    while True:
+        async with task.parts.database.transaction(task.tenant) as tx:
+            rows = await (await tx.execute(KEYS, values)).fetchall()
+        for row in rows:
+            yield row
+        if len(rows) < PAGE:
+            return
+        values |= {"subject": rows[-1]["subject_id"], "generation": rows[-1]["generation"]}
+
+
+async def _check_list(task: VerifyTask, report: CheckReport) -> None:
+    """A restore forgets again whom the list names: all who were forgotten, and nobody else."""
+    listed = task.parts.privacy.erasure_list
+    if listed is None:
+        return
+    if not await asyncio.to_thread(listed.exists):
+        report.find("erasure list", f"{listed.where} is gone: a restore would bring back who was forgotten.")
+        return
+    entries = await asyncio.to_thread(lambda: [one for one in listed.entries() if one.tenant_id == task.tenant])
+    named = {(one.subject_id, one.generation) for one in entries}
+    async with task.parts.database.owner() as owner:
+        noted = await (await owner.execute(NOTED, {"list": await asyncio.to_thread(listed.list_id)})).fetchone()
+    assert noted is not None
+    for row in await rows_of(task, DESTROYED):
+        report.checked += 1
+        due = noted["only_one"] or (noted["until"] and row["at"] <= noted["until"])
+        if due and (row["subject_id"], row["generation"]) not in named:
+            report.find(f"person {row['subject_id']}", "They were forgotten, and the erasure list does not name them.")
+    newest: dict[str, int] = {}
+    for subject, generation in named:
+        newest[subject] = max(generation, newest.get(subject, 0))
+    for row in await rows_of(task, LISTED_LIVING, list(newest)):
+        if row["generation"] <= newest[row["subject_id"]]:
+            report.find(
+                f"person {row['subject_id']}",
+                "The erasure list names them, and they have a key: the next start destroys it. Who did not ask for "
+                "that takes the line out of the list.",
+            )
