@@ -89,6 +89,24 @@ async def test_the_head_stays_where_it_is_from_page_to_page(page: Page, house: d
     assert all(one == seen[0] for one in seen), seen
 
 
+async def test_the_keyboard_goes_into_a_source_and_a_menu_and_back(page: Page, house: dict[str, str]) -> None:
+    await page.goto("/?question=How+long+are+bookings+kept%3F", wait_until="networkidle")
+    first = page.locator(".answer .cite").first
+    await first.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#beside .heading a")).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(page.locator("#beside")).to_be_hidden()
+    await expect(first).to_be_focused()
+    await page.focus("header summary")
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Tab")
+    await expect(page.locator(".more a:visible").first).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(page.locator("header summary")).to_be_focused()
+    assert await page.locator(".more[open]").count() == 0
+
+
 async def test_letters_of_our_own_are_there_from_the_second_page_on(page: Page, house: dict[str, str]) -> None:
     """The first may have come before them: then it stays as it is, and nothing moves."""
     await page.goto("/help")
