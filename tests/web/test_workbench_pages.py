@@ -59,6 +59,13 @@ async def send(client: httpx.AsyncClient, whose: Person, path: str, status: int 
     return str(answer.headers.get("location", answer.text))
 
 
+async def test_every_operation_that_only_reads_and_needs_nothing_answers_on_the_workbench(see: See) -> None:
+    for group in WORKBENCH.values():
+        for one in group:
+            if one.read_only and not any(field.is_required() for field in one.input.model_fields.values()):
+                assert 'role="alert"' not in await see(f"/workbench/{one.name}?asked=1"), one.name
+
+
 async def test_every_operation_on_the_workbench_has_a_form_with_all_its_fields(
     client: httpx.AsyncClient, see: See, user: Person
 ) -> None:
