@@ -43,7 +43,7 @@ EVENT_KEYS = {
     "subject",
     "kind",
 }
-NAME = re.compile(r"(\d{3})_(en|de)_([a-z-]+)")
+NAME = re.compile(r"(\d{3,4})_(en|de)_([a-z-]+)")
 
 
 def is_date(value: object) -> bool:
@@ -142,7 +142,7 @@ def main(folder: Path) -> int:
         text = text_path.read_text(encoding="utf-8")
         faults += [f"{path.name}: {fault}" for fault in check_document(path, document, text)]
         documents[path.stem] = document
-        numbers[path.stem[:3]] += 1
+        numbers[path.stem.partition("_")[0]] += 1
         for event in document.get("events", []):
             if event.get("id") in events:
                 faults.append(f"{path.name}: id {event.get('id')} is used twice")

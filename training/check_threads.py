@@ -37,7 +37,7 @@ def faults(number: str, place: int, thread: dict[str, Any]) -> list[str]:
     split = SPLITS[place % 3] if place < DEALT_OUT else "train"
     if thread["split"] != split or thread["outcome"] not in OUTCOMES:
         found.append("split or outcome")
-    if thread["language"] not in ("en", "de") or not 3 <= len(messages) <= 9:
+    if thread["language"] not in ("en", "de") or not 3 <= len(messages) <= 14:
         found.append("language or number of messages")
     if not all(thread[key] for key in ("kind", "list", "subject")) or thread["chairs"] != list(
         dict.fromkeys(thread["chairs"])

@@ -98,7 +98,10 @@ async def on_the_bus(mnemon: Mnemon) -> AsyncIterator[None]:
     tasks = [asyncio.create_task(publisher.run())]
     if queue := mnemon.settings.bus_inbound_queue:
         tenant = await tenant_by_slug(mnemon.database, mnemon.settings.bus_inbound_tenant)
-        tasks.append(asyncio.create_task(receive_for_ever(mnemon.log, carrier, queue, tenant.tenant_id)))
+        receiving = receive_for_ever(
+            mnemon.log, carrier, queue, tenant.tenant_id, mnemon.settings.request_max_bytes
+        )  # fmt: skip
+        tasks.append(asyncio.create_task(receiving))
     try:
         yield
     finally:

@@ -201,7 +201,8 @@ async def test_nothing_secret_lies_plain_in_the_bucket(machines: Machines) -> No
         BackupKeys(machines.shared("one")).renew()
         asked = await one.privacy.erasures.request(tenant, "m-1", reason="subject_request", requested_by="u-1")
         await one.privacy.erasures.approve(tenant, asked.erasure_id, approved_by="u-2")
-    secret = [key for key in machines.objects() if "/checkpoints/" not in key]
+    plain_places = ("/checkpoints/", "/databases/")
+    secret = [key for key in machines.objects() if not any(place in key for place in plain_places)]
     names = {key.split("/", 1)[1] for key in secret}
     assert names >= {
         "keys/checkpoint-0001.key", "keys/privacy-0001.key", "keys/backup-0001.key", "keys/session.key",
@@ -213,6 +214,32 @@ async def test_nothing_secret_lies_plain_in_the_bucket(machines: Machines) -> No
         assert content.startswith(b"mnemon/sealed/1 ")
         for plain in (b"PRIVATE KEY", b"m-1", str(tenant).encode()):
             assert plain not in content
+
+
+async def test_who_destroys_old_keys_leaves_those_of_another_database_that_shares_the_home(
+    machines: Machines, second_server: ExternalServer, store: ObjectStore, tmp_path: Path
+) -> None:
+    """Two installations between which tenants move."""
+    others = Machines(second_server, store, tmp_path / "others")
+
+    async def can_read(there: Machines) -> bool:
+        async with there.started("afresh") as (mnemon,):
+            tenant = await main_of(mnemon)
+            return [one.data["name"] async for one in mnemon.log.scan(tenant) if one.type == JOINED.type] == ["Ada"]
+
+    async with machines.started("one") as (one,), others.started("two") as (two,):
+        for gateway in (one, two):
+            tenant = await main_of(gateway)
+            await gateway.log.register_type(tenant, JOINED, ADA)
+            await gateway.log.append(tenant, [joined("m-1", "Ada")])
+        for _ in range(2):
+            done = await one.privacy.rotate(discard=True)
+            assert not done.discarded and not done.backup_keys_discarded and len(done.shared_with) == 1
+        assert await can_read(machines) and await can_read(others)
+        assert not (await two.privacy.rotate()).shared_with
+        assert len((await one.privacy.rotate(discard=True)).discarded) == 2
+        assert await one.privacy.other_databases() and await two.privacy.other_databases()
+    assert await can_read(machines) and await can_read(others)
 
 
 async def test_a_change_of_the_signing_key_is_known_to_both_and_said_by_the_old_one(machines: Machines) -> None:

@@ -147,3 +147,73 @@ async def test_a_denial_in_another_section_denies_nothing(database: Database, te
     answer = await ask(database, log, tenant, "How much would a new autoclave cost?")
     assert ("answer", "", cost) in roles(answer)
     assert not [one for one in answer.sentences if one.role == "denied" and one.text == cost]
+
+
+def mail(number: int, day: str, who: str, words: str) -> str:
+    return (
+        f"From: {who}\nTo: list@club.example\nSubject: {'Re: ' if number else ''}Boat trailer\n"
+        f"Date: {day} Oct 2026 09:00:00 +0000\nMessage-ID: <t{number}@club.example>\n\n{words}\n"
+    )
+
+
+TRAILER = [
+    mail(0, "Mon, 05", "Marta <marta@club.example>", "Please send us an offer for a boat trailer."),
+    mail(1, "Tue, 06", "Karl <karl@heku.example>", "The trailer costs 5,400 EUR. Delivery takes six weeks."),
+    mail(2, "Wed, 07", "Marta <marta@club.example>", "> The trailer costs 5,400 EUR.\n\nThat is more than we have."),
+    mail(3, "Thu, 08", "Karl <karl@heku.example>", "We can lower the price to 4,950 EUR if you order in October."),
+    mail(
+        4,
+        "Fri, 09",
+        "Karl <karl@heku.example>",
+        "The trailer is ready. Our fax number has changed to 4711.",
+    ),
+]
+
+
+async def test_a_price_that_a_later_mail_of_the_thread_lowers_comes_after_the_lower_one(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    for number, one in enumerate(TRAILER):
+        await added(one, f"trailer-{number}.eml")
+    await added(TRAILER[3].replace("Boat trailer", "Rowing seats").replace("t3@", "s3@"), "seats.eml")
+    for number in range(12):
+        await added(f"# Price {number}\n\nThe boat number {number} costs {number}00 EUR.\n", f"price-{number}.md")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "What does the boat trailer cost?")
+    [lower, before] = answer.sentences[:2]
+    assert (lower.role, lower.note) == ("answer", "") and "4,950" in lower.text, roles(answer)
+    assert (before.role, before.note) == ("replaced", "Replaced on 8 October 2026:"), roles(answer)
+    assert "5,400" in before.text
+
+
+async def test_a_new_one_named_later_in_a_chat_stands_before_the_old_one(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    chat = (
+        "[12/10/2026, 09:00] Marta: the key box code is 4711\n[15/10/2026, 08:16] Jonas: done, the new code is 8352\n"
+    )
+    await added(chat, "chat.txt")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "What is the key box code?")
+    assert [("8352" in one.text, one.role) for one in answer.sentences[:2]] == [(True, "answer"), (False, "replaced")]
+
+
+async def test_a_price_in_a_column_with_its_currency_is_an_amount(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added("item,supplier,unit price EUR\nOars (pair),Croker,489.00\nLife jacket,Secumar,79.90\n", "prices.csv")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "How much did the oars cost?")
+    assert "489.00" in answer.text and "79.90" not in answer.text
+
+
+async def test_a_bound_and_a_lower_part_alter_no_figure(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    told = "The rent rises by no more than 3 percent a year."
+    others = "The tenant pays repairs of the rent shed up to 150 EUR. Lower the blade of the rent shed by hand."
+    await added(f"# Lease\n\n{told}\n\n{others}\n", "lease.md")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "By how much may the rent rise each year?")
+    assert roles(answer)[0] == ("answer", "", told), roles(answer)
+    assert "replaced" not in {one.role for one in answer.sentences}

@@ -11,7 +11,7 @@ import nats
 import orjson
 import pytest
 
-from mnemon.bus.carrier import DELIVERIES, BusCarrier, BusUnavailable
+from mnemon.bus.carrier import DELIVERIES, BusCarrier, BusUnavailable, EnvelopeTooLarge
 from mnemon.bus.nats_carrier import NatsCarrier
 from mnemon.bus.rabbitmq import RabbitCarrier
 from mnemon.bus.receiving import receive_for_ever
@@ -25,6 +25,7 @@ __all__ = ["events", "eventually"]
 
 pytestmark = pytest.mark.slow
 EXCHANGE = "copilot.events"
+TENANT = UUID(int=1)
 
 
 class Side:
@@ -66,15 +67,15 @@ async def side(request: pytest.FixtureRequest, tmp_path: Path, open_folder: Path
 
 async def test_what_was_confirmed_outlives_the_broker(side: Side) -> None:
     for number in range(5):
-        await side.carrier.publish("order.placed", f"id-{number}", orjson.dumps({"number": number}))
+        await side.carrier.publish(TENANT, "order.placed", f"id-{number}", orjson.dumps({"number": number}))
     await asyncio.to_thread(side.server.stop)
     with pytest.raises(BusUnavailable):
-        await asyncio.wait_for(side.carrier.publish("order.placed", "id-5", b"{}"), 120)
+        await asyncio.wait_for(side.carrier.publish(TENANT, "order.placed", "id-5", b"{}"), 120)
     await asyncio.to_thread(side.server.start)
     async with asyncio.timeout(300):
         while True:
             try:
-                await side.carrier.publish("order.placed", "id-5", orjson.dumps({"number": 5}))
+                await side.carrier.publish(TENANT, "order.placed", "id-5", orjson.dumps({"number": 5}))
                 break
             except BusUnavailable:
                 await asyncio.sleep(0.2)
@@ -143,7 +144,7 @@ async def test_what_the_owner_of_a_stream_has_set_stays(tmp_path: Path) -> None:
     with nats_server(tmp_path) as server:
         for number in range(2):
             carrier = NatsCarrier(server.url, EXCHANGE)
-            await carrier.publish("order.placed", f"id-{number}", b"{}")
+            await carrier.publish(TENANT, "order.placed", f"id-{number}", b"{}")
             await carrier.close()
             async with await nats.connect(server.url) as client:
                 streams = client.jetstream()
@@ -153,13 +154,34 @@ async def test_what_the_owner_of_a_stream_has_set_stays(tmp_path: Path) -> None:
         assert await server.count("MNEMON_EVENTS") == 2
 
 
+async def test_events_of_two_tenants_that_have_the_same_id_both_leave(tmp_path: Path) -> None:
+    with nats_server(tmp_path) as server:
+        carrier = NatsCarrier(server.url, EXCHANGE)
+        for tenant in (TENANT, UUID(int=2), TENANT):
+            await carrier.publish(tenant, "order.placed", "01HZZZZZZZZZZZZZZZZZZZZZZZ", str(tenant).encode())
+        await carrier.close()
+        assert await server.messages("MNEMON_EVENTS", 2) == [str(TENANT).encode(), str(UUID(int=2)).encode()]
+        assert await server.count("MNEMON_EVENTS") == 2, "the same event of the same tenant is taken once"
+
+
+async def test_what_is_too_large_for_the_broker_is_told_and_disturbs_nobody_else(tmp_path: Path) -> None:
+    with nats_server(tmp_path) as server:
+        carrier = NatsCarrier(server.url, EXCHANGE)
+        await carrier.publish(TENANT, "order.placed", "id-1", b"{}")
+        with pytest.raises(EnvelopeTooLarge, match="max_payload"):
+            await carrier.publish(TENANT, "order.placed", "id-2", b"x" * (1 << 20))
+        await carrier.publish(TENANT, "order.placed", "id-3", b"x" * 1_000_000)
+        await carrier.close()
+        assert await server.count("MNEMON_EVENTS") == 2
+
+
 async def test_queues_are_quorum_queues_that_get_what_they_want(open_folder: Path) -> None:
     import aio_pika
 
     with rabbit_server(open_folder / "rabbit") as rabbit:
         carrier = RabbitCarrier(rabbit.url, EXCHANGE, {"all": ["#"], "orders": ["order.*"]})
         for key in ("order.placed", "order.line.added", "report.published"):
-            await carrier.publish(key, key, b"{}")
+            await carrier.publish(TENANT, key, key, b"{}")
         await carrier.close()
         assert [await rabbit.count(name) for name in ("all", "orders")] == [3, 1]
         dead = f"{EXCHANGE}.dead"

@@ -40,7 +40,7 @@ class Kept:
         self.enough = asyncio.Event()
         self.wanted = 0
 
-    async def publish(self, routing_key: str, event_id: str, body: bytes) -> None:
+    async def publish(self, tenant: UUID, routing_key: str, event_id: str, body: bytes) -> None:
         if self.refuse > 0:
             self.refuse -= 1
             raise BusUnavailable("away")
@@ -184,6 +184,13 @@ async def test_while_the_tenant_is_not_open_nothing_is_asked_of_the_broker(
     assert brought == 2
 
 
+async def test_what_is_larger_than_a_request_may_be_is_refused(events: EventLog, tenant: UUID) -> None:
+    envelope = {"event_id": "x", "routing_key": TYPE.type, "data": {"number": 7, "note": "x" * 2_000}}
+    with pytest.raises(EnvelopeRefused, match="MNEMON_REQUEST_MAX_BYTES"):
+        await accept_envelope(events, tenant, orjson.dumps(envelope), most_bytes=2_000)
+    assert await accept_envelope(events, tenant, orjson.dumps(envelope), most_bytes=3_000) == "appended"
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -193,6 +200,8 @@ async def test_while_the_tenant_is_not_open_nothing_is_asked_of_the_broker(
         b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, "correlation_id": 5}',
         b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, "correlation_id": {"a": 1}}',
         b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, "timestamp": "yesterday"}',
+        b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, '
+        b'"timestamp": "0001-01-01T00:00:00+14:00"}',
         b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, "version": "new"}',
         b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, "entities": [{"entity_type": 5}]}',
         b'{"event_id": "x", "routing_key": "order.placed", "data": {"number": 7}, '

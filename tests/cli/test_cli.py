@@ -81,6 +81,12 @@ def test_tenants_are_separate(environment: dict[str, str]) -> None:
         (["user", "link", "nobody@example.org"], "NOT_FOUND", "There is no user nobody@example.org"),
         (["user", "list", "--tenant", "absent"], "NOT_FOUND", "There is no tenant 'absent'"),
         (["tenant", "add", "Bad Name"], "INVALID_REQUEST", "'Bad Name' is no short name"),
+        (
+            ["tenant", "move", "main", "--url", "https://two", "--to", "postgresql://o:pw@db-2/m"],
+            "INVALID_REQUEST",
+            "Everybody on this machine can read a password",
+        ),
+        (["tenant", "move", "main", "--url", "https://two"], "INVALID_REQUEST", "No address of the other database"),
         (["user", "add", "x@y.org", "--password"], "INVALID_REQUEST", "No password came on the standard input"),
         (["db", "restore", "/nonexistent.backup"], "BACKUP_FAILED", "There is no file /nonexistent.backup"),
     ],

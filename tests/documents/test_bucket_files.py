@@ -2,6 +2,8 @@
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -12,6 +14,7 @@ from mnemon.buckets import BucketAddress, BucketRefused, ObjectBucket, ObjectVer
 from mnemon.cli.bucket_backups import backup_from, backup_to
 from mnemon.documents.intake.choose_files import files_for
 from mnemon.documents.intake.files import Files
+from mnemon.documents.intake.sweep import Ages, sweep
 from mnemon.documents.purge import purge
 from mnemon.errors import BackupFailed, NotFound
 from mnemon.log.errors import ArchiveDamaged
@@ -67,6 +70,25 @@ async def test_a_document_goes_through_a_bucket(
     for copy in files_below(mnemon.files.blobs):
         copy.unlink()
     assert mnemon.files.intact_blob(tenant, content, "missing").read_text().startswith("Everyone")
+
+
+async def test_what_was_kept_before_there_was_a_bucket_is_brought_there_before_copies_are_removed(
+    store: ObjectStore, mnemon: Mnemon, ingested: Ingested, tenant: UUID, tmp_path: Path
+) -> None:
+    run = await ingested("Everyone books travel on their own.")
+    [(_, content, _)] = mnemon.files.blobs_of(tenant)
+    purged = "sha256:" + "ab" * 32
+    mnemon.files.keep(tenant, mnemon.files.take_copy(tenant, Path(__file__)).path, purged)
+    shared = files_for(mnemon.settings.model_copy(update={"blob_store": store.place}))
+    at_once: Any = SimpleNamespace(
+        database=mnemon.database, context=SimpleNamespace(files=shared), payload=Ages(orphan_hours=0, failed_hours=0)
+    )
+    await sweep(at_once)
+    assert files_below(shared.blobs) == [], "copies that were not asked for in a while are removed"
+    assert [one for _, one, _ in shared.blobs_of(tenant)] == [content], "and what was purged elsewhere stays gone"
+    fresh = files_of(tmp_path / "another-machine", store)
+    assert fresh.intact_blob(tenant, content, "missing").read_text().startswith("Everyone")
+    assert run["status"] == "succeeded"
 
 
 def versions(store: ObjectStore) -> list[str]:

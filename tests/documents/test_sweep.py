@@ -101,6 +101,27 @@ async def test_foreign_files_in_the_folders_are_left_alone(mnemon: Mnemon, tenan
     assert (stray / "notes.txt").exists() and blob.exists()
 
 
+async def test_files_of_tenants_that_are_elsewhere_are_left_alone(mnemon: Mnemon, tenant: UUID) -> None:
+    """Two installations share a bucket, so that tenants move between them."""
+    moved, unknown, own = new_uuid(), new_uuid(), tenant
+    async with mnemon.database.owner() as owner:
+        await owner.execute(
+            "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, 'left', 'moved', 'https://two')",
+            (moved,),
+        )
+    for one in (moved, unknown, own):
+        lost = mnemon.files.take_copy(one, Path(__file__))
+        mnemon.files.keep(one, lost.path, "sha256:" + "ab" * 32)
+        orphan(mnemon.files, one, 25)
+    await sweep_uploads(mnemon.database, mnemon.files, AGES)
+    await sweep_blobs(mnemon.database, mnemon.files, orphan_hours=0)
+    kept = {moved, unknown}
+    assert {one for one, _, _ in mnemon.files.blobs_of_tenants()} == kept
+    assert {one for one, _, age in mnemon.files.uploads_of_tenants()} >= kept
+    async with mnemon.database.owner() as owner:
+        await owner.execute("DELETE FROM mnemon.tenant_moves WHERE tenant_id = %s", (moved,))
+
+
 def test_the_sweep_comes_by_the_clock_with_the_ages_of_the_settings() -> None:
     schedules = document_schedules(Settings(upload_cleanup_ttl_hours=5, upload_failed_ttl_days=2))
     (schedule,) = (one for one in schedules if one.kind is SWEEP)

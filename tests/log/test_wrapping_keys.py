@@ -57,6 +57,16 @@ async def test_a_renewed_file_key_leaves_the_earlier_one_readable_until_it_is_di
     assert keys.discard_all_but({second.key_id}) == []
 
 
+async def test_what_another_database_may_need_is_not_discarded(home: Path) -> None:
+    keys = FileKeys(home)
+    ids = [(await keys.renew()).key_id for _ in range(4)]
+    newest = {ids[3]}
+    assert keys.discard_all_but(newest, [[], newest]) == [], "nobody knows which are its"
+    assert keys.discard_all_but(newest, [["arn:of-another-source"]]) == []
+    assert keys.discard_all_but(newest, [[ids[1]], newest]) == [ids[0]], "nor those that it takes next"
+    assert keys.discard_all_but(newest, [newest]) == ids[1:3]
+
+
 @pytest.mark.parametrize(
     ("given", "complaint"), [("not base64!", "is not base64"), (base64.b64encode(b"short").decode(), "holds 5 bytes")]
 )

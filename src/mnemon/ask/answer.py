@@ -20,13 +20,23 @@ from mnemon.ask.proven import ProvenSentence
 from mnemon.ask.query_log import record_question
 from mnemon.ask.quoting.composing import compose
 from mnemon.ask.quoting.judgement import shipped
+from mnemon.ask.quoting.moved import MAIL
+from mnemon.ask.quoting.needs import Need
 from mnemon.ask.quoting.remembering import candidates_of
-from mnemon.ask.quoting.surroundings import read_stretches
-from mnemon.ask.quoting.told import NOTHING_TOLD, read_told
+from mnemon.ask.quoting.surroundings import Stretch, read_stretches
+from mnemon.ask.quoting.told import NOTHING_TOLD, ToldEvents, read_told
 from mnemon.ask.quoting.weighed import PASSAGES, Weighed, weigh_statements
 from mnemon.ask.recall import Recall, Remembered, remember_nothing
 from mnemon.ask.refusal import MISSES, Refusal, refuse_no_proof, refuse_nothing_found, refuse_other_time, refuse_weak
 from mnemon.ask.search import Ranked, Searcher
+from mnemon.ask.translated import (
+    as_written,
+    asked_in_english,
+    asked_in_german_too,
+    german_as_english,
+    is_same_matter,
+    need_of_german,
+)
 from mnemon.ask.written import Written, write_answer
 from mnemon.documents.access import Reader, read_as
 from mnemon.errors import MnemonError
@@ -170,10 +180,12 @@ class Asking:
         if not task.cancelled() and (failure := task.exception()):
             log.warning("answer_failed", error=type(failure).__name__)
 
-    async def find(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters) -> Findings:
+    async def find(
+        self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters, misses: int = MISSES
+    ) -> Findings:
         """Documents and memory at once. Filters are of documents: with one set, memory is not asked."""
         searching = self._searcher.find(
-            tenant, question, filters, wanted=SHOWN, shown=slice(SHOWN), reader=Reader.of(actor), misses=MISSES
+            tenant, question, filters, wanted=SHOWN, shown=slice(SHOWN), reader=Reader.of(actor), misses=misses
         )
         if filters.applied():
             return Findings(*await searching, ())
@@ -218,6 +230,10 @@ class Asking:
         weighed = await self.weigh(tenant, reader, findings)
         if weighed.of_other_times:
             findings, weighed = await self._at_that_time(tenant, actor, findings, weighed)
+        elif not weighed.enough and not is_as_words(filters):
+            findings, weighed = await self._in_other_language(tenant, actor, findings, weighed)
+        if weighed.thread:
+            weighed = await self._with_later_messages(tenant, actor, findings.ranked, weighed, weighed.thread)
         ranked, hits = findings.ranked, findings.hits
         refusal: Refusal | None = None
         written = Written([], 0, "")
@@ -257,20 +273,63 @@ class Asking:
         again = await self.weigh(tenant, Reader.of(actor), found)
         return (found, again) if again.enough else (findings, weighed)
 
-    async def weigh(self, tenant: UUID, reader: Reader, findings: Findings) -> Weighed:
+    async def _with_later_messages(
+        self, tenant: UUID, actor: Actor, ranked: Ranked, weighed: Weighed, subject: str
+    ) -> Weighed:
+        """A later message of the thread says its new price or day in few of the question's words: it is looked for by
+        the subject."""
+        later = {"from_date": weighed.found[0].origin.written_at, "media_type": MAIL}
+        found = await self.find(
+            tenant, actor, f"{subject} {ranked.asked.question}", ranked.filters.model_copy(update=later)
+        )
+        stretches, _ = await self._around(tenant, Reader.of(actor), found.hits)
+        return weighed.with_later(stretches)
+
+    async def _in_other_language(
+        self, tenant: UUID, actor: Actor, findings: Findings, weighed: Weighed
+    ) -> tuple[Findings, Weighed]:  # fmt: skip
+        """Once more in the other language that is read, where nothing answers in the question's own: a German question
+        in English words, another one of what is written in German."""
+        question, filters = findings.ranked.asked.question, findings.ranked.filters
+        if weighed.need.german:
+            translated = asked_in_english(question)
+            found = await self.find(tenant, actor, translated, filters)
+            again = await self.weigh(tenant, Reader.of(actor), found, need_of_german(question, translated))
+        else:
+            found = await self.find(tenant, actor, asked_in_german_too(question), filters, misses=PASSAGES)
+            again = await self._weigh_german(tenant, Reader.of(actor), found, question)
+        return (found, again) if is_same_matter(again) else (findings, weighed)
+
+    async def _weigh_german(self, tenant: UUID, reader: Reader, found: Findings, question: str) -> Weighed:
+        """An English question beside the German of what was found, as English."""
+        ranked = replace(found.ranked, asked=replace(found.ranked.asked, question=question))
+        stretches, told = await self._around(tenant, reader, found.hits)
+        weighed = await self._weighed(ranked, german_as_english(stretches), told)
+        return as_written(weighed, stretches)
+
+    async def weigh(self, tenant: UUID, reader: Reader, findings: Findings, need: Need | None = None) -> Weighed:
         """Every statement in and around what was found."""
         ranked = findings.ranked
-        stretches, told = [], NOTHING_TOLD
-        if ranked.order:
-            async with self._searcher.database.transaction(tenant) as tx:
-                await read_as(tx, reader)
-                stretches = await read_stretches(tx, findings.hits[:PASSAGES])
-                told = await read_told(tx, stretches)
+        stretches, told = await self._around(tenant, reader, findings.hits if ranked.order else ())
+        return await self._weighed(ranked, [*stretches, *candidates_of(findings.remembered)], told, need)
+
+    async def _around(
+        self, tenant: UUID, reader: Reader, hits: Sequence[PassageHit]
+    ) -> tuple[list[Stretch], ToldEvents]:
+        if not hits:
+            return [], NOTHING_TOLD
+        async with self._searcher.database.transaction(tenant) as tx:
+            await read_as(tx, reader)
+            stretches = await read_stretches(tx, hits[:PASSAGES])
+            return stretches, await read_told(tx, stretches)
+
+    async def _weighed(
+        self, ranked: Ranked, stretches: Sequence[Stretch], told: ToldEvents, need: Need | None = None
+    ) -> Weighed:
         embedder = self._searcher.embedder_in_use(ranked.asked)
         return await weigh_statements(
-            ranked, [*stretches, *candidates_of(findings.remembered)], told, shipped(), embedder,
-            self._searcher.statement_reader,
-        )  # fmt: skip
+            ranked, stretches, told, shipped(), embedder, self._searcher.statement_reader, need
+        )
 
     async def _as_seen(self, tenant: UUID, reader: Reader, ranked: Ranked) -> Ranked:
         """With no more counted than the reader may see."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
+from uuid import UUID
 
 from mnemon.errors import MnemonError
 
@@ -15,6 +16,12 @@ class BusUnavailable(MnemonError):
     code = "BUS_UNAVAILABLE"
     status = 503
     retry = True
+
+
+class EnvelopeTooLarge(BusUnavailable):
+    """The broker takes no message of that size: it and what comes after it wait until its servers are told to."""
+
+    code = "ENVELOPE_TOO_LARGE"
 
 
 class EnvelopeRefused(MnemonError):
@@ -33,8 +40,9 @@ class BusCarrier(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def publish(self, routing_key: str, event_id: str, body: bytes) -> None:
-        """Return once the broker has confirmed that it has the envelope for good, or raise BusUnavailable."""
+    async def publish(self, tenant: UUID, routing_key: str, event_id: str, body: bytes) -> None:
+        """Return once the broker has confirmed that it has the envelope for good, or raise BusUnavailable. Two tenants
+        may have events of the same id: callers choose them."""
         ...
 
     async def receive(self, queue: str, handler: OnEnvelope) -> None:

@@ -3,13 +3,16 @@
 import asyncio
 import contextlib
 from typing import Any
+from uuid import UUID
 
 from mnemon.brokers import nats_connected, stream_declared
-from mnemon.bus.carrier import DELIVERIES, BusUnavailable, EnvelopeRefused, OnEnvelope
+from mnemon.bus.carrier import DELIVERIES, BusUnavailable, EnvelopeRefused, EnvelopeTooLarge, OnEnvelope
 
 STREAM, DEAD_STREAM = "MNEMON_EVENTS", "MNEMON_EVENTS_DEAD"
 CONFIRMED_WITHIN = 10.0
 PATIENCE = 2.0
+# What the headers of a message may take; the broker counts them too.
+HEADERS = 512
 
 
 class _NotTaken(Exception):
@@ -17,7 +20,8 @@ class _NotTaken(Exception):
 
 
 class NatsCarrier:
-    """An event's subject is the exchange's name and its routing key; its id keeps the broker from taking it twice."""
+    """An event's subject is the exchange's name and its routing key; its tenant and id keep the broker from taking it
+    twice."""
 
     name = "nats"
 
@@ -28,14 +32,26 @@ class NatsCarrier:
         self._client: Any = None
         self._turn = asyncio.Lock()
 
-    async def publish(self, routing_key: str, event_id: str, body: bytes) -> None:
+    async def publish(self, tenant: UUID, routing_key: str, event_id: str, body: bytes) -> None:
         try:
             streams = await self._opened()
-            subject, headers = f"{self._prefix}.{routing_key}", {"Nats-Msg-Id": event_id}
+            self._refuse_too_large(body)
+            subject, headers = f"{self._prefix}.{routing_key}", {"Nats-Msg-Id": f"{tenant}/{event_id}"}
             await streams.publish(subject, body, timeout=CONFIRMED_WITHIN, headers=headers)
+        except EnvelopeTooLarge:
+            raise
         except Exception as failure:
             await self.close()
             raise BusUnavailable(f"NATS does not confirm: {failure or type(failure).__name__}") from failure
+
+    def _refuse_too_large(self, body: bytes) -> None:
+        """Told here: a server that is sent more than it takes closes the connection, for all who use it."""
+        if len(body) + HEADERS > (most := self._client.max_payload):
+            raise EnvelopeTooLarge(
+                f"The envelope has {len(body):,} bytes, and NATS takes messages of {most:,}: raise max_payload of its "
+                "servers. Until then the envelope waits, and what comes after it.",
+                limit=most,
+            )
 
     async def receive(self, queue: str, handler: OnEnvelope) -> None:
         try:

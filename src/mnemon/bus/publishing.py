@@ -74,13 +74,17 @@ class BusPublisher:
     async def _send(self, event: Event) -> None:
         compiled = await self._events.registry.find(event.tenant_id, event.type, event.data_version)
         envelope = outward(event, compiled.declaration, personal=self._personal)
-        body, pause = orjson.dumps(envelope), 0.1
+        body, pause, told = orjson.dumps(envelope), 0.1, ""
         while True:
             try:
-                await self._carrier.publish(event.type, event.id, body)
+                await self._carrier.publish(event.tenant_id, event.type, event.id, body)
             except BusUnavailable as failure:
-                if pause == 0.1:
-                    log.warning("bus_lost", carrier=self._carrier.name, error=failure.message)
+                if failure.code != told:
+                    log.warning(
+                        "bus_lost", carrier=self._carrier.name, tenant_id=event.tenant_id, event_id=event.id,
+                        error=failure.message,
+                    )  # fmt: skip
+                told = failure.code
                 REFUSED.labels(self._carrier.name).inc()
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from mnemon.brokers import amqp_library
 from mnemon.bus.carrier import DELIVERIES, BusUnavailable, EnvelopeRefused, OnEnvelope
@@ -24,7 +25,7 @@ class RabbitCarrier:
         self._exchange: Any = None
         self._turn = asyncio.Lock()
 
-    async def publish(self, routing_key: str, event_id: str, body: bytes) -> None:
+    async def publish(self, tenant: UUID, routing_key: str, event_id: str, body: bytes) -> None:
         library = amqp_library()
         message = library.Message(
             body, message_id=event_id, content_type="application/json", app_id="mnemon",

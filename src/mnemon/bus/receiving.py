@@ -21,6 +21,8 @@ from mnemon.telemetry import counter, logger
 RECEIVED = counter("mnemon_bus_received", "Envelopes that came from a queue, by what became of them.", ["outcome"])
 BUS = Actor("system", "bus")
 PAUSE = 1.0
+# As of the body of a request.
+LARGEST = 1_048_576
 
 log = logger(__name__)
 
@@ -71,11 +73,16 @@ class InboundEnvelope(BaseModel):
         )
 
 
-async def accept_envelope(events: EventLog, tenant: UUID, body: bytes) -> str:
+async def accept_envelope(events: EventLog, tenant: UUID, body: bytes, most_bytes: int = LARGEST) -> str:
     """Append what an envelope says, to the tenant that the settings name; whatever it says of tenants is not asked.
 
     Its `event_id` is the idempotency key. What this log itself has sent comes back as known.
     """
+    if len(body) > most_bytes:
+        raise EnvelopeRefused(
+            f"The message has {len(body):,} bytes, more than MNEMON_REQUEST_MAX_BYTES ({most_bytes:,}).",
+            limit=most_bytes,
+        )
     envelope = InboundEnvelope.read(body)
     known = await _event_of(events, tenant, envelope)
     if known is not None and known.actor_id != BUS.id:
@@ -90,6 +97,8 @@ async def accept_envelope(events: EventLog, tenant: UUID, body: bytes) -> str:
         [appended] = await events.append(tenant, [envelope.as_new_event(routing_key)])
     except EnvelopeRefused:
         raise
+    except OverflowError as refusal:
+        raise EnvelopeRefused(f"Envelope {envelope.event_id} has a moment that no calendar has.") from refusal
     except MnemonError as refusal:
         if refusal.status >= 500 or refusal.retry:
             raise
@@ -124,10 +133,12 @@ async def _refuse_other_content(events: EventLog, known: Event, routing_key: str
         raise Conflict(f"{envelope.event_id} came before with other content.", event_id=envelope.event_id)
 
 
-async def receive_for_ever(events: EventLog, carrier: BusCarrier, queue: str, tenant: UUID) -> None:
+async def receive_for_ever(
+    events: EventLog, carrier: BusCarrier, queue: str, tenant: UUID, most_bytes: int = LARGEST
+) -> None:
     async def take(body: bytes) -> None:
         try:
-            RECEIVED.labels(await accept_envelope(events, tenant, body)).inc()
+            RECEIVED.labels(await accept_envelope(events, tenant, body, most_bytes)).inc()
         except EnvelopeRefused as refusal:
             RECEIVED.labels("refused").inc()
             log.warning("envelope_refused", error=refusal.message)

@@ -8,6 +8,7 @@ import typer
 
 from mnemon.cli.context import OPERATOR, on_its_own, opened, run_async
 from mnemon.cli.output import Json, complaints, counted, say, show, table
+from mnemon.identity.tenant_moves import moves
 from mnemon.identity.tenants import all_tenants, tenant_by_slug
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def verify(
     # Loads every capability, which `--help` does without.
     from mnemon.verification.run import verify_everything
 
-    async def work() -> "tuple[dict[str, VerificationReport], list[UUID]]":
+    async def work() -> "tuple[dict[str, VerificationReport], list[UUID], bool]":
         async with opened() as mnemon:
             chosen = [await tenant_by_slug(mnemon.database, tenant)] if tenant else await all_tenants(mnemon.database)
             done = {}
@@ -44,15 +45,19 @@ def verify(
                     progress=partial(_say_part, one.slug),
                 )  # fmt: skip
             known = {one.tenant_id for one in await all_tenants(mnemon.database)}
-            lost = [one for one in mnemon.integrity.checkpoints.tenants() if one not in known]
-            return done, lost
+            known |= {row["tenant_id"] for row in await moves(mnemon.database)}
+            strangers = [one for one in mnemon.integrity.checkpoints.tenants() if one not in known]
+            # A home that several databases share has the checkpoints of them all.
+            return done, strangers, bool(strangers and await mnemon.privacy.other_databases())
 
-    done, lost = run_async(work())
+    done, strangers, is_shared = run_async(work())
+    lost = [] if is_shared else strangers
     intact = not lost and all(report.intact for report in done.values())
     result = {
         "intact": intact,
         "tenants": {slug: report.as_json() for slug, report in done.items()},
         "lost_tenants": [str(one) for one in lost],
+        "tenants_elsewhere": [str(one) for one in strangers] if is_shared else [],
     }
     show(result, wants_json, lambda: _describe(done, lost))
     if not intact:

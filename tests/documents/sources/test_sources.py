@@ -1,6 +1,7 @@
 """A source is followed: what changes there changes here, and nothing else does."""
 
 import asyncio
+import errno
 import os
 import random
 import shutil
@@ -13,10 +14,12 @@ import httpx
 import pytest
 
 from mnemon.app import Mnemon
-from mnemon.buckets import ObjectBucket, ObjectGone
+from mnemon.buckets import BucketRefused, ObjectBucket, ObjectGone
 from mnemon.documents.sources import operations
+from mnemon.documents.sources.bucket_place import BucketPlace
 from mnemon.documents.sources.folder_place import FolderPlace
 from mnemon.documents.sources.inputs import NewSource
+from mnemon.documents.sources.syncing import FEW
 from mnemon.identity.roles import Role
 from mnemon.operations import Caller
 from tests.api.conftest import TESTER, Person, person
@@ -191,6 +194,72 @@ async def test_a_place_that_is_not_there_is_not_taken_for_an_empty_one(
     sync = await look()
     assert sync["status"] == "failed" and "no folder of this machine" in sync["error"]
     assert set(await listed()) == {"kept.txt"}
+
+
+async def test_a_place_that_is_suddenly_empty_takes_nothing_out_of_service_unless_that_is_right(
+    place: Place, client: httpx.AsyncClient, admin: Person, look: Look, listed: Listed
+) -> None:
+    names = [f"{number:02}.txt" for number in range(FEW + 1)]
+    for name in names:
+        place.put(name, f"What {name} says.")
+    await add(client, admin, **place.told)
+    await look(begin=False)
+    for name in names:
+        place.remove(name)
+    sync = await look()
+    assert (sync["status"], sync["error_code"]) == ("failed", "PLACE_EMPTY")
+    assert "mnemon sources sync policies --emptied" in sync["error"]
+    assert set(await listed()) == set(names)
+
+    asked = await client.post("/v1/sources/policies/sync", json={"emptied": True}, headers=admin.headers)
+    assert asked.status_code == 202
+    assert found(await look(begin=False)) == {"deactivated": len(names)}
+    assert await listed() == {}
+
+
+async def test_a_file_that_may_not_be_read_now_is_tried_again_though_it_does_not_change(
+    place: Place, client: httpx.AsyncClient, admin: Person, look: Look, listed: Listed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.put("kept.txt", "Kept.")
+    place.put("closed.txt", "Closed.")
+    with monkeypatch.context() as closed:
+        read, opened = ObjectBucket.read, os.open
+
+        def refused(bucket: ObjectBucket, key: str, write: Any) -> None:
+            if key.endswith("closed.txt"):
+                raise BucketRefused("AccessDenied")
+            read(bucket, key, write)
+
+        def denied(name: str, *how: Any, **where: Any) -> int:
+            if str(name).endswith("closed.txt"):
+                raise PermissionError(errno.EACCES, "Permission denied")
+            return opened(name, *how, **where)
+
+        closed.setattr(ObjectBucket, "read", refused)
+        closed.setattr("mnemon.documents.sources.folder_place.os.open", denied)
+        await add(client, admin, **place.told)
+        assert found(await look(begin=False)) == {"listed": 2, "failed": 1, "new": 1}
+    assert found(await look()) == {"listed": 2, "new": 1, "unchanged": 1}
+    assert set(await listed()) == {"kept.txt", "closed.txt"}
+
+
+async def test_a_store_that_lists_in_no_order_is_not_compared(
+    place: Place, client: httpx.AsyncClient, admin: Person, look: Look, listed: Listed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is there would be taken for gone."""
+    for name in ("1.txt", "2.txt", "3.txt"):
+        place.put(name, name)
+    await add(client, admin, **place.told)
+    await look(begin=False)
+    for one in (BucketPlace, FolderPlace):
+
+        def turned(self: Any, after: str, pages: Any = one.pages) -> Any:
+            return ([*reversed(page)] for page in pages(self, after))
+
+        monkeypatch.setattr(one, "pages", turned)
+    sync = await look()
+    assert (sync["status"], sync["error_code"]) == ("failed", "PLACE_REFUSED") and "order" in sync["error"]
+    assert set(await listed()) == {"1.txt", "2.txt", "3.txt"}
 
 
 async def test_a_purged_document_does_not_come_back_with_the_next_look(

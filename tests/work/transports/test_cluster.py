@@ -26,6 +26,7 @@ from tests.work.transports.conftest import Carrier, add_jobs
 pytestmark = pytest.mark.slow
 # Nothing is announced a second time within a test: what is done was kept by the cluster.
 NEVER_AGAIN = 24 * 3600.0
+TENANT = UUID(int=1)
 
 
 class Cluster:
@@ -123,6 +124,6 @@ async def _confirmed(carrier: BusOnNats, number: int) -> None:
     async with asyncio.timeout(PATIENCE):
         while True:
             try:
-                return await carrier.publish("order.placed", f"event-{number}", orjson.dumps(number))
+                return await carrier.publish(TENANT, "order.placed", f"event-{number}", orjson.dumps(number))
             except BusUnavailable:
                 await asyncio.sleep(0.1)

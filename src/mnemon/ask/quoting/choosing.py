@@ -8,7 +8,7 @@ from mnemon.ask.proven import SentenceRole
 from mnemon.ask.quoting import things
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.hearing import folded, words_in
-from mnemon.ask.quoting.moved import what_moved
+from mnemon.ask.quoting.moved import told_when, what_moved
 from mnemon.ask.quoting.statements import Statement
 from mnemon.ask.quoting.told import Successor, ToldEvent, ToldEvents
 
@@ -176,8 +176,8 @@ def _with_moves(
         if later is None:
             chosen.append(choice)
             continue
-        # A turn of a talk has a day of its own; that of a whole document tells nothing of when its lines were written.
-        when = f"Replaced on {day_of(later.day)}:" if later.said_on and later.day else "Replaced since:"
+        day = told_when(later, choice.candidate)
+        when = f"Replaced on {day_of(day)}:" if day else "Replaced since:"
         chosen += [Choice(later), replace(choice, role="replaced", note=when)]
     return chosen
 

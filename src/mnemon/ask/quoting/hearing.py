@@ -16,7 +16,7 @@ SHORTEST_PART, LEFT_OVER = 5, 3
 # Words that people exchange for each other when they ask about work. Their stems are what is compared.
 _ALIKE = (
     "holiday vacation leave urlaub ferien",
-    "cost price fee charge kosten preis gebühr rate",
+    "cost costs price fee charge kosten preis gebühr rate",
     "buy purchase ",
     "order kaufen ",
     "bestellen",

@@ -166,8 +166,9 @@ def _is_name(word: str, place: int, german: bool) -> bool:
     """A capital inside an English sentence; in German nouns have one too, so a name has more capitals or digits."""
     if word[0].isdigit():
         return False
-    if any(letter.isdigit() for letter in word):
-        return True
-    if sum(letter.isupper() for letter in word) > 1:
-        return True
-    return place > 0 and not german and _CAPITAL.fullmatch(word) is not None
+    return is_german_name(word) or (place > 0 and not german and _CAPITAL.fullmatch(word) is not None)
+
+
+def is_german_name(word: str) -> bool:
+    """By more capitals than a noun has, or digits."""
+    return any(letter.isdigit() for letter in word) or sum(letter.isupper() for letter in word) > 1

@@ -43,7 +43,7 @@ _COUNT_WORDS = (
 NUMBER = re.compile(rf"\d+(?:[.,]\d+)*|\b(?:{_COUNT_WORDS})\b", _I)
 DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
 _AMOUNT = re.compile(
-    r"(?:[€$£]|\b(?:EUR|USD|GBP|CHF)) ?\d|\d(?:[\d.,]*)\s?(?:[€$£%]|EUR\b|USD\b|GBP\b|CHF\b|euros?\b|cents?\b|"
+    r"(?:[€$£]|\b(?:EUR|USD|GBP|CHF)):? ?\d|\d(?:[\d.,]*)\s?(?:[€$£%]|EUR\b|USD\b|GBP\b|CHF\b|euros?\b|cents?\b|"
     r"dollars?\b|pounds?\b|francs?\b|prozent\b|percent\b|per cent\b|k\b|km\b|m\b|cm\b|mm\b|kg\b|g\b|t\b|tonn\w*|"
     r"liters?\b|litres?\b|liter\b|kwh?\b|mwh?\b|mb\b|gb\b|tb\b|ms\b|°|degrees?\b|grad\b|bar\b|volt\b|watt\b|"
     r"years?\b|jahre?n?\b|hours?\b|stunden?\b|points?\b|punkte?\b)",

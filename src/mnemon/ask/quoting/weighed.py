@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from mnemon.ask.quoting.choosing import Choice, choose
 from mnemon.ask.quoting.clean import clean_words
 from mnemon.ask.quoting.features import CandidateStatement, StatementValues, Weighing
 from mnemon.ask.quoting.judgement import Judgement, KnownStatements
+from mnemon.ask.quoting.moved import is_of_thread, thread_of
 from mnemon.ask.quoting.needs import FILLERS, Need, need_of, with_people
 from mnemon.ask.quoting.periods import AskedPeriod
 from mnemon.ask.quoting.surroundings import Stretch
-from mnemon.ask.quoting.told import ToldEvents
+from mnemon.ask.quoting.told import NOTHING_TOLD, ToldEvents
 from mnemon.ask.search import Ranked
 from mnemon.models.embedder import Embedder
 
@@ -25,6 +26,8 @@ from mnemon.models.embedder import Embedder
 PASSAGES, COMPARED = 10, 14
 # Few of the questions that the judgement learned from are about things that nobody wrote of.
 MOST_UNHEARD = 0.5
+# Of what stands in an answer only because of another statement.
+NO_ANSWER = -100.0
 # A lead in reading says no more beyond this.
 LEAD_COUNTS = 4.0
 
@@ -43,6 +46,18 @@ class Weighed:
 
     def choices(self) -> list[Choice]:
         return choose(self.found, self.weighing, self.told) if self.enough else []
+
+    @property
+    def thread(self) -> str | None:
+        """The subject of the mail that answers, where a later one may set its figure or day anew."""
+        return thread_of(self.found[0], self.weighing) if self.enough else None
+
+    def with_later(self, stretches: Sequence[Stretch]) -> "Weighed":
+        """With what the thread of the mail that answers says later: no answer by itself."""
+        own = [one for one in stretches if is_of_thread(self.found[0].origin, one.origin)]
+        known = {one.key for one in self.found}
+        more = [one for one in self.weighing.candidates(own, NOTHING_TOLD) if one.key not in known]
+        return replace(self, found=[*self.found, *(replace(one, score=NO_ANSWER) for one in more)])
 
     def understood(self) -> dict[str, str]:
         """The limits that were read from the question."""
@@ -63,10 +78,10 @@ class Weighed:
 
 async def weigh_statements(
     ranked: Ranked, stretches: Sequence[Stretch], told: ToldEvents, judgements: Mapping[KnownStatements, Judgement],
-    embedder: Embedder | None, reader: StatementReader | None = None,
+    embedder: Embedder | None, reader: StatementReader | None = None, need: Need | None = None,
 ) -> Weighed:  # fmt: skip
     people = _people(stretches, told)
-    need = with_people(need_of(ranked.asked.question), people)
+    need = with_people(need or need_of(ranked.asked.question), people)
     weighing = Weighing(need, ranked.terms, ranked.corpus.texts, people, as_words=is_as_words(ranked.filters))
     judgement = judgements["words"]
     found = judgement.ranked(weighing.candidates(stretches, told))

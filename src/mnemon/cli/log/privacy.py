@@ -1,7 +1,7 @@
 """`mnemon privacy`: who is in the log, forgetting them, and the proof that nothing is left."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
@@ -232,7 +232,17 @@ def rotate(
     lost = [*done.discarded, *done.backup_keys_discarded]
     gone = f" {counted(len(lost), 'old key')} destroyed: earlier backups cannot be read." if lost else ""
     said = f"{counted(done.rewrapped, 'key')} wrapped with {done.key_id}.{gone}"
-    show(done, as_json, lambda: say(said))
+    show(done, as_json, lambda: _say_rotated(said, done.shared_with))
+
+
+def _say_rotated(said: str, others: Sequence[str]) -> None:
+    say(said)
+    if others:
+        say(
+            f"Keys that other databases of this home may need stay, and keys of backups: {', '.join(others)}. Run "
+            "`mnemon privacy rotate` there, then this again. Of a database that is no more, remove what is named.",
+            "yellow",
+        )
 
 
 def _read_words(file: Path | None) -> list[str]:

@@ -1,14 +1,23 @@
 """`mnemon tenant`: add and list tenants, move one to another database."""
 
+import os
+import sys
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
 
+from mnemon.app import Mnemon
 from mnemon.cli.context import OPERATOR, on_its_own, opened, run_async
 from mnemon.cli.output import Json, say, show, table
 from mnemon.db.external import external_server
+from mnemon.db.tenant_copy import MoveRefused
+from mnemon.documents.intake.sweep import share_files
+from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity.tenant_moves import TenantMove, move_tenant, moves
-from mnemon.identity.tenants import Tenant, add_tenant, all_tenants
+from mnemon.identity.tenants import Tenant, add_tenant, all_tenants, tenant_by_slug
 
 app = typer.Typer(help="Tenants: separate worlds in one database.", no_args_is_help=True)
 
@@ -56,15 +65,18 @@ def add(
 @on_its_own("It reaches into two databases as their owner.")
 def move(
     slug: Annotated[str, typer.Argument(help="The tenant, by its short name.")],
+    url: Annotated[str, typer.Option(help="Where requests of the tenant are answered from then on.", metavar="URL")],
     to: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="The other database, as its owner: postgresql://…. It is better kept out of the command's history.",
-            envvar="MNEMON_MOVE_TO",
+            help="The other database, as its owner: postgresql://…, without a password. Left out, it is the value of "
+            "MNEMON_MOVE_TO, else asked for on a terminal, else the first line of the input.",
             metavar="URL",
         ),
-    ],
-    url: Annotated[str, typer.Option(help="Where requests of the tenant are answered from then on.", metavar="URL")],
+    ] = None,
+    same_files: Annotated[
+        bool, typer.Option("--same-files", help="Both have the files of documents on one disk, without a bucket.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Move a tenant to the database of another installation while it is used.
@@ -76,15 +88,56 @@ def move(
 
     Example: mnemon tenant move acme --to postgresql://mnemon@db-2/mnemon --url https://two.example.org
     """
+    other = external_server(_database_named(to), None)
 
     async def work() -> TenantMove:
         async with opened() as mnemon:
             tell = (lambda words: None) if as_json else say
-            return await move_tenant(mnemon.database, slug, external_server(to, None), url.rstrip("/"), tell)
+            if not same_files:
+                await _check_files(mnemon, slug)
+            return await move_tenant(mnemon.database, slug, other, url.rstrip("/"), tell)
 
     moved = run_async(work())
     told = f"Moved {slug}: {moved.rows:,} rows of {moved.tables} tables. Its requests are answered at {moved.url}."
     show(moved, as_json, lambda: say(told))
+
+
+async def _check_files(mnemon: Mnemon, slug: str) -> None:
+    """Rows alone go to the other database: the files must be where both find them."""
+    with suppress(NotFound):
+        tenant = (await tenant_by_slug(mnemon.database, slug)).tenant_id
+        await share_files(mnemon.database, mnemon.files, tenant)
+        if mnemon.settings.blob_store is None and any((mnemon.files.blobs / str(tenant)).glob("*/*")):
+            raise MoveRefused(
+                f"Files of {slug} are in {mnemon.files.blobs}, where the other installation does not find them: give "
+                "both the same MNEMON_BLOB_STORE, or say --same-files if that folder is on a disk of both.",
+                slug=slug,
+            )
+
+
+def _database_named(to: str | None) -> str:
+    """Never with a password from an argument: it would stand in the shell's history and in the process list."""
+    if to is not None:
+        if _has_password(to):
+            raise InvalidRequest(
+                "Everybody on this machine can read a password in an argument: leave --to out, and give the address "
+                "when it is asked for, as the first line of the input, or in MNEMON_MOVE_TO."
+            )
+        return to
+    if told := os.environ.get("MNEMON_MOVE_TO"):
+        return told
+    if sys.stdin.isatty():
+        return str(typer.prompt("The other database, as its owner", hide_input=True, err=True))
+    if line := sys.stdin.readline().strip():
+        return line
+    raise InvalidRequest("No address of the other database came: give --to, MNEMON_MOVE_TO or a first line of input.")
+
+
+def _has_password(address: str) -> bool:
+    try:
+        return "password" in conninfo_to_dict(address)
+    except ProgrammingError:
+        return False
 
 
 @app.command()

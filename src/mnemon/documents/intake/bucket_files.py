@@ -9,7 +9,7 @@ from uuid import UUID
 
 from mnemon.bucket_versions import remove_below, remove_earlier, remove_for_good
 from mnemon.buckets import ObjectBucket, ObjectGone
-from mnemon.documents.intake.files import HASH, Files, Incoming, Received
+from mnemon.documents.intake.files import HASH, PACKS, Files, Incoming, Received, uuid_or_none
 from mnemon.ids import new_uuid
 
 UPLOAD = re.compile(r"uploads/([0-9a-f-]{36})/([0-9a-f-]{36})/.+")
@@ -110,6 +110,23 @@ class BucketFiles(Files):
     def _note(self, kept: Path, etag: str | None = None) -> None:
         state = None if etag else self.bucket.state(self._shared_key(kept))
         _note_of(kept).write_text(etag or (state.etag if state else ""))
+
+    def tenants_with_copies(self) -> list[UUID]:
+        folders = sorted(self.blobs.iterdir()) if self.blobs.is_dir() else []
+        return [tenant for folder in folders if (tenant := uuid_or_none(folder.name))]
+
+    def unshared_blobs(self, tenant: UUID) -> list[str]:
+        here = {content for _, content, _ in super().blobs_of(tenant)}
+        return sorted(here - {content for _, content, _ in self.blobs_of(tenant)}) if here else []
+
+    def share_blob(self, tenant: UUID, content_hash: str) -> None:
+        blob = self.blob(tenant, content_hash)
+        self.bucket.write_file(_key(tenant, blob), blob)
+
+    def share_packs(self, tenant: UUID) -> None:
+        for kept in (self.blobs / str(tenant) / PACKS).glob("[!.]*"):
+            if not _noted(kept):
+                self.shared(kept)
 
     def uploads_of_tenants(self) -> Iterator[tuple[UUID, UUID, float]]:
         for page in self.bucket.pages("uploads/"):

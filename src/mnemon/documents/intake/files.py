@@ -24,6 +24,8 @@ from mnemon.ids import new_uuid
 from mnemon.keyfile import sync_folder
 from mnemon.settings import Settings
 
+# Of mails: the folder of a tenant that has them.
+PACKS = "packs"
 HASH = re.compile(r"sha256:([0-9a-f]{64})")
 EXTENSION = re.compile(r"\.[a-z0-9]{1,10}")
 LONGEST_NAME = 255
@@ -208,15 +210,33 @@ class Files:
     def discard_shared(self, kept: Path) -> None:
         kept.unlink(missing_ok=True)
 
+    def tenants_with_copies(self) -> list[UUID]:
+        """Whose files are here and may not be where all machines find them; nobody's, where this is that place."""
+        return []
+
+    def unshared_blobs(self, tenant: UUID) -> list[str]:
+        """Blobs that this machine alone has, by their content."""
+        return []
+
+    def share_blob(self, tenant: UUID, content_hash: str) -> None:
+        """Bring such a blob to where all machines find it."""
+
+    def share_packs(self, tenant: UUID) -> None:
+        """The same with files that were never shared, such as packs of mails."""
+
     def uploads_of_tenants(self) -> Iterator[tuple[UUID, UUID, float]]:
         """Every upload folder there is: tenant, run, and when it was last written to."""
         for folder in sorted(self.uploads.glob("*/*")) if self.uploads.is_dir() else ():
-            if (tenant := _uuid(folder.parent.name)) and (run_id := _uuid(folder.name)) and folder.is_dir():
+            if (
+                (tenant := uuid_or_none(folder.parent.name))
+                and (run_id := uuid_or_none(folder.name))
+                and folder.is_dir()
+            ):
                 yield tenant, run_id, max(one.stat().st_mtime for one in (folder, *folder.iterdir()))
 
     def blobs_of_tenants(self) -> Iterator[tuple[UUID, str, float]]:
         for folder in sorted(self.blobs.iterdir()) if self.blobs.is_dir() else ():
-            if tenant := _uuid(folder.name):
+            if tenant := uuid_or_none(folder.name):
                 yield from self.blobs_of(tenant)
 
     def blobs_of(self, tenant: UUID) -> Iterator[tuple[UUID, str, float]]:
@@ -265,7 +285,7 @@ def _copy(source: Path, target: Path) -> None:
     part.replace(target)
 
 
-def _uuid(text: str) -> UUID | None:
+def uuid_or_none(text: str) -> UUID | None:
     try:
         return UUID(text)
     except ValueError:

@@ -1,8 +1,11 @@
-"""The sweep: files that no run and no revision needs any more, found on disk and compared with the database."""
+"""The sweep: files that no run and no revision needs any more, found on disk and compared with the database.
+
+Files of tenants that are not here are left alone: another installation may keep them in the same bucket.
+"""
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeVar, cast
@@ -15,6 +18,8 @@ from mnemon.documents.errors import FileGone
 from mnemon.documents.ingest.job import IngestContext
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.locks import lock_blob
+from mnemon.errors import NotFound, TenantMoved, TenantMoving
+from mnemon.identity.tenants import own_tenant
 from mnemon.telemetry import counter
 from mnemon.work.job import Job
 from mnemon.work.kinds import JobKind
@@ -60,6 +65,10 @@ async def sweep(job: Job[Ages]) -> dict[str, int]:
     files = cast(IngestContext, job.context).files
     uploads = await sweep_uploads(job.database, files, job.payload)
     blobs = await sweep_blobs(job.database, files, job.payload.orphan_hours)
+    for tenant in await asyncio.to_thread(files.tenants_with_copies):
+        if await _lives_here(job.database, tenant):
+            await share_files(job.database, files, tenant)
+    # Not before that: what is removed here must be elsewhere.
     await asyncio.to_thread(files.discard_parts, time.time() - job.payload.orphan_hours * HOUR)
     return {"uploads": uploads, "blobs": blobs}
 
@@ -69,7 +78,7 @@ async def sweep_uploads(database: Database, files: Files, ages: Ages) -> int:
     removed = 0
     found = await asyncio.to_thread(lambda: sorted(files.uploads_of_tenants()))
     now = time.time()
-    for tenant, batch in _by_tenant(found):
+    async for tenant, batch in _by_tenant(database, found):
         runs = [run_id for _, run_id, _ in batch]
         async with database.transaction(tenant) as tx:
             values = {"runs": runs, "failed_hours": ages.failed_hours}
@@ -88,7 +97,7 @@ async def sweep_blobs(database: Database, files: Files, orphan_hours: int) -> in
     """Remove blobs that a crash left before their revision was committed."""
     found = await asyncio.to_thread(lambda: sorted(files.blobs_of_tenants()))
     now, removed = time.time(), 0
-    for tenant, batch in _by_tenant(found):
+    async for tenant, batch in _by_tenant(database, found):
         old = [content for _, content, written in batch if now - written >= orphan_hours * HOUR]
         removed += await discard_unneeded_blobs(database, files, tenant, old)
     return removed
@@ -121,13 +130,36 @@ async def _discard(database: Database, files: Files, tenant: UUID, content_hash:
     return 1
 
 
+async def share_files(database: Database, files: Files, tenant: UUID) -> int:
+    """What was kept on this machine before there was a bucket is brought there; how many blobs. One that nobody needs
+    was purged by another machine, and is not."""
+    shared = 0
+    for content_hash in await asyncio.to_thread(files.unshared_blobs, tenant):
+        async with database.transaction(tenant) as tx:
+            await lock_blob(tx, content_hash)
+            if await _needed(tx, [content_hash]):
+                await asyncio.to_thread(files.share_blob, tenant, content_hash)
+                shared += 1
+    await asyncio.to_thread(files.share_packs, tenant)
+    return shared
+
+
 async def _needed(tx: Connection, hashes: Sequence[str]) -> set[str]:
     rows = await (await tx.execute(NEEDED_BLOBS, {"hashes": list(hashes)})).fetchall()
     return {row["content_hash"] for row in rows}
 
 
-def _by_tenant(found: Sequence[Swept]) -> Iterator[tuple[UUID, list[Swept]]]:
+async def _by_tenant(database: Database, found: Sequence[Swept]) -> AsyncIterator[tuple[UUID, list[Swept]]]:
     for tenant, group in groupby(found, key=itemgetter(0)):
-        whole = list(group)
+        whole = list(group) if await _lives_here(database, tenant) else []
         for at in range(0, len(whole), BATCH):
             yield tenant, whole[at : at + BATCH]
+
+
+async def _lives_here(database: Database, tenant: UUID) -> bool:
+    try:
+        async with database.transaction(tenant) as tx:
+            await own_tenant(tx, tenant)
+    except (NotFound, TenantMoved, TenantMoving):
+        return False
+    return True

@@ -10,6 +10,13 @@ class PlaceRefused(MnemonError):
     status = 422
 
 
+class PlaceEmpty(MnemonError):
+    """A source lists nothing at all any more; a disk that is not mounted, or a bucket made anew, looks like that."""
+
+    code = "PLACE_EMPTY"
+    status = 409
+
+
 class PlaceUnavailable(MnemonError):
     """The folder of a source cannot be read now."""
 

@@ -1,5 +1,6 @@
 """A folder of this machine as a source; only below folders that a setting opens to the tenant."""
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,8 @@ PAGE = 1_000
 BLOCK = 1 << 20
 # In bytes; that of a bucket's keys too.
 LONGEST_KEY = 1_024
+# Gone since it was listed, or by now a link or a socket; whatever else is wrong may pass.
+NO_FILE_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO})
 # A folder on the way needs no right to be listed, where the system can open it so.
 ON_THE_WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 
@@ -80,7 +83,8 @@ class FolderPlace:
                     raise ObjectGone(f"{self._folder / key} is no plain file.")
                 source = os.dup(descriptor)
         except OSError as failure:
-            raise ObjectGone(f"{self._folder / key} cannot be read: {failure.strerror}.") from None
+            words = f"{self._folder / key} cannot be read: {failure.strerror}."
+            raise ObjectGone(words) if failure.errno in NO_FILE_THERE else PlaceUnavailable(words) from None
         with os.fdopen(source, "rb") as file:
             while block := file.read(BLOCK):
                 write(block)

@@ -62,6 +62,14 @@ class FollowedSource(Input):
     source: Name = Field(description="The source, by its name.")
 
 
+class LookAsked(FollowedSource):
+    """A look at a source."""
+
+    emptied: bool = Field(
+        False, description="It is right that nothing is there any more: none of its documents is served from then on."
+    )
+
+
 class FollowedSources(Input):
     """All sources."""
 

@@ -17,6 +17,10 @@ SELECT object_key, mark, doc_id, status FROM mnemon.source_objects
    AND (%(last)s::text IS NULL OR object_key <= %(last)s) AND status <> 'purged'
  ORDER BY object_key LIMIT %(limit)s
 """
+ACTIVE = """
+SELECT count(*) AS count FROM mnemon.source_objects
+ WHERE tenant_id = mnemon.current_tenant() AND source_id = %s AND status = 'active'
+"""
 PURGED = """
 SELECT object_key FROM mnemon.source_objects
  WHERE tenant_id = mnemon.current_tenant() AND source_id = %s AND object_key = ANY(%s)
@@ -68,6 +72,13 @@ async def known_between(
         if len(found) < AT_ONCE:
             return
         after = found[-1].object_key
+
+
+async def served_of(tx: Connection, source: UUID) -> int:
+    """How many files were there at the last look."""
+    row = await (await tx.execute(ACTIVE, (source,))).fetchone()
+    assert row is not None
+    return int(row["count"])
 
 
 async def purged_among(tx: Connection, source: UUID, keys: Collection[str]) -> set[str]:

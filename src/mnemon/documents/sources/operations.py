@@ -141,11 +141,11 @@ async def remove(mnemon: Parts, caller: Caller, asked: inputs.FollowedSource) ->
 
 
 @operation("sources.sync", Action.TRIGGER_SYNC, errors=(NotFound,), example=ONE, absent=FOR_ADMINISTRATORS)
-async def sync_now(mnemon: Parts, caller: Caller, asked: inputs.FollowedSource) -> outputs.SyncBegun:
+async def sync_now(mnemon: Parts, caller: Caller, asked: inputs.LookAsked) -> outputs.SyncBegun:
     """Look at a source now. While a look is under way nobody begins another: the answer names it."""
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         row = await source_by_name(tx, asked.source)
-        sync_id, begun = await begin_sync(tx, row["source_id"], caller.actor.id)
+        sync_id, begun = await begin_sync(tx, row["source_id"], caller.actor.id, emptied=asked.emptied)
     return outputs.SyncBegun(sync_id=sync_id, source=asked.source, begun=begun)
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any, Protocol, cast
 from uuid import UUID
 
@@ -15,9 +16,10 @@ from mnemon.db.database import Connection
 from mnemon.documents.intake.files import Files
 from mnemon.documents.sources.bucket_place import BucketPlace
 from mnemon.documents.sources.comparing import SourceChange, compare
+from mnemon.documents.sources.errors import PlaceEmpty, PlaceRefused
 from mnemon.documents.sources.filters import KeyFilter
 from mnemon.documents.sources.folder_place import FolderPlace, allowed_folder, opened_folders
-from mnemon.documents.sources.known_objects import known_between, purged_among
+from mnemon.documents.sources.known_objects import known_between, purged_among, served_of
 from mnemon.documents.sources.places import SeenObject, SourcePlace
 from mnemon.documents.sources.sealed_keys import open_keys
 from mnemon.documents.sources.taking import SourceToFollow, Taking
@@ -36,6 +38,8 @@ from mnemon.work.kinds import Backoff, JobKind, NoPayload
 
 # Files of one source that are fetched at the same time.
 AT_ONCE = 8
+# So few may be gone all at once without anybody having said that it is right.
+FEW = 20
 SOURCE = "SELECT * FROM mnemon.document_sources WHERE tenant_id = mnemon.current_tenant() AND source_id = %s"
 SYNC_ROW = """
 SELECT source_id, position, counts FROM mnemon.source_syncs
@@ -88,13 +92,14 @@ class SyncToDo(BaseModel):
     """Which look; what is known of it stands in its row."""
 
     sync_id: UUID
+    emptied: bool = False
 
 
 SYNC = JobKind("documents.sync", SyncToDo, attempts=5, time_limit=6 * 3600, backoff=Backoff(30, 600))
 SYNC_DUE = JobKind("documents.sync_due", NoPayload, attempts=3)
 
 
-async def begin_sync(tx: Connection, source_id: UUID, actor_id: str) -> tuple[UUID, bool]:
+async def begin_sync(tx: Connection, source_id: UUID, actor_id: str, *, emptied: bool = False) -> tuple[UUID, bool]:
     """Begin a look, or share the one that is under way; its id, and whether it is new."""
     await tx.execute(ONE_AT_A_TIME, (f"begin {source_id}",))
     row = await (await tx.execute(UNFINISHED, (source_id,))).fetchone()
@@ -102,7 +107,7 @@ async def begin_sync(tx: Connection, source_id: UUID, actor_id: str) -> tuple[UU
         return row["sync_id"], False
     sync_id = new_uuid()
     await tx.execute(ADD, (sync_id, source_id, actor_id))
-    await enqueue(tx, SYNC, SyncToDo(sync_id=sync_id), dedupe_key=str(source_id))
+    await enqueue(tx, SYNC, SyncToDo(sync_id=sync_id, emptied=emptied), dedupe_key=str(source_id))
     await tx.execute(NEXT, (source_id,))
     return sync_id, True
 
@@ -153,9 +158,24 @@ class _Look:
         pages = self._taking.source.place.pages(position)
         while (page := await asyncio.to_thread(_next, pages)) is not None:
             if page:
+                _check_order(page, position)
                 await self._stretch(page, position, page[-1].key)
                 position = page[-1].key
+        if not self._counts["listed"] and not self._job.payload.emptied:
+            await self._refuse_emptiness()
         await self._stretch([], position, None)
+
+    async def _refuse_emptiness(self) -> None:
+        async with self._job.transaction() as tx:
+            served = await served_of(tx, self._source["source_id"])
+        if served > FEW:
+            name = self._source["name"]
+            raise PlaceEmpty(
+                f"{name} lists no file at all, and {served:,} of its files are served: a disk that is not mounted, or "
+                "a bucket made anew, looks like that. If it is right, say so: "
+                f"mnemon sources sync {quote(name)} --emptied",
+                served=served,
+            )
 
     async def _stretch(self, page: Sequence[SeenObject], after: str, last: str | None) -> None:
         """What is listed after one key and up to another, against what is known between them."""
@@ -192,6 +212,14 @@ class _Look:
         finally:
             for task in tasks:
                 task.cancel()
+
+
+def _check_order(page: Sequence[SeenObject], after: str) -> None:
+    """What is compared side by side must come in one order; out of it, files that are there would count as gone."""
+    for one in page:
+        if one.key <= after:
+            raise PlaceRefused(f"The store does not list in the order of names: {one.key} came after {after}.")
+        after = one.key
 
 
 def _next(pages: Iterator[list[SeenObject]]) -> list[SeenObject] | None:

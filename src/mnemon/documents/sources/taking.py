@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from mnemon.buckets import ObjectGone
+from mnemon.buckets import BucketRefused, ObjectGone
 from mnemon.db.database import Database
 from mnemon.documents import activation
 from mnemon.documents.errors import DocumentPurged, NothingActive
@@ -116,7 +116,8 @@ class Taking:
         )  # fmt: skip
 
     async def _failed(self, seen: SeenObject, failure: MnemonError | OSError) -> str:
-        is_final = isinstance(failure, MnemonError) and failure.status < 500
+        # What the store does not let us read it may let us read later, though the file does not change.
+        is_final = isinstance(failure, MnemonError) and failure.status < 500 and not isinstance(failure, BucketRefused)
         words = failure.message if isinstance(failure, MnemonError) else str(failure)
         log.warning("source_object_not_taken", source_id=self.source.source_id, error=words, final=is_final)
         await self._note(seen, "refused" if is_final else "failed", error=words[:1000])

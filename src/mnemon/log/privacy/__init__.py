@@ -9,7 +9,7 @@ why one seal brings back what can be brought back. To read in this order:
 4. `crypto_seal`, `terms`  the real seal: each value encrypted, bound to its event, field and person, and to a term
 5. `subjects`           one data key per person, wrapped in the database, open in a small memory for a short time
 6. `wrapping_keys`, `kms`, `rotation`  the keys that wrap those, from the home, the environment or AWS KMS; their change
-   `first_keys`         gateways that share a home make its first keys in turn
+   `first_keys`, `sharers`  gateways that share a home make its first keys in turn; databases that share one spare keys
 7. `affected`           which events hold something about a person
 8. `erasure`            one person asks, another approves, the key is destroyed, derived data is made anew
 9. `erasure_list`, `erasure_lines`, `repeated_erasures`  who was forgotten, outside the database; done again

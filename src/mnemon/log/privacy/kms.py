@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemon.errors import BadSettings
 from mnemon.log.errors import KeyUnavailable, SealBroken
-from mnemon.log.privacy.wrapping_keys import Wrapper
+from mnemon.log.privacy.wrapping_keys import OfOthers, Wrapper
 
 # Calls that are under way at once; KMS throttles per account.
 AT_ONCE = 8
@@ -72,7 +72,7 @@ class KmsKeys:
         assert current is not None
         return current
 
-    def discard_all_but(self, needed: Collection[str]) -> list[str]:
+    def discard_all_but(self, needed: Collection[str], of_others: OfOthers = ()) -> list[str]:
         return []
 
     async def call(self, operation: str, **arguments: Any) -> Any:

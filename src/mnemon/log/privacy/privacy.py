@@ -1,6 +1,7 @@
 """Privacy in one place: the sealed log, and all that can be done to forget, prove and put away."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,7 +28,8 @@ from mnemon.log.privacy.repeated_erasures import repeat_erasures
 from mnemon.log.privacy.retention import Retention
 from mnemon.log.privacy.rotation import Rotation, RotationProgress, rotate
 from mnemon.log.privacy.scan import Scan, scan, scan_own
-from mnemon.log.privacy.subjects import SubjectKeys
+from mnemon.log.privacy.sharers import Sharers, identity_of
+from mnemon.log.privacy.subjects import WRAPPING_KEYS, SubjectKeys
 from mnemon.log.privacy.terms import Terms, class_years_of
 from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.log.proof.signing import public_hex
@@ -37,7 +39,7 @@ from mnemon.log.store import EventLog
 from mnemon.log.subscribe.limits import DEFAULT_LIMITS, DeliveryLimits
 from mnemon.log.types.registry import Registry
 from mnemon.settings import Settings
-from mnemon.shared_home import home_of
+from mnemon.shared_home import SharedHome, home_of
 
 # Seconds: whoever asks over a door waits for it.
 LONGEST_SCAN = 20.0
@@ -73,11 +75,13 @@ class Privacy:
         listening: bool = True,
         backup_keys: BackupKeys | None = None,
         erasure_list: ErasureList | None = None,
+        sharers: Sharers | None = None,
         retention_notice: timedelta = timedelta(days=30),
         terms: Terms | None = None,
     ) -> None:
         self._database = database
         self._backup_keys = backup_keys
+        self.sharers = sharers or Sharers(Path())
         self.ring = ring
         self.store = store
         self.keys = SubjectKeys(database, ring, most=most_keys, seconds=key_seconds)
@@ -143,7 +147,24 @@ class Privacy:
         return {text async for one in self.data_of(tenant, subject_id) for text in _texts(one.value)}
 
     async def rotate(self, *, discard: bool = False, progress: RotationProgress | None = None) -> Rotation:
-        return await rotate(self._database, self.ring, self._backup_keys, discard=discard, progress=progress)
+        return await rotate(
+            self._database, self.ring, self._backup_keys, self.sharers, discard=discard, progress=progress
+        )
+
+    async def other_databases(self) -> Collection[str]:
+        """Those whose installations share this home."""
+        async with self._database.session() as session:
+            own = await identity_of(session)
+        return await asyncio.to_thread(self.sharers.others, own)
+
+    async def note_own_keys(self) -> None:
+        """For the others: which of the keys in the home are needed here, or will be first."""
+        async with self._database.session() as session:
+            own = await identity_of(session)
+            rows = await (await session.execute(WRAPPING_KEYS)).fetchall()
+        current = await self.ring.current()
+        keys = [row["key_id"] for row in rows] or ([current.key_id] if current else [])
+        await asyncio.to_thread(self.sharers.note, own, keys)
 
 
 @asynccontextmanager
@@ -164,10 +185,13 @@ async def open_privacy(
         key_seconds=settings.subject_key_seconds,
         backup_keys=BackupKeys(home),
         erasure_list=ErasureList(home),
+        sharers=Sharers(home),
         retention_notice=timedelta(days=settings.retention_notice_days),
         terms=Terms(class_years_of(settings.retention_class_years)),
     )
     privacy.log.signing_key = await made_in_turn(database, home, lambda: public_hex(keys.current()))
+    if isinstance(home, SharedHome):
+        await privacy.note_own_keys()
     try:
         yield privacy
     finally:

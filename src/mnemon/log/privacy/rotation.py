@@ -7,6 +7,7 @@ from typing import Any
 
 from mnemon.db.backup_keys import BackupKeys
 from mnemon.db.database import Connection, Database
+from mnemon.log.privacy.sharers import Sharers, identity_of
 from mnemon.log.privacy.subjects import ANNOUNCE, WRAPPING_KEYS, context_of
 from mnemon.log.privacy.wrapping_keys import KeyRing, Wrapper
 from mnemon.telemetry import counter
@@ -39,6 +40,7 @@ class Rotation:
     """What a rotation did. `retired` keys wrap nothing any more; `discarded` ones no longer exist.
 
     Backups are encrypted with `backup_key` from now on, and what was encrypted with those discarded is lost for good.
+    Where other databases share the home, the keys that they may need stay, and so do all keys of backups.
     """
 
     key_id: str
@@ -47,6 +49,7 @@ class Rotation:
     discarded: list[str]
     backup_key: str | None = None
     backup_keys_discarded: Sequence[str] = ()
+    shared_with: Sequence[str] = ()
 
 
 RotationProgress = Callable[[int, int], None]
@@ -56,6 +59,7 @@ async def rotate(
     database: Database,
     ring: KeyRing,
     backup_keys: BackupKeys | None = None,
+    sharers: Sharers | None = None,
     *,
     discard: bool = False,
     progress: RotationProgress | None = None,
@@ -78,11 +82,16 @@ async def rotate(
                 progress(done, max(total, done))
         rows = await (await owner.execute(RETIRE, (wrapper.key_id,))).fetchall()
         needed = {row["key_id"] for row in await (await owner.execute(WRAPPING_KEYS)).fetchall()}
-        discarded = await asyncio.to_thread(ring.discard_all_but, needed) if discard else []
+        own = await identity_of(owner)
+        others = await asyncio.to_thread(sharers.others, own) if sharers and discard else {}
+        discarded = await asyncio.to_thread(ring.discard_all_but, needed, others.values()) if discard else []
+        if sharers:
+            await asyncio.to_thread(sharers.note, own, needed)
         # Backups too: what they hold plain, as the texts of documents, ends with the key of the backup.
         backup_key = await asyncio.to_thread(backup_keys.renew) if backup_keys else None
-        gone = await asyncio.to_thread(backup_keys.discard_older) if backup_keys and discard else []
-    return Rotation(wrapper.key_id, done, sorted(row["key_id"] for row in rows), discarded, backup_key, gone)
+        gone = await asyncio.to_thread(backup_keys.discard_older) if backup_keys and discard and not others else []
+    told = [sharers.where(one) for one in others] if sharers else []
+    return Rotation(wrapper.key_id, done, sorted(row["key_id"] for row in rows), discarded, backup_key, gone, told)
 
 
 async def _target(owner: Connection, ring: KeyRing) -> Wrapper:

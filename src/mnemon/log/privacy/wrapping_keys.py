@@ -40,6 +40,10 @@ class Wrapper(Protocol):
     async def unwrap(self, wrapped: bytes, context: bytes) -> bytes: ...
 
 
+# The keys that each of other databases has noted: see `sharers`.
+OfOthers = Collection[Collection[str]]
+
+
 class KeySource(Protocol):
     """A place that key-encryption keys come from."""
 
@@ -53,8 +57,9 @@ class KeySource(Protocol):
         """The key to wrap with from now on: a new one where this source makes them itself."""
         ...
 
-    def discard_all_but(self, needed: Collection[str]) -> list[str]:
-        """Destroy every key but these for good; none where that is not for this source to do."""
+    def discard_all_but(self, needed: Collection[str], of_others: OfOthers = ()) -> list[str]:
+        """Destroy every key but these for good, and but those that others may need: the oldest that any of them names,
+        and all that are newer. None where that is not for this source to do."""
         ...
 
 
@@ -114,9 +119,12 @@ class FileKeys:
     async def renew(self) -> Wrapper:
         return await asyncio.to_thread(self._renew)
 
-    def discard_all_but(self, needed: Collection[str]) -> list[str]:
+    def discard_all_but(self, needed: Collection[str], of_others: OfOthers = ()) -> list[str]:
         """By what lies there: the row of a key that an earlier rotation retired is gone already."""
-        gone = {name: key.key_id for name in self._listed() if (key := self._key(name)) and key.key_id not in needed}
+        listed = [(name, key.key_id) for name in self._listed() if (key := self._key(name))]
+        ids = [key_id for _, key_id in listed]
+        spared = min((_oldest(ids, theirs) for theirs in of_others), default=len(ids))
+        gone = {name: key_id for name, key_id in listed[:spared] if key_id not in needed}
         for name in gone:
             self._place.remove(name)
             self._read.pop(name, None)
@@ -189,7 +197,7 @@ class GivenKeys:
             raise BadSettings(f"MNEMON_KEK_SOURCE=env needs MNEMON_KEK: {HOW_TO_MAKE}.")
         return self._current
 
-    def discard_all_but(self, needed: Collection[str]) -> list[str]:
+    def discard_all_but(self, needed: Collection[str], of_others: OfOthers = ()) -> list[str]:
         return []
 
 
@@ -233,5 +241,10 @@ class KeyRing:
             key_id=key_id,
         )
 
-    def discard_all_but(self, needed: Collection[str]) -> list[str]:
-        return sorted(key_id for source in self._sources for key_id in source.discard_all_but(needed))
+    def discard_all_but(self, needed: Collection[str], of_others: OfOthers = ()) -> list[str]:
+        return sorted(key_id for source in self._sources for key_id in source.discard_all_but(needed, of_others))
+
+
+def _oldest(ids: Sequence[str], theirs: Collection[str]) -> int:
+    """Where the oldest of their keys stands; the first of all, where we cannot know which are theirs."""
+    return min((ids.index(one) for one in theirs if one in ids), default=0)

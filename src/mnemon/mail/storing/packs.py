@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import UUID
 
-from mnemon.documents.intake.files import Files
+from mnemon.documents.intake.files import PACKS, Files
 from mnemon.errors import NotFound
 from mnemon.ids import new_uuid
 from mnemon.keyfile import sync_folder
@@ -47,7 +47,7 @@ class Packs:
     audience: str = ""
 
     def path(self, tenant: UUID, archive: str) -> Path:
-        return self.files.blobs / str(tenant) / "packs" / archive
+        return self.files.blobs / str(tenant) / PACKS / archive
 
     def keep_file(self, tenant: UUID, source: Path, start: int = 0) -> KeptArchive:
         """Keep an archive's bytes from `start` on, unpacked; the hash is that of the file as it came."""

@@ -54,6 +54,12 @@ def is_word(word: str) -> bool:
     return word.lower() in _english_words()
 
 
+def german_words(word: str) -> tuple[str, ...]:
+    """The German words that mean this English one, as the list has them."""
+    small = word.lower()
+    return _german_by_english().get(small) or _german_by_english().get(small.removesuffix("s"), ())
+
+
 def _known(small: str) -> str | None:
     """The word itself, its stem, or the verb whose form it is: "ruf", "rufe", "ruft"; Swiss write ss for ß."""
     exact, stems = _meanings()
@@ -86,6 +92,14 @@ def _stem(small: str) -> str:
 def _english_words() -> frozenset[str]:
     exact, _ = _meanings()
     return frozenset(word for meaning in exact.values() for word in meaning.lower().split())
+
+
+@cache
+def _german_by_english() -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for german, meaning in _meanings()[0].items():
+        found.setdefault(meaning.lower(), []).append(german)
+    return {meaning: tuple(words) for meaning, words in found.items()}
 
 
 @cache

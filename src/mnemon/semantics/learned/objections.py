@@ -46,9 +46,9 @@ def speaks_against(revision: Revision, proposal: Proposal) -> bool:
         return not is_owed_row(revision, unit)
     if category in (Category.COMMITMENT, Category.DECISION) and is_proposed(_said(revision, proposal), sentence):
         return not _SETTLED.search(sentence)
-    if category is Category.DECISION and not _SETTLED.search(sentence):
+    if category in (Category.COMMITMENT, Category.DECISION) and not _SETTLED.search(sentence):
         offered = _OFFERED.search(sentence) is not None and not _OURS.search(sentence)
-        return offered or _left_open(revision, proposal)
+        return offered or (category is Category.DECISION and _left_open(revision, proposal))
     return category is Category.QUALITY_RISK and _ASKS.match(sentence) is not None
 
 

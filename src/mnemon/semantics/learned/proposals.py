@@ -117,6 +117,7 @@ def _features(
         float(german),
         float(german) * logit,
         actionable * (category is Category.COMMITMENT),
+        actionable * (category is Category.COMMITMENT and rule is not None),
         *signs_of(revision.text[start : end + 2], category, unit),
         *(float(category is each) for each in CATEGORIES),
     )
@@ -124,5 +125,5 @@ def _features(
 
 FEATURES = (
     "bias", "logit", "logit_above_0", "other_category", "rule", "rule_confidence", "rule_of_other_category", "german",
-    "german_logit", "actionable", *SIGNS, *(f"is_{category.value}" for category in CATEGORIES),
+    "german_logit", "actionable", "actionable_by_rule", *SIGNS, *(f"is_{category.value}" for category in CATEGORIES),
 )  # fmt: skip

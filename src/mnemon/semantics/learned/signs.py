@@ -32,6 +32,11 @@ _SPOKEN = re.compile(
     r"|schrieb\w*|fand\w*|find\w+|beschwer\w*|lob\w*|gefäll\w*|gefiel)\b",
     re.IGNORECASE,
 )
+# What somebody is asked to find out is no doubt about the asking: "Please check whether it could leak."
+_ASKED = re.compile(
+    r"(\W*(?:(?-i:[A-ZÄÖÜ])[\w.]+, )?(?:please|pls|kindly|bitte)\b.*?)\b(?:whether|if|ob)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
 _OF_SECTION = {
     Section.DECISIONS: Category.DECISION,
     Section.ACTIONS: Category.COMMITMENT,
@@ -54,7 +59,7 @@ def signs_of(said: str, category: Category, unit: Unit | None) -> tuple[float, .
     ticked = unit.ticked if unit else None
     return (
         float(said.rstrip("\"'”) ").endswith("?")),
-        float(_UNREAL.search(said) is not None),
+        float(_UNREAL.search(_ASKED.sub(r"\1", said)) is not None),
         float(_DENIED.search(said) is not None),
         float(_I.search(said) is not None and category is Category.COMMITMENT),
         float(_NEW_AND_OLD.search(said) is not None and category is Category.CHANGE),
