@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 READY := .make/ready
 BROWSER := .make/browser
 SERVICES := .make/services
+LONG_SUITES_NEED := rabbitmq-server pgbouncer etcd-server libfaketime tesseract-ocr tesseract-ocr-deu rsync
 # How long the storm lasts, and how many seconds lie between two faults, about.
 MINUTES ?= 5
 PAUSE ?= 3
@@ -96,13 +97,13 @@ $(BROWSER):
 	  || echo "No chromium: the browser tests will be skipped."
 	@touch $@
 
-# RabbitMQ, PgBouncer and etcd for the long suites, which skip, and say so, where they cannot be installed. Among them:
-# the acceptance suite with two gateways behind PgBouncer (MNEMON_TEST_POOLED=1 pytest tests/acceptance), and
-# the short forms of bench-transports and bench-failover.
+# What the long suites need of Debian; they skip, and say so, where it cannot be installed. Among them: the acceptance
+# suite with two gateways behind PgBouncer (MNEMON_TEST_POOLED=1 pytest tests/acceptance), the short forms of
+# bench-transports and bench-failover, pictures that are read, and mail that rsync brings.
 $(SERVICES):
 	@mkdir -p .make
-	@{ test -x /usr/sbin/rabbitmq-server && test -x /usr/sbin/pgbouncer && test -x /usr/bin/etcd && test -e /usr/lib/*/faketime/libfaketime.so.1; } || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
-	  && echo "Installing RabbitMQ, PgBouncer, etcd and libfaketime for the long suites" && apt-get update -qq \
-	  && apt-get install -y -qq --no-install-recommends rabbitmq-server pgbouncer etcd-server libfaketime > /dev/null; } \
-	  || echo "No RabbitMQ, PgBouncer, etcd or libfaketime: what needs them will be skipped."
+	@dpkg -s $(LONG_SUITES_NEED) > /dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+	  && echo "Installing for the long suites: $(LONG_SUITES_NEED)" && apt-get update -qq \
+	  && apt-get install -y -qq --no-install-recommends $(LONG_SUITES_NEED) > /dev/null; } \
+	  || echo "Some of these are missing, and what needs them will be skipped: $(LONG_SUITES_NEED)"
 	@touch $@

@@ -105,6 +105,11 @@ def careless_store() -> Iterator[str]:
     thread.join()
 
 
+def versions_of(store: ObjectStore, within: str) -> list[str]:
+    found = store.client().list_object_versions(Bucket=store.bucket, Prefix=f"here/{within}")
+    return [one["VersionId"] for one in found.get("Versions", ())]
+
+
 async def main_of(mnemon: Mnemon) -> UUID:
     async with mnemon.database.owner() as owner:
         row = await (await owner.execute("SELECT tenant_id FROM mnemon.tenants WHERE slug = 'main'")).fetchone()
@@ -221,6 +226,8 @@ async def test_who_destroys_old_keys_leaves_those_of_another_database_that_share
 ) -> None:
     """Two installations between which tenants move."""
     others = Machines(second_server, store, tmp_path / "others")
+    keep = {"Status": "Enabled"}
+    store.client().put_bucket_versioning(Bucket=store.bucket, VersioningConfiguration=keep)
 
     async def can_read(there: Machines) -> bool:
         async with there.started("afresh") as (mnemon,):
@@ -238,6 +245,9 @@ async def test_who_destroys_old_keys_leaves_those_of_another_database_that_share
         assert await can_read(machines) and await can_read(others)
         assert not (await two.privacy.rotate()).shared_with
         assert len((await one.privacy.rotate(discard=True)).discarded) == 2
+        before = versions_of(store, "databases/")
+        await one.privacy.note_own_keys()
+        assert versions_of(store, "databases/") == before, "what is no news is not written again"
         assert await one.privacy.other_databases() and await two.privacy.other_databases()
     assert await can_read(machines) and await can_read(others)
 

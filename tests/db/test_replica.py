@@ -135,6 +135,27 @@ async def test_searches_go_to_the_replica_while_it_is_near(
             assert row == {"replica": False}, "whoever gave no leave is answered by the primary"
 
 
+@pytest.mark.slow
+async def test_a_replica_that_followed_the_primary_before_this_one_is_not_read(standby: Cluster) -> None:
+    """It may have come further than the new one, and lacks all that was written there."""
+
+    async def read_at(timeline: int, most_seconds: float) -> bool:
+        replica = Replica(replica_conninfo(standby.conninfo("mnemon_owner")), most_seconds, 2)
+
+        async def position() -> tuple[str, int]:
+            return "0/1", timeline
+
+        replica.may_be_read(position)
+        assert replica._look is not None
+        await asyncio.wait_for(replica._look, PATIENCE)
+        found = replica.may_be_read(position)
+        await replica.close()
+        return found
+
+    assert await read_at(1, PATIENCE)
+    assert not await read_at(2, 1)
+
+
 async def search_until_found(mnemon: Mnemon, tenant: UUID, text: str, word: str) -> None:
     async with mnemon.database.transaction(tenant) as tx:
         await put_document(tx, tenant, [text])

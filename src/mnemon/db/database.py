@@ -18,7 +18,7 @@ from mnemon.db.driver import Result, VectorDumper, eagerly
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer, external_server, replica_conninfo
 from mnemon.db.leave import leave_to_lag
-from mnemon.db.replica import Replica
+from mnemon.db.replica import POSITION, Replica
 from mnemon.errors import DatabaseUnavailable, TenantMoved, TenantMoving
 from mnemon.settings import Settings
 from mnemon.telemetry import logger
@@ -134,12 +134,12 @@ class Database:
                 raise _not_open(failure) from failure
             raise
 
-    async def _position(self) -> str:
+    async def _position(self) -> tuple[str, int]:
         """How far the database has come, for whoever compares a replica with it."""
         async with self.session() as session:
-            row = await (await session.execute("SELECT pg_current_wal_lsn()::text AS place")).fetchone()
+            row = await (await session.execute(POSITION)).fetchone()
         assert row is not None
-        return str(row["place"])
+        return str(row["place"]), int(row["timeline"])
 
     @asynccontextmanager
     async def owner(self) -> AsyncIterator[Connection]:

@@ -14,10 +14,19 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from mnemon.errors import DatabaseUnavailable, MnemonError
 from mnemon.telemetry import counter, logger
 
-# How far the primary is: the place in its write-ahead log.
-WalPosition = Callable[[], Awaitable[str]]
+# How far the primary is: the place in its write-ahead log, and on which timeline.
+WalPosition = Callable[[], Awaitable[tuple[str, int]]]
 
-REACHED = "SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %s::pg_lsn AS reached"
+POSITION = """
+SELECT pg_current_wal_lsn()::text AS place,
+       ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer AS timeline
+"""
+# A replica that followed the primary before this one may have come further, and lack all that was written since.
+REACHED = """
+SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %s::pg_lsn
+   AND greatest(c.timeline_id, r.min_recovery_end_timeline) >= %s AS reached
+  FROM pg_control_checkpoint() c, pg_control_recovery() r
+"""
 # Until a replica that did not answer is asked again, and how long one is waited for.
 PAUSE = 5.0
 CONNECT_PATIENCE = 2.0
@@ -97,9 +106,9 @@ class Replica:
         except (psycopg.Error, PoolTimeout, MnemonError) as failure:
             self._gave_out(failure)
 
-    async def _has_reached(self, place: str) -> bool:
+    async def _has_reached(self, place: tuple[str, int]) -> bool:
         async with self._lent() as connection:
-            row = await (await connection.execute(REACHED, (place,))).fetchone()
+            row = await (await connection.execute(REACHED, place)).fetchone()
         return bool(row and row["reached"])
 
     def _gave_out(self, failure: Exception) -> None:

@@ -276,6 +276,17 @@ async def test_a_purged_document_does_not_come_back_with_the_next_look(
     assert "private" not in str(kept)
 
 
+async def test_buckets_of_one_name_in_two_stores_are_not_taken_for_each_other(
+    store: ObjectStore, client: httpx.AsyncClient, admin: Person
+) -> None:
+    assert (await add(client, admin, **Place(Path(), store).told)).status_code == 201
+    place = {"location": f"s3://{store.bucket}/other/", "name": "other"}
+    refused = await client.post("/v1/sources", json=place, headers=admin.headers)
+    assert refused.status_code == 409 and "another store" in refused.text
+    same = place | {"endpoint": f"{store.endpoint}/"}
+    assert (await client.post("/v1/sources", json=same, headers=admin.headers)).status_code == 201
+
+
 @pytest.mark.parametrize(
     ("told", "code"),
     [
@@ -336,6 +347,14 @@ def test_a_link_put_there_at_the_last_moment_leads_nowhere(folder: Path, monkeyp
     with pytest.raises(ObjectGone):
         place.read("inner/notes.txt", read.append)
     assert read == [b"in inner"] and list(place.pages("")) == [[]]
+
+
+def test_what_a_file_system_keeps_at_the_top_of_a_disk_is_left_alone(folder: Path) -> None:
+    for name in ("lost+found/1", "$RECYCLE.BIN/2", "reports/lost+found/3.txt", "kept.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    found = [one.key for page in FolderPlace(folder).pages("") for one in page]
+    assert found == ["kept.txt", "reports/lost+found/3.txt"]
 
 
 async def test_a_path_that_is_too_long_does_not_fail_the_look_at_the_others(

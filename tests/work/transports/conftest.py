@@ -45,6 +45,7 @@ class Faulty:
     def __init__(self, inner: Transport) -> None:
         self._inner = inner
         self.lose_publishes = 0
+        self.refuse_publishes = 0
         self.lose_acknowledgements = 0
         self.deliver_twice = False
         self.acknowledged = 0
@@ -57,6 +58,9 @@ class Faulty:
 
     async def publish(self, message: JobMessage) -> None:
         self.published += 1
+        if self.refuse_publishes > 0:
+            self.refuse_publishes -= 1
+            raise ValueError("Invalid endpoint: a mistake that the client finds only now")
         if self.lose_publishes > 0:
             self.lose_publishes -= 1
             return

@@ -77,6 +77,19 @@ async def test_a_lost_message_is_sent_again(
     assert carrier.announcing is None or carrier.announcing.published >= 6
 
 
+async def test_who_announces_outlives_whatever_a_client_raises(
+    carrier: Carrier, kind: Any, seen: Counter[str], database: Database, tenant: UUID, start_workers: StartWorkers,
+    all_done: AllDone,
+) -> None:  # fmt: skip
+    await start_workers(kind)
+    if carrier.announcing is not None:
+        carrier.announcing.refuse_publishes = 3
+    await carrier.announce(kind)
+    await add_jobs(database, tenant, kind, 2)
+    await all_done(kind)
+    assert set(seen.values()) == {1}
+
+
 async def test_a_lost_acknowledgement_costs_nothing(
     carrier: Carrier, kind: Any, seen: Counter[str], database: Database, tenant: UUID, start_workers: StartWorkers,
     all_done: AllDone, monkeypatch: pytest.MonkeyPatch,

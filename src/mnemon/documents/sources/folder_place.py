@@ -18,6 +18,8 @@ PAGE = 1_000
 BLOCK = 1 << 20
 # In bytes; that of a bucket's keys too.
 LONGEST_KEY = 1_024
+# What a file system keeps at the top of a disk, where nobody but itself may look.
+OF_THE_SYSTEM = frozenset({"lost+found/", "$RECYCLE.BIN/", "System Volume Information/"})
 # Gone since it was listed, or by now a link or a socket; whatever else is wrong may pass.
 NO_FILE_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO})
 # A folder on the way needs no right to be listed, where the system can open it so.
@@ -25,7 +27,7 @@ ON_THE_WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class FolderPlace:
-    """Plain files, by their path below the folder. Hidden ones and links are left alone.
+    """Plain files, by their path below the folder. Hidden ones, links and what is the system's are left alone.
 
     Whoever may write in the folder must not make us read what is outside it: each name on the way is opened in the
     folder before it, and none may be a link, so that one put there at the last moment leads nowhere.
@@ -58,7 +60,7 @@ class FolderPlace:
             raise PlaceUnavailable(f"{self._folder / below} cannot be read: {failure.strerror}.") from failure
         for name in sorted(entries, key=os.fsencode):
             key = below + name
-            if name.startswith((".", "~$")) or not _can_be_kept(key):
+            if name.startswith((".", "~$")) or key in OF_THE_SYSTEM or not _can_be_kept(key):
                 continue
             if name.endswith("/"):
                 is_wanted = key.startswith(self._prefix) or self._prefix.startswith(key)

@@ -35,6 +35,11 @@ UPDATE mnemon.document_sources
                            THEN least(next_sync_at, now() + make_interval(mins => %(every_minutes)s)) END
  WHERE tenant_id = mnemon.current_tenant() AND source_id = %(source_id)s
 """
+OF_ANOTHER_STORE = """
+SELECT name, endpoint FROM mnemon.document_sources
+ WHERE tenant_id = mnemon.current_tenant() AND kind = 's3' AND place = %(place)s
+   AND rtrim(endpoint, '/') IS DISTINCT FROM rtrim(%(endpoint)s, '/') LIMIT 1
+"""
 SEAL = "SELECT mnemon.source_seal(s) AS seal FROM mnemon.document_sources s WHERE source_id = %s"
 REMOVE = "DELETE FROM mnemon.document_sources WHERE tenant_id = mnemon.current_tenant() AND source_id = %s"
 
@@ -47,10 +52,24 @@ async def source_by_name(tx: Connection, name: str) -> dict[str, Any]:
 
 
 async def add_source(tx: Connection, values: dict[str, Any]) -> None:
+    if values["kind"] == "s3":
+        await _refuse_namesake(tx, values)
     try:
         await tx.execute(ADD, values)
     except postgres.UniqueViolation:
         raise Conflict(f"There is a source {values['name']} already: give another name.", name=values["name"]) from None
+
+
+async def _refuse_namesake(tx: Connection, values: dict[str, Any]) -> None:
+    """A document is known by s3://bucket/key: buckets of one name in two stores would be taken for one."""
+    row = await (await tx.execute(OF_ANOTHER_STORE, values)).fetchone()
+    if row is not None:
+        raise Conflict(
+            f"The source {row['name']} follows a bucket {values['place']} of another store "
+            f"({row['endpoint'] or 'Amazon'}): their documents could not be told apart. Give the bucket another name "
+            "there, or follow it in another tenant.",
+            name=row["name"],
+        )
 
 
 async def syncs_of(tx: Connection, source_id: UUID, limit: int) -> list[SyncShown]:

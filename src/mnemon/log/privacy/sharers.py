@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 
 import orjson
 
+from mnemon.buckets import ObjectGone
 from mnemon.db.database import Connection
 from mnemon.shared_home import Home, SharedHome
 
@@ -30,9 +31,17 @@ class Sharers:
         self._bucket = home.bucket if isinstance(home, SharedHome) else None
 
     def note(self, own: str, keys: Collection[str]) -> None:
-        """These keys, and newer ones, wrap what is in this database."""
-        if self._bucket is not None:
-            self._bucket.write(PLACE + own, orjson.dumps({"keys": sorted(keys)}))
+        """These keys, and newer ones, wrap what is in this database. Written where it is news: the bucket may keep
+        versions."""
+        if self._bucket is None:
+            return
+        told = orjson.dumps({"keys": sorted(keys)})
+        try:
+            if self._bucket.read_whole(PLACE + own) == told:
+                return
+        except ObjectGone:
+            pass
+        self._bucket.write(PLACE + own, told)
 
     def others(self, own: str) -> Mapping[str, Collection[str]]:
         """The other databases, and the keys that each has noted."""

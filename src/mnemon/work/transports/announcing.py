@@ -11,7 +11,7 @@ from mnemon.telemetry import counter, logger
 from mnemon.work.line import WorkerLine
 from mnemon.work.listener import listen
 from mnemon.work.outage import OUTAGE, RETRY_SECONDS, Outage
-from mnemon.work.transports.transport import JobMessage, Transport, TransportUnavailable, WorkersBusy
+from mnemon.work.transports.transport import JobMessage, Transport, WorkersBusy
 
 ANNOUNCE = "SELECT * FROM mnemon.announce_jobs(%s, %s, %s)"
 WITHDRAW = "SELECT mnemon.withdraw_announcements(%s, %s)"
@@ -85,10 +85,11 @@ class Announcer:
         except WorkersBusy:
             ANNOUNCED.labels("busy").inc()
             return False
-        except TransportUnavailable as failure:
+        except Exception as failure:
+            # Whatever a client raises, of a wrong address say: who announces must outlive it, and say so.
             ANNOUNCED.labels("failed").inc()
             if not self._silent:
-                log.warning("transport_lost", error=failure.message)
+                log.warning("transport_lost", error=str(failure) or type(failure).__name__)
             self._silent = True
             return False
         self._silent = False
