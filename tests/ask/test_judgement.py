@@ -1,11 +1,17 @@
 """Each way of knowing has weights of its own, and the best statement is weighed beside the others."""
 
 import math
+from uuid import UUID
 
 import pytest
 
+from mnemon.ask.quoting.features import Weighing
 from mnemon.ask.quoting.judgement import shipped
-from mnemon.ask.quoting.weighed import LEAD_COUNTS, beside_others
+from mnemon.ask.quoting.needs import need_of
+from mnemon.ask.quoting.statements import Statement
+from mnemon.ask.quoting.surroundings import StatementSource
+from mnemon.ask.quoting.told import NOTHING_TOLD
+from mnemon.ask.quoting.weighed import LEAD_COUNTS, beside_others, says_it_all
 
 
 def values(matter: float, of_other: float = 0.0, **more: float) -> dict[str, float]:
@@ -34,3 +40,20 @@ def test_a_reading_counts_all_statements_together_and_its_lead_is_bounded() -> N
     assert beside["any_read"] == pytest.approx(math.log(math.exp(6.0) + 1))
     alone = beside_others([values(1.0, read=-1.0)], [0.0])
     assert (alone["read_lead"], alone["any_read"], alone["margin"]) == (0.0, -1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "says"),
+    [
+        ("How much is the rent?", "The rent is 640 EUR per month.", True),
+        ("How much is the rent?", "The rent was raised again.", False),
+        ("How much is the rent?", "How much is the rent of 640 EUR worth?", False),
+        ("How much is the rent of the barn?", "The rent is 640 EUR per month.", False),
+        ("How much does the hall cost?", "The hall was lent to 30 EUR worth of guests.", False),
+    ],
+)
+def test_a_statement_with_every_word_and_the_amount_says_it_all(question: str, text: str, says: bool) -> None:
+    origin = StatementSource(UUID(int=1), UUID(int=2), 1, True, "House", "house.md", "text/markdown", None)
+    weighing = Weighing(need_of(question), (), 10)
+    one = weighing.measured(Statement(0, len(text), text), origin, 0.5, True, 0, frozenset(), NOTHING_TOLD)
+    assert says_it_all(one) is says

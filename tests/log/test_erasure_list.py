@@ -184,6 +184,14 @@ async def test_a_home_learns_of_the_erasures_of_another(machine: Machine, tmp_pa
     assert [(one.tenant_id, one.subject_id, one.generation) for one in other.entries()] == [(machine.tenant, GONE, 1)]
 
 
+async def test_a_restore_begins_no_list_where_one_was_lost(machine: Machine) -> None:
+    """A new database knows nobody who was erased: a list that it began would let every backup bring people back."""
+    Path(machine.listed.where).unlink()
+    async with Database(machine.server, 1) as database, database.owner() as owner:
+        await note_before_restore(owner, machine.listed)
+    assert not machine.listed.exists()
+
+
 def test_half_a_line_is_passed_over_and_the_next_one_is_whole(tmp_path: Path) -> None:
     listed, tenant = ErasureList(tmp_path), new_uuid()
     at = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)

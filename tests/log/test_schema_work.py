@@ -8,7 +8,7 @@ import pytest
 from mnemon.db.database import Database
 from mnemon.errors import InvalidRequest
 from mnemon.log.types.event_type import EventType
-from mnemon.log.types.registry import Registry
+from mnemon.log.types.registry import CompiledType, Registry
 from mnemon.log.types.schema_work import check_schema_work
 
 DOUBLED = {
@@ -29,6 +29,34 @@ def doubled(before: str, below: dict[str, Any] | None = None) -> dict[str, Any]:
     return {"$ref": f"{before}#/$defs/a0", "$defs": {**both, "a30": {"type": "object"}, **(below or {})}}
 
 
+def levels(depth: int) -> dict[str, Any]:
+    twice = {f"a{n}": {"properties": {"x": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 2}}} for n in range(depth)}
+    return {"$ref": "#/$defs/a0", "$defs": {**twice, f"a{depth}": {"type": "integer"}}}
+
+
+ALONG = {
+    "$defs": {
+        f"a{n}": {
+            "properties": {"x": {"$ref": f"#/$defs/a{n}"}},
+            "patternProperties": {"x": {"$ref": f"#/$defs/a{n + 1}"}},
+        }
+        for n in range(5)
+    }
+    | {"a5": {}},
+    "$ref": "#/$defs/a0",
+}
+JSON = {
+    "$defs": {
+        "any": {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"$ref": "#/$defs/any"}},
+                {"type": "object", "additionalProperties": {"$ref": "#/$defs/any"}},
+            ]
+        }
+    },
+    "properties": {"value": {"$ref": "#/$defs/any"}, "country": {"enum": [f"c{n}" for n in range(3_000)]}},
+}
 TREE = {"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}, "size": {"type": "integer"}}}
 NEXT = {"anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}]}
 LIST = {"$defs": {"n": {"properties": {"next": NEXT}}}, "$ref": "#/$defs/n"}
@@ -71,6 +99,11 @@ PLAIN = {
             "applied to one value",
         ),
         ({"properties": {f"p{n}": {"type": "string"} for n in range(25_000)}}, "parts, the limit is"),
+        # Twice at each level, and no part refers to itself.
+        (levels(30), "applied to one value"),
+        # What refers to itself brings another along at each level, which brings another.
+        (ALONG, "applied to one value"),
+        ({"properties": {"a": {"contains": {"enum": [{"b": n} for n in range(3_000)]}}}}, "applied to one value"),
     ],
 )
 def test_a_schema_that_asks_for_endless_work_is_refused(schema: dict[str, Any], reason: str) -> None:
@@ -79,9 +112,16 @@ def test_a_schema_that_asks_for_endless_work_is_refused(schema: dict[str, Any], 
     assert "evil" in refused.value.message
 
 
-@pytest.mark.parametrize("schema", [{}, TREE, LIST, PLAIN, {"properties": {"a": True}}, YES])
+@pytest.mark.parametrize("schema", [{}, TREE, LIST, PLAIN, JSON, levels(5), {"properties": {"a": True}}, YES])
 def test_a_schema_that_people_write_is_not(schema: dict[str, Any]) -> None:
     check_schema_work(schema, "usual")
+
+
+def test_data_that_does_not_fit_in_many_places_gets_a_short_answer() -> None:
+    compiled = CompiledType(EventType(type="shop.list", data_schema={"items": {"const": "a"}}))
+    problems = compiled.violations(["b" * 10_000] * 10_000)
+    assert len(problems) == 100
+    assert sum(map(len, problems)) <= 100_000
 
 
 def test_many_parts_that_meet_many_others_are_looked_at_in_bounded_time() -> None:

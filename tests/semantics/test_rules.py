@@ -309,3 +309,11 @@ async def test_a_weekday_that_names_a_kind_of_day_is_no_day_of_an_event() -> Non
     assert event.event_time is not None and event.event_time.date() == date(2025, 3, 5)
     told = (await the_event("On Saturday we decided to end the opening hours.")).event_time
     assert told is not None and told.date() == date(2025, 3, 1)
+
+
+async def test_days_that_something_moves_between_are_not_when_it_moves() -> None:
+    text = (
+        "# Meeting, 3 March 2025\n\nTraining moves from Tuesday to Thursday evening from April, since the hall is free."
+    )
+    event = await the_event(text)
+    assert event.event_time is not None and event.event_time.date() == date(2025, 4, 1)

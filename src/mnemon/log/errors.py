@@ -25,7 +25,7 @@ class TypeIncompatible(Conflict):
 
 
 class InvalidEvent(MnemonError):
-    """The event does not fit its type; details list every violation."""
+    """The event does not fit its type; details list the first hundred violations."""
 
     code = "INVALID_EVENT"
     status = 422

@@ -28,6 +28,8 @@ PASSAGES, COMPARED = 10, 14
 MOST_UNHEARD = 0.5
 # Of what stands in an answer only because of another statement.
 NO_ANSWER = -100.0
+# By its own words, not by others of like meaning alone.
+SAID = 0.8
 # A lead in reading says no more beyond this.
 LEAD_COUNTS = 4.0
 
@@ -93,8 +95,19 @@ async def weigh_statements(
             found = judgement.ranked(read)
     found = [_beside(found[0], found[1:]), *found[1:]] if found else found
     chance = judgement.chance(found[0].values) if found else 0.0
+    if found and says_it_all(found[0]):
+        chance = max(chance, judgement.enough)
     enough = chance >= judgement.enough and not is_outside(found[0])
     return Weighed(need, weighing, found, told, judgement, chance, enough)
+
+
+def says_it_all(best: CandidateStatement) -> bool:
+    """Whether it has every word of the question itself, and beside them the amount, time or person that is asked for:
+    "The rent is 640 EUR" of "How much is the rent?"."""
+    values = best.values
+    elsewhere = sum(values[name] for name in ("heads", "near", "title", "missing", "numbers_missing"))
+    against = sum(values[name] for name in ("question", "of_other", "of_themselves", "quoted", "empty"))
+    return bool(values["fits_new"] and values["own"] >= SAID and not elsewhere and not against)
 
 
 def is_outside(best: CandidateStatement) -> bool:

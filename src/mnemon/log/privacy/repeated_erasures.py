@@ -33,6 +33,7 @@ SELECT tenant_id, subject_id, max(generation) AS generation, max(destroyed_at) A
  WHERE destroyed_at IS NOT NULL AND (%(since)s::timestamptz IS NULL OR destroyed_at > %(since)s - interval '1 hour')
  GROUP BY tenant_id, subject_id ORDER BY at
 """
+KNOWN = "SELECT FROM mnemon.subject_keys WHERE destroyed_at IS NOT NULL LIMIT 1"
 # On the list, and here without their tombstone: never known here, or known with a living key.
 LACKING = """
 SELECT w.tenant_id, w.subject_id, max(w.generation) AS generation, max(w.at) AS at,
@@ -101,10 +102,14 @@ async def note_erasures(owner: Connection, listed: ErasureList, *, anew: bool = 
 
 
 async def note_before_restore(owner: Connection, listed: ErasureList) -> None:
-    """What the database knows that is about to be replaced, should it know more than the list."""
+    """What the database knows that is about to be replaced, should it know more than the list.
+
+    Where both know of nobody, no list is begun: a restore without one is for a person to decide."""
     row = await (await owner.execute(HAS_LISTS)).fetchone()
     if row is not None and row["has"]:
-        await note_erasures(owner, listed)
+        known = await (await owner.execute(KNOWN)).fetchone()
+        if known is not None or listed.exists():
+            await note_erasures(owner, listed)
 
 
 async def _agree(owner: Connection, listed: ErasureList) -> int | None:

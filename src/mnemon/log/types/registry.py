@@ -1,6 +1,7 @@
 """The type registry: finds the declaration of an event type, checks data against it, lifts old data to new versions."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -35,6 +36,8 @@ NOT_LIFTED = counter(
 )
 # No names of tenants' types among the metrics.
 OTHERS = "others"
+# What is told of data that does not fit: a sender who reads it has enough to mend.
+MOST_VIOLATIONS, LONGEST_VIOLATION = 100, 1_000
 # What stands in the place of a value whose person was erased: see `mnemon.log.privacy.crypto_seal`.
 ERASED = "[REDACTED]"
 
@@ -62,7 +65,7 @@ class CompiledType:
         self.is_valid = self._validator.is_valid
 
     def violations(self, data: Any) -> list[str]:
-        return [_violation(error) for error in self._validator.iter_errors(data)]
+        return [_violation(error) for error in islice(self._validator.iter_errors(data), MOST_VIOLATIONS)]
 
     def fits_migrated(self, data: Any) -> bool:
         """Whether data of an earlier version fits this one. What was erased fits everywhere."""
@@ -228,7 +231,7 @@ def _is_erased(data: Any, path: Sequence[str | int]) -> bool:
 
 def _violation(error: jsonschema_rs.ValidationError) -> str:
     where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
-    return f"data{where}: {error.message}"
+    return f"data{where}: {error.message}"[:LONGEST_VIOLATION]
 
 
 def _check_declaration(proposed: EventType) -> None:

@@ -1,7 +1,7 @@
 """How much work a schema can make of one value: a few lines that refer to each other can ask for more than any has."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, TypeGuard
 from urllib.parse import unquote
 
@@ -9,8 +9,10 @@ import orjson
 
 from mnemon.errors import InvalidRequest
 
-# Subschemas that are applied to one and the same value.
+# Subschemas that are applied to one and the same value, by whatever way one comes to it.
 MOST_AT_ONE_PLACE = 1_000
+# Levels that a value is taken to have where a schema goes on into it for ever.
+DEEP = 64
 MOST_NODES = 20_000
 # Steps of this look at the schema itself.
 MOST_STEPS = 200_000
@@ -19,9 +21,8 @@ LISTS = ("allOf", "anyOf", "oneOf")
 # The second is of earlier drafts; the validator still knows it.
 BY_PROPERTY = ("dependentSchemas", "dependencies")
 SAME_VALUE = ("not", "if", "then", "else", "$ref", "$dynamicRef")
-EVERY_CHILD = (
-    "items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties",
-)  # fmt: skip
+EVERY_MEMBER = ("additionalProperties", "propertyNames", "unevaluatedProperties")
+EVERY_ITEM = ("items", "contains", "unevaluatedItems")
 
 SchemaNode = Mapping[str, Any]
 
@@ -47,12 +48,30 @@ class _Work:
         if len(nodes) > MOST_NODES:
             raise self._refusal(f"it has {len(nodes):,} parts, the limit is {MOST_NODES:,}")
         self._name_parts(nodes)
-        below = {id(node): self._children(node) for node in nodes}
+        direct = {id(node): self._children(node) for node in nodes}
+        below = {node: self._together(places) for node, places in direct.items()}
         for node in nodes:
             for places in below[id(node)].values():
                 for child, times in places.items():
                     if times > 1 and self._leads_back(child, below):
                         raise self._refusal("parts that refer to themselves are applied twice to the same value")
+        self._check_levels(direct)
+
+    def _check_levels(self, direct: Mapping[int, Mapping[str, Counter[int]]]) -> None:
+        """What two parts lead to, each of them twice, is applied four times: level by level, from within."""
+        most: dict[int, int] = {}
+        for group in _groups({node: set().union(*places.values()) for node, places in direct.items()}):
+            worst = max(self._cost(self._nodes[node]) for node in group)
+            for places in (places for node in group for places in direct[node].values()):
+                beyond = sum(times * most[child] for child, times in places.items() if child not in group)
+                worst = max(worst, beyond * DEEP if group & places.keys() else beyond)
+            if worst > MOST_AT_ONE_PLACE:
+                raise self._too_many()
+            most |= dict.fromkeys(group, worst)
+
+    def _cost(self, node: SchemaNode) -> int:
+        """Of all that this part applies to one value. Lists and objects that it may be are compared one by one."""
+        return sum(times * (1 + _composites(one.get("enum"))) for one, times in self._at_one_place(node))
 
     def _name_parts(self, nodes: Sequence[SchemaNode]) -> None:
         """Names that mean one part wherever they stand: a part with an `$id` would have names of its own, and what
@@ -80,29 +99,28 @@ class _Work:
         return False
 
     def _children(self, node: SchemaNode) -> dict[str, Counter[int]]:
-        """By the name of a property (`*` for any): the subschemas that its value meets, and how often each."""
+        """By the name of a property (`*` for any other, `[]` for items): the subschemas that its value meets, and how
+        often each."""
         found: dict[str, Counter[int]] = {}
         for here, times in self._at_one_place(node):
-            for keyword in EVERY_CHILD:
-                if isinstance(child := here.get(keyword), dict):
-                    found.setdefault("*", Counter())[id(child)] += times
-            for child in here.get("prefixItems") or ():
+            members = [here.get(keyword) for keyword in EVERY_MEMBER]
+            members += _mapping(here.get("patternProperties")).values()
+            items = [here.get(keyword) for keyword in EVERY_ITEM] + list(here.get("prefixItems") or ())
+            named = [*_mapping(here.get("properties")).items()]
+            for place, child in [*named, *(("*", one) for one in members), *(("[]", one) for one in items)]:
                 if isinstance(child, dict):
-                    found.setdefault("*", Counter())[id(child)] += times
-            for keyword in ("properties", "patternProperties"):
-                for key, child in _mapping(here.get(keyword)).items():
-                    if isinstance(child, dict):
-                        place = key if keyword == "properties" else "*"
-                        found.setdefault(place, Counter())[id(child)] += times
-        return self._together(found)
+                    found.setdefault(place, Counter())[id(child)] += times
+        everywhere = found.pop("*", Counter())
+        return {"*": everywhere} | {
+            place: children if place == "[]" else children + everywhere for place, children in found.items()
+        }
 
     def _together(self, found: dict[str, Counter[int]]) -> dict[str, Counter[int]]:
-        """What meets every child meets those with a name too. Subschemas that come down to the same are one."""
+        """With what they apply to the same value. Subschemas that come down to the same are one."""
         same: dict[str, Counter[int]] = {}
-        everywhere = found.pop("*", Counter())
-        for place, children in {**found, "*": Counter()}.items():
+        for place, children in found.items():
             met: Counter[int] = Counter()
-            for child, times in (children + everywhere).items():
+            for child, times in children.items():
                 for one, more in self._at_one_place(self._nodes[child]):
                     self._step()
                     met[id(one)] += times * more
@@ -119,7 +137,7 @@ class _Work:
             here, path = waiting.pop()
             self._step()
             if met.total() > MOST_AT_ONE_PLACE:
-                raise self._refusal(f"more than {MOST_AT_ONE_PLACE:,} of its parts are applied to one value")
+                raise self._too_many()
             met[id(here)] += 1
             for part in self._beside(here):
                 if id(part) in path:
@@ -160,13 +178,16 @@ class _Work:
         if self._steps > MOST_STEPS:
             raise self._refusal(f"it takes more than {MOST_STEPS:,} steps to go through it")
 
+    def _too_many(self) -> InvalidRequest:
+        return self._refusal(f"more than {MOST_AT_ONE_PLACE:,} of its parts are applied to one value")
+
     def _invalid(self, reason: str) -> InvalidRequest:
         return InvalidRequest(f"The schema of {self._name} is not valid: {reason}.", type=self._name)
 
     def _refusal(self, reason: str) -> InvalidRequest:
         return InvalidRequest(
             f"The schema of {self._name} could ask for more work than any event is worth: {reason}. Write it with "
-            "fewer references.",
+            "fewer references, and lists of fewer values.",
             type=self._name,
         )
 
@@ -181,6 +202,44 @@ def _nodes(value: Any) -> Iterator[SchemaNode]:
             waiting.extend(one.values())
         elif isinstance(one, list):
             waiting.extend(one)
+
+
+def _groups(edges: Mapping[int, Set[int]]) -> Iterator[set[int]]:
+    """Parts that lead to one another, each group after all that it leads to (Tarjan)."""
+    number: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    open_parts: list[int] = []
+    waiting = [(start, iter(edges[start])) for start in edges]
+    while waiting:
+        node, children = waiting[-1]
+        if node not in number:
+            number[node] = lowest[node] = len(number)
+            open_parts.append(node)
+        elif node not in lowest:  # closed, as part of another's way
+            waiting.pop()
+            continue
+        child = next(children, None)
+        if child is None:
+            waiting.pop()
+            if lowest[node] == number[node]:
+                group: set[int] = set()
+                while node not in group:
+                    group.add(open_parts.pop())
+                for one in group:
+                    del lowest[one]
+                yield group
+            elif waiting:
+                parent = waiting[-1][0]
+                lowest[parent] = min(lowest[parent], lowest[node])
+        elif child not in number:
+            waiting.append((child, iter(edges[child])))
+        elif child in lowest:
+            lowest[node] = min(lowest[node], number[child])
+
+
+def _composites(values: Any) -> int:
+    """How many values of an enumeration cannot be looked up: all of them where one is a list or an object."""
+    return len(values) if isinstance(values, list) and any(isinstance(one, list | dict) for one in values) else 0
 
 
 def _is_text(value: Any) -> TypeGuard[str]:

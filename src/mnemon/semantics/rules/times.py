@@ -2,6 +2,7 @@
 
 import re
 from datetime import date, datetime, time
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from mnemon.documents.structure.calendar_words import DateDirection
@@ -17,6 +18,7 @@ _NO_DEADLINE = frozenset({"from", "since", "after", "as of", "with effect from",
 _REPEATED = re.compile(
     r"\b(?:(?:each|every)\s+(?:other\s+|second\s+)?(?:day|week|month|quarter|year|time|invoice|order|delivery|request|case"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|evening|spring|summer|autumn|winter)"
+    r"|(?:once|twice)\s+an?\s+(?:day|week|month|quarter|year)|(?:ein|zwei)mal\s+(?:im|pro|am)\s+(?:tag|woche|monat|quartal|jahr)"
     r"|on\s+(?:mon|tues|wednes|thurs|fri|satur|sun)days|monthly|weekly|daily|annually|quarterly"
     r"|jede[nrs]?\s+(?:zweiten\s+)?(?:\w+tag|mittwoch|tag|woche|monat|quartal|jahr|morgen|abend)"
     r"|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s|(?:monat|wöchent|täg|jähr)lich)\b",
@@ -86,12 +88,18 @@ def beginning_of(day: date, zone: ZoneInfo) -> datetime:
 
 def _when(mentions: list[Mention], category: Category) -> Mention | None:
     """In "moved from 13 June to 27 June" the dates are what changed, not when."""
-    if category is Category.CHANGE and len(mentions) > 1 and mentions[-2].lead == "from":
-        mentions = mentions[:-2]
+    if category is Category.CHANGE:
+        first = next((n for n, (one, other) in enumerate(pairwise(mentions)) if _is_moved(one, other)), None)
+        mentions = mentions if first is None else mentions[:first] + mentions[first + 2 :]
     passing = {"of", "since", "before", "until", "till", "to", "for", "by", "within"}
     if category not in (Category.CHANGE, Category.STAKEHOLDER):
         passing |= {"from", "after", "as of", "starting"}
     return next((each for each in mentions if each.lead not in passing), None)
+
+
+def _is_moved(one: Mention, other: Mention) -> bool:
+    """Also with more behind: "from Tuesday to Thursday, from January on"."""
+    return one.lead == "from" and other.lead != "from"
 
 
 def _is_any_weekday(text: str, mention: Mention) -> bool:
