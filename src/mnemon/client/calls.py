@@ -18,6 +18,7 @@ from mnemon.client.remote import RemoteCalls
 from mnemon.client.roots import KeptRoot, Roots, first_root, grown_root, refused_proof
 from mnemon.documents import operations as documents
 from mnemon.documents.inputs import RunAsked
+from mnemon.documents.intake.file_address import file_address
 from mnemon.documents.intake.upload import FileTaken
 from mnemon.documents.states import RunStatus
 from mnemon.errors import MnemonError
@@ -106,7 +107,8 @@ class AsyncMnemonClient:
     ) -> FileTaken:
         """Take in a file. It is known by its path: changed and added again, it is a new version of its document."""
         path = Path(file).expanduser()
-        uri = source_uri or path.resolve().as_uri()
+        server = self._calls.url if isinstance(self._calls, RemoteCalls) else None
+        uri = source_uri or file_address(path, server)
         fields = {"title": title, "tags": list(tags) if tags else None, "source_uri": uri}
         taken = FileTaken.model_validate(await self._calls.upload(path, fields), extra="ignore")
         if wait and taken.run_id is not None:

@@ -20,6 +20,7 @@ from mnemon.cli.binding.options import OF_AN_ORIGIN
 from mnemon.cli.context import run_async, server_calls
 from mnemon.cli.output import complaints, counted, say, show, table
 from mnemon.client.reading import BackgroundReading, pause_before_look, until_events_are_read
+from mnemon.documents.intake.file_address import file_address
 from mnemon.documents.intake.folders import FoundFile, find_files
 from mnemon.documents.intake.origin import checked_origin
 from mnemon.documents.intake.origin_fields import UploadFields
@@ -167,7 +168,7 @@ async def _take_in(
     for one in found:
         if interrupted.wanted:
             break
-        said = asked.model_copy(update={"source_uri": one.path.resolve().as_uri()}) if by_path else asked
+        said = asked.model_copy(update={"source_uri": file_address(one.path)}) if by_path else asked
         taken = await _take_in_one(mnemon, caller, one, said)
         added.append(taken)
         progress.advance(task)

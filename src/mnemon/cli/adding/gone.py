@@ -8,7 +8,8 @@ from uuid import UUID
 from mnemon.app import Mnemon
 from mnemon.client.remote import RemoteCalls
 from mnemon.documents.inputs import DocumentAsked, DocumentsAsked
-from mnemon.documents.intake.gone import file_at, gone_files
+from mnemon.documents.intake.file_address import file_at
+from mnemon.documents.intake.gone import gone_files
 from mnemon.documents.operations import deactivate, list_documents
 from mnemon.operations import Caller
 

@@ -7,6 +7,7 @@ from rich.progress import Progress
 from mnemon.cli.adding.added import Added, Interrupted
 from mnemon.client.remote import RemoteCalls
 from mnemon.documents.inputs import RunAsked
+from mnemon.documents.intake.file_address import file_address
 from mnemon.documents.intake.folders import FoundFile
 from mnemon.documents.intake.origin_fields import UploadFields
 from mnemon.documents.intake.upload import FileTaken
@@ -29,7 +30,7 @@ async def send_files(
         if one.reason is not None:
             added.append(Added(one.path, "refused" if one.named else "left_out", one.name, reason=one.reason))
             continue
-        said = fields | {"source_uri": one.path.resolve().as_uri()} if by_path else fields
+        said = fields | {"source_uri": file_address(one.path, server.url)} if by_path else fields
         try:
             taken = FileTaken.model_validate(await server.upload(one.path, said), extra="ignore")
         except MnemonError as refusal:

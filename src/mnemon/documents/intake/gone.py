@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
 from mnemon.db.database import Connection
+from mnemon.documents.intake.file_address import file_at
 
 FROM_FOLDER = """
 SELECT d.doc_id, d.title, split_part(d.source_uri, '#of=', 1) AS source_uri
@@ -37,9 +37,3 @@ async def gone_files(tx: Connection, folders: Sequence[Path]) -> list[GoneFile]:
             if path and not path.exists():
                 found[row["doc_id"]] = GoneFile(row["doc_id"], row["title"], path)
     return list(found.values())
-
-
-def file_at(source_uri: str) -> Path | None:
-    """Where a document's file was on the machine that added it."""
-    parts = urlsplit(source_uri)
-    return Path(unquote(parts.path)) if parts.scheme == "file" else None
