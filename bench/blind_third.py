@@ -18,7 +18,7 @@ from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.engine import LearnedExtractor
 from mnemon.semantics.learned.reader import LearnedReader
 from mnemon.semantics.link.linking import unit
-from mnemon.semantics.link.placed import Placed
+from mnemon.semantics.link.placed import Placed, told_at
 from mnemon.semantics.link.supersession import link_events
 from mnemon.semantics.rules.engine import RulesExtractor
 from mnemon.semantics.search.event_vectors import text_to_embed
@@ -143,10 +143,10 @@ def _links(documents: list[Document], part: Score) -> dict[str, float]:
     names = {id(event): name for name, event in part.matched.items()}
     wanted = {link for document in documents for link in document.links}
     placed = [
-        Placed(event, event.event_time or document.revision.written_at, document.name, document.name)
+        Placed(event, said_at, document.name, document.name)
         for document in documents
         for label in document.labels
-        if (event := part.matched.get(label.name)) and (event.event_time or document.revision.written_at)
+        if (event := part.matched.get(label.name)) and (said_at := told_at(event, document.revision.written_at))
     ]
     placed = with_vectors(placed)
     by_event = {each.event.event_id: names[id(each.event)] for each in placed}

@@ -25,7 +25,7 @@ from score_held_out import held_out_reader  # noqa: E402
 from mnemon.semantics.learned.engine import LearnedExtractor  # noqa: E402
 from mnemon.semantics.link.likely import candidates_for  # noqa: E402
 from mnemon.semantics.link.pairs import FEATURES, PairContext, weighable  # noqa: E402
-from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed  # noqa: E402
+from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed, told_at  # noqa: E402
 from mnemon.semantics.link.prospects import in_time  # noqa: E402
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE  # noqa: E402
 
@@ -44,7 +44,7 @@ def placed_findings(documents: list[Document]) -> tuple[list[Placed], Names]:
     found = read_all(LearnedExtractor(held_out_reader(load_logits())), documents)
     names = {event.event_id: name for name, event in compare(documents, found).matched.items()}
     placed = [
-        Placed(event, event.event_time or each.revision.written_at or UNKNOWN, each.name, each.name)
+        Placed(event, told_at(event, each.revision.written_at) or UNKNOWN, each.name, each.name)
         for each, events in zip(documents, found, strict=True)
         for event in events
     ]

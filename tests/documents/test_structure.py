@@ -280,3 +280,47 @@ def test_each_message_of_a_thread_and_each_day_of_a_diary_has_its_own_day(text: 
 def test_days_that_do_not_come_in_turn_are_no_diary() -> None:
     text = "Offers\n\n9 June 2026, Kessler: 400.\n2 May 2026, Brandt: 380.\n7 July 2026, Osei: 390.\nWe took Brandt.\n"
     assert {day for _, day, words in days(text) if words == "We took Brandt."} == {None}
+
+
+CHATS = [
+    "Ana Flores [7:15 AM, Wed Dec 2]\nRow C has a cough.\n\nKeisha Brown [7:18 AM]\nRow C is closed.\n\n"
+    "Ana Flores [11:50 AM, Thu Dec 3]\nTen crates are in the barn.\n\nKeisha Brown [11:52 AM]\nGood.\n",
+    "**Ana Flores** 08:12, 2. Dez.\nRow C has a cough.\n\n**Keisha Brown** 08:20\nRow C is closed.\n\n"
+    "**Ana Flores** 09:02, 3. Dez.\nTen crates are in the barn.\n\n**Keisha Brown** 09:05\nGood.\n",
+    "#kennels\n\nWednesday, December 2\n\nAna Flores 07:15\nRow C has a cough.\nKeisha Brown 07:18\n"
+    "Row C is closed.\n\n"
+    "Thursday, December 3\n\nAna Flores 11:50\nTen crates are in the barn.\nKeisha Brown 11:52\nGood.\n",
+]
+
+
+@pytest.mark.parametrize("text", CHATS)
+def test_a_chat_that_tells_no_year_has_the_day_of_each_message(text: str) -> None:
+    said = {text[part.start : part.end]: (part.speaker, part.day) for part in parts(text, "chat")}
+    assert said["Row C is closed."] == ("Keisha Brown", date(NO_YEAR, 12, 2))
+    assert said["Ten crates are in the barn."] == ("Ana Flores", date(NO_YEAR, 12, 3))
+
+
+def test_a_weekday_before_a_date_speaks_for_nobody() -> None:
+    first = "Von: Ada Berg\nMo, 29.6.2026, 8:30\n\nDer Fisch ist gut.\n\n"
+    text = f"{first}Von: Ben Ito\nMi, 1.7.2026, 9:02\n\nTauschen geht.\n"
+    assert not {"Mo", "Mi"} & {part.speaker for part in parts(text, "email")}
+
+
+def test_where_every_message_has_its_hour_a_label_inside_one_is_nobody() -> None:
+    text = (
+        "Keisha Brown 9:30 AM\nLaredo: we take them after all.\n\nAna Flores 9:31 AM\nTen or eleven?\n\n"
+        "Keisha Brown 9:32 AM\nEleven.\n\nAna Flores 9:33 AM\nFine.\n"
+    )
+    assert {part.speaker for part in parts(text, "chat")} == {"Keisha Brown", "Ana Flores"}
+
+
+def test_who_stands_in_brackets_beside_a_shift_wrote_its_entry() -> None:
+    first = "Übergabebuch\n\nDi 11.08., Spätdienst (Ruslan)\n- Obst bestellt.\n\n"
+    text = f"{first}Mi 12.08., Frühdienst (Nam)\n- Kundendienst angerufen.\n"
+    told = parts(text, "note", "Nam Vo", "Ruslan Tsoi")
+    assert {part.speaker for part in told if part.kind == "item"} == {"Ruslan", "Nam"}
+
+
+def test_a_log_by_the_hour_has_the_day_of_each_entry() -> None:
+    text = "Log\n\n22 Sept 0800  Left Horta.\n23 Sept 1430  Jars to be relabelled by tomorrow night.\n"
+    assert {part.day for part in parts(text) if "Jars" in text[part.start : part.end]} == {date(NO_YEAR, 9, 23)}

@@ -36,6 +36,10 @@ def due(text: str, quote: str, kind: SourceType = "note", zone: str = "UTC") -> 
          "Ada prunes the hedge before flowering.", None),
         ("I will phone her straight after this.\n", None, "2026-03-05"),
         ("Das mach ich gleich nach der Probe.\n", None, "2026-03-05"),
+        ("Ada puts the labels in, Thu 12th.\n", None, "2026-03-12"),
+        ("Ada puts the labels in for the next set, Mon\n", None, "2026-03-09"),
+        ("Ada gets the bottles by the middle of the month.\n", None, "2026-03-15"),
+        ("Ada shall call the assembly once a year before the end of May.\n", None, None),
     ],
 )  # fmt: skip
 def test_a_day_that_other_words_tell(text: str, quote: str | None, day: str | None) -> None:

@@ -238,3 +238,63 @@ def test_first_letters_in_a_column_are_whoever_has_them() -> None:
     text = "| What | Who | Due |\n|---|---|---|\n| Paint the door | PR | 20 March |\n| Order glue | QQ | 20 March |\n"
     assert owed(text, "Paint the door | PR | 20 March") == ({"Priya Raman"}, "2026-03-20")
     assert owed(text, "Order glue | QQ | 20 March") == ({"QQ"}, "2026-03-20")
+
+
+@pytest.mark.parametrize(
+    ("people", "text", "quote", "owner"),
+    [
+        (("Ana Flores", "Ana Whitfield"), "Ana F can you get ten crates by noon?", None, "Ana Flores"),
+        (
+            ("Ruaridh Sinclair", "Morag Sinclair"),
+            "R. Sinclair is to change the bank mandate.",
+            None,
+            "Ruaridh Sinclair",
+        ),
+        (("Tom Reyes", "Bea Lund"), "tom can you relabel shelf F before Monday?", None, "Tom Reyes"),
+        (("Jericho Mapa", "Analyn Cruz"), "J writes down the dropped calls until Friday", None, "Jericho Mapa"),
+        (
+            ("Nkechi Umeh", "Ben Boyle"),
+            "The responsible vet is Nkechi Umeh. Her deputy is Ben Boyle.\n\nThe responsible vet shall check it.",
+            "The responsible vet shall check it.",
+            "Nkechi Umeh",
+        ),
+        (
+            ("Phuong Tran", "Ewa Lis"),
+            "Als Vorsitzende wird Phuong Tran gewählt.\n\nDie neue Vorsitzende holt bis Montag die Schlüssel ab.",
+            "Die neue Vorsitzende holt bis Montag die Schlüssel ab.",
+            "Phuong Tran",
+        ),
+        (
+            ("Mele Havea", "Colleen Wu"),
+            "Mele Havea has succeeded Colleen Wu as tower captain.\n\nThe captain shall have it repaired by May.",
+            "The captain shall have it repaired by May.",
+            "Mele Havea",
+        ),
+        (
+            ("Reef Network", "Sable Charters Ltd"),
+            'between Sable Charters Ltd ("Owner") and Reef Network ("Charterer")\n\nThe Charterer shall name divers.',
+            "The Charterer shall name divers.",
+            "Reef Network",
+        ),
+    ],
+)
+def test_whoever_a_short_form_or_an_office_means(
+    people: tuple[str, ...], text: str, quote: str | None, owner: str
+) -> None:
+    revision = Revision("rev", text, "note", THURSDAY, "UTC", "", None, people)
+    start = text.index(quote or text)
+    place = max(at for at, unit in enumerate(revision.layout.units) if unit.start <= start)
+    proposal = Proposal(Category.COMMITMENT, start, start + len(quote or text), place, None, ())
+    found = candidate_of(revision, proposal, Cast(revision), None)
+    assert found and {each.ref for each in found.actors if each.role == "owner"} == {owner}
+
+
+def test_what_is_handed_on_is_owed_by_the_last() -> None:
+    text = "| what | who | when |\n|---|---|---|\n| call the ministry | Jakub → Priya | 30 March |\n"
+    assert owed(text, "call the ministry")[0] == {"Priya Raman"}
+
+
+def test_what_you_get_is_owed_by_who_answers() -> None:
+    asked = "Priya Raman 09:10\nIch brauche das Muster.\n\n"
+    text = f"{asked}Jakub Nowak 09:11\nkriegst du Montag\n\nPriya Raman 09:12\ndanke\n"
+    assert owed(text, "kriegst du Montag", "chat")[0] == {"Jakub Nowak"}

@@ -5,9 +5,9 @@ from datetime import UTC, date, datetime
 
 import numpy as np
 
+from mnemon.semantics.link.cue_words import REVERSES
 from mnemon.semantics.link.days import days_named
-from mnemon.semantics.link.pairs import REVERSES
-from mnemon.semantics.link.placed import EventLink, Placed
+from mnemon.semantics.link.placed import EventLink, Placed, told_at
 from mnemon.semantics.link.supersession import link_events
 from mnemon.semantics.semantic_event import Category, Evidence, InvolvedActor, SemanticEvent, Subject
 
@@ -129,3 +129,38 @@ def test_two_promises_of_one_person_in_one_document_both_stand() -> None:
 def test_a_shift_of_work_turns_nothing_round() -> None:
     assert REVERSES.search("the Sunday shift plan") is None
     assert REVERSES.search("we shift the delivery to Monday") and REVERSES.search("it was shifted to May")
+
+
+def test_what_replaced_something_may_be_replaced_itself() -> None:
+    first = said("a", Category.DECISION, "We use MySQL for the shop", 1, "a", subject="shop database")
+    second = said(
+        "b", Category.DECISION, "We use Postgres instead of MySQL for the shop", 3, "b", subject="shop database"
+    )
+    third = said("c", Category.DECISION, "We go back to MySQL for the shop after all", 9, "c", subject="shop database")
+    told = {(link.later, link.earlier) for link in links(first, second, third)}
+    assert told == {("b", "a"), ("c", "b")}
+
+
+def test_a_day_or_a_number_alone_names_nothing_that_is_replaced() -> None:
+    fare = said("a", Category.DECISION, "Route 5 is split in two from October", 1, "a", subject="route 5")
+    rent = said("b", Category.DECISION, "The rent is 400 from October, not 350", 5, "b", subject="rent")
+    limit = said("c", Category.CHANGE, "humidity limit is 80 from tonight", 6, "c", subject="humidity limit")
+    reminder = said("d", Category.DECISION, "Reminders go off for all customers tonight", 2, "d", subject="Reminders")
+    assert not [link for link in links(fare, reminder, rent, limit) if not link.suggested]
+
+
+def test_one_word_of_another_text_is_not_the_same_work() -> None:
+    promise = said(
+        "p", Category.COMMITMENT, "Frau Kocak meldet die Pumpe beim Hersteller", 1, "a", "Frau Kocak", "pump"
+    )
+    report = said("r", Category.EXECUTION, "The new pump is in!", 4, "b", "Ada Berg", "new pump")
+    assert not [link for link in links(promise, report) if not link.suggested]
+
+
+def test_what_is_to_come_was_said_before_it_came() -> None:
+    written = datetime(2026, 3, 5, tzinfo=UTC)
+    plan = replace(
+        said("a", Category.CHANGE, "From 1 April we open at nine", 5, "a").event, event_time=written.replace(month=4)
+    )
+    assert told_at(plan, written) == written
+    assert told_at(replace(plan, event_time=written.replace(day=2)), written) == written.replace(day=2)

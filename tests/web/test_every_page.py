@@ -142,6 +142,20 @@ async def test_a_memory_is_written_changed_compared_deleted_and_restored(
     assert "Rome" in (await client.get("/memory?query=archive", headers=headers)).text
 
 
+async def test_a_page_past_the_last_says_so_and_no_id_of_ours_is_told(
+    client: httpx.AsyncClient, user: Person, all_done: Callable[[], Awaitable[None]]
+) -> None:
+    sent = {"file": ("bell.txt", b"The bell rings at six.")}
+    assert (await client.post("/v1/ingest", files=sent, headers=user.headers)).status_code == 202
+    await all_done()
+    for place in ("/documents?page=7", "/runs?page=7"):
+        page = (await client.get(place, headers=user.headers)).text
+        assert "There are not so many pages." in page, place
+        assert "yet" not in page.partition("<main")[2].partition("</main>")[0], place
+    nowhere = await client.get("/memory?branch=nowhere", headers=user.headers)
+    assert "There is no branch &#39;nowhere&#39;: create it first." in nowhere.text
+
+
 async def test_a_branch_with_a_conflict_is_merged_as_chosen(client: httpx.AsyncClient, user: Person) -> None:
     headers = user.headers | OWN
     place = (await client.post("/memory", data={"content": "Berths cost 30."}, headers=headers)).headers["location"]
@@ -167,7 +181,8 @@ async def test_two_administrators_forget_a_person(
     assert "customer-17" in (await client.get("/privacy", headers=admin.headers)).text
     assert "Eve likes tea." in (await client.get("/privacy/person?subject_id=customer-17", headers=admin.headers)).text
     asked = {"subject_id": "customer-17", "reason": "subject_request"}
-    page = await client.post("/privacy/erasures", data=asked, headers=admin.headers | OWN)
+    assert (await client.post("/privacy/erasures", data=asked, headers=admin.headers | OWN)).status_code == 303
+    page = await client.get("/privacy", headers=admin.headers)
     assert "Someone else must agree." in page.text
     [erasure] = re.findall(r'action="/privacy/erasures/([^/"]+)/decline"', page.text)
     own = await client.post(f"/privacy/erasures/{erasure}/approve", headers=admin.headers | OWN)

@@ -68,6 +68,24 @@ async def test_what_an_event_led_to_is_drawn_below_it(client: httpx.AsyncClient,
     assert "3 events, each below the one that caused it" in drawn[1]
 
 
+async def test_an_event_has_a_receipt_once_a_checkpoint_covers_it(
+    client: httpx.AsyncClient, user: Person, admin: Person
+) -> None:
+    await client.post("/memory", data={"content": "Berths cost 39 euro."}, headers=admin.headers | OWN)
+    event = (await client.get("/v1/events?direction=backward", headers=admin.headers)).json()["events"][0]["id"]
+    before = await see(client, user, f"/log/{event}")
+    assert f"/log/{event}/receipt" not in before
+    assert "Sign one now" not in before
+    assert 'action="/integrity/checkpoint"' in await see(client, admin, f"/log/{event}")
+    signed = await client.post("/integrity/checkpoint", data={"event": event}, headers=admin.headers | OWN)
+    assert signed.headers["location"] == f"/log/{event}"
+    assert f'href="/log/{event}/receipt"' in await see(client, user, f"/log/{event}")
+    assert "checkpoint" in await see(client, user, f"/log/{event}/receipt")
+    elsewhere = {"event": "https://evil.example/"}
+    away = await client.post("/integrity/checkpoint", data=elsewhere, headers=admin.headers | OWN)
+    assert away.headers["location"] == "/integrity"
+
+
 async def test_a_page_that_follows_the_log_is_told_of_more(
     client: httpx.AsyncClient, user: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:

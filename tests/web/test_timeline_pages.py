@@ -95,6 +95,8 @@ async def test_two_versions_of_a_document_tell_what_changed(
     assert "<td>We decided to <ins>sell the boat</ins>.</td>" in compared
     wrong = await client.get(f"{document}/changes?before=7&after=9", headers=user.headers)
     assert wrong.status_code == 404
+    nonsense = await client.get(f"{document}/changes?after=abc", headers=user.headers)
+    assert (nonsense.status_code, "This document has no version abc." in nonsense.text) == (404, True)
 
 
 def test_what_was_replaced_stands_before_what_replaced_it_though_both_are_of_one_day() -> None:

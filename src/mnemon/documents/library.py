@@ -8,6 +8,7 @@ from psycopg.rows import class_row
 from pydantic import Field
 
 from mnemon.db.database import Connection
+from mnemon.documents.filed_rows import NO_FILE
 from mnemon.documents.states import DocumentStatus
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.operations import Output
@@ -106,6 +107,11 @@ class DocumentRevision(Output):
     activated_at: datetime
     deactivated_at: datetime | None
     purged_at: datetime | None
+
+    @property
+    def has_file(self) -> bool:
+        """A message or a text that was filed by itself has none to download."""
+        return not self.content_hash.startswith(NO_FILE)
 
 
 class StoredChunk(Output):

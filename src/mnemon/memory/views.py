@@ -114,9 +114,8 @@ async def view_in(
     values = {"tenant": tenant, "world": place.world_id, "branch": place.branch}
     rows = await (await connection.execute(LINE.format(**tables), values)).fetchall()
     if not rows:
-        raise BranchNotFound(
-            f"There is no branch {place.branch!r} in the world {place.world_id}: create it first.", branch=place.branch
-        )
+        where = "" if place.world_id == tenant else f" in the world {place.world_id}"
+        raise BranchNotFound(f"There is no branch {place.branch!r}{where}: create it first.", branch=place.branch)
     line, bound = [], last
     for row in rows:
         line.append((row["branch"], bound))

@@ -12,7 +12,7 @@ from starlette.datastructures import FormData
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
 from mnemon.documents.access import read_as
-from mnemon.errors import NotFound
+from mnemon.errors import Conflict, InvalidRequest, MnemonError, NotFound
 from mnemon.identity.users import user_by_id
 from mnemon.operations import Caller, Operation, as_json, read_input
 from mnemon.semantics import operations
@@ -36,7 +36,10 @@ LIKELY = 12
 @as_page
 @binds(operations.get)
 async def event_page(request: Request, mnemon: MnemonPart, event_id: str) -> Response:
-    visitor = await visit(request, operations.get.action)
+    return await _shown(mnemon, await visit(request, operations.get.action), event_id)
+
+
+async def _shown(mnemon: Mnemon, visitor: Visitor, event_id: str, problem: MnemonError | None = None) -> Response:
     caller = Caller.of(visitor.principal)
     event = as_json(await operations.get(mnemon, caller, read_input(operations.get, {"event_id": event_id})))
     standings = await standing_of(mnemon.database, visitor.tenant_id, visitor.reader, [event])
@@ -45,7 +48,8 @@ async def event_page(request: Request, mnemon: MnemonPart, event_id: str) -> Res
     )
     others = as_json(await operations.of_revision(mnemon, caller, listed))["events"]
     return render(
-        "event.html", here="events", visitor=visitor, event=event, standing=standings[event_id],
+        "event.html", status_code=problem.status if problem else 200, here="events", visitor=visitor,
+        problem=problem, event=event, standing=standings[event_id],
         others=[one for one in others if one["event_id"] != event_id], categories=CATEGORIES,
         people=await people_in(mnemon, visitor, [event]), chain=await chain_of(mnemon, visitor, event),
         told=await told_of(mnemon, visitor, event), likely=await likely_earlier(mnemon, visitor, event),
@@ -119,9 +123,12 @@ async def _said(request: Request, mnemon: Mnemon, operation: Operation[Any, Any]
         values = _changed(values, as_json(await operations.get(mnemon, caller, event)))
         if not values.keys() - {"expected_version"}:
             return RedirectResponse(_back(given.get("back"), event.event_id), 303)
-    asked = read_input(operation, {**values, **request.path_params})
-    await operation(mnemon, caller, asked)
-    return RedirectResponse(_back(given.get("back"), asked.event_id), 303)
+    event_id = str(request.path_params["event_id"])
+    try:
+        await operation(mnemon, caller, read_input(operation, {**values, **request.path_params}))
+    except (Conflict, InvalidRequest, NotFound) as refusal:
+        return await _shown(mnemon, visitor, event_id, refusal)
+    return RedirectResponse(_back(given.get("back"), event_id), 303)
 
 
 def _changed(values: dict[str, Any], event: Shape) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The page of one document: its versions, its text with the cited words marked, and what administrators may do."""
 
+import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
@@ -14,6 +15,7 @@ from mnemon.documents.access import open_as
 from mnemon.documents.artifact_names import uid_of
 from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.documents.library import (
+    Document,
     DocumentRevision,
     StoredChunk,
     chunks_of,
@@ -38,6 +40,8 @@ router = APIRouter(include_in_schema=False)
 # What one has to write to purge a document.
 PURGE_WORD = "purge"
 IN_THE_MARGIN = 60
+# How the text of a message is addressed; an attachment has two slashes more.
+MESSAGE = re.compile(r"mail:([^/]+)")
 
 
 @router.get("/documents/{doc_id}")
@@ -72,7 +76,7 @@ async def document_page(
         "document.html", here="documents", visitor=visitor, document=document, versions=versions, chosen=chosen,
         view=view, sheet=sheet, prose=prose, exact=exact, purge_word=PURGE_WORD,
         request_start=start if end else None, request_end=end or None, artifact=artifact,
-        chunks=chunks, said=await _said(mnemon, visitor, artifact, chosen),
+        message=_message_of(document), chunks=chunks, said=await _said(mnemon, visitor, artifact, chosen),
     )  # fmt: skip
 
 
@@ -120,6 +124,12 @@ async def _changed(
     asked = read_input(change, {**request.path_params, **given})
     await change(mnemon, Caller.of(visitor.principal), asked)
     return RedirectResponse(f"/documents/{asked.doc_id}", 303)
+
+
+def _message_of(document: Document) -> str | None:
+    """The key of the message whose text this is, where it came with a mailing list."""
+    found = MESSAGE.fullmatch(document.source_uri) if document.purged_at is None else None
+    return found[1] if found else None
 
 
 async def _said(mnemon: Mnemon, visitor: Visitor, artifact: str | None, chosen: DocumentRevision | None) -> Shape:

@@ -1,5 +1,6 @@
 """The page about tampering: what the last verification found, how far the present one is, the last checkpoint."""
 
+import re
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
@@ -17,6 +18,7 @@ from mnemon.work import operations as work
 from mnemon.work.jobs import JobStatus
 
 router = APIRouter(include_in_schema=False)
+EVENT = re.compile("[0-9A-Z]{26}")
 UNFINISHED = ("PENDING", "PROCESSING")
 
 
@@ -57,7 +59,10 @@ async def verify_now(request: Request, mnemon: MnemonPart) -> Response:
 @as_page
 @binds(integrity.checkpoint)
 async def sign_now(request: Request, mnemon: MnemonPart) -> Response:
-    return await perform(request, mnemon, integrity.checkpoint, "/integrity")
+    """Asked for on the page of an event, it leads back there, where the receipt is now."""
+    event = str((await request.form()).get("event", ""))
+    back = f"/log/{event}" if EVENT.fullmatch(event) else "/integrity"
+    return await perform(request, mnemon, integrity.checkpoint, back)
 
 
 async def _under_way(mnemon: Mnemon, caller: Caller) -> VerificationUnderWay | None:

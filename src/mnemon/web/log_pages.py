@@ -9,13 +9,14 @@ from fastapi.responses import StreamingResponse
 from mnemon.api.access import MnemonPart
 from mnemon.app import Mnemon
 from mnemon.errors import InvalidRequest, MnemonError
+from mnemon.log.events import MAIN
 from mnemon.log_operations import dead_letters, events, integrity, partitions, subscriptions
 from mnemon.log_operations.event_inputs import CausesAsked
-from mnemon.log_operations.event_outputs import EventsRead
+from mnemon.log_operations.event_outputs import EventsRead, LogEventOut
 from mnemon.operations import Caller, Differs, read_input
 from mnemon.web.forms import binds, form_of, perform
 from mnemon.web.pictures.lineage import lineage_picture
-from mnemon.web.rendering import as_page, render, visit
+from mnemon.web.rendering import Visitor, as_page, render, visit
 
 router = APIRouter(include_in_schema=False)
 ON_A_PAGE = 40
@@ -91,8 +92,16 @@ async def event_page(request: Request, mnemon: MnemonPart, event_id: str) -> Res
     followed = await events.descendants(mnemon, caller, near)
     return render(
         "log_event.html", here="log", visitor=visitor, event=event, led=led, followed=followed,
+        signed=await _signed(mnemon, visitor, event),
         picture=lineage_picture(event["id"], [*led.lineage, *followed.descendants]),
     )  # fmt: skip
+
+
+async def _signed(mnemon: Mnemon, visitor: Visitor, event: LogEventOut) -> bool:
+    """Whether a checkpoint covers it: before, there is no receipt."""
+    where = event["scope"].get("legal_entity", MAIN)
+    last = (await asyncio.to_thread(mnemon.integrity.checkpoints.newest, visitor.tenant_id, where)).furthest
+    return last is not None and last.sequence >= int(event["sequence"])
 
 
 @router.get("/log/{event_id}/receipt")

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from importlib import resources
+from os import PathLike
+from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.routing import APIRoute
@@ -49,11 +51,21 @@ PARTS = (
 )  # fmt: skip
 
 
+class OwnFiles(StaticFiles):
+    """A browser asks each time whether style and scripts are still those of this version; letters never change."""
+
+    def file_response(self, full_path: str | PathLike[str], *args: Any, **more: Any) -> Response:
+        answer = super().file_response(full_path, *args, **more)
+        lasting = str(full_path).endswith(".woff2")
+        answer.headers["Cache-Control"] = "public, max-age=31536000, immutable" if lasting else "no-cache"
+        return answer
+
+
 def add_pages(site: FastAPI) -> None:
     for part in PARTS:
         site.include_router(part)
         KNOWN_PAGES.update(route.path for route in part.routes if isinstance(route, APIRoute))
-    site.mount("/static", StaticFiles(directory=str(resources.files("mnemon.web") / "static")), name="static")
+    site.mount("/static", OwnFiles(directory=str(resources.files("mnemon.web") / "static")), name="static")
 
 
 def pages() -> Iterator[tuple[str, Bound]]:

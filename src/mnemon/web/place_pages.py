@@ -40,7 +40,7 @@ async def follow(request: Request, mnemon: MnemonPart) -> Response:
         asked = await submitted(request, operations.add, server_keys=False, **_lists(given))
         made = await operations.add(mnemon, Caller.of(visitor.principal), asked)
     except MnemonError as refusal:
-        return await _all(mnemon, visitor, refusal, given)
+        return await _all(mnemon, visitor, refusal)
     return RedirectResponse(f"/sources/{made.name}", 303)
 
 
@@ -82,13 +82,11 @@ async def remove(request: Request, mnemon: MnemonPart, source: str) -> Response:
     return await perform(request, mnemon, operations.remove, "/sources")
 
 
-async def _all(
-    mnemon: Mnemon, visitor: Visitor, problem: MnemonError | None = None, given: dict[str, str] | None = None
-) -> Response:
+async def _all(mnemon: Mnemon, visitor: Visitor, problem: MnemonError | None = None) -> Response:
     listed = await operations.list_sources(mnemon, Caller.of(visitor.principal), inputs.FollowedSources())
     return render(
         "places.html", status_code=problem.status if problem else 200, here="sources", visitor=visitor,
-        places=listed.items, problem=problem, given=given or {},
+        places=listed.items, problem=problem,
         folders=opened_folders(mnemon.settings, visitor.tenant.slug),
     )  # fmt: skip
 

@@ -99,7 +99,7 @@ async def request_erasure(request: Request, mnemon: MnemonPart) -> Response:
         await erasures.request(mnemon, Caller.of(visitor.principal), await submitted(request, erasures.request))
     except MnemonError as refusal:
         return await _shown(mnemon, visitor, "", refusal)
-    return await _shown(mnemon, visitor, "")
+    return RedirectResponse("/privacy#erasures", 303)
 
 
 @router.post("/privacy/erasures/{erasure_id}/approve")

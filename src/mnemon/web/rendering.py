@@ -15,7 +15,7 @@ from uuid import UUID
 import psycopg
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, PackageLoader, StrictUndefined, Undefined, select_autoescape
 from markupsafe import Markup, escape
 
 from mnemon import __version__
@@ -28,12 +28,16 @@ from mnemon.identity.roles import Action, Principal, Role, authorise, user_actor
 from mnemon.identity.tenants import Tenant, own_tenant
 from mnemon.identity.users import User, names_of_users, user_by_id
 from mnemon.models.redact import without_login
+from mnemon.web.refilling import refilled
 from mnemon.work.jobs import list_workers
 from mnemon.work.kinds import JobKind
 
 Handler = Callable[..., Awaitable[Response]]
 FORM = re.compile(r'<form\b[^>]*\bmethod="post"[^>]*>')
 FORM_FIELD = "form_token"
+# As browsers write them in English.
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sept", "Oct", "Nov", "Dec")
+WRITTEN_FORM = "application/x-www-form-urlencoded"
 # Every page reads the names of so many people; where there are more, some are shown by their ids.
 MOST_NAMES = 200
 # The addresses of all pages, for the links at the head of each.
@@ -131,6 +135,9 @@ def as_page(handler: Handler) -> Handler:
 
     @wraps(handler)
     async def shown(**values: Any) -> Response:
+        return await _with_what_was_written(values["request"], await answered(**values))
+
+    async def answered(**values: Any) -> Response:
         try:
             return await handler(**values)
         except NotAuthenticated:
@@ -141,6 +148,15 @@ def as_page(handler: Handler) -> Handler:
             return _refused(values["request"], unusable_value(failure))
 
     return shown
+
+
+async def _with_what_was_written(request: Request, answer: Response) -> Response:
+    """Nobody writes a thing twice because it was refused."""
+    sent = request.method == "POST" and request.headers.get("content-type", "").startswith(WRITTEN_FORM)
+    if not sent or not isinstance(answer, HTMLResponse) or answer.status_code not in range(400, 500):
+        return answer
+    page = refilled(bytes(answer.body).decode(), request.url.path, await request.form())
+    return HTMLResponse(page, answer.status_code, {"Cache-Control": "no-store"})
 
 
 def _login_before(request: Request) -> str:
@@ -183,8 +199,9 @@ def id_of(text: str) -> UUID:
 
 
 def query_of(**values: object) -> str:
-    """An address' query, without what is empty."""
-    return "?" + urlencode({name: value for name, value in values.items() if value not in (None, "")})
+    """An address' query, without what is empty or, in a template, was not said."""
+    said = {name: one for name, one in values.items() if one not in (None, "") and not isinstance(one, Undefined)}
+    return "?" + urlencode(said) if said else ""
 
 
 def _day(moment: date | str | None) -> str:
@@ -195,13 +212,14 @@ def _day(moment: date | str | None) -> str:
 
 
 def _moment(moment: datetime | str | None) -> str:
-    """In UTC; the page's script shows it in the reader's zone."""
+    """In UTC; the page's script shows it in the reader's zone, in letters as wide, so that nothing moves."""
     if not moment:
         return ""
     exact = (datetime.fromisoformat(moment) if isinstance(moment, str) else moment).astimezone(UTC)
     written = exact.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    pattern = Markup('<time datetime="%s" title="%s UTC" data-local>%s UTC</time>')
-    return pattern % (written, f"{exact:%Y-%m-%d %H:%M:%S}", f"{exact:%Y-%m-%d %H:%M}")
+    shown = f"{exact.day} {MONTHS[exact.month - 1]} {exact:%Y, %H:%M}"
+    pattern = Markup('<time datetime="%s" title="%s UTC" data-local>%s<span class="zone"> UTC</span></time>')
+    return pattern % (written, f"{exact:%Y-%m-%d %H:%M:%S}", shown)
 
 
 def _plain_moment(moment: str) -> str:

@@ -23,6 +23,11 @@ BY_DOCUMENT = {"artifact_uid": Differs("The page's address names the document.")
 # Longer texts are not laid beside each other: nobody reads a page of that length.
 LONGEST_COMPARED = 300_000
 AROUND = 2
+# How people call what differs in an event.
+CALLED = {
+    "narrative": "the words", "event_time": "the day", "due": "the due date", "category": "the category",
+    "actors": "the people", "subject": "the subject",
+}  # fmt: skip
 
 
 @router.get("/documents/{doc_id}/changes")
@@ -39,13 +44,16 @@ async def changes_page(
     if len(versions) < 2:
         raise NotFound("This document has one version: there is nothing to compare it with.")
     numbers = sorted(one.version_number for one in versions)
+    unknown = next((one for one in (before, after) if one and one not in map(str, numbers)), None)
+    if unknown:
+        raise NotFound(f"This document has no version {unknown[:40]}.")
     last = after or str(numbers[-1])
     first = before or str(max([one for one in numbers if str(one) != last and one < int(last)] or numbers[:1]))
     changed, not_read = await _changed(mnemon, visitor, uid_of(document.doc_id, document.source_uri), first, last)
     return render(
         "revision_changes.html", here="documents", visitor=visitor, document=document, versions=versions,
         first=first, last=last, changed=changed, not_read=not_read,
-        pairs=await _compared(mnemon, visitor, document.doc_id, first, last),
+        called=CALLED, pairs=await _compared(mnemon, visitor, document.doc_id, first, last),
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from datetime import date, datetime
 
 from mnemon.ask.proven import SentenceRole
 from mnemon.ask.quoting import things
+from mnemon.ask.quoting.beside import quoted_beside
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.hearing import folded, words_in
 from mnemon.ask.quoting.moved import told_when, what_moved
@@ -13,11 +14,11 @@ from mnemon.ask.quoting.statements import Statement
 from mnemon.ask.quoting.told import Successor, ToldEvent, ToldEvents
 
 MOST_SENTENCES, MOST_ITEMS = 3, 12
-# How far behind the best a further statement may be, by what it is: another of its list or kind, one that is nearly as
-# good, what another document says of the same. Scores are logarithms of odds: 1.5 less is a fifth as likely.
-ONE_MORE, NEARLY, RIVAL = 3.0, 1.5, 1.8
-# Another sentence must say this share of the question anew; a rival must say so much of what the best says.
-NEW_SHARE, AS_MUCH, AS_MUCH_COVERED = 0.2, 0.9, 0.6
+# How far behind the best a further statement may be, by what it is: another of its list or kind, what another document
+# says of the same. Scores are logarithms of odds.
+ONE_MORE, RIVAL = 3.0, 1.8
+# A rival must say so much of what the best says.
+AS_MUCH, AS_MUCH_COVERED = 0.9, 0.6
 
 
 @dataclass(frozen=True)
@@ -33,14 +34,25 @@ def choose(found: Sequence[CandidateStatement], weighing: Weighing, told: ToldEv
     """Of candidates, best first. What stands comes first, with what it replaced after it."""
     if not found:
         return []
-    chosen = _of_one_kind(found, weighing) or _few(found, weighing)
-    choices = [choice for one in chosen for choice in _as_it_stands(one, found, weighing, told)]
-    choices = _with_moves(_with_denials(choices, found), found, weighing)
+    if len(items := _of_one_kind(found, weighing)) > 1:
+        return told_once(_as_they_stand(items, found, weighing, told))
+    choices = _as_they_stand(found[:1], found, weighing, told)
     if len(choices) == 1:
         choices = _with_rival(choices[0], found, weighing)
-    if len(choices) == 1:
-        choices += [Choice(one) for one in _nearly_as_good(found) if one.origin.doc_id != found[0].origin.doc_id]
-    return told_once(choices)
+    more = _beside(found)
+    if len(choices) > 1:
+        return told_once([*choices, *_as_they_stand(more, found, weighing, told)])[:MOST_SENTENCES]
+    chosen = [found[0], *more]
+    chosen = chosen if weighing.need.kind != "what" else _by_document(chosen)
+    return told_once(_as_they_stand(chosen, found, weighing, told))
+
+
+def _as_they_stand(
+    chosen: Sequence[CandidateStatement], found: Sequence[CandidateStatement], weighing: Weighing, told: ToldEvents
+) -> list[Choice]:
+    """Each with what it replaced or was replaced by, what denies it and what moved it."""
+    choices = [choice for one in chosen for choice in _as_it_stands(one, found, weighing, told)]
+    return _with_moves(_with_denials(choices, found), found, weighing)
 
 
 def _of_one_kind(found: Sequence[CandidateStatement], weighing: Weighing) -> list[CandidateStatement]:
@@ -65,32 +77,10 @@ def _of_one_kind(found: Sequence[CandidateStatement], weighing: Weighing) -> lis
     return in_reading_order(own[:MOST_ITEMS])
 
 
-def _few(found: Sequence[CandidateStatement], weighing: Weighing) -> list[CandidateStatement]:
-    """The best, and what is nearly as good in its document: where the judgement cannot tell, the reader can. What says
-    of the question what the others leave out may be of another document."""
+def _beside(found: Sequence[CandidateStatement]) -> list[CandidateStatement]:
+    """Where the judgement cannot tell, the reader can."""
     best = found[0]
-    chosen = [best]
-    for one in _nearly_as_good(found):
-        before = frozenset[int]().union(*(other.covers for other in chosen))
-        own = one.origin.doc_id == best.origin.doc_id
-        if own or weighing.share(one.said - before) >= NEW_SHARE:
-            chosen.append(one)
-    return chosen if weighing.need.kind != "what" else _by_document(chosen)
-
-
-def _nearly_as_good(found: Sequence[CandidateStatement]) -> list[CandidateStatement]:
-    """Those behind the best that ask nothing, tell nothing of somebody else and say what is not said yet, as many as
-    may stand beside it."""
-    best, near = found[0], dict[str, CandidateStatement]()
-    for one in found[1:]:
-        words = one.statement.text
-        if one.score < best.score - NEARLY or len(near) == MOST_SENTENCES - 1:
-            break
-        if _is_other_row(best, one) or _is_beside_row(best, one):
-            continue
-        if words != best.statement.text and not one.values["question"] and not one.values["of_other"]:
-            near.setdefault(words, one)
-    return list(near.values())
+    return [one for one in quoted_beside(found) if not _is_other_row(best, one) and not _is_beside_row(best, one)]
 
 
 def _is_other_row(best: CandidateStatement, one: CandidateStatement) -> bool:
@@ -251,11 +241,21 @@ def _values(text: str, weighing: Weighing) -> set[str]:
 
 
 def told_once(choices: Sequence[Choice]) -> list[Choice]:
-    """Each statement once, in its first role; also where a copy of its document says it with the same words."""
-    first: dict[str, Choice] = {}
+    """Each statement once, in its first role; also where a copy of its document says it with the same words. What one
+    replaced, or came after, stays beside it."""
+    kept: list[Choice] = []
+    said: list[str] = []
+    at = 0
     for choice in choices:
-        first.setdefault(folded_words(choice.candidate.statement.text), choice)
-    return list(first.values())
+        words = folded_words(choice.candidate.statement.text)
+        if words in said:
+            at = said.index(words) + 1
+            continue
+        at = len(kept) if choice.role == "answer" else at
+        kept.insert(at, choice)
+        said.insert(at, words)
+        at += 1
+    return kept
 
 
 def _said_once(found: Sequence[CandidateStatement]) -> list[CandidateStatement]:

@@ -110,7 +110,7 @@ class Weighing:
     def candidates(self, stretches: Sequence[Stretch], told: ToldEvents) -> list[CandidateStatement]:
         found: list[CandidateStatement] = []
         for rank, stretch in enumerate(stretches):
-            title = self._heard(stretch.origin.title)
+            title = self._heard(f"{stretch.origin.title} {stretch.origin.opening}")
             for one in stretch.statements:
                 if not one.text.strip() or things.GREETING.fullmatch(one.text):
                     continue
@@ -314,7 +314,9 @@ def _said_on(stretch: Stretch, one: Statement) -> date | None:
 def _numbers_missing(need: Need, one: Statement, origin: StatementSource) -> float:
     if not need.numbers:
         return 0.0
-    around = " ".join((one.text, *one.headings, one.lead, one.asked, one.before, one.after, origin.title))
+    around = " ".join(
+        (one.text, *one.headings, one.lead, one.asked, one.before, one.after, origin.title, origin.opening)
+    )
     day = origin.written_at.date().isoformat() if origin.written_at else ""
     told = set(things.DIGITS.findall(f"{around} {day} {day.replace('-', ' ')}"))
     return sum(number not in told for number in need.numbers) / len(need.numbers)

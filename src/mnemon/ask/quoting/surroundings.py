@@ -1,7 +1,7 @@
 """The text around what a search found: read once per document, so that a reply is seen with its question."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -15,9 +15,11 @@ from mnemon.documents.structure.mail import opens_quotation
 BEFORE, AFTER = 500, 700
 # A table is read from its head on, if that stands no further before.
 FURTHER = 4_000
+# So much of a text is looked at for its first line.
+OPENING = 160
 
 WINDOWS = """
-SELECT wanted.place, substr(t.text, wanted.first + 1, wanted.length) AS words
+SELECT wanted.place, substr(t.text, wanted.first + 1, wanted.length) AS words, left(t.text, %(opening)s) AS opening
 FROM unnest(%(revisions)s::uuid[], %(starts)s::integer[], %(lengths)s::integer[])
      WITH ORDINALITY AS wanted (revision, first, length, place)
 JOIN mnemon.revision_texts AS t
@@ -40,6 +42,8 @@ class StatementSource:
     written_at: datetime | None
     # Where it is no revision at all but a memory object.
     memory: Remembered | None = None
+    # The first line of its text: what a file is about that has no title but its name.
+    opening: str = ""
 
     @classmethod
     def of(cls, hit: PassageHit) -> "StatementSource":
@@ -69,10 +73,19 @@ async def read_stretches(tx: Connection, hits: Sequence[PassageHit]) -> list[Str
     values = {
         "revisions": [own[0].doc_version_id for own in groups],
         "starts": starts,
+        "opening": OPENING,
         "lengths": [max(one.end for one in own) + AFTER - start for own, start in zip(groups, starts, strict=True)],
     }
     rows = await (await tx.execute(WINDOWS, values)).fetchall()
-    return [_stretch(groups[row["place"] - 1], starts[row["place"] - 1], row["words"]) for row in rows]
+    return [
+        _stretch(groups[row["place"] - 1], starts[row["place"] - 1], row["words"], opening_of(row["opening"]))
+        for row in rows
+    ]
+
+
+def opening_of(text: str) -> str:
+    """Its first line that says something."""
+    return next((words for line in text.split("\n") if (words := line.strip(" \t\r#*_=-"))), "")
 
 
 def _reach_back(own: Sequence[PassageHit]) -> int:
@@ -96,7 +109,7 @@ def _near(one: PassageHit, other: PassageHit) -> bool:
     return one.start - BEFORE <= other.end + AFTER and other.start - BEFORE <= one.end + AFTER
 
 
-def _stretch(own: Sequence[PassageHit], start: int, words: str) -> Stretch:
+def _stretch(own: Sequence[PassageHit], start: int, words: str, opening: str) -> Stretch:
     """From a whole line to a whole line."""
     first = words.find("\n") + 1 if start else 0
     # A passage that begins within a line is not to be cut off.
@@ -110,4 +123,4 @@ def _stretch(own: Sequence[PassageHit], start: int, words: str) -> Stretch:
     # Of a passage that is a quotation, the speaker is whoever is quoted.
     speaker = next((one.speaker for one in ordered if not opens_quotation(one.text)), None)
     found = statements_in(words[first:last], at, ordered[0].headings, speaker, from_start=start == 0)
-    return Stretch(StatementSource.of(own[0]), own, at, start + last, found)
+    return Stretch(replace(StatementSource.of(own[0]), opening=opening), own, at, start + last, found)

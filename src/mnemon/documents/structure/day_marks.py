@@ -22,7 +22,9 @@ _WEEKDAY = (
 )
 # "Mon 13 April. Rain from 8.", "05 Oct, Mon. Beans are in", "Di 16.06., Dauerregen".
 _BEFORE_DAY = re.compile(rf"[\s*#]*(?:{_WEEKDAY}\b[.,]?\s*)?", re.IGNORECASE)
-_BEHIND_DAY = re.compile(rf"(?:,?\s*\(?{_WEEKDAY}\b\)?)?\s*(?:[.,;:|–—*-]|$)", re.IGNORECASE)
+_BEHIND_DAY = re.compile(
+    rf"(?:,?\s*\(?{_WEEKDAY}\b\)?)?\s*(?:[.,;:|–—*-]|$|(?:[01]\d|2[0-3]):?[0-5]\d\b)", re.IGNORECASE
+)
 _LONGEST_OPENING = 40
 _FEWEST = 2
 

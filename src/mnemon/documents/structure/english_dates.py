@@ -16,6 +16,7 @@ _WEEKDAY = (
     rf"(?P<weekday>(?:{_FULL_WEEKDAY})\b|(?<=\b(?:on|by|to) ){_SHORT}|(?<=\b(?:due|eod|cob|for) ){_SHORT}"
     rf"|(?<=\b(?:next|this|last|till) ){_SHORT}"
     rf"|(?:{_SHORT_WEEKDAY})\b(?=\s+(?:at\s+the\s+)?latest\b)"
+    rf"|(?:(?<=, )|(?<=\()){_SHORT}(?=\W*\Z)"
     rf"|(?<=\buntil ){_SHORT}|(?<=\bbefore ){_SHORT}|(?:{_SHORT_WEEKDAY})\b(?=[.,]?\s+\d))"
 )
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
@@ -224,6 +225,8 @@ ENGLISH: tuple[tuple[str, DateReader], ...] = (
         r"|today"
      r"|this\s+(?:morning|afternoon|evening))\b", _relative_day),
     (rf"\b(?:by|before|until|till|bis|vor)\s+(?:zu\s+)?(?P<feast>{_FEAST})\b", _feast),
+    # "Mon 21st"
+    (rf"\b(?:{_FULL_WEEKDAY}|{_SHORT_WEEKDAY})\b\.?,?\s+(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)\b", _ordinal_day),
     (rf"\b{_WEEKDAY},?\s+(?:of\s+|in\s+)?(?:the\s+)?(?P<which>next|this|coming|following)\s+week\b",
      _weekday_of_week),
     (rf"\b(?P<which>next|this)\s+week,?\s+(?:on\s+)?{_WEEKDAY}", _weekday_of_week),
@@ -235,7 +238,7 @@ ENGLISH: tuple[tuple[str, DateReader], ...] = (
     (rf"\b{_END_OF}(?:the\s+|this\s+)?(?P<which>next|last|this|coming|following|past"
         r"|previous)\s+(?P<unit>week|wk|month|quarter|year)\b",
      _relative_unit),
-    (r"\b(?P<edge>the\s+end|end)\s+of\s+(?:(?P<which>the|this)\s+)?(?P<unit>day|week|month|quarter|year)\b",
+    (r"\b(?P<edge>the\s+end|end|the\s+middle|middle|mid)\s+of\s+(?:(?P<which>the|this)\s+)?(?P<unit>day|week|month|quarter|year)\b",
      _relative_unit),
     (r"\b(?:EO(?P<letter>[DWMQY])|COB)\b", _end_of_short),
     (r"\b(?P<which>(?!))?(?P<unit>month|quarter|year)[\s-](?P<edge>end)\b", _relative_unit),

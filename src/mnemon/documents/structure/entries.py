@@ -30,6 +30,7 @@ _COMMENTED = re.compile(
     re.IGNORECASE,
 )
 _FILLER = re.compile(r"\b(?:by|from|on|at|von|vom|am|um|den|the|nr)\b\.?|#?\b\d+\b|\([^()]*\)", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"\((?P<name>[^\W\d_][^()\d]{1,30})\)")
 _NAME_WORD = re.compile(r"@?[^\W\d_][\w.'’-]*")
 _MOST_NAME_WORDS = 4
 _AROUND = " \t-–—=*#[]():,.·|>_"
@@ -52,8 +53,9 @@ def entry_heads(lines: Sequence[Line], people: Sequence[str]) -> dict[int, Entry
     heads = {line.start: head for line in lines if (head := _head(line.text))}
     wrapped = {line.start for before, line in pairwise(lines) if goes_on(before, line, heads)}
     found = [(line, heads[line.start]) for line in lines if line.start in heads and line.start not in wrapped]
-    comments = Counter(head.speaker for _, head in found if head.speaker)
     known = {part.lower() for name in people for part in (name, *name.split())}
+    found = [(line, _with_known(line.text, head, known)) for line, head in found]
+    comments = Counter(head.speaker for _, head in found if head.speaker)
     entries = sum(head.speaker is None for _, head in found)
     return {
         line.start: head
@@ -77,6 +79,12 @@ def _is_comment(line: str, speaker: str, comments: Counter[str], known: set[str]
     if _COMMENTED.search(line) or all(word.strip(".@").lower() in known for word in speaker.split()):
         return True
     return comments[speaker] >= 2 and len(comments) >= 2
+
+
+def _with_known(line: str, head: EntryHead, known: set[str]) -> EntryHead:
+    """ "Di 11.08., Spätdienst (Ruslan)": whoever is known and stands in brackets wrote it."""
+    told = _IN_BRACKETS.search(line) if head.speaker and head.speaker.lower() not in known else None
+    return replace(head, speaker=told["name"]) if told and told["name"].lower() in known else head
 
 
 def _head(line: str) -> EntryHead | None:

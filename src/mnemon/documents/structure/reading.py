@@ -124,7 +124,7 @@ class _Reader:
             # A name that no rule knows, such as a number: the format has marked whose it is.
             self.speaker, self.day = block.speaker, stamped_day(words[:_STAMP], self.day_first) or self.day
             self.open = StructurePart("paragraph", line.start, line.end)
-        elif self.hints.talk and (day := day_line(words)):
+        elif self.hints.talk and (day := day_line(words, self._stands_alone(number))):
             yield from self._close()
             self.day = day
         elif is_sign_off(words) or is_field(words) or is_ruler(words) or UNDERLINE.match(words) or RULE.match(words):
@@ -186,6 +186,10 @@ class _Reader:
             return turn.sure or (bool(turn.stamp) and turn.speaker in self.speakers)
         # Below "Actions", who is named before a colon does what follows.
         return turn.speaker in self.speakers and self.section is not Section.ACTIONS
+
+    def _stands_alone(self, number: int) -> bool:
+        around = self.lines[max(0, number - 1) : number] + self.lines[number + 1 : number + 2]
+        return all(line.blank for line in around)
 
     def _heads(self, number: int, block: Block | None) -> bool:
         if block and block.kind == "heading":

@@ -6,6 +6,7 @@ from datetime import date
 
 from mnemon.documents.structure.calendar_words import NO_YEAR
 from mnemon.documents.structure.dates import read_dates
+from mnemon.documents.structure.entries import only_day
 
 _NUMBERS = re.compile(r"(\d{1,4})[-./](\d{1,2})(?:[-./](\d{1,4})\b|\.(?!\d)|(?=,?\s+\d{1,2}[:.]\d{2}))")
 # A line that is nothing but a day, as chat exports set between two days.
@@ -19,6 +20,10 @@ _CLOCK = re.compile(
 _BESIDE_DAY = re.compile(
     r"\b(?:(?:session|conversation|chat|part|day|meeting|call|stand-?up)(?:\s*#?\d{1,4})?|dated?|time|on|at|held|from|utc"
     r"|started?|am|vom|\w+day|\w+tag|mittwoch|sonnabend|mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)\b|\W",
+    re.IGNORECASE,
+)
+_WEEKDAY_FIRST = re.compile(
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend)\b",
     re.IGNORECASE,
 )
 _LONG_AGO = date(1000, 1, 1)
@@ -36,7 +41,7 @@ def days_come_first(stamps: Iterable[str]) -> bool:
 def stamped_day(stamp: str, day_first: bool) -> date | None:
     match = _NUMBERS.search(stamp)
     if match is None:
-        return _written_day(stamp)
+        return _written_day(stamp) or _day_of_no_year(stamp)
     first, second, third = (int(part or NO_YEAR) for part in match.groups())
     try:
         if match[3] is None:
@@ -49,12 +54,21 @@ def stamped_day(stamp: str, day_first: bool) -> date | None:
         return None
 
 
-def day_line(line: str) -> date | None:
-    """ "Thursday, 14 May 2026" by itself, with its year; also "Session 3, 1:56 pm on 8 May, 2023"."""
+def day_line(line: str, alone: bool = False) -> date | None:
+    """ "Thursday, 14 May 2026" by itself, with its year; also "Session 3, 1:56 pm on 8 May, 2023". Between blank lines
+    "Thursday, 14 May" is one too."""
     words = line.strip(_AROUND)
     if len(words) < 6 or len(words) > _LONGEST_DAY_LINE or not any(one.isdigit() for one in words):
         return None
-    return _written_day(words)
+    return _written_day(words) or (_day_of_no_year(words) if alone and _WEEKDAY_FIRST.match(words) else None)
+
+
+def _day_of_no_year(words: str) -> date | None:
+    mention = only_day(words)
+    if mention is None:
+        return None
+    plain = _CLOCK.sub(" ", words[: mention.start] + " " + words[mention.end :])
+    return None if _BESIDE_DAY.sub("", plain) else mention.period.first
 
 
 def _written_day(words: str) -> date | None:

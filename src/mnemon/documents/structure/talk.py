@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
+from mnemon.documents.structure.calendar_words import WEEKDAYS
 from mnemon.documents.structure.lines import Line, block_of
 from mnemon.documents.structure.names import UPPER
 from mnemon.documents.structure.notices import notices_in
@@ -21,14 +22,16 @@ _NAME = (
 _WHOLE_NAME = rf"(?P<name>[{UPPER}][\w.’'-]*(?: [{UPPER}][\w.’'-]*){{0,3}})"
 _NICK = r"[@+%&~]?(?P<name>[\w\[\]\\^{}|`.-]{1,40})"
 _CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[.,]\d{1,3})?(?: ?[AaPp]\.?[Mm]\.?|Z|[+-]\d{2}:?\d{2})?"
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_MONTH = r"(?:Jan|Jän|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)[a-zä]*\.?"
+_WEEKDAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*|(?:Mo|Di|Mi|Do|Fr|Sa|So)[a-z]*)\.?"
 _DAY = (
     r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}\.\d{1,2}\."
     rf"|\d{{1,2}}\.? {_MONTH},? \d{{4}}|{_MONTH} \d{{1,2}},? \d{{4}})"
 )
 _TIME = rf"(?P<stamp>(?:{_DAY}[T, ]+)?{_CLOCK})"
-# "03/04, 07:55": without a year only beside the clock.
-_WHEN = rf"(?P<stamp>(?:(?:{_DAY}|\d{{1,2}}/\d{{1,2}})[T, ]+(?:at )?)?{_CLOCK}|{_CLOCK},? (?:on )?{_DAY}|{_DAY})"
+# "03/04, 07:55", "7:15 AM, Wed Dec 2": without a year only beside the clock.
+_NO_YEAR = rf"(?:{_WEEKDAY},? )?(?:\d{{1,2}}/\d{{1,2}}|\d{{1,2}}\.? {_MONTH}|{_MONTH} \d{{1,2}})"
+_WHEN = rf"(?P<stamp>(?:(?:{_DAY}|{_NO_YEAR})[T, ]+(?:at )?)?{_CLOCK}|{_CLOCK},? (?:on )?(?:{_DAY}|{_NO_YEAR})|{_DAY})"
 
 # One line of these is enough to know a turn by: the speaker is parted from the words.
 _SURE = tuple(
@@ -67,6 +70,8 @@ _SESSION = re.compile(
     re.IGNORECASE,
 )
 _SESSION_LEVEL = 2
+_FEWEST_STAMPS = 4
+_LONGEST_SHORT_FORM = 5
 # Labels of minutes and letters, which look like names.
 _LABELS = frozenset({
     "absent", "action", "actions", "agenda", "answer", "apologies", "attendees", "author", "bcc", "cc", "chair", "date",
@@ -80,7 +85,16 @@ _LABELS = frozenset({
     "maßnahme", "notiz", "offen", "ort", "problem", "projekt", "protokoll", "punkt", "risiko", "stand", "termin",
     "thema", "titel", "ursache",
     "verantwortlich", "von", "was", "wann", "wer", "wie", "wo", "ziel", "zuständig", "ergebnis", "frage", "antwort",
+    "added", "addendum", "background", "by", "decided", "in the room", "matter", "on the line", "ps", "speakers",
+    "start", "state", "dabei", "nachtrag",
+    "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonnabend", "sonntag",
+    *(name for name in WEEKDAYS if len(name) > _LONGEST_SHORT_FORM),
 })  # fmt: skip
+# Somebody may be called so, but not where a date stands behind it: "Mi, 1.7.2026, 9:02".
+_WEEKDAYS_IN_SHORT = frozenset(
+    ("mo", "di", "mi", "do", "fr", "sa", "so", *(name for name in WEEKDAYS if len(name) <= _LONGEST_SHORT_FORM))
+)
+_DATED = re.compile(rf"\A(?:{_DAY}|\d{{1,2}}/\d{{1,2}})")
 _WORD = re.compile(r"[^\W\d_]+")
 _AROUND_NAME = re.compile(
     r"\A(?:comment|reply|note|kommentar|antwort) (?:by|from|von) "
@@ -106,7 +120,7 @@ def turn_on(line: str) -> SpeakerTurn | None:
         line = line[:_HEAD]
     if _MAY_BE_TIMED.search(line, 0, _HEAD):
         for pattern in (*_SURE, *_LIKELY, _CLOCK_ABOVE):
-            if (match := pattern.match(line)) and not _is_label(match["name"]):
+            if (match := pattern.match(line)) and not _is_label(match["name"], match["stamp"]):
                 return SpeakerTurn(
                     _speaker(match["name"]), match["stamp"], match.end(), pattern in _SURE, pattern is not _CLOCK_ABOVE
                 )
@@ -123,8 +137,9 @@ def _speaker(name: str) -> str:
     return _AROUND_NAME.sub("", name.strip()).strip() or name.strip()
 
 
-def _is_label(name: str) -> bool:
-    return name.strip().lower() in _LABELS
+def _is_label(name: str, stamp: str = "") -> bool:
+    plain = name.strip().strip(".").lower()
+    return plain in _LABELS or (plain in _WEEKDAYS_IN_SHORT and _DATED.match(stamp) is not None)
 
 
 def talk_blocks(lines: list[Line]) -> list[Block]:
@@ -180,7 +195,8 @@ def _opens_session(lines: list[Line], at: int) -> bool:
     """A line that is a day, or after a blank line the title of a session."""
     line = lines[at].text
     free = at == 0 or lines[at - 1].blank
-    return day_line(line) is not None or (free and _SESSION.match(line) is not None)
+    alone = free and (at + 1 == len(lines) or lines[at + 1].blank)
+    return day_line(line, alone) is not None or (free and _SESSION.match(line) is not None)
 
 
 def speakers_among(
@@ -195,6 +211,10 @@ def speakers_among(
     # What a text writes with a small letter somewhere is no name in it.
     small = {word for word in _WORD.findall(text) if word.islower()} if likely else set()
     names = {label for label in likely if label[0].islower() or _WORD.findall(label)[0].lower() not in small}
+    stamped = {turn.speaker for _, turn in turns if turn.stamp}
+    if len([turn for _, turn in turns if turn.stamp]) >= max(_FEWEST_STAMPS, len(turns) / 2):
+        # Where every message has its hour, "Laredo: we take them" is a word about Laredo.
+        labels = Counter({one: count for one, count in labels.items() if one in stamped or one.lower() in known})
     return frozenset(
         label
         for label, count in labels.items()

@@ -1,4 +1,4 @@
-"""Who holds an office, by the head of the text: "Perpetua Nyambura (Works Manager)" is "the Works Manager"."""
+"""Who holds an office: "Perpetua Nyambura (Works Manager)" at the head of the text, "Kassenwart ist Said Bouazizi"."""
 
 import re
 from functools import lru_cache
@@ -12,6 +12,13 @@ _BODY = re.compile(
     r"(?:.*(?:board|committee|council|team|staff|crew|members?|vorstand|ausschuss|beirat|verein|rat|kreis|mitglied\w*))\Z",
     re.IGNORECASE,
 )
+_NOW = r"(?:(?:now|again|from now on|ab sofort|nun|jetzt|weiterhin|wieder)\s+)?"
+_WHICH = r"(?:(?:the|our|a|de[rmn]|die|unsere?|new|neue[rn]?|elected|as|als|zu[mr]?)\s+)*(?:[a-z]+\s+)?"
+_TAKES_OVER = (
+    r"(?:(?:was|is|has been|wurde|wird|has|hat)\s+)?(?:elected|appointed|takes?|took|succeeds?|succeeded"
+    r"|replaces|replaced"
+    r"|acts|serves|stands|starts|begins|gewählt|bestellt|folgt|übernimmt|vertritt|löst)"
+)
 _TITLE = r"(?:(?:Dr|Prof|Mr|Mrs|Ms|Sr|Rev)\.?\s+|Frau\s+|Herrn?\s+)*"
 
 
@@ -21,17 +28,33 @@ def office_holder(text: str, office: str, people: tuple[str, ...]) -> str | None
     stem = _FEMALE.sub("", office)
     if len(stem) < _LEAST or not office[:1].isalpha() or _BODY.match(office):
         return None
-    head = text[:_HEAD]
     called = rf"(?<![\w-])(?i:{re.escape(stem)})[^\W\d_]{{0,5}}"
-    if not re.search(called, head):
+    if not re.search(called, text):
         return None
-    holders = {name for name in people if " " in name and _holds(head, called, re.escape(name))}
-    return holders.pop() if len(holders) == 1 else None
+    known = [name for name in people if " " in name]
+    for told in (
+        {name for name in known if _became(text, called, re.escape(name))},
+        {name for name in known if _holds(text[:_HEAD], called, re.escape(name))},
+    ):
+        if told:
+            return told.pop() if len(told) == 1 else None
+    # "The new chair", "die neue Vorsitzende": the office is its last word.
+    return office_holder(text, office.rpartition(" ")[2], people) if " " in office else None
 
 
 def _holds(head: str, called: str, name: str) -> bool:
     """ "Ada Berg (Chair)", "Ada Berg, Chair", "Chair: Ada Berg", "Schriftführung: Oberrätin Ada Berg"."""
     return bool(
         re.search(rf"{name}(?:\s+\(|,\s+)(?:the\s+)?{called}\s*(?:[),;.]|$)", head, re.MULTILINE)
-        or re.search(rf"{called}(?:\s*:\s*(?:[^\W\d_][\w.-]+\s+)?|\s+){_TITLE}{name}", head)
+        or re.search(rf"{called}(?:\s*:\s*(?:[^\W\d_][\w.-]+\s+)?|\s+\(?){_TITLE}{name}", head)
+    )
+
+
+def _became(text: str, called: str, name: str) -> bool:
+    """ "The responsible vet is Ada Berg", "als Vorsitzende wird Ada Berg gewählt", "Ada Berg succeeds Ben as chair"."""
+    return bool(
+        re.search(rf"{called}\s+(?:is|remains|ist|bleibt|wird|wurde)\s+{_NOW}{_TITLE}{name}", text)
+        or re.search(rf"\b(?i:elected|appointed|named|made)\s+{_TITLE}{name}\s+(?:as\s+)?{_WHICH}{called}", text)
+        or re.search(rf"{name}\s+(?:is|ist|wird|wurde|bleibt|remains|becomes)\s+{_NOW}{_WHICH}{called}", text)
+        or re.search(rf"{name}\s+{_TAKES_OVER}\b[^.;\n]{{0,60}}?\b(?:as|als)\s+{_WHICH}{called}", text)
     )

@@ -23,10 +23,16 @@ _FIRM = re.compile(
     rf"|(?P<firm>(?!The\s|Die\s|Der\s|Das\s)(?:[A-ZÄÖÜ][\w&.-]*\s+){{1,3}}(?:&\s+\w+\s+)?(?=[A-Z])(?i:{'|'.join(sorted(FIRM_WORDS))}))\b(?!\s+(?:shall|will|must)\b)"
 )
 _WRITTEN = re.compile(
-    rf"(?<![\w@])(?:(?:[A-Z]\.\s?)+{CAPITALISED}|{CAPITALISED}(?:[ -](?:{PARTICLE} )?{CAPITALISED}){{0,3}})"
+    rf"(?<![\w@])(?:(?:[A-Z]\.\s?)+{CAPITALISED}|{CAPITALISED}(?:[ -](?:{PARTICLE} )?{CAPITALISED}){{0,3}}"
+    r"(?: [A-HJ-Z]\b\.?)?)"
 )
 _HANDLE = re.compile(r"(?<!\w)@(?P<name>[\w.-]*\w(?: [^\W\d_a-z]\w+){0,2})")
-_INITIALS = re.compile(r"(?<![\w.])(?:[A-Z]\.(?:\s?[A-Z]\.)?|[A-Z]{2,3})(?![\w.])")
+# "AB", "A.B."; one letter only before what somebody does: "J writes".
+_INITIALS = re.compile(
+    r"(?<![\w.])(?:(?:[A-Z]\.(?:\s?[A-Z]\.)?|[A-Z]{2,3})(?![\w.])"
+    r"|[B-HJ-Z](?= (?:will|shall|to|is to|must|has to|[a-z]{2,}(?<!s)s)\b))"
+)
+_SPOKEN_TO = re.compile(r"\A\W*(?P<name>[^\W\d_]+)(?=,|\s+(?:can|could|would|will|please|pls|bitte|kannst|könntest)\b)")
 _OFFICES = "|".join(sorted(GROUPS, key=len, reverse=True))
 _GROUP = re.compile(
     r"\b(?:(?:the|our|your|their|each|both|all|every|an?)\s+(?P<some>(?:[a-z][\w-]*\s+){0,2}?"
@@ -79,7 +85,9 @@ def _all(revision: Revision, said: str, german: bool) -> Iterator[OwnerMention]:
     for match in _INITIALS.finditer(said):
         if name := people.by_initials(match[0].replace(".", "").replace(" ", "")):
             yield OwnerMention(match.start(), match.end(), name, kind_of(revision, name))
-    for match in _WORD.finditer(said) if said == said.lower() else ():
+    # "tom can you"; all names are small where nothing has a capital.
+    small = _WORD.finditer(said) if said == said.lower() else filter(None, [_SPOKEN_TO.match(said)])
+    for match in small:
         if len(match[0]) >= _SMALL_LEAST and match[0] not in NOT_NAMES and _is_first_name(people, match[0]):
             yield _somebody(revision, match.start(), match.end(), match[0])
     for match in _GROUP.finditer(said) if not german else ():

@@ -6,14 +6,15 @@ from mnemon.semantics.semantic_event import CommitmentKind
 
 _SELF = re.compile(
     r"\b(?:I|I['’](?:ll|m|ve|d)|ich|let me|lemme|from me|by me|von mir|bei mir|durch mich)\b"
-    r"|\A\W*(?:me|myself)\s*(?::|\s[–—-])\s",
+    r"|(?:\A\W*|[,;(–—-]\s*)(?:me|myself)\s*(?:[,:;)]|\s[–—-]|\.?\Z)",
     re.IGNORECASE,
 )
 _WE = re.compile(r"\b(?:we|wir)\b", re.IGNORECASE)
 _YOU = re.compile(r"\b(?:you|you['’](?:ll|re)|your|du|ihr|dir|dich|Sie|euch|Ihnen|deine?\w*|Ihre?\w*)\b")
 # "You'll have their comments by Wednesday", "Sie bekommen von uns": who speaks owes it.
 _GIVES_YOU = re.compile(
-    r"\byou(?:'ll|’ll| will)? (?:have|get|receive|hear)\b|\b(?:Sie|ihr|du) (?:bekomm|erh[aä]lt|krieg|hör)\w*",
+    r"\byou(?:'ll|’ll| will)? (?:have|get|receive|hear)\b|\b(?:Sie|ihr|du) (?:bekomm|erh[aä]lt|krieg|hör)\w*"
+    r"|\b(?:bekomm|erh[aä]lt|krieg|hör)\w* (?:Sie|ihr|du)\b(?!.*(?:\?|\bhin\b))",
     re.IGNORECASE,
 )
 # "I asked her to send it", "ich habe zugesagt, dass Bashir redet".

@@ -6,6 +6,7 @@ A column or a line "Owner:" says it outright. Else a linear softmax over the sig
 
 import json
 import math
+import re
 from functools import cache
 from importlib import resources
 
@@ -14,6 +15,7 @@ from mnemon.semantics.learned.sheets import value_beside
 from mnemon.semantics.rules.agents import split_names
 
 __all__ = ["OwnerSearch", "owners_of"]
+_HANDED_ON = re.compile(r"\s*(?:→|[-=]>)\s*(?=\w)")
 # Two of one label owe it together where neither is much likelier.
 _TOGETHER = 0.5
 
@@ -35,7 +37,9 @@ def told_owners(search: OwnerSearch) -> tuple[str, ...]:
     """Those of the column "Owner", or of a line of that name beside the task."""
     full, units = search.revision.people.called, search.revision.layout.units
     for told in (search.unit.cells.get("owner"), value_beside(units, search.place, "owner")):
-        if names := [full(name) for name in split_names(told or "") if may_own(name)]:
+        # "EP → CR": handed over to the last one.
+        last = _HANDED_ON.split(told or "")[-1]
+        if names := [full(name) for name in split_names(last) if may_own(name)]:
             return tuple(dict.fromkeys(names))
     return ()
 

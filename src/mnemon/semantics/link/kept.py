@@ -46,7 +46,12 @@ def reports_on(report: str, promise: str) -> bool:
     verb = promised_verb(promise)
     if verb is None or verb in _ANY_END or _FINISHED.search(report):
         return True
-    return verb in {base_of(word) for word in _WORD.findall(report)}
+    return tells_promised_verb(report, promise)
+
+
+def tells_promised_verb(report: str, promise: str) -> bool:
+    """Whether it says the very verb of the promise: "will send", "sent"."""
+    return promised_verb(promise) in {base_of(word) for word in _WORD.findall(report)}
 
 
 def promised_verb(promise: str) -> str | None:

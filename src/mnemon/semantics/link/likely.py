@@ -27,23 +27,24 @@ _LIMITS: dict[EventLinkKind, tuple[float, float]] = {
 
 
 def likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink], beside: Sequence[Placed]) -> list[EventLink]:
-    """What rules of wording leave open, the likeliest first. What ends another has one link on either side, a
-    suggestion too; what depends on another does so once."""
+    """What rules of wording leave open, the likeliest first. Each ends one other and is ended once, a suggestion too:
+    what replaced something may be replaced itself. What depends on another does so once."""
     found = sorted(_weighed(ordered, beside), key=lambda one: (-one[0], one[1], one[4].event.event_id))
-    ended = {end for link in certain for end in (link.later, link.earlier)}
+    ending, ended = {link.later for link in certain}, {link.earlier for link in certain}
     waits: set[str] = set()
     tied = {frozenset((link.later, link.earlier)) for link in certain}
     links = []
     for likely, _, kind, later, earlier, sure in found:
         ends = later.event.event_id, earlier.event.event_id
-        free = ends[0] not in waits if kind == "depends_on" else ended.isdisjoint(ends)
+        free = ends[0] not in waits if kind == "depends_on" else ends[0] not in ending and ends[1] not in ended
         if not free or frozenset(ends) in tied:
             continue
         tied.add(frozenset(ends))
         if kind == "depends_on":
             waits.add(ends[0])
         else:
-            ended.update(ends)
+            ending.add(ends[0])
+            ended.add(ends[1])
         doubted = min(one.event.confidence for one in (later, earlier)) < FACT_CONFIDENCE or (
             kind == "fulfils" and by_another(later, earlier)
         )

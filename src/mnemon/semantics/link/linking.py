@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mnemon.db.database import Connection
 from mnemon.models.embedder import Vectors
 from mnemon.semantics.extract.source import SourceRevision
-from mnemon.semantics.link.placed import EventLink, Placed
+from mnemon.semantics.link.placed import EventLink, Placed, told_at
 from mnemon.semantics.link.supersession import links_with
 from mnemon.semantics.link.wording import content_words, overlap
 from mnemon.semantics.semantic_event import (
@@ -86,8 +85,10 @@ def links_from(new: Sequence[Placed], elsewhere: Sequence[Placed], before: Seque
 
 
 def placed_now(source: SourceRevision, event: SemanticEvent, vector: "Float32s | None" = None) -> Placed:
-    said_at = _said(event, source.said_at)
-    return Placed(event, said_at, str(source.doc_id), str(source.doc_version_id), source.ingested_at, vector)
+    said_at = told_at(event, source.said_at)
+    return Placed(
+        event, said_at or source.said_at, str(source.doc_id), str(source.doc_version_id), source.ingested_at, vector
+    )
 
 
 def unit(vector: "Sequence[float] | Float32s") -> "Float32s":
@@ -131,7 +132,8 @@ async def _known(tx: Connection, ids: list[str], model_id: str) -> list[Placed]:
     }
     return [
         Placed(
-            event_of(row), row["happened_at"], str(row["doc_id"]), str(row["doc_version_id"]), row["ingested_at"],
+            event_of(row), min(row["happened_at"], row["ingested_at"]), str(row["doc_id"]),
+            str(row["doc_version_id"]), row["ingested_at"],
             vectors.get(row["event_id"]),
         )
         for row in rows
@@ -153,7 +155,3 @@ def event_of(row: dict[str, Any]) -> SemanticEvent:
         row["kind"],
         row["origin"],
     )
-
-
-def _said(event: SemanticEvent, said_at: datetime) -> datetime:
-    return event.event_time or said_at

@@ -11,11 +11,11 @@ from importlib import resources
 
 from mnemon.documents.structure.calendar_words import MONTHS
 from mnemon.semantics.learned.gloss import english
+from mnemon.semantics.link.cue_words import DONE, FOLLOWS, REVERSES, SAYS_CHANGE
 from mnemon.semantics.link.days import days_named, due_day
 from mnemon.semantics.link.kept import base_of, promised_verb, reports_on
 from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed
 from mnemon.semantics.link.wording import content_words, is_negative, marks, naming_numbers, overlap, values
-from mnemon.semantics.rules.word_lists import STATT
 from mnemon.semantics.semantic_event import Category
 
 # What may end what, or follow from what.
@@ -41,44 +41,6 @@ _PAIRS = frozenset().union(*MAY_TIE.values())
 _KINDS_IN_TEXT = {pair: tuple(kind for kind in LINK_KINDS if pair in MAY_TIE[kind]) for pair in _PAIRS}
 # What follows from something stands near it.
 _KINDS_ACROSS = {pair: tuple(kind for kind in kinds if kind != "depends_on") for pair, kinds in _KINDS_IN_TEXT.items()}
-REVERSES = re.compile(
-    r"\b(?:instead|after all|no longer|not any ?more|anymore|back to|back on|again|dropp?(?:ed|ing|s)?|scrap\w*"
-    r"|cancel\w*|call(?:ed)? off|is off|are off|revers\w*|overturn\w*|revok\w*|rescind\w*|withdraw\w*|void|moved?"
-    r"|moving|postpone\w*|push(?:ed|es|ing)?(?= (?:\w+ ){0,4}(?:back|out|to|until|till|into)\b)|shift(?:ed|ing)"
-    r"|(?:(?<=\bto )|(?<=\bwe )|(?<=\bwill )|(?<='ll ))shift"
-    r"|replac\w*|rather than|not going|stays?|keep(?:ing)?|down from"
-    r"|up from|changed?|now|doesn'?t need|wieder|doch|stattdessen|" + STATT + r"|nicht mehr"
-    r"|sondern|aufgehoben|zurück\w*|abgesagt"
-    r"|fällt aus|entfällt|verschoben|rutscht|verlegt|gestrichen|vom tisch|gestorben|kassiert|nun|jetzt|bisher|bleibt"
-    r"|neu\w*|anders|widerrufen|storniert|ersetzt|is out|are out|goes|is back|are back|delet\w*|substitut\w*"
-    r"|lift(?:s|ed)?|clear(?:s|ed)|stay(?:s|ed|ing)|suspend\w*|annul\w*|forget|leave it|vertagt|verschiebt"
-    r"|ausgesetzt|behalten|freigegeben|frei|lassen|kein\w*|raus|heraus|außer kraft)\b",
-    re.IGNORECASE,
-)
-# Words that turn something round by themselves; others of the above may only tell how it stands.
-_SAYS_CHANGE = re.compile(
-    r"\b(?:instead|after all|no longer|not any ?more|anymore|back to|dropp?(?:ed|ing|s)?|scrap\w*|cancel\w*"
-    r"|call(?:ed)? off|is off|are off|revers\w*|overturn\w*|revok\w*|rescind\w*|withdraw\w*|moved|moving"
-    r"|postpone\w*|pushed|shifted|replac\w*|rather than|not going|down from|up from|changed|doesn'?t need"
-    r"|doch|stattdessen|" + STATT + r"|nicht mehr"
-    r"|sondern|aufgehoben|zurückgezogen|zurückgenommen|abgesagt|fällt aus|entfällt|verschoben|verschiebt|rutscht"
-    r"|verlegt|gestrichen|vom tisch|widerrufen|storniert|ersetzt|vertagt|substitut\w*|forget|suspend\w*|annul\w*)\b",
-    re.IGNORECASE,
-)
-_DONE = re.compile(
-    r"\b(?:done|finished|ready|sent|is in|are in|is up|is out|went out|on the|booked|ordered|signed|delivered"
-    r"|complete\w*|fixed|wrote|called|rang|spoke|met|merged|deployed|installed|cleaned|paid|here|erledigt|fertig"
-    r"|bestellt|geschickt|verschickt|raus|heraus|hängt|ist da|sind da|liegt|liegen|lagen|gemacht|gebucht"
-    r"|unterschrieben|angerufen|gesprochen|abgegeben|verteilt|eingebaut|repariert|ist ab|gemerged)\b",
-    re.IGNORECASE,
-)
-# What follows from something says so, or waits for it.
-_FOLLOWS = re.compile(
-    r"\b(?:so|then|therefore|thus|hence|because|since|until|once|after|before|when|as soon as|depend\w*|wait\w*"
-    r"|block\w*|needs?|first|instead|fix\w*|again|accordingly|result|dann|daher|deshalb|deswegen|dafür|damit|daraufhin"
-    r"|also|weil|bis|sobald|nachdem|wegen|erst|wenn|hängt|wartet|wieder|nun|jetzt)\b",
-    re.IGNORECASE,
-)
 # Further apart in their text two events have little to do with each other.
 _FURTHEST_CHARACTERS = 1200
 _MONTHS = content_words(" ".join(MONTHS))
@@ -199,7 +161,7 @@ def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[f
         float(bool(later.revision_id) and later.revision_id == earlier.revision_id),
         math.log1p(weeks),
         float(REVERSES.search(new) is not None),
-        float(_DONE.search(new) is not None),
+        float(DONE.search(new) is not None),
         float(is_negative(new) != is_negative(old)),
         overlap(meanings(later.event.subject.ref), meanings(earlier.event.subject.ref)),
         float(len(first) <= 3),
@@ -210,7 +172,7 @@ def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[f
         near,
         float(steps == 1),
         math.log1p(steps),
-        float(_FOLLOWS.search(new) is not None),
+        float(FOLLOWS.search(new) is not None),
         float(later.event.category is Category.COMMITMENT),
         float(later.event.category is Category.DECISION),
         float(earlier.event.category is Category.QUALITY_RISK),
@@ -225,7 +187,7 @@ def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[f
         float(bool(days_named(new) and days_named(old) and not days_named(new) & days_named(old))),
         float(any(meanings(match["old"]) & second - _SLIGHT - _GERMAN_STOP for match in _OLD.finditer(new))),
         near * (REVERSES.search(new) is not None),
-        near * (_DONE.search(new) is not None),
+        near * (DONE.search(new) is not None),
         near * _in_one_text(later, earlier),
         near * bool(owners & doers),
     )
@@ -315,7 +277,7 @@ def two_promises(later: Placed, earlier: Placed) -> bool:
     verbs = [promised_verb(one.words) for one in (later, earlier)]
     bases = [{base_of(word) for word in _WORD.findall(one.words)} for one in (later, earlier)]
     shared = (verbs[0] is not None and verbs[0] in bases[1]) or (verbs[1] is not None and verbs[1] in bases[0])
-    return not shared and _SAYS_CHANGE.search(later.words) is None
+    return not shared and SAYS_CHANGE.search(later.words) is None
 
 
 def only_meant(later: Placed, earlier: Placed) -> bool:
@@ -339,7 +301,7 @@ def _one_piece_of_work(later: Placed, earlier: Placed) -> bool:
     months = (content_words(later.words) & _MONTHS, content_words(earlier.words) & _MONTHS)
     if months[0] and months[1] and not months[0] & months[1]:
         return False
-    return verb is None or _DONE.search(later.words) is not None or reports_on(later.words, earlier.words)
+    return verb is None or DONE.search(later.words) is not None or reports_on(later.words, earlier.words)
 
 
 def _named_apart(later: Placed, earlier: Placed) -> bool:
@@ -374,7 +336,7 @@ def reason_for(kind: EventLinkKind, later: Placed, earlier: Placed, likely: floa
         told.append("same owner")
     if kind == "supersedes" and (cue := REVERSES.search(later.words)):
         told.append(f'says "{cue[0]}"')
-    if kind == "depends_on" and (cue := _FOLLOWS.search(later.words)):
+    if kind == "depends_on" and (cue := FOLLOWS.search(later.words)):
         told.append(f'says "{cue[0]}"')
     if kind == "depends_on":
         told.append("stands shortly after it")

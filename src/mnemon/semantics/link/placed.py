@@ -33,6 +33,13 @@ class Placed:
         return " ".join(evidence.quote for evidence in self.event.evidence)
 
 
+def told_at(event: SemanticEvent, written: datetime | None) -> datetime | None:
+    """When an event was said, as far as its order among others goes: what is to come was said before it came."""
+    if event.event_time and written:
+        return min(event.event_time, written)
+    return event.event_time or written
+
+
 @dataclass(frozen=True)
 class EventLink:
     """Both events keep their own evidence; the reason says which words tie them."""

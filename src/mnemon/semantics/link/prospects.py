@@ -23,7 +23,10 @@ from mnemon.semantics.semantic_event import Category
 # "Postgres instead of MySQL", "replaces the letter": the later words name what they replace.
 _NAMES_OLD = re.compile(
     r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of|replac(?:es|ed|ing)|supersed(?:es|ed|ing)"
-    r"|away\s+from|no\s+longer|drop(?:s|ped|ping)?|leav(?:e|es|ing)|abandon(?:s|ed|ing)?|stop(?:s|ped)?\s+using|from)"
+    r"|away\s+from|no\s+longer|drop(?:s|ped|ping)?|leav(?:e|es|ing)|abandon(?:s|ed|ing)?|stop(?:s|ped)?\s+using"
+    # "80 from tonight" tells since when.
+    r"|(?:mov|switch|migrat|chang|shift|swap|convert|chopp?|go|went|slip|rais|ris|rose|reduc|cut|lower|increas|postpon"
+    r"|push|extend|brought|bring|transfer|port)\w*\b[^.;,:]{0,40}?\bfrom)"
     r"\s+(?P<old>(?:(?!\s+(?:from|and|by|starting|as\s+of|with\s+effect)\b)[^.;,:]){2,60})",
     re.IGNORECASE,
 )

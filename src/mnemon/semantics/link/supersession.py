@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from mnemon.documents.structure.calendar_words import MONTHS
-from mnemon.semantics.link.kept import bare_report, by_another, owners_and_doers, reports_on
+from mnemon.documents.structure.calendar_words import MONTHS, WEEKDAYS
+from mnemon.semantics.link.kept import bare_report, by_another, owners_and_doers, reports_on, tells_promised_verb
 from mnemon.semantics.link.likely import likely_links
 from mnemon.semantics.link.placed import EventLink, Placed
 from mnemon.semantics.link.prospects import (
@@ -49,11 +49,16 @@ _LEAVES = re.compile(
     re.IGNORECASE,
 )
 # Words that decisions of any matter share.
-_ANY_MATTER = content_words(" ".join((*MONTHS, "decision decided decide resolution agreement agreed vote choice")))
+_ANY_MATTER = content_words(
+    " ".join(
+        (*MONTHS, *WEEKDAYS, "decision decided decide resolution agreement agreed vote choice today tonight tomorrow")
+    )
+)
 _SAME_TOPIC = 0.34
 _SAME_SUBJECT = 0.5
 # Of those that share a word the latest are compared: a text of thousands of likes must not take for ever.
 _MOST_COMPARED = 200
+_FEWEST_WORDS = 2
 # More than these are compared with their likes only.
 _FEW = 20
 
@@ -145,7 +150,7 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
     if taken and _is_of_day(earlier, taken[1]) and _matter(later.words) & _matter(earlier.words):
         return f'takes back what was decided that day: "{taken[0].strip()}"'
     old = named_as_old(later.words)
-    if old and _names(old, earlier.words):
+    if old and _names(old, earlier.words) and (_matter(old) or _one_matter(later, earlier)):
         return f'names what it replaces: "{old.strip()}"'
     if later.event.category is not Category.DECISION:
         return None
@@ -159,6 +164,12 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
 def _matter(text: str) -> frozenset[str]:
     """Of what is said the words other than numbers, months and "decision"."""
     return frozenset(word for word in content_words(text) if word not in _ANY_MATTER and not word[0].isdigit())
+
+
+def _one_matter(later: Placed, earlier: Placed) -> bool:
+    """ "The 9th instead of the 26th": a day or a number says of nothing by itself that it was this."""
+    first, second = _matter(later.words), _matter(earlier.words)
+    return 2 * len(first & second) >= min(len(first), len(second)) > 0
 
 
 def _is_of_day(earlier: Placed, days: frozenset[tuple[int, int]]) -> bool:
@@ -267,8 +278,12 @@ def _fulfils(later: Placed, earlier: Placed) -> bool:
     owners, doers = owners_and_doers(later, earlier)
     names = content_words(" ".join(actor.ref for actor in earlier.event.actors))
     promised = content_words(earlier.event.subject.ref)
-    if not any(word.isalpha() for word in promised - names):
-        # A name or a number alone does not say which work.
+    work = [word for word in promised - names - _ANY_MATTER if word.isalpha()]
+    # A name, a day or a number alone does not say which work, and one word of another text may be of any.
+    if not work:
+        return False
+    apart = later.document != earlier.document and len(work) < _FEWEST_WORDS and not owners & doers
+    if apart and not tells_promised_verb(later.words, earlier.words):
         return False
     if promised <= content_words(later.words):
         return reports_on(later.words, earlier.words)

@@ -42,6 +42,7 @@ _MOST_INITIALS = 3
 _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _CALLED = re.compile(rf"(?:{TITLE}|(?P<initial>[{UPPER}])\.)\s+(?P<last>{CAPITALISED})")
+_SHORTENED = re.compile(rf"(?P<first>{CAPITALISED})\s(?P<initial>[{UPPER}])\.?")
 # Capitalised words that begin a sentence, a heading or a company more often than a person's name.
 NOT_NAMES = (
     words(
@@ -132,6 +133,7 @@ class People:
             told
             for told in self.told
             if " " in told
+            and told.split()[-1].lower() not in FIRM_WORDS
             and any(part.startswith(stem) for part in _unaccented(told).split())
             and all(any(part.startswith(one) for part in _unaccented(told).split()) for one in more)
         ]
@@ -146,12 +148,14 @@ class People:
         return frozenset(self.full_name(name) for name in self.told)
 
     def _by_last_name(self, name: str) -> str | None:
-        """Who is called by a title or an initial and the last name."""
+        """Who is called by a title or an initial and the last name, or by the first name and an initial."""
         called = _CALLED.fullmatch(name)
-        found = self._by_part.get(called["last"].lower()) if called else None
-        if called is None or found is None or " " not in found:
-            return None
-        return found if found.startswith(called["initial"] or "") else None
+        if called and not called["initial"]:
+            found = self._by_part.get(called["last"].lower())
+            return found if found and " " in found else None
+        first, last = (called["initial"], called["last"]) if called else _first_and_initial(name)
+        fits = [one for one in self.names if " " in one and first and _is_called(one.split(), first, last)]
+        return fits[0] if len(fits) == 1 else None
 
     def by_initials(self, letters: str) -> str | None:
         """ "D" or "DH" in somebody's notes, where only one of the people fits."""
@@ -208,6 +212,19 @@ def _unaccented(name: str) -> str:
     """As handles and addresses write it: "stoeger", "ines"."""
     plain = unicodedata.normalize("NFKD", name.lower().translate(_UMLAUTS))
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def _first_and_initial(name: str) -> tuple[str, str]:
+    """ "Ana F." """
+    match = _SHORTENED.fullmatch(name)
+    return (match["first"], match["initial"]) if match else ("", "")
+
+
+def _is_called(parts: Sequence[str], first: str, last: str) -> bool:
+    """Where one of the two is given by its first letter."""
+    if len(last) == 1:
+        return parts[0] == first and any(part.startswith(last) for part in parts[1:])
+    return parts[-1] == last and parts[0].startswith(first)
 
 
 def _initials_of(name: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from mnemon.mail.consensus.outputs import ConsensusShown, Said
 from mnemon.mail.spans.labels import LabelledSpan
 
 # What a reader opens only when they want it, and how it is called.
-FOLDED = {"quote": "quoted", "signature": "signature", "footer": "footer of the list", "forwarded": "forwarded"}
+FOLDED = {"quote": "quoted", "signature": "of signature", "footer": "of the list’s footer", "forwarded": "forwarded"}
 STANCES = {
     "support": "supports", "support_conditional": "supports, if", "object": "objects", "withdraw": "withdraws",
     "question": "asks", "conclude": "concludes", "neutral": "remarks",

@@ -42,12 +42,11 @@ async def imports_page(request: Request, mnemon: MnemonPart) -> Response:
 @binds(operations.import_mail)
 async def add_source(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, operations.import_mail.action)
-    given = {name: str(value) for name, value in (await request.form()).items()}
     try:
         asked = await submitted(request, operations.import_mail)
         await operations.import_mail(mnemon, Caller.of(visitor.principal), asked)
     except MnemonError as refusal:
-        return await _shown(mnemon, visitor, {}, refusal, given=given)
+        return await _shown(mnemon, visitor, {}, refusal)
     return RedirectResponse("/lists/imports", 303)
 
 
@@ -80,7 +79,7 @@ async def archive_page(request: Request, mnemon: MnemonPart) -> Response:
 
 async def _shown(
     mnemon: Mnemon, visitor: Visitor, query: Any, problem: MnemonError | None = None, *,
-    given: dict[str, str] | None = None, checked: MailChecked | None = None,
+    checked: MailChecked | None = None,
 ) -> Response:  # fmt: skip
     caller = Caller.of(visitor.principal)
     form = form_of(operations.archives, query, differences=ONE_PAGE)
@@ -92,5 +91,5 @@ async def _shown(
     known = await operations.sources(mnemon, caller, inputs.SourcesAsked()) if visitor.is_admin else None
     return render(
         "mail_sources.html", status_code=problem.status if problem else 200, here="lists", visitor=visitor, form=form,
-        archives=archives, sources=known.items if known else None, problem=problem, given=given or {}, checked=checked,
+        archives=archives, sources=known.items if known else None, problem=problem, checked=checked,
     )  # fmt: skip

@@ -20,9 +20,7 @@ router = APIRouter(include_in_schema=False)
 @as_page
 @binds(branches.listed, OWN_WORLD)
 async def branches_page(request: Request, mnemon: MnemonPart) -> Response:
-    visitor = await visit(request, branches.listed.action)
-    found = await branches.listed(mnemon, Caller.of(visitor.principal), read_input(branches.listed, {}))
-    return render("branches.html", here="memory", visitor=visitor, branches=found.branches)
+    return await _all(mnemon, await visit(request, branches.listed.action))
 
 
 @router.post("/memory/branches")
@@ -30,7 +28,10 @@ async def branches_page(request: Request, mnemon: MnemonPart) -> Response:
 @binds(branches.begin, {**OWN_WORLD, "at": RARE})
 async def begin_branch(request: Request, mnemon: MnemonPart) -> Response:
     visitor = await visit(request, branches.begin.action)
-    made = await branches.begin(mnemon, Caller.of(visitor.principal), await submitted(request, branches.begin))
+    try:
+        made = await branches.begin(mnemon, Caller.of(visitor.principal), await submitted(request, branches.begin))
+    except MnemonError as refusal:
+        return await _all(mnemon, visitor, refusal)
     return RedirectResponse(f"/memory/branches/{made.branch}", 303)
 
 
@@ -67,6 +68,14 @@ async def abandon(request: Request, mnemon: MnemonPart, branch: str) -> Response
     visitor = await visit(request, branches.abandon.action)
     await branches.abandon(mnemon, Caller.of(visitor.principal), await submitted(request, branches.abandon))
     return RedirectResponse("/memory/branches", 303)
+
+
+async def _all(mnemon: Mnemon, visitor: Visitor, problem: MnemonError | None = None) -> Response:
+    found = await branches.listed(mnemon, Caller.of(visitor.principal), read_input(branches.listed, {}))
+    return render(
+        "branches.html", status_code=problem.status if problem else 200, here="memory", visitor=visitor,
+        branches=found.branches, problem=problem,
+    )  # fmt: skip
 
 
 async def _branch(mnemon: Mnemon, visitor: Visitor, branch: str, problem: MnemonError | None = None) -> Response:

@@ -91,7 +91,7 @@ async def object_page(
     """Of a version, with the cited words marked, where a citation opens it."""
     visitor = await visit(request, objects.get.action)
     as_of = request.query_params.get("as_of")
-    return await _object(mnemon, visitor, emo_id, branch, as_of=as_of, cited=(start, end))
+    return await _object(mnemon, visitor, emo_id, branch or "main", as_of=as_of, cited=(start, end))
 
 
 @router.get("/memory/{emo_id}/diff")
@@ -100,7 +100,7 @@ async def diff_page(
     request: Request, mnemon: MnemonPart, emo_id: str, before: int, after: int, branch: str = "main"
 ) -> Response:
     visitor = await visit(request, objects.get.action)
-    caller, here = Caller.of(visitor.principal), {"emo_id": emo_id, "branch": branch}
+    caller, here = Caller.of(visitor.principal), {"emo_id": emo_id, "branch": branch or "main"}
     left, right = [
         await objects.get(mnemon, caller, read_input(objects.get, {**here, "as_of": f"v{version}"}))
         for version in (before, after)
@@ -183,7 +183,7 @@ async def _object(
     pairs = side_by_side(one.content, mine) if one and mine and crossed else None
     return render(
         "memory_object.html", status_code=problem.status if problem else 200, here="memory", visitor=visitor, one=one,
-        history=history, emo_id=emo_id, branch=branch, as_of=as_of, problem=problem, mine=mine, words=words,
+        history=history, emo_id=emo_id, branch=branch, as_of=as_of, problem=problem, words=words,
         cited=cited[1] > 0, tied=tied, pairs=pairs,
     )  # fmt: skip
 

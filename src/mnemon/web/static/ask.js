@@ -4,6 +4,7 @@ import { call, element } from "./page.js";
 const shown = document.getElementById("answer");
 // Elsewhere, and with a key held down, it is a link like any other.
 const beside = document.getElementById("beside");
+let cameFrom = null;
 const roomy = matchMedia("(min-width: 64rem)");
 
 shown?.addEventListener("click", async (event) => {
@@ -15,18 +16,18 @@ shown?.addEventListener("click", async (event) => {
   const source = page?.getElementById("source");
   if (!source) return location.assign(link.href);
   const close = element("button", { type: "button", class: "quiet small" }, "Close");
-  close.addEventListener("click", () => {
-    closeBeside();
-    link.focus();
-  });
+  close.addEventListener("click", closeBeside);
   const title = page.querySelector("h1")?.textContent ?? "Source";
   beside.replaceChildren(
     element("p", { class: "heading" }, element("a", { href: link.href }, title), close),
     source,
   );
   beside.hidden = false;
+  cameFrom = link;
   document.body.classList.add("with-source");
   const cited = beside.querySelector("#cited, rect");
+  // Whoever has no mouse goes on in the source, and comes back with Escape.
+  if (!event.detail) beside.querySelector("a").focus({ preventScroll: true });
   // The page itself stays where it is: only what stands beside it is moved.
   if (cited) beside.scrollTop += cited.getBoundingClientRect().top - beside.getBoundingClientRect().top - innerHeight / 3;
 });
@@ -35,6 +36,7 @@ addEventListener("keydown", (event) => {
 });
 
 function closeBeside() {
+  if (beside.contains(document.activeElement)) cameFrom?.focus();
   beside.hidden = true;
   beside.replaceChildren();
   document.body.classList.remove("with-source");

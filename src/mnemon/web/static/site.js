@@ -34,7 +34,7 @@ let going = false;
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape") return void document.querySelector(".more[open]")?.removeAttribute("open");
+  if (event.key === "Escape") return closeMenu();
   if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
   if (going && places[event.key]) return location.assign(places[event.key]);
   going = event.key === "g";
@@ -46,6 +46,13 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "?") keys?.showModal();
   else if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
 });
+
+// Whoever was in it stands at its name again.
+function closeMenu() {
+  const menu = document.querySelector(".more[open]");
+  if (menu?.contains(document.activeElement)) menu.querySelector("summary").focus();
+  menu?.removeAttribute("open");
+}
 
 // From one item of the page's list to the next.
 function step(by) {

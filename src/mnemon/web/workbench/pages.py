@@ -70,7 +70,9 @@ async def _answered(
         answer = await operation(mnemon, Caller.of(visitor.principal), read_written(operation, given))
     except MnemonError as refusal:
         return _form(visitor, operation, given, problem=refusal)
-    return _form(visitor, operation, given, answer=as_json(answer))
+    told = as_json(answer)
+    # Some operations answer with a list and nothing around it.
+    return _form(visitor, operation, given, answer=told if isinstance(told, dict) else {"items": told})
 
 
 def _form(
