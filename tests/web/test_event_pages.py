@@ -4,14 +4,17 @@ import re
 from collections.abc import Awaitable, Callable
 from html import unescape
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
 
+from mnemon.app import Mnemon
 from mnemon.semantics.extract import job
 from mnemon.semantics.link.supersession import EventLink
 from mnemon.web.event_pages import ON_A_PAGE
 from tests.api.conftest import Person, admin, caller_address, client, mnemon, user
+from tests.documents.conftest import rows
 from tests.semantics.conftest import all_done, quick_retries, settings, work
 from tests.work.conftest import eventually
 
@@ -287,3 +290,21 @@ async def test_people_correct_events_with_plain_forms_and_take_it_back(
     foreign = {**user.headers, "origin": "https://elsewhere"}
     refused = await client.post(f"/events/{event}/mark", data={"verdict": "spin"}, headers=foreign)
     assert (refused.status_code, "verdict" in refused.text) == (422, True)
+
+
+async def test_the_first_page_shows_facts_alone_and_tells_what_is_late(
+    see: See, take: Take, all_done: Done, mnemon: Mnemon, tenant: UUID
+) -> None:
+    await take("We decided to close the Bergen office.")
+    await take("Ada Byron will send the budget by 9 March 2099.")
+    await take("Ada Byron will paint the boat by 9 March 2020.")
+    await all_done()
+    page = await see("/")
+    assert "Lately decided" in page and "Due next" in page and "send the budget" in page
+    assert "paint the boat" not in page
+    assert '<a href="/events/commitments?overdue=true">1 overdue</a>' in page
+    assert "paint the boat" in await see("/events/commitments", overdue="true")
+    await rows(mnemon, tenant, "UPDATE mnemon.semantic_events SET confidence = 0.4 RETURNING event_id")
+    page = await see("/")
+    assert "Lately read" in page
+    assert not any(one in page for one in ("Lately decided", "Due next", "overdue"))

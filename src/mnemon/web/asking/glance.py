@@ -1,7 +1,7 @@
 """What the first page shows before anything is asked: lately decided, due next, lately read."""
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 from mnemon.app import Mnemon
 from mnemon.documents.access import read_as
@@ -14,6 +14,8 @@ from mnemon.semantics.shapes import Shape
 from mnemon.web.rendering import Visitor
 
 EACH = 4
+# So many decisions are looked at for those that are facts.
+LOOKED_AT = 50
 
 
 @dataclass(frozen=True)
@@ -22,9 +24,10 @@ class Glance:
 
     documents: list[Document]
     decided: list[Shape]
+    # What lies ahead; where nothing does, what is overdue or has no date.
     due: list[Shape]
-    # Whether what is due lies ahead; else it is overdue.
     ahead: bool
+    overdue: int = 0
 
 
 async def glance(mnemon: Mnemon, visitor: Visitor) -> Glance:
@@ -33,25 +36,19 @@ async def glance(mnemon: Mnemon, visitor: Visitor) -> Glance:
         documents = await newest_documents(tx, EACH)
     if not documents:
         return Glance([], [], [], True)
-    due = await _due(mnemon, visitor, datetime.now(UTC).date())
-    return Glance(documents, await _decided(mnemon, visitor), due or await _due(mnemon, visitor), bool(due))
+    database, tenant, reader = mnemon.database, visitor.tenant_id, visitor.reader
+    today = datetime.now(UTC).date()
+    ahead = (await open_commitments(database, tenant, reader, due_from=today, limit=EACH, counted=EACH))["commitments"]
+    due = ahead or (await open_commitments(database, tenant, reader, limit=EACH, counted=EACH))["commitments"]
+    late = await open_commitments(database, tenant, reader, overdue=True, today=today, limit=1)
+    return Glance(documents, await _decided(mnemon, visitor), due, bool(ahead), late["total"])
 
 
 async def _decided(mnemon: Mnemon, visitor: Visitor) -> list[Shape]:
-    """Nobody reads here how many there are: they are not counted."""
+    """Facts alone, no suggestions. Nobody reads here how many there are: they are not counted."""
     asked = EventFilters(category="Decision", status="open")
-    found: list[Shape] = (
-        await event_search(
-            mnemon.database, visitor.tenant_id, visitor.reader, asked, limit=EACH, counted=EACH, include_evidence=False
-        )
-    )["events"]
-    return found
-
-
-async def _due(mnemon: Mnemon, visitor: Visitor, due_from: date | None = None) -> list[Shape]:
-    found: list[Shape] = (
-        await open_commitments(
-            mnemon.database, visitor.tenant_id, visitor.reader, due_from=due_from, limit=EACH, counted=EACH
-        )
-    )["commitments"]
-    return found
+    found = await event_search(
+        mnemon.database, visitor.tenant_id, visitor.reader, asked, limit=LOOKED_AT, counted=EACH,
+        include_evidence=False,
+    )  # fmt: skip
+    return [one for one in found["events"] if not one["suggestion"]][:EACH]
